@@ -1,102 +1,35 @@
 import { defineConfig, type TestProjectConfiguration } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-const TESTS = "test/**/*.test.ts";
+/** The projects beside "fast". `vitest run --project NAME` runs the test files `*.NAME.test.ts`. */
+const KINDS: Readonly<Record<string, TestProjectConfiguration["test"]>> = {
+  // Start a process, use PostgreSQL, or take more than two seconds. They are part of `npm test`, which builds first.
+  slow: { globalSetup: "test/support/global-setup.ts" },
+  // All others are not: `npm run verify NAME`, and CI after `npm test`.
+  browser: {}, // in Chromium
+  kill: {}, // kill processes of the service at random moments
+  growth: { globalSetup: "test/support/global-setup.ts", hookTimeout: 300_000 }, // compare times on large databases
+  packed: {}, // install what is packed, as others do
+};
+const filesOf = (kind: string): string => `test/**/*.${kind}.test.ts`;
+const kinds: TestProjectConfiguration[] = Object.entries(KINDS).map(([name, options]) => ({
+  extends: true,
+  test: { ...options, name, include: [filesOf(name)] },
+}));
 
-/** Tests that kill processes of the service at random moments: `npm run test:kills`. They are not part of `npm test`. */
-const KILLS = "test/kills/*.test.ts";
-
-/** Tests in Chromium: `npm run test:browser`. They are not part of `npm test`. */
-const BROWSER = [
-  "test/adapters/client/browser-page.test.ts",
-  "test/adapters/web/accessibility.test.ts",
-  "test/adapters/web/account.test.ts",
-  "test/adapters/web/defects.test.ts",
-  "test/adapters/web/landing.test.ts",
-  "test/adapters/web/docs.test.ts",
-  "test/adapters/web/viewer.test.ts",
-  "test/adapters/web/viewer-sharing.test.ts",
-  "test/adapters/web/walk.test.ts",
-  "test/adapters/web/works.test.ts",
-  "test/adapters/web/studio.test.ts",
-  "test/adapters/web/webhooks.test.ts",
-];
-
-/** Compares times, on databases with the history of years: `npm run test:growth`. It is not part of `npm test`. */
-const GROWTH = "test/growth/*.test.ts";
-
-/** Tests that install what is packed, as others do: `npm run test:packed`. They are not part of `npm test`. */
-const PACKED = "test/packed/*.test.ts";
+/** Need neither PostgreSQL nor a build: `npm run test:fast`. `test/test-files.test.ts` finds those that do. */
+const FAST = { include: ["test/**/*.test.ts"], exclude: Object.keys(KINDS).map(filesOf) };
 
 /**
- * Tests that take long or need more than Node.js. All others are the project "fast", which needs neither PostgreSQL nor a
- * build: `npm run test:fast`. A new test file belongs here if it starts a process or a browser, uses PostgreSQL, or takes
- * more than two seconds.
+ * The fast tests of the HTTP server run on both servers. `HTTP_SERVER=node npm test` runs all others on `node:http`.
  */
-const SLOW_TESTS = [
-  // start the compiled service or its package: they need `npm run build`
-  "test/bootstrap/*.test.ts",
-  "test/adapters/observability/dashboard.test.ts",
-  "test/adapters/observability/tracing.test.ts",
-  // start other processes, or the TypeScript compiler
-  "test/architecture.test.ts",
-  "test/public-surface.test.ts",
-  "test/adapters/http/openapi.test.ts",
-  "test/adapters/persistence/sqlite-database.test.ts",
-  "test/adapters/provider/remote/http/worker.test.ts",
-  "test/adapters/storage/killed-write.test.ts",
-  // use PostgreSQL
-  "test/adapters/persistence/migrations.test.ts",
-  "test/adapters/persistence/application-on-databases.test.ts",
-  "test/adapters/persistence/application-clocks.test.ts",
-  "test/adapters/persistence/postgres-*.test.ts",
-  // commits hundreds of times to a SQLite file
-  "test/adapters/persistence/sql-meter-store.test.ts",
-  // runs the suites of all stores once more
-  "test/adapters/persistence/sqlite-embedded.test.ts",
-  // runs a hundred cases with faults on a database
-  "test/faults/sample.test.ts",
-  // simulates thousands of runs
-  "test/simulation/simulation.test.ts",
-  // runs the examples of the guides
-  "test/adapters/web/docs-examples.test.ts",
-  // simulates minutes with hundreds of webhooks
-  "test/application/webhooks/slow-receivers.test.ts",
-  // process large images or hash many passwords
-  "test/adapters/imaging/sharp-imaging.test.ts",
-  "test/adapters/provider/local/*.test.ts",
-  "test/adapters/provider/remote/whole-application.test.ts",
-  "test/adapters/system/node-secrets.test.ts",
-  "test/adapters/web/login.test.ts",
-  "test/adapters/web/password.test.ts",
-  "test/adapters/web/sign-up.test.ts",
-  // wait for timeouts, or send thousands of requests
-  "test/adapters/http/authorization.test.ts",
-  "test/adapters/http/hostile-clients.test.ts",
-  "test/adapters/mail/smtp-mail.test.ts",
-  "test/adapters/storage/gcs-object-storage.test.ts",
-  "test/adapters/storage/s3-object-storage.test.ts",
-];
-
-/** Test files of the HTTP server, which run on both servers. `HTTP_SERVER=node npm test` runs all others on `node:http`. */
-const HTTP_TESTS = "test/adapters/http/*.test.ts";
-const WITHOUT_SERVER = [
-  "byte-range",
-  "client-address",
-  "load-server",
-  "node-server",
-  "rest-routes",
-  "router",
-  "tls-certificate",
-  "traceparent",
-].map((name) => `test/adapters/http/${name}.test.ts`);
-const onNode: TestProjectConfiguration = {
+const ON_NODE: TestProjectConfiguration = {
   extends: true,
   test: {
+    ...FAST,
     name: "node-http",
     isolate: false,
-    include: [HTTP_TESTS],
-    exclude: [...SLOW_TESTS, ...WITHOUT_SERVER],
+    include: ["test/adapters/http/**/*.test.ts"],
     env: { HTTP_SERVER: "node" },
   },
 };
@@ -123,19 +56,9 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } }, // without a graphics card, a browser can take a second to draw one frame
     sequence: { sequencer: LongestFirst },
     projects: [
-      {
-        extends: true,
-        test: { name: "fast", include: [TESTS], exclude: [...SLOW_TESTS, ...BROWSER, KILLS, GROWTH, PACKED] },
-      },
-      { extends: true, test: { name: "slow", include: SLOW_TESTS, globalSetup: "test/support/global-setup.ts" } },
-      { extends: true, test: { name: "browser", include: BROWSER } },
-      { extends: true, test: { name: "kills", include: [KILLS] } },
-      {
-        extends: true,
-        test: { name: "growth", include: [GROWTH], globalSetup: "test/support/global-setup.ts", hookTimeout: 300_000 },
-      },
-      { extends: true, test: { name: "packed", include: [PACKED] } },
-      ...(process.env.HTTP_SERVER === "node" ? [] : [onNode]),
+      { extends: true, test: { ...FAST, name: "fast" } },
+      ...kinds,
+      ...(process.env.HTTP_SERVER === "node" ? [] : [ON_NODE]),
     ],
   },
 });

@@ -1,10 +1,10 @@
-import type { AccountEvent } from "../domain/account-event.js";
-import { credits } from "../domain/credits.js";
+import { credits } from "../domain/credits/credits.js";
 import { PANORAMA_POLICY } from "../domain/panorama-policy.js";
-import { statusOf, type Task } from "../domain/task.js";
+import type { AccountEvent } from "../domain/tasks/account-event.js";
+import { statusOf, type Task } from "../domain/tasks/task.js";
 import type { ApplicationSettings } from "./application-settings.js";
 
-/** The settings, with the default of each one that is not given. */
+/** The settings, with defaults in place of omitted ones. */
 export const completeSettings = ({
   policy = PANORAMA_POLICY,
   signUp = "open",
@@ -15,6 +15,7 @@ export const completeSettings = ({
   leaseMilliseconds = 60_000,
   pollMillisecondsMax = leaseMilliseconds,
   seamMax,
+  resultBounds = {},
   referenceRetentionHours = 24,
   finishedImageRetentionMilliseconds = null,
   webhookPrivateOrigins = [],
@@ -31,7 +32,7 @@ export const completeSettings = ({
   queueMax,
   leaseMilliseconds,
   pollMillisecondsMax,
-  seamMax,
+  resultBounds: { seamMax, ...resultBounds },
   referenceRetentionHours,
   finishedImageRetentionMilliseconds,
   webhookPrivateOrigins,

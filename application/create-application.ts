@@ -1,21 +1,61 @@
-import type { PanoramaPolicy } from "../domain/panorama-policy.js";
-import type { Task } from "../domain/task.js";
-import { heldKeys } from "./accounts/held-keys.js";
-import { keyUses } from "./accounts/key-uses.js";
+import type { Task } from "../domain/tasks/task.js";
+import { admitApiRequest } from "./accounts/admit-api-request.js";
+import { checkPasswordLink } from "./accounts/check-password-link.js";
+import { createApiKey } from "./accounts/create-api-key.js";
+import { findSession } from "./accounts/find-session.js";
+import { hasAccounts } from "./accounts/has-accounts.js";
+import { type HeldKeys, heldKeys } from "./accounts/held-keys.js";
+import { type KeyUses, keyUses } from "./accounts/key-uses.js";
+import { listApiKeys } from "./accounts/list-api-keys.js";
+import { logIn } from "./accounts/log-in.js";
+import { logOut } from "./accounts/log-out.js";
+import { openAccount } from "./accounts/open-account.js";
+import { readAccount } from "./accounts/read-account.js";
+import { revokeAnyApiKey } from "./accounts/revoke-any-api-key.js";
+import { revokeApiKey } from "./accounts/revoke-api-key.js";
 import { sendPasswordLink } from "./accounts/send-password-link.js";
+import { setLowBalance } from "./accounts/set-low-balance.js";
+import { setPassword } from "./accounts/set-password.js";
+import { setPasswordByLink } from "./accounts/set-password-by-link.js";
+import { signUp } from "./accounts/sign-up.js";
 import type { ApplicationSettings } from "./application-settings.js";
 import { backgroundWork, type WorkName, wakeAfter } from "./background/background-work.js";
 import { clockSchedule } from "./background/clock-schedule.js";
 import { receiveProviderWebhook } from "./background/receive-provider-webhook.js";
-import { completeSettings } from "./complete-settings.js";
+import { type CompleteSettings, completeSettings } from "./complete-settings.js";
 import { buyCredits } from "./credits/buy-credits.js";
+import { createOrder } from "./credits/create-order.js";
+import { payOrder } from "./credits/pay-order.js";
+import { readBalance } from "./credits/read-balance.js";
+import { readCreditTotals } from "./credits/read-credit-totals.js";
+import { readLedger } from "./credits/read-ledger.js";
 import { receivePaymentWebhook } from "./credits/receive-payment-webhook.js";
+import { verifyLedger } from "./credits/verify-ledger.js";
 import { streamEvents } from "./events/stream-events.js";
+import { adjustCredits } from "./operators/adjust-credits.js";
+import { changeKeyLimits } from "./operators/change-key-limits.js";
+import { closeAccount } from "./operators/close-account.js";
+import { confirmRetention, readRetention } from "./operators/confirm-retention.js";
 import { exportAccount } from "./operators/export-account.js";
+import { invite } from "./operators/invite.js";
+import { recordAction } from "./operators/record-action.js";
 import { cancelTask } from "./panoramas/cancel-task.js";
+import { changeVisibility } from "./panoramas/change-visibility.js";
+import { checkUpload } from "./panoramas/check-upload.js";
+import { countAhead } from "./panoramas/count-ahead.js";
 import { createPanorama } from "./panoramas/create-panorama.js";
 import { deletePanorama } from "./panoramas/delete-panorama.js";
-import { generationTime } from "./panoramas/generation-time.js";
+import { findOwnPanorama } from "./panoramas/find-own-panorama.js";
+import { findPublicPanorama } from "./panoramas/find-public-panorama.js";
+import { forecastTask } from "./panoramas/forecast-task.js";
+import { type GenerationTime, generationTime } from "./panoramas/generation-time.js";
+import { listPublicPanoramas } from "./panoramas/list-public-panoramas.js";
+import { listTasks } from "./panoramas/list-tasks.js";
+import { readAbilities } from "./panoramas/read-abilities.js";
+import { readTask } from "./panoramas/read-task.js";
+import { retryFailedImages } from "./panoramas/retry-failed-images.js";
+import { retryImage } from "./panoramas/retry-image.js";
+import { searchPublicPanoramas } from "./panoramas/search-public-panoramas.js";
 import { uploadImages } from "./panoramas/upload-images.js";
 import { waitForTask } from "./panoramas/wait-for-task.js";
 import type { EventSignals } from "./ports/event-signals.js";
@@ -27,11 +67,17 @@ import type { Payments } from "./ports/payments.js";
 import type { ProviderWebhooks } from "./ports/provider-webhooks.js";
 import type { Reporter } from "./ports/reporter.js";
 import type { MakeSchedule } from "./ports/schedule.js";
+import type { StorePorts } from "./ports/stores/stores.js";
 import type { TaskSignals } from "./ports/task-signals.js";
 import type { WebhookSender } from "./ports/webhook-sender.js";
-import { type StorePorts, storeUseCases } from "./store-use-cases.js";
-import type { UseCases } from "./use-cases.js";
+import { createEndpoint } from "./webhooks/create-endpoint.js";
+import { deleteEndpoint } from "./webhooks/delete-endpoint.js";
+import { enableEndpoint } from "./webhooks/enable-endpoint.js";
 import { ensureDefaultEndpoint } from "./webhooks/ensure-default-endpoint.js";
+import { listDeliveries } from "./webhooks/list-deliveries.js";
+import { listEndpoints } from "./webhooks/list-endpoints.js";
+import { resendDelivery } from "./webhooks/resend-delivery.js";
+import { rotateEndpointSecret } from "./webhooks/rotate-endpoint-secret.js";
 
 /** All that the application needs from outside. */
 export type ApplicationPorts = StorePorts & {
@@ -50,19 +96,115 @@ export type ApplicationPorts = StorePorts & {
   readonly schedule?: MakeSchedule | undefined;
 };
 
-/** All use cases, and the background work. */
-export type Application = UseCases & {
-  /** The prices and limits that the use cases apply, for what tells clients about them. */
-  readonly policy: PanoramaPolicy;
-  /** Origins to which webhooks may be sent although they use http or have a private address. */
-  readonly webhookPrivateOrigins: readonly string[];
-  /** Starts the background work. In a process without it, tasks are created, but only other processes work on them. */
-  start(): Promise<void>;
-  /**
-   * Starts no more background work, and resolves when the current runs have ended, or at the deadline (default: 20
-   * seconds). The application cannot be started again.
-   */
-  stop(deadlineMilliseconds?: number): Promise<void>;
+type StoreSettings = Pick<ApplicationSettings, "webhookPrivateOrigins" | "signUp" | "welcomeCredits"> &
+  Pick<CompleteSettings, "policy">;
+
+/**
+ * The use cases that work on the stores alone: a command of the operator needs no provider, storage, mail or payments.
+ * `createApplication` has them too.
+ */
+export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
+  accounts: {
+    hasAny: hasAccounts(ports),
+    open: openAccount(ports),
+    signUp: signUp(ports, settings),
+    read: readAccount(ports),
+    setLowBalance: setLowBalance(ports),
+    logIn: logIn(ports),
+    logOut: logOut(ports),
+    findSession: findSession(ports),
+    setPassword: setPassword(ports),
+    checkPasswordLink: checkPasswordLink(ports),
+    setPasswordByLink: setPasswordByLink(ports, settings),
+    admitApiRequest: admitApiRequest({ ...ports, requests: ports.apiRequests }),
+    createApiKey: createApiKey(ports),
+    listApiKeys: listApiKeys(ports),
+    revokeApiKey: revokeApiKey(ports),
+    revokeAnyApiKey: revokeAnyApiKey(ports),
+  },
+  credits: {
+    createOrder: createOrder(ports),
+    payOrder: payOrder(ports),
+    readBalance: readBalance(ports),
+    readTotals: readCreditTotals(ports),
+    readLedger: readLedger(ports),
+    verifyLedger: verifyLedger(ports),
+  },
+  panoramas: {
+    read: readTask(ports),
+    list: listTasks(ports),
+    findOwn: findOwnPanorama(ports),
+    countAhead: countAhead(ports),
+    findPublic: findPublicPanorama(ports),
+    listPublic: listPublicPanoramas(ports),
+    searchPublic: searchPublicPanoramas(ports),
+    changeVisibility: changeVisibility(ports),
+    checkUpload: checkUpload(ports, settings),
+    retryImage: retryImage(ports),
+    retryFailedImages: retryFailedImages(ports),
+  },
+  webhooks: {
+    createEndpoint: createEndpoint(ports, { privateOrigins: settings.webhookPrivateOrigins ?? [] }),
+    listEndpoints: listEndpoints(ports),
+    deleteEndpoint: deleteEndpoint(ports),
+    rotateEndpointSecret: rotateEndpointSecret(ports),
+    enableEndpoint: enableEndpoint(ports),
+    listDeliveries: listDeliveries(ports),
+    resendDelivery: resendDelivery(ports),
+  },
+  operators: {
+    recordAction: recordAction(ports),
+    adjustCredits: adjustCredits(ports),
+    changeKeyLimits: changeKeyLimits(ports),
+    closeAccount: closeAccount(ports),
+    invite: invite(ports, settings),
+    readRetention: readRetention(ports),
+    confirmRetention: confirmRetention(ports),
+  },
+});
+
+/** The use cases of `storeUseCases`. */
+export type StoreUseCases = ReturnType<typeof storeUseCases>;
+
+/** What the use cases share inside the application. */
+type InnerPorts = ApplicationPorts & {
+  readonly generationTime: GenerationTime;
+  readonly keyUses: KeyUses;
+  readonly heldKeys: HeldKeys;
+  readonly pollDue: () => void;
+};
+
+/** Each use case stands here, or in `storeUseCases`, and nowhere else: what calls it takes its type from `UseCases`. */
+const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
+  const { accounts, credits, panoramas, webhooks, operators } = storeUseCases(ports, settings);
+  return {
+    accounts: {
+      ...accounts,
+      sendPasswordLink: sendPasswordLink(ports, settings),
+      noteKeyUse: ports.keyUses.note,
+      holdKey: ports.heldKeys.hold,
+    },
+    credits: {
+      ...credits,
+      buy: buyCredits(ports),
+      receivePaymentWebhook: receivePaymentWebhook(ports),
+    },
+    panoramas: {
+      ...panoramas,
+      isLate: ports.generationTime.isLate,
+      forecast: forecastTask(ports),
+      readAbilities: readAbilities(ports),
+      create: createPanorama({ ...ports, ensureDefaultEndpoint: ensureDefaultEndpoint(ports) }, settings),
+      waitFor: waitForTask(ports),
+      cancel: cancelTask(ports, settings),
+      delete: deletePanorama(ports),
+      uploadImages: uploadImages(ports, settings),
+      receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: ports.providerWebhooks ?? new Map() }),
+    },
+    events: { stream: streamEvents({ ...ports, signals: ports.eventSignals }) },
+    webhooks,
+    operators: { ...operators, exportAccount: exportAccount(ports) },
+  };
 };
 
 const STOP_MILLISECONDS = 20_000;
@@ -74,7 +216,7 @@ export const createApplication = ({
 }: {
   readonly ports: ApplicationPorts;
   readonly settings?: ApplicationSettings | undefined;
-}): Application => {
+}) => {
   const complete = completeSettings(settings);
   const { clock, eventSignals, reporter, schedule: makeSchedule = clockSchedule(clock) } = ports;
   const time = generationTime();
@@ -83,58 +225,44 @@ export const createApplication = ({
     wakeAfter(task, wake, eventSignals);
   });
   const uses = keyUses(ports);
-  const held = heldKeys(ports);
-  const inside = { ...ports, signals };
-  const schedule = backgroundWork({ ...inside, keyUses: uses, heldKeys: held, schedule: makeSchedule }, complete);
+  const inside = { ...ports, signals, generationTime: time, keyUses: uses, heldKeys: heldKeys(ports) };
+  const schedule = backgroundWork({ ...inside, schedule: makeSchedule }, complete);
   let started = false;
   const wake = (work: WorkName): void => {
     if (started) schedule.wake(work); // another process may do the background work
   };
-  const onStores = storeUseCases(inside, complete);
   return {
+    ...allUseCases({ ...inside, pollDue: () => wake("settle") }, complete),
+    /** The prices and limits that the use cases apply, for what tells clients about them. */
     policy: complete.policy,
+    /** Origins to which webhooks may be sent although they use http or have a private address. */
     webhookPrivateOrigins: complete.webhookPrivateOrigins,
-    accounts: {
-      ...onStores.accounts,
-      sendPasswordLink: sendPasswordLink(inside, complete),
-      noteKeyUse: uses.note,
-      holdKey: held.hold,
-    },
-    credits: {
-      ...onStores.credits,
-      buy: buyCredits(inside),
-      receivePaymentWebhook: receivePaymentWebhook(inside),
-    },
-    panoramas: {
-      ...onStores.panoramas,
-      isLate: time.isLate,
-      create: createPanorama(
-        { ...inside, generationTime: time, ensureDefaultEndpoint: ensureDefaultEndpoint(inside) },
-        complete,
-      ),
-      waitFor: waitForTask(inside),
-      cancel: cancelTask(inside, complete),
-      delete: deletePanorama(inside),
-      uploadImages: uploadImages(inside, complete),
-      receiveProviderWebhook: receiveProviderWebhook({
-        ...inside,
-        webhooks: ports.providerWebhooks ?? new Map(),
-        pollDue: () => wake("settle"),
-      }),
-    },
-    events: { stream: streamEvents({ ...inside, signals: eventSignals }) },
-    webhooks: onStores.webhooks,
-    operators: { ...onStores.operators, exportAccount: exportAccount(inside) },
-    start: async () => {
+    /** How long an uploaded image is kept that no creation uses. */
+    referenceRetentionHours: complete.referenceRetentionHours,
+    /** Starts the background work. Without it, tasks are created here, but only other processes work on them. */
+    start: async (): Promise<void> => {
       started = true;
       schedule.start();
     },
-    stop: async (deadlineMilliseconds = STOP_MILLISECONDS) => {
+    /**
+     * Starts no more background work, and resolves when the current runs have ended, or at the deadline (default: 20
+     * seconds). The application cannot be started again.
+     */
+    stop: async (deadlineMilliseconds = STOP_MILLISECONDS): Promise<void> => {
       await schedule.stop(deadlineMilliseconds);
       await uses.flushAll().catch((error: unknown) => reporter.report({ kind: "work_failed", work: "uses", error }));
     },
   };
 };
+
+/** All use cases, and the background work. */
+export type Application = ReturnType<typeof createApplication>;
+
+/** All use cases, by what they are about. */
+export type UseCases = Omit<
+  Application,
+  "policy" | "webhookPrivateOrigins" | "referenceRetentionHours" | "start" | "stop"
+>;
 
 /** The same signals; `listener` gets every announcement, too. */
 const announcing = (signals: TaskSignals, listener: (task: Task) => void): TaskSignals => ({

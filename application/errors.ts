@@ -4,10 +4,6 @@ export type NotFound = { readonly kind: "not_found"; readonly message: string };
 /** A refusal with `message` for people. */
 export const notFound = (message: string): NotFound => ({ kind: "not_found", message });
 
-/** The idempotency key of a creation leads to a panorama that its owner has deleted. */
-export const deletedReplay = (taskId: string): NotFound =>
-  notFound(`This Idempotency-Key created the panorama ${taskId}, which was deleted. Use a new key for a new panorama.`);
-
 /** The webhook's signature is missing or wrong, or its body cannot be read. */
 export type UnverifiedWebhook = { readonly kind: "unverified_webhook"; readonly reason: string };
 

@@ -1,9 +1,16 @@
 import type { TaskId } from "../domain/task-id.js";
-import type { PagesBeside } from "./panoramas/pages-beside.js";
+
+/** The pages beside a page of tasks, which are ordered by their ids. */
+export type PagesBeside = {
+  /** `before` for the page with older tasks; `undefined` if there are none. */
+  readonly next: TaskId | undefined;
+  /** `after` for the page with newer tasks; `undefined` if there are none. */
+  readonly newer: TaskId | undefined;
+};
 
 /**
- * A page of at most `limit` items, given up to one item more, which shows that there is another page. `last` is the item
- * after which that begins; `undefined` on the last page.
+ * A page of at most `limit` items, given up to one item more, which shows that there is another page. `last` is the
+ * item after which that begins; `undefined` on the last page.
  */
 export const pageOf = <Item>(
   found: readonly Item[],
@@ -14,8 +21,8 @@ export const pageOf = <Item>(
 };
 
 /**
- * The pages beside one that was read beyond the task `beyond`, `first` the newest or the oldest tasks. `start` is the first
- * task that was read, and `last` is the one after which there are more.
+ * The pages beside one that was read beyond the task `beyond`, `first` the newest or the oldest tasks. `start` is the
+ * first task that was read, and `last` is the one after which there are more.
  */
 export const pagesBeside = (
   first: "newest" | "oldest",

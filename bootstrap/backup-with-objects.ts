@@ -7,19 +7,19 @@ import { backupSqlite, objectNamesIn } from "../adapters/persistence/backup-sqli
 import { type CopiedObjects, copyObjects } from "../adapters/storage/copy-objects.js";
 import { syncFolder } from "../adapters/system/durable-file.js";
 
-/** Copies of the database that are made at most. */
+/** The maximum number of copies of the database. */
 const ROUNDS_MAX = 4;
 /** Longer than a deletion takes from its first object to its row. */
 const PAUSE_MILLISECONDS = 500;
 
 /**
- * Copies the SQLite file and the objects to the new folder `target`, which has the layout of DATA_DIR, while the service
- * runs. Every object that the copied database names is in the copy, unless the storage itself lacks it.
+ * Copies the SQLite file and the objects to the new folder `target`, which has the layout of DATA_DIR, while the
+ * service runs. Every object that the copied database names is in the copy, unless the storage itself lacks it.
  *
  * The database is copied first: an object is stored before its row says so, and never changes, so each object that this
- * copy names was in the storage at that moment. Objects that are deleted before they are copied are missing then, so the
- * database is copied again: it no longer names them, and those that it names in addition are few and quickly copied. A
- * deletion by the owner deletes the objects before its row; after a pause its row is written, too.
+ * copy names was in the storage at that moment. Objects that are deleted before they are copied are missing then, so
+ * the database is copied again: it no longer names them, and those that it names in addition are few and quickly
+ * copied. A deletion by the owner deletes the objects before its row; after a pause its row is written, too.
  */
 export const backupWithObjects = async (
   { file, objects }: { readonly file: string; readonly objects: string },

@@ -1,51 +1,24 @@
-import { err, ok, Result } from "neverthrow";
+import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
-import { parseTrustedProxies, type TrustedProxies } from "../adapters/http/client-address.js";
-import type { ServerName } from "../adapters/http/load-server.js";
-import { FAL_MODELS, type FalModel } from "../adapters/provider/remote/fal/fal-models.js";
+import { parseTrustedProxies, type TrustedProxies } from "../adapters/http/requests/client-address.js";
+import type { ServerName } from "../adapters/http/servers/load-server.js";
 import { REMOTE_DEFAULTS } from "../adapters/provider/remote/remote-defaults.js";
-import type { ProviderLimits } from "../adapters/provider/remote/settings.js";
 import { completeSettings } from "../application/complete-settings.js";
-import { parseSlug, type Slug } from "../domain/slug.js";
+import { parseSlug, type Slug } from "../domain/tasks/slug.js";
+import {
+  type LocalProviderConfig,
+  providerOf,
+  providerVariables,
+  type RemoteProvidersConfig,
+} from "./providers/provider-config.js";
 import { readSettings, type Settings } from "./settings.js";
+import { milliseconds, origin, ownServer } from "./variables.js";
 
 const DEFAULTS = completeSettings({});
 
 const port = z.coerce.number().int().min(1).max(65_535);
-const milliseconds = (min: number) => z.coerce.number().int().min(min).max(86_400_000);
-const origin = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ""));
 
 const httpsOrigin = origin.refine((url) => url.startsWith("https://"), "must start with https://");
-
-/** Secrets are sent in HTTP headers, which allow visible ASCII only. */
-const secret = z.string().regex(/^[\x21-\x7e]+$/, "must be visible ASCII characters");
-
-/** A server of the operator's own: its URL is shown in messages, so a password belongs elsewhere. */
-const ownServer = origin.refine((url) => new URL(url).username === "", "must not have a user name or password");
-
-const ownServers = z
-  .string()
-  .transform((list) => list.split(",").map((url) => url.trim()))
-  .pipe(z.tuple([ownServer], ownServer))
-  .refine((urls) => new Set(urls).size === urls.length, "must have no duplicates");
-
-const REMOTE_PROVIDERS = ["skybox", "replicate", "fal", "comfyui", "http"] as const;
-const PROVIDERS_ALLOWED = `must be local, or a comma-separated list of ${REMOTE_PROVIDERS.join(", ")} without duplicates`;
-
-const providerNames = z
-  .string()
-  .transform((list) => list.split(",").map((name) => name.trim()))
-  .pipe(
-    z.union(
-      [
-        z.tuple([z.literal("local")]),
-        z
-          .tuple([z.enum(REMOTE_PROVIDERS)], z.enum(REMOTE_PROVIDERS))
-          .refine((names) => new Set(names).size === names.length, { error: PROVIDERS_ALLOWED }),
-      ],
-      { error: PROVIDERS_ALLOWED },
-    ),
-  );
 
 const origins = z
   .string()
@@ -71,7 +44,7 @@ const trustedProxies = z.string().transform((list, context) => {
   return z.NEVER;
 });
 
-/** Every environment variable that the service reads, as OPERATIONS.md lists them. */
+/** Every environment variable that the service reads, as CONFIGURATION.md lists them. */
 const environmentSchema = z.object({
   HOST: z.string().min(1).default("127.0.0.1"),
   PORT: port.default(8080),
@@ -110,31 +83,7 @@ const environmentSchema = z.object({
   SUBMIT_TIMEOUT_MS: milliseconds(100).default(REMOTE_DEFAULTS.submitTimeoutMilliseconds),
   GENERATION_DEADLINE_MS: milliseconds(1000).default(DEFAULTS.generationDeadlineMilliseconds),
   QUEUE_MAX: z.coerce.number().int().min(0).max(1_000_000).default(DEFAULTS.queueMax),
-  PROVIDER: providerNames.default(["local"]),
-  PROVIDER_POLL_MS: milliseconds(100).optional(),
-  PROVIDER_CALLS_PER_SECOND: z.coerce.number().int().min(1).max(100_000).optional(),
-  PROVIDER_MAX_CONCURRENT: z.coerce.number().int().min(1).optional(),
-  LOCAL_PROVIDER_DELAY_MS: milliseconds(0).default(1_500),
-  SKYBOX_API_KEY: secret.optional(),
-  SKYBOX_BASE_URL: origin.default(REMOTE_DEFAULTS.skybox.baseUrl),
-  SKYBOX_STYLE_ID: z.coerce.number().int().min(1).default(REMOTE_DEFAULTS.skybox.styleId),
-  REPLICATE_API_KEY: secret.optional(),
-  REPLICATE_BASE_URL: origin.default(REMOTE_DEFAULTS.replicate.baseUrl),
-  REPLICATE_MODEL: z
-    .string()
-    .regex(/^[\w.-]+\/[\w.-]+(:[0-9a-f]{64})?$/, "must be owner/name, or owner/name:version")
-    .default(REMOTE_DEFAULTS.replicate.model),
-  FAL_API_KEY: secret.optional(),
-  FAL_BASE_URL: origin.default(REMOTE_DEFAULTS.fal.baseUrl),
-  FAL_PLATFORM_URL: origin.default(REMOTE_DEFAULTS.fal.platformUrl),
-  FAL_JWKS_URL: z.url({ protocol: /^https?$/ }).optional(),
-  FAL_MODEL: z.enum(FAL_MODELS).optional(),
-  FAL_LORA_URL: z.url({ protocol: /^https$/ }).optional(),
-  COMFYUI_BASE_URL: ownServers.optional(),
-  COMFYUI_API_KEY: secret.optional(),
-  COMFYUI_WORKFLOW: z.string().optional(),
-  HTTP_PROVIDER_URL: ownServer.optional(),
-  HTTP_PROVIDER_TOKEN: secret.optional(),
+  ...providerVariables,
   SEAM_MAX: z.coerce.number().min(0).max(255).optional(),
   LEASE_MS: milliseconds(1000).default(DEFAULTS.leaseMilliseconds),
   WEBHOOK_PRIVATE_ORIGINS: origins.default([]),
@@ -173,8 +122,6 @@ export type Config = Settings & {
   readonly generationDeadlineMilliseconds: number;
   /** Maximum number of tasks that wait in the queue in front of the provider. */
   readonly queueMax: number;
-  /** Generated pictures with a larger seam are unusable (domain/picture.ts). Absent: any seam is allowed. */
-  readonly seamMax: number | undefined;
   /** How long one instance holds a task exclusively for one poll of the provider. */
   readonly leaseMilliseconds: number;
   /** Origins to which webhooks are sent although they use http or have a private address. */
@@ -183,7 +130,7 @@ export type Config = Settings & {
   readonly heroPanoramas: readonly Slug[];
   /** The folder with the operator's terms, privacy and contact pages. Absent if there are none. */
   readonly legalPagesFolder: string | undefined;
-  /** How long an uploaded reference image is kept that no task uses. */
+  /** How long an unused uploaded reference image is kept. */
   readonly referenceRetentionHours: number;
   /** Credentials of Stripe. Absent if the operator collects payments in another way. */
   readonly stripe: { readonly secretKey: string; readonly webhookSecret: string } | undefined;
@@ -194,55 +141,6 @@ export type Config = Settings & {
   readonly demo: boolean;
   readonly logLevel: string;
 };
-
-/** The embedded provider, which paints panoramas on this machine. */
-export type LocalProviderConfig = { readonly kind: "local"; readonly delayMilliseconds: number };
-
-/** Remote providers in the order in which they are tried: each is the fallback of the one before it. */
-export type RemoteProvidersConfig = {
-  readonly kind: "remote";
-  readonly inOrder: readonly [RemoteProviderConfig, ...RemoteProviderConfig[]];
-};
-
-export type RemoteProviderConfig = DialectConfig | ComfyuiConfig;
-
-/** A provider at one URL. */
-export type DialectConfig = {
-  /** Without a trailing slash. */
-  readonly baseUrl: string;
-} & ProviderLimits &
-  (
-    | ({ readonly apiKey: string } & HostedProviderConfig)
-    /** A worker of the operator's own; `token` is absent if it asks for none. */
-    | { readonly kind: "http"; readonly token: string | undefined }
-  );
-
-/** ComfyUI servers that run the same workflow. */
-export type ComfyuiConfig = ProviderLimits & {
-  readonly kind: "comfyui";
-  /** Without trailing slashes. */
-  readonly baseUrls: readonly [string, ...string[]];
-  /** Absent if the servers ask for none. */
-  readonly apiKey: string | undefined;
-  /** A JSON file. Absent for the bundled workflow. */
-  readonly workflowFile: string | undefined;
-};
-
-type HostedProviderConfig =
-  | { readonly kind: "skybox"; readonly styleId: number }
-  | { readonly kind: "replicate"; readonly model: string }
-  | {
-      readonly kind: "fal";
-      readonly model: FalModel;
-      /** The interface that lists requests. Without a trailing slash. */
-      readonly platformUrl: string;
-      /** The public keys that verify fal's webhook signatures; the first URL that answers is used. */
-      readonly jwksUrls: readonly string[];
-    };
-
-/** The base URLs of all servers that a provider may ask. */
-export const serversOf = (provider: RemoteProviderConfig): readonly string[] =>
-  provider.kind === "comfyui" ? provider.baseUrls : [provider.baseUrl];
 
 /** Objects are files in the data directory. The service serves them. */
 export type FilesystemConfig = {
@@ -286,8 +184,8 @@ const SECRET =
 const URLS = /_(URL|ENDPOINT|ORIGINS)$/;
 
 /**
- * The text of a variable for messages and logs: of a secret nothing, of a URL neither user, password nor query. Also if it
- * is not a valid URL: then it shows rather too little.
+ * The text of a variable for messages and logs: nothing of a secret, and a URL without user, password and query. Of an
+ * invalid URL it may hide more, never less.
  */
 const shown = (name: string, text: string): string => {
   if (SECRET.test(name)) return NOT_SHOWN;
@@ -317,7 +215,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     const issue = parsed.error.issues[0];
     const name = String(issue?.path[0]);
     const value = SECRET.test(name) ? NOT_SHOWN : JSON.stringify(shown(name, set[name] ?? ""));
-    return err(`Bad configuration: ${name}=${value}: ${issue?.message}. See OPERATIONS.md for the allowed values.`);
+    return err(`Bad configuration: ${name}=${value}: ${issue?.message}. See CONFIGURATION.md for the allowed values.`);
   }
   const { data } = parsed;
   const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret } = data;
@@ -336,6 +234,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
   const settings = readSettings(data.PANORAMA_SETTINGS, {
     hasRealProvider: provider.value.kind !== "local",
     sendsMail: smtpUrl !== undefined,
+    seamMax: data.SEAM_MAX,
   });
   if (settings.isErr()) return err(settings.error);
   return ok({
@@ -353,7 +252,6 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     submitTimeoutMilliseconds: data.SUBMIT_TIMEOUT_MS,
     generationDeadlineMilliseconds: data.GENERATION_DEADLINE_MS,
     queueMax: data.QUEUE_MAX,
-    seamMax: data.SEAM_MAX,
     leaseMilliseconds: data.LEASE_MS,
     webhookPrivateOrigins: data.WEBHOOK_PRIVATE_ORIGINS,
     heroPanoramas: data.HERO_PANORAMAS,
@@ -420,56 +318,4 @@ const s3Of = (data: z.infer<typeof environmentSchema>): Result<S3Config, string>
     pathStyle: data.S3_PATH_STYLE ?? endpoint !== undefined,
     publicUrl,
   });
-};
-
-const providerOf = (data: z.infer<typeof environmentSchema>): Result<Config["provider"], string> => {
-  const [name, ...fallbackNames] = data.PROVIDER;
-  if (name === "local") return ok({ kind: name, delayMilliseconds: data.LOCAL_PROVIDER_DELAY_MS });
-  return remoteProviderOf(name, data).andThen((first) =>
-    Result.combine(fallbackNames.map((fallback) => remoteProviderOf(fallback, data))).map((fallbacks) => ({
-      kind: "remote" as const,
-      inOrder: [first, ...fallbacks] as const,
-    })),
-  );
-};
-
-const remoteProviderOf = (
-  kind: RemoteProviderConfig["kind"],
-  data: z.infer<typeof environmentSchema>,
-): Result<RemoteProviderConfig, string> => {
-  const needs = (variable: string) => err(`Bad configuration: PROVIDER=${data.PROVIDER.join(",")} needs ${variable}.`);
-  const limits: ProviderLimits = {
-    pollMilliseconds: data.PROVIDER_POLL_MS,
-    callsPerSecond: data.PROVIDER_CALLS_PER_SECOND,
-    concurrencyMax: data.PROVIDER_MAX_CONCURRENT,
-  };
-  if (kind === "http") {
-    const { HTTP_PROVIDER_URL: baseUrl, HTTP_PROVIDER_TOKEN: token } = data;
-    return baseUrl === undefined ? needs("HTTP_PROVIDER_URL") : ok({ kind, baseUrl, token, ...limits });
-  }
-  if (kind === "comfyui") {
-    const { COMFYUI_BASE_URL: baseUrls, COMFYUI_API_KEY: apiKey, COMFYUI_WORKFLOW: workflowFile } = data;
-    return baseUrls === undefined ? needs("COMFYUI_BASE_URL") : ok({ kind, baseUrls, apiKey, workflowFile, ...limits });
-  }
-  const prefix = kind.toUpperCase() as Uppercase<typeof kind>;
-  const apiKey = data[`${prefix}_API_KEY`];
-  if (apiKey === undefined) return needs(`${prefix}_API_KEY`);
-  const access = { apiKey, baseUrl: data[`${prefix}_BASE_URL`], ...limits };
-  if (kind === "skybox") return ok({ kind, ...access, styleId: data.SKYBOX_STYLE_ID });
-  if (kind === "replicate") return ok({ kind, ...access, model: data.REPLICATE_MODEL });
-  const jwksUrls = data.FAL_JWKS_URL === undefined ? REMOTE_DEFAULTS.fal.jwksUrls : [data.FAL_JWKS_URL];
-  const fal = { ...access, platformUrl: data.FAL_PLATFORM_URL, jwksUrls };
-  if (data.FAL_MODEL === undefined) {
-    return needs(
-      "FAL_MODEL: fal-ai/flux-lora, which makes panoramas from text and needs FAL_LORA_URL, or fal-ai/hunyuan_world, " +
-        "which makes them from images only",
-    );
-  }
-  if (data.FAL_MODEL === "fal-ai/hunyuan_world") return ok({ kind, ...fal, model: { id: data.FAL_MODEL } });
-  if (data.FAL_LORA_URL === undefined) {
-    return err(
-      `Bad configuration: FAL_MODEL=${data.FAL_MODEL} needs FAL_LORA_URL, the URL of the LoRA weights for panoramas.`,
-    );
-  }
-  return ok({ kind, ...fal, model: { id: data.FAL_MODEL, loraUrl: data.FAL_LORA_URL } });
 };

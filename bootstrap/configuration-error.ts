@@ -1,4 +1,4 @@
-import type { CommandError } from "./commands/command-error.js";
+import type { CommandError } from "./command-error.js";
 
 /** Why the service cannot start, or a command cannot run. `message`: one line with what to do. */
 export class StartError extends Error {

@@ -1,10 +1,10 @@
 import { parseArgs } from "node:util";
 import { err, type Result } from "neverthrow";
-import { CannotListen } from "../adapters/http/cannot-listen.js";
-import { DatabaseError } from "../adapters/persistence/database-error.js";
-import type { Command, Output, Values } from "./commands/command.js";
-import { type CommandError, EXIT_STATUS, failed, misconfigured, misused, refused } from "./commands/command-error.js";
+import { CannotListen } from "../adapters/http/servers/cannot-listen.js";
+import { DatabaseError } from "../adapters/persistence/sql/database-error.js";
+import { type CommandError, EXIT_STATUS, failed, misconfigured, misused, refused } from "./command-error.js";
 import { COMMANDS } from "./commands/commands.js";
+import type { Command, Output, Values } from "./commands/common/command.js";
 import { helpOf, helpOfAll, synopsisOf } from "./commands/help.js";
 import { serve } from "./commands/serve.js";
 import { readConfig } from "./config.js";

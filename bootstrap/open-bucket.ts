@@ -12,7 +12,7 @@ export const openBucket = async (
     const { gcsObjectStorage } = await import("../adapters/storage/gcs-object-storage.js");
     return gcsObjectStorage({ ...config, retryTimes });
   }
-  // It prints on Node.js 20 that its versions of 2027 will need 22. That is for those who update it, not for operators.
+  // On Node.js 20 it warns that its versions of 2027 will need 22. That is for those who update it, not for operators.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = "true";
   const { s3ObjectStorage } = await import("../adapters/storage/s3-object-storage.js");
   return s3ObjectStorage({ ...config, retryTimes });

@@ -1,8 +1,8 @@
 import type { Application } from "../application/create-application.js";
 import type { Ids } from "../application/ports/ids.js";
-import type { Email } from "../domain/account.js";
-import type { ApiKeySecret } from "../domain/api-key.js";
-import { credits } from "../domain/credits.js";
+import type { Email } from "../domain/accounts/account.js";
+import type { ApiKeySecret } from "../domain/accounts/api-key.js";
+import { credits } from "../domain/credits/credits.js";
 
 const DEMO_EMAIL = "demo@example.com" as Email;
 const DEMO_CREDITS = credits(1000);

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { McpPackage } from "../adapters/http/mcp-package-route.js";
+import type { McpPackage } from "../adapters/http/routes/mcp-package-route.js";
 import { MCP_PACKAGE_PATH } from "../adapters/mcp/mcp-configuration.js";
 import { packMcpServer, readMcpBundle } from "../adapters/mcp/mcp-package.js";
 

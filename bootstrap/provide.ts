@@ -1,4 +1,4 @@
-import type { Bind, ServiceIdentifier } from "inversify";
+import type { Bind, BindWhenOnFluentSyntax, ServiceIdentifier } from "inversify";
 
 declare const resolved: unique symbol;
 
@@ -11,23 +11,21 @@ type TokensOf<Dependencies> = { readonly [Name in keyof Dependencies]: Token<Dep
 
 /**
  * Binds `part` to the function that makes it from the named dependencies. The function runs once, at the first request
- * for the part, and may be async. A dependency that is missing, swapped or of another type does not compile. `dispose`
- * runs when the container is emptied, only if the part was made.
+ * for the part, and may be async. A dependency that is missing, swapped or of another type does not compile. What
+ * `onDeactivation` of the result is given runs when the container is emptied, only if the part was made.
  */
 export const provide = <T, Dependencies extends object>(
   bind: Bind,
   part: Token<T>,
   dependencies: TokensOf<Dependencies>,
   make: (dependencies: NoInfer<Dependencies>) => NoInfer<T> | Promise<NoInfer<T>>,
-  dispose?: (made: T) => void | Promise<void>,
-): void => {
+): Pick<BindWhenOnFluentSyntax<T>, "onDeactivation"> => {
   const names = Object.keys(dependencies);
   const identifiers: ServiceIdentifier[] = Object.values(dependencies);
-  const bound = bind<T>(part)
+  return bind<T>(part)
     .toResolvedValue(
       (...values: unknown[]) => make(Object.fromEntries(names.map((name, i) => [name, values[i]])) as Dependencies),
       identifiers,
     )
     .inSingletonScope();
-  if (dispose) bound.onDeactivation(dispose);
 };

@@ -1,9 +1,9 @@
-import type { Values } from "./commands/command.js";
+import type { Values } from "./commands/common/command.js";
 
 /**
  * The options of a command for the log of operators, without those that hold a secret: the query and the user name of a
- * URL. Passwords are never options. `--confirm` repeats what the log has already. Addresses are spelled as they are stored,
- * so that closing an account finds them.
+ * URL. Passwords are never options. `--confirm` is left out: it repeats what the log has already. Addresses are spelled
+ * as they are stored, so that closing an account finds them.
  */
 export const recordedArguments = (values: Values): Readonly<Record<string, string>> =>
   Object.fromEntries(

@@ -1,10 +1,10 @@
-import type { Retained, RetentionTime } from "../domain/retention.js";
+import type { Retained, RetentionTime } from "../domain/images/retention.js";
 import type { Config } from "./config.js";
 
 const HOUR_MILLISECONDS = 60 * 60 * 1000;
 const DAY_MILLISECONDS = 24 * HOUR_MILLISECONDS;
 
-/** For how long the settings keep images. */
+/** How long the settings keep images. */
 export const retentionSettings = ({
   retention: { finishedImagesDays },
   referenceRetentionHours,

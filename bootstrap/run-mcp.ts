@@ -44,7 +44,7 @@ export const runMcp = async (environment: NodeJS.ProcessEnv, defaultBaseUrl: str
   }
 };
 
-/** Prices may differ between services, and change. A service that does not answer in time is told about when it is used. */
+/** Prices may differ between services, and change. A service that does not answer is reported when it is used. */
 const OFFER_SECONDS = 2;
 
 const readOffer = async (client: PanoramaClient): Promise<Offer> => {

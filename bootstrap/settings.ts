@@ -1,25 +1,37 @@
 import { readFileSync } from "node:fs";
 import { err, ok, Result } from "neverthrow";
 import { z } from "zod";
-import type { CreditPack } from "../domain/credit-pack.js";
-import { type Credits, credits } from "../domain/credits.js";
+import { SIGN_UP_MODES, type SignUpMode } from "../domain/accounts/sign-up.js";
+import type { CreditPack } from "../domain/credits/credit-pack.js";
+import { type Credits, credits } from "../domain/credits/credits.js";
+import type { ResultBounds } from "../domain/images/picture.js";
 import { PANORAMA_POLICY, type PanoramaPolicy, PRICE_MAX, panoramaPolicy } from "../domain/panorama-policy.js";
-import { SIGN_UP_MODES, type SignUpMode } from "../domain/sign-up.js";
 
 /** What an operator sets for the business, without a change of the source: the file of `PANORAMA_SETTINGS`. */
 export type Settings = {
   readonly policy: PanoramaPolicy;
   readonly signUp: SignUpMode;
-  /** The credits with which an account begins that somebody has opened by signing up. */
+  /** The credits with which an account begins that was opened by sign-up. */
   readonly welcomeCredits: Credits;
+  /** What models that were not trained on panoramas are told, with `{prompt}`. Absent: `PROMPT_TEMPLATE`. */
+  readonly providerPrompt: string | undefined;
   readonly retention: {
-    /** Finished images are deleted after so many days; `null`: never. */
+    /** Finished images are deleted after this many days; `null`: never. */
     readonly finishedImagesDays: number | null;
   };
+  /** Generated pictures with larger figures are unusable, and refunded. */
+  readonly resultBounds: ResultBounds;
 };
 
-/** What decides about welcome credits: whether panoramas cost the operator money, and whether addresses are confirmed. */
-export type SettingsContext = { readonly hasRealProvider: boolean; readonly sendsMail: boolean };
+/**
+ * The welcome credits depend on whether panoramas cost the operator money, and whether addresses are confirmed.
+ * `seamMax`: the variable `SEAM_MAX`, which is older than the file.
+ */
+export type SettingsContext = {
+  readonly hasRealProvider: boolean;
+  readonly sendsMail: boolean;
+  readonly seamMax?: number | undefined;
+};
 
 /** With the local provider, which costs nothing: enough for three small panoramas. */
 const LOCAL_WELCOME_CREDITS = 12;
@@ -37,6 +49,11 @@ const integer = (min: number, max: number) => {
     .meta({ type: "integer", minimum: min, maximum: max });
 };
 
+const number = (min: number, max: number) => {
+  const error = `must be a number from ${min} to ${max}`;
+  return z.number({ error }).min(min, { error }).max(max, { error });
+};
+
 const oneOf = <const Values extends readonly string[]>(values: Values) =>
   z.enum(values, { error: `must be one of ${values.join(", ")}` });
 
@@ -49,6 +66,17 @@ const price = z
   })
   .meta({ type: "number", minimum: 0.5, maximum: 999_999.99, multipleOf: 0.01 });
 
+const PROMPT_CHARACTERS_MAX = 4000;
+const PROMPT_ERROR = `must be a text of at most ${PROMPT_CHARACTERS_MAX} characters that contains {prompt} once`;
+
+/** `{prompt}` only once, because the room that is left for the customer's prompt is told as a number. */
+const providerPrompt = z
+  .string({ error: PROMPT_ERROR })
+  .refine((text) => [...text].length <= PROMPT_CHARACTERS_MAX && text.split("{prompt}").length === 2, {
+    error: PROMPT_ERROR,
+  })
+  .meta({ type: "string", maxLength: PROMPT_CHARACTERS_MAX, pattern: "\\{prompt\\}" });
+
 const object = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) => (issue.code === "invalid_type" ? "must be an object in braces" : undefined),
@@ -56,7 +84,7 @@ const object = <Shape extends z.ZodRawShape>(shape: Shape) =>
 
 const pack = object({ credits: integer(1, 1_000_000), price });
 
-/** The settings as they are in the file. What is left out has its default. */
+/** The settings as they are in the file. Omitted ones have their defaults. */
 export const settingsSchema = object({
   $schema: z.string({ error: "must be the path or URL of a JSON schema" }).optional(),
   prices: object({
@@ -97,6 +125,22 @@ export const settingsSchema = object({
       .optional()
       .meta({ description: "Finished images are deleted after so many days; null: never." }),
   }).optional(),
+  results: object({
+    seamMax: number(0, 255).optional().meta({ description: "Like SEAM_MAX: levels, where the seam is worst." }),
+    seamRatioMax: number(1, 1000)
+      .optional()
+      .meta({ description: "Difference of the edges, compared with neighbouring columns." }),
+    poleDeviationMax: number(0, 128)
+      .optional()
+      .meta({ description: "Standard deviation of the first and the last row, in levels." }),
+  })
+    .optional()
+    .meta({ description: "Generated pictures with larger figures are refunded. Without a bound, none is." }),
+  providerPrompt: providerPrompt.optional().meta({
+    description:
+      "What models that were not trained on panoramas are told: {prompt} is the customer's prompt, {references} what " +
+      "the reference images are.",
+  }),
   signUp: oneOf(SIGN_UP_MODES).optional().meta({ description: "Who may open an account." }),
   welcomeCredits: integer(0, 1_000_000)
     .optional()
@@ -109,8 +153,8 @@ type SettingsFile = z.infer<typeof settingsSchema>;
 export const settingsJsonSchema = (): object => z.toJSONSchema(settingsSchema);
 
 /**
- * Reads the file, or returns the defaults without one. The error is one line that names the file, the setting, its value
- * and what is allowed.
+ * Reads the file, or returns the defaults without one. The error is one line that names the file, the setting, its
+ * value and what is allowed.
  */
 export const readSettings = (file: string | undefined, context: SettingsContext): Result<Settings, string> => {
   if (file === undefined) return settingsOf({}, context);
@@ -136,8 +180,17 @@ export const parseSettings = (content: unknown, context: SettingsContext): Resul
 };
 
 const settingsOf = (
-  { prices = {}, creditPacks, limits = {}, retention, signUp = "open", welcomeCredits }: SettingsFile,
-  { hasRealProvider, sendsMail }: SettingsContext,
+  {
+    prices = {},
+    creditPacks,
+    limits = {},
+    retention,
+    results = {},
+    signUp = "open",
+    welcomeCredits,
+    providerPrompt,
+  }: SettingsFile,
+  { hasRealProvider, sendsMail, seamMax }: SettingsContext,
 ): Result<Settings, string> => {
   const { readsPerMinute, writesPerMinute, activeTasks: activeMax } = limits;
   const uploads = uploadLimitsOf(limits.uploads ?? {});
@@ -146,6 +199,9 @@ const settingsOf = (
     return err(
       `welcomeCredits is ${welcomeCredits}: must be 0, because everybody can sign up, panoramas of this provider cost money, and without SMTP_URL no address is confirmed; or set SMTP_URL, or signUp to invited`,
     );
+  }
+  if (seamMax !== undefined && results.seamMax !== undefined) {
+    return err(`results.seamMax is ${results.seamMax}: must be omitted, because the variable SEAM_MAX is set`);
   }
   const [first, ...others] = creditPacks === undefined ? PANORAMA_POLICY.packs : packsOf(creditPacks);
   if (first === undefined) throw new Error("Bug: the schema lets an empty list of packs pass");
@@ -164,7 +220,9 @@ const settingsOf = (
     }),
     signUp,
     welcomeCredits: credits(welcomeCredits ?? (hasRealProvider ? 0 : LOCAL_WELCOME_CREDITS)),
+    providerPrompt,
     retention: { finishedImagesDays: retention?.finishedImagesDays ?? null },
+    resultBounds: { ...results, seamMax: seamMax ?? results.seamMax },
   });
 };
 

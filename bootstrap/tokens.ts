@@ -1,51 +1,49 @@
 import type { Result } from "neverthrow";
 import type { Logger } from "pino";
 import type { HttpServer } from "../adapters/http/http-server.js";
-import type { Check } from "../adapters/http/operations-routes.js";
+import type { Check } from "../adapters/http/routes/operations-routes.js";
 import type { Metrics } from "../adapters/observability/metrics.js";
 import type { ProviderCircuits } from "../adapters/observability/provider-circuits.js";
 import type { RequestObserver } from "../adapters/observability/request-observer.js";
 import type { TaskMetrics } from "../adapters/observability/task-metrics.js";
 import type { Tracing } from "../adapters/observability/tracing.js";
-import type { Comparison, DatabaseClock } from "../adapters/persistence/database-clock.js";
-import type { ExclusiveLock } from "../adapters/persistence/exclusive-lock.js";
-import type { Patience, PostgresDatabase } from "../adapters/persistence/postgres-database.js";
-import type { SqliteDatabase } from "../adapters/persistence/sqlite-database.js";
+import type { Patience, PostgresDatabase } from "../adapters/persistence/postgres/postgres-database.js";
+import type { ExclusiveLock } from "../adapters/persistence/schema/exclusive-lock.js";
+import type { Comparison, DatabaseClock } from "../adapters/persistence/sql/database-clock.js";
+import type { SqliteDatabase } from "../adapters/persistence/sqlite/sqlite-database.js";
 import type { CopiedObjects } from "../adapters/storage/copy-objects.js";
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
 import type { GcsObjectStorage } from "../adapters/storage/gcs-object-storage.js";
 import type { S3ObjectStorage } from "../adapters/storage/s3-object-storage.js";
 import type { WebSide } from "../adapters/web-page/page.js";
 import type { HttpWebhookSender } from "../adapters/webhooks/http-webhook-sender.js";
-import type { Application } from "../application/create-application.js";
-import type { ExportAccount } from "../application/operators/export-account.js";
-import type { AccountStore } from "../application/ports/account-store.js";
-import type { ApiKeyStore } from "../application/ports/api-key-store.js";
-import type { ApiRequests } from "../application/ports/api-requests.js";
-import type { DeliveryStore } from "../application/ports/delivery-store.js";
-import type { EndpointStore } from "../application/ports/endpoint-store.js";
+import type { Application, StoreUseCases, UseCases } from "../application/create-application.js";
 import type { EventSignals } from "../application/ports/event-signals.js";
-import type { EventStore } from "../application/ports/event-store.js";
 import type { GenerationProvider } from "../application/ports/generation-provider.js";
 import type { Ids } from "../application/ports/ids.js";
 import type { Imaging } from "../application/ports/imaging.js";
-import type { LedgerStore } from "../application/ports/ledger-store.js";
 import type { Mail } from "../application/ports/mail.js";
-import type { OperatorLog } from "../application/ports/operator-log.js";
-import type { OperatorStore } from "../application/ports/operator-store.js";
-import type { OrderStore } from "../application/ports/order-store.js";
-import type { PasswordLinkStore } from "../application/ports/password-link-store.js";
 import type { Payments } from "../application/ports/payments.js";
 import type { ProviderWebhooks } from "../application/ports/provider-webhooks.js";
-import type { RateLimits } from "../application/ports/rate-limits.js";
-import type { ReferenceStore } from "../application/ports/reference-store.js";
 import type { Reporter } from "../application/ports/reporter.js";
-import type { RetentionStore } from "../application/ports/retention-store.js";
 import type { Secrets } from "../application/ports/secrets.js";
-import type { SessionStore } from "../application/ports/session-store.js";
+import type { AccountStore } from "../application/ports/stores/account-store.js";
+import type { ApiKeyStore } from "../application/ports/stores/api-key-store.js";
+import type { ApiRequests } from "../application/ports/stores/api-requests.js";
+import type { DeliveryStore } from "../application/ports/stores/delivery-store.js";
+import type { EndpointStore } from "../application/ports/stores/endpoint-store.js";
+import type { EventStore } from "../application/ports/stores/event-store.js";
+import type { LedgerStore } from "../application/ports/stores/ledger-store.js";
+import type { OperatorLog } from "../application/ports/stores/operator-log.js";
+import type { OperatorStore } from "../application/ports/stores/operator-store.js";
+import type { OrderStore } from "../application/ports/stores/order-store.js";
+import type { PasswordLinkStore } from "../application/ports/stores/password-link-store.js";
+import type { RateLimits } from "../application/ports/stores/rate-limits.js";
+import type { ReferenceStore } from "../application/ports/stores/reference-store.js";
+import type { RetentionStore } from "../application/ports/stores/retention-store.js";
+import type { SessionStore } from "../application/ports/stores/session-store.js";
+import type { TaskPorts } from "../application/ports/stores/task-ports.js";
 import type { TaskSignals } from "../application/ports/task-signals.js";
-import type { TaskStore } from "../application/ports/task-store.js";
-import type { StoreUseCases } from "../application/store-use-cases.js";
 import type { Config } from "./config.js";
 import { token } from "./provide.js";
 
@@ -74,9 +72,11 @@ export const tokens = {
   backupDatabase: token<(target: string) => Promise<Result<void, string>>>("backupDatabase"),
   /** Copies the SQLite database and the files of the storage to a folder. */
   backupWithObjects: token<(target: string) => Promise<Result<CopiedObjects, string>>>("backupWithObjects"),
-  /** Held while `serve` runs on SQLite: rate limits and more are counted in memory, so two processes would not be exact. */
+  /**
+   * Held while `serve` runs on SQLite: rate limits and more are counted in memory, so two processes would not be exact.
+   */
   serveLock: token<ExclusiveLock | undefined>("serveLock"),
-  tasks: token<TaskStore>("tasks"),
+  tasks: token<TaskPorts>("tasks"),
   accounts: token<AccountStore>("accounts"),
   orders: token<OrderStore>("orders"),
   keys: token<ApiKeyStore>("keys"),
@@ -127,7 +127,7 @@ export const tokens = {
   providerWebhooks: token<ReadonlyMap<string, ProviderWebhooks>>("providerWebhooks"),
 
   /** Needs no provider, as `application` does. */
-  exportAccount: token<ExportAccount>("exportAccount"),
+  exportAccount: token<UseCases["operators"]["exportAccount"]>("exportAccount"),
   application: token<Application>("application"),
 
   // web, http

@@ -1,23 +1,21 @@
-import type { ImageType } from "./image-type.js";
-
 /**
  * Input that breaks a rule, as data: each edge (HTTP, web pages, MCP, terminal) writes its own sentence for it.
  *
  * `field` is the name of the parameter or header as on the wire; `WHOLE_BODY` if the request body as a whole is wrong.
- * `index` is the position, from 0 on, if one item of a list is wrong.
+ * `index` is the position, from 0 on, if one item of a list is wrong. An edge adds rules of its own as `Rule`.
  */
-export type InvalidRequest = {
+export type InvalidRequest<Rule = BrokenRule> = {
   readonly kind: "invalid_request";
   readonly field: string;
   readonly index?: number;
-  readonly rule: BrokenRule;
+  readonly rule: Rule;
 };
 
 /** The `field` of an error that concerns the body as a whole. */
 export const WHOLE_BODY = "body";
 
 /** What is wrong, with the limit and the actual value. Passwords, and URLs that contain one, are left out. */
-export type BrokenRule = ValueRule | CreationRule | UploadRule | MessageRule;
+export type BrokenRule = ValueRule | CreationRule | UploadRule;
 
 /** Rules about one value. `actual` is the value itself, or the number of its characters or items. */
 type ValueRule =
@@ -34,6 +32,8 @@ type ValueRule =
   | { readonly name: "email"; readonly actual: string }
   | { readonly name: "https_url"; readonly actual: string }
   | { readonly name: "http_url"; readonly actual: string }
+  /** The host of the URL is an address that is not public, or `localhost`. `actual`: the host. */
+  | { readonly name: "public_host"; readonly actual: string }
   /** The URL contains a user name or a password. */
   | { readonly name: "no_user_info" }
   /** The account already has an endpoint with this URL. */
@@ -49,17 +49,18 @@ type ValueRule =
   | { readonly name: "pair_key"; readonly min: number; readonly max: number; readonly actual: string }
   /** Not a text, or a longer one. */
   | { readonly name: "pair_value"; readonly key: string; readonly max: number; readonly actual: unknown }
-  /** Not the id of an event of this account. */
   /** The idempotency key belongs to another request. */
-  | { readonly name: "key_reused"; readonly hours: number };
+  | { readonly name: "key_reused"; readonly hours: number }
+  /** The idempotency key has created this panorama, which its owner has deleted. */
+  | { readonly name: "key_of_deleted"; readonly taskId: string };
 
 /** Rules of a creation request that concern more than one field, and what a provider cannot make. */
 type CreationRule =
   | { readonly name: "prompt_or_images" }
   /** Without image URLs, the prompt needs `min` characters that are not white space at its ends. */
   | { readonly name: "prompt_without_images"; readonly min: number; readonly actual: string }
-  /** The URL is that of an uploaded image that was deleted because it expired, or with its last task. */
-  | { readonly name: "deleted_image" }
+  /** The URL is one of this service, which has no such image: it is deleted, has expired, or never existed. */
+  | { readonly name: "missing_image" }
   /** `max_credits` is below the cost of the panorama. */
   | { readonly name: "cost_max"; readonly max: number; readonly cost: number }
   /** The panorama is still being generated or stored. */
@@ -77,24 +78,10 @@ type UploadRule =
   | { readonly name: "paid_order_or_credits"; readonly credits: number }
   /** The account has uploaded too much that no creation has used. `actual`: unused bytes before this upload. */
   | { readonly name: "unused_bytes_max"; readonly max: number; readonly actual: number }
-  | { readonly name: "image_type"; readonly allowed: readonly ImageType[] }
-  | { readonly name: "declared_type"; readonly declared: string; readonly actual: ImageType }
+  | { readonly name: "image_type"; readonly allowed: readonly string[] }
+  | { readonly name: "declared_type"; readonly declared: string; readonly actual: string }
   /** `reason` is the reason of the imaging port, a clause without a full stop. */
   | { readonly name: "usable_image"; readonly reason: string };
-
-/** Rules about the format of the HTTP message. */
-type MessageRule =
-  | { readonly name: "complete" }
-  | { readonly name: "not_empty" }
-  | { readonly name: "json" }
-  | { readonly name: "utf8" }
-  | { readonly name: "content_type"; readonly expected: string; readonly actual: string | undefined }
-  | { readonly name: "boundary" }
-  | { readonly name: "multipart"; readonly reason: string }
-  | { readonly name: "parts_max"; readonly max: number }
-  | { readonly name: "filename" }
-  | { readonly name: "transfer_encoding" }
-  | { readonly name: "one_length" };
 
 /** The refusal of a field that breaks a rule; `index` is the element of a list. */
 export const invalidRequest = (field: string, rule: BrokenRule, index?: number): InvalidRequest => ({

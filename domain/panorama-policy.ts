@@ -1,18 +1,19 @@
-import { API_KEYS_MAX } from "./api-key.js";
-import { CREDIT_PACKS, type CreditPacks } from "./credit-pack.js";
-import type { Scope } from "./key-limits.js";
-import { definePolicy, type Policy } from "./policy.js";
-import type { Rate } from "./rate-limit.js";
-import type { Resolution } from "./resolution.js";
-import { UPLOAD_LIMITS, type UploadLimits } from "./upload-rules.js";
+import { API_KEYS_MAX } from "./accounts/api-key.js";
+import type { Scope } from "./accounts/key-limits.js";
+import { CREDIT_PACKS, type CreditPacks } from "./credits/credit-pack.js";
+import { definePolicy, type Policy } from "./credits/policy.js";
+import type { Rate } from "./credits/rate-limit.js";
+import type { Resolution } from "./images/resolution.js";
+import { UPLOAD_LIMITS, type UploadLimits } from "./images/upload-rules.js";
 
 const WINDOW_SECONDS = 60;
 
 const perMinute = (limit: number): Rate => ({ limit, windowSeconds: WINDOW_SECONDS });
 
 /**
- * Requests of one kind share a limit. `read` and `write`: of an API key. `total`: the writes of an account. `form`:
- * all forms that an account sends on the web pages. The others are attempts on the web pages without a session (application/accounts/admit-login-attempt.ts).
+ * Requests of one kind share a limit. `read` and `write`: of an API key. `total`: the writes of an account. `form`: all
+ * forms that an account sends on the web pages. The others are attempts on the web pages without a session
+ * (application/accounts/admit-login-attempt.ts).
  */
 export type RequestKind = "read" | "write" | "total" | "form" | "login" | "login_network" | "login_email" | "mail";
 
@@ -34,7 +35,7 @@ export type PanoramaPolicyDefinition = {
   readonly packs?: CreditPacks | undefined;
 };
 
-/** Makes a policy. What is left out is as in the specification (Resolution and Limits). Throws as `definePolicy` does. */
+/** Makes a policy. Omitted numbers are the specification's (Resolution, Limits). Throws as `definePolicy` does. */
 export const panoramaPolicy = ({
   prices = { "1k": 4, "2k": 6, "4k": 10 },
   readsPerMinute = 60,
@@ -49,18 +50,18 @@ export const panoramaPolicy = ({
       read: perMinute(readsPerMinute),
       write: perMinute(writesPerMinute),
       /**
-       * The writes of an account over all its keys: as many as these may make together, so that their own limits are always
-       * met first. Met only with more keys: revoked and made again within a minute, or from before the number of keys was
-       * limited.
+       * The writes of an account over all its keys: as many as the keys may make together, so that their own limits are
+       * always met first. It is met only with more keys: revoked and made again within a minute, or from before the
+       * number of keys was limited.
        */
       total: perMinute(writesPerMinute * API_KEYS_MAX),
-      /** Forms of an account on the web pages, those included that count as writes, too. */
+      /** Forms of an account on the web pages, including those that also count as writes. */
       form: perMinute(60),
       /** Passwords for one e-mail address from one network. */
       login: perMinute(10),
       /** Passwords from one network for all e-mail addresses. More than `login`, because people share networks. */
       login_network: perMinute(60),
-      /** Passwords for one e-mail address from all networks. High, because everybody can use it up for somebody else. */
+      /** Passwords for one e-mail address from all networks. High, because anybody can use up somebody else's limit. */
       login_email: perMinute(100),
       /** E-mails that one network requests. */
       mail: perMinute(10),

@@ -1,4 +1,4 @@
-import { type Brand, made } from "./brand.js";
+import { type Brand, valueOrThrow } from "./brand.js";
 
 /** Identifies a task. */
 export type TaskId = Brand<string, "TaskId">;
@@ -9,4 +9,4 @@ export const parseTaskId = (text: string): TaskId | undefined =>
 
 /** Makes one from a constant. Throws for text that cannot be one: input is parsed. */
 export const taskId = (text: string): TaskId =>
-  made(parseTaskId(text), text, "a task id: 1 to 64 of the characters A-Z, a-z, 0-9, _ and -");
+  valueOrThrow(parseTaskId(text), text, "a task id: 1 to 64 of the characters A-Z, a-z, 0-9, _ and -");

@@ -2,19 +2,40 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
-import { openApiDocument } from "../adapters/http/openapi-document.js";
+import { openApiDocument } from "../adapters/http/openapi/openapi-document.js";
+import { PANORAMA_POLICY } from "../domain/panorama-policy.js";
+import { ALL_ABILITIES } from "../domain/tasks/abilities.js";
+import { BENCHMARKS } from "./bench/benchmarks.js";
+import { VERIFICATIONS } from "./verifications.js";
 
+const markdownIn = async (folder: string, pattern = /\.md$/): Promise<string[]> =>
+  (await readdir(folder, { recursive: folder !== "." }))
+    .filter((file) => pattern.test(file))
+    .map((file) => join(folder, file));
+
+/** Every document that people read. */
 const DOCUMENTS = [
-  "README.md",
-  "ARCHITECTURE.md",
-  "CHANGELOG.md",
-  "CONTRIBUTING.md",
-  "EMBEDDING.md",
-  "OPERATIONS.md",
-  "PROVIDERS.md",
-  "SECURITY.md",
-  "test/bench/README.md",
+  ...(await markdownIn(".")),
+  ...(await markdownIn("adapters")),
+  ...(await markdownIn("bootstrap/packages")),
+  ...(await markdownIn("test", /(^|\/)README\.md$/)),
+  ".github/pull_request_template.md",
 ];
+
+/** Where commands for people stand. The changelog names those of its time. */
+const INSTRUCTIONS = [
+  ...DOCUMENTS.filter((document) => document !== "CHANGELOG.md"),
+  ".ci/run",
+  ".githooks/pre-commit",
+  "Dockerfile",
+];
+
+const GUIDES = "adapters/web/client/docs/";
+
+/** How many lines somebody reads to the end. */
+const LINES_MAX = 300;
+const FEWER_LINES: Readonly<Record<string, number>> = { "README.md": 200, "ARCHITECTURE.md": 200 };
+const COLUMNS_MAX = 120;
 
 /** Not a file: a name that the reader chooses, such as NAME in adapters/web/NAME-page.ts, or a media type. */
 const PLACEHOLDER = /NAME|NOUN|CAPABILITY|^application\/octet-stream$/;
@@ -43,7 +64,36 @@ const anchorsOf = (text: string): string[] =>
       .replaceAll(" ", "-"),
   );
 
+/** The lines of a document that are neither code nor in a table, which cannot be broken. */
+const proseOf = (text: string): string[] =>
+  text
+    .replace(/^ *```.*?^ *```$/gms, "")
+    .split("\n")
+    .filter((line) => !/^\s*\|/.test(line));
+
+describe("the documents", () => {
+  it("are those of the project, its packages, its tests and its pages", () => {
+    expect(DOCUMENTS).toEqual(
+      expect.arrayContaining([
+        "README.md",
+        "DECISIONS.md",
+        "test/bench/README.md",
+        "bootstrap/packages/panorama-core.md",
+      ]),
+    );
+  });
+});
+
 describe.each(DOCUMENTS)("%s", (document) => {
+  it(`has at most ${FEWER_LINES[document] ?? LINES_MAX} lines`, async () => {
+    const lines = (await read(document)).trimEnd().split("\n");
+    expect(lines.length).toBeLessThanOrEqual(FEWER_LINES[document] ?? LINES_MAX);
+  });
+
+  it(`has no line of text with more than ${COLUMNS_MAX} columns`, async () => {
+    expect(proseOf(await read(document)).filter((line) => [...line].length > COLUMNS_MAX)).toEqual([]);
+  });
+
   it("names only files and folders that exist", async () => {
     const text = await read(document);
     const named = found(
@@ -56,7 +106,9 @@ describe.each(DOCUMENTS)("%s", (document) => {
 
   it("links only to documents and headings that exist", async () => {
     const broken: string[] = [];
-    for (const link of found(await read(document), /\]\((?!https?:)([^)\s]+)\)/g)) {
+    // The guides become a page of the service, whose paths and headings their links are.
+    const links = document.startsWith(GUIDES) ? [] : found(await read(document), /\]\((?!https?:)([^)\s]+)\)/g);
+    for (const link of links) {
       const [path = "", anchor] = link.split("#");
       const target = path === "" ? document : relative(".", join(dirname(document), path));
       if (!existsSync(target)) broken.push(link);
@@ -64,50 +116,100 @@ describe.each(DOCUMENTS)("%s", (document) => {
     }
     expect(broken).toEqual([]);
   });
+});
 
-  it("names only npm scripts that exist", async () => {
+describe.each(INSTRUCTIONS)("%s", (document) => {
+  it("names only npm scripts, verifications and benchmarks that exist", async () => {
     const { scripts } = JSON.parse(await read("package.json")) as { scripts: Record<string, string> };
-    const named = found(await read(document), /npm run (?:-s )?([a-z][a-z:-]*)/g);
+    const text = await read(document);
+    const named = found(text, /npm run (?:-s )?([a-z][a-z:-]*)/g);
     expect(named.filter((script) => scripts[script] === undefined)).toEqual([]);
+    expect(found(text, /npm run verify ([a-z-]+)/g).filter((name) => !(name in VERIFICATIONS))).toEqual([]);
+    expect(found(text, /npm run bench ([a-z-]+)/g).filter((name) => !(name in BENCHMARKS))).toEqual([]);
+  });
+});
+
+describe("package.json", () => {
+  it("has at most 250 lines", async () => {
+    expect((await read("package.json")).trimEnd().split("\n").length).toBeLessThanOrEqual(250);
+  });
+
+  it("is not published itself, and has no optional packages but those that the service starts without", async () => {
+    const { private: isPrivate, optionalDependencies } = JSON.parse(await read("package.json"));
+    expect(isPrivate).toBe(true);
+    expect(Object.keys(optionalDependencies).filter((name) => !name.startsWith("@opentelemetry/"))).toEqual([]);
   });
 });
 
 describe("README.md", () => {
-  it("has at most 200 lines", async () => {
-    expect((await read("README.md")).trimEnd().split("\n").length).toBeLessThanOrEqual(200);
-  });
-
   it("lists the same REST operations as the OpenAPI description", async () => {
     const listed = found(section(await read("README.md"), "The REST interface"), /^\| `([A-Z]+ \/[^ ?`]*)/gm);
-    const described = Object.entries(openApiDocument("http://localhost:8080").paths ?? {}).flatMap(
-      ([path, operations]) => Object.keys(operations ?? {}).map((method) => `${method.toUpperCase()} ${path}`),
-    );
+    const described = Object.entries(
+      openApiDocument("http://localhost:8080", PANORAMA_POLICY, ALL_ABILITIES).paths ?? {},
+    ).flatMap(([path, operations]) => Object.keys(operations ?? {}).map((method) => `${method.toUpperCase()} ${path}`));
     expect(listed.sort()).toEqual(described.sort());
   });
 });
 
-describe("OPERATIONS.md", () => {
-  it("lists exactly the environment variables that bootstrap/config.ts reads", async () => {
-    const [service = ""] = section(await read("OPERATIONS.md"), "Configuration").split("The client commands");
+describe.each(["OPERATIONS.md", "CONFIGURATION.md", "CUSTOMERS.md", "INCIDENTS.md"])("%s", (document) => {
+  it("begins with links for what its reader wants", async () => {
+    const [beginning = ""] = (await read(document)).split(/^## /m);
+    expect(beginning).toContain("You want to …\n\n- ");
+    expect(found(beginning, /\]\((#[^)]+)\)/g).length).toBeGreaterThanOrEqual(5);
+  });
+});
+
+describe("CONFIGURATION.md", () => {
+  it("lists exactly the environment variables that the service reads", async () => {
+    const [service = ""] = section(await read("CONFIGURATION.md"), "Environment variables").split("### ");
     const listed = found(firstCells(service), /`([A-Z][A-Z0-9_]+)`/g);
-    const readByConfig = found(await read("bootstrap/config.ts"), /^ {2}([A-Z][A-Z0-9_]+):/gm);
-    expect(listed.sort()).toEqual(readByConfig.sort());
+    const sources = await Promise.all(["bootstrap/config.ts", "bootstrap/providers/provider-config.ts"].map(read));
+    const readByService = sources.flatMap((source) => found(source, /^ {2}([A-Z][A-Z0-9_]+):/gm));
+    expect(listed.sort()).toEqual(readByService.sort());
   });
 
   it("lists every command of bootstrap/commands", async () => {
-    const files = await readdir("bootstrap/commands");
+    const files = (await readdir("bootstrap/commands", { recursive: true })).filter((file) => file.endsWith(".ts"));
     const sources = await Promise.all(files.map((file) => read(join("bootstrap/commands", file))));
     const commands = sources.flatMap((source) => found(source, /^ {2}words: "([a-z -]+)"/gm));
     const listed = found(
-      section(await read("OPERATIONS.md"), "The `panorama` command"),
+      section(await read("CONFIGURATION.md"), "The `panorama` command"),
       /^ {4}panorama ([a-z]+(?:[ -][a-z]+)*)/gm,
     );
     expect(listed.sort()).toEqual(commands.sort());
   });
+});
 
+describe("INCIDENTS.md", () => {
   it("lists exactly the metrics of adapters/observability/metrics.ts", async () => {
-    const listed = found(firstCells(await read("OPERATIONS.md")), /`((?:http|panorama)_\w+)`/g);
+    const listed = found(firstCells(section(await read("INCIDENTS.md"), "Metrics")), /`((?:http|panorama)_\w+)`/g);
     const registered = found(await read("adapters/observability/metrics.ts"), /^ {4}name: "(\w+)"/gm);
     expect(listed.sort()).toEqual(registered.sort());
+  });
+});
+
+describe("DECISIONS.md", () => {
+  it("numbers its records, of at most 15 lines, and links each of them at the top", async () => {
+    const [beginning = "", ...records] = (await read("DECISIONS.md")).split(/^(?=## )/m);
+    expect(found(beginning, /\]\(#(\d+)-/g)).toEqual(records.map((_, n) => `${n + 1}`));
+    expect(records.map((record) => /^## (\d+)\. /.exec(record)?.[1])).toEqual(records.map((_, n) => `${n + 1}`));
+    expect(records.filter((record) => record.trimEnd().split("\n").length > 15)).toEqual([]);
+    expect(records.filter((record) => !/Given\sup:\s/.test(record))).toEqual([]);
+  });
+});
+
+describe("CHANGELOG.md", () => {
+  it("has an entry a line, below the headings of Keep a Changelog", async () => {
+    const [, releases = ""] = /^(## .*)/ms.exec(await read("CHANGELOG.md")) ?? [];
+    const other = releases
+      .split("\n")
+      .filter((line) => !/^(|- .*\.|## Unreleased|## \d+\.\d+\.\d+ - \d{4}-\d\d-\d\d)$/.test(line))
+      .filter((line) => !/^### (Added|Changed|Deprecated|Removed|Fixed|Security)$/.test(line));
+    expect(other).toEqual([]);
+  });
+
+  it("has the version of package.json as its latest release", async () => {
+    const { version } = JSON.parse(await read("package.json")) as { version: string };
+    expect(found(await read("CHANGELOG.md"), /^## (\d\S*)/gm)[0]).toBe(version);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { declarationMap } from "../bootstrap/declaration-map.js";
-import { moduleReference } from "../bootstrap/reference.js";
+import { declarationMap } from "../bootstrap/packages/declaration-map.js";
+import { moduleReference } from "../bootstrap/packages/reference.js";
 
 const DECLARATIONS = `import { type Result } from "neverthrow";
 /** A picture. */

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { RESOLUTION_NAMES } from "../../domain/resolution.js";
-import { STORAGE_STATUSES } from "../../domain/storage-status.js";
-import { VISIBILITIES } from "../../domain/visibility.js";
+import { RESOLUTION_NAMES } from "../../domain/images/resolution.js";
+import { STORAGE_STATUSES } from "../../domain/images/storage-status.js";
+import { TOLD_REASONS } from "../../domain/tasks/told-reason.js";
+import { VISIBILITIES } from "../../domain/tasks/visibility.js";
 
 /** The answers of the service as on the wire (specification, Resources). Unknown fields are removed. */
 const id = z.string().min(1);
@@ -24,8 +25,16 @@ export const panoramaOutputSchema = z.object({
 /** The picture of a task that has succeeded. */
 export type PanoramaOutput = z.infer<typeof panoramaOutputSchema>;
 
-/** Why a task has failed. */
-export const taskErrorSchema = z.object({ code: z.literal("generation_failed"), message: z.string() });
+/**
+ * Why a task has failed, and the parameter at fault. Older versions of the service tell no reason, and one that this
+ * version does not know is left out.
+ */
+export const taskErrorSchema = z.object({
+  code: z.literal("generation_failed"),
+  message: z.string(),
+  reason: z.enum(TOLD_REASONS).optional().catch(undefined),
+  param: z.string().optional().catch(undefined),
+});
 
 /** What the task was created with. Older versions of the service do not say it. Times are RFC 3339, in UTC. */
 const creation = {
@@ -39,9 +48,12 @@ const creation = {
 };
 const finished = { ...creation, finished_at: z.string().optional() };
 
+/** The rest of a task in processing; absent where the service does not know it, or does not say it. */
+const forecast = { queue_position: z.int().optional(), estimated_seconds: z.int().optional() };
+
 /** `output` may be missing for a moment after the task has succeeded. */
 export const panoramaTaskSchema = z.discriminatedUnion("status", [
-  z.object({ id, status: z.literal("processing"), credits_charged: creditsCharged, ...creation }),
+  z.object({ id, status: z.literal("processing"), credits_charged: creditsCharged, ...creation, ...forecast }),
   z.object({
     id,
     status: z.literal("succeeded"),
@@ -69,8 +81,10 @@ export const taskPageSchema = z.object({ data: z.array(panoramaTaskSchema), next
 /** A page of the list; `next_cursor` is `null` on the last one. */
 export type TaskPage = z.infer<typeof taskPageSchema>;
 
-/** The answer to an upload. */
-export const uploadedSchema = z.object({ image_urls: z.array(z.string()) });
+/** The answer to an upload. Services of version 1.0 send no `expires_at`. */
+export const uploadedSchema = z.object({ image_urls: z.array(z.string()), expires_at: z.string().optional() });
+/** The public URLs, in the order of the images, and until when they are kept if no creation uses them. */
+export type UploadedImages = z.infer<typeof uploadedSchema>;
 
 /** The balance of an account. */
 export const balanceSchema = z.object({ remaining_credits: z.int() });

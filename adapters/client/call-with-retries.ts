@@ -6,7 +6,7 @@ import type { AttemptError } from "./send-request.js";
 
 /** If every attempt fails immediately, the pauses between them add up to at most 16 s. */
 const ATTEMPTS_MAX = 6;
-/** Where nothing listens, the pauses add up to at most 1.75 s: a service that is being restarted listens again by then. */
+/** The pauses while nothing listens add up to at most 1.75 s. By then a restarted service listens again. */
 const ABSENCE_ATTEMPTS_MAX = 4;
 
 type Limits = {
@@ -19,8 +19,8 @@ type Limits = {
 };
 
 /**
- * Repeats `attempt` with back-off until it succeeds, its error is permanent, or attempts or time are used up. Gives up early
- * if nothing has listened at any attempt: the service is down, or its URL is wrong.
+ * Repeats `attempt` with back-off until it succeeds, its error is permanent, or attempts or time are used up. Gives up
+ * early if nothing has listened at any attempt: the service is down, or its URL is wrong.
  */
 export const callWithRetries = async <T>(
   attempt: (timeoutMilliseconds: number) => Promise<Result<T, AttemptError>>,

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { type ImageType, imageTypeOf } from "../../domain/image-type.js";
+import { type ImageType, imageTypeOf } from "../../domain/images/image-type.js";
 import { readAtMost } from "./read-at-most.js";
 
 /** The bytes of an image, and their type by their signature. */

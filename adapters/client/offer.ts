@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
+import { toldAbilitiesSchema } from "./told-abilities.js";
 
 const amount = z.int().min(0);
 
@@ -10,16 +11,28 @@ export const offerSchema = z.object({
   active_tasks: amount,
   /** Of one API key. */
   requests_per_minute: z.object({ read: amount, write: amount }),
-  uploads: z.object({ files: amount, file_bytes: amount, total_bytes: amount, request_bytes: amount }),
+  uploads: z.object({
+    files: amount,
+    file_bytes: amount,
+    total_bytes: amount,
+    request_bytes: amount,
+    /** How long an uploaded image is kept that no creation uses. Absent if it is not known. */
+    unused_hours: amount.optional(),
+  }),
   /** `price_cents`: in hundredths of the currency, a code of ISO 4217. */
+  /** Absent if the service is of an older version. */
+  abilities: toldAbilitiesSchema.optional(),
   credit_packs: z.array(z.object({ credits: amount, price_cents: amount, currency: z.string() })),
 });
 
 /** What `offerSchema` reads. */
 export type Offer = z.infer<typeof offerSchema>;
 
-/** How the service describes its policy. */
-export const offerOf = ({ prices, rates, activeMax, uploads, packs }: PanoramaPolicy): Offer => ({
+/** How the service describes its policy. `unusedHours`: how long an unused uploaded image is kept, if it is known. */
+export const offerOf = (
+  { prices, rates, activeMax, uploads, packs }: PanoramaPolicy,
+  unusedHours?: number | undefined,
+): Offer => ({
   prices,
   active_tasks: activeMax,
   requests_per_minute: { read: rates.read.limit, write: rates.write.limit },
@@ -28,6 +41,7 @@ export const offerOf = ({ prices, rates, activeMax, uploads, packs }: PanoramaPo
     file_bytes: uploads.fileBytesMax,
     total_bytes: uploads.totalBytesMax,
     request_bytes: uploads.requestBytesMax,
+    ...(unusedHours === undefined ? {} : { unused_hours: unusedHours }),
   },
   credit_packs: packs.map(({ credits, priceCents, currency }) => ({ credits, price_cents: priceCents, currency })),
 });

@@ -1,11 +1,17 @@
 import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
 import type { Clock } from "../../application/ports/clock.js";
-import type { CreationRequest } from "../../domain/creation-request.js";
-import { type ImageType, SIGNATURE_BYTES } from "../../domain/image-type.js";
+import { type ImageType, SIGNATURE_BYTES } from "../../domain/images/image-type.js";
+import {
+  admitSizes,
+  admitType,
+  requireFiles,
+  UPLOAD_LIMITS,
+  type UploadLimits,
+} from "../../domain/images/upload-rules.js";
 import type { BrokenRule, InvalidRequest } from "../../domain/invalid-request.js";
-import type { TaskFilter } from "../../domain/task-filter.js";
-import { admitSizes, admitType, requireFiles, UPLOAD_LIMITS, type UploadLimits } from "../../domain/upload-rules.js";
+import type { CreationRequest } from "../../domain/tasks/creation-request.js";
+import type { TaskFilter } from "../../domain/tasks/task-filter.js";
 import { SystemClock } from "../system/system-clock.js";
 import {
   type CreatedTask,
@@ -16,6 +22,7 @@ import {
   panoramaTaskSchema,
   type TaskPage,
   taskPageSchema,
+  type UploadedImages,
   uploadedSchema,
   webhookEventSchema,
 } from "./answers.js";
@@ -25,6 +32,7 @@ import { type Offer, offerSchema } from "./offer.js";
 import { readEventStream } from "./read-event-stream.js";
 import { type ApiRequest, sendRequest } from "./send-request.js";
 import type { ServiceUrl } from "./service-url.js";
+import { type ToldAbilities, toldAbilitiesSchema } from "./told-abilities.js";
 
 /** `type` is the declared type. It must match the signature in the first bytes, if it is given. */
 export type ReferenceImage = { readonly bytes: Uint8Array; readonly name?: string; readonly type?: string };
@@ -172,13 +180,14 @@ export class PanoramaClient {
   }
 
   /**
-   * `POST /images`: the public URLs, in the order of the images. Images that break a limit of the service are not sent.
-   * `limits`: those of `offer`; without them, they are read if the images break the usual ones.
+   * `POST /images`: the public URLs, in the order of the images, and until when they are kept unused. Images that break
+   * a limit of the service are not sent. `limits`: those of `offer`; without them, they are read if the images break
+   * the usual ones.
    */
   async upload(
     images: readonly ReferenceImage[],
     { limits, signal }: { readonly limits?: Offer["uploads"]; readonly signal?: AbortSignal } = {},
-  ): Promise<Result<readonly string[], ClientError>> {
+  ): Promise<Result<UploadedImages, ClientError>> {
     let types = admitImages(images, limits === undefined ? UPLOAD_LIMITS : limitsOf(limits));
     if (types.isErr() && limits === undefined && SIZE_RULES.includes(types.error.rule.name)) {
       const offer = await this.offer({ ...(signal && { signal }) });
@@ -190,17 +199,16 @@ export class PanoramaClient {
       const { bytes, name } = images[index] as ReferenceImage;
       form.append("files", new Blob([new Uint8Array(bytes)], { type }), name ?? `image-${index + 1}`);
     });
-    const uploaded = await this.call(
+    return this.call(
       { method: "POST", path: "/images", headers: {}, body: form, answer: uploadedSchema, signal },
       // On a slow connection a retry would lose the bytes that are sent already.
       { attemptTimeoutSeconds: this.settings.timeoutSeconds },
     );
-    return uploaded.map(({ image_urls }) => image_urls);
   }
 
   /**
-   * Prices and limits of the service, from `GET /openapi.json`; `undefined` for a service of an older version, which has
-   * those of the specification.
+   * Prices and limits of the service, from `GET /openapi.json`. `undefined` for an older service, which uses those of
+   * the specification.
    */
   async offer({
     timeoutSeconds = this.settings.timeoutSeconds,
@@ -216,12 +224,17 @@ export class PanoramaClient {
     return described.map((description) => description["x-panorama"]);
   }
 
+  /** `GET /abilities`: what the service can make now. The error is `not_found` if it is of an older version. */
+  abilities({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Result<ToldAbilities, ClientError>> {
+    return this.call({ method: "GET", path: "/abilities", headers: {}, answer: toldAbilitiesSchema, signal });
+  }
+
   /** `GET /credits`: the balance of the account. */
   async credits({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Result<number, ClientError>> {
     return (await this.creditTotals({ ...(signal && { signal }) })).map(({ remaining_credits }) => remaining_credits);
   }
 
-  /** `GET /credits`: the balance of the account, and what is reserved for tasks in processing and spent on finished ones. */
+  /** `GET /credits`: the balance, what is reserved for tasks in processing, and what is spent on finished ones. */
   creditTotals({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Result<CreditTotals, ClientError>> {
     return this.call({ method: "GET", path: "/credits", headers: {}, answer: creditTotalsSchema, signal });
   }
@@ -246,8 +259,8 @@ export class PanoramaClient {
   }
 
   /**
-   * The account's tasks, newest first: `list` page by page, each page read when the loop reaches it. An error is the last
-   * value. `limit` is the size of a page, by default the maximum.
+   * The account's tasks, newest first: `list` page by page, each page read when the loop reaches it. An error is the
+   * last value. `limit` is the size of a page, by default the maximum.
    */
   async *listAll({
     limit = PAGE_TASKS_MAX,

@@ -18,8 +18,8 @@ export const retryDelayMilliseconds = (error: ClientError, attempt: number, rand
 };
 
 /**
- * The pause before a retry where nothing listens: 250, 500 and 1000 ms, of which at least a half, because the time matters
- * until the service listens again, and not how many clients ask a port that refuses them.
+ * The pause before a retry while nothing listens: 250, 500 and 1000 ms, of which jitter leaves at least a half. A fast
+ * reconnection matters more than the number of clients that try a closed port.
  */
 export const absenceDelayMilliseconds = (attempt: number, random: number): number =>
   ABSENCE_DELAY_MILLISECONDS * 2 ** (attempt - 1) * (0.5 + random / 2);
@@ -35,7 +35,7 @@ const isTransient = ({ code, status, retryAfterSeconds }: ClientError): boolean 
     case "unexpected_answer":
       return status !== undefined && (status >= 500 || status === 429);
     default:
-      // `upstream_error`: the provider has refused and the credits are refunded; the caller decides whether to try again.
+      // `upstream_error`: the provider refused and the credits are refunded. The caller decides whether to try again.
       return false;
   }
 };

@@ -2,9 +2,10 @@ import { err, ok, type Result } from "neverthrow";
 import { type WebhookEvent, webhookEventSchema } from "./answers.js";
 
 /**
- * Why a webhook must not be trusted. `missing_header`: it is not signed. `wrong_time`: it was sent more than five minutes
- * ago, or its clock differs by as much. `wrong_signature`: it was signed with another secret or changed afterwards.
- * `unknown_body`: it is genuine, but no event that this version knows: answer it with 204 and ignore it.
+ * Why a webhook must not be trusted. `missing_header`: it is not signed. `wrong_time`: it was sent more than five
+ * minutes ago, or its clock differs by as much. `wrong_signature`: it was signed with another secret or changed
+ * afterwards. `unknown_body`: it is genuine, but this version does not know its event: answer it with 204 and ignore
+ * it.
  */
 export type WebhookRefusal = {
   readonly kind: "missing_header" | "wrong_time" | "wrong_signature" | "unknown_body";

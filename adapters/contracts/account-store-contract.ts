@@ -1,11 +1,10 @@
 import { err, ok } from "neverthrow";
 import { notFound } from "../../application/errors.js";
-import type { Email } from "../../domain/account.js";
-import { credits } from "../../domain/credits.js";
-import { welcomeEntry } from "../../domain/ledger.js";
-import { openPasswordLink } from "../../domain/password-link.js";
-import { openSession } from "../../domain/session.js";
-import { openTask } from "../../domain/task.js";
+import type { Email } from "../../domain/accounts/account.js";
+import { openPasswordLink } from "../../domain/accounts/password-link.js";
+import { openSession } from "../../domain/accounts/session.js";
+import { credits } from "../../domain/credits/credits.js";
+import { welcomeEntry } from "../../domain/credits/ledger.js";
 import {
   accountId,
   anAccount,
@@ -13,15 +12,16 @@ import {
   aPaidOrder,
   aReservedTask,
   noon,
+  openATask,
   orderId,
   secondsAfter,
   taskId,
-} from "./builders.js";
-import { expect } from "./expect.js";
-import type { Stores } from "./stores.js";
-import type { TestFunctions } from "./test-functions.js";
+} from "./support/builders.js";
+import { expect } from "./support/expect.js";
+import type { Stores } from "./support/stores.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
-/** What every AccountStore must do (application/ports/account-store.ts). */
+/** What every AccountStore must do (application/ports/stores/account-store.ts). */
 export const describeAccountStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
@@ -39,7 +39,7 @@ export const describeAccountStore = (
     });
     afterEach(() => stores.close());
 
-    const open = (id = owner) => stores.accounts.open(anAccount({ id }), undefined, undefined, undefined);
+    const open = (id = owner) => stores.accounts.open(anAccount({ id }));
 
     it("opens an account without credits, orders and keys", async () => {
       const { accounts, ledger, orders, keys } = stores;
@@ -59,7 +59,9 @@ export const describeAccountStore = (
       const { accounts, ledger, orders, keys } = stores;
       const order = aPaidOrder({ paidAt: secondsAfter(noon, 5) });
       const key = anApiKey();
-      expect(await accounts.open(anAccount(), "scrypt$1$salt$hash", order, key)).toEqual(ok(undefined));
+      expect(await accounts.open(anAccount(), { passwordHash: "scrypt$1$salt$hash", order, key })).toEqual(
+        ok(undefined),
+      );
       expect(await ledger.balance(owner)).toBe(100);
       expect(await ledger.entries(owner)).toEqual([
         { kind: "purchase", accountId: owner, orderId: order.id, credits: 100, at: secondsAfter(noon, 5) },
@@ -72,7 +74,7 @@ export const describeAccountStore = (
     it("opens an account with the entry that it begins with, and with a paid order besides", async () => {
       const { accounts, ledger, orders } = stores;
       const welcome = welcomeEntry(owner, credits(12), noon);
-      expect(await accounts.open(anAccount(), undefined, undefined, undefined, welcome)).toEqual(ok(undefined));
+      expect(await accounts.open(anAccount(), { welcome })).toEqual(ok(undefined));
       expect(await ledger.balance(owner)).toBe(12);
       expect(await ledger.entries(owner)).toEqual([
         { kind: "adjustment", accountId: owner, reason: "Welcome credits", credits: 12, at: noon },
@@ -80,14 +82,14 @@ export const describeAccountStore = (
       expect(await orders.countPaid(owner)).toBe(0);
       const both = welcomeEntry(other, credits(12), noon);
       const order = aPaidOrder({ accountId: other });
-      await accounts.open(anAccount({ id: other }), undefined, order, undefined, both);
+      await accounts.open(anAccount({ id: other }), { order, welcome: both });
       expect(await ledger.balance(other)).toBe(112);
       expect((await ledger.entries(other)).map(({ kind }) => kind).sort()).toEqual(["adjustment", "purchase"]);
     });
 
     it("stores the threshold of a low balance, passes it to the decision about a task, and removes it", async () => {
       const { accounts, tasks } = stores;
-      await accounts.open(anAccount(), undefined, aPaidOrder(), undefined);
+      await accounts.open(anAccount(), { order: aPaidOrder() });
       expect(await accounts.lowBalance(owner)).toBeUndefined();
       const seen: unknown[] = [];
       const open = async (n: number) => {
@@ -97,7 +99,7 @@ export const describeAccountStore = (
           dueAt: noon,
           decide: (standing) => {
             seen.push(standing.lowBalanceThreshold);
-            return openTask(standing, task, noon);
+            return openATask(standing, task, noon);
           },
         });
         opened._unsafeUnwrap();
@@ -122,7 +124,7 @@ export const describeAccountStore = (
 
     it("finds an account by its id, and by its e-mail address together with its password hash", async () => {
       const { accounts } = stores;
-      await accounts.open(anAccount(), "scrypt$1$salt$hash", undefined, undefined);
+      await accounts.open(anAccount(), { passwordHash: "scrypt$1$salt$hash" });
       await open(other);
       expect(await accounts.find(owner)).toEqual(anAccount());
       expect(await accounts.find(accountId(3))).toBeUndefined();
@@ -138,14 +140,12 @@ export const describeAccountStore = (
     it("refuses a taken e-mail address and stores nothing of the second account", async () => {
       const { accounts, orders, keys } = stores;
       const email = "somebody@example.com" as Email;
-      await accounts.open(anAccount({ email }), undefined, undefined, undefined);
+      await accounts.open(anAccount({ email }));
       const second = anAccount({ id: other, email });
-      const refused = accounts.open(
-        second,
-        undefined,
-        aPaidOrder({ accountId: other }),
-        anApiKey({ accountId: other }),
-      );
+      const refused = accounts.open(second, {
+        order: aPaidOrder({ accountId: other }),
+        key: anApiKey({ accountId: other }),
+      });
       expect(await refused).toEqual(err({ kind: "email_taken", email }));
       expect(await accounts.exists(other)).toBe(false);
       expect(await orders.find(orderId(1))).toBeUndefined();
@@ -156,7 +156,7 @@ export const describeAccountStore = (
       const { accounts, sessions, links } = stores;
       const [first, second] = [anAccount(), anAccount({ id: other })];
       for (const [digit, account] of [["1", first] as const, ["2", second] as const]) {
-        await accounts.open(account, "old hash", undefined, undefined);
+        await accounts.open(account, { passwordHash: "old hash" });
         await sessions.insert(openSession(account.id, digit.repeat(64), noon), "old hash");
         await links.insert(openPasswordLink(account.email, digit.repeat(64), noon), noon, 5);
       }
@@ -181,13 +181,7 @@ export const describeAccountStore = (
       const email = "somebody@example.com" as Email;
       const openings = [1, 2, 3, 4, 5].map((n) => {
         const id = accountId(n);
-        return accounts.open(
-          anAccount({ id, email }),
-          undefined,
-          undefined,
-          undefined,
-          welcomeEntry(id, credits(12), noon),
-        );
+        return accounts.open(anAccount({ id, email }), { welcome: welcomeEntry(id, credits(12), noon) });
       });
       expect((await Promise.all(openings)).filter((result) => result.isOk())).toHaveLength(1);
       const entries = await Promise.all([1, 2, 3, 4, 5].map((n) => ledger.entries(accountId(n))));

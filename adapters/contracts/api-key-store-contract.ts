@@ -1,7 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { notFound } from "../../application/errors.js";
-import { credits } from "../../domain/credits.js";
-import { openTask } from "../../domain/task.js";
+import { credits } from "../../domain/credits/credits.js";
 import {
   aCreationRequest,
   accountId,
@@ -11,14 +10,15 @@ import {
   apiKeyId,
   aReservedTask,
   noon,
+  openATask,
   secondsAfter,
   taskId,
-} from "./builders.js";
-import { expect } from "./expect.js";
-import type { Stores } from "./stores.js";
-import type { TestFunctions } from "./test-functions.js";
+} from "./support/builders.js";
+import { expect } from "./support/expect.js";
+import type { Stores } from "./support/stores.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
-/** What every ApiKeyStore must do (application/ports/api-key-store.ts). */
+/** What every ApiKeyStore must do (application/ports/stores/api-key-store.ts). */
 export const describeApiKeyStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
@@ -30,7 +30,7 @@ export const describeApiKeyStore = (
     const always = () => ok(undefined);
     let stores: Pick<Stores, "accounts" | "keys" | "tasks" | "close">;
 
-    const open = (id = owner) => stores.accounts.open(anAccount({ id }), undefined, undefined, undefined);
+    const open = (id = owner) => stores.accounts.open(anAccount({ id }));
 
     beforeEach(async () => {
       stores = await makeStores();
@@ -137,12 +137,9 @@ export const describeApiKeyStore = (
 
     it("sums what the account's keys have spent in the day and the month", async () => {
       const { accounts, keys, tasks } = stores;
-      await accounts.open(
-        anAccount({ id: other }),
-        undefined,
-        aPaidOrder({ accountId: other, credits: credits(1_000) }),
-        undefined,
-      );
+      await accounts.open(anAccount({ id: other }), {
+        order: aPaidOrder({ accountId: other, credits: credits(1_000) }),
+      });
       await keys.insert(anApiKey({ id: apiKeyId(1), accountId: other }), always);
       await keys.insert(anApiKey({ id: apiKeyId(2), accountId: other }), always);
       await keys.insert(anApiKey({ id: apiKeyId(3), accountId: other }), always);
@@ -157,7 +154,7 @@ export const describeApiKeyStore = (
         const opened = await tasks.open({
           account: other,
           dueAt: noon,
-          decide: (standing) => openTask(standing, task, task.reservedAt),
+          decide: (standing) => openATask(standing, task, task.reservedAt),
         });
         opened._unsafeUnwrap();
       };

@@ -1,10 +1,10 @@
 import { err, ok } from "neverthrow";
-import type { ApiRequests } from "../../application/ports/api-requests.js";
-import type { AccountId } from "../../domain/account.js";
-import { credits } from "../../domain/credits.js";
-import { type KeyLimits, NO_LIMITS } from "../../domain/key-limits.js";
+import type { ApiRequests } from "../../application/ports/stores/api-requests.js";
+import type { AccountId } from "../../domain/account-id.js";
+import { type KeyLimits, NO_LIMITS } from "../../domain/accounts/key-limits.js";
+import { credits } from "../../domain/credits/credits.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";
-import { openTask, type ReservedTask } from "../../domain/task.js";
+import type { ReservedTask } from "../../domain/tasks/task.js";
 import { HandClock } from "../memory/hand-clock.js";
 import {
   accountId,
@@ -14,14 +14,15 @@ import {
   apiKeyId,
   aReservedTask,
   noon,
+  openATask,
   orderId,
   taskId,
-} from "./builders.js";
-import { expect } from "./expect.js";
-import type { Stores } from "./stores.js";
-import type { TestFunctions } from "./test-functions.js";
+} from "./support/builders.js";
+import { expect } from "./support/expect.js";
+import type { Stores } from "./support/stores.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
-/** What every implementation of ApiRequests must do (application/ports/api-requests.ts). */
+/** What every implementation of ApiRequests must do (application/ports/stores/api-requests.ts). */
 export const describeApiRequests = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
@@ -43,7 +44,7 @@ export const describeApiRequests = (
       const opened = await stores.tasks.open({
         account,
         dueAt: noon,
-        decide: (standing) => openTask(standing, task, noon),
+        decide: (standing) => openATask(standing, task, noon),
       });
       expect(opened._unsafeUnwrap().task).toEqual(task);
       return task;
@@ -55,10 +56,10 @@ export const describeApiRequests = (
     beforeEach(async () => {
       stores = await makeStores();
       clock = new HandClock();
-      requests = stores.requestsAt(clock);
+      requests = stores.requestsAt(clock, RATE_LIMITS);
       for (const [n, id] of [owner, other].entries()) {
         const order = aPaidOrder({ id: orderId(n), accountId: id });
-        (await stores.accounts.open(anAccount({ id }), undefined, order, undefined))._unsafeUnwrap();
+        (await stores.accounts.open(anAccount({ id }), { order }))._unsafeUnwrap();
       }
       (await stores.keys.insert(key, always))._unsafeUnwrap();
     });
@@ -151,6 +152,21 @@ export const describeApiRequests = (
         );
       });
     }
+
+    it("tells a key over its limit at any moment how long to wait, and admits it then", async () => {
+      const { limit } = RATE_LIMITS.write;
+      for (let n = 0; n < limit; n += 1) await requests.admit(key.secretSha256, "write");
+      for (const retryAfterSeconds of [60, 60, 59, 58, 58, 57]) {
+        const refused = err({ kind: "rate_limited", limit, retryAfterSeconds });
+        expect(await requests.admit(key.secretSha256, "write")).toEqual(refused);
+        await clock.advance(700);
+      }
+      expect((await remaining())._unsafeUnwrap()).toBe(59);
+      await clock.advance(60_000 - 6 * 700 - 1);
+      expect((await requests.admit(key.secretSha256, "write")).isErr()).toBe(true);
+      await clock.advance(1);
+      expect((await requests.admit(key.secretSha256, "write"))._unsafeUnwrap().admission.remaining).toBe(9);
+    });
 
     it("counts the requests of each key separately", async () => {
       const second = anApiKey({ id: apiKeyId(2), secretSha256: "2".repeat(64) });

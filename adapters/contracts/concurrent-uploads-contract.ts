@@ -3,24 +3,31 @@ import { deleteExpiredReferences } from "../../application/background/delete-exp
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
 import { generationTime } from "../../application/panoramas/generation-time.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
-import type { AccountId, Email } from "../../domain/account.js";
-import { credits } from "../../domain/credits.js";
-import { fail } from "../../domain/task.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { Email } from "../../domain/accounts/account.js";
+import { credits } from "../../domain/credits/credits.js";
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
+import { fail } from "../../domain/tasks/task.js";
 import { HandClock } from "../memory/hand-clock.js";
 import { image } from "../memory/memory-imaging.js";
 import { memoryPorts } from "../memory/memory-ports.js";
-import { aCreationRequest, noon, secondsAfter } from "./builders.js";
-import { expect } from "./expect.js";
-import type { Stores } from "./stores.js";
-import type { TestFunctions } from "./test-functions.js";
+import { aCreationRequest, noon, secondsAfter } from "./support/builders.js";
+import { expect } from "./support/expect.js";
+import type { Stores } from "./support/stores.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
-const CREATION = { submissionDeadlineMilliseconds: 60_000, queueDeadlineMilliseconds: 300_000, queueMax: 1_000 };
+const CREATION = {
+  policy: PANORAMA_POLICY,
+  submissionDeadlineMilliseconds: 60_000,
+  queueDeadlineMilliseconds: 300_000,
+  queueMax: 1_000,
+};
 const RETENTION = { retentionMilliseconds: DAY_MILLISECONDS, leaseMilliseconds: 120_000 };
 
 /**
- * Uploads, creations and deletions of two instances at the same time, on the stores of one database: what ReferenceStore
- * and TaskStore must do together. `technology` completes the suite's name.
+ * Uploads, creations and deletions of two instances at the same time, on the stores of one database: what
+ * ReferenceStore and TaskStore must do together. `technology` completes the suite's name.
  */
 export const describeConcurrentUploads = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
@@ -39,10 +46,16 @@ export const describeConcurrentUploads = (
     it("never loses an image that an upload or a creation refers to, under concurrent deletions", async () => {
       const { accounts, references, tasks } = stores;
       const clock = new HandClock();
-      const ports = { ...memoryPorts(clock), accounts, references, tasks, generationTime: generationTime() };
+      const ports = {
+        ...memoryPorts(clock, PANORAMA_POLICY.rates),
+        accounts,
+        references,
+        tasks,
+        generationTime: generationTime(),
+      };
       const { ids, storage, provider } = ports;
       const create = createPanorama(ports, CREATION);
-      const upload = uploadImages(ports);
+      const upload = uploadImages(ports, { policy: PANORAMA_POLICY, referenceRetentionHours: 24 });
       // Deletions are slow, as in a bucket, so that uploads and creations happen in between.
       const slowStorage = { delete: slowly((name: Parameters<typeof storage.delete>[0]) => storage.delete(name)) };
       const deleteExpired = () => deleteExpiredReferences({ ...ports, storage: slowStorage }, RETENTION)();
@@ -51,7 +64,7 @@ export const describeConcurrentUploads = (
         const id = ids.accountId();
         const order = { id: ids.orderId(), accountId: id, credits: credits(10_000), createdAt: clock.now() };
         const account = { id, email: `${id}@example.com` as Email, createdAt: clock.now() };
-        await accounts.open(account, undefined, { ...order, state: "paid", paidAt: clock.now() }, undefined);
+        await accounts.open(account, { order: { ...order, state: "paid", paidAt: clock.now() } });
         owners.push(id);
       }
       const isMissing = async (url: string) => {
@@ -71,10 +84,10 @@ export const describeConcurrentUploads = (
       const customer = async (id: AccountId, seed: number) => {
         for (let n = 0; n < 25; n += 1) {
           const bytes = image(`content ${(n + seed) % 2}`);
-          const [url] = (
+          const { urls } = (
             await upload(id, [{ declaredType: undefined, sizeBytes: 9, read: async () => bytes }])
           )._unsafeUnwrap();
-          const result = await create(id, aCreationRequest({ image_urls: [url] }));
+          const result = await create(id, aCreationRequest({ image_urls: urls }));
           if (result.isErr()) {
             refused += result.error.kind === "invalid_request" ? 1 : 0;
             continue;

@@ -1,11 +1,19 @@
 import { err, ok, type Result } from "neverthrow";
 import { notFound } from "../../application/errors.js";
-import { accountId, anAccount, anEndpoint, anEndpointSecret, endpointId, noon, secondsAfter } from "./builders.js";
-import { expect } from "./expect.js";
-import type { Stores } from "./stores.js";
-import type { TestFunctions } from "./test-functions.js";
+import {
+  accountId,
+  anAccount,
+  anEndpoint,
+  anEndpointSecret,
+  endpointId,
+  noon,
+  secondsAfter,
+} from "./support/builders.js";
+import { expect } from "./support/expect.js";
+import type { Stores } from "./support/stores.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
-/** What every EndpointStore must do (application/ports/endpoint-store.ts). */
+/** What every EndpointStore must do (application/ports/stores/endpoint-store.ts). */
 export const describeEndpointStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
@@ -20,7 +28,7 @@ export const describeEndpointStore = (
 
     beforeEach(async () => {
       stores = await makeStores();
-      for (const id of [owner, other]) await stores.accounts.open(anAccount({ id }), undefined, undefined, undefined);
+      for (const id of [owner, other]) await stores.accounts.open(anAccount({ id }));
     });
     afterEach(() => stores.close());
 

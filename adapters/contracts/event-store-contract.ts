@@ -1,8 +1,8 @@
 import { ok } from "neverthrow";
-import { credits } from "../../domain/credits.js";
-import { NO_LIMITS } from "../../domain/key-limits.js";
-import { keep, type UploadingImage } from "../../domain/storage-status.js";
-import { fail, finish, openTask, submit, succeed, withImage } from "../../domain/task.js";
+import { NO_LIMITS } from "../../domain/accounts/key-limits.js";
+import { credits } from "../../domain/credits/credits.js";
+import { keep, type UploadingImage } from "../../domain/images/storage-status.js";
+import { fail, finish, submit, succeed, withImage } from "../../domain/tasks/task.js";
 import {
   accountId,
   aNativeSize,
@@ -13,15 +13,16 @@ import {
   apiKeyId,
   aReservedTask,
   noon,
+  openATask,
   orderId,
   secondsAfter,
   taskId,
-} from "./builders.js";
-import { expect } from "./expect.js";
-import type { Stores } from "./stores.js";
-import type { TestFunctions } from "./test-functions.js";
+} from "./support/builders.js";
+import { expect } from "./support/expect.js";
+import type { Stores } from "./support/stores.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
-/** What every EventStore must do (application/ports/event-store.ts). */
+/** What every EventStore must do (application/ports/stores/event-store.ts). */
 export const describeEventStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
@@ -37,7 +38,7 @@ export const describeEventStore = (
       stores = await makeStores();
       for (const [n, id] of [owner, other].entries()) {
         const order = aPaidOrder({ id: orderId(n + 1), accountId: id, credits: credits(1_000) });
-        await stores.accounts.open(anAccount({ id }), undefined, order, undefined);
+        await stores.accounts.open(anAccount({ id }), { order });
       }
     });
     afterEach(() => stores.close());
@@ -48,7 +49,7 @@ export const describeEventStore = (
         account,
         dueAt: noon,
         decide: (standing) =>
-          openTask({ ...standing, lowBalanceThreshold: isLow ? standing.credits : undefined }, task, noon),
+          openATask({ ...standing, lowBalanceThreshold: isLow ? standing.credits : undefined }, task, noon),
       });
       expect(opened.isOk()).toBe(true);
       return task;

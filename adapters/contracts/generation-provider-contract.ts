@@ -1,9 +1,9 @@
 import { ok } from "neverthrow";
 import type { GenerationOrder, GenerationProvider } from "../../application/ports/generation-provider.js";
-import { imageTypeOf } from "../../domain/image-type.js";
-import { noon, taskId } from "./builders.js";
-import { expect } from "./expect.js";
-import type { TestFunctions } from "./test-functions.js";
+import { imageTypeOf } from "../../domain/images/image-type.js";
+import { noon, taskId } from "./support/builders.js";
+import { expect } from "./support/expect.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
 /** What an order must lead to. */
 export type OrderedOutcome = "succeed" | "fail" | "be refused" | "expire";
@@ -13,6 +13,8 @@ export type Subject = {
   readonly provider: GenerationProvider;
   /** Whether the provider can search for its tasks. `finished`: only for those that have ended. */
   readonly searchable: boolean | "finished";
+  /** The id under which a search finds what was submitted under this one. By default the same. */
+  readonly foundAs?: ((upstreamTaskId: string) => string) | undefined;
   /** An order for the n-th task that ends with this outcome. */
   order(n: number, outcome: OrderedOutcome): GenerationOrder;
   /** Makes the temporary URL of an order "expire" do so; absent if the order is enough. */
@@ -67,7 +69,7 @@ export const generationProviderContract = (
     });
 
     it("finds an upstream task by the task id, or reports that it cannot tell", async () => {
-      const { provider, searchable, order, allEnded } = await opened();
+      const { provider, searchable, foundAs = (id: string) => id, order, allEnded } = await opened();
       const first = (await provider.submit(order(1, "succeed")))._unsafeUnwrap();
       const second = (await provider.submit(order(2, "succeed")))._unsafeUnwrap();
       expect(first).not.toBe(second);
@@ -76,8 +78,8 @@ export const generationProviderContract = (
         if (!searchable) return;
         await allEnded();
       }
-      expect((await provider.search(taskId(1), noon))._unsafeUnwrap()).toBe(first);
-      expect((await provider.search(taskId(2), noon))._unsafeUnwrap()).toBe(second);
+      expect((await provider.search(taskId(1), noon))._unsafeUnwrap()).toBe(foundAs(first));
+      expect((await provider.search(taskId(2), noon))._unsafeUnwrap()).toBe(foundAs(second));
       const third = await provider.search(taskId(3), noon);
       if (searchable === true) expect(third._unsafeUnwrap()).toBeUndefined();
       else expect(third._unsafeUnwrapErr().kind).toBe("provider_unavailable");

@@ -1,12 +1,12 @@
 import type { Ids } from "../../application/ports/ids.js";
-import { parseApiKeySecret } from "../../domain/api-key.js";
-import { panoramaName, parseObjectName } from "../../domain/object-name.js";
-import { parsePasswordLinkToken } from "../../domain/password-link.js";
-import { parseSessionToken } from "../../domain/session.js";
-import { parseSlug } from "../../domain/slug.js";
+import { parseApiKeySecret } from "../../domain/accounts/api-key.js";
+import { parsePasswordLinkToken } from "../../domain/accounts/password-link.js";
+import { parseSessionToken } from "../../domain/accounts/session.js";
+import { panoramaName, parseObjectName } from "../../domain/images/object-name.js";
 import { parseTaskId } from "../../domain/task-id.js";
-import { expect } from "./expect.js";
-import type { TestFunctions } from "./test-functions.js";
+import { parseSlug } from "../../domain/tasks/slug.js";
+import { expect } from "./support/expect.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
 const COUNT = 2000;
 

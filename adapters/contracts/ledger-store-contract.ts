@@ -1,7 +1,7 @@
-import type { LedgerPart } from "../../application/ports/ledger-store.js";
-import { credits } from "../../domain/credits.js";
-import type { LedgerCursor, PaidTask } from "../../domain/ledger.js";
-import { fail, finish, openTask, submit, succeed } from "../../domain/task.js";
+import type { LedgerPart } from "../../application/ports/stores/ledger-store.js";
+import { credits } from "../../domain/credits/credits.js";
+import type { LedgerCursor, PaidTask } from "../../domain/credits/ledger.js";
+import { fail, finish, submit, succeed } from "../../domain/tasks/task.js";
 import {
   aCreationRequest,
   accountId,
@@ -12,14 +12,15 @@ import {
   aPendingOrder,
   aReservedTask,
   noon,
+  openATask,
   orderId,
   taskId,
-} from "./builders.js";
-import { expect } from "./expect.js";
-import type { Stores } from "./stores.js";
-import type { TestFunctions } from "./test-functions.js";
+} from "./support/builders.js";
+import { expect } from "./support/expect.js";
+import type { Stores } from "./support/stores.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
-/** What every LedgerStore must do (application/ports/ledger-store.ts). */
+/** What every LedgerStore must do (application/ports/stores/ledger-store.ts). */
 export const describeLedgerStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
@@ -48,10 +49,10 @@ export const describeLedgerStore = (
     it("returns the standing, entries and tasks of every account", async () => {
       const { accounts, tasks, ledger } = stores;
       expect(await all()).toEqual([]);
-      await accounts.open(anAccount(), undefined, aPaidOrder(), undefined);
-      await accounts.open(anAccount({ id: other }), undefined, undefined, undefined);
+      await accounts.open(anAccount(), { order: aPaidOrder() });
+      await accounts.open(anAccount({ id: other }));
       const task = aReservedTask();
-      await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openTask(standing, task, noon) });
+      await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openATask(standing, task, noon) });
       expect(await all()).toEqual([
         {
           standing: { accountId: owner, credits: 96, activeTasks: 1 },
@@ -66,11 +67,11 @@ export const describeLedgerStore = (
     it("walks through the parts of every account, which are its whole ledger", async () => {
       const { accounts, tasks, ledger } = stores;
       await ledger.walk(() => expect("a part").toBe("none"));
-      await accounts.open(anAccount(), undefined, aPaidOrder(), undefined);
-      await accounts.open(anAccount({ id: other }), undefined, undefined, undefined);
+      await accounts.open(anAccount(), { order: aPaidOrder() });
+      await accounts.open(anAccount({ id: other }));
       const [refused, active] = [aReservedTask({ id: taskId(1) }), aReservedTask({ id: taskId(2) })];
       for (const task of [refused, active]) {
-        await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openTask(standing, task, noon) });
+        await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openATask(standing, task, noon) });
       }
       (await tasks.move(refused, fail(refused, "refused", noon), undefined))._unsafeUnwrap();
       const parts: LedgerPart[] = [];
@@ -91,8 +92,8 @@ export const describeLedgerStore = (
 
     it("returns what became of the bought credits: remaining, reserved and spent", async () => {
       const { accounts, orders, tasks, ledger } = stores;
-      await accounts.open(anAccount(), undefined, aPaidOrder({ credits: credits(100) }), undefined);
-      await accounts.open(anAccount({ id: other }), undefined, undefined, undefined);
+      await accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(100) }) });
+      await accounts.open(anAccount({ id: other }));
       expect(await ledger.totals(owner)).toEqual({ remaining: 100, reserved: 0, spent: 0 });
       await orders.insert(aPendingOrder({ id: orderId(2), credits: credits(50) }));
       await orders.pay(aPaidOrder({ id: orderId(2), credits: credits(50) }));
@@ -102,7 +103,7 @@ export const describeLedgerStore = (
       const create = async (n: number, resolution: string) => {
         const task = aReservedTask({ id: taskId(n), request: aCreationRequest({ resolution }) });
         (
-          await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openTask(standing, task, noon) })
+          await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openATask(standing, task, noon) })
         )._unsafeUnwrap();
         return task;
       };
@@ -125,7 +126,7 @@ export const describeLedgerStore = (
 
     it("lists an account's entries in pages, newest first", async () => {
       const { accounts, orders, ledger } = stores;
-      for (const id of [owner, other]) await accounts.open(anAccount({ id }), undefined, undefined, undefined);
+      for (const id of [owner, other]) await accounts.open(anAccount({ id }));
       for (let n = 1; n <= 5; n += 1) {
         for (const [id, accountId] of [
           [orderId(n), owner],

@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { ok, type Result } from "neverthrow";
 import { meter, type TaskHold } from "../../application/credits/meter.js";
-import type { MeterStore } from "../../application/ports/meter-store.js";
-import { accountId } from "../../domain/account.js";
-import { credits } from "../../domain/credits.js";
-import { idempotencyKey } from "../../domain/idempotency.js";
-import { audit, type LedgerCursor, type LedgerEntry, sumOf } from "../../domain/ledger.js";
-import { orderId } from "../../domain/order.js";
-import { definePolicy } from "../../domain/policy.js";
-import type { Reservation } from "../../domain/reservation.js";
+import type { MeterStore } from "../../application/ports/stores/meter-store.js";
+import { accountId } from "../../domain/account-id.js";
+import { credits } from "../../domain/credits/credits.js";
+import { idempotencyKey } from "../../domain/credits/idempotency.js";
+import { audit, type LedgerCursor, type LedgerEntry, sumOf } from "../../domain/credits/ledger.js";
+import { orderId } from "../../domain/credits/order.js";
+import { definePolicy } from "../../domain/credits/policy.js";
+import type { Reservation } from "../../domain/credits/reservation.js";
 import { HandClock } from "../memory/hand-clock.js";
-import { expect } from "./expect.js";
 import type { MeterStoreUnderTest } from "./meter-store-contract.js";
-import type { TestFunctions } from "./test-functions.js";
+import { expect } from "./support/expect.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
 const policy = definePolicy({
   prices: { draft: 1, print: 3 },

@@ -1,16 +1,16 @@
-import type { MeterChange, MeterQuery, MeterRecord, MeterStore } from "../../application/ports/meter-store.js";
-import { accountId } from "../../domain/account.js";
-import { credits } from "../../domain/credits.js";
-import type { Hold } from "../../domain/hold.js";
-import { idempotencyKey } from "../../domain/idempotency.js";
-import { type LedgerCursor, type LedgerEntry, reservationEntry } from "../../domain/ledger.js";
-import { orderId } from "../../domain/order.js";
-import { capture, type HeldReservation } from "../../domain/reservation.js";
+import type { MeterChange, MeterQuery, MeterRecord, MeterStore } from "../../application/ports/stores/meter-store.js";
+import { accountId } from "../../domain/account-id.js";
+import { credits } from "../../domain/credits/credits.js";
+import type { Hold } from "../../domain/credits/hold.js";
+import { idempotencyKey } from "../../domain/credits/idempotency.js";
+import { type LedgerCursor, type LedgerEntry, reservationEntry } from "../../domain/credits/ledger.js";
+import { orderId } from "../../domain/credits/order.js";
+import { capture, type HeldReservation } from "../../domain/credits/reservation.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { HandClock } from "../memory/hand-clock.js";
-import { secondsAfter } from "./builders.js";
-import { expect } from "./expect.js";
-import type { TestFunctions } from "./test-functions.js";
+import { secondsAfter } from "./support/builders.js";
+import { expect } from "./support/expect.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
 /** A store on an empty database, whose time is the clock's. */
 export type MeterStoreUnderTest = { readonly store: MeterStore; close(): Promise<void> };

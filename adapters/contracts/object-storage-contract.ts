@@ -1,7 +1,8 @@
+import { ok } from "neverthrow";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
-import { type ObjectName, panoramaName, referenceImageName, thumbnailNameOf } from "../../domain/object-name.js";
-import { expect } from "./expect.js";
-import type { TestFunctions } from "./test-functions.js";
+import { type ObjectName, panoramaName, referenceImageName, thumbnailNameOf } from "../../domain/images/object-name.js";
+import { expect } from "./support/expect.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
 /** The behaviour of every object storage. `open` returns an empty one. */
 export const objectStorageContract = (
@@ -45,6 +46,15 @@ export const objectStorageContract = (
       expect((await storage.read(thumbnailNameOf(panorama))).isOk()).toBe(true);
       await storage.put(panorama, Buffer.from("again"), "image/png");
       expect(Buffer.from((await storage.read(panorama))._unsafeUnwrap()).toString()).toBe("again");
+    });
+
+    it("says whether it has an object", async () => {
+      const storage = await open();
+      await storage.put(panorama, Buffer.from("bytes"), "image/jpeg");
+      expect(await storage.has(panorama)).toEqual(ok(true));
+      expect(await storage.has(reference)).toEqual(ok(false));
+      await storage.delete(panorama);
+      expect(await storage.has(panorama)).toEqual(ok(false));
     });
 
     it("keeps the object of one of 20 concurrent writers and reports success to all", async () => {

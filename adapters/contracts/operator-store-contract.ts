@@ -1,13 +1,17 @@
 import { err, ok } from "neverthrow";
-import type { OperatorLog } from "../../application/ports/operator-log.js";
-import type { OperatorStore } from "../../application/ports/operator-store.js";
-import type { Email } from "../../domain/account.js";
-import { credits } from "../../domain/credits.js";
-import { idempotencyKey } from "../../domain/idempotency.js";
-import { NO_LIMITS } from "../../domain/key-limits.js";
-import { type AdjustmentReason, adjust } from "../../domain/ledger.js";
-import type { ObjectName } from "../../domain/object-name.js";
-import { fail, finish, openTask, submit, succeed } from "../../domain/task.js";
+import type { OperatorLog } from "../../application/ports/stores/operator-log.js";
+import type { OperatorStore } from "../../application/ports/stores/operator-store.js";
+import type { Email } from "../../domain/accounts/account.js";
+import { NO_LIMITS } from "../../domain/accounts/key-limits.js";
+import { credits } from "../../domain/credits/credits.js";
+import { idempotencyKey } from "../../domain/credits/idempotency.js";
+import { type AdjustmentReason, adjust } from "../../domain/credits/ledger.js";
+import type { ObjectName } from "../../domain/images/object-name.js";
+import { RATE_LIMITS } from "../../domain/panorama-policy.js";
+import { fail, finish, submit, succeed, withFigures } from "../../domain/tasks/task.js";
+import type { DueDelivery } from "../../domain/webhooks/share-slots.js";
+import { pendingAt } from "../../domain/webhooks/webhook-delivery.js";
+import { newReceiver } from "../../domain/webhooks/webhook-receiver.js";
 import {
   aCreationRequest,
   accountId,
@@ -20,21 +24,23 @@ import {
   aPendingOrder,
   apiKeyId,
   aReservedTask,
+  endpointId,
   noon,
+  openATask,
   orderId,
   secondsAfter,
   taskId,
-} from "./builders.js";
-import { expect } from "./expect.js";
-import type { Stores } from "./stores.js";
-import type { TestFunctions } from "./test-functions.js";
+} from "./support/builders.js";
+import { expect } from "./support/expect.js";
+import type { Stores } from "./support/stores.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
 type OperatorStores = Stores & { readonly operators: OperatorStore; readonly operatorLog: OperatorLog };
 
 const REASON = "goodwill" as AdjustmentReason;
 const later = secondsAfter(noon, 60);
 
-/** What every OperatorStore must do (application/ports/operator-store.ts). */
+/** What every OperatorStore must do (application/ports/stores/operator-store.ts). */
 export const describeOperatorStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
@@ -47,17 +53,37 @@ export const describeOperatorStore = (
 
     beforeEach(async () => {
       stores = await makeStores();
-      await stores.accounts.open(anAccount(), "hash", aPaidOrder(), anApiKey());
-      await stores.accounts.open(anAccount({ id: other }), undefined, undefined, undefined);
+      await stores.accounts.open(anAccount(), { passwordHash: "hash", order: aPaidOrder(), key: anApiKey() });
+      await stores.accounts.open(anAccount({ id: other }));
     });
     afterEach(() => stores.close());
 
+    /** As after a webhook that the receiver of this lane has confirmed, and whose event is deleted now. */
+    const confirmed = (lane: string) => {
+      const delivery = pendingAt(noon);
+      const event = {
+        type: "credits.low",
+        accountId: owner,
+        number: 9,
+        remainingCredits: credits(1),
+        at: noon,
+      } as const;
+      const receiver = { verifiedAt: noon, failures: 0, nextAt: noon };
+      const origin = "https://origin.example.com";
+      const core = { id: 987_654, fence: 1, event, task: undefined, url: origin, endpoint: anEndpoint() };
+      return stores.deliveries.record(
+        { ...core, lane, origin, receiver: newReceiver(noon), delivery },
+        { delivery, receiver, originFreeAt: noon },
+        { kind: "delivered", detail: "status 200" },
+        noon,
+      );
+    };
     const open = async (n: number, differences: Parameters<typeof aReservedTask>[0] = {}) => {
       const task = aReservedTask({ id: taskId(n), ...differences });
       const opened = await stores.tasks.open({
         account: task.accountId,
         dueAt: later,
-        decide: (standing) => openTask(standing, task, task.reservedAt),
+        decide: (standing) => openATask(standing, task, task.reservedAt, { place: task.place }),
       });
       opened._unsafeUnwrap();
       return task;
@@ -65,7 +91,8 @@ export const describeOperatorStore = (
     const succeeded = async (n: number, differences: Parameters<typeof aReservedTask>[0] = {}) => {
       const task = await open(n, differences);
       const submitted = submit(task, `upstream-${n}`, noon);
-      const generated = finish(submitted, "https://p.example/1");
+      const figures = { seam: 1, seamRatio: 1.5, poleDeviation: { zenith: 2, nadir: 3 }, horizon: 0.5 };
+      const generated = withFigures(finish(submitted, "https://p.example/1"), figures);
       const done = succeed(generated, anImageName(n), aNativeSize, noon);
       for (const [from, to] of [
         [task, submitted],
@@ -114,8 +141,8 @@ export const describeOperatorStore = (
 
     it("reads tasks of any account, hidden ones included", async () => {
       const { operators, tasks } = stores;
-      const done = await succeeded(1);
-      const second = await open(2);
+      const done = await succeeded(1, { place: "comfyui:1" });
+      const second = await open(2, { place: "fal:seedream-4.5" });
       (await tasks.hide(done.id, owner, noon))._unsafeUnwrap();
       expect(await operators.task(done.id)).toEqual({ task: done, isHidden: true });
       expect(await operators.task(taskId(3))).toBe(undefined);
@@ -137,8 +164,8 @@ export const describeOperatorStore = (
           account: owner,
           dueAt: later,
           queue: { places, dueAt: later },
-          decide: (standing, queuePlace, _, place) =>
-            openTask(standing, draft, secondsAfter(noon, n), queuePlace?.turn, undefined, place),
+          decide: (standing, queuePosition, _, place) =>
+            openATask(standing, draft, secondsAfter(noon, n), { turn: queuePosition?.turn, place }),
         });
         opened._unsafeUnwrap();
       }
@@ -154,7 +181,7 @@ export const describeOperatorStore = (
     it("adjusts the balance together with its ledger entry, and stores nothing that is refused", async () => {
       const { operators, ledger } = stores;
       const by = (change: number) =>
-        operators.adjust(owner, (balance) => adjust(owner, balance, change, REASON, later));
+        operators.adjust(owner, (balance) => adjust({ accountId: owner, balance, change, reason: REASON, at: later }));
       expect(await by(20)).toEqual(ok(120));
       expect(await by(-119)).toEqual(ok(1));
       expect(await by(-2)).toEqual(err({ kind: "insufficient_credits", balance: 1, cost: 2 }));
@@ -165,7 +192,9 @@ export const describeOperatorStore = (
       expect([await ledger.balance(owner), await ledgerSum()]).toEqual([1, 1]);
       expect(await ledger.totals(owner)).toEqual({ remaining: 1, reserved: 0, spent: 0 });
       await expect(
-        operators.adjust(accountId(3), (balance) => adjust(owner, balance, 1, REASON, noon)),
+        operators.adjust(accountId(3), (balance) =>
+          adjust({ accountId: owner, balance, change: 1, reason: REASON, at: noon }),
+        ),
       ).rejects.toThrow(accountId(3));
     });
 
@@ -173,7 +202,9 @@ export const describeOperatorStore = (
       const { operators, ledger } = stores;
       const taken = await Promise.all(
         Array.from({ length: 12 }, () =>
-          operators.adjust(owner, (balance) => adjust(owner, balance, -10, REASON, noon)),
+          operators.adjust(owner, (balance) =>
+            adjust({ accountId: owner, balance, change: -10, reason: REASON, at: noon }),
+          ),
         ),
       );
       expect(taken.filter((result) => result.isOk())).toHaveLength(10);
@@ -202,7 +233,7 @@ export const describeOperatorStore = (
         spender,
         decide: (standing, _place, spending) => {
           expect(spending).toEqual(spent);
-          return openTask(standing, task, noon);
+          return openATask(standing, task, noon);
         },
       });
       (await operators.setKeyLimits(key, NO_LIMITS, noon))._unsafeUnwrap();
@@ -228,7 +259,12 @@ export const describeOperatorStore = (
 
       const close = () =>
         operators.close(owner, closedEmail, later, ({ credits: balance }) =>
-          ok(balance === 0 ? undefined : adjust(owner, balance, -balance, REASON, later)._unsafeUnwrap().entry),
+          ok(
+            balance === 0
+              ? undefined
+              : adjust({ accountId: owner, balance, change: -balance, reason: REASON, at: later })._unsafeUnwrap()
+                  .entry,
+          ),
         );
       for (const _ of [1, 2]) (await close())._unsafeUnwrap();
       expect(await operators.account(owner)).toEqual({
@@ -243,27 +279,59 @@ export const describeOperatorStore = (
       expect(await endpoints.list(owner)).toEqual([]);
       expect((await ledger.entries(owner)).map((entry) => entry.credits)).toEqual([100, -100]);
       expect((await operatorLog.list(1, undefined))[0]?.arguments).toEqual({ email: closedEmail });
-      const reopened = await accounts.open(anAccount({ id: accountId(3), email }), undefined, undefined, undefined);
+      const reopened = await accounts.open(anAccount({ id: accountId(3), email }));
       expect(reopened).toEqual(ok(undefined));
       await expect(operators.close(accountId(4), closedEmail, noon, () => ok(undefined))).rejects.toThrow(accountId(4));
     });
 
     it("refuses a creation whose key was read before the account was closed", async () => {
       const { operators, tasks } = stores;
-      const requests = stores.requestsAt({ now: () => noon, sleep: async () => {} });
+      const requests = stores.requestsAt({ now: () => noon, sleep: async () => {} }, RATE_LIMITS);
       const admitted = (await requests.admit(anApiKey().secretSha256, "write"))._unsafeUnwrap();
       const closed = await operators.close(owner, closedEmail, noon, ({ credits: balance }) =>
-        ok(adjust(owner, balance, -balance, REASON, noon)._unsafeUnwrap().entry),
+        ok(adjust({ accountId: owner, balance, change: -balance, reason: REASON, at: noon })._unsafeUnwrap().entry),
       );
       closed._unsafeUnwrap();
       const opened = await tasks.open({
         account: admitted.accountId,
         dueAt: later,
         snapshot: admitted.key.account,
-        decide: (standing) => openTask(standing, aReservedTask(), noon),
+        decide: (standing) => openATask(standing, aReservedTask(), noon),
       });
       expect(opened).toEqual(err({ kind: "insufficient_credits", balance: 0, cost: 4 }));
       expect(await operators.tasks(owner, 9, undefined)).toEqual([]);
+    });
+
+    it("forgets the receivers of the account's webhooks, and no others", async () => {
+      const { operators, deliveries, endpoints, tasks } = stores;
+      const [url, webhook_url] = ["https://receiver.example.com/a", "https://hooks.example.com/b"];
+      const lanes = [`${endpointId(1)}`, `${owner} https://hooks.example.com`, `${endpointId(3)}`];
+      const addEndpoints = async () => {
+        await endpoints.insert(anEndpoint({ id: endpointId(1), accountId: owner, url }), () => ok(undefined));
+        await endpoints.ensureDefault(anEndpoint({ id: endpointId(2), accountId: owner, url: undefined }));
+      };
+      await addEndpoints();
+      for (const lane of lanes) await confirmed(lane);
+      await operators.close(owner, closedEmail, later, () => ok(undefined));
+      while (await operators.eraseEvents(owner, 1));
+
+      await addEndpoints();
+      await endpoints.insert(anEndpoint({ id: endpointId(3), accountId: owner, url: `${url}/3` }), () => ok(undefined));
+      const task = await open(1, { request: aCreationRequest({ webhook_url }) });
+      (await tasks.move(task, fail(task, "refused", noon), undefined))._unsafeUnwrap();
+      const seen: (readonly [string, Date | undefined])[] = [];
+      const choose = (due: readonly DueDelivery[]) => {
+        for (const { lane, receiver } of due) seen.push([lane, receiver.verifiedAt]);
+        return [];
+      };
+      await deliveries.claim({ now: later, until: later, limit: 9, laneLimit: 9, busyLanes: [], choose });
+      expect(new Map(seen)).toEqual(
+        new Map([
+          [lanes[0], undefined],
+          [lanes[1], undefined],
+          [lanes[2], noon],
+        ]),
+      );
     });
 
     it("erases what was sent with the tasks, a page at a time, and leaves the ledger clean", async () => {
@@ -287,7 +355,7 @@ export const describeOperatorStore = (
         dueAt: later,
         idempotent: { key: idempotencyKey("once"), requestSha256: "0".repeat(64) },
         references: new Map([[0, name]]),
-        decide: (standing) => openTask(standing, third, noon),
+        decide: (standing) => openATask(standing, third, noon),
       });
       opened._unsafeUnwrap();
       (await tasks.move(third, fail(third, "refused", noon), undefined))._unsafeUnwrap();
@@ -329,7 +397,7 @@ export const describeOperatorStore = (
     });
   });
 
-/** What every OperatorLog must do (application/ports/operator-log.ts). */
+/** What every OperatorLog must do (application/ports/stores/operator-log.ts). */
 export const describeOperatorLog = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
-import { credits } from "../../domain/credits.js";
-import { pay } from "../../domain/order.js";
+import { credits } from "../../domain/credits/credits.js";
+import { pay } from "../../domain/credits/order.js";
 import {
   accountId,
   anAccount,
@@ -10,12 +10,12 @@ import {
   noon,
   orderId,
   secondsAfter,
-} from "./builders.js";
-import { expect } from "./expect.js";
-import type { Stores } from "./stores.js";
-import type { TestFunctions } from "./test-functions.js";
+} from "./support/builders.js";
+import { expect } from "./support/expect.js";
+import type { Stores } from "./support/stores.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
-/** What every OrderStore must do (application/ports/order-store.ts). */
+/** What every OrderStore must do (application/ports/stores/order-store.ts). */
 export const describeOrderStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
@@ -28,7 +28,7 @@ export const describeOrderStore = (
     const paid = pay(pending, secondsAfter(noon, 60))._unsafeUnwrap();
     let stores: Pick<Stores, "accounts" | "ledger" | "orders" | "close">;
 
-    const open = (id = owner) => stores.accounts.open(anAccount({ id }), undefined, undefined, undefined);
+    const open = (id = owner) => stores.accounts.open(anAccount({ id }));
 
     beforeEach(async () => {
       stores = await makeStores();

@@ -1,16 +1,17 @@
 import { err, ok } from "neverthrow";
-import type { PasswordLinkStore } from "../../application/ports/password-link-store.js";
-import type { AccountId, Email } from "../../domain/account.js";
-import { credits } from "../../domain/credits.js";
-import { welcomeEntry } from "../../domain/ledger.js";
-import { openPasswordLink, PASSWORD_LINK_SECONDS } from "../../domain/password-link.js";
-import { openSession } from "../../domain/session.js";
-import { accountId, anAccount, noon, secondsAfter } from "./builders.js";
-import { expect } from "./expect.js";
-import type { Stores } from "./stores.js";
-import type { TestFunctions } from "./test-functions.js";
+import type { PasswordLinkStore } from "../../application/ports/stores/password-link-store.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { Email } from "../../domain/accounts/account.js";
+import { openPasswordLink, PASSWORD_LINK_SECONDS } from "../../domain/accounts/password-link.js";
+import { openSession } from "../../domain/accounts/session.js";
+import { credits } from "../../domain/credits/credits.js";
+import { welcomeEntry } from "../../domain/credits/ledger.js";
+import { accountId, anAccount, noon, secondsAfter } from "./support/builders.js";
+import { expect } from "./support/expect.js";
+import type { Stores } from "./support/stores.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
-/** What every PasswordLinkStore must do (application/ports/password-link-store.ts). */
+/** What every PasswordLinkStore must do (application/ports/stores/password-link-store.ts). */
 export const describePasswordLinkStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
@@ -55,16 +56,20 @@ export const describePasswordLinkStore = (
       const { accounts, sessions } = stores;
       const bystander = anAccount({ id: accountId(2) });
       for (const account of [anAccount(), bystander]) {
-        await accounts.open(account, "old hash", undefined, undefined);
+        await accounts.open(account, { passwordHash: "old hash" });
         await sessions.insert(openSession(account.id, digest(Number(account.id.slice(-1))), noon), "old hash");
       }
       await insert(1);
       await insert(2);
       await insert(3, bystander.email);
-      expect(await links.redeem(digest(1), "new hash", accountId(9), noon)).toEqual(ok(accountId(1)));
+      expect(await links.redeem(digest(1), { passwordHash: "new hash", newAccountId: accountId(9) }, noon)).toEqual(
+        ok(accountId(1)),
+      );
       expect(await accounts.findByEmail(email)).toMatchObject({ account: anAccount(), passwordHash: "new hash" });
       expect(await sessions.find(digest(1))).toBeUndefined();
-      expect(await links.redeem(digest(2), "third hash", accountId(9), noon)).toEqual(err({ kind: "link_expired" }));
+      expect(await links.redeem(digest(2), { passwordHash: "third hash", newAccountId: accountId(9) }, noon)).toEqual(
+        err({ kind: "link_expired" }),
+      );
       expect(await accounts.exists(accountId(9))).toBe(false);
       expect(await accounts.findByEmail(bystander.email)).toMatchObject({ passwordHash: "old hash" });
       expect(await sessions.find(digest(2))).toMatchObject({ accountId: bystander.id });
@@ -74,7 +79,9 @@ export const describePasswordLinkStore = (
     it("redeem opens an account for an e-mail address that has none", async () => {
       await insert(1);
       const now = secondsAfter(noon, 60);
-      expect(await links.redeem(digest(1), "hash", accountId(9), now)).toEqual(ok(accountId(9)));
+      expect(await links.redeem(digest(1), { passwordHash: "hash", newAccountId: accountId(9) }, now)).toEqual(
+        ok(accountId(9)),
+      );
       expect(await stores.accounts.findByEmail(email)).toMatchObject({
         account: { id: accountId(9), email, createdAt: now },
         passwordHash: "hash",
@@ -85,23 +92,33 @@ export const describePasswordLinkStore = (
     it("redeem begins the ledger of an account that it opens with the given entry, and changes no other ledger", async () => {
       const { accounts, ledger } = stores;
       const welcome = (id: AccountId) => welcomeEntry(id, credits(12), noon);
-      await accounts.open(anAccount(), "old hash", undefined, undefined);
+      await accounts.open(anAccount(), { passwordHash: "old hash" });
       await insert(1);
       await insert(2, "new@example.com" as Email);
       const [known, opened] = [accountId(1), accountId(9)];
-      expect(await links.redeem(digest(1), "hash", accountId(8), noon, welcome(accountId(8)))).toEqual(ok(known));
+      expect(
+        await links.redeem(
+          digest(1),
+          { passwordHash: "hash", newAccountId: accountId(8), welcome: welcome(accountId(8)) },
+          noon,
+        ),
+      ).toEqual(ok(known));
       expect(await ledger.balance(known)).toBe(0);
       expect(await ledger.entries(known)).toEqual([]);
-      expect(await links.redeem(digest(2), "hash", opened, noon, welcome(opened))).toEqual(ok(opened));
+      expect(
+        await links.redeem(digest(2), { passwordHash: "hash", newAccountId: opened, welcome: welcome(opened) }, noon),
+      ).toEqual(ok(opened));
       expect(await ledger.balance(opened)).toBe(12);
       expect(await ledger.entries(opened)).toEqual([welcome(opened)]);
     });
 
     it("redeem refuses an expired and an unknown link, and changes nothing", async () => {
-      await stores.accounts.open(anAccount(), "old hash", undefined, undefined);
+      await stores.accounts.open(anAccount(), { passwordHash: "old hash" });
       await insert(1);
       for (const [n, now] of [[1, expiry] as const, [2, noon] as const]) {
-        expect(await links.redeem(digest(n), "new hash", accountId(9), now)).toEqual(err({ kind: "link_expired" }));
+        expect(await links.redeem(digest(n), { passwordHash: "new hash", newAccountId: accountId(9) }, now)).toEqual(
+          err({ kind: "link_expired" }),
+        );
       }
       expect(await stores.accounts.findByEmail(email)).toMatchObject({ passwordHash: "old hash" });
     });
@@ -112,10 +129,12 @@ export const describePasswordLinkStore = (
       const attempts = Array.from({ length: 8 }, (_, n) =>
         links.redeem(
           digest(1 + (n % 2)),
-          `hash ${n}`,
-          accountId(10 + n),
+          {
+            passwordHash: `hash ${n}`,
+            newAccountId: accountId(10 + n),
+            welcome: welcomeEntry(accountId(10 + n), credits(12), noon),
+          },
           noon,
-          welcomeEntry(accountId(10 + n), credits(12), noon),
         ),
       );
       const winners = (await Promise.all(attempts)).filter((result) => result.isOk());

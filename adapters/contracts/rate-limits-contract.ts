@@ -1,11 +1,11 @@
 import fc from "fast-check";
-import type { RateLimits } from "../../application/ports/rate-limits.js";
-import type { ApiKeyId } from "../../domain/api-key.js";
+import type { RateLimits } from "../../application/ports/stores/rate-limits.js";
+import type { ApiKeyId } from "../../domain/accounts/api-key.js";
+import type { Rate } from "../../domain/credits/rate-limit.js";
 import { RATE_LIMITS, RATE_WINDOW_MILLISECONDS, type RequestKind } from "../../domain/panorama-policy.js";
-import type { Rate } from "../../domain/rate-limit.js";
 import { HandClock } from "../memory/hand-clock.js";
-import { expect } from "./expect.js";
-import type { TestFunctions } from "./test-functions.js";
+import { expect } from "./support/expect.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
 /** Makes rate limits for the kinds of requests that `rates` names. */
 export type OpenRateLimits = <Kind extends string>(

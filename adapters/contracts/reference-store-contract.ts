@@ -1,8 +1,8 @@
 import { err, ok, type Result } from "neverthrow";
-import type { NewReference } from "../../application/ports/reference-store.js";
-import { type ObjectName, referenceImageName } from "../../domain/object-name.js";
-import type { UploadStanding } from "../../domain/reference-image.js";
-import { fail, finish, openTask, submit, succeed, type Task } from "../../domain/task.js";
+import type { NewReference } from "../../application/ports/stores/reference-store.js";
+import { type ObjectName, referenceImageName } from "../../domain/images/object-name.js";
+import type { UploadStanding } from "../../domain/images/reference-image.js";
+import { fail, finish, submit, succeed, type Task } from "../../domain/tasks/task.js";
 import {
   aCreationRequest,
   accountId,
@@ -11,15 +11,16 @@ import {
   anImageName,
   aPaidOrder,
   noon,
+  openATask,
   orderId,
   secondsAfter,
   taskId,
-} from "./builders.js";
-import { expect } from "./expect.js";
-import type { Stores } from "./stores.js";
-import type { TestFunctions } from "./test-functions.js";
+} from "./support/builders.js";
+import { expect } from "./support/expect.js";
+import type { Stores } from "./support/stores.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
-/** What every ReferenceStore, together with its TaskStore, must do (application/ports/reference-store.ts). */
+/** What every ReferenceStore, together with its TaskStore, must do (application/ports/stores/reference-store.ts). */
 export const describeReferenceStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
@@ -48,7 +49,7 @@ export const describeReferenceStore = (
       return stores.tasks.open({
         account,
         dueAt: soon,
-        decide: (standing) => openTask(standing, draft, noon),
+        decide: (standing) => openATask(standing, draft, noon),
         references,
       });
     };
@@ -74,15 +75,15 @@ export const describeReferenceStore = (
 
     beforeEach(async () => {
       stores = await makeStores();
-      await stores.accounts.open(anAccount(), undefined, aPaidOrder(), undefined);
+      await stores.accounts.open(anAccount(), { order: aPaidOrder() });
       const order = aPaidOrder({ id: orderId(2), accountId: other });
-      await stores.accounts.open(anAccount({ id: other }), undefined, order, undefined);
+      await stores.accounts.open(anAccount({ id: other }), { order });
     });
     afterEach(() => stores.close());
 
     it("returns the standing that decides about an upload, and throws for an unknown account", async () => {
       const { accounts, references } = stores;
-      await accounts.open(anAccount({ id: accountId(3) }), undefined, undefined, undefined);
+      await accounts.open(anAccount({ id: accountId(3) }));
       expect(await references.standing(owner)).toEqual({ credits: 100, hasPaidOrder: true, unusedBytes: 0 });
       expect(await references.standing(accountId(3))).toEqual({ credits: 0, hasPaidOrder: false, unusedBytes: 0 });
       await added([file("a", 1), file("b", 2, 30)]);
@@ -213,7 +214,7 @@ export const describeReferenceStore = (
           kind: "invalid_request",
           field: "image_urls",
           index: 1,
-          rule: { name: "deleted_image" },
+          rule: { name: "missing_image" },
         });
       }
       expect(await stores.ledger.balance(owner)).toBe(100);

@@ -1,8 +1,8 @@
 import { ok } from "neverthrow";
-import { referenceImageName } from "../../domain/object-name.js";
-import type { Retention } from "../../domain/retention.js";
-import { keep, keepWithoutThumbnail, type UploadingImage } from "../../domain/storage-status.js";
-import { finish, openTask, submit, succeed, withImage } from "../../domain/task.js";
+import { referenceImageName } from "../../domain/images/object-name.js";
+import type { Retention } from "../../domain/images/retention.js";
+import { keep, keepWithoutThumbnail, type UploadingImage } from "../../domain/images/storage-status.js";
+import { finish, submit, succeed, withImage } from "../../domain/tasks/task.js";
 import {
   accountId,
   aNativeSize,
@@ -11,16 +11,17 @@ import {
   aPaidOrder,
   aReservedTask,
   noon,
+  openATask,
   secondsAfter,
   taskId,
-} from "./builders.js";
-import { expect } from "./expect.js";
-import type { Stores } from "./stores.js";
-import type { TestFunctions } from "./test-functions.js";
+} from "./support/builders.js";
+import { expect } from "./support/expect.js";
+import type { Stores } from "./support/stores.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
 type RetentionStores = Pick<Stores, "accounts" | "references" | "retentions" | "tasks" | "close">;
 
-/** What every RetentionStore must do (application/ports/retention-store.ts). */
+/** What every RetentionStore must do (application/ports/stores/retention-store.ts). */
 export const describeRetentionStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
@@ -66,11 +67,11 @@ export const describeRetentionStore = (
 
     it("counts the kept images of tasks that succeeded before a time", async () => {
       const { accounts, tasks, retentions } = stores;
-      await accounts.open(anAccount(), undefined, aPaidOrder(), undefined);
+      await accounts.open(anAccount(), { order: aPaidOrder() });
       for (const [n, change] of [keep, keepWithoutThumbnail, (image: UploadingImage) => image, keep].entries()) {
         const task = aReservedTask({ id: taskId(n) });
         (
-          await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openTask(standing, task, noon) })
+          await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openATask(standing, task, noon) })
         )._unsafeUnwrap();
         const submitted = submit(task, `upstream-${n}`, noon);
         (await tasks.move(task, submitted, noon))._unsafeUnwrap();
@@ -91,7 +92,7 @@ export const describeRetentionStore = (
 
     it("counts the unused images that were uploaded before a time, but not those of closed accounts", async () => {
       const { accounts, references, retentions } = stores;
-      await accounts.open(anAccount(), undefined, undefined, undefined);
+      await accounts.open(anAccount());
       for (const [n, at] of [new Date(0), noon, secondsAfter(noon, 5)].entries()) {
         const name = referenceImageName(`unguessable-${String(n).padStart(10, "0")}`, "image/png");
         (

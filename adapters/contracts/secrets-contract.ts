@@ -1,7 +1,7 @@
 import { err } from "neverthrow";
 import type { Secrets } from "../../application/ports/secrets.js";
-import { expect } from "./expect.js";
-import type { TestFunctions } from "./test-functions.js";
+import { expect } from "./support/expect.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
 /** What every implementation of Secrets must do. `name` is the name of the suite. Each test hashes a few passwords. */
 export const describeSecrets = (

@@ -1,12 +1,12 @@
-import type { SessionStore } from "../../application/ports/session-store.js";
-import type { Email } from "../../domain/account.js";
-import { openSession, SESSION_SECONDS, SESSIONS_MAX } from "../../domain/session.js";
-import { accountId, anAccount, noon, secondsAfter } from "./builders.js";
-import { expect } from "./expect.js";
-import type { Stores } from "./stores.js";
-import type { TestFunctions } from "./test-functions.js";
+import type { SessionStore } from "../../application/ports/stores/session-store.js";
+import type { Email } from "../../domain/accounts/account.js";
+import { openSession, SESSION_SECONDS, SESSIONS_MAX } from "../../domain/accounts/session.js";
+import { accountId, anAccount, noon, secondsAfter } from "./support/builders.js";
+import { expect } from "./support/expect.js";
+import type { Stores } from "./support/stores.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
-/** What every SessionStore must do (application/ports/session-store.ts). */
+/** What every SessionStore must do (application/ports/stores/session-store.ts). */
 export const describeSessionStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
@@ -21,7 +21,7 @@ export const describeSessionStore = (
     beforeEach(async () => {
       stores = await makeStores();
       ({ sessions } = stores);
-      await stores.accounts.open(anAccount(), "the hash", undefined, undefined);
+      await stores.accounts.open(anAccount(), { passwordHash: "the hash" });
       expect(await sessions.insert(first, "the hash")).toBe(true);
       expect(await sessions.insert(second, "the hash")).toBe(true);
     });
@@ -37,7 +37,7 @@ export const describeSessionStore = (
       const late = openSession(accountId(1), "3".repeat(64), noon);
       expect(await sessions.insert(late, "an older hash")).toBe(false);
       expect(await sessions.insert(openSession(accountId(2), late.tokenSha256, noon), "the hash")).toBe(false);
-      await stores.accounts.open(anAccount({ id: accountId(3) }), undefined, undefined, undefined);
+      await stores.accounts.open(anAccount({ id: accountId(3) }));
       expect(await sessions.insert(openSession(accountId(3), late.tokenSha256, noon), "the hash")).toBe(false);
       expect(await sessions.find(late.tokenSha256)).toBeUndefined();
     });
@@ -55,12 +55,9 @@ export const describeSessionStore = (
     });
 
     it("ends the oldest sessions of an account that has too many, and none of another account", async () => {
-      await stores.accounts.open(
-        anAccount({ id: accountId(2), email: "other@example.com" as Email }),
-        "the hash",
-        undefined,
-        undefined,
-      );
+      await stores.accounts.open(anAccount({ id: accountId(2), email: "other@example.com" as Email }), {
+        passwordHash: "the hash",
+      });
       const token = (n: number) => `c${n}`.padStart(64, "0");
       await sessions.insert(openSession(accountId(2), token(0), secondsAfter(noon, -99)), "the hash");
       for (let n = 1; n < SESSIONS_MAX; n += 1) {

@@ -1,9 +1,9 @@
 import { getEventListeners } from "node:events";
 import type { EventSignals } from "../../application/ports/event-signals.js";
 import type { TaskSignals } from "../../application/ports/task-signals.js";
-import { accountId, aReservedTask, taskId } from "./builders.js";
-import { expect } from "./expect.js";
-import type { TestFunctions } from "./test-functions.js";
+import { accountId, aReservedTask, taskId } from "./support/builders.js";
+import { expect } from "./support/expect.js";
+import type { TestFunctions } from "./support/test-functions.js";
 
 type Test = Pick<TestFunctions, "describe" | "it">;
 

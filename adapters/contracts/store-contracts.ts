@@ -1,7 +1,7 @@
 import { describeAccountStore } from "./account-store-contract.js";
 import { describeApiKeyStore } from "./api-key-store-contract.js";
 import { describeApiRequests } from "./api-requests-contract.js";
-import { describeDeliveryStore } from "./delivery-store-contract.js";
+import { describeDeliveryStore } from "./deliveries/delivery-store-contract.js";
 import { describeEndpointStore } from "./endpoint-store-contract.js";
 import { describeEventStore } from "./event-store-contract.js";
 import { describeLedgerStore } from "./ledger-store-contract.js";
@@ -10,15 +10,15 @@ import { describePasswordLinkStore } from "./password-link-store-contract.js";
 import { describeReferenceStore } from "./reference-store-contract.js";
 import { describeRetentionStore } from "./retention-store-contract.js";
 import { describeSessionStore } from "./session-store-contract.js";
-import type { Stores } from "./stores.js";
-import { describeTaskStore } from "./task-store-contract.js";
-import type { TestFunctions } from "./test-functions.js";
+import type { Stores } from "./support/stores.js";
+import type { TestFunctions } from "./support/test-functions.js";
+import { describeTaskStore } from "./tasks/task-store-contract.js";
 
 /**
- * Runs the contract suite of every store. `technology` completes the suites' names, such as `on SQLite`. Suites of their
- * own are the queue (task-queue-contract.ts), which only a provider with limits needs, uploads and deletions of several
- * instances (concurrent-uploads-contract.ts), what operators ask for and their log (operator-store-contract.ts), and a
- * meter's store (meter-store-contract.ts).
+ * Runs the contract suite of every store. `technology` completes the suites' names, such as `on SQLite`. There are
+ * separate suites for the queue (task-queue-contract.ts), which only a provider with limits needs, uploads and
+ * deletions of several instances (concurrent-uploads-contract.ts), what operators ask for and their log
+ * (operator-store-contract.ts), and a meter's store (meter-store-contract.ts).
  */
 export const describeStores = (test: TestFunctions, technology: string, makeStores: () => Promise<Stores>): void => {
   describeTaskStore(test, technology, makeStores);

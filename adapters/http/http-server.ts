@@ -1,31 +1,30 @@
-import type { ReceiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
-import type { ReceivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
+import type { UseCases } from "../../application/create-application.js";
 import type { RequestKind } from "../../domain/panorama-policy.js";
 import type { Page, WebSide } from "../web-page/page.js";
-import { assetRoute } from "./asset-route.js";
-import type { Assets } from "./assets.js";
-import type { TrustedProxies } from "./client-address.js";
-import { Listener } from "./listener.js";
-import { type McpPackage, mcpPackageRoute } from "./mcp-package-route.js";
+import { Overload } from "./limits/overload.js";
+import { VisitorLimits } from "./limits/visitor-limits.js";
 import type { Observer } from "./observer.js";
-import { type Check, healthRoute, metricsRoute, readinessRoute } from "./operations-routes.js";
-import { Overload } from "./overload.js";
-import { pageRoute } from "./page-route.js";
-import { paymentWebhookRoute } from "./payment-webhook-route.js";
-import { peopleFallback } from "./people-fallback.js";
-import { providerWebhookRoute } from "./provider-webhook-route.js";
+import type { Assets } from "./replies/assets.js";
+import type { TrustedProxies } from "./requests/client-address.js";
+import { Senders } from "./requests/senders.js";
 import { addRestInterface, type RestParts, type RestSettings } from "./rest-interface.js";
+import { assetRoute } from "./routes/asset-route.js";
+import { type McpPackage, mcpPackageRoute } from "./routes/mcp-package-route.js";
+import { type Check, healthRoute, metricsRoute, readinessRoute } from "./routes/operations-routes.js";
+import { pageRoute } from "./routes/page-route.js";
+import { paymentWebhookRoute } from "./routes/payment-webhook-route.js";
+import { peopleFallback } from "./routes/people-fallback.js";
+import { providerWebhookRoute } from "./routes/provider-webhook-route.js";
+import { type TemporaryImage, temporaryImageRoute } from "./routes/temporary-image-route.js";
+import { prepareUploadsFolder } from "./routes/upload-images-route.js";
 import type { Handler } from "./routes.js";
-import { Senders } from "./senders.js";
 import type { MakeServer, TlsFiles } from "./server.js";
-import { type TemporaryImage, temporaryImageRoute } from "./temporary-image-route.js";
-import { prepareUploadsFolder } from "./upload-images-route.js";
-import { VisitorLimits } from "./visitor-limits.js";
+import { Listener } from "./servers/listener.js";
 
 export type HttpServerParts = RestParts & {
   readonly makeServer: MakeServer;
-  readonly receivePaymentWebhook: ReceivePaymentWebhook;
-  readonly receiveProviderWebhook: ReceiveProviderWebhook;
+  readonly panoramas: Pick<UseCases["panoramas"], "receiveProviderWebhook">;
+  readonly credits: Pick<UseCases["credits"], "receivePaymentWebhook">;
   readonly web: WebSide;
   /** Absent if a bucket serves the objects. */
   readonly assets: Assets | undefined;
@@ -97,8 +96,8 @@ export class HttpServer {
   }
 
   /**
-   * Stops accepting connections, and closes those of requests that are not answered within `deadlineMilliseconds`. Behind a
-   * reverse proxy, answers requests on open connections for `proxyMilliseconds` before.
+   * Stops accepting connections, and closes those of requests that are not answered within `deadlineMilliseconds`.
+   * Behind a reverse proxy, answers requests on open connections for `proxyMilliseconds` before.
    */
   async stop(deadlineMilliseconds: number, proxyMilliseconds = 0): Promise<void> {
     this.stopping = true;
@@ -107,9 +106,9 @@ export class HttpServer {
     );
   }
 
-  private addWebhooks({ receivePaymentWebhook, receiveProviderWebhook }: HttpServerParts): void {
-    this.main.route("post", "/payments/stripe", paymentWebhookRoute(receivePaymentWebhook));
-    this.main.route("post", "/hooks/:provider", providerWebhookRoute(receiveProviderWebhook));
+  private addWebhooks({ credits, panoramas }: HttpServerParts): void {
+    this.main.route("post", "/payments/stripe", paymentWebhookRoute(credits.receivePaymentWebhook));
+    this.main.route("post", "/hooks/:provider", providerWebhookRoute(panoramas.receiveProviderWebhook));
   }
 
   private addPages(

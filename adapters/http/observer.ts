@@ -10,7 +10,7 @@ export type FinishedExchange = {
   readonly route: string;
   readonly status: number;
   readonly seconds: number;
-  /** What kind of error the answer of the REST interface is, such as `rate_limited`; `undefined` if it is none. */
+  /** The kind of error in an answer of the REST interface, such as `rate_limited`; `undefined` if there is none. */
   readonly error?: string | undefined;
   /** The client disconnected before it had the whole answer. */
   readonly aborted: boolean;
@@ -19,8 +19,9 @@ export type FinishedExchange = {
 /** Receives what logs and metrics record about requests. */
 export type Observer = {
   /**
-   * Runs `work`. If `logs`, its log lines contain the request id, which takes time for each promise in `work`. `trace` has the
-   * W3C trace context of the request. It may be replaced, before `work` runs, by that of a span of this trace.
+   * Runs `work`. If `logs`, its log lines contain the request id, which costs time for each promise in `work`. `trace`
+   * has the W3C trace context of the request. Before `work` runs, it may be replaced by the context of a span of this
+   * trace.
    */
   run(requestId: string, work: () => Awaitable<void>, logs: boolean, trace: { traceparent: string }): void;
   finished(exchange: FinishedExchange): void;

@@ -1,53 +1,40 @@
-import type { AdmitApiRequest } from "../../application/accounts/admit-api-request.js";
-import type { HeldKeys } from "../../application/accounts/held-keys.js";
-import type { KeyUses } from "../../application/accounts/key-uses.js";
-import type { ReadCreditTotals } from "../../application/credits/read-credit-totals.js";
-import type { StreamEvents } from "../../application/events/stream-events.js";
-import type { CancelTask } from "../../application/panoramas/cancel-task.js";
-import type { CheckUpload } from "../../application/panoramas/check-upload.js";
-import type { CreatePanorama } from "../../application/panoramas/create-panorama.js";
-import type { DeletePanorama } from "../../application/panoramas/delete-panorama.js";
-import type { ListTasks } from "../../application/panoramas/list-tasks.js";
-import type { UploadImages } from "../../application/panoramas/upload-images.js";
-import type { WaitForTask } from "../../application/panoramas/wait-for-task.js";
+import type { UseCases } from "../../application/create-application.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
-import { cancelPanoramaRoute } from "./cancel-panorama-route.js";
-import { createPanoramaRoute } from "./create-panorama-route.js";
-import { deletePanoramaRoute } from "./delete-panorama-route.js";
-import { accountEventsRoute, taskEventsRoute } from "./events-route.js";
-import { guard } from "./guard.js";
-import { HeldStreams } from "./held-streams.js";
-import { listPanoramasRoute } from "./list-panoramas-route.js";
-import { openApiRoute } from "./openapi-route.js";
-import { readCreditsRoute } from "./read-credits-route.js";
-import { readPanoramaRoute, taskIdOf } from "./read-panorama-route.js";
+import { HeldStreams } from "./limits/held-streams.js";
+import { VisitorLimits } from "./limits/visitor-limits.js";
+import { openApiRoute } from "./openapi/openapi-route.js";
+import type { Senders } from "./requests/senders.js";
+import { cancelPanoramaRoute } from "./routes/cancel-panorama-route.js";
+import { createPanoramaRoute } from "./routes/create-panorama-route.js";
+import { deletePanoramaRoute } from "./routes/delete-panorama-route.js";
+import { accountEventsRoute, taskEventsRoute } from "./routes/events-route.js";
+import { guard } from "./routes/guard.js";
+import { listPanoramasRoute } from "./routes/list-panoramas-route.js";
+import { readAbilitiesRoute } from "./routes/read-abilities-route.js";
+import { readCreditsRoute } from "./routes/read-credits-route.js";
+import { readPanoramaRoute } from "./routes/read-panorama-route.js";
+import { uploadImagesRoute } from "./routes/upload-images-route.js";
 import type { Handler, Routes } from "./routes.js";
-import type { Senders } from "./senders.js";
-import { uploadImagesRoute } from "./upload-images-route.js";
-import { VisitorLimits } from "./visitor-limits.js";
 
 /** What the routes call. */
 export type RestParts = {
-  readonly admitApiRequest: AdmitApiRequest;
-  readonly createPanorama: CreatePanorama;
-  readonly waitForTask: WaitForTask;
-  readonly listTasks: ListTasks;
-  readonly cancelTask: CancelTask;
-  readonly deletePanorama: DeletePanorama;
-  readonly checkUpload: CheckUpload;
-  readonly uploadImages: UploadImages;
-  readonly readCredits: ReadCreditTotals;
-  readonly keyUses: Pick<KeyUses, "note">;
-  readonly heldKeys: Pick<HeldKeys, "hold">;
-  readonly streamEvents: StreamEvents;
+  readonly accounts: Pick<UseCases["accounts"], "admitApiRequest" | "noteKeyUse" | "holdKey">;
+  readonly panoramas: Pick<
+    UseCases["panoramas"],
+    "create" | "readAbilities" | "waitFor" | "forecast" | "list" | "cancel" | "delete" | "checkUpload" | "uploadImages"
+  >;
+  readonly credits: Pick<UseCases["credits"], "readTotals">;
+  readonly events: Pick<UseCases["events"], "stream">;
   readonly clock: Clock;
   readonly storage: Pick<ObjectStorage, "urlOf">;
   /** The prices and limits that the use cases apply. */
   readonly policy: PanoramaPolicy;
   /** Origins at which a `webhook_url` may use http. Default: none. */
   readonly webhookPrivateOrigins?: readonly string[] | undefined;
+  /** How long an unused uploaded image is kept, for the OpenAPI description. Default: it states no time. */
+  readonly referenceRetentionHours?: number | undefined;
 };
 
 export type RestSettings = {
@@ -64,24 +51,24 @@ export const addRestInterface = (
   { publicUrl, uploadsFolder }: RestSettings,
   senders: Senders,
 ): void => {
-  const { admitApiRequest, createPanorama, cancelTask, deletePanorama } = parts;
-  const { waitForTask, listTasks, readCredits, keyUses, heldKeys, storage, policy, webhookPrivateOrigins = [] } = parts;
+  const { accounts, panoramas, credits, storage, policy, webhookPrivateOrigins = [], referenceRetentionHours } = parts;
   const urls = { storage, publicUrl };
   const limits = new VisitorLimits(parts.clock);
-  const guarded = guard({ admitApiRequest, uses: keyUses, rates: policy.rates, senders, limits });
+  const { guarded, guardedTask } = guard({ accounts, rates: policy.rates, senders, limits });
   // Writes log lines; reads do not.
   const api = (method: "get" | "post" | "delete", path: string, handler: Handler) =>
     routes.route(method, `/api/v1${path}`, handler, { logs: method !== "get" });
 
-  api("post", "/panoramas", guarded("write", createPanoramaRoute(createPanorama, publicUrl, webhookPrivateOrigins)));
-  api("get", "/panoramas", guarded("read", listPanoramasRoute(listTasks, urls)));
-  api("get", "/panoramas/:id", guarded("read", readPanoramaRoute(waitForTask, heldKeys, urls), taskIdOf));
-  api("delete", "/panoramas/:id", guarded("write", deletePanoramaRoute(deletePanorama)));
-  api("post", "/panoramas/:id/cancel", guarded("write", cancelPanoramaRoute(cancelTask, urls)));
+  api("post", "/panoramas", guarded("write", createPanoramaRoute(panoramas, publicUrl, webhookPrivateOrigins)));
+  api("get", "/panoramas", guarded("read", listPanoramasRoute(panoramas, urls)));
+  api("get", "/panoramas/:id", guardedTask(readPanoramaRoute(accounts, panoramas, urls)));
+  api("delete", "/panoramas/:id", guarded("write", deletePanoramaRoute(panoramas)));
+  api("post", "/panoramas/:id/cancel", guarded("write", cancelPanoramaRoute(panoramas, urls)));
   api("post", "/images", guarded("write", uploadImagesRoute(parts, uploadsFolder)));
   const streams = { ...parts, held: new HeldStreams() };
-  api("get", "/panoramas/:id/events", guarded("read", taskEventsRoute(streams, urls), taskIdOf));
+  api("get", "/panoramas/:id/events", guardedTask(taskEventsRoute(streams, urls)));
   api("get", "/events", guarded("read", accountEventsRoute(streams, urls)));
-  api("get", "/credits", guarded("read", readCreditsRoute(readCredits)));
-  api("get", "/openapi.json", openApiRoute(publicUrl, policy));
+  api("get", "/abilities", guarded("read", readAbilitiesRoute(panoramas)));
+  api("get", "/credits", guarded("read", readCreditsRoute(credits)));
+  api("get", "/openapi.json", openApiRoute(publicUrl, policy, panoramas.readAbilities, referenceRetentionHours));
 };

@@ -4,23 +4,48 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { heldKeys } from "../../application/accounts/held-keys.js";
+import type { UseCases } from "../../application/create-application.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
-import { PANORAMA_POLICY, type RequestKind } from "../../domain/panorama-policy.js";
+import type { PanoramaPolicy, RequestKind } from "../../domain/panorama-policy.js";
 import { SystemClock } from "../system/system-clock.js";
-import { assetRoute } from "./asset-route.js";
-import type { Assets } from "./assets.js";
-import { MountedRequests } from "./node-server/mounted-requests.js";
+import { Overload } from "./limits/overload.js";
 import type { Observer } from "./observer.js";
-import { Overload } from "./overload.js";
-import { paymentWebhookRoute } from "./payment-webhook-route.js";
-import { providerWebhookRoute } from "./provider-webhook-route.js";
+import type { Assets } from "./replies/assets.js";
+import { parseTrustedProxies } from "./requests/client-address.js";
+import { Senders } from "./requests/senders.js";
 import { addRestInterface } from "./rest-interface.js";
-import type { RestUseCases } from "./rest-use-cases.js";
+import { assetRoute } from "./routes/asset-route.js";
+import { paymentWebhookRoute } from "./routes/payment-webhook-route.js";
+import { providerWebhookRoute } from "./routes/provider-webhook-route.js";
+import { temporaryImageRoute } from "./routes/temporary-image-route.js";
+import { prepareUploadsFolder } from "./routes/upload-images-route.js";
 import { Routes } from "./routes.js";
-import { Senders } from "./senders.js";
-import { temporaryImageRoute } from "./temporary-image-route.js";
-import { prepareUploadsFolder } from "./upload-images-route.js";
+import { MountedRequests } from "./servers/node-server/mounted-requests.js";
+
+/** A group in which some use cases may be absent. */
+type Without<Group, Name extends keyof Group> = Omit<Group, Name> & {
+  readonly [Absent in Name]?: Group[Absent] | undefined;
+};
+
+/**
+ * The use cases of the routes, as `createApplication` returns them. Without one that may be absent, its route does not
+ * exist; without `holdKey`, only the expiry of its API key ends a stream or a wait early.
+ */
+export type RestUseCases = {
+  readonly accounts: Without<UseCases["accounts"], "holdKey">;
+  /** `receiveProviderWebhook`: `POST /hooks/{provider}`. */
+  readonly panoramas: Without<UseCases["panoramas"], "receiveProviderWebhook">;
+  /** `receivePaymentWebhook`: `POST /payments/stripe`. */
+  readonly credits: Without<UseCases["credits"], "receivePaymentWebhook">;
+  readonly events: UseCases["events"];
+  /** The prices and limits that the use cases apply. */
+  readonly policy: PanoramaPolicy;
+  /** Origins at which a `webhook_url` may use http. Default: none. */
+  readonly webhookPrivateOrigins?: readonly string[] | undefined;
+  /** How long an unused uploaded image is kept, for the OpenAPI description. Default: it states no time. */
+  readonly referenceRetentionHours?: number | undefined;
+};
 
 /** How the routes are mounted. `publicUrl` and `storage` are required. */
 export type RestRoutesOptions = {
@@ -39,6 +64,12 @@ export type RestRoutesOptions = {
   readonly assets?: Assets | undefined;
   /** Serves the temporary images of the local provider as `/generations/{name}`. */
   readonly temporaryImage?: ((name: string) => Promise<Uint8Array | undefined>) | undefined;
+  /**
+   * Proxies in front of your server, as addresses or networks such as `10.0.0.0/8`: requests with invalid keys are
+   * limited for each network, and behind these it is taken from `x-forwarded-for`. By default those on the same
+   * machine.
+   */
+  readonly trustedProxies?: readonly string[] | undefined;
   /** For a log and metrics. By default unexpected errors are written to the standard error output. */
   readonly observer?: Observer | undefined;
   /** Requests of a kind for which it returns `true` are refused with 429. By default none. */
@@ -50,58 +81,48 @@ export type RestRoutesOptions = {
 /** The routes, ready for the requests of your server. The functions need no `this`. */
 export type RestRoutes = {
   /**
-   * Answers a request of `node:http` or `node:https`, or calls `next` if it has no route for it. Without `next` such a request
-   * is answered with 404. Throws if something has read the body before. Usable as the listener of `createServer`, and
-   * as a middleware of Connect and Express.
+   * Answers a request of `node:http` or `node:https`, or calls `next` if it has no route for it. Without `next` such a
+   * request is answered with 404. Throws if something has read the body before. Usable as the listener of
+   * `createServer`, and as a middleware of Connect and Express.
    */
   readonly handle: (request: IncomingMessage, response: ServerResponse, next?: () => void) => void;
   /**
-   * A listener for the event `clientError` of your server: answers what cannot be parsed as HTTP with the JSON of an error,
-   * instead of the empty 400 of Node.js. Give it only to a server whose clients expect JSON everywhere.
+   * A listener for the event `clientError` of your server: answers what cannot be parsed as HTTP with the JSON of an
+   * error, instead of the empty 400 of Node.js. Give it only to a server whose clients expect JSON everywhere.
    */
   readonly clientError: (error: Error, socket: Duplex) => void;
   /**
-   * Ends long waits and event streams, and resolves when every request in flight is answered. After `deadlineMilliseconds`,
-   * closes the connections of those that are not. Call `server.close()` first, so that no new ones come.
+   * Ends long waits and event streams, and resolves when every request in flight is answered. After
+   * `deadlineMilliseconds`, closes the connections of those that are not. Call `server.close()` first, so that no new
+   * ones come.
    */
   readonly stop: (deadlineMilliseconds: number) => Promise<void>;
 };
 
 /**
- * The REST interface under `/api/v1` for a `node:http` server of your own: the same routes, limits and answers as in the
- * service. `application` is what `createApplication` returns, or an object with these use cases. Rejects if the folder for uploads cannot be written.
+ * The REST interface under `/api/v1` for a `node:http` server of your own: the same routes, limits and answers as in
+ * the service. `application` is what `createApplication` returns, or an object with these use cases. Rejects if the
+ * folder for uploads cannot be written.
  */
 export const restRoutes = async (application: RestUseCases, options: RestRoutesOptions): Promise<RestRoutes> => {
-  const { publicUrl, storage, basePath = "", assets, temporaryImage } = options;
+  const { publicUrl, storage, basePath = "", assets, temporaryImage, trustedProxies = THIS_MACHINE } = options;
   const { observer = ON_STDERR, isDatabaseOverloaded = () => false, clock = new SystemClock() } = options;
   if (!/^(\/[^/?#:]+)*$/.test(basePath)) {
     throw new TypeError(`basePath must be empty or as in "/panoramas", and is ${JSON.stringify(basePath)}.`);
+  }
+  const proxies = parseTrustedProxies(trustedProxies.join(","));
+  if (proxies === undefined && trustedProxies.length > 0) {
+    throw new TypeError(`trustedProxies must be addresses and networks, and is ${JSON.stringify(trustedProxies)}.`);
   }
   const uploadsFolder = options.uploadsFolder ?? (await mkdtemp(join(tmpdir(), "panorama-uploads-")));
   await prepareUploadsFolder(uploadsFolder);
 
   const requests = new MountedRequests(basePath);
-  const senders = new Senders([]);
+  const senders = new Senders(proxies ?? []);
   const routes = new Routes(observer, requests, new Overload(isDatabaseOverloaded, senders));
-  const { accounts, panoramas, credits, events } = application;
-  const parts = {
-    admitApiRequest: accounts.admitApiRequest,
-    keyUses: { note: accounts.noteKeyUse },
-    heldKeys: accounts.holdKey ? { hold: accounts.holdKey } : heldKeys({ clock }),
-    createPanorama: panoramas.create,
-    waitForTask: panoramas.waitFor,
-    listTasks: panoramas.list,
-    cancelTask: panoramas.cancel,
-    deletePanorama: panoramas.delete,
-    checkUpload: panoramas.checkUpload,
-    uploadImages: panoramas.uploadImages,
-    readCredits: credits.readTotals,
-    streamEvents: events.stream,
-    clock,
-    storage,
-    policy: application.policy ?? PANORAMA_POLICY,
-    webhookPrivateOrigins: application.webhookPrivateOrigins,
-  };
+  const { accounts, panoramas, credits } = application;
+  const { holdKey = heldKeys({ clock }).hold } = accounts;
+  const parts = { ...application, accounts: { ...accounts, holdKey }, clock, storage };
   addRestInterface(routes, parts, { publicUrl, uploadsFolder }, senders);
   const { receiveProviderWebhook } = panoramas;
   const { receivePaymentWebhook } = credits;
@@ -118,6 +139,8 @@ export const restRoutes = async (application: RestUseCases, options: RestRoutesO
     },
   };
 };
+
+const THIS_MACHINE = ["127.0.0.0/8", "::1"];
 
 const ON_STDERR: Observer = {
   run: (_requestId, work) => void work(),

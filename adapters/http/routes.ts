@@ -1,13 +1,13 @@
 import { setTimeout } from "node:timers/promises";
 import type { Awaitable } from "../../application/awaitable.js";
-import { errorReply, thrownReply } from "./errors.js";
-import { Exchange } from "./exchange.js";
+import type { Overload } from "./limits/overload.js";
 import type { Observer } from "./observer.js";
-import type { Overload } from "./overload.js";
-import type { Reply } from "./reply.js";
+import { errorReply, thrownReply } from "./replies/errors.js";
+import type { Reply } from "./replies/reply.js";
+import { writeReply } from "./replies/write-reply.js";
+import { Exchange } from "./requests/exchange.js";
+import { traceIdOf } from "./requests/traceparent.js";
 import type { RawExchange, RequestSource, Written } from "./server.js";
-import { traceIdOf } from "./traceparent.js";
-import { writeReply } from "./write-reply.js";
 
 /** Answers with a value if nothing has to be waited for. */
 export type Handler = (exchange: Exchange) => Awaitable<Reply>;
@@ -18,8 +18,8 @@ const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIO
 const isWrite = (method: string): boolean => method === "POST" || method === "DELETE";
 
 /**
- * With `logs: false` the handler writes no log line itself, so that its requests need no context for the request id. With
- * `sheds: false` its requests are handled also while the service is overloaded.
+ * With `logs: false` the handler writes no log line itself, so its requests need no context for the request id. With
+ * `sheds: false` its requests are handled even while the service is overloaded.
  */
 export type RouteOptions = { readonly logs?: boolean; readonly sheds?: boolean };
 
@@ -74,8 +74,8 @@ export class Routes {
    * Stops accepting connections, ends long waits, and resolves when every request in flight is answered. After
    * `deadlineMilliseconds`, closes the connections of requests that are not answered yet.
    *
-   * A reverse proxy keeps connections, and a request may be on its way on each of them: if they were closed now, it could
-   * not know whether a POST was received. So behind a proxy requests on open connections are answered for another
+   * A reverse proxy keeps connections, and a request may be on its way on each of them: if they were closed now, it
+   * could not know whether a POST was received. So behind a proxy requests on open connections are answered for another
    * `proxyMilliseconds`. Each answer closes its connection, and the proxy closes those that it does not use.
    */
   async stop(deadlineMilliseconds: number, proxyMilliseconds = 0): Promise<void> {
@@ -89,7 +89,7 @@ export class Routes {
     this.source.closeConnections(); // idle ones and those of late requests
   }
 
-  /** Resolves when no request is in flight, after so many milliseconds at the earliest. */
+  /** Resolves when no request is in flight, but not before these milliseconds have passed. */
   private async answered(milliseconds: number, signal: AbortSignal): Promise<void> {
     if (milliseconds > 0) await setTimeout(milliseconds, undefined, { signal }).catch(() => {});
     if (this.inFlight.size > 0) {

@@ -77,11 +77,12 @@ export interface RawExchange {
 
   /** Whether the whole body has arrived. */
   readonly received: boolean;
-  /** Writes the body to `sink`, no faster than that processes the chunks, and ends `sink` after the last one. */
+  /** Writes the body to `sink`, no faster than `sink` processes the chunks, and ends `sink` after the last one. */
   pipe(sink: Writable): void;
   /**
-   * Called when the whole body has arrived. Resolves when nothing that the client sends can end the connection any more
-   * before the answer is written; `onDisconnect` is not called any more either. `closed` tells whether it has ended.
+   * Called when the whole body has arrived. After it resolves, nothing that the client sends can end the connection
+   * before the answer is written, and `onDisconnect` is not called any more. `closed` tells whether the connection has
+   * ended.
    */
   hold(): Awaitable<void>;
   /** Discards the rest of the body, so that the answer can be sent now and the connection stays usable. */
@@ -90,7 +91,7 @@ export interface RawExchange {
   /** Status and headers are set before the first call of `send` or `sendChunk`. */
   status(status: number): void;
   header(name: string, value: string): void;
-  /** Sends the whole body. With `undefined`, a header `content-length` tells the length of the body that is not sent. */
+  /** Sends the whole body. With `undefined`, the header `content-length` is the length of the body that is not sent. */
   send(body: Uint8Array | undefined, close: boolean): Awaitable<Written>;
   /** Resolves when the chunk is written, not already when it is queued. May never resolve if the client disconnects. */
   sendChunk(chunk: Uint8Array, sizeBytes: number | undefined): Promise<void>;

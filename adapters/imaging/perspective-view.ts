@@ -1,4 +1,4 @@
-import type { PixelSize } from "../../domain/resolution.js";
+import type { PixelSize } from "../../domain/images/resolution.js";
 import { decoding } from "../system/load-sharp.js";
 
 /** Wide enough to show a place, and not so wide that it looks bent. */
@@ -21,7 +21,7 @@ export const perspectiveView = (panorama: Uint8Array, size: PixelSize): Promise<
     const { widthPixels: width, heightPixels: height } = size;
     const view = new Uint8Array(width * height * 3);
     for (let from = 0; from < height; from += ROWS_AT_ONCE) {
-      paintRows(data, info, view, size, from, Math.min(height, from + ROWS_AT_ONCE));
+      paintRows({ data, ...info }, { ...size, data: view }, from, Math.min(height, from + ROWS_AT_ONCE));
       await new Promise((resolve) => setImmediate(resolve));
     }
     return sharp(view, { raw: { width, height, channels: 3 } })
@@ -30,10 +30,8 @@ export const perspectiveView = (panorama: Uint8Array, size: PixelSize): Promise<
   });
 
 const paintRows = (
-  data: Uint8Array,
-  { width, height }: { readonly width: number; readonly height: number },
-  view: Uint8Array,
-  { widthPixels, heightPixels }: PixelSize,
+  { data, width, height }: { readonly data: Uint8Array; readonly width: number; readonly height: number },
+  { data: view, widthPixels, heightPixels }: PixelSize & { readonly data: Uint8Array },
   from: number,
   to: number,
 ): void => {

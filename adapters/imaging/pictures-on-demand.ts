@@ -1,6 +1,6 @@
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
-import type { ObjectName } from "../../domain/object-name.js";
-import type { PixelSize } from "../../domain/resolution.js";
+import type { ObjectName } from "../../domain/images/object-name.js";
+import type { PixelSize } from "../../domain/images/resolution.js";
 import { decoding } from "../system/load-sharp.js";
 import { Semaphore } from "../system/semaphore.js";
 import { perspectiveView } from "./perspective-view.js";
@@ -14,8 +14,8 @@ const MADE_AT_ONCE = 2;
 const PENDING_MAX = 100;
 
 /**
- * Makes pictures of stored panoramas when they are asked for: perspective views, straight ahead, as JPEG, and smaller copies
- * as WebP. The last pictures that were asked for are kept in memory. Each function returns `undefined` if the image cannot be
+ * Makes pictures of stored panoramas on demand: perspective views, straight ahead, as JPEG, and smaller copies as WebP.
+ * The most recently requested pictures are kept in memory. Each function returns `undefined` if the image cannot be
  * read, or if too many pictures are being made.
  */
 export const picturesOnDemand = (

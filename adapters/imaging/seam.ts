@@ -7,22 +7,22 @@ export const SEAM_VISIBLE = 3;
 const STRIPES = 8;
 /** The columns at each edge that the seam is compared with: more than a block of JPEG, whose borders are steps, too. */
 const NEIGHBOURS = 9;
-/** So much more than its neighbours may a pair of columns differ, just because of noise. */
+/** A pair of columns may differ by this much more than its neighbours, just because of noise. */
 const NOISE = 1.5;
 
-/** The width of the band at each edge that takes up the difference of brightness and colour, and of the inner one. */
+/** The width of the band at each edge that absorbs the difference in brightness and colour, and of the inner band. */
 const BAND_SHARE = 1 / 24;
 const INNER_SHARE = 1 / 256;
-/** Over so many columns at each edge, and rows above and below, the difference is averaged. */
+/** The difference is averaged over this many columns at each edge, and rows above and below. */
 const AVERAGED_COLUMNS = 4;
 const AVERAGED_SHARE = 1 / 96;
 
-/** Blending is interrupted after so many rows, because requests are answered on the same thread. */
+/** Blending is interrupted after this many rows, because requests are answered on the same thread. */
 const ROWS_AT_ONCE = 32;
 
 /**
- * The seam between the right and the left edge (domain/picture.ts): for each of eight stripes, by how many levels the
- * first and the last column differ more than neighbouring columns there; the largest of these differences.
+ * The seam between the right and the left edge (domain/images/picture.ts). For each of eight stripes: how many levels
+ * more the first and the last column differ than neighbouring columns there. Returns the largest of these.
  */
 export const seamOf = (raw: RawPanorama): number => {
   let seam = 0;
@@ -30,21 +30,25 @@ export const seamOf = (raw: RawPanorama): number => {
     const from = Math.floor((stripe * raw.height) / STRIPES);
     const to = Math.floor(((stripe + 1) * raw.height) / STRIPES);
     if (to === from) continue;
+    const rows = { from, to };
     let neighbours = 0;
     for (let k = 0; k < Math.min(NEIGHBOURS, raw.width - 1); k += 1) {
       neighbours = Math.max(
         neighbours,
-        difference(raw, k, k + 1, from, to),
-        difference(raw, raw.width - 1 - k, raw.width - 2 - k, from, to),
+        difference(raw, rows, k, k + 1),
+        difference(raw, rows, raw.width - 1 - k, raw.width - 2 - k),
       );
     }
-    seam = Math.max(seam, difference(raw, raw.width - 1, 0, from, to) - NOISE * neighbours);
+    seam = Math.max(seam, difference(raw, rows, raw.width - 1, 0) - NOISE * neighbours);
   }
   return Math.round(seam * 10) / 10;
 };
 
-/** The mean difference of two columns between two rows. */
-const difference = (raw: RawPanorama, x: number, other: number, from: number, to: number): number => {
+/** Rows of a panorama, without `to`. */
+type Rows = { readonly from: number; readonly to: number };
+
+/** The mean difference of two columns in these rows. */
+const difference = (raw: RawPanorama, { from, to }: Rows, x: number, other: number): number => {
   const { data, channels } = raw;
   let sum = 0;
   for (let y = from; y < to; y += 1) {
@@ -55,8 +59,8 @@ const difference = (raw: RawPanorama, x: number, other: number, from: number, to
 };
 
 /**
- * Removes the seam, in linear light. The difference between the two edges, averaged over some rows, is taken up by a band
- * at each edge, so that the texture stays. What remains, the texture that does not fit, is mixed in a narrow inner band
+ * Removes the seam, in linear light. A band at each edge absorbs the difference between the two edges, averaged over
+ * some rows, so that the texture stays. What remains, the texture that does not fit, is mixed in a narrow inner band
  * with its mirror image beyond the edge.
  */
 export const blendSeam = async (raw: RawPanorama): Promise<void> => {

@@ -1,10 +1,13 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Sharp } from "sharp";
+import type { DigitalSourceType } from "../../application/ports/generation-provider.js";
 import type { EncodedPanorama, Imaging, UnusableImage } from "../../application/ports/imaging.js";
-import { IMAGE_PIXELS_MAX, type ImageType, imageTypeOf } from "../../domain/image-type.js";
-import type { PixelSize } from "../../domain/resolution.js";
-import { decoding, type ImageLibrary, loadSharp } from "../system/load-sharp.js";
+import { IMAGE_PIXELS_MAX, type ImageType, imageTypeOf } from "../../domain/images/image-type.js";
+import type { PixelSize } from "../../domain/images/resolution.js";
+import { decodingError, sizeOfImage } from "../system/image-header.js";
+import { decoding, type ImageLibrary } from "../system/load-sharp.js";
 import { pixelSize } from "../wording/pixel-size.js";
+import { measuresOf } from "./figures.js";
 import { photoSphereXmp } from "./photo-sphere-xmp.js";
 import { type RawPanorama, rangeOf } from "./raw-panorama.js";
 import { blendSeam, SEAM_VISIBLE, seamOf } from "./seam.js";
@@ -12,33 +15,30 @@ import { WEBP_QUALITY } from "./webp-quality.js";
 
 const PANORAMA_SIZE_MAX: PixelSize = { widthPixels: 8192, heightPixels: 4096 };
 const ASPECT_TOLERANCE = 0.01;
+/** Wide, because the viewer shows it until the picture is loaded. A separate preview would be one more object. */
 const THUMBNAIL_SIZE: PixelSize = { widthPixels: 1024, heightPixels: 512 };
 const JPEG_QUALITY = 90;
 
 /**
- * Reads and encodes images with the package sharp: panoramas as JPEG with the metadata of a photo sphere, thumbnails as WebP.
- * Returns `unusable_image` for what cannot be decoded.
+ * Reads and encodes images with the package sharp: panoramas as JPEG with the metadata of a photo sphere, thumbnails as
+ * WebP. Returns `unusable_image` for what cannot be decoded.
  *
- * It sets sharp up for the whole process, because images are untrusted: it reads JPEG, PNG and WebP only, uses one thread for
- * an image and no cache, and at most two images are decoded at the same time.
+ * It sets sharp up for the whole process, because images are untrusted: it reads JPEG, PNG and WebP only, uses one
+ * thread for an image and no cache, and at most two images are decoded at the same time.
  */
 export const sharpImaging = (): Imaging => new SharpImaging();
 
 class SharpImaging implements Imaging {
   async inspect(bytes: Uint8Array, type: ImageType): Promise<Result<PixelSize, UnusableImage>> {
     if (imageTypeOf(bytes) !== type) return unusable(`it does not start with the signature of ${type}`);
-    try {
-      const sharp = await loadSharp();
-      const { autoOrient } = await sharp(bytes, { limitInputPixels: false, failOn: "error" }).metadata();
-      const size = { widthPixels: autoOrient.width, heightPixels: autoOrient.height };
-      if (size.widthPixels * size.heightPixels <= IMAGE_PIXELS_MAX) return ok(size);
-      return unusable(`it has ${pixelSize(size)} pixels, more than ${IMAGE_PIXELS_MAX / 1e6} megapixels`);
-    } catch (error) {
-      return unusable(decodingError(error));
-    }
+    return (await sizeOfImage(bytes)).mapErr(unusableImage);
   }
 
-  async panorama(bytes: Uint8Array, size: PixelSize): Promise<Result<EncodedPanorama, UnusableImage>> {
+  async panorama(
+    bytes: Uint8Array,
+    size: PixelSize,
+    sourceType: DigitalSourceType = "trainedAlgorithmicMedia",
+  ): Promise<Result<EncodedPanorama, UnusableImage>> {
     const type = imageTypeOf(bytes);
     if (type === undefined) return unusable("it is neither JPEG, PNG nor WebP");
     const inspected = await this.inspect(bytes, type);
@@ -50,10 +50,10 @@ class SharpImaging implements Imaging {
     return encoded(async (sharp) => {
       const resized = isSameSize(from, size) ? undefined : padding(from.widthPixels, size.widthPixels);
       const raw = await decoded(sharp, bytes, resized?.before ?? 0);
-      const picture = { nativeSize: from, isFlat: await isFlat(sharp, raw), seam: seamOf(raw), poles: polesOf(raw) };
+      const picture = { nativeSize: from, isFlat: await isFlat(sharp, raw), seam: seamOf(raw), ...measuresOf(raw) };
       if (picture.seam > SEAM_VISIBLE) await blendSeam(raw);
       const exact = resized === undefined ? sharpOf(sharp, raw) : resize(sharp, raw, size, resized.after);
-      const jpeg = exact.withXmp(photoSphereXmp(size)).jpeg({ quality: JPEG_QUALITY });
+      const jpeg = exact.withXmp(photoSphereXmp(size, sourceType)).jpeg({ quality: JPEG_QUALITY });
       return { ...picture, bytes: await jpeg.toBuffer() };
     });
   }
@@ -77,7 +77,7 @@ const encoded = async <T>(work: (sharp: ImageLibrary) => Promise<T>): Promise<Re
   }
 };
 
-/** The pixels with `left` columns of padding at each edge, which are those of the opposite edge: they are neighbours. */
+/** The pixels, with `left` columns of padding at each edge, copied from the opposite edge: they are neighbours. */
 const decoded = async (sharp: ImageLibrary, bytes: Uint8Array, left: number): Promise<RawPanorama> => {
   const upright = sharp(bytes, LIMITS).autoOrient().flatten({ background: "black" }).toColourspace("srgb");
   const padded = left === 0 ? upright : upright.extend({ left, right: left, extendWith: "repeat" });
@@ -104,7 +104,7 @@ const resize = (
 
 /** Levels of 0 to 255 between the darkest and the brightest pixel of a picture of one colour, by channel. */
 const FLAT_RANGE_MAX = 4;
-/** Pixels in each direction that are looked at before all are. */
+/** Pixels in each direction that are checked before all pixels are. */
 const PROBES = 32;
 
 /** Looks at some pixels first: nearly always they differ. */
@@ -119,13 +119,7 @@ const isFlat = async (sharp: ImageLibrary, raw: RawPanorama): Promise<boolean> =
   return channels.every(({ min, max }) => max - min <= FLAT_RANGE_MAX);
 };
 
-/** The larger one of the ranges of colours in the first and in the last row (domain/picture.ts). */
-const polesOf = (raw: RawPanorama): number => {
-  const row = (y: number) => Array.from({ length: raw.width }, (_, x): [number, number] => [x, y]);
-  return Math.max(rangeOf(raw, row(0)), rangeOf(raw, row(raw.height - 1)));
-};
-
-/** Columns of padding at each edge: 32 to 64 before the resize, chosen so that they are nearly a whole number after it. */
+/** Columns of padding at each edge: 32 to 64 before the resize, so that they are nearly a whole number after it. */
 const padding = (fromWidth: number, toWidth: number): { before: number; after: number } => {
   let best = { before: 32, after: 0, error: Number.POSITIVE_INFINITY };
   for (let before = 32; before <= 64; before += 1) {
@@ -146,13 +140,5 @@ const fits = ({ widthPixels, heightPixels }: PixelSize): boolean =>
 const isTwoToOne = ({ widthPixels, heightPixels }: PixelSize): boolean =>
   Math.abs(widthPixels / (2 * heightPixels) - 1) <= ASPECT_TOLERANCE;
 
-/** The message of libvips on one line: at most 200 characters of it, without a full stop. */
-const decodingError = (error: unknown): string => {
-  const message = error instanceof Error ? error.message : String(error);
-  return `it cannot be decoded: ${message
-    .replace(/\s+/g, " ")
-    .slice(0, 200)
-    .replace(/[\s:.]+$/, "")}`;
-};
-
-const unusable = (reason: string) => err({ kind: "unusable_image" as const, reason });
+const unusableImage = (reason: string): UnusableImage => ({ kind: "unusable_image", reason });
+const unusable = (reason: string) => err(unusableImage(reason));

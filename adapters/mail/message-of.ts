@@ -1,9 +1,9 @@
 import type { Letter } from "../../application/ports/mail.js";
-import { PASSWORD_LINK_SECONDS, type PasswordLinkToken } from "../../domain/password-link.js";
+import { PASSWORD_LINK_SECONDS, type PasswordLinkToken } from "../../domain/accounts/password-link.js";
 
 export type Message = { readonly subject: string; readonly text: string };
 
-/** The address of the page that sets a password (adapters/web/password-pages.ts). */
+/** The address of the page that sets a password (adapters/web/account/password-pages.ts). */
 export const passwordLinkUrl = (publicUrl: string, token: PasswordLinkToken): string =>
   `${publicUrl}/password/reset?token=${token}`;
 

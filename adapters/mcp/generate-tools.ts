@@ -1,20 +1,21 @@
 import { err, type Result } from "neverthrow";
 import { z } from "zod";
-import { canonicalText } from "../../domain/canonical-text.js";
+import { RESOLUTION_NAMES, RESOLUTIONS } from "../../domain/images/resolution.js";
+import type { InvalidRequest } from "../../domain/invalid-request.js";
+import { type Abilities, IMAGE_URLS_MAX } from "../../domain/tasks/abilities.js";
+import { canonicalText } from "../../domain/tasks/canonical-text.js";
 import {
   type CreationRequest,
   IMAGE_URL_CHARACTERS_MAX,
-  IMAGE_URLS_MAX,
-  PROMPT_CHARACTERS_MAX,
   PROMPT_CHARACTERS_MIN,
   parseCreationRequest,
-} from "../../domain/creation-request.js";
-import type { InvalidRequest } from "../../domain/invalid-request.js";
-import { RESOLUTION_NAMES, RESOLUTIONS } from "../../domain/resolution.js";
-import { VISIBILITIES } from "../../domain/visibility.js";
+} from "../../domain/tasks/creation-request.js";
+import { VISIBILITIES } from "../../domain/tasks/visibility.js";
 import { createdTaskSchema } from "../client/answers.js";
 import type { Offer } from "../client/offer.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
+import { abilitiesOf } from "../client/told-abilities.js";
+import { countedImages, imagesRange, imagesSentence } from "../wording/abilities-sentence.js";
 import { parameterName } from "../wording/parameter-name.js";
 import { pixelSize } from "../wording/pixel-size.js";
 import { pricesSentence } from "../wording/prices.js";
@@ -59,6 +60,22 @@ const nextStep = ({ active_tasks }: Offer): string =>
   "to check the progress: that would create and charge another panorama. " +
   `An account can have at most ${active_tasks} tasks in processing at the same time.`;
 
+const fromText = (abilities: Abilities, costs: string): string =>
+  abilities.imagesMin > 0
+    ? `Cannot be used here. ${imagesSentence(abilities)} Call generate_panorama_from_images instead.`
+    : `Creates a 360° equirectangular panorama from a text description. ${costs}`;
+
+const fromImages = (abilities: Abilities, costs: string): string =>
+  abilities.imagesMax === 0
+    ? `Cannot be used here. ${imagesSentence(abilities)} Call generate_panorama_from_text instead.`
+    : `Creates a 360° equirectangular panorama from ${countedImages(countsOf(abilities))}, with an optional description. ${costs}`;
+
+/** Of the tool for images. Where no images are taken, those of the specification: a list of none is no schema. */
+const countsOf = ({ imagesMin, imagesMax }: Abilities): Pick<Abilities, "imagesMin" | "imagesMax"> => ({
+  imagesMin: Math.max(1, imagesMin),
+  imagesMax: imagesMax === 0 ? IMAGE_URLS_MAX : imagesMax,
+});
+
 /** Each call creates another panorama and spends credits. It destroys nothing. */
 const annotations = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true };
 
@@ -69,24 +86,30 @@ type Dependencies = {
   readonly unconfirmed: UnconfirmedCreations;
 };
 
-/** The two tools that spend credits. */
+/**
+ * The two tools that spend credits. Both are always there, as the specification says; one that the service cannot serve
+ * says so. The service decides about each call, because its abilities may have changed since the start.
+ */
 export const generateTools = (dependencies: Dependencies): readonly Tool[] => {
   const create = creations(dependencies);
   const { offer } = dependencies;
   const resolution = resolutionOf(offer);
+  const abilities = abilitiesOf(offer.abilities);
+  const { promptCharactersMax } = abilities;
+  const counts = countsOf(abilities);
   const costs = `Costs ${pricesSentence(offer.prices)}. ${nextStep(offer)}`;
   return [
     tool({
       name: "generate_panorama_from_text",
       title: "Generate a panorama from text",
-      description: `Creates a 360° equirectangular panorama from a text description. ${costs}`,
+      description: fromText(abilities, costs),
       annotations,
       input: z.strictObject({
         prompt: z
           .string()
-          .meta({ minLength: PROMPT_CHARACTERS_MIN, maxLength: PROMPT_CHARACTERS_MAX })
+          .meta({ minLength: PROMPT_CHARACTERS_MIN, maxLength: promptCharactersMax })
           .describe(
-            `What the panorama shows: place, light, mood, style. ${PROMPT_CHARACTERS_MIN} to ${PROMPT_CHARACTERS_MAX} characters.`,
+            `What the panorama shows: place, light, mood, style. ${PROMPT_CHARACTERS_MIN} to ${promptCharactersMax} characters.`,
           ),
         resolution,
         visibility,
@@ -98,25 +121,23 @@ export const generateTools = (dependencies: Dependencies): readonly Tool[] => {
     tool({
       name: "generate_panorama_from_images",
       title: "Generate a panorama from images",
-      description:
-        `Creates a 360° equirectangular panorama from 1 to ${IMAGE_URLS_MAX} reference images, with an optional ` +
-        `description. ${costs}`,
+      description: fromImages(abilities, costs),
       annotations,
       input: z.strictObject({
         image_urls: z
           .array(z.string().meta({ pattern: "^https://", maxLength: IMAGE_URL_CHARACTERS_MAX }))
-          .min(1, `must have 1 to ${IMAGE_URLS_MAX} items, but has none.`)
-          .meta({ maxItems: IMAGE_URLS_MAX })
+          .min(1, `must have ${imagesRange(counts)} items, but has none.`)
+          .meta({ minItems: counts.imagesMin, maxItems: counts.imagesMax })
           .describe(
-            `1 to ${IMAGE_URLS_MAX} public https:// URLs of images. For an image without such a URL (a local file, an ` +
+            `${imagesRange(counts)} public https:// ${counts.imagesMax === 1 ? "URL" : "URLs"} of images. For an image without such a URL (a local file, an ` +
               "image from the chat), call upload_reference_images first and use the URLs that it returns. " +
               "data: URLs are not accepted.",
           ),
         prompt: z
           .string()
-          .meta({ maxLength: PROMPT_CHARACTERS_MAX })
+          .meta({ maxLength: promptCharactersMax })
           .optional()
-          .describe(`How to turn the images into a panorama. Optional, at most ${PROMPT_CHARACTERS_MAX} characters.`),
+          .describe(`How to turn the images into a panorama. Optional, at most ${promptCharactersMax} characters.`),
         resolution,
         visibility,
         max_credits,
@@ -157,8 +178,8 @@ const argumentMessage = (refusal: InvalidRequest): string =>
   `${parameterName(refusal) ?? "arguments"}: ${rulePredicate(refusal.rule)}`;
 
 /**
- * Returns `false` only for errors that say what became of the earlier attempt with the same key: it was not accepted, or,
- * with `not_found`, its panorama was deleted.
+ * Returns `false` only for errors that tell the outcome of the earlier attempt with the same key: it was not accepted,
+ * or its panorama was deleted (`invalid_request`; `not_found` from earlier versions of the service).
  */
 const isUndecided = (code: ToolError["code"]): boolean =>
   !["invalid_request", "insufficient_credits", "not_found", "too_many_active_tasks", "upstream_error"].includes(code);

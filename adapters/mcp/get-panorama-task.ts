@@ -1,7 +1,7 @@
 import type { ContentBlock } from "@modelcontextprotocol/sdk/types.js";
 import { err, ok } from "neverthrow";
 import { z } from "zod";
-import { type ObjectName, thumbnailNameOf } from "../../domain/object-name.js";
+import { type ObjectName, thumbnailNameOf } from "../../domain/images/object-name.js";
 import {
   type PanoramaOutput,
   type PanoramaTask,
@@ -11,6 +11,7 @@ import {
 } from "../client/answers.js";
 import { downloadImage } from "../client/download-image.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
+import { forecastWords } from "../wording/forecast-words.js";
 import { type Tool, tool } from "./tool.js";
 import { toolErrorOf } from "./tool-error.js";
 
@@ -37,7 +38,7 @@ export const getPanoramaTask = ({ client, site }: Dependencies): Tool =>
       "Reads a task by the id that a generate tool returned. Free. While its status is processing, call again every few " +
       "seconds, or let this call wait with wait_seconds. When the task has succeeded, the answer contains the links to the " +
       "image and to the interactive 360° viewer, and a thumbnail; show the person the viewer link. When the task has " +
-      "failed, the reserved credits have been refunded.",
+      "failed, the reserved credits have been refunded, and error says why and what to change.",
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     input: z.strictObject({
       id: z
@@ -56,6 +57,14 @@ export const getPanoramaTask = ({ client, site }: Dependencies): Tool =>
       id: z.string(),
       status: z.enum(TASK_STATUSES),
       credits_charged: z.int().min(0),
+      queue_position: z
+        .int()
+        .optional()
+        .describe("While it waits in the queue of the service: how many tasks start before it."),
+      estimated_seconds: z
+        .int()
+        .optional()
+        .describe("While it is processing, if it is known: roughly how many seconds it still takes."),
       output: outputSchema
         .extend({
           image_url: z
@@ -76,9 +85,10 @@ export const getPanoramaTask = ({ client, site }: Dependencies): Tool =>
           : await client.waitUntilDone(id, {
               seconds,
               signal,
-              onProgress: ({ elapsedSeconds }) => {
+              onProgress: ({ task, elapsedSeconds }) => {
+                const words = task.status === "processing" ? forecastWords(task) : [];
                 if (elapsedSeconds > 0 && elapsedSeconds < seconds)
-                  void progress(elapsedSeconds, seconds, "The panorama is being generated");
+                  void progress(elapsedSeconds, seconds, ["The panorama is being generated", ...words].join(", "));
               },
             });
       if (read.isErr()) return err(toolErrorOf(read.error, site));
@@ -92,7 +102,7 @@ export const getPanoramaTask = ({ client, site }: Dependencies): Tool =>
 const textOf = (task: PanoramaTask): string => {
   switch (task.status) {
     case "processing":
-      return `Task ${task.id} is still processing. Call get_panorama_task with this id again in a few seconds; do not submit the prompt again.`;
+      return `${[`Task ${task.id} is still processing`, ...forecastWords(task)].join(", ")}. Call get_panorama_task with this id again in a few seconds; do not submit the prompt again.`;
     case "failed":
       return `Task ${task.id} failed: ${task.error.message}`;
     case "succeeded":

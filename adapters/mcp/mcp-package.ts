@@ -5,7 +5,7 @@ import { mcpConfigurations } from "./mcp-configuration.js";
 import { MCP_VERSION } from "./mcp-version.js";
 import { ustar } from "./ustar.js";
 
-/** The output of `npm run build:mcp`: the server as one file, and the licences of the bundled packages. */
+/** What `npm run build` makes of the MCP server: the server as one file, and the licences of the bundled packages. */
 export type McpBundle = { readonly code: Uint8Array; readonly licenses: Uint8Array };
 
 export const BUNDLE_FILE = "panorama-mcp.js";

@@ -8,6 +8,8 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import type { Offer } from "../client/offer.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
+import { abilitiesOf } from "../client/told-abilities.js";
+import { imagesSentence } from "../wording/abilities-sentence.js";
 import { pricesSentence } from "../wording/prices.js";
 import type { AllowedFolders } from "./allowed-folders.js";
 import { generateTools } from "./generate-tools.js";
@@ -19,14 +21,15 @@ import type { ToolError } from "./tool-error.js";
 import type { UnconfirmedCreations } from "./unconfirmed-creations.js";
 import { uploadReferenceImages } from "./upload-reference-images.js";
 
-const instructions = ({ prices }: Offer): string =>
+const instructions = ({ prices, abilities }: Offer): string =>
   "Generates 360° panoramas. Call generate_panorama_from_text or generate_panorama_from_images once, then " +
   "get_panorama_task with the returned id until the task has succeeded or failed. Never submit the same prompt again to " +
   "check the progress. Upload local images with upload_reference_images first. " +
+  `${imagesSentence(abilitiesOf(abilities))} ` +
   `Generating spends the person's credits: a panorama costs ${pricesSentence(prices)}. Use max_credits when the person names a limit.`;
 
 type Dependencies = {
-  /** Prices and limits of the service. */
+  /** Prices and limits of the service, and what it can make, as they are at the start. */
   readonly offer: Offer;
   readonly client: PanoramaClient;
   /** URL of the service's web pages, for messages to the person. */

@@ -42,9 +42,11 @@ const afterPossibleCharge = (site: string): string =>
   `The person can also check ${site}/works, and get_credit_balance shows whether credits were charged. ` +
   "Do not change the arguments before that.";
 
-const guidance = ({ code, retryAfterSeconds }: ClientError, site: string): string => {
+const guidance = ({ code, param, retryAfterSeconds }: ClientError, site: string): string => {
   switch (code) {
     case "invalid_request":
+      // The tool has chosen the key, and the next call chooses another.
+      if (param === "Idempotency-Key") return "Call the tool again with the same arguments for a new panorama.";
       return "Correct the arguments and call the tool again. Nothing was charged.";
     case "invalid_api_key":
       return (

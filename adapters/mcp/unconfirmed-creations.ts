@@ -38,10 +38,10 @@ const ENTRIES_MAX = 200;
  * The idempotency keys of creations whose outcome is not known, so that the same request continues its creation and is
  * charged once, also after the process was restarted or killed.
  *
- * Each creation is an empty file in the folder, written before the creation is sent. Its name says everything: a hash of
- * the request, the key, when it was sent, and by which process. So there is nothing to lock, and nothing half-written.
- * The creation of a process that still runs belongs to that process. That of an ended one belongs to whoever renames the
- * file first. All methods are synchronous, so calls of one process cannot interleave.
+ * Each creation is an empty file in the folder, written before the creation is sent. Its name holds all of it: a hash
+ * of the request, the key, the time of sending and the process. So there is nothing to lock, and nothing half-written.
+ * A creation belongs to its process while that runs, and afterwards to the process that renames the file first. All
+ * methods are synchronous, so calls of one process cannot interleave.
  */
 export class UnconfirmedCreations {
   private readonly settings: Settings;
@@ -165,7 +165,7 @@ const parseFileName = (name: string): Entry | undefined => {
   return { hash, idempotencyKey, sentAtMilliseconds: Number(sentAt), processId: Number(processId) };
 };
 
-/** Makes a new name survive a power failure. Windows does not support this and does not need it. */
+/** Makes a new name survive a power failure. Windows neither supports nor needs this. */
 const syncFolder = (path: string): void => {
   if (process.platform === "win32") return;
   const folder = openSync(path, "r");

@@ -1,9 +1,12 @@
 import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
-import { IMAGE_URLS_MAX } from "../../domain/creation-request.js";
+import type { Abilities } from "../../domain/tasks/abilities.js";
 import { messageWithNames } from "../client/client-error.js";
 import type { Offer } from "../client/offer.js";
 import type { PanoramaClient, ReferenceImage } from "../client/panorama-client.js";
+import { abilitiesOf } from "../client/told-abilities.js";
+import { imagesSentence } from "../wording/abilities-sentence.js";
+import { hours } from "../wording/hours.js";
 import { mebibytes } from "../wording/mebibytes.js";
 import type { AllowedFolders } from "./allowed-folders.js";
 import { type Tool, tool } from "./tool.js";
@@ -29,14 +32,16 @@ type Dependencies = {
   readonly folders: AllowedFolders;
 };
 
-export const uploadReferenceImages = ({ offer: { uploads }, client, site, folders }: Dependencies): Tool =>
-  tool({
+export const uploadReferenceImages = ({ offer, client, site, folders }: Dependencies): Tool => {
+  const { uploads } = offer;
+  const abilities = abilitiesOf(offer.abilities);
+  return tool({
     name: "upload_reference_images",
     title: "Upload reference images",
     description:
       `Uploads 1 to ${uploads.files} images (JPEG, PNG or WebP; at most ${mebibytes(uploads.file_bytes)} each and ` +
-      `${mebibytes(uploads.total_bytes)} in total) and returns their public URLs in the same order. Free. Use up to ` +
-      `${IMAGE_URLS_MAX} of the URLs in generate_panorama_from_images. Everybody who has such a URL can open it.`,
+      `${mebibytes(uploads.total_bytes)} in total) and returns their public URLs in the same order. Free. ${useOf(abilities, "the URLs")} ` +
+      `Everybody who has such a URL can open it. ${keptFor(uploads.unused_hours)}`,
     // Equal bytes always get the same URL.
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     input: z.strictObject({
@@ -57,6 +62,10 @@ export const uploadReferenceImages = ({ offer: { uploads }, client, site, folder
     }),
     output: z.object({
       image_urls: z.array(z.string()).describe("Public URLs, in order: first the images, then the paths."),
+      expires_at: z
+        .string()
+        .optional()
+        .describe("An image that no panorama uses is kept until then (RFC 3339); upload it again after that."),
     }),
     run: async ({ images, paths }, { signal }) => {
       const count = images.length + paths.length;
@@ -65,9 +74,9 @@ export const uploadReferenceImages = ({ offer: { uploads }, client, site, folder
       if (files.isErr()) return err(files.error);
       const uploaded = await client.upload(files.value, { limits: uploads, signal });
       return uploaded
-        .map((image_urls) => ({
-          structured: { image_urls: [...image_urls] },
-          text: `Uploaded ${count === 1 ? "1 image" : `${count} images`}:\n${image_urls.join("\n")}\nNext: use up to ${IMAGE_URLS_MAX} of these URLs as image_urls of generate_panorama_from_images.`,
+        .map(({ image_urls, expires_at }) => ({
+          structured: { image_urls, ...(expires_at === undefined ? {} : { expires_at }) },
+          text: `Uploaded ${count === 1 ? "1 image" : `${count} images`}:\n${image_urls.join("\n")}\n${useOf(abilities, "these URLs")}${expires_at === undefined ? "" : ` Unused, they are kept until ${expires_at}.`}`,
         }))
         .mapErr((error) => {
           // An upload costs nothing and can be repeated: equal bytes are one object.
@@ -78,6 +87,17 @@ export const uploadReferenceImages = ({ offer: { uploads }, client, site, folder
         });
     },
   });
+};
+
+/** What to do with the URLs of an upload. */
+const useOf = (abilities: Abilities, urls: string): string =>
+  abilities.imagesMax === 0
+    ? `${imagesSentence(abilities)} Do not use ${urls} there.`
+    : `Next: use up to ${abilities.imagesMax} of ${urls} as image_urls of generate_panorama_from_images.`;
+
+/** `hours`: that of the service, if it tells. */
+const keptFor = (unusedHours: number | undefined): string =>
+  `An image that no panorama uses is deleted ${unusedHours === undefined ? "" : `after ${hours(unusedHours)}, `}at expires_at.`;
 
 const countMessage = (count: number, max: number): string =>
   `images: must be 1 to ${max} images, but there are ${count}.`;

@@ -1,6 +1,6 @@
 import type { TaskSignals } from "../../application/ports/task-signals.js";
-import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
+import type { Task } from "../../domain/tasks/task.js";
 import { WaitingCalls } from "./waiting-calls.js";
 
 /** Task signals within this process. Changes by other instances: application/background/watch-waited-tasks.ts. */

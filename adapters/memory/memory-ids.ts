@@ -1,12 +1,12 @@
 import type { Ids } from "../../application/ports/ids.js";
-import type { AccountId } from "../../domain/account.js";
-import { type ApiKeyId, type ApiKeySecret, apiKeySecret } from "../../domain/api-key.js";
-import type { OrderId } from "../../domain/order.js";
-import type { PasswordLinkToken } from "../../domain/password-link.js";
-import type { SessionToken } from "../../domain/session.js";
-import { type Slug, slugFrom } from "../../domain/slug.js";
+import type { AccountId } from "../../domain/account-id.js";
+import { type ApiKeyId, type ApiKeySecret, apiKeySecret } from "../../domain/accounts/api-key.js";
+import type { PasswordLinkToken } from "../../domain/accounts/password-link.js";
+import type { SessionToken } from "../../domain/accounts/session.js";
+import type { OrderId } from "../../domain/credits/order.js";
 import type { TaskId } from "../../domain/task-id.js";
-import { type EndpointId, type EndpointSecret, endpointSecret } from "../../domain/webhook-endpoint.js";
+import { type Slug, slugFrom } from "../../domain/tasks/slug.js";
+import { type EndpointId, type EndpointSecret, endpointSecret } from "../../domain/webhooks/webhook-endpoint.js";
 
 const SLUG_BYTES = 16;
 const SECRET_BYTES = 32;

@@ -1,18 +1,19 @@
 import { err, ok, type Result } from "neverthrow";
 import type { EncodedPanorama, Imaging, UnusableImage } from "../../application/ports/imaging.js";
-import { type ImageType, imageTypeOf } from "../../domain/image-type.js";
-import type { PixelSize } from "../../domain/resolution.js";
+import { type ImageType, imageTypeOf } from "../../domain/images/image-type.js";
+import type { ResultFigures } from "../../domain/images/picture.js";
+import type { PixelSize } from "../../domain/images/resolution.js";
 
 /**
- * Imaging without an image library, for tests: it decodes nothing and makes no pictures. It accepts all bytes that start
- * with an image's signature, says that they have 1024 × 512 pixels, and returns bytes that describe what it did:
- * `readable` gives "1024×512 of https://…" or "thumbnail of 1024×512 of …".
+ * Imaging without an image library, for tests: it decodes nothing and makes no pictures. It accepts all bytes that
+ * start with an image's signature, reports 1024 × 512 pixels, and returns bytes that describe what it did: `readable`
+ * gives "1024×512 of https://…" or "thumbnail of 1024×512 of …".
  */
 export class MemoryImaging implements Imaging {
   /** While false, `thumbnail` fails. */
   thumbnails = true;
-  /** The seam of every picture. */
-  seam = 0;
+  /** What is measured in every picture. */
+  figures: ResultFigures = { seam: 0, seamRatio: 1, poleDeviation: { zenith: 0, nadir: 0 }, horizon: 0.5 };
   /** Pictures that were decoded. */
   decoded = 0;
 
@@ -26,7 +27,7 @@ export class MemoryImaging implements Imaging {
     if (imageTypeOf(bytes) === undefined) return err(unusable);
     const text = readable(bytes);
     const made = image(`${size.widthPixels}×${size.heightPixels} of ${text}`);
-    return ok({ bytes: made, nativeSize: NATIVE_SIZE, isFlat: text === "black", seam: this.seam, poles: 0 });
+    return ok({ bytes: made, nativeSize: NATIVE_SIZE, isFlat: text === "black", ...this.figures });
   }
 
   async thumbnail(panorama: Uint8Array): Promise<Result<Uint8Array, UnusableImage>> {

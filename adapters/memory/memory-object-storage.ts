@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
 import type { ObjectStorage, StorageUnavailable } from "../../application/ports/object-storage.js";
-import { type ObjectName, parseObjectName } from "../../domain/object-name.js";
+import { type ObjectName, parseObjectName } from "../../domain/images/object-name.js";
 
 const ORIGIN = "https://objects.example/";
 
@@ -21,6 +21,10 @@ export class MemoryObjectStorage implements ObjectStorage {
     if (!this.available) return err(unavailable);
     const object = this.objects.get(name);
     return object === undefined ? err(notFound(`There is no object ${name}.`)) : ok(Uint8Array.from(object.bytes));
+  }
+
+  async has(name: ObjectName): Promise<Result<boolean, StorageUnavailable>> {
+    return this.available ? ok(this.objects.has(name)) : err(unavailable);
   }
 
   async delete(name: ObjectName): Promise<Result<void, StorageUnavailable>> {

@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "neverthrow";
 import { type UnverifiedWebhook, unverifiedWebhook } from "../../application/errors.js";
 import type { CheckoutSession, Payments, PaymentsUnavailable } from "../../application/ports/payments.js";
-import type { Email } from "../../domain/account.js";
-import type { CreditPack } from "../../domain/credit-pack.js";
-import type { OrderId, Payment, PendingOrder } from "../../domain/order.js";
+import type { Email } from "../../domain/accounts/account.js";
+import type { CreditPack } from "../../domain/credits/credit-pack.js";
+import type { OrderId, Payment, PendingOrder } from "../../domain/credits/order.js";
 
 /** A customer on the page where an order is paid. */
 export type Checkout = {
@@ -41,8 +41,8 @@ export class MemoryPayments implements Payments {
   }
 
   /**
-   * The customer pays: returns the webhook that reports it. With `differences`, it reports another payment that names the
-   * order. Throws for an order without a checkout.
+   * The customer pays: returns the webhook that reports it. With `differences`, it reports another payment that names
+   * the order. Throws for an order without a checkout.
    */
   pay(id: OrderId, differences: Partial<Payment> = {}): PaymentWebhook {
     const checkout = this.checkouts.get(id);

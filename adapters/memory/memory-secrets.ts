@@ -9,8 +9,8 @@ const KEY_BYTES = 32;
 const HASH = /^memory\$([0-9a-f]{32})\$[0-9a-f]{64}$/;
 
 /**
- * Hashes passwords at once and almost without cost, for tests. Whoever gets such a hash can guess its password, so it is
- * not for the passwords of people. `sha256` is as good as any other.
+ * Hashes passwords at once and almost without cost, for tests. Whoever gets such a hash can guess its password: do not
+ * use it for the passwords of people. `sha256` is as good as any other.
  */
 export class MemorySecrets implements Secrets {
   /** While true, passwords are refused as if too many were waiting. */

@@ -1,5 +1,5 @@
 import type { OutgoingWebhook, WebhookSender } from "../../application/ports/webhook-sender.js";
-import type { AttemptResult } from "../../domain/webhook-delivery.js";
+import type { AttemptResult } from "../../domain/webhooks/webhook-delivery.js";
 
 const DELIVERED: AttemptResult = { kind: "delivered", detail: "status 200" };
 

@@ -1,31 +1,42 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Clock } from "../../application/ports/clock.js";
-import type {
-  Cancellation,
-  DownloadFailure,
-  GeneratedImage,
-  GenerationOrder,
-  GenerationProvider,
-  PlaceNow,
-  Progress,
-  ProviderUnavailable,
-  Readiness,
-  SubmissionFailure,
+import {
+  type Cancellation,
+  CUSTOMERS_CAUSES,
+  type CustomersCause,
+  type DownloadFailure,
+  type FailureCause,
+  type GeneratedImage,
+  type GenerationOrder,
+  type GenerationProvider,
+  type PlaceNow,
+  type Progress,
+  type ProviderUnavailable,
+  type Readiness,
+  type SubmissionFailure,
 } from "../../application/ports/generation-provider.js";
-import type { CreationRequest } from "../../domain/creation-request.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { type Abilities, ALL_ABILITIES, admitAbilities } from "../../domain/tasks/abilities.js";
+import type { CreationRequest } from "../../domain/tasks/creation-request.js";
 import { image } from "./memory-imaging.js";
 
 /**
- * How the provider answers calls. The script, or parts of it, may be replaced at any time. Getters in a script can answer
- * each call differently.
+ * How the provider answers calls. The script, or parts of it, may be replaced at any time. Getters in a script can
+ * answer each call differently.
  */
 export type Script = {
-  /** `unknown…`: the call has no clear result; the upstream task is started or not. */
-  readonly submit: "accept" | "refuse" | "busy" | "unknown" | "unknown_but_started";
-  /** Used only while the upstream task runs: a finished one does not change any more. */
-  readonly poll: "running" | "succeeded" | "failed" | "unavailable";
+  /** `unknown…`: the call has no clear result; the upstream task is started or not. A cause: it is refused for it. */
+  readonly submit:
+    | "accept"
+    | "refuse"
+    | CustomersCause
+    | "provider_unavailable"
+    | "busy"
+    | "unknown"
+    | "unknown_but_started";
+  /** Used only while the upstream task runs: a finished one does not change any more. A cause: it fails for it. */
+  readonly poll: "running" | "succeeded" | "failed" | FailureCause | "unavailable";
   /** `nothing`: the search does not find the task (yet), so it is not certain that it was not started. */
   readonly search: "found_if_started" | "nothing" | "unavailable";
   readonly download:
@@ -54,9 +65,10 @@ const SUCCESS: Script = {
 };
 
 /**
- * A provider in memory that follows a script; without one, it accepts each order, and the first poll finds the image. It
- * remembers the tasks that it has started, a finished upstream task does not change any more, and it counts started tasks,
- * because each one would be charged by a real provider. Its images are those of `MemoryImaging`: text, no pictures.
+ * A provider in memory that follows a script. Without a script it accepts each order, and the first poll finds the
+ * image. It remembers the tasks that it has started. A finished upstream task does not change any more. It counts
+ * started tasks, because a real provider would charge each one. Its images are those of `MemoryImaging`: text, no
+ * pictures.
  */
 export class ScriptedProvider implements GenerationProvider {
   readonly name: string;
@@ -70,7 +82,9 @@ export class ScriptedProvider implements GenerationProvider {
   endsAtPoll = 1;
   /** Decides whether it is too late to start a task. */
   clock: Pick<Clock, "now"> = { now: () => new Date(0) };
-  /** What `canMake` returns. */
+  /** Creations beyond them are refused. */
+  abilities: Abilities = ALL_ABILITIES;
+  /** What `canMake` returns for creations within the abilities. */
   makes: Result<void, InvalidRequest> = ok(undefined);
 
   /** The number of downloads so far. */
@@ -88,8 +102,9 @@ export class ScriptedProvider implements GenerationProvider {
   }
 
   places(): readonly PlaceNow[] {
-    const { name, concurrencyMax, ready } = this;
-    return [{ name, concurrencyMax, readiness: ready, canMake: (request) => this.canMake(request).isOk() }];
+    const { name, concurrencyMax, ready, abilities } = this;
+    const canMake = (request: CreationRequest) => this.canMake(request).isOk();
+    return [{ name, concurrencyMax, readiness: ready, canMake, abilities }];
   }
 
   readiness(): Readiness {
@@ -140,8 +155,8 @@ export class ScriptedProvider implements GenerationProvider {
     return this.upstream.size;
   }
 
-  canMake(_request?: CreationRequest): Result<void, InvalidRequest> {
-    return this.makes;
+  canMake(request?: CreationRequest): Result<void, InvalidRequest> {
+    return request === undefined ? this.makes : admitAbilities(this.abilities, request).andThen(() => this.makes);
   }
 
   async submit({ taskId }: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>> {
@@ -154,8 +169,9 @@ export class ScriptedProvider implements GenerationProvider {
     await this.held.get("submit");
     if (submit === "accept") return ok(upstreamTaskId);
     if (submit === "busy") return err({ kind: "busy", reason: "the script is busy" });
-    return submit === "refuse"
-      ? err({ kind: "refused", reason: "the script refuses" })
+    if (submit === "refuse") return err({ kind: "refused", reason: "the script refuses" });
+    return isCause(submit)
+      ? err({ kind: "refused", reason: "the script refuses", cause: submit })
       : err({ kind: "unknown", reason: "the script gives no clear answer" });
   }
 
@@ -168,9 +184,8 @@ export class ScriptedProvider implements GenerationProvider {
     if (ends && poll === "succeeded") {
       task.progress = { state: "succeeded", temporaryUrl: `https://temporary.example/${upstreamTaskId}` };
     }
-    if (ends && poll === "failed") {
-      task.progress = { state: "failed", reason: "the script fails" };
-    }
+    if (ends && poll === "failed") task.progress = { state: "failed", reason: "the script fails" };
+    if (ends && isCause(poll)) task.progress = { state: "failed", reason: "the script fails", cause: poll };
     await this.held.get("poll");
     return poll === "unavailable" ? err(unavailable) : ok(task.progress);
   }
@@ -236,5 +251,15 @@ export class ScriptedProvider implements GenerationProvider {
     return upstreamTaskId;
   }
 }
+
+const CAUSES: ReadonlySet<string> = new Set<FailureCause>([
+  ...CUSTOMERS_CAUSES,
+  "never_started",
+  "deadline_passed",
+  "provider_unavailable",
+  "unusable_result",
+]);
+
+const isCause = <T extends string>(answer: T): answer is Extract<T, FailureCause> => CAUSES.has(answer);
 
 const unavailable: ProviderUnavailable = { kind: "provider_unavailable", reason: "the script is unavailable" };

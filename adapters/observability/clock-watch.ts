@@ -5,15 +5,15 @@ import type { Metrics } from "./metrics.js";
 const DIFFERENCE_MILLISECONDS_MAX = 5_000;
 
 /**
- * What still uses the machine's clock breaks around here: storages refuse signatures, and certificates look expired. If
- * the database's clock is the wrong one, receivers refuse the signatures of webhooks.
+ * At about this difference, whatever still uses the machine's clock fails: storages refuse signatures, and certificates
+ * look expired. If the database's clock is the wrong one, receivers refuse the signatures of webhooks.
  */
 const READY_MILLISECONDS_MAX = 300_000;
 
 /** A larger correction is no measurement error. */
 const SET_MILLISECONDS_MIN = 1_000;
 
-/** Shows how much this machine's clock differs from the one that all instances decide by, in the log and in a metric. */
+/** Reports in the log and in a metric how far this machine's clock is from the one that all instances decide by. */
 export class ClockWatch {
   private readonly logger: Pick<Logger, "warn" | "info">;
   private readonly metrics: Metrics;

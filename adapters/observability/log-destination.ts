@@ -3,9 +3,9 @@ import type { DestinationStream } from "pino";
 
 const BUFFER_CHARACTERS = 8 * 1024;
 const FLUSH_MILLISECONDS = 1000;
-/** While lines cannot be written, about so many characters wait. Further lines are lost. */
+/** While lines cannot be written, about this many characters wait. Further lines are lost. */
 const WAITING_MAX = 1024 * 1024;
-/** Between two attempts to write after one has failed. */
+/** The pause between two attempts after a failed write. */
 const RETRY_MILLISECONDS = 50;
 /** How long an exit waits for a pipe whose reader is slow. */
 const EXIT_MILLISECONDS = 1000;
@@ -15,7 +15,8 @@ const NOTHING = Buffer.alloc(0);
 
 /**
  * Writes log lines in bulk, because one write per line costs more than the line: when they fill the buffer, after a
- * second at the latest, and when the process exits. A warning or an error is written at once, after the lines before it.
+ * second at the latest, and when the process exits. A warning or an error is written at once, after the lines before
+ * it.
  *
  * Never throws and never waits for the log. On a full disk, on a pipe that nobody reads, or when its reader has gone,
  * lines wait in memory; if too many wait, new ones are lost. `onLost` is called for each lost line, and one line tells
@@ -26,7 +27,7 @@ export class LogDestination implements DestinationStream {
   private readonly onLost: () => void;
   private lines: string[] = [];
   private lineCharacters = 0;
-  /** What the last write has not taken: may begin within a line. */
+  /** The rest that the last write did not take. It may begin in the middle of a line. */
   private rest: Buffer = NOTHING;
   private lost = 0;
   /** Why the last write has failed; `undefined` if it has not. */
@@ -80,7 +81,7 @@ export class LogDestination implements DestinationStream {
     return this.rest.length > 0;
   }
 
-  /** A reader may still be reading; nothing else gets better while this process waits. */
+  /** Waits only for a slow reader: no other failure ends while this process waits. */
   private flushAtExit(): void {
     const deadline = performance.now() + EXIT_MILLISECONDS;
     for (;;) {

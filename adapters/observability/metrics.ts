@@ -6,14 +6,14 @@ export type AnsweredRequest = {
   readonly route: string;
   readonly status: number;
   readonly seconds: number;
-  /** What kind of error the answer is, such as `rate_limited`; `undefined` if it is none. */
+  /** The kind of error in the answer, such as `rate_limited`; `undefined` if there is none. */
   readonly error?: string | undefined;
 };
 
 /** Seconds of a call to a storage or a provider. */
 const CALL_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Default metrics of the library that are gauges with the suffix of a counter. The same numbers have other names, too. */
+/** Default gauges of the library that have the suffix of a counter. Other metrics have the same numbers. */
 const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total", "nodejs_active_resources_total"];
 
 /** The metrics for Prometheus. Each instance of this class has its own registry, which includes the process metrics. */
@@ -113,7 +113,8 @@ export class Metrics {
   });
   readonly taskSeconds = new Histogram({
     name: "panorama_task_duration_seconds",
-    help: "Time from the reservation of a task to its success.",
+    help: "Time from the reservation of a task to its success, by the provider, with its model, that has made it.",
+    labelNames: ["provider"] as const,
     buckets: [1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 300, 600],
     registers: this.registers,
   });
@@ -123,10 +124,24 @@ export class Metrics {
     buckets: [0, 1, 3, 6, 10, 20, 40, 80],
     registers: this.registers,
   });
+  readonly seamRatios = new Histogram({
+    name: "panorama_result_seam_ratio",
+    help: "Difference of the left and the right edge of each generated picture before it is blended, compared with neighbouring columns: about 1 if it closes.",
+    labelNames: ["provider"] as const,
+    buckets: [0.5, 1, 1.5, 2, 3, 5, 8, 12, 20, 40],
+    registers: this.registers,
+  });
+  readonly poleDeviations = new Histogram({
+    name: "panorama_result_pole_deviation",
+    help: "Standard deviation of the first row (zenith) and the last row (nadir) of each generated picture, in levels of 0 to 255: 0 is ideal.",
+    labelNames: ["provider", "pole"] as const,
+    buckets: [1, 2, 4, 8, 12, 20, 30, 50, 80],
+    registers: this.registers,
+  });
   readonly tasksFailed = new Counter({
     name: "panorama_tasks_failed_total",
-    help: "Tasks that failed and were refunded.",
-    labelNames: ["reason"] as const,
+    help: "Tasks that failed and were refunded. The provider is none if the task was sent to none.",
+    labelNames: ["provider", "reason"] as const,
     registers: this.registers,
   });
   readonly possibleOrphans = new Counter({
@@ -147,6 +162,12 @@ export class Metrics {
   readonly providerCircuits = new Gauge({
     name: "panorama_provider_circuit_state",
     help: "Calls sent to the provider: 0 closed (all), 1 half-open (one trial call), 2 open (none).",
+    labelNames: ["provider"] as const,
+    registers: this.registers,
+  });
+  readonly providerSurprises = new Counter({
+    name: "panorama_provider_surprises_total",
+    help: "Answers of a provider that show that it and its adapter do not understand each other.",
     labelNames: ["provider"] as const,
     registers: this.registers,
   });

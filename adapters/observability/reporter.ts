@@ -47,65 +47,44 @@ const log = (logger: Logger, event: OperationalEvent): void => {
   }
 };
 
-const count = (metrics: Metrics, event: OperationalEvent): void => {
-  switch (event.kind) {
-    case "task_queued":
-      metrics.tasksQueued.inc();
-      break;
-    case "task_requeued":
-      metrics.tasksRequeued.inc();
-      break;
-    case "task_submitted":
-      metrics.tasksSubmitted.inc();
-      break;
-    case "picture_measured":
-      metrics.seams.observe(event.seam);
-      break;
-    case "task_succeeded":
-      metrics.taskSeconds.observe(event.seconds);
-      break;
-    case "task_failed":
-      metrics.tasksFailed.inc({ reason: event.reason });
-      break;
-    case "possible_orphan":
-      metrics.possibleOrphans.inc();
-      break;
-    case "submission_recovered":
-      metrics.submissionsRecovered.inc();
-      break;
-    case "provider_unavailable":
-      metrics.providerUnavailable.inc();
-      break;
-    case "image_status":
-      metrics.imageStatuses.inc({ status: event.status });
-      break;
-    case "mail_failed":
-      metrics.mailFailures.inc();
-      break;
-    case "payment_ignored":
-      break;
-    case "webhook_attempt":
-      metrics.webhookAttempts.inc({ state: event.state });
-      break;
-    case "webhook_endpoint_off":
-      metrics.webhookEndpointsOff.inc({ reason: event.reason });
-      break;
-    case "images_expired":
-      metrics.imagesExpired.inc({ images: event.retained }, event.count);
-      break;
-    case "retention_in_force":
-      metrics.retentionPending.set({ images: event.retained }, 0);
-      break;
-    case "retention_pending":
-      metrics.retentionPending.set({ images: event.retained }, event.count);
-      break;
-    case "work_failed":
-      metrics.workFailures.inc({ work: event.work });
-      break;
-    case "task_unreadable":
-      metrics.tasksUnreadable.inc();
-      break;
-    default:
-      event satisfies never;
-  }
+type Counts = {
+  readonly [Kind in OperationalEvent["kind"]]: (
+    metrics: Metrics,
+    event: Extract<OperationalEvent, { readonly kind: Kind }>,
+  ) => void;
 };
+
+/** The label `provider` of a task that was sent to none, or by a version that did not record it. */
+const UNKNOWN = "none";
+
+/** What each event adds to the metrics. An event that is missing does not compile. */
+const COUNTS: Counts = {
+  task_queued: ({ tasksQueued }) => tasksQueued.inc(),
+  task_requeued: ({ tasksRequeued }) => tasksRequeued.inc(),
+  task_submitted: ({ tasksSubmitted }) => tasksSubmitted.inc(),
+  picture_measured: ({ seams, seamRatios, poleDeviations }, { provider = UNKNOWN, seam, seamRatio, poleDeviation }) => {
+    seams.observe(seam);
+    seamRatios.observe({ provider }, seamRatio);
+    poleDeviations.observe({ provider, pole: "zenith" }, poleDeviation.zenith);
+    poleDeviations.observe({ provider, pole: "nadir" }, poleDeviation.nadir);
+  },
+  task_succeeded: ({ taskSeconds }, { provider = UNKNOWN, seconds }) => taskSeconds.observe({ provider }, seconds),
+  task_failed: ({ tasksFailed }, { provider = UNKNOWN, reason }) => tasksFailed.inc({ provider, reason }),
+  possible_orphan: ({ possibleOrphans }) => possibleOrphans.inc(),
+  submission_recovered: ({ submissionsRecovered }) => submissionsRecovered.inc(),
+  provider_unavailable: ({ providerUnavailable }) => providerUnavailable.inc(),
+  image_status: ({ imageStatuses }, { status }) => imageStatuses.inc({ status }),
+  mail_failed: ({ mailFailures }) => mailFailures.inc(),
+  payment_ignored: () => {},
+  webhook_attempt: ({ webhookAttempts }, { state }) => webhookAttempts.inc({ state }),
+  webhook_endpoint_off: ({ webhookEndpointsOff }, { reason }) => webhookEndpointsOff.inc({ reason }),
+  images_expired: ({ imagesExpired }, { retained, count }) => imagesExpired.inc({ images: retained }, count),
+  retention_in_force: ({ retentionPending }, { retained }) => retentionPending.set({ images: retained }, 0),
+  retention_pending: ({ retentionPending }, { retained, count }) => retentionPending.set({ images: retained }, count),
+  work_failed: ({ workFailures }, { work }) => workFailures.inc({ work }),
+  task_unreadable: ({ tasksUnreadable }) => tasksUnreadable.inc(),
+};
+
+const count = (metrics: Metrics, event: OperationalEvent): void =>
+  // The function of the event's own kind takes this event.
+  (COUNTS[event.kind] as (metrics: Metrics, event: OperationalEvent) => void)(metrics, event);

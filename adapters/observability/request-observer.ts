@@ -30,7 +30,7 @@ export class RequestObserver {
   }
 
   /**
-   * If `logs`, each log line that `work`, or asynchronous work awaited by it, writes contains the request's id. `trace` has
+   * If `logs`, each log line of `work`, and of asynchronous work that it awaits, contains the request's id. `trace` has
    * the W3C trace context of the request, and gets that of its span.
    */
   run(requestId: string, work: () => void | Promise<void>, logs = true, trace?: { traceparent: string }): void {
@@ -57,7 +57,7 @@ export class RequestObserver {
     });
   }
 
-  /** Logs only the first refusal of a period: a line for each would be a load of its own. */
+  /** Logs only the first refusal of a period: a line for each would add to the load. */
   overloaded(): void {
     this.metrics.requestsRefused.inc();
     const now = performance.now();

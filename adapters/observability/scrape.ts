@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 import type { Clock } from "../../application/ports/clock.js";
 import type { Metrics } from "./metrics.js";
 
-/** Several servers may scrape, and each look at unfinished work costs the database up to 60,000 rows of indexes. */
+/** Several servers may scrape, and each query for unfinished work reads up to 60,000 rows of indexes. */
 const VALID_MILLISECONDS = 10_000;
 /** Prometheus waits for 10 s. */
 const TIMEOUT_MILLISECONDS = 5_000;
@@ -30,8 +30,8 @@ type Ports = {
 };
 
 /**
- * The answer to `GET /metrics`. The database is asked at most once in 10 s, however many scrape. While it does not answer,
- * the metrics about unfinished work are absent, and all others are as always.
+ * The answer to `GET /metrics`. The database is asked at most once in 10 s, however many scrape. While it does not
+ * answer, the metrics about unfinished work are absent, and all others are present.
  */
 export const scrape = (ports: Ports): (() => Promise<string>) => {
   const { metrics, clock, databaseLoad } = ports;

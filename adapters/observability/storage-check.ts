@@ -3,9 +3,9 @@ import type { Logger } from "pino";
 import type { Clock } from "../../application/ports/clock.js";
 import type { Ids } from "../../application/ports/ids.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
-import { panoramaName } from "../../domain/object-name.js";
+import { panoramaName } from "../../domain/images/object-name.js";
 
-/** Load balancers ask every few seconds; a bucket takes money for each write. */
+/** Load balancers ask every few seconds, and each write to a bucket costs money. */
 const VALID_MILLISECONDS = 15_000;
 /** Load balancers do not wait long either. A disk or a bucket that is slower than this delays every panorama. */
 const TIMEOUT_MILLISECONDS = 3_000;
@@ -19,7 +19,7 @@ type Ports = {
   readonly logger: Pick<Logger, "error">;
 };
 
-/** For `/readyz`: stores a small object and deletes it. An answer counts for 15 s, and all who ask meanwhile share it. */
+/** For `/readyz`: stores a small object and deletes it. A result is valid for 15 s. Concurrent callers share it. */
 export const storageCheck = (ports: Ports): (() => Promise<StorageCheck>) => {
   let last: { readonly at: number; readonly check: Promise<StorageCheck> } | undefined;
   return () => {

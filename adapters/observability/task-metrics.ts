@@ -1,7 +1,7 @@
 import type { Clock } from "../../application/ports/clock.js";
-import type { DueWork } from "../../application/ports/task-store.js";
-import type { PaidOrder } from "../../domain/order.js";
-import { isActive, type Task } from "../../domain/task.js";
+import type { DueWork } from "../../application/ports/stores/task-work.js";
+import type { PaidOrder } from "../../domain/credits/order.js";
+import { isActive, type Task } from "../../domain/tasks/task.js";
 import type { Metrics } from "./metrics.js";
 
 /** Counts what this instance has committed. Every method is synchronous. */

@@ -8,6 +8,11 @@ import type { Tracing } from "./tracing.js";
 // biome-ignore lint/suspicious/noExplicitAny: the arguments of any method
 type Method = (...args: any[]) => unknown;
 
+/*
+ * Traces wrap the ports, and only if they are wanted: adapters do not know them, and without them no method has a
+ * wrapper.
+ */
+
 /** The same object, whose methods in `replaced` are other ones. */
 const replacing = <T extends object>(target: T, replaced: Readonly<Record<string, Method>>): T =>
   new Proxy(target, {
@@ -21,8 +26,7 @@ const replacing = <T extends object>(target: T, replaced: Readonly<Record<string
 /** Spans for these methods, if the object has them. */
 const spans = <T extends object>(
   tracing: Tracing,
-  prefix: string,
-  kind: "client" | "internal",
+  { prefix, kind }: { readonly prefix: string; readonly kind: "client" | "internal" },
   target: T,
   names: readonly (keyof T & string)[],
 ) =>
@@ -30,7 +34,7 @@ const spans = <T extends object>(
     names.flatMap((name): [string, Method][] => {
       const method = target[name];
       if (typeof method !== "function") return [];
-      return [[name, (...args) => tracing.span(`${prefix} ${name}`, kind, {}, () => method.apply(target, args))]];
+      return [[name, (...args) => tracing.span(`${prefix} ${name}`, { kind }, () => method.apply(target, args))]];
     }),
   );
 
@@ -38,28 +42,37 @@ const spans = <T extends object>(
 export const tracedProvider = (provider: GenerationProvider, tracing: Tracing): GenerationProvider => {
   const attributes = { "panorama.provider": provider.name };
   const submit: GenerationProvider["submit"] = (order, deadline) =>
-    tracing.span("provider submit", "client", attributes, () =>
+    tracing.span("provider submit", { kind: "client", attributes }, () =>
       provider.submit({ ...order, traceparent: tracing.traceparent() ?? order.traceparent }, deadline),
     );
-  const others = spans(tracing, "provider", "client", provider, ["poll", "search", "download", "cancel", "discard"]);
+  const others = spans(tracing, { prefix: "provider", kind: "client" }, provider, [
+    "poll",
+    "search",
+    "download",
+    "cancel",
+    "discard",
+  ]);
   return replacing(provider, { ...others, submit });
 };
 
 /** A span for each webhook, which carries the trace context of its span. */
 export const tracedSender = (sender: WebhookSender, tracing: Tracing): WebhookSender => ({
   send: (webhook) =>
-    tracing.span("webhook send", "client", { "panorama.event.id": webhook.id }, () =>
+    tracing.span("webhook send", { kind: "client", attributes: { "panorama.event.id": webhook.id } }, () =>
       sender.send({ ...webhook, traceparent: tracing.traceparent() ?? webhook.traceparent }),
     ),
 });
 
 /** A span for each image that is read or made. */
 export const tracedImaging = (imaging: Imaging, tracing: Tracing): Imaging =>
-  replacing(imaging, spans(tracing, "image", "internal", imaging, ["inspect", "panorama", "thumbnail"]));
+  replacing(
+    imaging,
+    spans(tracing, { prefix: "image", kind: "internal" }, imaging, ["inspect", "panorama", "thumbnail"]),
+  );
 
 /** A span for each call to the storage. */
 export const tracedStorage = (storage: ObjectStorage, tracing: Tracing): ObjectStorage =>
-  replacing(storage, spans(tracing, "storage", "client", storage, ["put", "read", "delete"]));
+  replacing(storage, spans(tracing, { prefix: "storage", kind: "client" }, storage, ["put", "read", "has", "delete"]));
 
 /** As in persistence/database.ts. */
 type Sql = (statement: string, parameters?: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>[]>;
@@ -76,7 +89,7 @@ export const tracedDatabase = <D extends Database>(database: D, tracing: Tracing
   const span = <T>(statement: string, run: () => T, parent = tracing.current()): T => {
     const text = statement.replace(/\s+/g, " ").trim();
     const attributes = { "db.system.name": database.dialect, "db.query.text": text };
-    return tracing.span(`sql ${text.slice(0, text.indexOf(" "))}`, "client", attributes, run, parent);
+    return tracing.span(`sql ${text.slice(0, text.indexOf(" "))}`, { kind: "client", attributes, parent }, run);
   };
   return replacing(database, {
     sql: (statement: string, parameters?: readonly unknown[]) =>

@@ -11,20 +11,25 @@ import {
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { defaultResource, resourceFromAttributes } from "@opentelemetry/resources";
 import { BasicTracerProvider, BatchSpanProcessor, RandomIdGenerator } from "@opentelemetry/sdk-trace-base";
-import type { Task } from "../../domain/task.js";
+import type { Task } from "../../domain/tasks/task.js";
 
 type Attributes = Readonly<Record<string, string | number>>;
 
 /** A call that leaves the process, or work inside it. */
-type Kind = "client" | "internal";
+type SpanOptions = {
+  readonly kind: "client" | "internal";
+  readonly attributes?: Attributes;
+  /** Default: the current span. */
+  readonly parent?: Span | undefined;
+};
 const KINDS = { client: SpanKind.CLIENT, internal: SpanKind.INTERNAL };
 
 /**
- * Traces by OpenTelemetry, sent to an OTLP/HTTP endpoint. This module loads the OpenTelemetry packages: import it only if
- * traces are wanted.
+ * Traces by OpenTelemetry, sent to an OTLP/HTTP endpoint. This module loads the OpenTelemetry packages: import it only
+ * if traces are wanted.
  *
- * Every span belongs to a request or to background work on a task: what has no such parent is not recorded. The work on a
- * task continues the trace of its creation, in whatever process it runs.
+ * Every span belongs to a request or to background work on a task: what has no such parent is not recorded. The work on
+ * a task continues the trace of its creation, in whatever process it runs.
  */
 export class Tracing {
   private readonly provider: BasicTracerProvider;
@@ -60,8 +65,8 @@ export class Tracing {
   }
 
   /**
-   * Runs `work` in the span of a request, which `endRequest` ends. `trace` has the client's trace context, if
-   * `isClients`; otherwise a new one, whose trace id the span takes. It gets that of the span.
+   * Runs `work` in the span of a request, which `endRequest` ends. If `isClients`, `trace` has the client's trace
+   * context; otherwise a new one, whose trace id the span takes. It is set to the context of the span.
    */
   request(trace: { traceparent: string }, work: () => void | Promise<void>): void {
     const [, traceId = "", parentId = ""] = trace.traceparent.split("-");
@@ -98,7 +103,7 @@ export class Tracing {
   }
 
   /** Runs `work` as a span below the current one, or below `parent`. Without either, only runs it. */
-  span<T>(name: string, kind: Kind, attributes: Attributes, work: () => T, parent = this.current()): T {
+  span<T>(name: string, { kind, attributes = {}, parent = this.current() }: SpanOptions, work: () => T): T {
     if (parent === undefined) return work();
     const span = this.tracer.startSpan(name, { kind: KINDS[kind], attributes }, trace.setSpan(ROOT_CONTEXT, parent));
     return this.running.run(span, () => ending(span, work));

@@ -3,9 +3,9 @@ import Stripe from "stripe";
 import { z } from "zod";
 import { type UnverifiedWebhook, unverifiedWebhook } from "../../application/errors.js";
 import type { CheckoutSession, Payments, PaymentsUnavailable } from "../../application/ports/payments.js";
-import type { Email } from "../../domain/account.js";
-import type { CreditPack } from "../../domain/credit-pack.js";
-import { type Payment, type PendingOrder, parseOrderId } from "../../domain/order.js";
+import type { Email } from "../../domain/accounts/account.js";
+import type { CreditPack } from "../../domain/credits/credit-pack.js";
+import { type Payment, type PendingOrder, parseOrderId } from "../../domain/credits/order.js";
 
 type StripeSecrets = { readonly secretKey: string; readonly webhookSecret: string };
 
@@ -34,8 +34,9 @@ export class StripePayments implements Payments {
   }
 
   /**
-   * Sends the order's id as the idempotency key, and as the reference that the webhook will contain. Other products of the
-   * same Stripe account may use such a reference too, so the metadata has a random token that only this order knows.
+   * Sends the order's id as the idempotency key, and as the reference that the webhook will contain. Other products of
+   * the same Stripe account may use such a reference too, so the metadata has a random token that only this order
+   * knows.
    */
   async checkout(
     order: PendingOrder,

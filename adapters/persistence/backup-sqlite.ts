@@ -3,14 +3,14 @@ import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { err, ok, type Result } from "neverthrow";
-import type { ObjectName } from "../../domain/object-name.js";
+import type { ObjectName } from "../../domain/images/object-name.js";
 import { syncFolder } from "../system/durable-file.js";
-import type { SqliteValue } from "./installation.js";
-import { objectNames } from "./object-names.js";
+import { objectNames } from "./rows/object-names.js";
+import type { SqliteValue } from "./schema/installation.js";
 
 /**
  * Copies a SQLite file to `target` as of one moment, also while a service writes to it, and without waiting for it. The
- * copy has one file, and is complete under its name or not there. The error is one line.
+ * copy is one file. Under its name it is complete or absent. The error is one line.
  */
 export const backupSqlite = async (file: string, target: string): Promise<Result<void, string>> => {
   if (!existsSync(file)) return err(`There is no database ${file}.`);
@@ -18,7 +18,7 @@ export const backupSqlite = async (file: string, target: string): Promise<Result
   const temporary = `${target}.temporary`;
   try {
     await rm(temporary, { force: true }); // of a backup that was interrupted
-    // Not SqliteConnection: a backup changes nothing in the file, and is also made of one that is not migrated yet.
+    // Not SqliteConnection: a backup changes nothing in the file, and also works before the file is migrated.
     const database = new DatabaseSync(file, { readOnly: true });
     try {
       database.prepare("vacuum into ?").run(temporary);

@@ -1,6 +1,6 @@
 /**
- * An assignment to the row of a task that its owner hides; its parameter is the present time. What a succeeded task has left
- * is erased, but not while a worker has leased it: that may still store an object.
+ * An assignment to the row of a task that its owner hides; its parameter is the present time. What a succeeded task has
+ * left is erased, but not while a worker has leased it: the worker may still store an object.
  */
 export const DUE_WHEN_HIDDEN = "due_at = case when state = 'succeeded' then cast(? as timestamptz) else null end";
 

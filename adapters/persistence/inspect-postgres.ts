@@ -1,12 +1,12 @@
 import type { Clock } from "../../application/ports/clock.js";
-import type { Retained, Retention } from "../../domain/retention.js";
-import { cannotConnect } from "./database-error.js";
-import { postgresTime } from "./database-time.js";
-import { type MigrationState, migrationState } from "./migration-state.js";
-import { postgresDatabase } from "./postgres-database.js";
-import { toRetentions } from "./sql-retention-store.js";
+import type { Retained, Retention } from "../../domain/images/retention.js";
+import { postgresDatabase } from "./postgres/postgres-database.js";
+import { type MigrationState, migrationState } from "./schema/migration-state.js";
+import { cannotConnect } from "./sql/database-error.js";
+import { postgresTime } from "./sql/database-time.js";
+import { toRetentions } from "./stores/sql-retention-store.js";
 
-/** What there is to know about a PostgreSQL server and the database of the service in it. */
+/** The state of a PostgreSQL server, and of the service's database in it. */
 export type PostgresInspection = {
   /** Such as `18.4`. */
   readonly version: string;
@@ -24,7 +24,7 @@ export type PostgresInspection = {
 
 const MEASUREMENTS = 5;
 
-/** Looks at the database, and changes nothing. Throws a `DatabaseError` if it cannot be reached. */
+/** Reads the database, and changes nothing. Throws a `DatabaseError` if it cannot be reached. */
 export const inspectPostgres = async (url: string, clock: Pick<Clock, "now">): Promise<PostgresInspection> => {
   const database = postgresDatabase(url, 1);
   try {

@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "@photostructure/sqlite";
-import type { Retained, Retention } from "../../domain/retention.js";
-import { cannotOpenFile, missingFile } from "./database-error.js";
-import { type MigrationState, migrationState } from "./migration-state.js";
-import { toRetentions } from "./sql-retention-store.js";
-import { SqliteConnection } from "./sqlite-connection.js";
-import { recordedSteps } from "./sqlite-database.js";
-import { OWN_DATABASE } from "./table-names.js";
+import type { Retained, Retention } from "../../domain/images/retention.js";
+import { type MigrationState, migrationState } from "./schema/migration-state.js";
+import { OWN_DATABASE } from "./schema/table-names.js";
+import { cannotOpenFile, missingFile } from "./sql/database-error.js";
+import { SqliteConnection } from "./sqlite/sqlite-connection.js";
+import { recordedSteps } from "./sqlite/sqlite-database.js";
+import { toRetentions } from "./stores/sql-retention-store.js";
 
-/** What there is to know about a SQLite file of the service. */
+/** The state of a SQLite file of the service. */
 export type SqliteInspection = {
   readonly version: string;
   readonly migrations: MigrationState;
@@ -18,7 +18,7 @@ export type SqliteInspection = {
 
 const BUSY_MILLISECONDS = 1_000;
 
-/** Looks at the file, also while a service uses it, and changes nothing. Throws a `DatabaseError` if it cannot be used. */
+/** Reads the file, even while a service uses it, and changes nothing. Throws a `DatabaseError` if it cannot be used. */
 export const inspectSqlite = async (file: string): Promise<SqliteInspection> => {
   if (!existsSync(file)) throw missingFile(file);
   try {

@@ -11,10 +11,10 @@ import type {
   Readiness,
   SubmissionFailure,
 } from "../../application/ports/generation-provider.js";
-import type { CreationRequest } from "../../domain/creation-request.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
-import type { ProviderPlace } from "../../domain/queue.js";
 import type { TaskId } from "../../domain/task-id.js";
+import type { CreationRequest } from "../../domain/tasks/creation-request.js";
+import type { ProviderPlace } from "../../domain/tasks/queue.js";
 import { unavailable } from "./unavailable.js";
 
 const BEST_FIRST: readonly Readiness[] = ["ready", "probing", "busy"];
@@ -24,7 +24,8 @@ type Providers = readonly [GenerationProvider, ...GenerationProvider[]];
 /**
  * Sends a creation to the provider of its place, then to the others in order: the next one gets it only if the earlier
  * ones have certainly not started it, and only if it has a free slot. An upstream task id is
- * `{provider}:{id of that provider}`, also with a single provider, so that it always names the provider of the task.
+ * `{account of the provider}:{id of that provider}`, also with a single provider, so that it always names the account
+ * whose generation it is. The models of one account can be changed while their tasks are running.
  */
 export class ProviderChain implements GenerationProvider {
   readonly name: string;
@@ -80,7 +81,7 @@ export class ProviderChain implements GenerationProvider {
     for (const provider of this.providers) {
       const found = await provider.search(taskId, since);
       if (found.isErr()) unavailableOnes.push(`${provider.name}: ${found.error.reason}`);
-      else if (found.value !== undefined) return ok(`${provider.name}:${found.value}`);
+      else if (found.value !== undefined) return ok(`${accountOf(provider)}:${found.value}`);
     }
     return unavailableOnes.length === 0 ? ok(undefined) : err(unavailable(unavailableOnes.join("; ")));
   }
@@ -107,7 +108,7 @@ export class ProviderChain implements GenerationProvider {
   /** `provider` is absent if it is not configured any more. */
   private locate(upstreamTaskId: string): { readonly provider?: GenerationProvider; readonly id: string } {
     for (const provider of this.providers) {
-      const prefix = `${provider.name}:`;
+      const prefix = `${accountOf(provider)}:`;
       if (upstreamTaskId.startsWith(prefix)) return { provider, id: upstreamTaskId.slice(prefix.length) };
     }
     return { id: upstreamTaskId };
@@ -124,8 +125,9 @@ export const holderFirst = <Provider extends GenerationProvider>(
 };
 
 /**
- * Sends the order to one provider after the other, until one may have started it. It moves to a slot of a provider before
- * it is sent there. If a provider has no free slot, the order is `busy` and not refused: that one may make it later.
+ * Sends the order to one provider after the other, until one may have started it. Moves it to a slot of a provider
+ * before sending it there. If a provider has no free slot, the order is `busy` and not refused: that provider may make
+ * it later.
  */
 export const submitInOrder = async (
   providers: readonly GenerationProvider[],
@@ -136,6 +138,7 @@ export const submitInOrder = async (
   const refusals: string[] = [];
   const full: string[] = [];
   let anyBusy = false;
+  let anyRefuses = false;
   let { place } = order;
   const { request, changePlace } = order;
   const move: GenerationOrder["changePlace"] =
@@ -162,18 +165,23 @@ export const submitInOrder = async (
     if (refusals.length > 0) warn(`${name} is asked instead (${refusals.join("; ")}).`);
     const own = { ...order, place: slot, changePlace: move && ((to: ProviderPlace) => move(inChain(provider, to))) };
     const submitted = await provider.submit(own, submissionDeadline);
-    if (submitted.isOk()) return ok(`${name}:${submitted.value}`);
-    const { kind, reason } = submitted.error;
+    if (submitted.isOk()) return ok(`${accountOf(provider)}:${submitted.value}`);
+    const { kind, reason, cause } = submitted.error;
     refusals.push(`${name}: ${reason}`);
-    // Something may have been started, so no other provider is tried.
-    if (kind === "unknown") return err({ kind, reason: refusals.join("; ") });
+    // Something may have been started, or the customer must change the request: no other provider is tried.
+    if (kind === "unknown" || (cause !== undefined && cause !== "provider_unavailable")) {
+      return err({ ...submitted.error, reason: refusals.join("; ") });
+    }
     anyBusy ||= kind === "busy";
+    anyRefuses ||= cause === undefined;
   }
   const reason = [...refusals, ...full].join("; ") || "no provider can make it";
-  return err({ kind: anyBusy || full.length > 0 ? "busy" : "refused", reason });
+  if (anyBusy || full.length > 0) return err({ kind: "busy", reason });
+  const isUnavailable = refusals.length > 0 && !anyRefuses;
+  return err({ kind: "refused", reason, ...(isUnavailable && { cause: "provider_unavailable" }) });
 };
 
-/** The provider's own name of the first of its places to which the order could move; `undefined` if none has a free slot. */
+/** The provider's own name of its first place to which the order could move; `undefined` if no slot is free. */
 const freeSlotAt = async (
   provider: GenerationProvider,
   request: CreationRequest,
@@ -185,6 +193,8 @@ const freeSlotAt = async (
   }
   return undefined;
 };
+
+const accountOf = ({ name, account = name }: GenerationProvider): string => account;
 
 /** A place of the provider under its name in the chain: that of the provider, or `{provider}:{place}`. */
 const inChain = <Place extends ProviderPlace>({ name }: GenerationProvider, place: Place): Place =>

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { copyFile, mkdir, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { ObjectName } from "../../domain/object-name.js";
+import type { ObjectName } from "../../domain/images/object-name.js";
 import { syncFolder } from "../system/durable-file.js";
 import { isFileError } from "../system/is-file-error.js";
 
@@ -12,8 +12,9 @@ const FOLDERS = ["panoramas", "references"] as const;
 export type CopiedObjects = { readonly objects: number; readonly missing: readonly ObjectName[] };
 
 /**
- * Makes `target` a copy of these objects of a `filesystemObjectStorage`, and of all uploaded images. Objects never change,
- * so those that `target` has from an earlier call are not copied again; what was deleted since is deleted there, too.
+ * Makes `target` a copy of these objects of a `filesystemObjectStorage`, and of all uploaded images. Objects never
+ * change, so those that `target` has from an earlier call are not copied again; what was deleted since is deleted
+ * there, too.
  */
 export const copyObjects = async (
   source: string,

@@ -5,8 +5,8 @@ import type { Readable } from "node:stream";
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
 import type { ObjectStorage, StorageUnavailable } from "../../application/ports/object-storage.js";
-import { FILE_EXTENSIONS, IMAGE_TYPES, type ImageType } from "../../domain/image-type.js";
-import type { ObjectName } from "../../domain/object-name.js";
+import { FILE_EXTENSIONS, IMAGE_TYPES, type ImageType } from "../../domain/images/image-type.js";
+import type { ObjectName } from "../../domain/images/object-name.js";
 import { deleteAbandoned } from "../system/delete-abandoned.js";
 import { syncFolder, writeOnce } from "../system/durable-file.js";
 import { isFileError } from "../system/is-file-error.js";
@@ -18,7 +18,7 @@ export type FilesystemObjectStorageOptions = {
   readonly folder: string;
   /** The URL below which panoramas are served, such as `https://panoramas.example/assets`. */
   readonly assetUrl: string;
-  /** The URL below which reference images are served: https, because providers read them there. By default `assetUrl`. */
+  /** The base URL of reference images: https, because providers read them there. By default `assetUrl`. */
   readonly referenceUrl?: string | undefined;
 };
 
@@ -29,16 +29,14 @@ export type StoredFile = { readonly sizeBytes: number; readonly contentType: Ima
 export interface FilesystemObjectStorage extends ObjectStorage {
   /** Size and type of an object. */
   stat(name: ObjectName): Promise<Result<StoredFile, NotFound | StorageUnavailable>>;
-  /** Whether there is an object of this name. Does not read its bytes. */
-  has(name: ObjectName): Promise<Result<boolean, StorageUnavailable>>;
   /** The bytes from `start` to `end`, both inclusive, of an object that `stat` has found. */
   stream(name: ObjectName, start: number, end: number): Readable;
 }
 
 /**
- * Opens an object storage in a folder; an object's name is its path: `references/…` and `panoramas/…`. Writes are durable
- * and atomic: their temporary files are in `incoming/`, and those of killed processes are deleted now. Rejects if the folder
- * cannot be written.
+ * Opens an object storage in a folder; an object's name is its path: `references/…` and `panoramas/…`. Writes are
+ * durable and atomic: their temporary files are in `incoming/`, and those of killed processes are deleted now. Rejects
+ * if the folder cannot be written.
  */
 export const filesystemObjectStorage = async ({
   folder,

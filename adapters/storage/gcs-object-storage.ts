@@ -4,7 +4,7 @@ import { type Bucket, type File, Storage } from "@google-cloud/storage";
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
 import type { ObjectStorage, StorageUnavailable } from "../../application/ports/object-storage.js";
-import type { ObjectName } from "../../domain/object-name.js";
+import type { ObjectName } from "../../domain/images/object-name.js";
 import { CACHE_CONTROL } from "./cache-control.js";
 import { objectNameOf } from "./object-name-of.js";
 import { type Failure, InvalidAnswer, Retries } from "./retries.js";
@@ -23,9 +23,7 @@ export type GcsObjectStorageOptions = {
 
 /** Objects in a bucket of Google Cloud Storage, which serves them. */
 export interface GcsObjectStorage extends ObjectStorage {
-  /** Whether there is an object of this name. Does not read its bytes. */
-  has(name: ObjectName): Promise<Result<boolean, StorageUnavailable>>;
-  /** Checks that the bucket exists and can be accessed: one attempt without retries, for a start or a readiness probe. */
+  /** Checks that the bucket exists and is accessible: one attempt without retries, for a start or a readiness probe. */
   check(): Promise<Result<void, StorageUnavailable>>;
 }
 
@@ -36,8 +34,8 @@ export interface GcsObjectStorage extends ObjectStorage {
 export const gcsObjectStorage = (options: GcsObjectStorageOptions): GcsObjectStorage => new ObjectsInBucket(options);
 
 /**
- * This class retries, not Google's client: the client can hang forever after its total timeout, and it neither detects nor
- * retries a truncated download.
+ * This class retries, not Google's client: the client can hang forever after its total timeout, and it neither detects
+ * nor retries a truncated download.
  */
 class ObjectsInBucket implements GcsObjectStorage {
   private readonly bucket: Bucket;
@@ -70,7 +68,7 @@ class ObjectsInBucket implements GcsObjectStorage {
       send(async () => {
         const file = this.bucket.file(name);
         const [{ statusCode }] = await file.delete({ ignoreNotFound: true });
-        // Any other success may be a proxy's page: then the object is looked for.
+        // Any other success may be a proxy's page: then checks whether the object exists.
         if (statusCode < 300 && statusCode !== 204 && (await exists(file)))
           throw new InvalidAnswer("the answer to a deletion is not from Cloud Storage", true);
       }),

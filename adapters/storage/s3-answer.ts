@@ -1,6 +1,6 @@
 import { type Failure, InvalidAnswer } from "./retries.js";
 
-/** Errors of the request as it arrived, not as it was sent, or of this moment, although their status is not 5xx. */
+/** Errors that a retry can fix although their status is not 5xx: of the request as it arrived, or of this moment. */
 const TEMPORARY = new Set([
   "BadDigest", // `Content-MD5`: the bytes were damaged in transit
   "ConditionalRequestConflict",
@@ -24,7 +24,7 @@ export const statusOf = (error: unknown): number | undefined => (error as S3Erro
 /** The code of S3's answer, such as `NoSuchKey`, or the client's name of the error. */
 export const codeOf = (error: unknown): string | undefined => (error as S3Error).name;
 
-/** Whether a service says that it does not know `If-None-Match`. Most of them have its code, and all of them its status. */
+/** Whether a service does not know `If-None-Match`. Most of them answer with this code, all with this status. */
 export const isNotImplemented = (error: unknown): boolean =>
   statusOf(error) === 501 || codeOf(error) === "NotImplemented";
 

@@ -10,7 +10,7 @@ import {
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
 import type { ObjectStorage, StorageUnavailable } from "../../application/ports/object-storage.js";
-import type { ObjectName } from "../../domain/object-name.js";
+import type { ObjectName } from "../../domain/images/object-name.js";
 import { objectNameOf } from "./object-name-of.js";
 import { InvalidAnswer, Retries } from "./retries.js";
 import { RETRY_TIMES, type RetryTimes } from "./retry-times.js";
@@ -27,8 +27,8 @@ export type S3ObjectStorageOptions = {
   /** Whether the path of a request names the bucket, not the host. By default `true` with an `endpoint`. */
   readonly pathStyle?: boolean | undefined;
   /**
-   * Where clients read the bucket's objects, https; by default the URL of the bucket at AWS, or with an `endpoint` its URL
-   * followed by the name of the bucket.
+   * Where clients read the bucket's objects, https; by default the URL of the bucket at AWS, or with an `endpoint` its
+   * URL followed by the name of the bucket.
    */
   readonly publicUrl?: string | undefined;
   /** By default the AWS client finds them: in the environment, in its files, or those of the machine or container. */
@@ -47,11 +47,9 @@ export type S3Credentials = {
 
 /** Objects in a bucket of an S3-compatible service, which serves them. */
 export interface S3ObjectStorage extends ObjectStorage {
-  /** Whether there is an object of this name. Does not read its bytes. */
-  has(name: ObjectName): Promise<Result<boolean, StorageUnavailable>>;
   /**
-   * Checks that objects can be read and written: one attempt without retries, for a start or a readiness probe. It leaves
-   * the small object `probe/create-only` in the bucket.
+   * Checks that objects can be read and written: one attempt without retries, for a start or a readiness probe. It
+   * leaves the small object `probe/create-only` in the bucket.
    */
   check(): Promise<Result<void, StorageUnavailable>>;
 }
@@ -72,7 +70,10 @@ const MISSING = "probe/missing";
 
 type StoredObject = { readonly bytes: Uint8Array; readonly checksum: string | undefined };
 
-/** This class retries, not the AWS client, which does not repeat a download that was cut short. */
+/**
+ * AWS's own client, although it is large: smaller ones find no credentials of machines, containers and SSO, which
+ * expire and must be renewed. This class retries, not that client, which does not repeat a download that was cut short.
+ */
 class ObjectsInS3Bucket implements S3ObjectStorage {
   private readonly client: S3Client;
   private readonly bucket: string;
@@ -142,8 +143,8 @@ class ObjectsInS3Bucket implements S3ObjectStorage {
   }
 
   /**
-   * S3 answers 204 also if there is no object; some services answer 404. Any other success may be a proxy's page: then the
-   * object is looked for.
+   * S3 answers 204 also if there is no object; some services answer 404. Any other success may be a proxy's page: then
+   * checks whether the object exists.
    */
   delete(name: ObjectName): Promise<Result<void, StorageUnavailable>> {
     return this.retries.call((send) =>

@@ -8,7 +8,7 @@ import {
   type S3Client,
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
-import type { ObjectName } from "../../domain/object-name.js";
+import type { ObjectName } from "../../domain/images/object-name.js";
 import { CACHE_CONTROL } from "./cache-control.js";
 import type { Retries, Send } from "./retries.js";
 import { codeOf, fromS3, isNotImplemented, notFromS3, statusOf } from "./s3-answer.js";
@@ -16,7 +16,7 @@ import { codeOf, fromS3, isNotImplemented, notFromS3, statusOf } from "./s3-answ
 /** A larger object is uploaded in parts of this size, which are repeated one by one. S3 allows none below 5 MiB. */
 export const PART_BYTES = 8 * 1024 * 1024;
 
-/** The object's metadata with the SHA-256 of its bytes. An ETag is not a checksum in every service, nor in every bucket. */
+/** The metadata with the SHA-256 of the object's bytes. In some services and buckets an ETag is not a checksum. */
 export const CHECKSUM = "sha256";
 
 export const checksumOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
@@ -26,7 +26,7 @@ export type UploadOutcome = "confirmed" | "unconfirmed" | "exists";
 
 type NewObject = { readonly name: ObjectName; readonly bytes: Uint8Array; readonly contentType: string };
 
-/** The upload of one object. With the condition `*`, a service that knows it creates the object, or says that it exists. */
+/** The upload of one object. With the condition `*`, a service that knows it creates the object or answers `exists`. */
 export class S3Upload {
   private readonly client: S3Client;
   private readonly object: NewObject;
@@ -69,7 +69,7 @@ export class S3Upload {
       const isCompleted = await this.complete(uploadId, uploaded, condition);
       return isCompleted && uploaded.every(({ isConfirmed }) => isConfirmed) ? "confirmed" : "unconfirmed";
     } catch (error) {
-      // If this fails, a rule of the bucket deletes the parts (OPERATIONS.md).
+      // If this fails, a rule of the bucket deletes the parts (CONFIGURATION.md).
       const command = new AbortMultipartUploadCommand({ ...this.place, UploadId: uploadId });
       await this.retries.once((abortSignal) => this.client.send(command, { abortSignal }));
       if (statusOf(error) === 412) return "exists";

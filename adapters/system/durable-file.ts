@@ -30,7 +30,7 @@ export const writeOnce = async (
   }
 };
 
-/** Makes created and deleted names in the folder survive a power failure. Windows does not support this and does not need it. */
+/** Makes new and deleted names in the folder survive a power failure. Windows neither supports nor needs this. */
 export const syncFolder = async (path: string): Promise<void> => {
   if (process.platform === "win32") return;
   const folder = await open(path, "r");

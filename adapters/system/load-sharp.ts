@@ -2,8 +2,8 @@ import { availableParallelism } from "node:os";
 import { Semaphore } from "./semaphore.js";
 
 /**
- * Decoding the largest image takes 100 MB of memory, and threads of the pool that password hashes also use. One processor
- * stays free for requests.
+ * Decoding the largest image takes 100 MB of memory, and threads of the pool that password hashes also use. One
+ * processor stays free for requests.
  */
 export const DECODINGS_MAX = Math.min(2, Math.max(1, availableParallelism() - 1));
 
@@ -12,7 +12,7 @@ const semaphore = new Semaphore(DECODINGS_MAX);
 
 export type ImageLibrary = typeof import("sharp").default;
 
-/** Runs work that decodes or encodes an image, as soon as fewer than `DECODINGS_MAX` do. `work` must not call it again. */
+/** Runs work that decodes or encodes an image, when fewer than `DECODINGS_MAX` run. `work` must not call it again. */
 export const decoding = <T>(work: (sharp: ImageLibrary) => Promise<T>): Promise<T> =>
   semaphore.run(async () => work(await loadSharp()));
 

@@ -33,7 +33,7 @@ export class NodeSecrets implements Secrets {
   async hashPassword(password: string, signal?: AbortSignal): Promise<Result<string, HashingBusy>> {
     const salt = randomBytes(SALT_BYTES);
     const { N, r, p } = this.cost;
-    const derived = await this.derive(password, salt, KEY_BYTES, this.cost, signal);
+    const derived = await this.derive(password, { salt, keyBytes: KEY_BYTES, cost: this.cost }, signal);
     return derived.map((key) => ["scrypt", N, r, p, salt.toString("base64url"), key.toString("base64url")].join("$"));
   }
 
@@ -48,24 +48,26 @@ export class NodeSecrets implements Secrets {
     if (expected === "") throw new Error("the stored password hash is not a scrypt hash");
     const key = Buffer.from(expected, "base64url");
     const cost = { N: Number(N), r: Number(r), p: Number(p) };
-    const derived = await this.derive(password, Buffer.from(salt, "base64url"), key.length, cost, signal);
+    const derivation = { salt: Buffer.from(salt, "base64url"), keyBytes: key.length, cost };
+    const derived = await this.derive(password, derivation, signal);
     return derived.map((given) => timingSafeEqual(key, given));
   }
 
   private async derive(
     password: string,
-    salt: Buffer,
-    keyBytes: number,
-    cost: Cost,
+    derivation: Derivation,
     signal: AbortSignal | undefined,
   ): Promise<Result<Buffer, HashingBusy>> {
-    const ran = await this.queue.run(() => scryptKey(password, salt, keyBytes, cost), signal);
+    const ran = await this.queue.run(() => scryptKey(password, derivation), signal);
     return typeof ran === "object" ? ok(ran.done) : err({ kind: "hashing_busy" });
   }
 }
 
+/** How a key is made of a password. */
+type Derivation = { readonly salt: Buffer; readonly keyBytes: number; readonly cost: Cost };
+
 /** Different machines can encode the same typed characters differently, therefore NFKC normalization. */
-const scryptKey = (password: string, salt: Buffer, keyBytes: number, cost: Cost): Promise<Buffer> =>
+const scryptKey = (password: string, { salt, keyBytes, cost }: Derivation): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const maxmem = 256 * cost.N * cost.r; // twice what it needs; the default is too little
     scrypt(password.normalize("NFKC"), salt, keyBytes, { ...cost, maxmem }, (error, key) =>

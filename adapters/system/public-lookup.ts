@@ -1,6 +1,6 @@
 import { lookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
-import { isPublicAddress } from "./public-address.js";
+import { isPublicAddress } from "../../domain/public-host.js";
 
 /** The name of a host resolves to an address that is not public. */
 export class ForbiddenAddress extends Error {}

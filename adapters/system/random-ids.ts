@@ -2,14 +2,14 @@ import { randomFillSync } from "node:crypto";
 import { v7 } from "uuid";
 import type { Clock } from "../../application/ports/clock.js";
 import type { Ids } from "../../application/ports/ids.js";
-import type { AccountId } from "../../domain/account.js";
-import { type ApiKeyId, type ApiKeySecret, apiKeySecret } from "../../domain/api-key.js";
-import type { OrderId } from "../../domain/order.js";
-import type { PasswordLinkToken } from "../../domain/password-link.js";
-import type { SessionToken } from "../../domain/session.js";
-import { type Slug, slugFrom } from "../../domain/slug.js";
+import type { AccountId } from "../../domain/account-id.js";
+import { type ApiKeyId, type ApiKeySecret, apiKeySecret } from "../../domain/accounts/api-key.js";
+import type { PasswordLinkToken } from "../../domain/accounts/password-link.js";
+import type { SessionToken } from "../../domain/accounts/session.js";
+import type { OrderId } from "../../domain/credits/order.js";
 import type { TaskId } from "../../domain/task-id.js";
-import { type EndpointId, type EndpointSecret, endpointSecret } from "../../domain/webhook-endpoint.js";
+import { type Slug, slugFrom } from "../../domain/tasks/slug.js";
+import { type EndpointId, type EndpointSecret, endpointSecret } from "../../domain/webhooks/webhook-endpoint.js";
 import { SystemClock } from "./system-clock.js";
 
 const SLUG_BYTES = 16;
@@ -86,7 +86,10 @@ const POOL_BYTES = 4096;
 const pool = Buffer.alloc(POOL_BYTES);
 let used = POOL_BYTES;
 
-/** Fills the pool when it is used up, because a call for each value takes twenty times as long. Valid until the next call. */
+/**
+ * Fills the pool when it is used up, because a call for each value takes twenty times as long. Valid until the next
+ * call.
+ */
 const randomBytes = (size: number): Buffer => {
   if (used + size > POOL_BYTES) {
     randomFillSync(pool);

@@ -25,15 +25,15 @@ export const MACHINE_TIME: MachineTime = {
   },
 };
 
-/** If the wall clock has moved by so much more or less than the steady one, it was set, or the machine was suspended. */
+/** If the wall clock has moved this much more or less than the steady one, it was set or the machine was suspended. */
 const DOUBTFUL_MILLISECONDS = 1_000;
 
 /** A correction by more than this is a step: then the time may go back. Otherwise it stands still until it is right. */
 const STEP_MILLISECONDS = 1_000;
 
 /**
- * A clock that starts with the wall clock and then counts the time that passes, also while the machine is suspended. Only
- * `correct` changes it: setting the wall clock does not.
+ * A clock that starts with the wall clock and then counts the time that passes, also while the machine is suspended.
+ * Only `correct` changes it: setting the wall clock does not.
  */
 export class SteadyClock implements Clock {
   readonly sleep = sleep;

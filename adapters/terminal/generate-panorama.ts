@@ -2,14 +2,15 @@ import { constants } from "node:fs";
 import { access, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { err, ok, type Result } from "neverthrow";
-import { type Creation, parseCreation } from "../../domain/creation-request.js";
-import { FILE_EXTENSIONS } from "../../domain/image-type.js";
+import { FILE_EXTENSIONS } from "../../domain/images/image-type.js";
 import { type InvalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
+import { type Creation, parseCreation } from "../../domain/tasks/creation-request.js";
 import type { PanoramaOutput, PanoramaTask } from "../client/answers.js";
 import { type ClientError, messageWithNames } from "../client/client-error.js";
 import { downloadImage } from "../client/download-image.js";
 import type { PanoramaClient, ReferenceImage } from "../client/panorama-client.js";
+import { forecastWords } from "../wording/forecast-words.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
 import type { ProgressDisplay } from "./progress-display.js";
 
@@ -31,7 +32,7 @@ export type GeneratedPanorama = { readonly task: PanoramaTask; readonly output: 
 
 /** Why no panorama was generated and saved. `message` is one line. */
 export type GenerateError = {
-  /** `usage`: an option is wrong; `refused`: the service does not accept the request; `unreachable`: it does not answer. */
+  /** `usage`: an option is wrong; `refused`: the service rejects the request; `unreachable`: it does not answer. */
   readonly kind: "usage" | "not_found" | "refused" | "unreachable" | "failed" | "interrupted";
   readonly message: string;
 };
@@ -44,10 +45,12 @@ type Dependencies = {
   readonly client: PanoramaClient;
   readonly progress: ProgressDisplay;
   /** Takes the task each time that its status or its storage status has changed. */
-  readonly onChange?: (task: PanoramaTask) => void;
+  readonly onChange?: ((task: PanoramaTask) => void) | undefined;
   /** Ends the command, not the task. */
   readonly signal?: AbortSignal;
 };
+
+type WithSignal = Dependencies & { readonly signal: AbortSignal };
 
 /** `panorama generate`: uploads images, creates the panorama, waits and saves the image. */
 export const generatePanorama = async (
@@ -70,8 +73,14 @@ export const generatePanorama = async (
   if (imageUrls.isErr()) return err(imageUrls.error);
   const creation = requestFor(options, imageUrls.value);
   if (creation.isErr()) return err(creation.error);
-  const { request, maxCredits } = creation.value;
+  return createAndSave({ client, progress, onChange, signal }, creation.value, options.out);
+};
 
+const createAndSave = async (
+  { client, progress, onChange, signal }: WithSignal,
+  { request, maxCredits }: Creation,
+  out: string | undefined,
+): Promise<Result<GeneratedPanorama, GenerateError>> => {
   progress.step("Creating the panorama");
   const created = await client.create(request, { maxCredits, signal });
   if (created.isErr()) return err(refusalOf(created.error));
@@ -85,9 +94,9 @@ export const generatePanorama = async (
     signal,
     onProgress: ({ task, elapsedSeconds }) => {
       changed(task);
-      progress.step(
-        `${task.status === "processing" ? "Generating" : "Storing the image"} (task ${id}, ${Math.round(elapsedSeconds)} s)`,
-      );
+      const words = task.status === "processing" ? forecastWords(task) : [];
+      const now = [`task ${id}`, `${Math.round(elapsedSeconds)} s`, ...words].join(", ");
+      progress.step(`${task.status === "processing" ? "Generating" : "Storing the image"} (${now})`);
     },
   });
   if (waited.isErr() && signal.aborted) {
@@ -108,7 +117,7 @@ export const generatePanorama = async (
   }
 
   progress.step("Saving the image");
-  const saved = await save(task.output, options.out, signal);
+  const saved = await save(task.output, out, signal);
   return saved
     .map((file) => ({ task, output: task.output as PanoramaOutput, file }))
     .mapErr((reason) =>
@@ -116,7 +125,7 @@ export const generatePanorama = async (
     );
 };
 
-/** The state of a task in the words of the REST interface: `processing`, `succeeded, image uploading`, `failed: …`. */
+/** The state of a task in terms of the REST interface: `processing`, `succeeded, image uploading`, `failed: …`. */
 export const stateOf = (task: PanoramaTask): string => {
   switch (task.status) {
     case "processing":
@@ -154,7 +163,7 @@ const requestFor = (
 
 /** Asks for the price only if the panorama has a maximum. The service checks it again. */
 const requireAffordable = async (
-  { client, signal }: { readonly client: PanoramaClient; readonly signal: AbortSignal },
+  { client, signal }: Pick<WithSignal, "client" | "signal">,
   { request: { resolution }, maxCredits }: Creation,
 ): Promise<Result<void, GenerateError>> => {
   if (maxCredits === undefined) return ok(undefined);
@@ -194,7 +203,7 @@ const writeErrorOf = async (out: string | undefined): Promise<string | undefined
 
 /** Uploads the local images in one request. Returns the URLs of all images, in order. */
 const uploadLocal = async (
-  { client, progress, signal }: Pick<Dependencies, "client" | "progress"> & { readonly signal: AbortSignal },
+  { client, progress, signal }: WithSignal,
   images: readonly string[],
 ): Promise<Result<readonly string[], GenerateError>> => {
   const paths = images.filter((image) => !isUrl(image));
@@ -211,7 +220,7 @@ const uploadLocal = async (
     const names = new Map(paths.map((path, index) => [`files[${index}]`, path]));
     return err(refusalOf({ ...uploaded.error, message: messageWithNames(uploaded.error, names) }));
   }
-  const urls = [...uploaded.value];
+  const urls = [...uploaded.value.image_urls];
   return ok(images.map((image) => (isUrl(image) ? image : (urls.shift() ?? image))));
 };
 

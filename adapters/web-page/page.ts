@@ -1,5 +1,5 @@
 import type { UploadedFile } from "../../application/panoramas/upload-images.js";
-import type { InvalidRequest } from "../../domain/invalid-request.js";
+import type { InvalidMessage } from "../wording/message-rule.js";
 
 /**
  * One page or form of the web side: the contract between adapters/web, which makes pages, and adapters/http, which
@@ -16,7 +16,7 @@ export type Page = {
   readonly handle: (request: PageRequest) => Promise<PageReply>;
 };
 
-/** What a network's requests are counted as: each has a limit of its own (adapters/http/visitor-limits.ts). */
+/** What a network's requests are counted as: each has a limit of its own (adapters/http/limits/visitor-limits.ts). */
 export type PageCost = "search" | "picture" | "page";
 
 /** All pages, and what a browser gets where a program gets the JSON of an error. */
@@ -46,8 +46,8 @@ export type PageRequest = {
   /** Aborted when the client disconnects or the server stops. */
   readonly signal: AbortSignal;
   /**
-   * Reads the body. Call it at most once, and only after the sender is authorised. `admitFiles` is called when the first
-   * byte of a file arrives, with the fields before it; if it resolves to `false`, nothing more is received.
+   * Reads the body. Call it at most once, and only after the sender is authorised. `admitFiles` is called when the
+   * first byte of a file arrives, with the fields before it; if it resolves to `false`, nothing more is received.
    */
   readonly readBody: (admitFiles?: AdmitFiles) => Promise<PageBody>;
 };
@@ -60,7 +60,7 @@ export type PageBody = {
   /** Readable until the page has answered. */
   readonly files: readonly UploadedFile[];
   /** Set if the body breaks a rule; `form` and `files` may then be incomplete. */
-  readonly bodyError: InvalidRequest | undefined;
+  readonly bodyError: InvalidMessage | undefined;
 };
 
 export type PageReply = {

@@ -1,5 +1,5 @@
 import type { Visitor } from "../../application/accounts/find-session.js";
-import type { RateLimits } from "../../application/ports/rate-limits.js";
+import type { RateLimits } from "../../application/ports/stores/rate-limits.js";
 import type { PageReply } from "../web-page/page.js";
 import type { Layout } from "./layout.js";
 

@@ -1,14 +1,21 @@
-import { type InvalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
+import { WHOLE_BODY } from "../../domain/invalid-request.js";
+import type { InvalidMessage } from "../wording/message-rule.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
 import { thousands } from "./thousands.js";
 
 /** The sentence for a form, with the field's label as its subject: "Password must have …", "Image 3 must …". */
-export const fieldMessage = ({ field, index, rule }: InvalidRequest): string => {
+export const fieldMessage = ({ field, index, rule }: InvalidMessage): string => {
   switch (rule.name) {
     case "prompt_or_images":
       return "Describe a place or add a picture.";
     case "prompt_without_images":
       return `Describe the place in at least ${rule.min} characters, or add a picture.`;
+    case "images_only":
+      return "Add a picture: panoramas are made from pictures here.";
+    case "text_only":
+      return "Remove the pictures: panoramas are made from words only here.";
+    case "key_of_deleted":
+      return "The panorama of this form was created and then deleted. Create a new one.";
     case "image_type":
       return `${subject(field, index)} isn’t a JPEG, PNG or WebP.`;
     case "integer":

@@ -1,6 +1,6 @@
 /**
- * Safe HTML. Only `html` creates it, so every inserted value is escaped, and what inserts text of this service's own files:
- * Markdown, highlighted examples, styles.
+ * Safe HTML. It is created only by `html`, which escapes every inserted value, and by code that inserts text of this
+ * service's own files: Markdown, highlighted examples, styles.
  */
 export class Html {
   readonly text: string;

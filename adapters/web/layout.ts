@@ -18,8 +18,8 @@ export type Content = {
   readonly inlineStyles?: boolean;
   readonly visitor?: Visitor | undefined;
   /**
-   * `stage`: the main part fills the window. `bare`: also without the header. `hero-page`: the header lies over a picture at
-   * the top of the main part. `dark`: everything on the dark surface.
+   * `stage`: the main part fills the window. `bare`: also without the header. `hero-page`: the header lies over a
+   * picture at the top of the main part. `dark`: everything on the dark surface.
    */
   readonly frame?: "stage" | "bare" | "hero-page" | "dark";
   /** Whether other sites may show the page in a frame. */
@@ -36,7 +36,7 @@ export class Layout {
   /** By the names of the files: the same for every visitor. */
   private readonly inlineStyles = new Map<string, InlineStyle>();
 
-  /** `imageOrigin`: the origin that serves stored images. `footerLinks`: pages that the footer names besides its own. */
+  /** `imageOrigin`: the origin that serves stored images. `footerLinks`: additional pages that the footer names. */
   constructor(files: StaticFiles, imageOrigin: string, footerLinks: readonly FooterLink[] = []) {
     this.files = files;
     this.imageOrigin = imageOrigin;

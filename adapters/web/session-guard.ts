@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { FindSession, Visitor } from "../../application/accounts/find-session.js";
-import type { RateLimits } from "../../application/ports/rate-limits.js";
-import { parseSessionToken, SESSION_SECONDS, type SessionToken } from "../../domain/session.js";
+import type { Visitor } from "../../application/accounts/find-session.js";
+import type { UseCases } from "../../application/create-application.js";
+import type { RateLimits } from "../../application/ports/stores/rate-limits.js";
+import { parseSessionToken, SESSION_SECONDS, type SessionToken } from "../../domain/accounts/session.js";
 import type { PageBody, PageReply, PageRequest } from "../web-page/page.js";
 import { admitForm } from "./admit-write.js";
 import type { Layout } from "./layout.js";
@@ -37,13 +38,18 @@ const NOTE_SECONDS = 60;
 
 /** Finds the session of a request, and accepts forms only from pages of this service. */
 export class SessionGuard {
-  private readonly findSession: FindSession;
+  private readonly accounts: Pick<UseCases["accounts"], "findSession">;
   private readonly rateLimits: RateLimits;
   private readonly layout: Layout;
   private readonly publicUrl: URL;
 
-  constructor(findSession: FindSession, rateLimits: RateLimits, layout: Layout, publicUrl: string) {
-    this.findSession = findSession;
+  constructor(
+    accounts: Pick<UseCases["accounts"], "findSession">,
+    rateLimits: RateLimits,
+    layout: Layout,
+    publicUrl: string,
+  ) {
+    this.accounts = accounts;
     this.rateLimits = rateLimits;
     this.layout = layout;
     this.publicUrl = new URL(publicUrl);
@@ -51,7 +57,7 @@ export class SessionGuard {
 
   async visitor({ cookies }: PageRequest): Promise<Visitor | undefined> {
     const token = parseSessionToken(cookies.get(this.nameOf("session")) ?? "");
-    return token && this.findSession(token);
+    return token && this.accounts.findSession(token);
   }
 
   /** A page for members. Redirects other visitors to the login, which redirects back to the page. */
@@ -108,8 +114,8 @@ export class SessionGuard {
   }
 
   /**
-   * The header of a redirect that passes `text` on to the next page, once. The text is in no URL and so in no log. It is
-   * signed with the session's form token, so that nobody else can place one in the browser.
+   * The header of a redirect that passes `text` on to the next page, once. The text is in no URL and so in no log. It
+   * is signed with the session's form token, so that nobody else can place one in the browser.
    */
   note(text: string, visitor: Visitor): Readonly<Record<string, string>> {
     const content = Buffer.from(text).toString("base64url");

@@ -53,7 +53,7 @@ export class StaticFiles {
       const url = `/static/${file}`;
       urls.set(name, url);
       const forms = COMPRESSED.filter(({ suffix }) => present.has(file + suffix));
-      pages.push(staticPage(url, join(folder, file), digest, contentType, forms));
+      pages.push(staticPage({ url, file: join(folder, file), digest, contentType, forms }));
       if (name.endsWith(".css")) styles.set(name, await readFile(join(folder, file), "utf8"));
     }
     return new StaticFiles(pages, urls, styles);
@@ -74,14 +74,17 @@ const notBuilt = (name: string): never => {
   throw new Error(`the file ${name} is not built: run npm run build`);
 };
 
+type BuiltFile = {
+  readonly url: string;
+  /** The path of the file that is not compressed. */
+  readonly file: string;
+  readonly digest: string;
+  readonly contentType: string;
+  readonly forms: readonly (typeof COMPRESSED)[number][];
+};
+
 /** Each form of the file is read at its first request, and then kept in memory. */
-const staticPage = (
-  url: string,
-  file: string,
-  digest: string,
-  contentType: string,
-  forms: readonly (typeof COMPRESSED)[number][],
-): Page => {
+const staticPage = ({ url, file, digest, contentType, forms }: BuiltFile): Page => {
   const kept = new Map<string, Uint8Array>();
   const contentOf = async (suffix: string): Promise<Uint8Array> => {
     const content = kept.get(suffix) ?? (await readFile(file + suffix));

@@ -1,13 +1,13 @@
 import type { LookupFunction } from "node:net";
 import type { OutgoingWebhook, WebhookSender } from "../../application/ports/webhook-sender.js";
-import type { AttemptResult } from "../../domain/webhook-delivery.js";
+import type { AttemptResult } from "../../domain/webhooks/webhook-delivery.js";
 import { ForbiddenAddress, lookupPublic, whyForbidden } from "../system/public-lookup.js";
 import { webhookSignature } from "./webhook-signature.js";
 
 /** From the name lookup to the status of the answer. */
 const TIMEOUT_MILLISECONDS = 10_000;
 
-/** Bytes of an answer that are read, so that its connection can be used again. The connection of a longer one is closed. */
+/** The most bytes of an answer that are read, so that its connection can be reused. A longer answer closes it. */
 const ANSWER_BYTES_MAX = 4 * 1024;
 const ANSWER_MILLISECONDS = 1_000;
 
@@ -20,7 +20,7 @@ const KEPT_MILLISECONDS = 2_000;
 
 /**
  * Sends webhooks over HTTP: only to https and to public addresses, like the fetches of reference images (SECURITY.md).
- * Does not follow redirects, and does not use what the receiver answers besides its status.
+ * Does not follow redirects, and uses only the status of the answer.
  */
 export class HttpWebhookSender implements WebhookSender {
   private readonly privateOrigins: ReadonlySet<string>;
@@ -30,8 +30,8 @@ export class HttpWebhookSender implements WebhookSender {
   private client: Promise<Client> | undefined;
 
   /**
-   * `privateOrigins` are set by the operator: they may use http and a private address. Tests set `publicOnly` to use a name
-   * server of their own.
+   * `privateOrigins` are set by the operator: they may use http and a private address. Tests set `publicOnly` to use a
+   * name server of their own.
    */
   constructor(
     privateOrigins: readonly string[] = [],
@@ -87,7 +87,7 @@ export class HttpWebhookSender implements WebhookSender {
 
 const failed = (detail: string) => ({ kind: "failed", detail, isGone: false }) as const;
 
-/** The account sees no message of the network: it has the addresses to which names resolve here. */
+/** The account does not see messages of the network: they contain the addresses to which names resolve here. */
 const unanswered = (error: unknown): AttemptResult => {
   const cause = (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).slice(
     0,
@@ -116,8 +116,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Which origins may keep their connection open after an answer. Receivers are many, and each connection is a descriptor of
- * this process.
+ * Which origins may keep their connection open after an answer. There are many receivers, and each connection takes a
+ * file descriptor of this process.
  */
 class KeptConnections {
   private readonly until = new Map<string, number>();
@@ -149,7 +149,7 @@ const openClient = async (publicOnly: LookupFunction) => {
 type Client = Awaited<ReturnType<typeof openClient>>;
 type Answer = Awaited<ReturnType<Client["request"]>>;
 
-/** Reads a short body, so that the connection can be used again; ends the connection of any other. Nobody waits for it. */
+/** Reads a short body, so that the connection can be reused. Ends the connection of any other. Nobody waits for it. */
 const discard = ({ body, headers }: Answer): void => {
   const declared = Number(headers["content-length"] ?? Number.NaN);
   const isShort = declared <= ANSWER_BYTES_MAX;

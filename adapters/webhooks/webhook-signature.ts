@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { EndpointSecret } from "../../domain/webhook-endpoint.js";
+import type { EndpointSecret } from "../../domain/webhooks/webhook-endpoint.js";
 
 /** The value of `webhook-signature` (Standard Webhooks): one signature for each secret, separated by spaces. */
 export const webhookSignature = (

@@ -1,4 +1,4 @@
-import type { BudgetSpent } from "../../domain/budget.js";
+import type { BudgetSpent } from "../../domain/credits/budget.js";
 
 /** Which budget of the API key is spent, how much is left of it, and when it renews. */
 export const budgetSentence = ({ window, budget, left, cost, renewsAt }: BudgetSpent): string =>

@@ -1,4 +1,4 @@
-import { RESOLUTION_NAMES, type Resolution } from "../../domain/resolution.js";
+import { RESOLUTION_NAMES, type Resolution } from "../../domain/images/resolution.js";
 
 const either = new Intl.ListFormat("en-GB", { type: "disjunction" });
 

@@ -1,5 +1,5 @@
-import type { BrokenRule } from "../../domain/invalid-request.js";
 import { mebibytes } from "./mebibytes.js";
+import type { RequestRule } from "./message-rule.js";
 import { shown } from "./shown.js";
 
 /** The names that an edge has for the fields of a creation request, where a rule mentions them. */
@@ -11,21 +11,21 @@ const WIRE_NAMES: FieldNames = { imageUrls: "image_urls" };
  * What is wrong, as the predicate of a sentence with its full stop: "must have at most 3 items, but has 4.". The edge
  * puts its own name for the field in front.
  */
-export const rulePredicate = (rule: BrokenRule, names: FieldNames = WIRE_NAMES): string => {
-  const write = predicates[rule.name] as (rule: BrokenRule, names: FieldNames) => string;
+export const rulePredicate = (rule: RequestRule, names: FieldNames = WIRE_NAMES): string => {
+  const write = predicates[rule.name] as (rule: RequestRule, names: FieldNames) => string;
   return write(rule, names);
 };
 
 /** Total by construction: a rule without a predicate does not compile. */
 const predicates: {
-  readonly [Name in BrokenRule["name"]]: (rule: Extract<BrokenRule, { name: Name }>, names: FieldNames) => string;
+  readonly [Name in RequestRule["name"]]: (rule: Extract<RequestRule, { name: Name }>, names: FieldNames) => string;
 } = {
   type: ({ expected, actual }) => `must be ${TYPES[expected]}, but is ${shown(actual)}.`,
   one_of: ({ allowed, actual }) => `must be ${alternatives(allowed)}, but is ${shown(actual)}.`,
   integer: ({ min, max, actual }) => `must be an integer from ${min} to ${max}, but is ${shown(actual)}.`,
   characters: ({ min, max, actual }) => `must have ${min} to ${max} characters, but has ${actual}.`,
   characters_max: ({ max, actual }) => `must have at most ${max} characters, but has ${actual}.`,
-  items_max: ({ max, actual }) => `must have at most ${max} items, but has ${actual}.`,
+  items_max: ({ max, actual }) => `must have at most ${max} ${max === 1 ? "item" : "items"}, but has ${actual}.`,
   visible_characters: ({ min, max, actual }) =>
     `must have ${min} to ${max} visible characters, but is ${shown(actual)}.`,
   visible_ascii: ({ min, max, actual }) =>
@@ -35,6 +35,7 @@ const predicates: {
   https_url: ({ actual }) => `must be a complete URL that starts with https://, but is ${shown(actual)}.`,
   http_url: ({ actual }) => `must be a complete http(s) URL, but is ${shown(actual)}.`,
   new_endpoint: () => "must not be the URL of another endpoint of this account.",
+  public_host: ({ actual }) => `must be reachable on the Internet, but its host ${shown(actual)} is not public.`,
   no_user_info: () => "must not have a user name or password in front of the host.",
   future_time: ({ actual }) =>
     `must be a time in the future such as 2030-01-31 or 2030-01-31T12:00:00Z, but is ${shown(actual)}.`,
@@ -48,10 +49,13 @@ const predicates: {
     `must have a string of at most ${max} characters for ${shown(key)}, but has ${typeof actual === "string" ? `${[...actual].length} characters` : shown(actual)}.`,
   key_reused: ({ hours }) =>
     `was used with another request body within the last ${hours} hours; use a new key for a new request.`,
+  key_of_deleted: ({ taskId }) =>
+    `belongs to the panorama ${taskId}, which was deleted; use a new key for a new panorama.`,
   prompt_or_images: (_, { imageUrls }) => `needs a prompt, ${imageUrls}, or both.`,
   prompt_without_images: ({ min, actual }, { imageUrls }) =>
     `must have at least ${min} characters, not counting white space at its ends, if there are no ${imageUrls}, but is ${shown(actual)}.`,
-  deleted_image: () => "was uploaded here, but is deleted; upload the image again and use its new URL.",
+  missing_image: () =>
+    "does not exist in this service: it was deleted, has expired, or was never there; upload the image again and use its new URL.",
   cost_max: ({ max, cost }) => `is ${max}, but this panorama costs ${cost} credits; nothing was reserved.`,
   not_finished: () => "is still being generated or stored; delete it when it is finished, or cancel it first.",
   images_only: () => "must have an item: this service makes panoramas from images only.",

@@ -1,19 +1,16 @@
 import { err, type Result } from "neverthrow";
-import { parseApiKeySecret } from "../../domain/api-key.js";
+import { parseApiKeySecret } from "../../domain/accounts/api-key.js";
 import type { RequestKind } from "../../domain/panorama-policy.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Awaitable } from "../awaitable.js";
-import type { AdmittedRequest, ApiRequests, RefusedRequest } from "../ports/api-requests.js";
 import type { Secrets } from "../ports/secrets.js";
+import type { AdmittedRequest, ApiRequests, RefusedRequest } from "../ports/stores/api-requests.js";
 
 type Ports = { readonly requests: ApiRequests; readonly secrets: Pick<Secrets, "sha256"> };
 
-/** What `admitApiRequest` returns. */
-export type AdmitApiRequest = ReturnType<typeof admitApiRequest>;
-
 /**
- * Admits a request with this API key, and reads `task` if it is given (specification, Authentication and Limits). Checks
- * the key, its expiry and its scopes first, then its rate limit and, for a write, that of its account.
+ * Admits a request with this API key, and reads `task` if it is given (specification, Authentication and Limits).
+ * Checks the key, its expiry and its scopes first, then its rate limit and, for a write, that of its account.
  */
 export const admitApiRequest =
   ({ requests, secrets }: Ports) =>

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
-import type { RateLimited } from "../../domain/rate-limit.js";
-import type { RateLimitedParty, RateLimits } from "../ports/rate-limits.js";
+import type { RateLimited } from "../../domain/credits/rate-limit.js";
 import type { Secrets } from "../ports/secrets.js";
+import type { RateLimitedParty, RateLimits } from "../ports/stores/rate-limits.js";
 
 /** What the limits of logins need. */
 export type LoginThrottlePorts = { readonly rateLimits: RateLimits; readonly secrets: Pick<Secrets, "sha256"> };

@@ -1,19 +1,19 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
-import type { ApiKeyId } from "../../domain/api-key.js";
-import type { RequestKind } from "../../domain/panorama-policy.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { ApiKeyId } from "../../domain/accounts/api-key.js";
 import {
   type AccountRateLimited,
   type Admission,
   accountRateLimited,
   type RateLimited,
-} from "../../domain/rate-limit.js";
+} from "../../domain/credits/rate-limit.js";
+import type { RequestKind } from "../../domain/panorama-policy.js";
 import { type Awaitable, whenReady } from "../awaitable.js";
-import type { RateLimits } from "../ports/rate-limits.js";
+import type { RateLimits } from "../ports/stores/rate-limits.js";
 
 /**
- * Counts a request for its key and, if it is a write that the key's limit admits, for its account. For stores that count
- * apart from what they read (ports/api-requests.ts).
+ * Counts a request for its key and, if it is a write that the key's limit admits, for its account. For stores that
+ * count apart from what they read (ports/api-requests.ts).
  */
 export const countRequest = (
   rateLimits: RateLimits,

@@ -1,9 +1,9 @@
 import { err, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
-import { admitKey, allowKey, type NoPaidOrder, type TooManyApiKeys } from "../../domain/api-key.js";
-import { type KeyLimits, NO_LIMITS } from "../../domain/key-limits.js";
-import type { ApiKeyStore } from "../ports/api-key-store.js";
-import type { OrderStore } from "../ports/order-store.js";
+import type { AccountId } from "../../domain/account-id.js";
+import { admitKey, allowKey, type NoPaidOrder, type TooManyApiKeys } from "../../domain/accounts/api-key.js";
+import { type KeyLimits, NO_LIMITS } from "../../domain/accounts/key-limits.js";
+import type { ApiKeyStore } from "../ports/stores/api-key-store.js";
+import type { OrderStore } from "../ports/stores/order-store.js";
 import { type CreatedApiKey, type NewApiKeyPorts, newApiKey } from "./new-api-key.js";
 
 type Ports = NewApiKeyPorts & {
@@ -11,10 +11,9 @@ type Ports = NewApiKeyPorts & {
   readonly keys: Pick<ApiKeyStore, "insert">;
 };
 
-/** What `createApiKey` returns. */
-export type CreateApiKey = ReturnType<typeof createApiKey>;
-
-/** Creates a key; refused without a paid order (specification, Authentication, 3) and above the maximum of live keys. */
+/**
+ * Creates a key; refused without a paid order (specification, Authentication, 3) and above the maximum of live keys.
+ */
 export const createApiKey =
   (ports: Ports) =>
   async (

@@ -1,9 +1,9 @@
-import type { Account } from "../../domain/account.js";
-import { isLive, type SessionToken } from "../../domain/session.js";
-import type { AccountStore } from "../ports/account-store.js";
+import type { Account } from "../../domain/accounts/account.js";
+import { isLive, type SessionToken } from "../../domain/accounts/session.js";
 import type { Clock } from "../ports/clock.js";
 import type { Secrets } from "../ports/secrets.js";
-import type { SessionStore } from "../ports/session-store.js";
+import type { AccountStore } from "../ports/stores/account-store.js";
+import type { SessionStore } from "../ports/stores/session-store.js";
 
 type Ports = {
   readonly accounts: Pick<AccountStore, "find">;
@@ -14,9 +14,6 @@ type Ports = {
 
 /** A logged-in user. Every form contains `formToken`, which other sites cannot know (protection against CSRF). */
 export type Visitor = { readonly account: Account; readonly token: SessionToken; readonly formToken: string };
-
-/** What `findSession` returns. */
-export type FindSession = ReturnType<typeof findSession>;
 
 /** Returns the user of this session token; `undefined` for an unknown, expired or ended session. */
 export const findSession =

@@ -1,7 +1,4 @@
-import type { AccountStore } from "../ports/account-store.js";
-
-/** What `hasAccounts` returns. */
-export type HasAccounts = ReturnType<typeof hasAccounts>;
+import type { AccountStore } from "../ports/stores/account-store.js";
 
 /** Whether any account exists. None exists at the first start of the service. */
 export const hasAccounts =

@@ -1,7 +1,7 @@
-import type { ApiKeyId } from "../../domain/api-key.js";
-import { allowUse, type KeyUse } from "../../domain/key-limits.js";
-import type { AdmittedKey } from "../ports/api-requests.js";
+import type { ApiKeyId } from "../../domain/accounts/api-key.js";
+import { allowUse, type KeyUse } from "../../domain/accounts/key-limits.js";
 import type { Clock } from "../ports/clock.js";
+import type { AdmittedKey } from "../ports/stores/api-requests.js";
 
 /** No request is held for longer. A timer cannot run for the years after which a key may expire. */
 const HELD_MILLISECONDS_MAX = 60 * 60 * 1000;
@@ -10,14 +10,16 @@ const HELD_MILLISECONDS_MAX = 60 * 60 * 1000;
 export type HeldKeys = ReturnType<typeof heldKeys>;
 
 /**
- * A request that is held open. `signal` is aborted when the client leaves, and when the key may not be used any more, which
- * `hasEnded` tells. `release` must be called when the request has ended, unless the signal of the client is aborted then.
+ * A request that is held open. `signal` is aborted when the client leaves, and when the key may not be used any more,
+ * which `hasEnded` tells. `release` must be called when the request has ended, unless the signal of the client is
+ * aborted then.
  */
 export type HeldKey = { readonly signal: AbortSignal; readonly release: () => void; readonly hasEnded: () => boolean };
 
 /**
  * The API keys of the requests that this process holds open: streams of events and waits. A request ends when its key
- * expires, and within a second after the key was revoked or changed, or its account closed (watch-streams.ts).
+ * expires, and within a second after the key was revoked or changed, or its account closed
+ * (background/watch-streams.ts).
  */
 export const heldKeys = ({ clock }: { readonly clock: Pick<Clock, "now" | "sleep"> }) => {
   const held = new Map<ApiKeyId, Set<() => void>>();
@@ -46,7 +48,10 @@ export const heldKeys = ({ clock }: { readonly clock: Pick<Clock, "now" | "sleep
       return { signal: ended.signal, release, hasEnded: () => isUnusable };
     },
     ids: (): ApiKeyId[] => [...held.keys()],
-    /** Ends the requests of those of `ids` that may not be used any more. `live`: the limits of those that are not revoked. */
+    /**
+     * Ends the requests of those of `ids` that may not be used any more. `live`: the limits of those that are not
+     * revoked.
+     */
     endUnusable: (ids: readonly ApiKeyId[], live: ReadonlyMap<ApiKeyId, KeyUse>): void => {
       const now = clock.now();
       for (const id of ids) {

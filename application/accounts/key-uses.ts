@@ -1,6 +1,6 @@
-import type { ApiKeyId } from "../../domain/api-key.js";
-import type { ApiKeyStore } from "../ports/api-key-store.js";
+import type { ApiKeyId } from "../../domain/accounts/api-key.js";
 import type { Clock } from "../ports/clock.js";
+import type { ApiKeyStore } from "../ports/stores/api-key-store.js";
 
 type Ports = { readonly keys: Pick<ApiKeyStore, "recordUses">; readonly clock: Pick<Clock, "now"> };
 
@@ -14,6 +14,9 @@ const PRECISION_MILLISECONDS = 60 * 60 * 1000;
  * Remembers when each API key was last used, so that a request writes nothing. `flush` stores the uses of the keys that
  * it has not stored for an hour, and must be called once a minute; `flushAll` stores every use, and must be called at
  * the end. A killed process loses what is not stored yet. Both throw if the store is unreachable.
+ *
+ * Once a minute was too often: many keys held up requests, and each commit made SQLite readers forget what they
+ * remember.
  */
 export const keyUses = ({ keys, clock }: Ports) => {
   const pending = new Map<ApiKeyId, Date>();

@@ -1,11 +1,11 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
-import type { ApiKey, ApiKeyId } from "../../domain/api-key.js";
-import type { Spending } from "../../domain/budget.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { ApiKey, ApiKeyId } from "../../domain/accounts/api-key.js";
+import type { Spending } from "../../domain/credits/budget.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { AccountStore } from "../ports/account-store.js";
-import type { ApiKeyStore } from "../ports/api-key-store.js";
 import type { Clock } from "../ports/clock.js";
+import type { AccountStore } from "../ports/stores/account-store.js";
+import type { ApiKeyStore } from "../ports/stores/api-key-store.js";
 
 type Ports = {
   readonly accounts: Pick<AccountStore, "exists">;
@@ -13,7 +13,7 @@ type Ports = {
   readonly clock: Pick<Clock, "now">;
 };
 
-/** A key, and what it has spent in the current day and month (domain/budget.ts). */
+/** A key, and what it has spent in the current day and month (domain/credits/budget.ts). */
 export type KeyWithSpending = { readonly key: ApiKey; readonly spending: Spending };
 
 const NOTHING: Spending = { today: 0, thisMonth: 0 };
@@ -23,9 +23,6 @@ export const withSpending = (
   keys: readonly ApiKey[],
   spending: ReadonlyMap<ApiKeyId, Spending>,
 ): readonly KeyWithSpending[] => keys.map((key) => ({ key, spending: spending.get(key.id) ?? NOTHING }));
-
-/** What `listApiKeys` returns. */
-export type ListApiKeys = ReturnType<typeof listApiKeys>;
 
 /** All keys of the account, oldest first, including revoked ones. */
 export const listApiKeys =

@@ -1,10 +1,10 @@
 import { err, ok, type Result } from "neverthrow";
-import { parseEmail } from "../../domain/account.js";
-import { mayBePassword } from "../../domain/password.js";
-import type { RateLimited } from "../../domain/rate-limit.js";
-import type { SessionToken } from "../../domain/session.js";
-import type { AccountStore } from "../ports/account-store.js";
+import { parseEmail } from "../../domain/accounts/account.js";
+import { mayBePassword } from "../../domain/accounts/password.js";
+import type { SessionToken } from "../../domain/accounts/session.js";
+import type { RateLimited } from "../../domain/credits/rate-limit.js";
 import type { HashingBusy, Secrets } from "../ports/secrets.js";
+import type { AccountStore } from "../ports/stores/account-store.js";
 import { admitLoginAttempt, type LoginAttempt, type LoginThrottlePorts } from "./admit-login-attempt.js";
 import { type NewSessionPorts, newSession } from "./new-session.js";
 
@@ -19,9 +19,6 @@ type Ports = Pick<LoginThrottlePorts, "rateLimits"> &
 
 /** An attempt to log in with a password. */
 export type Credentials = LoginAttempt & { readonly password: string };
-
-/** What `logIn` returns. */
-export type LogIn = ReturnType<typeof logIn>;
 
 /**
  * Opens a session for the right password. Takes the same time for an unknown e-mail address as for a known one. Stops

@@ -1,11 +1,8 @@
-import type { SessionToken } from "../../domain/session.js";
+import type { SessionToken } from "../../domain/accounts/session.js";
 import type { Secrets } from "../ports/secrets.js";
-import type { SessionStore } from "../ports/session-store.js";
+import type { SessionStore } from "../ports/stores/session-store.js";
 
 type Ports = { readonly sessions: Pick<SessionStore, "delete">; readonly secrets: Pick<Secrets, "sha256"> };
-
-/** What `logOut` returns. */
-export type LogOut = ReturnType<typeof logOut>;
 
 /** Deletes the session, so that copies of its cookie are refused, too. */
 export const logOut =

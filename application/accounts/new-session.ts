@@ -1,9 +1,9 @@
-import type { AccountId } from "../../domain/account.js";
-import { openSession, type SessionToken } from "../../domain/session.js";
+import type { AccountId } from "../../domain/account-id.js";
+import { openSession, type SessionToken } from "../../domain/accounts/session.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { Secrets } from "../ports/secrets.js";
-import type { SessionStore } from "../ports/session-store.js";
+import type { SessionStore } from "../ports/stores/session-store.js";
 
 /** What a new session needs. */
 export type NewSessionPorts = {

@@ -1,13 +1,13 @@
 import { err, ok, type Result } from "neverthrow";
-import type { Account, Email } from "../../domain/account.js";
-import { type ApiKeySecret, allowKey, type NoPaidOrder } from "../../domain/api-key.js";
-import type { Credits } from "../../domain/credits.js";
-import { NO_LIMITS } from "../../domain/key-limits.js";
-import { welcomeEntry } from "../../domain/ledger.js";
-import type { PaidOrder } from "../../domain/order.js";
-import type { AccountStore, EmailTaken } from "../ports/account-store.js";
+import type { Account, Email } from "../../domain/accounts/account.js";
+import { type ApiKeySecret, allowKey, type NoPaidOrder } from "../../domain/accounts/api-key.js";
+import { NO_LIMITS } from "../../domain/accounts/key-limits.js";
+import type { Credits } from "../../domain/credits/credits.js";
+import { welcomeEntry } from "../../domain/credits/ledger.js";
+import type { PaidOrder } from "../../domain/credits/order.js";
 import type { Ids } from "../ports/ids.js";
 import type { HashingBusy, Secrets } from "../ports/secrets.js";
+import type { AccountStore, EmailTaken } from "../ports/stores/account-store.js";
 import { type NewApiKeyPorts, newApiKey } from "./new-api-key.js";
 
 /** What is known of a new account. */
@@ -30,9 +30,6 @@ type Ports = NewApiKeyPorts & {
   readonly ids: Pick<Ids, "accountId" | "orderId">;
   readonly secrets: Pick<Secrets, "hashPassword">;
 };
-
-/** What `openAccount` returns. */
-export type OpenAccount = ReturnType<typeof openAccount>;
 
 /** Opens an account together with its paid order and its key, if requested. On an error nothing is stored. */
 export const openAccount =
@@ -58,6 +55,6 @@ export const openAccount =
     const welcome = welcomeCredits ? welcomeEntry(account.id, welcomeCredits, now) : undefined;
     const hash = password === undefined ? ok(undefined) : await secrets.hashPassword(password, signal);
     if (hash.isErr()) return err(hash.error);
-    const opened = await accounts.open(account, hash.value, order, created?.key, welcome);
+    const opened = await accounts.open(account, { passwordHash: hash.value, order, key: created?.key, welcome });
     return opened.map(() => ({ account, secret: created?.secret }));
   };

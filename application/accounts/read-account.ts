@@ -1,13 +1,13 @@
-import type { AccountId } from "../../domain/account.js";
-import type { Credits, CreditTotals } from "../../domain/credits.js";
-import type { LedgerCursor, LedgerEntry } from "../../domain/ledger.js";
-import type { Order, OrderId } from "../../domain/order.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { Credits, CreditTotals } from "../../domain/credits/credits.js";
+import type { LedgerCursor, LedgerEntry } from "../../domain/credits/ledger.js";
+import type { Order, OrderId } from "../../domain/credits/order.js";
 import { pageOf } from "../page-of.js";
-import type { AccountStore } from "../ports/account-store.js";
-import type { ApiKeyStore } from "../ports/api-key-store.js";
 import type { Clock } from "../ports/clock.js";
-import type { LedgerStore } from "../ports/ledger-store.js";
-import type { OrderStore } from "../ports/order-store.js";
+import type { AccountStore } from "../ports/stores/account-store.js";
+import type { ApiKeyStore } from "../ports/stores/api-key-store.js";
+import type { LedgerStore } from "../ports/stores/ledger-store.js";
+import type { OrderStore } from "../ports/stores/order-store.js";
 import { type KeyWithSpending, withSpending } from "./list-api-keys.js";
 
 type Ports = {
@@ -30,7 +30,7 @@ export type AccountPlaces = {
 /** The lists are newest first. `nextOrders`, `nextLedger`: where the next page begins; `undefined` on the last page. */
 export type AccountOverview = {
   readonly credits: CreditTotals;
-  /** The threshold of domain/low-balance.ts. */
+  /** The threshold of domain/credits/low-balance.ts. */
   readonly lowBalance: Credits | undefined;
   readonly hasPaidOrder: boolean;
   /** Keys that are not revoked. */
@@ -40,9 +40,6 @@ export type AccountOverview = {
   readonly ledger: readonly LedgerEntry[];
   readonly nextLedger: LedgerCursor | undefined;
 };
-
-/** What `readAccount` returns. */
-export type ReadAccount = ReturnType<typeof readAccount>;
 
 /** Reads what the account page shows. Throws if the account does not exist. */
 export const readAccount =

@@ -1,13 +1,10 @@
 import type { Result } from "neverthrow";
-import type { ApiKeyId } from "../../domain/api-key.js";
+import type { ApiKeyId } from "../../domain/accounts/api-key.js";
 import type { NotFound } from "../errors.js";
-import type { ApiKeyStore } from "../ports/api-key-store.js";
 import type { Clock } from "../ports/clock.js";
+import type { ApiKeyStore } from "../ports/stores/api-key-store.js";
 
 type Ports = { readonly keys: Pick<ApiKeyStore, "revoke">; readonly clock: Pick<Clock, "now"> };
-
-/** What `revokeAnyApiKey` returns. */
-export type RevokeAnyApiKey = ReturnType<typeof revokeAnyApiKey>;
 
 /** For the operator: revokes a key of any account. */
 export const revokeAnyApiKey =

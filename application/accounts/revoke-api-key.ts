@@ -1,16 +1,16 @@
 import { err, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
-import type { ApiKeyId } from "../../domain/api-key.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { ApiKeyId } from "../../domain/accounts/api-key.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { ApiKeyStore } from "../ports/api-key-store.js";
 import type { Clock } from "../ports/clock.js";
+import type { ApiKeyStore } from "../ports/stores/api-key-store.js";
 
 type Ports = { readonly keys: Pick<ApiKeyStore, "listLive" | "revoke">; readonly clock: Pick<Clock, "now"> };
 
-/** What `revokeApiKey` returns. */
-export type RevokeApiKey = ReturnType<typeof revokeApiKey>;
-
-/** Revokes a key of the account. A key of another account, and one that is revoked, give the same error as an unknown one. */
+/**
+ * Revokes a key of the account. A key of another account, and one that is revoked, give the same error as an unknown
+ * one.
+ */
 export const revokeApiKey =
   ({ keys, clock }: Ports) =>
   async (owner: AccountId, id: ApiKeyId): Promise<Result<void, NotFound>> => {

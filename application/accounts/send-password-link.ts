@@ -1,15 +1,15 @@
 import { err, ok, type Result } from "neverthrow";
-import { parseEmail } from "../../domain/account.js";
+import { parseEmail } from "../../domain/accounts/account.js";
+import { openPasswordLink, PASSWORD_LINKS_MAX } from "../../domain/accounts/password-link.js";
+import type { SignUpRefused } from "../../domain/accounts/sign-up.js";
+import type { RateLimited } from "../../domain/credits/rate-limit.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
-import { openPasswordLink, PASSWORD_LINKS_MAX } from "../../domain/password-link.js";
-import type { RateLimited } from "../../domain/rate-limit.js";
-import type { SignUpRefused } from "../../domain/sign-up.js";
 import type { ApplicationSettings } from "../application-settings.js";
-import type { AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { Letter, Mail } from "../ports/mail.js";
-import type { PasswordLinkStore } from "../ports/password-link-store.js";
+import type { AccountStore } from "../ports/stores/account-store.js";
+import type { PasswordLinkStore } from "../ports/stores/password-link-store.js";
 import { type LoginAttempt, type LoginThrottlePorts, partyNamed } from "./admit-login-attempt.js";
 
 type Ports = LoginThrottlePorts & {
@@ -19,9 +19,6 @@ type Ports = LoginThrottlePorts & {
   readonly ids: Pick<Ids, "passwordLinkToken">;
   readonly mail: Mail;
 };
-
-/** What `sendPasswordLink` returns. */
-export type SendPasswordLink = ReturnType<typeof sendPasswordLink>;
 
 /**
  * Sends an e-mail with a link that sets a password: to everybody who signs up, and to the owner of an account who asks

@@ -1,13 +1,13 @@
 import { err, ok, type Result } from "neverthrow";
+import { parsePassword } from "../../domain/accounts/password.js";
+import type { SessionToken } from "../../domain/accounts/session.js";
+import { welcomeEntry } from "../../domain/credits/ledger.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
-import { welcomeEntry } from "../../domain/ledger.js";
-import { parsePassword } from "../../domain/password.js";
-import type { SessionToken } from "../../domain/session.js";
 import type { ApplicationSettings } from "../application-settings.js";
-import type { AccountStore } from "../ports/account-store.js";
 import type { Ids } from "../ports/ids.js";
-import type { LinkExpired, PasswordLinkStore } from "../ports/password-link-store.js";
 import type { HashingBusy, Secrets } from "../ports/secrets.js";
+import type { AccountStore } from "../ports/stores/account-store.js";
+import type { LinkExpired, PasswordLinkStore } from "../ports/stores/password-link-store.js";
 import { emailOfLink } from "./check-password-link.js";
 import { type NewSessionPorts, newSession } from "./new-session.js";
 
@@ -17,9 +17,6 @@ type Ports = NewSessionPorts & {
   readonly ids: Pick<Ids, "accountId">;
   readonly secrets: Pick<Secrets, "hashPassword">;
 };
-
-/** What `setPasswordByLink` returns. */
-export type SetPasswordByLink = ReturnType<typeof setPasswordByLink>;
 
 /**
  * Sets the password of the account, ends its sessions, and opens a new one: the link proves who the user is, so a login
@@ -45,7 +42,11 @@ export const setPasswordByLink =
     if (hash.isErr()) return err(hash.error);
     const [newAccount, now] = [ids.accountId(), clock.now()];
     const welcome = welcomeCredits ? welcomeEntry(newAccount, welcomeCredits, now) : undefined;
-    const redeemed = await links.redeem(secrets.sha256(link.token), hash.value, newAccount, now, welcome);
+    const redeemed = await links.redeem(
+      secrets.sha256(link.token),
+      { passwordHash: hash.value, newAccountId: newAccount, welcome },
+      now,
+    );
     if (redeemed.isErr()) return err(redeemed.error);
     const session = await newSession(ports, redeemed.value, hash.value);
     return session === undefined ? err({ kind: "link_expired" }) : ok(session);

@@ -1,17 +1,14 @@
 import { err, type Result } from "neverthrow";
-import type { Email } from "../../domain/account.js";
-import type { Password } from "../../domain/password.js";
+import type { Email } from "../../domain/accounts/account.js";
+import type { Password } from "../../domain/accounts/password.js";
 import type { NotFound } from "../errors.js";
-import type { AccountStore } from "../ports/account-store.js";
 import type { HashingBusy, Secrets } from "../ports/secrets.js";
+import type { AccountStore } from "../ports/stores/account-store.js";
 
 type Ports = {
   readonly accounts: Pick<AccountStore, "setPassword">;
   readonly secrets: Pick<Secrets, "hashPassword">;
 };
-
-/** What `setPassword` returns. */
-export type SetPassword = ReturnType<typeof setPassword>;
 
 /** For the operator: sets the password of an account, and ends its sessions. */
 export const setPassword =

@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "neverthrow";
-import { parseEmail } from "../../domain/account.js";
+import { parseEmail } from "../../domain/accounts/account.js";
+import { parsePassword } from "../../domain/accounts/password.js";
+import type { SignUpRefused } from "../../domain/accounts/sign-up.js";
+import type { RateLimited } from "../../domain/credits/rate-limit.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
-import { parsePassword } from "../../domain/password.js";
-import type { RateLimited } from "../../domain/rate-limit.js";
-import type { SignUpRefused } from "../../domain/sign-up.js";
 import type { ApplicationSettings } from "../application-settings.js";
 import type { HashingBusy } from "../ports/secrets.js";
 import { admitLoginAttempt, type LoginThrottlePorts } from "./admit-login-attempt.js";
@@ -12,12 +12,10 @@ import { openAccount } from "./open-account.js";
 
 type Ports = LoginThrottlePorts & Parameters<typeof openAccount>[0];
 
-/** What `signUp` returns. */
-export type SignUp = ReturnType<typeof signUp>;
-
 /**
- * Opens an account with a password, where no e-mails can be sent that would confirm the address. If the address is taken,
- * nothing is stored, but the result and the time are the same. A login with the password then shows whether it was taken.
+ * Opens an account with a password, where no e-mails can be sent that would confirm the address. If the address is
+ * taken, nothing is stored, but the result and the time are the same. A login with the password then shows whether it
+ * was taken.
  */
 export const signUp =
   (

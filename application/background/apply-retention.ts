@@ -1,43 +1,17 @@
-import {
-  adoptSetting,
-  firstRetention,
-  isLonger,
-  longer,
-  type Retained,
-  type Retention,
-  type RetentionTime,
-} from "../../domain/retention.js";
+import { isLonger, longer, type Retained, type Retention, type RetentionTime } from "../../domain/images/retention.js";
+import { retentionOf } from "../operators/retention-of.js";
 import type { Clock } from "../ports/clock.js";
 import type { Reporter } from "../ports/reporter.js";
-import type { RetentionStore } from "../ports/retention-store.js";
+import type { RetentionStore } from "../ports/stores/retention-store.js";
 
-type StorePorts = { readonly retentions: RetentionStore; readonly clock: Pick<Clock, "now"> };
-type Ports = StorePorts & { readonly reporter: Pick<Reporter, "report"> };
+type Ports = {
+  readonly retentions: RetentionStore;
+  readonly clock: Pick<Clock, "now">;
+  readonly reporter: Pick<Reporter, "report">;
+};
 
-/** A service that was down for so long at the start has not erased what was over meanwhile. */
-const DOWN_MILLISECONDS = 24 * 60 * 60 * 1000;
 /** How often it is told that a setting waits for its confirmation. */
 const TELL_MILLISECONDS = 60 * 60 * 1000;
-
-/** What was erased so far is what the setting would erase, if nothing much older is kept. */
-const erasesMore = async ({ retentions, clock }: StorePorts, retained: Retained, setting: RetentionTime) => {
-  if (setting === null) return false;
-  const before = new Date(clock.now().getTime() - setting - DOWN_MILLISECONDS);
-  return (await retentions.olderThan(retained, before)).count > 0;
-};
-
-/** The retention of all instances, after this one has told its setting. */
-export const retentionOf = async (
-  ports: StorePorts,
-  retained: Retained,
-  setting: RetentionTime,
-): Promise<Retention> => {
-  const { retentions, clock } = ports;
-  const stored = await retentions.find(retained);
-  if (stored !== undefined && adoptSetting(stored, setting, clock.now()) === stored) return stored;
-  const first = firstRetention(setting, stored === undefined && (await erasesMore(ports, retained, setting)));
-  return retentions.change(retained, (current) => adoptSetting(current ?? first, setting, clock.now()));
-};
 
 /** One thing that is erased after a time. */
 export type RetentionWork = {

@@ -1,8 +1,7 @@
-import { isActive, type Task } from "../../domain/task.js";
+import { isActive, type Task } from "../../domain/tasks/task.js";
 import type { HeldKeys } from "../accounts/held-keys.js";
 import type { KeyUses } from "../accounts/key-uses.js";
 import type { CompleteSettings } from "../complete-settings.js";
-import { watchStreams } from "../events/watch-streams.js";
 import type { Clock } from "../ports/clock.js";
 import type { EventSignals } from "../ports/event-signals.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
@@ -11,10 +10,15 @@ import type { Imaging } from "../ports/imaging.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Reporter } from "../ports/reporter.js";
 import type { MakeSchedule, Schedule } from "../ports/schedule.js";
+import type { DeliveryStore } from "../ports/stores/delivery-store.js";
+import type { EventStore } from "../ports/stores/event-store.js";
+import type { RateLimits } from "../ports/stores/rate-limits.js";
+import type { ReferenceStore } from "../ports/stores/reference-store.js";
+import type { RetentionStore } from "../ports/stores/retention-store.js";
+import type { TaskPorts } from "../ports/stores/task-ports.js";
+import type { DueWork } from "../ports/stores/task-work.js";
 import type { TaskSignals } from "../ports/task-signals.js";
-import type { DueWork } from "../ports/task-store.js";
 import type { WebhookSender } from "../ports/webhook-sender.js";
-import type { Stores } from "../store-use-cases.js";
 import { deleteOldEvents } from "../webhooks/delete-old-events.js";
 import { deliverEvents } from "../webhooks/deliver-events.js";
 import { applyRetention } from "./apply-retention.js";
@@ -28,11 +32,15 @@ import { settleSubmittedTasks } from "./settle-submitted-tasks.js";
 import { startQueuedTasks } from "./start-queued-tasks.js";
 import { KEEP_PAUSE_MILLISECONDS_MAX } from "./store-panorama.js";
 import { sweep } from "./sweep.js";
+import { watchStreams } from "./watch-streams.js";
 import { watchWaitedTasks } from "./watch-waited-tasks.js";
 
 /** Tasks in progress at the same time, per process and kind of work. */
 const POLL_CONCURRENCY = 64; // at one second per answer, about as many polls per second as providers allow
-/** Slow downloads take their time limit, so that they delay others by less than a customer notices. */
+/**
+ * Slow downloads take their time limit, so that they delay others by less than a customer notices. The largest results
+ * of all of them fit into memory.
+ */
 const CHECK_CONCURRENCY = 8;
 const KEEP_CONCURRENCY = 4;
 const SWEEP_CONCURRENCY = 16;
@@ -51,7 +59,13 @@ const IMAGE_LEASES = 3;
 /** Uploads of closed accounts, which are as old as 1970, are deleted nevertheless, and those of deleted panoramas. */
 const NEARLY_FOR_EVER = 50 * 365 * 24 * 60 * 60 * 1000;
 
-type Ports = Pick<Stores, "tasks" | "references" | "retentions" | "events" | "deliveries" | "rateLimits"> & {
+type Ports = {
+  readonly tasks: TaskPorts;
+  readonly references: ReferenceStore;
+  readonly retentions: RetentionStore;
+  readonly events: EventStore;
+  readonly deliveries: DeliveryStore;
+  readonly rateLimits: RateLimits;
   readonly provider: GenerationProvider;
   readonly storage: ObjectStorage;
   readonly imaging: Imaging;
@@ -87,29 +101,8 @@ export type WorkName =
 /** All work that runs in the background, with its times and limits. */
 export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedule<WorkName> => {
   const { provider, tasks, rateLimits, eventSignals, keyUses, reporter } = ports;
-  const { leaseMilliseconds, generationDeadlineMilliseconds, finishedImageRetentionMilliseconds } = settings;
-  const imageLease = { leaseMilliseconds: IMAGE_LEASES * leaseMilliseconds };
-
-  const start = startQueuedTasks(ports, settings);
-  const settle = settleSubmittedTasks(ports, {
-    leaseMilliseconds,
-    concurrency: POLL_CONCURRENCY,
-    generationDeadlineMilliseconds,
-  });
-  const check = checkGeneratedImages(ports, {
-    ...imageLease,
-    concurrency: CHECK_CONCURRENCY,
-    generationDeadlineMilliseconds,
-    seamMax: settings.seamMax,
-  });
-  const keep = keepFinishedImages(ports, { ...imageLease, concurrency: KEEP_CONCURRENCY });
-  const sweepTasks = sweep(ports, {
-    leaseMilliseconds,
-    concurrency: SWEEP_CONCURRENCY,
-    queueDeadlineMilliseconds: settings.queueDeadlineMilliseconds,
-    dueWithinMilliseconds: dueWithinMilliseconds(settings),
-  });
-  const erase = eraseDeletedPanoramas(ports, { leaseMilliseconds, concurrency: ERASE_CONCURRENCY });
+  const { start, settle, check, keep, sweepTasks, erase } = taskWork(ports, settings);
+  const { expire, retain, forget } = retentionWork(ports, settings);
   let claimDeliveries = () => {};
   const deliver = deliverEvents(
     { ...ports, sender: ports.webhookSender },
@@ -122,22 +115,6 @@ export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedu
       },
     },
   );
-  const expire = applyRetention(ports, {
-    retained: "reference_images",
-    setting: settings.referenceRetentionHours * 60 * 60 * 1000,
-    erase: (time, stopping) =>
-      deleteExpiredReferences(ports, { retentionMilliseconds: time ?? NEARLY_FOR_EVER, leaseMilliseconds })(stopping),
-  });
-  const retain = applyRetention(ports, {
-    retained: "finished_images",
-    setting: finishedImageRetentionMilliseconds,
-    erase: async (time, stopping) =>
-      time === null ? 0 : expireFinishedImages(ports, { retentionMilliseconds: time, ...imageLease })(stopping),
-  });
-
-  const [deleteEvents, erasePrompts] = [deleteOldEvents(ports), eraseTexts(ports)];
-  const forget = async (stopping?: AbortSignal) => (await deleteEvents(stopping)) + (await erasePrompts(stopping));
-
   const schedule = ports.schedule<WorkName>(
     [
       { name: "start", everySeconds: 1, run: start },
@@ -169,6 +146,56 @@ export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedu
       if (work === "deliver") claimDeliveries(); // slow receivers make a run last, and the next one would be late
       schedule.wake(work);
     },
+  };
+};
+
+/** What moves tasks to their ends, and images into the storage and out of it. */
+const taskWork = (ports: Ports, settings: CompleteSettings) => {
+  const { leaseMilliseconds, generationDeadlineMilliseconds, queueDeadlineMilliseconds, resultBounds } = settings;
+  const imageLease = { leaseMilliseconds: IMAGE_LEASES * leaseMilliseconds };
+  return {
+    start: startQueuedTasks(ports, settings),
+    settle: settleSubmittedTasks(ports, {
+      leaseMilliseconds,
+      concurrency: POLL_CONCURRENCY,
+      generationDeadlineMilliseconds,
+    }),
+    check: checkGeneratedImages(ports, {
+      ...imageLease,
+      concurrency: CHECK_CONCURRENCY,
+      generationDeadlineMilliseconds,
+      resultBounds,
+    }),
+    keep: keepFinishedImages(ports, { ...imageLease, concurrency: KEEP_CONCURRENCY }),
+    sweepTasks: sweep(ports, {
+      leaseMilliseconds,
+      concurrency: SWEEP_CONCURRENCY,
+      queueDeadlineMilliseconds,
+      dueWithinMilliseconds: dueWithinMilliseconds(settings),
+    }),
+    erase: eraseDeletedPanoramas(ports, { leaseMilliseconds, concurrency: ERASE_CONCURRENCY }),
+  };
+};
+
+/** What erases images, events and texts whose time is over. */
+const retentionWork = (ports: Ports, settings: CompleteSettings) => {
+  const { leaseMilliseconds, referenceRetentionHours, finishedImageRetentionMilliseconds } = settings;
+  const imageLease = { leaseMilliseconds: IMAGE_LEASES * leaseMilliseconds };
+  const [deleteEvents, erasePrompts] = [deleteOldEvents(ports), eraseTexts(ports)];
+  return {
+    expire: applyRetention(ports, {
+      retained: "reference_images",
+      setting: referenceRetentionHours * 60 * 60 * 1000,
+      erase: (time, stopping) =>
+        deleteExpiredReferences(ports, { retentionMilliseconds: time ?? NEARLY_FOR_EVER, leaseMilliseconds })(stopping),
+    }),
+    retain: applyRetention(ports, {
+      retained: "finished_images",
+      setting: finishedImageRetentionMilliseconds,
+      erase: async (time, stopping) =>
+        time === null ? 0 : expireFinishedImages(ports, { retentionMilliseconds: time, ...imageLease })(stopping),
+    }),
+    forget: async (stopping?: AbortSignal) => (await deleteEvents(stopping)) + (await erasePrompts(stopping)),
   };
 };
 

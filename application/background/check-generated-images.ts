@@ -1,16 +1,16 @@
-import { panoramaName } from "../../domain/object-name.js";
-import { flawOf } from "../../domain/picture.js";
-import { RESOLUTIONS } from "../../domain/resolution.js";
-import { type GeneratedTask, type SucceededTask, succeed } from "../../domain/task.js";
+import { panoramaName } from "../../domain/images/object-name.js";
+import { figuresOf, flawOf, type ResultBounds } from "../../domain/images/picture.js";
+import { RESOLUTIONS } from "../../domain/images/resolution.js";
+import { type GeneratedTask, type SucceededTask, succeed, withFigures } from "../../domain/tasks/task.js";
+import { announceStored, failTask } from "../panoramas/end-task.js";
 import type { GeneratedImage, GenerationProvider } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";
 import type { EncodedPanorama } from "../ports/imaging.js";
-import type { Lease } from "../ports/task-store.js";
+import type { Lease } from "../ports/stores/task-store.js";
 import {
   attemptBeforeDeadline,
   type DeadlinePorts,
   type DeadlineSettings,
-  failTask,
   type NotYet,
 } from "./generation-deadline.js";
 import { type StorageProbe, storageProbe } from "./storage-probe.js";
@@ -24,8 +24,8 @@ type Ports = DeadlinePorts &
   };
 
 type Settings = DeadlineSettings & {
-  /** Results with a larger seam are unusable (domain/picture.ts); `undefined` allows any. */
-  readonly seamMax: number | undefined;
+  /** Results beyond it are unusable. */
+  readonly resultBounds: ResultBounds;
 };
 
 /** Between two attempts to download a result. */
@@ -56,14 +56,14 @@ export const checkGeneratedImages = (ports: Ports, settings: Settings) => {
 
 const checkResult = async (
   ports: Ports,
-  { seamMax, leaseMilliseconds }: Settings,
+  { resultBounds, leaseMilliseconds }: Settings,
   probe: StorageProbe,
   lease: Lease<GeneratedTask>,
 ): Promise<NotYet | undefined> => {
   const { provider, imaging, reporter } = ports;
   const { task } = lease;
-  const unusable = async (reason: string) => {
-    await failTask(ports, lease, "generation_failed", `the result is unusable: ${reason}`);
+  const unusable = async (reason: string, result = lease) => {
+    await failTask(ports, result, { reason: "unusable_result", detail: `the result is unusable: ${reason}` });
     return undefined;
   };
 
@@ -74,14 +74,17 @@ const checkResult = async (
     reporter.report({ kind: "provider_unavailable", taskId: task.id, detail: reason });
     return { detail: "the result cannot be downloaded", pauseMilliseconds: CHECK_PAUSE_MILLISECONDS };
   }
-  const panorama = await imaging.panorama(downloaded.value.bytes, RESOLUTIONS[task.request.resolution]);
+  const { bytes, sourceType } = downloaded.value;
+  const panorama = await imaging.panorama(bytes, RESOLUTIONS[task.request.resolution], sourceType);
   if (panorama.isErr()) return unusable(panorama.error.reason);
-  const { nativeSize, seam, poles } = panorama.value;
-  reporter.report({ kind: "picture_measured", taskId: task.id, nativeSize, seam, poles });
-  const flaw = flawOf(panorama.value, seamMax);
-  if (flaw !== undefined) return unusable(flaw);
+  const figures = figuresOf(panorama.value);
+  const { nativeSize } = panorama.value;
+  reporter.report({ kind: "picture_measured", taskId: task.id, provider: task.place, nativeSize, ...figures });
+  const measured = { ...lease, task: withFigures(task, figures) };
+  const flaw = flawOf(panorama.value, resultBounds);
+  if (flaw !== undefined) return unusable(flaw, measured);
 
-  const succeeded = await recordSuccess(ports, lease, panorama.value, leaseMilliseconds);
+  const succeeded = await recordSuccess(ports, measured, panorama.value, leaseMilliseconds);
   if (succeeded !== undefined) {
     await storeResult(ports, probe, succeeded, { bytes: panorama.value.bytes, downloaded: downloaded.value });
   }
@@ -95,14 +98,14 @@ const recordSuccess = async (
   { nativeSize }: EncodedPanorama,
   leaseMilliseconds: number,
 ): Promise<Lease<SucceededTask> | undefined> => {
-  const { ids, clock, reporter, signals } = ports;
+  const { tasks, ids, clock, reporter, signals } = ports;
   const now = clock.now();
   const task = succeed(lease.task, panoramaName(ids.unguessable()), nativeSize, now);
-  const moved = await ports.tasks.moveWithinLease(lease, task, new Date(now.getTime() + leaseMilliseconds));
-  if (moved.isErr()) return undefined;
-  signals.announce(task);
+  const until = new Date(now.getTime() + leaseMilliseconds);
+  const stored = await announceStored(signals, task, tasks.moveWithinLease(lease, task, until));
+  if (stored.isErr()) return undefined;
   const seconds = (now.getTime() - task.reservedAt.getTime()) / 1000;
-  reporter.report({ kind: "task_succeeded", taskId: task.id, seconds });
+  reporter.report({ kind: "task_succeeded", taskId: task.id, provider: task.place, seconds });
   return { ...lease, task };
 };
 

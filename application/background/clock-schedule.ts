@@ -2,12 +2,12 @@ import type { Clock } from "../ports/clock.js";
 import type { MakeSchedule, ScheduledWork } from "../ports/schedule.js";
 import { workRuns } from "./work-runs.js";
 
-/** Schedules work by a clock, with nothing else. A clock that is set back or forward changes when at most one run begins. */
+/** Schedules work by a clock alone. Setting the clock back or forward changes the start of at most one run. */
 export const clockSchedule =
   (clock: Clock): MakeSchedule =>
   (works, onFailure) => {
     const runs = workRuns(works, clock, onFailure);
-    // A signal for each work: Node.js warns of more than ten listeners of one.
+    // A signal for each work: Node.js warns about more than ten listeners of one signal.
     const repeated = works.map((work) => ({ work, stopping: new AbortController() }));
     const repeat = async ({ work, stopping: { signal } }: (typeof repeated)[number]): Promise<void> => {
       while (!signal.aborted) {

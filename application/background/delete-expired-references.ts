@@ -1,7 +1,7 @@
 import type { Clock } from "../ports/clock.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
-import type { ReferenceStore } from "../ports/reference-store.js";
 import type { Reporter } from "../ports/reporter.js";
+import type { ReferenceStore } from "../ports/stores/reference-store.js";
 
 type Ports = {
   readonly references: Pick<ReferenceStore, "expire" | "claimDeletable" | "forget">;
@@ -12,7 +12,7 @@ type Ports = {
 
 /** How long unused reference images are kept, and when a deletion is repeated. */
 export type ReferenceRetention = {
-  /** How long an uploaded image is kept that no task uses. */
+  /** How long an unused uploaded image is kept. */
   readonly retentionMilliseconds: number;
   /** After this time another attempt may delete an object, if the first one failed or its instance was killed. */
   readonly leaseMilliseconds: number;

@@ -1,8 +1,8 @@
-import { thumbnailNameOf } from "../../domain/object-name.js";
-import type { SucceededTask } from "../../domain/task.js";
+import { thumbnailNameOf } from "../../domain/images/object-name.js";
+import type { SucceededTask } from "../../domain/tasks/task.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
-import type { Lease, TaskStore } from "../ports/task-store.js";
+import type { Lease, TaskStore } from "../ports/stores/task-store.js";
 import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
 type Ports = LeasePorts & {
@@ -17,8 +17,8 @@ export const ERASE_PAUSE_MILLISECONDS = 10 * 60 * 1000;
 const COPY_KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 /**
- * Deletes the objects of expired images, and what may be left of deleted panoramas: objects that a worker stored while its
- * panorama was deleted. Of both, the provider's own copy. The owner does not wait for it. Resolves to the number of panoramas.
+ * Deletes the objects of expired images, and objects that a worker stored while their panorama was deleted. Also
+ * deletes the provider's own copy of both. The owner does not wait for it. Resolves to the number of panoramas.
  */
 export const eraseDeletedPanoramas =
   (ports: Ports, limits: WorkLimits) =>

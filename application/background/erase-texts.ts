@@ -1,16 +1,16 @@
-import { TEXTS_KEPT_MILLISECONDS } from "../../domain/task.js";
+import { TEXTS_KEPT_MILLISECONDS } from "../../domain/tasks/task.js";
 import type { Clock } from "../ports/clock.js";
-import type { TaskStore } from "../ports/task-store.js";
+import type { TaskWork } from "../ports/stores/task-work.js";
 
 const TASKS_PER_STATEMENT = 100;
 /** In one run, so that a mountain of old tasks delays no other work. The next run takes the next ones. */
 const STATEMENTS_MAX = 50;
 
-type Ports = { readonly tasks: Pick<TaskStore, "eraseTexts">; readonly clock: Pick<Clock, "now"> };
+type Ports = { readonly tasks: Pick<TaskWork, "eraseTexts">; readonly clock: Pick<Clock, "now"> };
 
 /**
- * Erases prompt, image URLs and metadata of tasks that failed or were deleted a week ago: nobody pays for them, and nobody
- * needs them any more. Resolves to the number of tasks.
+ * Erases prompt, image URLs and metadata of tasks that failed or were deleted a week ago: nobody pays for them, and
+ * nobody needs them any more. Resolves to the number of tasks.
  */
 export const eraseTexts =
   ({ tasks, clock }: Ports) =>

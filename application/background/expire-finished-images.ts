@@ -1,11 +1,12 @@
-import { expire, isKept } from "../../domain/storage-status.js";
-import { withImage } from "../../domain/task.js";
+import { expire, isKept } from "../../domain/images/storage-status.js";
+import { withImage } from "../../domain/tasks/task.js";
 import type { Clock } from "../ports/clock.js";
 import type { Reporter } from "../ports/reporter.js";
-import type { TaskStore } from "../ports/task-store.js";
+import type { TaskLists } from "../ports/stores/task-lists.js";
+import type { TaskStore } from "../ports/stores/task-store.js";
 
 type Ports = {
-  readonly tasks: Pick<TaskStore, "listKeptImages" | "move">;
+  readonly tasks: Pick<TaskStore, "move"> & Pick<TaskLists, "listKeptImages">;
   readonly clock: Pick<Clock, "now">;
   readonly reporter: Pick<Reporter, "report">;
 };

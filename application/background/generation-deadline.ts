@@ -1,21 +1,13 @@
 import { ok, type Result } from "neverthrow";
-import {
-  type FailureReason,
-  fail,
-  type GeneratedTask,
-  restartAge,
-  type SubmittedTask,
-  type Task,
-} from "../../domain/task.js";
-import type { TaskSignals } from "../ports/task-signals.js";
-import type { Lease, StaleTask, TaskStore } from "../ports/task-store.js";
-import { CLOCK_TOLERANCE_MILLISECONDS, type LeasePorts, type WorkLimits } from "./work-on-leases.js";
+import { type GeneratedTask, restartAge, type SubmittedTask } from "../../domain/tasks/task.js";
+import { type FailPorts, failTask } from "../panoramas/end-task.js";
+import { CLOCK_TOLERANCE_MILLISECONDS } from "../ports/clock.js";
+import type { Lease, StaleTask } from "../ports/stores/task-store.js";
+import type { TaskWork } from "../ports/stores/task-work.js";
+import type { LeasePorts, WorkLimits } from "./work-on-leases.js";
 
 /** What work with a deadline needs. */
-export type DeadlinePorts = LeasePorts & {
-  readonly tasks: Pick<TaskStore, "move" | "moveWithinLease">;
-  readonly signals: Pick<TaskSignals, "announce">;
-};
+export type DeadlinePorts = LeasePorts & FailPorts & { readonly tasks: Pick<TaskWork, "moveWithinLease"> };
 
 /** Limits of the work, and the time from submission to the deadline. */
 export type DeadlineSettings = WorkLimits & { readonly generationDeadlineMilliseconds: number };
@@ -35,9 +27,9 @@ export type DeadlineWork<T extends Generation> = {
 };
 
 /**
- * Makes one attempt to move a generation on. After the generation deadline this attempt was the last one: if the task has
- * not moved on, or the attempt throws, the work is stopped, and the task fails and is refunded, whether the work could be
- * stopped or not. Resolves to the time of the next attempt, if there is one.
+ * Makes one attempt to move a generation on. After the generation deadline this attempt was the last one: if the task
+ * has not moved on, or the attempt throws, the work is stopped, and the task fails and is refunded, whether the work
+ * could be stopped or not. Resolves to the time of the next attempt, if there is one.
  */
 export const attemptBeforeDeadline = async <T extends Generation>(
   ports: DeadlinePorts,
@@ -58,7 +50,7 @@ export const attemptBeforeDeadline = async <T extends Generation>(
       if (held.isErr()) return; // another worker holds the lease now
       await stop(task);
     }
-    await failTask(ports, lease.value, "deadline_passed", detail);
+    await failTask(ports, lease.value, { reason: "deadline_passed", detail });
   };
   let notYet: NotYet | undefined;
   try {
@@ -86,28 +78,4 @@ const withPlausibleAge = async <T extends Generation>(
   const task = restartAge(lease.task, now);
   const moved = await tasks.moveWithinLease(lease, task, new Date(now.getTime() + leaseMilliseconds));
   return moved.map(() => ({ ...lease, task }));
-};
-
-/** Fails the task and refunds it. */
-export const failTask = async (
-  ports: DeadlinePorts,
-  lease: Lease<Generation>,
-  reason: FailureReason,
-  detail: string,
-): Promise<void> => {
-  const failed = fail(lease.task, reason, ports.clock.now());
-  const moved = await moveAndAnnounce(ports, lease, failed, undefined);
-  if (moved.isOk()) ports.reporter.report({ kind: "task_failed", taskId: failed.id, reason, detail });
-};
-
-/** Stores and announces the next state. Does not announce a stale task: the worker that moved it has done so. */
-export const moveAndAnnounce = async (
-  { tasks, signals }: DeadlinePorts,
-  lease: Lease<Task>,
-  next: Task,
-  dueAt: Date | undefined,
-): Promise<Result<void, StaleTask>> => {
-  const moved = await tasks.move(lease, next, dueAt);
-  if (moved.isOk()) signals.announce(next);
-  return moved;
 };

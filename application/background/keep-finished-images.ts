@@ -1,4 +1,4 @@
-import { RESOLUTIONS } from "../../domain/resolution.js";
+import { RESOLUTIONS } from "../../domain/images/resolution.js";
 import {
   addThumbnail,
   expire,
@@ -6,20 +6,20 @@ import {
   giveUp,
   type SavedWithoutThumbnail,
   type UploadingImage,
-} from "../../domain/storage-status.js";
-import type { SucceededTask } from "../../domain/task.js";
+} from "../../domain/images/storage-status.js";
+import type { SucceededTask } from "../../domain/tasks/task.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
-import type { Lease } from "../ports/task-store.js";
+import type { Lease } from "../ports/stores/task-store.js";
 import { type Attempt, recordAttempt, type StoragePorts, storePanorama, storeThumbnail } from "./store-panorama.js";
 import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
 type Ports = LeasePorts & StoragePorts & { readonly provider: Pick<GenerationProvider, "download"> };
 
 /**
- * Brings every image of a succeeded task to permanent storage that was not stored right after its check
- * (check-generated-images.ts): the storage was unavailable, or the process was killed. Downloads it again, converts it,
- * makes a thumbnail and stores both. While the permanent storage is unavailable, it tries again for as long as the
- * temporary URL works. Resolves to the number of images processed.
+ * Stores every image of a succeeded task that was not stored right after its check (check-generated-images.ts): the
+ * storage was unavailable, or the process was killed. Downloads it again, converts it, makes a thumbnail and stores
+ * both. While the permanent storage is unavailable, it tries again for as long as the temporary URL works. Resolves to
+ * the number of images processed.
  */
 export const keepFinishedImages =
   (ports: Ports, limits: WorkLimits) =>
@@ -45,7 +45,8 @@ const store = async (ports: Ports, task: SucceededTask, image: UploadingImage): 
     if (kind === "result_gone") return { image: expire(image), detail };
     return { image: kind === "result_unusable" ? giveUp(image) : failAttempt(image), detail };
   }
-  const panorama = await imaging.panorama(downloaded.value.bytes, RESOLUTIONS[task.request.resolution]);
+  const { bytes, sourceType } = downloaded.value;
+  const panorama = await imaging.panorama(bytes, RESOLUTIONS[task.request.resolution], sourceType);
   if (panorama.isErr()) return { image: giveUp(image), detail: panorama.error.reason };
   return storePanorama(ports, image, panorama.value.bytes, downloaded.value);
 };

@@ -3,19 +3,16 @@ import { type NotFound, notFound, type UnverifiedWebhook } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { ProviderUnavailable } from "../ports/generation-provider.js";
 import type { IncomingWebhook, ProviderWebhooks } from "../ports/provider-webhooks.js";
-import type { TaskStore } from "../ports/task-store.js";
+import type { TaskWork } from "../ports/stores/task-work.js";
 
 type Ports = {
   /** By provider name. */
   readonly webhooks: ReadonlyMap<string, ProviderWebhooks>;
-  readonly tasks: Pick<TaskStore, "makeDueNow">;
+  readonly tasks: Pick<TaskWork, "makeDueNow">;
   readonly clock: Pick<Clock, "now">;
   /** Called when a poll is due now. */
   readonly pollDue: () => void;
 };
-
-/** What `receiveProviderWebhook` returns. */
-export type ReceiveProviderWebhook = ReturnType<typeof receiveProviderWebhook>;
 
 /**
  * `POST /hooks/{provider}`: makes the poll of the webhook's task due now. A repeated or late webhook, and one for an

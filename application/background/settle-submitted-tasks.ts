@@ -1,14 +1,13 @@
-import { resultUrlOf } from "../../domain/result-url.js";
-import { finish, isCancelable, type SubmittedTask, wantsCancel } from "../../domain/task.js";
+import { resultUrlOf } from "../../domain/tasks/result-url.js";
+import { type FailureReason, finish, isCancelable, type SubmittedTask, wantsCancel } from "../../domain/tasks/task.js";
+import { failTask, moveTask } from "../panoramas/end-task.js";
 import { carryOutCancel, stopGeneration } from "../panoramas/stop-generation.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
-import type { Lease, TaskStore } from "../ports/task-store.js";
+import type { Lease, TaskStore } from "../ports/stores/task-store.js";
 import {
   attemptBeforeDeadline,
   type DeadlinePorts,
   type DeadlineSettings,
-  failTask,
-  moveAndAnnounce,
   type NotYet,
 } from "./generation-deadline.js";
 import { workOnLeases } from "./work-on-leases.js";
@@ -19,10 +18,10 @@ type Ports = DeadlinePorts & {
 };
 
 /**
- * Polls the provider for every submitted task that is due. A task with a result is `generated`, and the result due to be
- * checked (check-generated-images.ts); a failed one is refunded. If its owner wants a task canceled, the provider is first
- * asked to stop it. After the generation deadline the task is polled once more: if it still runs, or if this throws, the
- * provider is asked to stop it, and it fails and is refunded. Resolves to the number of tasks.
+ * Polls the provider for every submitted task that is due. A task with a result is `generated`, and the result due to
+ * be checked (check-generated-images.ts); a failed one is refunded. If its owner wants a task canceled, the provider is
+ * first asked to stop it. After the generation deadline the task is polled once more: if it still runs, or if this
+ * throws, the provider is asked to stop it, and it fails and is refunded. Resolves to the number of tasks.
  */
 export const settleSubmittedTasks =
   (ports: Ports, settings: DeadlineSettings) =>
@@ -69,6 +68,9 @@ const poll = async (
     detail: "still running",
     pauseMilliseconds: provider.nextPollMilliseconds(task.upstreamTaskId, sinceSubmissionMilliseconds),
   });
+  const fails = async (reason: FailureReason, detail: string, imageIndex?: number): Promise<undefined> => {
+    await failTask(ports, lease, { reason, detail, imageIndex });
+  };
   const progress = await provider.poll(task.upstreamTaskId);
   if (progress.isErr()) {
     // The circuit breaker has reported the outage; a report for each of thousands of tasks would add nothing.
@@ -82,14 +84,13 @@ const poll = async (
     // The owner may have wanted it canceled since the task was leased, and the provider has stopped it because of that.
     const stored = (await ports.tasks.find(task.id, task.accountId)) ?? task;
     const isCanceled = isCancelable(stored) && stored.cancelWish !== undefined;
-    await failTask(ports, lease, isCanceled ? "canceled" : "generation_failed", progress.value.reason);
-    return undefined;
+    const { cause = "generation_failed", reason, imageIndex } = progress.value;
+    return isCanceled ? fails("canceled", reason) : fails(cause, reason, imageIndex);
   }
   const temporaryUrl = resultUrlOf(progress.value.temporaryUrl);
   if (temporaryUrl === undefined) {
-    await failTask(ports, lease, "generation_failed", "the provider's result is not a URL that can be downloaded");
-    return undefined;
+    return fails("unusable_result", "the provider's result is not a URL that can be downloaded");
   }
-  await moveAndAnnounce(ports, lease, finish(task, temporaryUrl), clock.now());
+  await moveTask(ports, lease, finish(task, temporaryUrl), clock.now());
   return undefined;
 };

@@ -1,7 +1,7 @@
-import type { ReservedTask } from "../../domain/task.js";
+import type { ReservedTask } from "../../domain/tasks/task.js";
 import { type SubmissionPorts, type SubmissionSettings, submitTask } from "../panoramas/submit-task.js";
 import { type GenerationProvider, takesCreations } from "../ports/generation-provider.js";
-import type { TaskStore } from "../ports/task-store.js";
+import type { TaskQueue } from "../ports/stores/task-queue.js";
 import { waitUpToASecond } from "./wait-up-to-a-second.js";
 
 /**
@@ -12,16 +12,16 @@ import { waitUpToASecond } from "./wait-up-to-a-second.js";
 const IN_FLIGHT_MAX = { ready: 16, busy: 0, probing: 1, down: 0 };
 
 type Ports = SubmissionPorts & {
-  readonly tasks: Pick<TaskStore, "startQueued">;
+  readonly tasks: Pick<TaskQueue, "startQueued">;
   readonly provider: Pick<GenerationProvider, "places" | "readiness">;
 };
 
 type Settings = SubmissionSettings & { readonly submissionDeadlineMilliseconds: number };
 
 /**
- * Submits queued tasks while places of the provider have free slots, round robin over accounts (domain/queue.ts). While
- * the provider is down or busy, they stay queued. After a task came back because the provider is busy, this run starts no
- * more. A slow submission does not delay the others. Resolves to the number of submitted tasks.
+ * Submits queued tasks while places of the provider have free slots, round robin over accounts (domain/tasks/queue.ts).
+ * While the provider is down or busy, they stay queued. After a task came back because the provider is busy, this run
+ * starts no more. A slow submission does not delay the others. Resolves to the number of submitted tasks.
  */
 export const startQueuedTasks =
   (ports: Ports, settings: Settings) =>

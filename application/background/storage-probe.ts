@@ -1,4 +1,4 @@
-import { type UploadingImage, waitForStorage } from "../../domain/storage-status.js";
+import { type UploadingImage, waitForStorage } from "../../domain/images/storage-status.js";
 import type { Attempt } from "./store-panorama.js";
 
 /**

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { thumbnailNameOf } from "../../domain/object-name.js";
+import { thumbnailNameOf } from "../../domain/images/object-name.js";
 import {
   expire,
   failAttempt,
@@ -11,22 +11,22 @@ import {
   storageRetryAfterSeconds,
   type UploadingImage,
   waitForStorage,
-} from "../../domain/storage-status.js";
-import { type SucceededTask, withImage } from "../../domain/task.js";
+} from "../../domain/images/storage-status.js";
+import { type SucceededTask, withImage } from "../../domain/tasks/task.js";
+import { type MovePorts, moveTask } from "../panoramas/end-task.js";
 import type { GeneratedImage } from "../ports/generation-provider.js";
 import type { Imaging } from "../ports/imaging.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
-import type { TaskSignals } from "../ports/task-signals.js";
-import type { Lease, TaskStore } from "../ports/task-store.js";
+import type { Lease, TaskStore } from "../ports/stores/task-store.js";
 import type { LeasePorts } from "./work-on-leases.js";
 
 /** What storing an image needs. */
-export type StoragePorts = Pick<LeasePorts, "clock" | "reporter"> & {
-  readonly tasks: Pick<TaskStore, "move" | "find">;
-  readonly storage: Pick<ObjectStorage, "put" | "read" | "delete">;
-  readonly imaging: Pick<Imaging, "panorama" | "thumbnail">;
-  readonly signals: Pick<TaskSignals, "announce">;
-};
+export type StoragePorts = MovePorts &
+  Pick<LeasePorts, "clock" | "reporter"> & {
+    readonly tasks: Pick<TaskStore, "find">;
+    readonly storage: Pick<ObjectStorage, "put" | "read" | "delete">;
+    readonly imaging: Pick<Imaging, "panorama" | "thumbnail">;
+  };
 
 /** An image is never due later than this. */
 export const KEEP_PAUSE_MILLISECONDS_MAX = 10 * 60 * 1000;
@@ -38,13 +38,16 @@ const THUMBNAIL_GIVE_UP_MILLISECONDS = 24 * 60 * 60 * 1000;
 /** The image after one attempt, a detail for the log, and whether only the permanent storage was missing. */
 export type Attempt = { readonly image: StoredImage; readonly detail: string; readonly isStorageUnavailable?: boolean };
 
-/** Records the image after an attempt. An attempt that throws counts as a failed one, so that it is not repeated for ever. */
+/**
+ * Records the image after an attempt. An attempt that throws counts as a failed one, so that it is not repeated for
+ * ever.
+ */
 export const recordAttempt = async (
   ports: StoragePorts,
   lease: Lease<SucceededTask>,
   attempt: () => Promise<Attempt>,
 ): Promise<void> => {
-  const { tasks, clock, signals, reporter } = ports;
+  const { clock, reporter } = ports;
   const { task } = lease;
   const {
     image,
@@ -56,10 +59,9 @@ export const recordAttempt = async (
     return { image: next, detail: "the attempt threw an error" };
   });
   const next = withImage(task, image);
-  const moved = await tasks.move(lease, next, nextAttempt(next, isStorageUnavailable, clock.now()));
+  const moved = await moveTask(ports, lease, next, nextAttempt(next, isStorageUnavailable, clock.now()));
   if (moved.isErr()) return deleteIfUnwanted(ports, task); // another worker holds the lease now; its result counts
   reporter.report({ kind: "image_status", taskId: task.id, status: image.status, detail });
-  signals.announce(next);
 };
 
 /** The panorama was deleted or its image has expired, and a paused worker may have stored its objects afterwards. */

@@ -1,16 +1,21 @@
+import type { Result } from "neverthrow";
 import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/panorama-policy.js";
-import { fail, type QueuedTask, type ReservedTask, submit } from "../../domain/task.js";
+import { type FailedTask, type QueuedTask, type ReservedTask, submit } from "../../domain/tasks/task.js";
+import { type FailPorts, type Failure, failTask, moveTask } from "../panoramas/end-task.js";
+import { stopGeneration } from "../panoramas/stop-generation.js";
 import { queueDeadlineOf, type SubmissionSettings } from "../panoramas/submit-task.js";
+import { CLOCK_TOLERANCE_MILLISECONDS } from "../ports/clock.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
-import type { TaskSignals } from "../ports/task-signals.js";
-import type { DueWork, Lease, TaskStore } from "../ports/task-store.js";
-import { CLOCK_TOLERANCE_MILLISECONDS, type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
+import type { TaskQueue } from "../ports/stores/task-queue.js";
+import type { Lease, StaleTask } from "../ports/stores/task-store.js";
+import type { DueWork, TaskWork } from "../ports/stores/task-work.js";
+import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
-type Ports = LeasePorts & {
-  readonly tasks: Pick<TaskStore, "move" | "requeue" | "bringForward" | "forgetIdempotencyKeys">;
-  readonly provider: Pick<GenerationProvider, "search">;
-  readonly signals: Pick<TaskSignals, "announce">;
-};
+type Ports = LeasePorts &
+  FailPorts & {
+    readonly tasks: Pick<TaskQueue, "requeue"> & Pick<TaskWork, "bringForward" | "forgetIdempotencyKeys">;
+    readonly provider: Pick<GenerationProvider, "search" | "cancel">;
+  };
 
 type Settings = WorkLimits &
   SubmissionSettings & {
@@ -53,8 +58,8 @@ export const sweep =
   };
 
 /**
- * Polls, attempts to store an image and deletions are due at once. A task in the queue and a submission whose answer may
- * still arrive have their full time again, because this work ends them.
+ * Polls, attempts to store an image and deletions are due at once. A task in the queue and a submission whose answer
+ * may still arrive have their full time again, because this work ends them.
  */
 const bringForward = async ({ tasks, clock }: Ports, { dueWithinMilliseconds }: Settings): Promise<void> => {
   for (const work of ["giveUp", "sweep", "settle", "check", "keep", "erase"] as const) {
@@ -72,16 +77,9 @@ const bringForward = async ({ tasks, clock }: Ports, { dueWithinMilliseconds }: 
 };
 
 /** Fails and refunds a task that was queued for too long. Nothing was sent to the provider for it. */
-const giveUpQueued = async (
-  { tasks, clock, signals, reporter }: Ports,
-  lease: Lease<QueuedTask>,
-): Promise<undefined> => {
-  const failed = fail(lease.task, "never_started", clock.now());
-  const moved = await tasks.move(lease, failed, undefined);
-  if (moved.isErr()) return; // it was started in the meantime
-  const detail = "no slot of the provider became free in time";
-  reporter.report({ kind: "task_failed", taskId: failed.id, reason: "never_started", detail });
-  signals.announce(failed);
+const giveUpQueued = async (ports: Ports, lease: Lease<QueuedTask>): Promise<undefined> => {
+  // If it is stale, it was started in the meantime.
+  await failTask(ports, lease, { reason: "never_started", detail: "no slot of the provider became free in time" });
 };
 
 /**
@@ -94,26 +92,30 @@ const giveUpQueued = async (
  */
 const resolveReserved = async (ports: Ports, settings: Settings, lease: Lease<ReservedTask>): Promise<undefined> => {
   const { task } = lease;
+  let upstreamTaskId: string | undefined;
   try {
     const found = await ports.provider.search(task.id, task.reservedAt);
-    if (found.isErr()) await failReserved(ports, lease, { isOrphan: true, detail: found.error.reason });
-    else if (found.value !== undefined) await recover(ports, lease, found.value);
+    upstreamTaskId = found.unwrapOr(undefined);
+    if (found.isErr()) await failReserved(ports, lease, { mayBeRunning: true, detail: found.error.reason });
+    else if (upstreamTaskId !== undefined) await recover(ports, lease, upstreamTaskId);
     else await requeueReserved(ports, settings, lease);
   } catch (error) {
     // For example an upstream task id that the store rejects. Another attempt would throw again.
     ports.reporter.report({ kind: "work_failed", work: "sweep", taskId: task.id, error });
-    await failReserved(ports, lease, { isOrphan: true, detail: "the search or its record threw an error" });
+    const detail = "the search or its record threw an error";
+    const failed = await failReserved(ports, lease, { mayBeRunning: true, detail });
+    // Nobody knows this generation any more.
+    if (failed.isOk() && upstreamTaskId !== undefined) await stopGeneration(ports, { id: task.id, upstreamTaskId });
   }
 };
 
 const recover = async (ports: Ports, lease: Lease<ReservedTask>, upstreamTaskId: string): Promise<void> => {
-  const { tasks, clock, signals, reporter } = ports;
+  const { clock, reporter } = ports;
   const now = clock.now();
-  const submitted = submit(lease.task, upstreamTaskId, now);
-  const moved = await tasks.move(lease, submitted, now);
-  if (moved.isErr()) return; // its submission was recorded in the meantime
-  reporter.report({ kind: "submission_recovered", taskId: submitted.id, upstreamTaskId });
-  signals.announce(submitted);
+  const recovered = await moveTask(ports, lease, submit(lease.task, upstreamTaskId, now), now);
+  if (recovered.isErr()) return; // its submission was recorded in the meantime
+  const { id: taskId, place: provider } = lease.task;
+  reporter.report({ kind: "submission_recovered", taskId, provider, upstreamTaskId });
 };
 
 const requeueReserved = async (ports: Ports, settings: Settings, lease: Lease<ReservedTask>): Promise<void> => {
@@ -122,20 +124,13 @@ const requeueReserved = async (ports: Ports, settings: Settings, lease: Lease<Re
   const detail = "the provider has no such task";
   const now = clock.now();
   const dueAt = queueDeadlineOf(lease.task, settings, now);
-  if (dueAt <= now) return failReserved(ports, lease, { isOrphan: false, detail });
+  if (dueAt <= now) return void (await failReserved(ports, lease, { detail }));
   const requeued = await tasks.requeue(lease, dueAt);
   if (requeued.isOk()) reporter.report({ kind: "task_requeued", taskId: id, detail });
 };
 
-const failReserved = async (
-  { tasks, clock, signals, reporter }: Ports,
+const failReserved = (
+  ports: Ports,
   lease: Lease<ReservedTask>,
-  { isOrphan, detail }: { readonly isOrphan: boolean; readonly detail: string },
-): Promise<void> => {
-  const failed = fail(lease.task, "never_submitted", clock.now());
-  const moved = await tasks.move(lease, failed, undefined);
-  if (moved.isErr()) return;
-  reporter.report({ kind: "task_failed", taskId: failed.id, reason: "never_submitted", detail });
-  if (isOrphan) reporter.report({ kind: "possible_orphan", taskId: failed.id, detail });
-  signals.announce(failed);
-};
+  failure: Pick<Failure, "detail" | "mayBeRunning">,
+): Promise<Result<FailedTask, StaleTask>> => failTask(ports, lease, { reason: "never_submitted", ...failure });

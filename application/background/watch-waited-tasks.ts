@@ -1,5 +1,5 @@
+import type { TaskStore } from "../ports/stores/task-store.js";
 import type { TaskSignals } from "../ports/task-signals.js";
-import type { TaskStore } from "../ports/task-store.js";
 
 type Ports = {
   readonly tasks: Pick<TaskStore, "ended">;
@@ -7,8 +7,8 @@ type Ports = {
 };
 
 /**
- * Wakes the calls that wait for a task which another instance has ended: that instance sends no signal here. All waits of
- * a process share one statement, and without waits there is none. A single instance does not need it.
+ * Wakes the calls that wait for a task that another instance has ended: that instance sends no signal here. All waits
+ * of a process share one statement. Without waits there is none. A single instance does not need it.
  */
 export const watchWaitedTasks =
   ({ tasks, signals }: Ports) =>

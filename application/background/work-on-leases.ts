@@ -1,7 +1,8 @@
-import type { Task } from "../../domain/task.js";
+import type { Task } from "../../domain/tasks/task.js";
 import type { Clock } from "../ports/clock.js";
 import type { Reporter } from "../ports/reporter.js";
-import type { DueWork, Lease, Postponement, TaskStore } from "../ports/task-store.js";
+import type { Lease } from "../ports/stores/task-store.js";
+import type { DueWork, Postponement, TaskWork } from "../ports/stores/task-work.js";
 import { waitUpToASecond } from "./wait-up-to-a-second.js";
 
 /** Limits of one kind of background work. */
@@ -12,15 +13,9 @@ export type WorkLimits = {
   readonly concurrency: number;
 };
 
-/**
- * How far the clocks of the instances may differ. A time that is further ahead than it can be, by more than this, was
- * written before the clock was set back.
- */
-export const CLOCK_TOLERANCE_MILLISECONDS = 60_000;
-
 /** What work on leases needs. */
 export type LeasePorts = {
-  readonly tasks: Pick<TaskStore, "claim" | "postpone">;
+  readonly tasks: Pick<TaskWork, "claim" | "postpone">;
   readonly clock: Clock;
   readonly reporter: Reporter;
 };

@@ -7,9 +7,7 @@ export type WorkRuns<Name extends string> = Pick<Schedule<Name>, "wake" | "stop"
   run(name: Name): Promise<void>;
 };
 
-/**
- * Runs each work at most once at a time, at once on `wake`, and never after `stop`. Calls `onFailure` when a run throws.
- */
+/** Runs each work at most once at a time, at once on `wake`, never after `stop`. Calls `onFailure` if a run throws. */
 export const workRuns = <Name extends string>(
   works: readonly Pick<ScheduledWork<Name>, "name" | "run">[],
   clock: Pick<Clock, "sleep">,

@@ -1,17 +1,17 @@
 import { err, ok, type Result } from "neverthrow";
-import type { Account } from "../../domain/account.js";
-import type { CreditPack } from "../../domain/credit-pack.js";
+import type { Account } from "../../domain/accounts/account.js";
+import type { CreditPack } from "../../domain/credits/credit-pack.js";
 import {
   admitOrder,
   openOrder,
   PENDING_ORDERS_WINDOW_MILLISECONDS,
   type PendingOrder,
   type TooManyPendingOrders,
-} from "../../domain/order.js";
+} from "../../domain/credits/order.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
-import type { OrderStore } from "../ports/order-store.js";
 import type { Payments, PaymentsUnavailable } from "../ports/payments.js";
+import type { OrderStore } from "../ports/stores/order-store.js";
 
 type Ports = {
   readonly orders: Pick<OrderStore, "place" | "recordCheckout">;
@@ -22,9 +22,6 @@ type Ports = {
 
 /** `checkoutUrl` is where the customer pays; `undefined` if the operator confirms payments. */
 export type PlacedOrder = { readonly order: PendingOrder; readonly checkoutUrl: string | undefined };
-
-/** What `buyCredits` returns. */
-export type BuyCredits = ReturnType<typeof buyCredits>;
 
 /**
  * A customer orders a pack; returns the URL of its checkout. The order stays pending if the payment service is

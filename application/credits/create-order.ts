@@ -1,12 +1,12 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
-import type { Credits } from "../../domain/credits.js";
-import { openOrder, type PendingOrder } from "../../domain/order.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { Credits } from "../../domain/credits/credits.js";
+import { openOrder, type PendingOrder } from "../../domain/credits/order.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
-import type { OrderStore } from "../ports/order-store.js";
+import type { AccountStore } from "../ports/stores/account-store.js";
+import type { OrderStore } from "../ports/stores/order-store.js";
 
 type Ports = {
   readonly accounts: Pick<AccountStore, "exists">;
@@ -14,9 +14,6 @@ type Ports = {
   readonly clock: Pick<Clock, "now">;
   readonly ids: Pick<Ids, "orderId">;
 };
-
-/** What `createOrder` returns. */
-export type CreateOrder = ReturnType<typeof createOrder>;
 
 /**
  * The operator orders credits for an account, without the limit for customers (buy-credits.ts). The account receives

@@ -1,17 +1,14 @@
 import { err, ok, type Result } from "neverthrow";
-import { type OrderId, type PaidOrder, pay } from "../../domain/order.js";
+import { type OrderId, type PaidOrder, pay } from "../../domain/credits/order.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
-import type { OrderStore } from "../ports/order-store.js";
+import type { OrderStore } from "../ports/stores/order-store.js";
 
 /** What a payment needs. */
 export type PayOrderPorts = {
   readonly orders: Pick<OrderStore, "find" | "pay">;
   readonly clock: Pick<Clock, "now">;
 };
-
-/** What `payOrder` returns. */
-export type PayOrder = ReturnType<typeof payOrder>;
 
 /** Adds the order's credits to its account, exactly once. For a paid order it changes nothing and returns the order. */
 export const payOrder =

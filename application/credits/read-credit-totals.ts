@@ -1,9 +1,6 @@
-import type { AccountId } from "../../domain/account.js";
-import type { CreditTotals } from "../../domain/credits.js";
-import type { LedgerStore } from "../ports/ledger-store.js";
-
-/** What `readCreditTotals` returns. */
-export type ReadCreditTotals = ReturnType<typeof readCreditTotals>;
+import type { AccountId } from "../../domain/account-id.js";
+import type { CreditTotals } from "../../domain/credits/credits.js";
+import type { LedgerStore } from "../ports/stores/ledger-store.js";
 
 /** `GET /credits`: the account's remaining, reserved and spent credits. */
 export const readCreditTotals =

@@ -1,14 +1,11 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
-import type { LedgerEntry } from "../../domain/ledger.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { LedgerEntry } from "../../domain/credits/ledger.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { AccountStore } from "../ports/account-store.js";
-import type { LedgerStore } from "../ports/ledger-store.js";
+import type { AccountStore } from "../ports/stores/account-store.js";
+import type { LedgerStore } from "../ports/stores/ledger-store.js";
 
 type Ports = { readonly accounts: Pick<AccountStore, "exists">; readonly ledger: Pick<LedgerStore, "entries"> };
-
-/** What `readLedger` returns. */
-export type ReadLedger = ReturnType<typeof readLedger>;
 
 /** For the operator: all ledger entries of the account, oldest first. */
 export const readLedger =

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { type PaidOrder, payWith } from "../../domain/order.js";
+import { type PaidOrder, payWith } from "../../domain/credits/order.js";
 import { type NotFound, notFound, type UnverifiedWebhook } from "../errors.js";
 import type { Payments } from "../ports/payments.js";
 import type { Reporter } from "../ports/reporter.js";
@@ -9,9 +9,6 @@ type Ports = PayOrderPorts & {
   readonly payments: Pick<Payments, "payment">;
   readonly reporter: Pick<Reporter, "report">;
 };
-
-/** What `receivePaymentWebhook` returns. */
-export type ReceivePaymentWebhook = ReturnType<typeof receivePaymentWebhook>;
 
 /**
  * Handles a webhook of the payment service. Adds the credits of a paid order once, also if the webhook is repeated. The

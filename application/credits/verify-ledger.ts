@@ -1,6 +1,6 @@
-import type { AccountId } from "../../domain/account.js";
-import { type LedgerAudit, startAudit } from "../../domain/ledger.js";
-import type { LedgerPart, LedgerStore } from "../ports/ledger-store.js";
+import type { AccountId } from "../../domain/account-id.js";
+import { type LedgerAudit, startAudit } from "../../domain/credits/ledger.js";
+import type { LedgerPart, LedgerStore } from "../ports/stores/ledger-store.js";
 
 /**
  * `accounts`: how many were checked. `findings`: one sentence per error, which names the account. A row that cannot be
@@ -11,10 +11,7 @@ export type LedgerReport = {
   readonly findings: readonly string[];
 };
 
-/** What `verifyLedger` returns. */
-export type VerifyLedger = ReturnType<typeof verifyLedger>;
-
-/** Checks every account's ledger against the rules of the domain (domain/ledger.ts), a part at a time. */
+/** Checks every account's ledger against the rules of the domain (domain/credits/ledger.ts), a part at a time. */
 export const verifyLedger =
   ({ ledger }: { readonly ledger: Pick<LedgerStore, "walk"> }) =>
   /** `checked` is called after each account. */

@@ -1,9 +1,9 @@
-import type { AccountId } from "../../domain/account.js";
-import { isInProgress } from "../../domain/task.js";
+import type { AccountId } from "../../domain/account-id.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { isInProgress } from "../../domain/tasks/task.js";
 import type { EventSignals } from "../ports/event-signals.js";
-import type { EventStore, StoredEvent } from "../ports/event-store.js";
-import type { TaskStore } from "../ports/task-store.js";
+import type { EventStore, StoredEvent } from "../ports/stores/event-store.js";
+import type { TaskStore } from "../ports/stores/task-store.js";
 
 const PAGE_SIZE = 100;
 
@@ -13,9 +13,6 @@ type Ports = {
   readonly signals: Pick<EventSignals, "next">;
 };
 
-/** What `streamEvents` returns. */
-export type StreamEvents = ReturnType<typeof streamEvents>;
-
 /**
  * The events of an account in their order, each once, as they happen: those after the number `after`, or without it,
  * those from now on. After a number that no event has yet, as after a backup was restored, all that are kept. With a
@@ -23,7 +20,8 @@ export type StreamEvents = ReturnType<typeof streamEvents>;
  * returns at once if there are none. Ends when `signal` is aborted.
  *
  * Resolves when the position is known: what happens from then on is in the events. Throws if the store is unreachable.
- * Reads the store when a signal arrives; in between it costs nothing. Events of other instances: watch-streams.ts.
+ * Reads the store when a signal arrives; in between it costs nothing. Events of other instances:
+ * background/watch-streams.ts.
  */
 export const streamEvents =
   (ports: Ports) =>

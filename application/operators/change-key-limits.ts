@@ -1,18 +1,15 @@
 import { err, ok, type Result } from "neverthrow";
-import type { ApiKey, ApiKeyId } from "../../domain/api-key.js";
+import type { ApiKey, ApiKeyId } from "../../domain/accounts/api-key.js";
+import type { KeyLimits } from "../../domain/accounts/key-limits.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
-import type { KeyLimits } from "../../domain/key-limits.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
-import type { OperatorStore } from "../ports/operator-store.js";
+import type { OperatorStore } from "../ports/stores/operator-store.js";
 
 type Ports = {
   readonly operators: Pick<OperatorStore, "key" | "setKeyLimits">;
   readonly clock: Pick<Clock, "now">;
 };
-
-/** What `changeKeyLimits` returns. */
-export type ChangeKeyLimits = ReturnType<typeof changeKeyLimits>;
 
 /**
  * For the operator: changes the limits of a key for the requests that begin afterwards. `change` receives the present

@@ -1,11 +1,12 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId, Email } from "../../domain/account.js";
-import { type AdjustmentReason, adjust } from "../../domain/ledger.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { Email } from "../../domain/accounts/account.js";
+import { type AdjustmentReason, adjust } from "../../domain/credits/ledger.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { AccountStore } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
-import type { OperatorStore } from "../ports/operator-store.js";
+import type { AccountStore } from "../ports/stores/account-store.js";
+import type { OperatorStore } from "../ports/stores/operator-store.js";
 
 type Ports = {
   readonly accounts: Pick<AccountStore, "exists">;
@@ -20,14 +21,11 @@ const PAGE_SIZE = 500;
 
 const CLOSED = "The account was closed" as AdjustmentReason;
 
-/** What `closeAccount` returns. */
-export type CloseAccount = ReturnType<typeof closeAccount>;
-
 /**
  * For the operator: closes an account for good. Its address, keys, sessions, endpoints and events are deleted, what was
  * sent with its tasks is erased, and its pictures are deleted in the background. Ledger, orders and the tasks that they
- * refer to stay, without personal data; a balance that is left is taken. Refused while tasks are in processing. If it is
- * interrupted, a repeated call completes it.
+ * refer to stay, without personal data; a balance that is left is taken. Refused while tasks are in processing. If it
+ * is interrupted, a repeated call completes it.
  */
 export const closeAccount =
   ({ accounts, operators, clock }: Ports) =>
@@ -38,7 +36,9 @@ export const closeAccount =
     const email = `closed-${id.toLowerCase()}@closed.invalid` as Email;
     const closed = await operators.close(id, email, now, ({ credits: balance, activeTasks }) => {
       if (activeTasks > 0) return err({ kind: "tasks_active", activeTasks } as const);
-      return balance === 0 ? ok(undefined) : ok(adjust(id, balance, -balance, CLOSED, now)._unsafeUnwrap().entry);
+      return balance === 0
+        ? ok(undefined)
+        : ok(adjust({ accountId: id, balance, change: -balance, reason: CLOSED, at: now })._unsafeUnwrap().entry);
     });
     if (closed.isErr()) return err(closed.error);
     for (let after: TaskId | undefined; ; ) {

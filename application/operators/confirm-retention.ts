@@ -1,7 +1,7 @@
-import { confirmSetting, type Retained, type Retention, type RetentionTime } from "../../domain/retention.js";
-import { retentionOf } from "../background/apply-retention.js";
+import { confirmSetting, type Retained, type Retention, type RetentionTime } from "../../domain/images/retention.js";
 import type { Clock } from "../ports/clock.js";
-import type { Amount, RetentionStore } from "../ports/retention-store.js";
+import type { Amount, RetentionStore } from "../ports/stores/retention-store.js";
+import { retentionOf } from "./retention-of.js";
 
 type Ports = { readonly retentions: RetentionStore; readonly clock: Pick<Clock, "now"> };
 
@@ -13,11 +13,6 @@ export type RetentionReport = {
   readonly retention: Retention | undefined;
   readonly older: Amount;
 };
-
-/** What `readRetention` returns. */
-export type ReadRetention = ReturnType<typeof readRetention>;
-/** What `confirmRetention` returns. */
-export type ConfirmRetention = ReturnType<typeof confirmRetention>;
 
 const NOTHING: Amount = { count: 0 };
 
@@ -34,7 +29,7 @@ export const readRetention =
     older: await olderThan(ports, retained, setting),
   });
 
-/** For the operator: confirms a setting that erases more than the retention in force (domain/retention.ts). */
+/** For the operator: confirms a setting that erases more than the retention in force (domain/images/retention.ts). */
 export const confirmRetention =
   (ports: Ports) =>
   async (retained: Retained, setting: RetentionTime): Promise<RetentionReport> => {

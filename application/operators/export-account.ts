@@ -1,15 +1,16 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
-import type { LedgerCursor } from "../../domain/ledger.js";
-import type { OrderId } from "../../domain/order.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { LedgerCursor } from "../../domain/credits/ledger.js";
+import type { OrderId } from "../../domain/credits/order.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { toldReason } from "../../domain/tasks/told-reason.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { ApiKeyStore } from "../ports/api-key-store.js";
-import type { EndpointStore } from "../ports/endpoint-store.js";
-import type { LedgerStore } from "../ports/ledger-store.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
-import type { AccountSummary, OperatorStore, TaskOfAccount } from "../ports/operator-store.js";
-import type { OrderStore } from "../ports/order-store.js";
+import type { ApiKeyStore } from "../ports/stores/api-key-store.js";
+import type { EndpointStore } from "../ports/stores/endpoint-store.js";
+import type { LedgerStore } from "../ports/stores/ledger-store.js";
+import type { AccountSummary, OperatorStore, TaskOfAccount } from "../ports/stores/operator-store.js";
+import type { OrderStore } from "../ports/stores/order-store.js";
 
 type Ports = {
   readonly operators: Pick<OperatorStore, "account" | "tasks" | "unusedUploads">;
@@ -26,9 +27,6 @@ const PAGE_SIZE = 500;
 export type ExportedRecord = {
   readonly type: "account" | "key" | "order" | "ledger_entry" | "panorama" | "upload" | "webhook_endpoint";
 } & Readonly<Record<string, unknown>>;
-
-/** What `exportAccount` returns. */
-export type ExportAccount = ReturnType<typeof exportAccount>;
 
 /**
  * For the operator: everything that is stored about the person of an account, without hashes and secrets, which are not
@@ -93,6 +91,7 @@ const panoramaOf = ({ task, isHidden }: TaskOfAccount, storage: Pick<ObjectStora
     apiKeyId,
     createdAt: reservedAt,
     state,
+    failureReason: task.state === "failed" ? toldReason(task) : undefined,
     credits: reservation.credits,
     isDeleted: isHidden,
     imageUrl: image,

@@ -1,13 +1,13 @@
 import { err, ok, type Result } from "neverthrow";
-import type { Email } from "../../domain/account.js";
-import { INVITATION_SECONDS, openPasswordLink, type PasswordLinkToken } from "../../domain/password-link.js";
-import type { SignUpRefused } from "../../domain/sign-up.js";
+import type { Email } from "../../domain/accounts/account.js";
+import { INVITATION_SECONDS, openPasswordLink, type PasswordLinkToken } from "../../domain/accounts/password-link.js";
+import type { SignUpRefused } from "../../domain/accounts/sign-up.js";
 import type { ApplicationSettings } from "../application-settings.js";
-import type { AccountStore, EmailTaken } from "../ports/account-store.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
-import type { PasswordLinkStore } from "../ports/password-link-store.js";
 import type { Secrets } from "../ports/secrets.js";
+import type { AccountStore, EmailTaken } from "../ports/stores/account-store.js";
+import type { PasswordLinkStore } from "../ports/stores/password-link-store.js";
 
 type Ports = {
   readonly accounts: Pick<AccountStore, "findByEmail">;
@@ -20,12 +20,9 @@ type Ports = {
 /** A link that opens the account, once, until it expires. */
 export type Invitation = { readonly token: PasswordLinkToken; readonly expiresAt: Date };
 
-/** What `invite` returns. */
-export type Invite = ReturnType<typeof invite>;
-
 /**
- * For the operator: makes a link with which its reader opens an account for this address (accounts/set-password-by-link.ts).
- * Nobody can be invited while nobody may sign up.
+ * For the operator: makes a link with which its reader opens an account for this address
+ * (accounts/set-password-by-link.ts). Nobody can be invited while nobody may sign up.
  */
 export const invite =
   (

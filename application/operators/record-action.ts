@@ -1,10 +1,7 @@
 import type { Clock } from "../ports/clock.js";
-import type { NewOperatorAction, OperatorLog } from "../ports/operator-log.js";
+import type { NewOperatorAction, OperatorLog } from "../ports/stores/operator-log.js";
 
 type Ports = { readonly operatorLog: Pick<OperatorLog, "begin" | "end">; readonly clock: Pick<Clock, "now"> };
-
-/** What `recordAction` returns. */
-export type RecordAction = ReturnType<typeof recordAction>;
 
 /**
  * Runs an operator's action, and records it before it begins and after it has ended, so that the log has also the one

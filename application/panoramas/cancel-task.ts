@@ -1,14 +1,16 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
-import { fail, isCancelable, isCancelRefused, type QueuedTask, type Task, wantsCancel } from "../../domain/task.js";
+import type { AccountId } from "../../domain/account-id.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { isCancelable, isCancelRefused, type Task, wantsCancel } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
+import type { TaskStore } from "../ports/stores/task-store.js";
+import type { TaskWork } from "../ports/stores/task-work.js";
 import type { TaskSignals } from "../ports/task-signals.js";
-import type { TaskStore } from "../ports/task-store.js";
+import { failTask } from "./end-task.js";
 import { carryOutCancel, type StopPorts } from "./stop-generation.js";
 
 type Ports = StopPorts & {
-  readonly tasks: Pick<TaskStore, "find" | "move" | "lease" | "recordCancelWish">;
+  readonly tasks: Pick<TaskStore, "find" | "move" | "recordCancelWish"> & Pick<TaskWork, "lease">;
   readonly signals: Pick<TaskSignals, "announce" | "next">;
 };
 
@@ -20,9 +22,6 @@ export type CancelSettings = {
   readonly generationDeadlineMilliseconds: number;
 };
 
-/** What `cancelTask` returns. */
-export type CancelTask = ReturnType<typeof cancelTask>;
-
 /** For how long a cancellation waits for whoever has the task: a submission or a poll. */
 const WAIT_MILLISECONDS_MAX = 5_000;
 /** Other processes send no signals. */
@@ -32,10 +31,10 @@ const LOOK_AGAIN_MILLISECONDS = 500;
  * `POST /panoramas/{id}/cancel`: ends a task without an image and refunds it, if that costs nothing any more. Returns
  * the task as it is afterwards: `failed` if it was canceled, otherwise in the state in which it goes on or has ended.
  *
- * A `queued` task ends at once, a `generated` one has its result. Of another one the wish is recorded, and whoever has the
- * task carries it out: this call if nobody has leased it, otherwise the next one who leases it, after the poll or the
- * submission that is under way. This call waits for that for a short time. A `submitted` task ends if the provider stops it
- * without a charge. If it did not, it is not asked again for a minute, however often this is called.
+ * A `queued` task ends at once, a `generated` one has its result. Of another one the wish is recorded, and whoever has
+ * the task carries it out: this call if nobody has leased it, otherwise the next one who leases it, after the poll or
+ * the submission that is under way. This call waits for that for a short time. A `submitted` task ends if the provider
+ * stops it without a charge. If it did not, it is not asked again for a minute, however often this is called.
  */
 export const cancelTask =
   (ports: Ports, settings: CancelSettings) =>
@@ -74,7 +73,10 @@ const attempt = async (
   const { tasks, clock } = ports;
   const now = clock.now();
   if (!isCancelable(task)) return task;
-  if (task.state === "queued") return endQueued(ports, task);
+  if (task.state === "queued") {
+    const canceled = await failTask(ports, task, { reason: "canceled", detail: "nothing was sent to the provider" });
+    return canceled.unwrapOr("changed"); // it was started meanwhile
+  }
   if (isCancelRefused(task, now)) return task;
   if (!wantsCancel(task) && (await tasks.recordCancelWish(task, now)).isErr()) return "changed";
   if (task.state === "reserved") return "leased"; // its submission is under way
@@ -84,20 +86,4 @@ const attempt = async (
   // If it goes on, its next poll is due now: it may have ended already, or end soon without having confirmed it.
   const carriedOut = await carryOutCancel(ports, lease, (refused) => tasks.move(lease, refused, clock.now()));
   return carriedOut.unwrapOr("changed");
-};
-
-const endQueued = async (
-  { tasks, clock, signals, reporter }: Ports & { readonly tasks: Pick<TaskStore, "move"> },
-  task: QueuedTask,
-): Promise<Task | "changed"> => {
-  const failed = fail(task, "canceled", clock.now());
-  if ((await tasks.move(task, failed, undefined)).isErr()) return "changed"; // it was started meanwhile
-  reporter.report({
-    kind: "task_failed",
-    taskId: failed.id,
-    reason: "canceled",
-    detail: "nothing was sent to the provider",
-  });
-  signals.announce(failed);
-  return failed;
 };

@@ -1,14 +1,14 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
+import type { AccountId } from "../../domain/account-id.js";
 import type { TaskId } from "../../domain/task-id.js";
-import type { Visibility } from "../../domain/visibility.js";
+import type { Visibility } from "../../domain/tasks/visibility.js";
 import type { NotFound } from "../errors.js";
-import type { TaskStore } from "../ports/task-store.js";
+import type { TaskStore } from "../ports/stores/task-store.js";
 
-/** What `changeVisibility` returns. */
-export type ChangeVisibility = ReturnType<typeof changeVisibility>;
-
-/** The owner makes a panorama public or private. */
+/**
+ * The owner makes a panorama public or private. Whoever knows the URL of the image may still open it: objects never
+ * change, and caches keep them.
+ */
 export const changeVisibility =
   ({ tasks }: { readonly tasks: Pick<TaskStore, "setVisibility"> }) =>
   (id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound>> =>

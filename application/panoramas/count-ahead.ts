@@ -1,8 +1,5 @@
-import type { Task } from "../../domain/task.js";
-import type { TaskStore } from "../ports/task-store.js";
-
-/** What `countAhead` returns. */
-export type CountAhead = ReturnType<typeof countAhead>;
+import type { Task } from "../../domain/tasks/task.js";
+import type { TaskQueue } from "../ports/stores/task-queue.js";
 
 /** More waiting tasks than this are not counted. */
 export const AHEAD_MAX = 100;
@@ -12,6 +9,6 @@ export const AHEAD_MAX = 100;
  * more than that. `undefined` for a task that does not wait in the queue.
  */
 export const countAhead =
-  ({ tasks }: { readonly tasks: Pick<TaskStore, "countAhead"> }) =>
+  ({ tasks }: { readonly tasks: Pick<TaskQueue, "countAhead"> }) =>
   async (task: Task): Promise<number | undefined> =>
     task.state === "queued" ? tasks.countAhead(task, AHEAD_MAX + 1) : undefined;

@@ -1,33 +1,41 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
-import { canonicalText } from "../../domain/canonical-text.js";
-import type { CreationRequest } from "../../domain/creation-request.js";
-import type { IdempotencyKey } from "../../domain/idempotency.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { Budgets, Spending } from "../../domain/credits/budget.js";
+import type { IdempotencyKey } from "../../domain/credits/idempotency.js";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
-import { isRecordedReference, type ObjectName } from "../../domain/object-name.js";
-import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
-import { type QueuePlace, shortestWaitMilliseconds, slotsOf } from "../../domain/queue.js";
-import { type OpeningRefusal, openTask, type Task } from "../../domain/task.js";
-import type { ApplicationSettings } from "../application-settings.js";
-import type { NotFound } from "../errors.js";
-import type { AdmittedKey } from "../ports/api-requests.js";
+import { canonicalText } from "../../domain/tasks/canonical-text.js";
+import type { CreationRequest } from "../../domain/tasks/creation-request.js";
+import { type QueuePosition, shortestWaitMilliseconds, slotsOf } from "../../domain/tasks/queue.js";
+import {
+  type BudgetState,
+  type OpeningRefusal,
+  openTask,
+  type ReservedTask,
+  type Task,
+} from "../../domain/tasks/task.js";
+import type { CompleteSettings } from "../complete-settings.js";
 import { type GenerationProvider, takesCreations } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Secrets } from "../ports/secrets.js";
-import { StoreBusy } from "../ports/store-busy.js";
-import type { TaskStore } from "../ports/task-store.js";
+import type { AdmittedKey } from "../ports/stores/api-requests.js";
+import { StoreBusy } from "../ports/stores/store-busy.js";
+import type { TaskOpening, TaskStore } from "../ports/stores/task-store.js";
 import type { GenerationTime } from "./generation-time.js";
+import { type ImageUrls, readImageUrls } from "./read-image-urls.js";
 import { type SubmissionPorts, type SubmissionSettings, submitTask, type UpstreamError } from "./submit-task.js";
 
-/** `not_found`: the idempotency key belongs to a panorama that was deleted. */
-export type CreatePanoramaError = InvalidRequest | OpeningRefusal | UpstreamError | NotFound;
+/** Why a creation is refused. Nothing is charged. */
+export type CreatePanoramaError = InvalidRequest | OpeningRefusal | UpstreamError;
 
 /** What else may come with a creation. */
 export type CreationOptions = {
   /** The API key of the request. Its budgets limit the creation. */
   readonly apiKey?: AdmittedKey | undefined;
-  /** The most that the panorama may cost, otherwise it is refused; a part of the idempotent request. */
+  /**
+   * The most that the panorama may cost, otherwise it is refused; a part of the idempotent request. It is compared
+   * where a repeat is known, so that the repeat of an accepted creation gets its task also after the price has risen.
+   */
   readonly maxCredits?: number | undefined;
   /** The W3C trace context of the request. */
   readonly traceparent?: string | undefined;
@@ -42,27 +50,27 @@ type Ports = SubmissionPorts & {
   readonly generationTime: Pick<GenerationTime, "lately">;
   readonly ids: Pick<Ids, "taskId" | "slug">;
   readonly secrets: Pick<Secrets, "sha256">;
-  readonly storage: Pick<ObjectStorage, "nameOf">;
-  /** Called before a task with a `webhook_url` is opened (webhooks/ensure-default-endpoint.ts). Absent: sends no webhooks. */
+  readonly storage: Pick<ObjectStorage, "nameOf" | "urlOf" | "has">;
+  /**
+   * Called before a task with a `webhook_url` is opened (webhooks/ensure-default-endpoint.ts). Absent: sends no
+   * webhooks.
+   */
   readonly ensureDefaultEndpoint?: (account: AccountId) => Promise<unknown>;
 };
 
 /** Limits of a creation and of the queue. */
 export type CreationSettings = SubmissionSettings &
-  Pick<ApplicationSettings, "policy"> & {
+  Pick<CompleteSettings, "policy"> & {
     /** The sweep resolves a task that has no recorded answer of the provider after this time. */
     readonly submissionDeadlineMilliseconds: number;
     /** Maximum number of tasks that wait in the queue; further creations are refused. */
     readonly queueMax: number;
   };
 
-/** What `createPanorama` returns. */
-export type CreatePanorama = ReturnType<typeof createPanorama>;
-
 /**
- * `POST /panoramas`: reserves the credits, then submits the task to the provider. If the provider has no free slot or no
- * room now, the task is queued (start-queued-tasks.ts). A refused creation costs nothing. While the provider is down,
- * every creation is refused immediately; so is one that would wait for too long.
+ * `POST /panoramas`: reserves the credits, then submits the task to the provider. If the provider has no free slot or
+ * no room now, the task is queued (start-queued-tasks.ts). A refused creation costs nothing. While the provider is
+ * down, every creation is refused immediately; so is one that would wait for too long.
  */
 export const createPanorama =
   (ports: Ports, settings: CreationSettings) =>
@@ -70,77 +78,118 @@ export const createPanorama =
     owner: AccountId,
     request: CreationRequest,
     idempotencyKey?: IdempotencyKey,
-    { apiKey, maxCredits, traceparent }: CreationOptions = {},
+    options: CreationOptions = {},
   ): Promise<Result<CreatedPanorama, CreatePanoramaError>> => {
-    const { tasks, provider, generationTime, clock, ids, secrets, storage, reporter } = ports;
-    const { submissionDeadlineMilliseconds, queueDeadlineMilliseconds, queueMax, policy = PANORAMA_POLICY } = settings;
-    const cost = policy.prices[request.resolution];
-    const possible = provider.canMake(request);
+    const possible = ports.provider.canMake(request);
     if (possible.isErr()) return err(possible.error);
-    const idempotent = idempotencyKey && {
-      key: idempotencyKey,
-      requestSha256: secrets.sha256(canonicalText(request, maxCredits)),
-    };
-    const now = clock.now();
-    const after = (milliseconds: number) => new Date(now.getTime() + milliseconds);
-    const draft = { id: ids.taskId(), slug: ids.slug(), request, apiKeyId: apiKey?.id, traceparent };
-    const budgets = apiKey?.budgets;
-    const { callsPerSecond } = provider;
-    const all = provider.places();
-    const possiblePlaces = all.filter((place) => place.canMake(request));
-    const isDown = possiblePlaces.every(({ readiness }) => readiness === "down");
-    const submissionDeadline = after(submissionDeadlineMilliseconds);
-    const waitsTooLong = ({ ahead, waiting }: QueuePlace): boolean => {
-      const pace = { concurrencyMax: slotsOf(all), callsPerSecond, generationMilliseconds: generationTime.lately() };
-      return waiting >= queueMax || shortestWaitMilliseconds(ahead, pace) > queueDeadlineMilliseconds;
-    };
+    const { imageUrls } = request;
+    const planned = planOf(ports, settings, request, options);
+    const images = imageUrls.length === 0 ? undefined : await readImageUrls(ports.storage, imageUrls);
+    const plan = { ...planned, images };
     if (request.webhookUrl !== undefined) await ports.ensureDefaultEndpoint?.(owner);
 
-    const opened = await tasks.open<CreatePanoramaError>({
-      account: owner,
-      dueAt: submissionDeadline,
-      idempotent,
-      decide: (standing, queuePlace, spending, place) => {
-        if (maxCredits !== undefined && cost > maxCredits) {
-          return err(invalidRequest("max_credits", { name: "cost_max", max: maxCredits, cost }));
-        }
-        if (budgets !== undefined && spending === undefined) throw new Error("Bug: the store passes no spending");
-        // Stryker disable next-line LogicalOperator: spending is there if there are budgets, and only then
-        const budget = budgets && spending && { budgets, spending };
-        const opening = openTask(standing, draft, now, queuePlace?.turn, budget, place, policy);
-        const hopeless = isDown || (queuePlace !== undefined && waitsTooLong(queuePlace));
-        return opening.isOk() && hopeless ? err({ kind: "upstream_error" }) : opening;
-      },
-      queue: { places: possiblePlaces.filter(takesCreations), dueAt: after(queueDeadlineMilliseconds) },
-      references: request.imageUrls.length === 0 ? undefined : recordedReferences(storage, request.imageUrls),
-      spender: apiKey && budgets && { apiKeyId: apiKey.id, now },
-      snapshot: apiKey?.account,
-    });
+    const opened = await ports.tasks.open(openingOf(ports, plan, owner, idempotencyKey));
     if (opened.isErr()) return err(opened.error);
     const { task, replayed } = opened.value;
     if (replayed) return ok({ task, replayed });
     if (task.state !== "reserved") {
-      reporter.report({ kind: "task_queued", taskId: task.id });
+      ports.reporter.report({ kind: "task_queued", taskId: task.id });
       return ok({ task, replayed });
     }
-    // The credits are reserved now, so that a busy store is an unexpected error and no refusal.
-    const submission = await submitTask(ports, settings, task, submissionDeadline).catch((error: unknown) => {
-      throw error instanceof StoreBusy
-        ? new Error(`the task ${task.id} is charged, but: ${error.message}`, { cause: error })
-        : error;
-    });
+    const submission = await submitCharged(ports, settings, task, plan.dueAt);
     return submission.map((submitted) => ({ task: submitted, replayed }));
   };
 
-/** The reference images of this service among the URLs, by the index of their URL. */
-const recordedReferences = (
-  storage: Pick<ObjectStorage, "nameOf">,
-  imageUrls: readonly string[],
-): ReadonlyMap<number, ObjectName> =>
-  new Map(
-    imageUrls.flatMap((url, index): [number, ObjectName][] => {
-      const name = storage.nameOf(url);
-      // Stryker disable next-line ConditionalExpression: no name is no recorded reference either
-      return name !== undefined && isRecordedReference(name) ? [[index, name]] : [];
-    }),
-  );
+type Plan = ReturnType<typeof planOf> & { readonly images: ImageUrls | undefined };
+
+/** What is known of the creation before its account is read. */
+const planOf = (
+  { provider, generationTime, clock, ids }: Ports,
+  { submissionDeadlineMilliseconds, queueDeadlineMilliseconds, queueMax, policy }: CreationSettings,
+  request: CreationRequest,
+  { apiKey, maxCredits, traceparent }: CreationOptions,
+) => {
+  const now = clock.now();
+  const after = (milliseconds: number) => new Date(now.getTime() + milliseconds);
+  const all = provider.places();
+  const places = all.filter((place) => place.canMake(request));
+  return {
+    draft: { id: ids.taskId(), slug: ids.slug(), request, apiKeyId: apiKey?.id, traceparent },
+    now,
+    policy,
+    apiKey,
+    maxCredits,
+    /** The submission deadline. */
+    dueAt: after(submissionDeadlineMilliseconds),
+    queue: { places: places.filter(takesCreations), dueAt: after(queueDeadlineMilliseconds) },
+    isDown: places.every(({ readiness }) => readiness === "down"),
+    waitsTooLong: ({ ahead, waiting }: QueuePosition): boolean => {
+      const { callsPerSecond } = provider;
+      const pace = { concurrencyMax: slotsOf(all), callsPerSecond, generationMilliseconds: generationTime.lately() };
+      return waiting >= queueMax || shortestWaitMilliseconds(ahead, pace) > queueDeadlineMilliseconds;
+    },
+  };
+};
+
+/** What the store is asked to do: read the account, decide about it, and write the task. */
+const openingOf = (
+  { secrets }: Ports,
+  plan: Plan,
+  owner: AccountId,
+  idempotencyKey: IdempotencyKey | undefined,
+): TaskOpening<CreatePanoramaError> => {
+  const { draft, apiKey, maxCredits, images, now } = plan;
+  const { request } = draft;
+  return {
+    account: owner,
+    dueAt: plan.dueAt,
+    idempotent: idempotencyKey && {
+      key: idempotencyKey,
+      requestSha256: secrets.sha256(canonicalText(request, maxCredits)),
+    },
+    decide: decisionOf(plan),
+    queue: plan.queue,
+    references: images?.recorded,
+    spender: apiKey?.budgets && { apiKeyId: apiKey.id, now },
+    snapshot: apiKey?.account,
+  };
+};
+
+/**
+ * Opens the task, or refuses it. A refusal of the account comes before one for which the provider is the reason. That
+ * of an image is here, and not earlier, because a repeat gets its task also after an image is deleted.
+ */
+const decisionOf =
+  (plan: Plan): TaskOpening<CreatePanoramaError>["decide"] =>
+  (standing, queuePosition, spending, place) => {
+    const { draft, now, policy, apiKey, maxCredits, images } = plan;
+    if (images?.refusal !== undefined) return err(images.refusal);
+    const cost = policy.prices[draft.request.resolution];
+    if (maxCredits !== undefined && cost > maxCredits) {
+      return err(invalidRequest("max_credits", { name: "cost_max", max: maxCredits, cost }));
+    }
+    const budget = budgetOf(apiKey?.budgets, spending);
+    const opening = openTask(standing, draft, { policy, now, turn: queuePosition?.turn, place, budget });
+    const isHopeless = plan.isDown || (queuePosition !== undefined && plan.waitsTooLong(queuePosition));
+    return opening.isOk() && isHopeless ? err({ kind: "upstream_error" }) : opening;
+  };
+
+/** Throws if the store has not read what a key with budgets has spent: its budgets must not count as unused. */
+const budgetOf = (budgets: Budgets | undefined, spending: Spending | undefined): BudgetState | undefined => {
+  if (budgets === undefined) return undefined;
+  if (spending === undefined) throw new Error("Bug: the store passes no spending");
+  return { budgets, spending };
+};
+
+/** The task exists and its credits are reserved. If its submission cannot be recorded now, the sweep resolves it. */
+const submitCharged = (
+  ports: Ports,
+  settings: CreationSettings,
+  task: ReservedTask,
+  submissionDeadline: Date,
+): Promise<Result<Task, UpstreamError>> =>
+  submitTask(ports, settings, task, submissionDeadline).catch((error: unknown) => {
+    if (!(error instanceof StoreBusy)) throw error;
+    ports.reporter.report({ kind: "work_failed", work: "creation", taskId: task.id, error });
+    return ok(task);
+  });

@@ -1,12 +1,12 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
-import { thumbnailNameOf } from "../../domain/object-name.js";
-import { isInProgress } from "../../domain/task.js";
+import type { AccountId } from "../../domain/account-id.js";
+import { thumbnailNameOf } from "../../domain/images/object-name.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { isInProgress } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { ObjectStorage, StorageUnavailable } from "../ports/object-storage.js";
-import type { TaskStore } from "../ports/task-store.js";
+import type { TaskStore } from "../ports/stores/task-store.js";
 
 type Ports = {
   readonly tasks: Pick<TaskStore, "find" | "hide" | "isHidden">;
@@ -17,13 +17,10 @@ type Ports = {
 /** The panorama is still being generated or stored. It can be deleted afterwards. */
 export type NotFinished = { readonly kind: "not_finished" };
 
-/** What `deletePanorama` returns. */
-export type DeletePanorama = ReturnType<typeof deletePanorama>;
-
 /**
  * The owner deletes a panorama: its image and thumbnail are deleted, and the task is no longer found. Its ledger
- * entries remain. Succeeds also if it is deleted already. The objects are deleted first, so that the owner can repeat an
- * interrupted deletion. What another worker stores at the same time, and the provider's copy, are deleted afterwards
+ * entries remain. Succeeds also if it is deleted already. The objects are deleted first, so that the owner can repeat
+ * an interrupted deletion. What another worker stores at the same time, and the provider's copy, are deleted afterwards
  * (erase-deleted-panoramas.ts).
  */
 export const deletePanorama =

@@ -1,10 +1,7 @@
-import type { AccountId } from "../../domain/account.js";
-import type { Slug } from "../../domain/slug.js";
-import type { Task } from "../../domain/task.js";
-import type { TaskStore } from "../ports/task-store.js";
-
-/** What `findOwnPanorama` returns. */
-export type FindOwnPanorama = ReturnType<typeof findOwnPanorama>;
+import type { AccountId } from "../../domain/account-id.js";
+import type { Slug } from "../../domain/tasks/slug.js";
+import type { Task } from "../../domain/tasks/task.js";
+import type { TaskStore } from "../ports/stores/task-store.js";
 
 /** `GET /works/{slug}`: the owner's panorama in any state. Foreign and unknown slugs both give `undefined`. */
 export const findOwnPanorama =

@@ -1,4 +1,4 @@
-import type { Task } from "../../domain/task.js";
+import type { Task } from "../../domain/tasks/task.js";
 
 /** Each new generation counts for this part of the average. */
 const WEIGHT = 0.2;
@@ -6,7 +6,7 @@ const WEIGHT = 0.2;
 /** A task that waits this long for its turn is late; so is a generation, while nothing is known about others. */
 const LATE_MILLISECONDS = 10 * 60_000;
 
-/** A generation is late that takes this many times as long as generations took lately, but not before a minute. */
+/** A generation is late if it takes this many times as long as recent ones, but not within the first minute. */
 const LATE_FACTOR = 3;
 const LATE_MILLISECONDS_MIN = 60_000;
 
@@ -16,13 +16,13 @@ export type GenerationTime = {
   add(task: Task): void;
   /** How long generations have taken lately, in milliseconds; `undefined` until one has succeeded. */
   lately(): number | undefined;
-  /** Whether the task is unfinished and takes longer than usual: to wait for its turn, to be generated or to be saved. */
+  /** Whether the task is unfinished and takes longer than usual: in the queue, in generation or in saving. */
   isLate(task: Task, now: Date): boolean;
 };
 
 /**
- * A moving average of the times from submission to success, of the tasks that end on this instance: for the estimate
- * how long the queue takes (domain/queue.ts). Failed generations do not count, because they may end at once.
+ * A moving average of the times from submission to success, of the tasks that end on this instance: for the estimate of
+ * the time in the queue (domain/tasks/queue.ts). Failed generations do not count, because they may end at once.
  */
 export const generationTime = (): GenerationTime => {
   let average: number | undefined;

@@ -1,21 +1,17 @@
-import type { SucceededTask } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
-import { directionOf, pageOf, pagesBeside } from "../page-of.js";
-import type { TaskStore } from "../ports/task-store.js";
-import type { PagesBeside } from "./pages-beside.js";
+import type { SucceededTask } from "../../domain/tasks/task.js";
+import { directionOf, type PagesBeside, pageOf, pagesBeside } from "../page-of.js";
+import type { TaskLists } from "../ports/stores/task-lists.js";
 
 /** `next` is `before` for the older page, `newer` is `after` for the newer one; `undefined` if there is none. */
 export type GalleryPage = PagesBeside & { readonly panoramas: readonly SucceededTask[] };
 
-/** What `listPublicPanoramas` returns. */
-export type ListPublicPanoramas = ReturnType<typeof listPublicPanoramas>;
-
 /**
- * The public gallery: public panoramas of all accounts whose image is in permanent storage, in the order `sort`. Without
- * `before` and `after` it begins with the first ones of this order.
+ * The public gallery: public panoramas of all accounts whose image is in permanent storage, in the order `sort`.
+ * Without `before` and `after` it begins with the first ones of this order.
  */
 export const listPublicPanoramas =
-  ({ tasks }: { readonly tasks: Pick<TaskStore, "listPublic"> }) =>
+  ({ tasks }: { readonly tasks: Pick<TaskLists, "listPublic"> }) =>
   async (
     limit: number,
     before?: TaskId,

@@ -1,20 +1,16 @@
-import type { AccountId } from "../../domain/account.js";
-import type { Task } from "../../domain/task.js";
-import type { TaskFilter } from "../../domain/task-filter.js";
+import type { AccountId } from "../../domain/account-id.js";
 import type { TaskId } from "../../domain/task-id.js";
-import { directionOf, pageOf, pagesBeside } from "../page-of.js";
-import type { TaskStore } from "../ports/task-store.js";
-import type { PagesBeside } from "./pages-beside.js";
+import type { Task } from "../../domain/tasks/task.js";
+import type { TaskFilter } from "../../domain/tasks/task-filter.js";
+import { directionOf, type PagesBeside, pageOf, pagesBeside } from "../page-of.js";
+import type { TaskLists } from "../ports/stores/task-lists.js";
 
 /** `next`: pass it as `before` to read the next page; `newer`: as `after`; `undefined` if there is none. */
 export type TaskPage = PagesBeside & { readonly tasks: readonly Task[] };
 
-/** What `listTasks` returns. */
-export type ListTasks = ReturnType<typeof listTasks>;
-
 /** `GET /panoramas`: the account's tasks that match the filter, newest first, `limit` at a time. */
 export const listTasks =
-  ({ tasks }: { readonly tasks: Pick<TaskStore, "list"> }) =>
+  ({ tasks }: { readonly tasks: Pick<TaskLists, "list"> }) =>
   async (owner: AccountId, limit: number, before?: TaskId, filter?: TaskFilter, after?: TaskId): Promise<TaskPage> => {
     const [first, beyond] = directionOf(before, after, "newest");
     const { items, last } = pageOf(await tasks.list(owner, limit + 1, beyond, filter, first), limit);

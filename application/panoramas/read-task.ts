@@ -1,14 +1,11 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
-import type { Task } from "../../domain/task.js";
+import type { AccountId } from "../../domain/account-id.js";
 import type { TaskId } from "../../domain/task-id.js";
+import type { Task } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { TaskStore } from "../ports/task-store.js";
+import type { TaskStore } from "../ports/stores/task-store.js";
 
 type Ports = { readonly tasks: Pick<TaskStore, "find"> };
-
-/** What `readTask` returns. */
-export type ReadTask = ReturnType<typeof readTask>;
 
 /** `GET /panoramas/{id}`. A task of another account and an unknown id both give `not_found`. */
 export const readTask =

@@ -1,16 +1,17 @@
-import { retry } from "../../domain/storage-status.js";
-import { withImage } from "../../domain/task.js";
+import { retry } from "../../domain/images/storage-status.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { withImage } from "../../domain/tasks/task.js";
 import { pageOf } from "../page-of.js";
 import type { Clock } from "../ports/clock.js";
-import type { TaskStore } from "../ports/task-store.js";
+import type { TaskLists } from "../ports/stores/task-lists.js";
+import type { TaskStore } from "../ports/stores/task-store.js";
 
 const PAGE_SIZE = 100;
 
-type Ports = { readonly tasks: Pick<TaskStore, "listFailedImages" | "move">; readonly clock: Pick<Clock, "now"> };
-
-/** What `retryFailedImages` returns. */
-export type RetryFailedImages = ReturnType<typeof retryFailedImages>;
+type Ports = {
+  readonly tasks: Pick<TaskStore, "move"> & Pick<TaskLists, "listFailedImages">;
+  readonly clock: Pick<Clock, "now">;
+};
 
 /**
  * The operator's retry of every finished image, of all accounts, whose storage status is `failed`; it becomes

@@ -1,14 +1,11 @@
 import { err, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
-import { type IllegalTransition, retry } from "../../domain/storage-status.js";
-import { withImage } from "../../domain/task.js";
+import type { AccountId } from "../../domain/account-id.js";
+import { type IllegalTransition, retry } from "../../domain/images/storage-status.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { withImage } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
-import type { StaleTask, TaskStore } from "../ports/task-store.js";
-
-/** What `retryImage` returns. */
-export type RetryImage = ReturnType<typeof retryImage>;
+import type { StaleTask, TaskStore } from "../ports/stores/task-store.js";
 
 /** The operator's retry: changes the storage status of a finished image from `failed` to `uploading`. */
 export const retryImage =

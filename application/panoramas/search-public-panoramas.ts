@@ -1,14 +1,13 @@
 import type { TaskId } from "../../domain/task-id.js";
 import { directionOf, pageOf, pagesBeside } from "../page-of.js";
-import type { TaskStore } from "../ports/task-store.js";
+import type { TaskLists } from "../ports/stores/task-lists.js";
 import type { GalleryPage } from "./list-public-panoramas.js";
 
-/** What `searchPublicPanoramas` returns. */
-export type SearchPublicPanoramas = ReturnType<typeof searchPublicPanoramas>;
-
-/** As `listPublicPanoramas`, only those whose prompt has these words (domain/prompt-search.ts; at least one word). */
+/**
+ * As `listPublicPanoramas`, only those whose prompt has these words (domain/tasks/prompt-search.ts; at least one word).
+ */
 export const searchPublicPanoramas =
-  ({ tasks }: { readonly tasks: Pick<TaskStore, "searchPublic"> }) =>
+  ({ tasks }: { readonly tasks: Pick<TaskLists, "searchPublic"> }) =>
   async (
     words: readonly string[],
     limit: number,

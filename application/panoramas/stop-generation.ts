@@ -1,10 +1,10 @@
-import { err, ok, type Result } from "neverthrow";
-import { type FailedTask, fail, refuseCancel, type SubmittedTask } from "../../domain/task.js";
+import type { Result } from "neverthrow";
+import { type FailedTask, refuseCancel, type SubmittedTask } from "../../domain/tasks/task.js";
 import type { Clock } from "../ports/clock.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { Reporter } from "../ports/reporter.js";
-import type { TaskSignals } from "../ports/task-signals.js";
-import type { Lease, StaleTask, TaskStore } from "../ports/task-store.js";
+import type { Lease, StaleTask } from "../ports/stores/task-store.js";
+import { announceStored, type FailPorts, failTask } from "./end-task.js";
 
 /** What asking a provider to stop a generation needs. */
 export type StopPorts = {
@@ -35,37 +35,18 @@ export const stopGeneration = async (
   return answer?.isOk() === true && answer.value === "canceled";
 };
 
-type CancelPorts = StopPorts & {
-  readonly tasks: Pick<TaskStore, "move">;
-  readonly signals: Pick<TaskSignals, "announce">;
-};
-
 /**
- * Carries out the owner's wish: ends the task with its refund if the provider has stopped the generation. Otherwise `goOn`
- * stores that it was refused, so that it is not asked for again at once. Returns the task that was stored.
+ * Carries out the owner's wish: ends the task with its refund if the provider has stopped the generation. Otherwise
+ * `goOn` stores that it was refused, so that it is not asked for again at once. Returns the task that was stored.
  */
 export const carryOutCancel = async (
-  ports: CancelPorts,
+  ports: StopPorts & FailPorts,
   lease: Lease<SubmittedTask>,
   goOn: (refused: SubmittedTask) => Promise<Result<void, StaleTask>>,
 ): Promise<Result<FailedTask | SubmittedTask, StaleTask>> => {
-  const { tasks, clock, signals, reporter } = ports;
-  if (!(await stopGeneration(ports, lease.task))) {
-    const refused = refuseCancel(lease.task, clock.now());
-    const stored = await goOn(refused);
-    if (stored.isErr()) return err(stored.error);
-    signals.announce(refused);
-    return ok(refused);
+  if (await stopGeneration(ports, lease.task)) {
+    return failTask(ports, lease, { reason: "canceled", detail: "the provider has stopped it" });
   }
-  const failed = fail(lease.task, "canceled", clock.now());
-  const moved = await tasks.move(lease, failed, undefined);
-  if (moved.isErr()) return err(moved.error);
-  reporter.report({
-    kind: "task_failed",
-    taskId: failed.id,
-    reason: "canceled",
-    detail: "the provider has stopped it",
-  });
-  signals.announce(failed);
-  return ok(failed);
+  const refused = refuseCancel(lease.task, ports.clock.now());
+  return announceStored(ports.signals, refused, goOn(refused));
 };

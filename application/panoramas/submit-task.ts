@@ -1,25 +1,22 @@
 import { err, ok, type Result } from "neverthrow";
-import type { ProviderPlace } from "../../domain/queue.js";
-import { type FailureReason, fail, type ReservedTask, submit, type Task } from "../../domain/task.js";
-import { CLOCK_TOLERANCE_MILLISECONDS } from "../background/work-on-leases.js";
-import type { Clock } from "../ports/clock.js";
+import type { ProviderPlace } from "../../domain/tasks/queue.js";
+import { type FailureReason, type ReservedTask, submit, type Task } from "../../domain/tasks/task.js";
+import { CLOCK_TOLERANCE_MILLISECONDS } from "../ports/clock.js";
 import type { GenerationProvider, SubmissionFailure } from "../ports/generation-provider.js";
-import type { Reporter } from "../ports/reporter.js";
-import type { TaskSignals } from "../ports/task-signals.js";
-import type { TaskStore } from "../ports/task-store.js";
-import { stopGeneration } from "./stop-generation.js";
+import type { TaskQueue } from "../ports/stores/task-queue.js";
+import type { TaskStore } from "../ports/stores/task-store.js";
+import { type FailPorts, type Failure, failTask, moveTask } from "./end-task.js";
+import { type StopPorts, stopGeneration } from "./stop-generation.js";
 
 /** The provider did not accept the task. Its credits are refunded. */
 export type UpstreamError = { readonly kind: "upstream_error" };
 
 /** What a submission needs. */
-export type SubmissionPorts = {
-  readonly tasks: Pick<TaskStore, "find" | "move" | "requeue" | "changePlace">;
-  readonly provider: Pick<GenerationProvider, "submit" | "search" | "cancel" | "nextPollMilliseconds">;
-  readonly clock: Clock;
-  readonly signals: Pick<TaskSignals, "announce">;
-  readonly reporter: Reporter;
-};
+export type SubmissionPorts = FailPorts &
+  StopPorts & {
+    readonly tasks: Pick<TaskStore, "find"> & Pick<TaskQueue, "requeue" | "changePlace">;
+    readonly provider: Pick<GenerationProvider, "submit" | "search" | "nextPollMilliseconds">;
+  };
 
 /** `queueDeadlineMilliseconds`: a task that waits for so long, from its reservation on, fails and is refunded. */
 export type SubmissionSettings = { readonly queueDeadlineMilliseconds: number };
@@ -41,32 +38,47 @@ export const submitTask = async (
   task: ReservedTask,
   submissionDeadline: Date,
 ): Promise<Result<Task, UpstreamError>> => {
-  const { tasks, provider, clock, signals, reporter } = ports;
-  const { id: taskId, accountId: owner, request, place, traceparent } = task;
-  if (task.cancelWish !== undefined) return cancelUnsent(ports, task);
-  const changePlace = (other: ProviderPlace) => tasks.changePlace(task, other);
-  const submission = await provider.submit(
-    { taskId, owner, request, place, changePlace, traceparent },
-    submissionDeadline,
-  );
-  const accepted = submission.isErr() ? await findUpstreamTask(ports, task, submission.error) : submission;
-  if (accepted.isErr()) {
-    const { kind, reason } = accepted.error;
-    return kind === "busy"
-      ? returnToQueue(ports, settings, task, reason)
-      : failAndRefund(ports, task, { kind, reason });
+  if (task.cancelWish !== undefined) {
+    // During an earlier submission, which has started nothing.
+    return failUnstarted(ports, task, { reason: "canceled", detail: "nothing was sent to the provider" });
   }
+  const { answer, place } = await send(ports, task, submissionDeadline);
+  const sent = { ...task, place };
+  if (answer.isOk()) return recordSubmission(ports, sent, answer.value);
+  const { kind, reason, cause, imageIndex } = answer.error;
+  return kind === "busy"
+    ? returnToQueue(ports, settings, sent, reason)
+    : failRefused(ports, sent, {
+        reason: cause ?? reasonOf[kind],
+        imageIndex,
+        detail: reason,
+        mayBeRunning: kind === "unknown",
+      });
+};
 
-  const upstreamTaskId = accepted.value;
-  const submittedAt = clock.now();
-  const submitted = submit(task, upstreamTaskId, submittedAt);
-  const firstPoll = new Date(submittedAt.getTime() + provider.nextPollMilliseconds(upstreamTaskId, 0));
-  const recorded = await tasks.move(task, submitted, firstPoll);
-  if (recorded.isErr()) return readSweptTask(ports, task, `accepted as ${upstreamTaskId}`, upstreamTaskId);
-  const kind = submission.isOk() ? "task_submitted" : "submission_recovered";
-  reporter.report({ kind, taskId: task.id, upstreamTaskId });
-  signals.announce(submitted);
-  return ok(submitted);
+/** The answer, and the place of the provider that was asked last. */
+type Answered = { readonly answer: Result<Accepted, SubmissionFailure>; readonly place: string | undefined };
+
+/** What the provider has accepted. `isRecovered`: its answer was unclear, and the search has found it. */
+type Accepted = { readonly upstreamTaskId: string; readonly isRecovered: boolean };
+
+const reasonOf = { refused: "refused", unknown: "submission_unknown" } satisfies Record<string, FailureReason>;
+
+const send = async (ports: SubmissionPorts, task: ReservedTask, submissionDeadline: Date): Promise<Answered> => {
+  const { tasks, provider } = ports;
+  const { id: taskId, accountId: owner, request, place, traceparent, submissions } = task;
+  let asked = place;
+  const changePlace = async (other: ProviderPlace) => {
+    const isChanged = await tasks.changePlace(task, other);
+    if (isChanged) asked = other.name;
+    return isChanged;
+  };
+  const order = { taskId, submission: submissions, owner, request, place, changePlace, traceparent };
+  const answer = await provider.submit(order, submissionDeadline);
+  const accepted = answer.isOk()
+    ? ok({ upstreamTaskId: answer.value, isRecovered: false })
+    : await findUpstreamTask(ports, task, answer.error);
+  return { answer: accepted, place: asked };
 };
 
 /** Searches for the upstream task after an unclear answer. Returns `failure` if none is found before the timeout. */
@@ -74,7 +86,7 @@ const findUpstreamTask = async (
   { provider, clock }: SubmissionPorts,
   task: ReservedTask,
   failure: SubmissionFailure,
-): Promise<Result<string, SubmissionFailure>> => {
+): Promise<Result<Accepted, SubmissionFailure>> => {
   if (failure.kind !== "unknown") return err(failure);
   const ended = new AbortController();
   const found = await Promise.race([
@@ -82,12 +94,29 @@ const findUpstreamTask = async (
     clock.sleep(SEARCH_TIMEOUT_MILLISECONDS, ended.signal),
   ]);
   ended.abort();
-  return found?.isOk() && found.value !== undefined ? ok(found.value) : err(failure);
+  const upstreamTaskId = found?.unwrapOr(undefined);
+  return upstreamTaskId === undefined ? err(failure) : ok({ upstreamTaskId, isRecovered: true });
+};
+
+const recordSubmission = async (
+  ports: SubmissionPorts,
+  task: ReservedTask,
+  { upstreamTaskId, isRecovered }: Accepted,
+): Promise<Result<Task, UpstreamError>> => {
+  const { provider, clock, reporter } = ports;
+  const submittedAt = clock.now();
+  const firstPoll = new Date(submittedAt.getTime() + provider.nextPollMilliseconds(upstreamTaskId, 0));
+  const submitted = await moveTask(ports, task, submit(task, upstreamTaskId, submittedAt), firstPoll);
+  if (submitted.isErr()) return readSweptTask(ports, task, `accepted as ${upstreamTaskId}`, upstreamTaskId);
+  const kind = isRecovered ? "submission_recovered" : "task_submitted";
+  reporter.report({ kind, taskId: task.id, provider: task.place, upstreamTaskId });
+  return ok(submitted.value);
 };
 
 /**
- * When a task that returns to the queue is given up. It counts from the reservation, so that a task cannot wait for ever.
- * If that lies in the future, the clock was set back, and each return would extend the time again: it is given up now.
+ * When a task that returns to the queue is given up. It counts from the reservation, so that a task cannot wait for
+ * ever. If that lies in the future, the clock was set back, and each return would extend the time again: it is given up
+ * now.
  */
 export const queueDeadlineOf = (
   { reservedAt }: Pick<Task, "reservedAt">,
@@ -111,8 +140,8 @@ const returnToQueue = async (
     const reason = `the provider was busy for too long: ${detail}`;
     // A creation that was never queued is not answered yet.
     return task.turn === undefined
-      ? failAndRefund(ports, task, { kind: "refused", reason })
-      : failUnstarted(ports, task, "never_started", reason);
+      ? failRefused(ports, task, { reason: "refused", detail: reason })
+      : failUnstarted(ports, task, { reason: "never_started", detail: reason });
   }
   const requeued = await tasks.requeue(task, giveUpAt);
   if (requeued.isErr()) return readSweptTask(ports, task, detail);
@@ -120,52 +149,33 @@ const returnToQueue = async (
   return ok(requeued.value);
 };
 
-/** Its owner has canceled it during an earlier submission, which has started nothing. */
-const cancelUnsent = (ports: SubmissionPorts, task: ReservedTask): Promise<Result<Task, UpstreamError>> =>
-  failUnstarted(ports, task, "canceled", "nothing was sent to the provider");
-
-/** Fails and refunds a task for which nothing was started. */
+/** Nothing was started for the task, which is answered as `failed`. */
 const failUnstarted = async (
   ports: SubmissionPorts,
   task: ReservedTask,
-  reason: FailureReason,
-  detail: string,
+  failure: Failure,
 ): Promise<Result<Task, UpstreamError>> => {
-  const { tasks, clock, reporter, signals } = ports;
-  const failed = fail(task, reason, clock.now());
-  const moved = await tasks.move(task, failed, undefined);
-  if (moved.isErr()) return readSweptTask(ports, task, detail);
-  reporter.report({ kind: "task_failed", taskId: task.id, reason, detail });
-  signals.announce(failed);
-  return ok(failed);
+  const failed = await failTask(ports, task, failure);
+  return failed.isOk() ? ok(failed.value) : readSweptTask(ports, task, failure.detail);
 };
 
-const reasonOf = { refused: "refused", unknown: "submission_unknown" } satisfies Record<string, FailureReason>;
-
-const failAndRefund = async (
+/** The provider has not accepted the task, so its creation is answered with an error. */
+const failRefused = async (
   ports: SubmissionPorts,
   task: ReservedTask,
-  failure: { readonly kind: keyof typeof reasonOf; readonly reason: string },
+  failure: Failure,
 ): Promise<Result<Task, UpstreamError>> => {
-  const { tasks, clock, reporter, signals } = ports;
-  const reason = reasonOf[failure.kind];
-  const failed = fail(task, reason, clock.now());
-  const moved = await tasks.move(task, failed, undefined);
-  if (moved.isErr()) return readSweptTask(ports, task, failure.reason);
-  reporter.report({ kind: "task_failed", taskId: task.id, reason, detail: failure.reason });
-  if (failure.kind === "unknown") {
-    reporter.report({ kind: "possible_orphan", taskId: task.id, detail: failure.reason });
-  }
-  signals.announce(failed);
-  return err({ kind: "upstream_error" });
+  const failed = await failTask(ports, task, failure);
+  return failed.isOk() ? err({ kind: "upstream_error" }) : readSweptTask(ports, task, failure.detail);
 };
 
 /**
  * The provider answered after the submission deadline, and the sweep has already resolved the task. If the sweep found
  * it at the provider, or has returned it to the queue, it is charged and continues: returns it, even if `lateResult` is
- * a failure. Otherwise the sweep has failed and refunded it: returns an error. If it is not found, it has ended, and its
- * owner has deleted it: returns the task, because an error would say that it cost nothing. `upstreamTaskId` is what the
- * provider has accepted; it is an orphan unless the task has it. That of a failed task is stopped: nobody else works on it.
+ * a failure. Otherwise the sweep has failed and refunded it: returns an error. If it is not found, it has ended, and
+ * its owner has deleted it: returns the task, because an error would say that it cost nothing. `upstreamTaskId` is what
+ * the provider has accepted; it is an orphan unless the task has it. That of a failed task is stopped: nobody else
+ * works on it.
  */
 const readSweptTask = async (
   ports: SubmissionPorts,

@@ -1,18 +1,17 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
-import { FILE_EXTENSIONS, type ImageType } from "../../domain/image-type.js";
+import type { AccountId } from "../../domain/account-id.js";
+import { FILE_EXTENSIONS, type ImageType } from "../../domain/images/image-type.js";
+import { referenceImageName } from "../../domain/images/object-name.js";
+import { admitUpload, countedBytes } from "../../domain/images/reference-image.js";
+import { admitSizes, admitType, requireFiles } from "../../domain/images/upload-rules.js";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
-import { referenceImageName } from "../../domain/object-name.js";
-import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
-import { admitUpload, countedBytes } from "../../domain/reference-image.js";
-import { admitSizes, admitType, requireFiles } from "../../domain/upload-rules.js";
-import type { ApplicationSettings } from "../application-settings.js";
+import type { CompleteSettings } from "../complete-settings.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { Imaging } from "../ports/imaging.js";
 import type { ObjectStorage, StorageUnavailable } from "../ports/object-storage.js";
-import type { ReferenceStore } from "../ports/reference-store.js";
 import type { Secrets } from "../ports/secrets.js";
+import type { ReferenceStore } from "../ports/stores/reference-store.js";
 
 /** One file of an upload. Its bytes are read on demand, so that only one file at a time is in memory. */
 export type UploadedFile = {
@@ -30,22 +29,26 @@ type Ports = {
   readonly ids: Pick<Ids, "unguessable">;
 };
 
+/** The public URLs of an upload, in the order of the files. */
+export type UploadedImages = {
+  readonly urls: readonly string[];
+  /** Until then they are kept at least, also those that no creation uses. */
+  readonly expiresAt: Date;
+};
+
 type CheckedFile = { readonly file: UploadedFile; readonly type: ImageType; readonly sha256: string };
 
-/** What `uploadImages` returns. */
-export type UploadImages = ReturnType<typeof uploadImages>;
-
 /**
- * `POST /images`: checks all files and the account's quota, then stores them. Returns the public URLs in the order of the
- * files; the same bytes have the same URL while they are stored. If one file is refused, none is stored. Images that no
- * creation uses expire (background/delete-expired-references.ts).
+ * `POST /images`: checks all files and the account's quota, then stores them. The same bytes have the same URL
+ * while they are stored. If one file is refused, none is stored. Images that no creation uses expire
+ * (background/delete-expired-references.ts); a repeated upload begins their time again.
  */
 export const uploadImages =
-  (ports: Ports, { policy = PANORAMA_POLICY }: Pick<ApplicationSettings, "policy"> = {}) =>
+  (ports: Ports, { policy, referenceRetentionHours }: Pick<CompleteSettings, "policy" | "referenceRetentionHours">) =>
   async (
     owner: AccountId,
     files: readonly UploadedFile[],
-  ): Promise<Result<string[], InvalidRequest | StorageUnavailable>> => {
+  ): Promise<Result<UploadedImages, InvalidRequest | StorageUnavailable>> => {
     const counted = requireFiles(files.length, policy.uploads).andThen(() =>
       admitSizes(
         files.map(({ sizeBytes }) => sizeBytes),
@@ -61,6 +64,7 @@ export const uploadImages =
       checked.push(result.value);
     }
     const { references, storage, clock, ids } = ports;
+    const now = clock.now();
     const added = await references.add(
       owner,
       checked.map(({ file, type, sha256 }) => ({
@@ -68,7 +72,7 @@ export const uploadImages =
         countedBytes: countedBytes(file.sizeBytes),
         name: referenceImageName(ids.unguessable(), type),
       })),
-      clock.now(),
+      now,
       (standing, bytes) => admitUpload(standing, bytes, policy.prices),
     );
     if (added.isErr()) return err(added.error);
@@ -77,8 +81,13 @@ export const uploadImages =
       const stored = await storage.put(name, await file.read(), type);
       if (stored.isErr()) return err(stored.error);
     }
-    return ok(added.value.map((name) => storage.urlOf(name)));
+    return ok({
+      urls: added.value.map((name) => storage.urlOf(name)),
+      expiresAt: new Date(now.getTime() + referenceRetentionHours * HOUR_MILLISECONDS),
+    });
   };
+
+const HOUR_MILLISECONDS = 60 * 60 * 1000;
 
 const check = async (
   { imaging, secrets }: Ports,

@@ -1,11 +1,11 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
-import { isActive, type Task } from "../../domain/task.js";
+import type { AccountId } from "../../domain/account-id.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { isActive, type Task } from "../../domain/tasks/task.js";
 import type { NotFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
+import type { TaskStore } from "../ports/stores/task-store.js";
 import type { TaskSignals } from "../ports/task-signals.js";
-import type { TaskStore } from "../ports/task-store.js";
 import { readTask } from "./read-task.js";
 
 type Ports = {
@@ -13,9 +13,6 @@ type Ports = {
   readonly clock: Clock;
   readonly signals: Pick<TaskSignals, "next">;
 };
-
-/** What `waitForTask` returns. */
-export type WaitForTask = ReturnType<typeof waitForTask>;
 
 /**
  * `GET /panoramas/{id}` with `Prefer: wait`. Resolves with the task when it leaves `processing`, after

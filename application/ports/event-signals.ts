@@ -1,8 +1,8 @@
-import type { AccountId } from "../../domain/account.js";
+import type { AccountId } from "../../domain/account-id.js";
 
 /**
- * Wakes streams in this process when an account may have a new event. Signals may be late or missing, or there may be no
- * event: streams read the store.
+ * Wakes streams in this process when an account may have a new event. Signals may be late or missing, or there may be
+ * no event: streams read the store.
  */
 export interface EventSignals {
   /** Resolves on `wake` of this account, or when `signal` is aborted; never rejects. */

@@ -1,23 +1,29 @@
 import type { Result } from "neverthrow";
-import type { CreationRequest } from "../../domain/creation-request.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
-import type { ProviderPlace } from "../../domain/queue.js";
 import type { TaskId } from "../../domain/task-id.js";
+import type { Abilities } from "../../domain/tasks/abilities.js";
+import type { CreationRequest } from "../../domain/tasks/creation-request.js";
+import type { ProviderPlace } from "../../domain/tasks/queue.js";
 
 /** A request to the provider. The upstream task is tagged with `taskId`, so that `search` can find it. */
 export type GenerationOrder = {
   readonly taskId: TaskId;
   /**
-   * Whose task it is: an opaque text. A provider that runs on this machine shares its processors among owners. Without it
-   * each order counts as that of another owner. Is not sent to others.
+   * How many submissions of the task have ended before, each without starting a generation. A provider that refuses a
+   * repeated creation tells one submission from the next by it. 0 if it is absent.
+   */
+  readonly submission?: number | undefined;
+  /**
+   * Whose task it is: an opaque text. A provider that runs on this machine shares its processors among owners. Without
+   * it, each order counts as one of a different owner. It is not sent to other providers.
    */
   readonly owner?: string | undefined;
   readonly request: CreationRequest;
   /** The name of the place whose slot the task holds. That place is asked first. */
   readonly place?: string | undefined;
   /**
-   * Moves the task to a slot of another place. Must be awaited before the order is sent there. `false`: the place has no
-   * free slot, so the order must not be sent there. Without it the places of the order are not counted.
+   * Moves the task to a slot of another place. Must be awaited before the order is sent there. `false`: the place has
+   * no free slot, so the order must not be sent there. Without it the places of the order are not counted.
    */
   readonly changePlace?: ((place: ProviderPlace) => Promise<boolean>) | undefined;
   /** Sent with the order. */
@@ -27,15 +33,51 @@ export type GenerationOrder = {
 /**
  * `refused`: the provider started nothing. `busy`: the provider certainly started nothing, because it has no room now;
  * it may accept the same order later. `unknown`: the outcome is unknown (timeout, connection lost after sending,
- * unusable response), so an orphaned upstream task may exist. `reason` is for the log only.
+ * unusable response), so an orphaned upstream task may exist. `reason` is for the log only. `cause`: what is known
+ * about it. If the customer can change that, no other provider is asked. `imageIndex`: which reference image it is
+ * about.
  */
-export type SubmissionFailure = { readonly kind: "refused" | "busy" | "unknown"; readonly reason: string };
+export type SubmissionFailure = {
+  readonly kind: "refused" | "busy" | "unknown";
+  readonly reason: string;
+  readonly cause?: CustomersCause | "provider_unavailable" | undefined;
+  readonly imageIndex?: number | undefined;
+};
 
-/** What the provider says about a generation. `reason` is for the log only. */
+/**
+ * What the customer can change about a failure. `content_refused`: the provider's content rules.
+ * `reference_unreachable`: the provider, or this service for it, could not read a reference image from its URL.
+ * `reference_unusable`: the provider could not use a reference image.
+ */
+export const CUSTOMERS_CAUSES = ["content_refused", "reference_unreachable", "reference_unusable"] as const;
+/** One of `CUSTOMERS_CAUSES`. */
+export type CustomersCause = (typeof CUSTOMERS_CAUSES)[number];
+
+/**
+ * What is known about a failed generation. `never_started`: it waited too long at the provider. `deadline_passed`: it
+ * took too long there. `provider_unavailable`: a part of the provider does not work now. `unusable_result`: it has
+ * ended without a picture.
+ */
+export type FailureCause =
+  | CustomersCause
+  | "never_started"
+  | "deadline_passed"
+  | "provider_unavailable"
+  | "unusable_result";
+
+/**
+ * What the provider says about a generation. `reason` is for the log only. `cause`: what is known about a failure.
+ * `imageIndex`: which reference image it is about.
+ */
 export type Progress =
   | { readonly state: "running" }
   | { readonly state: "succeeded"; readonly temporaryUrl: string }
-  | { readonly state: "failed"; readonly reason: string };
+  | {
+      readonly state: "failed";
+      readonly reason: string;
+      readonly cause?: FailureCause | undefined;
+      readonly imageIndex?: number | undefined;
+    };
 
 /** The provider gave no usable response. The task's state is unknown: retry later. */
 export type ProviderUnavailable = { readonly kind: "provider_unavailable"; readonly reason: string };
@@ -52,12 +94,17 @@ export type ResultUnusable = { readonly kind: "result_unusable"; readonly reason
 /** Only `provider_unavailable` is worth another attempt. */
 export type DownloadFailure = ResultGone | ResultUnusable | ProviderUnavailable;
 
+/** How a picture was made: by a trained model, or by rules alone. The names are those of the IPTC. */
+export type DigitalSourceType = "trainedAlgorithmicMedia" | "algorithmicMedia";
+
 /**
- * `thumbnail` is `unavailable` only for the test trigger `test:no-thumb`: then no thumbnail must be made. `ends` is set
- * only for `test:expired` and `test:storage-fail`: then the image must not be stored but end in this storage status.
+ * `sourceType` is written into the image; absent: a trained model has made it. `thumbnail` is `unavailable` only for
+ * the test trigger `test:no-thumb`: then no thumbnail must be made. `ends` is set only for `test:expired` and
+ * `test:storage-fail`: then the image must not be stored but end in this storage status.
  */
 export type GeneratedImage = {
   readonly bytes: Uint8Array;
+  readonly sourceType?: DigitalSourceType;
   readonly thumbnail: "possible" | "unavailable";
   readonly ends?: "expired" | "failed";
 };
@@ -72,18 +119,28 @@ export type Readiness = "ready" | "busy" | "probing" | "down";
 /** `canceled`: the work has stopped, without a charge. */
 export type Cancellation = "canceled" | "too_late";
 
-/** A place and whether it should get creations now. */
-export type PlaceNow = ProviderPlace & { readonly readiness: Readiness };
+/**
+ * A place and whether it should get creations now. `abilities`: what clients are told of it; absent if it can make
+ * whatever the specification allows.
+ */
+export type PlaceNow = ProviderPlace & { readonly readiness: Readiness; readonly abilities?: Abilities | undefined };
 
 /** Whether a creation should be sent to this place now. */
 export const takesCreations = ({ readiness }: PlaceNow): boolean => readiness === "ready" || readiness === "probing";
 
 /** A generation model. Every call has a timeout. Failures, including timeouts, are returned, not thrown. */
 export interface GenerationProvider {
+  /** Of a provider with several models also the model, such as `fal:seedream-4.5`. */
   readonly name: string;
   /**
+   * Providers of one account know each other's upstream task ids, so a task goes on when the model was changed. By
+   * default the name.
+   */
+  readonly account?: string | undefined;
+  /**
    * Where it runs generations, in the order in which the places get creations: one place with the name of the provider,
-   * or several if it consists of several servers or providers. Tasks without a free slot wait in the queue. Makes no call.
+   * or several if it consists of several servers or providers. Tasks without a free slot wait in the queue. Makes no
+   * call.
    */
   places(): readonly PlaceNow[];
   /** Maximum number of calls that this instance makes per second; `undefined` means no limit. */
@@ -114,9 +171,9 @@ export interface GenerationProvider {
   download(temporaryUrl: string, upstreamTaskId: string): Promise<Result<GeneratedImage, DownloadFailure>>;
   /**
    * Stops a generation that costs nothing yet. `canceled` means that the work has stopped: from then on the generation
-   * uses no processor, no memory and no slot, has no image and is not charged. So it must not be answered while anything of
-   * it is still queued or running. `too_late` if it goes on, or has ended otherwise. May be repeated. Absent if no
-   * generation of the provider can be canceled.
+   * uses no processor, no memory and no slot, has no image and is not charged. So it must not be answered while
+   * anything of it is still queued or running. `too_late` if it goes on, or has ended otherwise. May be repeated.
+   * Absent if no generation of the provider can be canceled.
    */
   cancel?(upstreamTaskId: string): Promise<Result<Cancellation, ProviderUnavailable>>;
   /**
@@ -124,6 +181,8 @@ export interface GenerationProvider {
    * it. Absent if no generation of the provider can be deleted.
    */
   discard?(upstreamTaskId: string): Promise<Result<void, ProviderUnavailable>>;
-  /** Deletes what old generations have left in this process or on its machine. Called once an hour. Absent if nothing is left. */
+  /**
+   * Deletes the remains of old generations in this process and on its machine. Called hourly. Absent if none remain.
+   */
   clean?(): Promise<void>;
 }

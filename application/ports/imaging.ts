@@ -1,7 +1,8 @@
 import type { Result } from "neverthrow";
-import type { ImageType } from "../../domain/image-type.js";
-import type { Picture } from "../../domain/picture.js";
-import type { PixelSize } from "../../domain/resolution.js";
+import type { ImageType } from "../../domain/images/image-type.js";
+import type { Picture } from "../../domain/images/picture.js";
+import type { PixelSize } from "../../domain/images/resolution.js";
+import type { DigitalSourceType } from "./generation-provider.js";
 
 /** The bytes are not an acceptable image. `reason` is a clause without a full stop: "it has 512 × 512 pixels". */
 export type UnusableImage = { readonly kind: "unusable_image"; readonly reason: string };
@@ -15,9 +16,14 @@ export interface Imaging {
   inspect(bytes: Uint8Array, type: ImageType): Promise<Result<PixelSize, UnusableImage>>;
   /**
    * Returns a JPEG of exactly this size with Photo Sphere XMP, without a visible seam between its left and right edge.
-   * Rejects images that are not 2:1 (within 1 %). Decodes the bytes once.
+   * Rejects images that are not 2:1 (within 1 %). Decodes the bytes once. `sourceType`, by default
+   * `trainedAlgorithmicMedia`, is written into the XMP.
    */
-  panorama(bytes: Uint8Array, size: PixelSize): Promise<Result<EncodedPanorama, UnusableImage>>;
+  panorama(
+    bytes: Uint8Array,
+    size: PixelSize,
+    sourceType?: DigitalSourceType,
+  ): Promise<Result<EncodedPanorama, UnusableImage>>;
   /** Returns a WebP of 1024 × 512 pixels. */
   thumbnail(panorama: Uint8Array): Promise<Result<Uint8Array, UnusableImage>>;
 }

@@ -1,5 +1,5 @@
-import type { Email } from "../../domain/account.js";
-import type { PasswordLinkToken } from "../../domain/password-link.js";
+import type { Email } from "../../domain/accounts/account.js";
+import type { PasswordLinkToken } from "../../domain/accounts/password-link.js";
 
 /**
  * An e-mail with a link to the page that sets a password.

@@ -1,5 +1,5 @@
 import type { Result } from "neverthrow";
-import type { ObjectName } from "../../domain/object-name.js";
+import type { ObjectName } from "../../domain/images/object-name.js";
 import type { NotFound } from "../errors.js";
 
 /** The storage is unreachable or returns an error. The call may be retried. */
@@ -10,6 +10,8 @@ export interface ObjectStorage {
   /** Stores the whole object or nothing. Succeeds without a write if an object of this name exists. */
   put(name: ObjectName, bytes: Uint8Array, contentType: string): Promise<Result<void, StorageUnavailable>>;
   read(name: ObjectName): Promise<Result<Uint8Array, NotFound | StorageUnavailable>>;
+  /** Whether there is an object of this name. Does not read its bytes. */
+  has(name: ObjectName): Promise<Result<boolean, StorageUnavailable>>;
   /** Deletes the object. Succeeds if there is none. */
   delete(name: ObjectName): Promise<Result<void, StorageUnavailable>>;
   /** The permanent public URL. For reference images it always starts with `https://`. */

@@ -1,7 +1,7 @@
 import type { Result } from "neverthrow";
-import type { Email } from "../../domain/account.js";
-import type { CreditPack } from "../../domain/credit-pack.js";
-import type { Payment, PendingOrder } from "../../domain/order.js";
+import type { Email } from "../../domain/accounts/account.js";
+import type { CreditPack } from "../../domain/credits/credit-pack.js";
+import type { Payment, PendingOrder } from "../../domain/credits/order.js";
 import type { UnverifiedWebhook } from "../errors.js";
 
 /** The payment service is unreachable or returns an error. The call may be retried. */

@@ -1,12 +1,16 @@
-import type { AccountId } from "../../domain/account.js";
-import type { OrderId, PaymentDifference } from "../../domain/order.js";
-import type { PixelSize } from "../../domain/resolution.js";
-import type { Retained } from "../../domain/retention.js";
-import type { StorageStatus } from "../../domain/storage-status.js";
-import type { FailureReason, Task } from "../../domain/task.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { OrderId, PaymentDifference } from "../../domain/credits/order.js";
+import type { ResultFigures } from "../../domain/images/picture.js";
+import type { PixelSize } from "../../domain/images/resolution.js";
+import type { Retained } from "../../domain/images/retention.js";
+import type { StorageStatus } from "../../domain/images/storage-status.js";
 import type { TaskId } from "../../domain/task-id.js";
-import type { Delivery } from "../../domain/webhook-delivery.js";
-import type { EndpointId, OffReason } from "../../domain/webhook-endpoint.js";
+import type { FailureReason, Task } from "../../domain/tasks/task.js";
+import type { Delivery } from "../../domain/webhooks/webhook-delivery.js";
+import type { EndpointId, OffReason } from "../../domain/webhooks/webhook-endpoint.js";
+
+/** `provider`: what makes or has made the task (`placeOf` of domain/tasks/task.ts), such as `fal:seedream-4.5`. */
+type OfProvider = { readonly taskId: TaskId; readonly provider?: string | undefined };
 
 /** An event for the operator's logs and metrics. It never contains a prompt, key or password. */
 export type OperationalEvent =
@@ -14,21 +18,15 @@ export type OperationalEvent =
   | { readonly kind: "task_queued"; readonly taskId: TaskId }
   /** A submission has certainly started nothing; the task waits in the queue again. */
   | { readonly kind: "task_requeued"; readonly taskId: TaskId; readonly detail: string }
-  | { readonly kind: "task_submitted"; readonly taskId: TaskId; readonly upstreamTaskId: string }
-  /** The result of a generation was decoded. domain/picture.ts explains the measures. */
-  | {
-      readonly kind: "picture_measured";
-      readonly taskId: TaskId;
-      readonly nativeSize: PixelSize;
-      readonly seam: number;
-      readonly poles: number;
-    }
-  | { readonly kind: "task_succeeded"; readonly taskId: TaskId; readonly seconds: number }
-  | { readonly kind: "task_failed"; readonly taskId: TaskId; readonly reason: FailureReason; readonly detail: string }
+  | (OfProvider & { readonly kind: "task_submitted"; readonly upstreamTaskId: string })
+  /** The result of a generation was decoded. domain/images/picture.ts explains the figures. */
+  | (OfProvider & ResultFigures & { readonly kind: "picture_measured"; readonly nativeSize: PixelSize })
+  | (OfProvider & { readonly kind: "task_succeeded"; readonly seconds: number })
+  | (OfProvider & { readonly kind: "task_failed"; readonly reason: FailureReason; readonly detail: string })
   /** An upstream task may exist whose result is not used and not paid for by the customer. */
   | { readonly kind: "possible_orphan"; readonly taskId: TaskId; readonly detail: string }
   /** The response of a submission was lost, but `GenerationProvider.search` found its upstream task. */
-  | { readonly kind: "submission_recovered"; readonly taskId: TaskId; readonly upstreamTaskId: string }
+  | (OfProvider & { readonly kind: "submission_recovered"; readonly upstreamTaskId: string })
   | { readonly kind: "provider_unavailable"; readonly taskId: TaskId; readonly detail: string }
   | { readonly kind: "image_status"; readonly taskId: TaskId; readonly status: StorageStatus; readonly detail: string }
   /** Images were erased because their retention is over. The times are those that it counts from. */
@@ -48,7 +46,7 @@ export type OperationalEvent =
     }
   /**
    * The setting would erase more than the retention in force: it waits until the operator confirms it, or until
-   * `confirmedFrom` (domain/retention.ts). `count` and the times: what it would erase now.
+   * `confirmedFrom` (domain/images/retention.ts). `count` and the times: what it would erase now.
    */
   | {
       readonly kind: "retention_pending";
@@ -69,7 +67,9 @@ export type OperationalEvent =
       readonly sessionId: string;
       readonly differences: readonly (PaymentDifference | "order")[];
     }
-  /** An attempt to send an event to an endpoint. `state` is that of the delivery afterwards: `pending` is tried again. */
+  /**
+   * An attempt to send an event to an endpoint. `state` is that of the delivery afterwards: `pending` is tried again.
+   */
   | {
       readonly kind: "webhook_attempt";
       readonly endpointId: EndpointId;
@@ -89,8 +89,8 @@ export type OperationalEvent =
   /** The stored task has a value in this column that this version cannot read. Lists and background work skip it. */
   | { readonly kind: "task_unreadable"; readonly taskId: TaskId; readonly column: string }
   /**
-   * Background work threw an error. On one task it is repeated a limited number of times, or until a deadline; without a
-   * task, for as long as the application runs.
+   * Background work threw an error. On one task it is repeated a limited number of times, or until a deadline; without
+   * a task, for as long as the application runs.
    */
   | { readonly kind: "work_failed"; readonly work: string; readonly taskId?: TaskId; readonly error: unknown };
 

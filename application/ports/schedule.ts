@@ -3,13 +3,17 @@ export type ScheduledWork<Name extends string = string> = {
   readonly name: Name;
   /** The time between two runs. */
   readonly everySeconds: 1 | 5 | 60 | 3600;
-  /** How much later than at the full minute or hour it runs, so that not all work begins together. */
+  /** The delay after the full minute or hour, so that not all work begins together. */
   readonly offsetSeconds?: number;
   /** Must start nothing new once `stopping` is aborted. */
   readonly run: (stopping: AbortSignal) => Promise<unknown>;
 };
 
-/** Runs background work. Never runs the same work twice at the same time: a time at which it is running is skipped. */
+/**
+ * Runs background work. Never runs the same work twice at the same time: a time at which it is running is skipped.
+ * Without this port the application sleeps by its clock, so that it needs no package and tests move the work with the
+ * clock.
+ */
 export type Schedule<Name extends string = string> = {
   start(): void;
   /** Runs the work now or, if it is running, once more afterwards: the current run may have missed the new work. */

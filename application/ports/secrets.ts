@@ -1,6 +1,6 @@
 import type { Result } from "neverthrow";
 
-/** So many passwords wait to be hashed that this one is refused; also the answer to a caller that has left. */
+/** Too many passwords wait to be hashed, so this one is refused. Also the answer to a caller that has left. */
 export type HashingBusy = { readonly kind: "hashing_busy" };
 
 /** Cryptographic hashes. Hashing a password takes long, so waiting ends when `signal` is aborted. */

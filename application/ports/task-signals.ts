@@ -1,5 +1,5 @@
-import type { Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
+import type { Task } from "../../domain/tasks/task.js";
 
 /**
  * Notifies waiting callers in this process when a task changes. Signals may be late or missing: callers must also read

@@ -1,5 +1,5 @@
-import type { AttemptResult } from "../../domain/webhook-delivery.js";
-import type { EndpointSecret } from "../../domain/webhook-endpoint.js";
+import type { AttemptResult } from "../../domain/webhooks/webhook-delivery.js";
+import type { EndpointSecret } from "../../domain/webhooks/webhook-endpoint.js";
 
 /** One attempt to deliver an event. */
 export type OutgoingWebhook = {

@@ -1,15 +1,15 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
+import type { AccountId } from "../../domain/account-id.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import {
   admitEndpointAt,
   type Endpoint,
   parseEndpointUrl,
   type TooManyEndpoints,
-} from "../../domain/webhook-endpoint.js";
+} from "../../domain/webhooks/webhook-endpoint.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { AccountStore } from "../ports/account-store.js";
-import type { EndpointStore } from "../ports/endpoint-store.js";
+import type { AccountStore } from "../ports/stores/account-store.js";
+import type { EndpointStore } from "../ports/stores/endpoint-store.js";
 import { type NewEndpointPorts, newEndpoint } from "./new-endpoint.js";
 
 type Ports = NewEndpointPorts & {
@@ -19,9 +19,6 @@ type Ports = NewEndpointPorts & {
 
 /** `privateOrigins`: origins to which webhooks may be sent although they use http or have a private address. */
 export type EndpointSettings = { readonly privateOrigins: readonly string[] };
-
-/** What `createEndpoint` returns. */
-export type CreateEndpoint = ReturnType<typeof createEndpoint>;
 
 /** Adds an endpoint to the account. It gets every event from now on. */
 export const createEndpoint =

@@ -1,14 +1,11 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
-import type { EndpointId } from "../../domain/webhook-endpoint.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { EndpointId } from "../../domain/webhooks/webhook-endpoint.js";
 import type { NotFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
-import type { EndpointStore } from "../ports/endpoint-store.js";
+import type { EndpointStore } from "../ports/stores/endpoint-store.js";
 
 type Ports = { readonly endpoints: Pick<EndpointStore, "delete">; readonly clock: Pick<Clock, "now"> };
-
-/** What `deleteEndpoint` returns. */
-export type DeleteEndpoint = ReturnType<typeof deleteEndpoint>;
 
 /** Deletes an endpoint of the account; nothing more is sent to it. The default endpoint cannot be deleted. */
 export const deleteEndpoint =

@@ -1,8 +1,7 @@
-import { EVENT_RETENTION_MILLISECONDS } from "../../domain/account-event.js";
-import { DELIVERY_PAUSE_MILLISECONDS_MAX } from "../../domain/webhook-delivery.js";
-import { CLOCK_TOLERANCE_MILLISECONDS } from "../background/work-on-leases.js";
-import type { Clock } from "../ports/clock.js";
-import type { DeliveryStore } from "../ports/delivery-store.js";
+import { EVENT_RETENTION_MILLISECONDS } from "../../domain/tasks/account-event.js";
+import { DELIVERY_PAUSE_MILLISECONDS_MAX } from "../../domain/webhooks/webhook-delivery.js";
+import { CLOCK_TOLERANCE_MILLISECONDS, type Clock } from "../ports/clock.js";
+import type { DeliveryStore } from "../ports/stores/delivery-store.js";
 
 const EVENTS_PER_STATEMENT = 1_000;
 

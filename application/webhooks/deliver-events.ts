@@ -1,19 +1,18 @@
-import { type AccountEvent, eventIdOf } from "../../domain/account-event.js";
-import { type DueDelivery, LANE_SLOTS, shareSlots } from "../../domain/share-slots.js";
-import type { Task } from "../../domain/task.js";
+import { type AccountEvent, eventIdOf } from "../../domain/tasks/account-event.js";
+import type { Task } from "../../domain/tasks/task.js";
+import { type DueDelivery, LANE_SLOTS, shareSlots } from "../../domain/webhooks/share-slots.js";
 import {
   type AttemptResult,
   afterAttempt,
   DELIVERY_MILLISECONDS,
   giveUpDelivery,
   switchesOff,
-} from "../../domain/webhook-delivery.js";
-import { secretsAt } from "../../domain/webhook-endpoint.js";
-import { originFreeAt, receiverAfter } from "../../domain/webhook-receiver.js";
-import type { WorkLimits } from "../background/work-on-leases.js";
+} from "../../domain/webhooks/webhook-delivery.js";
+import { secretsAt } from "../../domain/webhooks/webhook-endpoint.js";
+import { originFreeAt, receiverAfter } from "../../domain/webhooks/webhook-receiver.js";
 import type { Clock } from "../ports/clock.js";
-import type { DeliveryLease, DeliveryStore } from "../ports/delivery-store.js";
 import type { Reporter } from "../ports/reporter.js";
+import type { DeliveryLease, DeliveryStore } from "../ports/stores/delivery-store.js";
 import type { WebhookSender } from "../ports/webhook-sender.js";
 
 type Ports = {
@@ -23,10 +22,16 @@ type Ports = {
   readonly reporter: Reporter;
 };
 
-type Settings = WorkLimits & {
+type Settings = {
+  /** Longer than an attempt can take. */
+  readonly leaseMilliseconds: number;
+  /** Maximum number of attempts at once. */
+  readonly concurrency: number;
   /** Writes the body of an event as JSON. The task is the event's, as it is now. */
   readonly bodyOf: (event: AccountEvent, task: Task | undefined) => string;
-  /** Gets a function that makes a run claim at once: without it, an event that is due meanwhile waits up to a second. */
+  /**
+   * Gets a function that makes a run claim at once: without it, an event that is due meanwhile waits up to a second.
+   */
   readonly onWake?: ((claimNow: () => void) => void) | undefined;
 };
 
@@ -38,10 +43,10 @@ const CLAIM_LANE_LIMIT = 8;
 const CLAIM_AGAIN_MILLISECONDS = 1_000;
 
 /**
- * Sends every delivery that is due, until none is left or `stopping` is aborted. Each is leased to one worker at a time.
- * Accounts and endpoints share the slots (domain/share-slots.ts), so slow ones do not delay the others. If a claim, or the
- * work on one delivery, throws, the others end, the lease expires, and this rejects at the end. Resolves to the number of
- * attempts.
+ * Sends every delivery that is due, until none is left or `stopping` is aborted. Each is leased to one worker at a
+ * time. Accounts and endpoints share the slots (domain/webhooks/share-slots.ts), so slow ones do not delay the others.
+ * If a claim, or the work on one delivery, throws, the others end, the lease expires, and this rejects at the end.
+ * Resolves to the number of attempts.
  */
 export const deliverEvents = (ports: Ports, settings: Settings) => {
   const { clock } = ports;

@@ -1,11 +1,8 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
-import type { EndpointId } from "../../domain/webhook-endpoint.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { EndpointId } from "../../domain/webhooks/webhook-endpoint.js";
 import type { NotFound } from "../errors.js";
-import type { EndpointStore } from "../ports/endpoint-store.js";
-
-/** What `enableEndpoint` returns. */
-export type EnableEndpoint = ReturnType<typeof enableEndpoint>;
+import type { EndpointStore } from "../ports/stores/endpoint-store.js";
 
 /** Switches an endpoint on again. It gets the events from now on; earlier ones can be sent again one by one. */
 export const enableEndpoint =

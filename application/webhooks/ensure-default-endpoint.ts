@@ -1,12 +1,9 @@
-import type { AccountId } from "../../domain/account.js";
-import type { Endpoint } from "../../domain/webhook-endpoint.js";
-import type { EndpointStore } from "../ports/endpoint-store.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { Endpoint } from "../../domain/webhooks/webhook-endpoint.js";
+import type { EndpointStore } from "../ports/stores/endpoint-store.js";
 import { type NewEndpointPorts, newEndpoint } from "./new-endpoint.js";
 
 type Ports = NewEndpointPorts & { readonly endpoints: Pick<EndpointStore, "ensureDefault"> };
-
-/** What `ensureDefaultEndpoint` returns. */
-export type EnsureDefaultEndpoint = ReturnType<typeof ensureDefaultEndpoint>;
 
 /** The account's default endpoint, whose secret signs the webhooks to the `webhook_url` of its tasks. */
 export const ensureDefaultEndpoint =

@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
+import type { AccountId } from "../../domain/account-id.js";
 import { type NotFound, notFound } from "../errors.js";
 import { pageOf } from "../page-of.js";
-import type { AccountStore } from "../ports/account-store.js";
-import type { DeliveryId, DeliveryStore, ListedDelivery } from "../ports/delivery-store.js";
+import type { AccountStore } from "../ports/stores/account-store.js";
+import type { DeliveryId, DeliveryStore, ListedDelivery } from "../ports/stores/delivery-store.js";
 
 /** `next`: pass it as `before` to read the next page; `undefined` on the last page. */
 export type DeliveryPage = { readonly deliveries: readonly ListedDelivery[]; readonly next: DeliveryId | undefined };
@@ -12,9 +12,6 @@ type Ports = {
   readonly accounts: Pick<AccountStore, "exists">;
   readonly deliveries: Pick<DeliveryStore, "list">;
 };
-
-/** What `listDeliveries` returns. */
-export type ListDeliveries = ReturnType<typeof listDeliveries>;
 
 /** The account's deliveries of the last 30 days, newest first, `limit` at a time. */
 export const listDeliveries =

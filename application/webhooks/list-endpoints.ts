@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
-import type { Endpoint } from "../../domain/webhook-endpoint.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { Endpoint } from "../../domain/webhooks/webhook-endpoint.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { AccountStore } from "../ports/account-store.js";
-import type { EndpointStore } from "../ports/endpoint-store.js";
+import type { AccountStore } from "../ports/stores/account-store.js";
+import type { EndpointStore } from "../ports/stores/endpoint-store.js";
 import { ensureDefaultEndpoint } from "./ensure-default-endpoint.js";
 import type { NewEndpointPorts } from "./new-endpoint.js";
 
@@ -11,9 +11,6 @@ type Ports = NewEndpointPorts & {
   readonly accounts: Pick<AccountStore, "exists">;
   readonly endpoints: Pick<EndpointStore, "ensureDefault" | "list">;
 };
-
-/** What `listEndpoints` returns. */
-export type ListEndpoints = ReturnType<typeof listEndpoints>;
 
 /** The account's endpoints, oldest first, with the default endpoint, which has no URL. */
 export const listEndpoints =

@@ -1,5 +1,5 @@
-import type { AccountId } from "../../domain/account.js";
-import type { Endpoint } from "../../domain/webhook-endpoint.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { Endpoint } from "../../domain/webhooks/webhook-endpoint.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 

@@ -1,13 +1,10 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
+import type { AccountId } from "../../domain/account-id.js";
 import type { NotFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
-import type { DeliveryId, DeliveryStore, EndpointOff } from "../ports/delivery-store.js";
+import type { DeliveryId, DeliveryStore, EndpointOff } from "../ports/stores/delivery-store.js";
 
 type Ports = { readonly deliveries: Pick<DeliveryStore, "resend">; readonly clock: Pick<Clock, "now"> };
-
-/** What `resendDelivery` returns. */
-export type ResendDelivery = ReturnType<typeof resendDelivery>;
 
 /** Sends an event again, with the same `webhook-id`. Refused while the endpoint is switched off. */
 export const resendDelivery =

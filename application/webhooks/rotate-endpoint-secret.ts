@@ -1,19 +1,16 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
-import { type Endpoint, type EndpointId, SECRET_OVERLAP_MILLISECONDS } from "../../domain/webhook-endpoint.js";
+import type { AccountId } from "../../domain/account-id.js";
+import { type Endpoint, type EndpointId, SECRET_OVERLAP_MILLISECONDS } from "../../domain/webhooks/webhook-endpoint.js";
 import type { NotFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
-import type { EndpointStore } from "../ports/endpoint-store.js";
 import type { Ids } from "../ports/ids.js";
+import type { EndpointStore } from "../ports/stores/endpoint-store.js";
 
 type Ports = {
   readonly endpoints: Pick<EndpointStore, "rotateSecret">;
   readonly clock: Pick<Clock, "now">;
   readonly ids: Pick<Ids, "endpointSecret">;
 };
-
-/** What `rotateEndpointSecret` returns. */
-export type RotateEndpointSecret = ReturnType<typeof rotateEndpointSecret>;
 
 /** Gives the endpoint a new secret. For 24 hours webhooks are signed with the old one too. */
 export const rotateEndpointSecret =

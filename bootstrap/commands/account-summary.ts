@@ -1,4 +1,4 @@
-import type { AccountSummary } from "../../application/ports/operator-store.js";
+import type { AccountSummary } from "../../application/ports/stores/operator-store.js";
 
 export const summaryJson = ({ account, standing, closedAt }: AccountSummary) => ({
   account_id: account.id,

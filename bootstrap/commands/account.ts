@@ -1,16 +1,17 @@
 import { err, ok, safeTry } from "neverthrow";
 import { passwordLinkUrl } from "../../adapters/mail/message-of.js";
 import { pageOf } from "../../application/page-of.js";
-import { type AccountId, parseEmail } from "../../domain/account.js";
-import { parseLowBalanceThreshold } from "../../domain/low-balance.js";
-import { parseOrderCredits } from "../../domain/order.js";
+import type { AccountId } from "../../domain/account-id.js";
+import { parseEmail } from "../../domain/accounts/account.js";
+import { parseLowBalanceThreshold } from "../../domain/credits/low-balance.js";
+import { parseOrderCredits } from "../../domain/credits/order.js";
+import { failed, misused, notFound, refused } from "../command-error.js";
 import { tokens } from "../tokens.js";
 import { summaryJson, summaryLine } from "./account-summary.js";
-import { ACCOUNT, type Command, optionalText, text } from "./command.js";
-import { failed, misused, notFound, refused } from "./command-error.js";
-import { invalidOption } from "./invalid-option.js";
-import { LIMIT, limitOf, nextLine } from "./page.js";
-import { readPassword } from "./read-password.js";
+import { ACCOUNT, type Command, optionalText, text } from "./common/command.js";
+import { invalidOption } from "./common/invalid-option.js";
+import { LIMIT, limitOf, nextLine } from "./common/page.js";
+import { readPassword } from "./common/read-password.js";
 
 /** Not reached: a command hashes one password. */
 const BUSY = "Too many passwords are being hashed. Try again.";

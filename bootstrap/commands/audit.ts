@@ -1,10 +1,10 @@
 import { err, ok, safeTry } from "neverthrow";
 import { pageOf } from "../../application/page-of.js";
-import type { OperatorAction, OperatorActionId } from "../../application/ports/operator-log.js";
+import type { OperatorAction, OperatorActionId } from "../../application/ports/stores/operator-log.js";
+import { misused } from "../command-error.js";
 import { tokens } from "../tokens.js";
-import { type Command, optionalText } from "./command.js";
-import { misused } from "./command-error.js";
-import { LIMIT, limitOf, nextLine } from "./page.js";
+import { type Command, optionalText } from "./common/command.js";
+import { LIMIT, limitOf, nextLine } from "./common/page.js";
 
 export const auditList: Command = {
   words: "audit list",

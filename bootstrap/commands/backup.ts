@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
+import { refused } from "../command-error.js";
 import { tokens } from "../tokens.js";
-import { type Command, text } from "./command.js";
-import { refused } from "./command-error.js";
+import { type Command, text } from "./common/command.js";
 
 export const backup: Command = {
   words: "backup",

@@ -10,7 +10,7 @@ import {
 } from "./account.js";
 import { auditList } from "./audit.js";
 import { backup } from "./backup.js";
-import type { Command } from "./command.js";
+import type { Command } from "./common/command.js";
 import { completion } from "./completion.js";
 import { creditsGrant, creditsTake } from "./credits.js";
 import { doctor } from "./doctor.js";
@@ -22,6 +22,7 @@ import { ledgerShow, ledgerVerify } from "./ledger.js";
 import { mcp } from "./mcp.js";
 import { migrate } from "./migrate.js";
 import { orderCreate, orderPay } from "./order.js";
+import { providerTry } from "./provider.js";
 import { queueShow } from "./queue.js";
 import { retentionApply, retentionShow } from "./retention.js";
 import { serve } from "./serve.js";
@@ -83,5 +84,6 @@ export const COMMANDS: readonly Command[] = [
   settingsShow,
   backup,
   doctor,
+  providerTry,
   completion(() => COMMANDS),
 ];

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
-import { type Command, text } from "./command.js";
-import { type CommandError, misused } from "./command-error.js";
+import { type CommandError, misused } from "../command-error.js";
+import { type Command, text } from "./common/command.js";
 
 /** `commands`: all of them, this one included. */
 export const completion = (commands: () => readonly Command[]): Command => ({

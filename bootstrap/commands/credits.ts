@@ -1,12 +1,12 @@
 import { ok, safeTry } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
-import { parseAdjustmentReason } from "../../domain/ledger.js";
-import { parseOrderCredits } from "../../domain/order.js";
+import type { AccountId } from "../../domain/account-id.js";
+import { parseAdjustmentReason } from "../../domain/credits/ledger.js";
+import { parseOrderCredits } from "../../domain/credits/order.js";
+import { notFound, refused } from "../command-error.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
-import { ACCOUNT, type Command, text, type Values } from "./command.js";
-import { notFound, refused } from "./command-error.js";
-import { invalidOption } from "./invalid-option.js";
+import { ACCOUNT, type Command, text, type Values } from "./common/command.js";
+import { invalidOption } from "./common/invalid-option.js";
 
 const OPTIONS = {
   ...ACCOUNT,

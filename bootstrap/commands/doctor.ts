@@ -4,7 +4,7 @@ import { SystemClock } from "../../adapters/system/system-clock.js";
 import type { FailureKind, Finding } from "../doctor/finding.js";
 import { thisMachine } from "../doctor/machine.js";
 import { tokens } from "../tokens.js";
-import type { Command, Output } from "./command.js";
+import type { Command, Output } from "./common/command.js";
 
 export const doctor: Command = {
   words: "doctor",

@@ -2,10 +2,10 @@ import { open, rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { err, ok, type Result } from "neverthrow";
 import type { ExportedRecord } from "../../application/operators/export-account.js";
-import type { AccountId } from "../../domain/account.js";
+import type { AccountId } from "../../domain/account-id.js";
+import { type CommandError, failed, notFound, refused } from "../command-error.js";
 import { tokens } from "../tokens.js";
-import { ACCOUNT, type Command, text } from "./command.js";
-import { type CommandError, failed, notFound, refused } from "./command-error.js";
+import { ACCOUNT, type Command, text } from "./common/command.js";
 
 export const exportAccount: Command = {
   words: "export",

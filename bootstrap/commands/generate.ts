@@ -6,9 +6,9 @@ import { SystemClock } from "../../adapters/system/system-clock.js";
 import { generatePanorama, stateOf } from "../../adapters/terminal/generate-panorama.js";
 import { progressOn, silentProgress } from "../../adapters/terminal/progress-display.js";
 import { rulePredicate } from "../../adapters/wording/rule-predicate.js";
+import { misconfigured } from "../command-error.js";
 import { tokens } from "../tokens.js";
-import { type Command, optionalText, text } from "./command.js";
-import { misconfigured } from "./command-error.js";
+import { type Command, optionalText, text } from "./common/command.js";
 
 /** For one call with its retries. Longer than the MCP server's timeout: a user can wait for a large upload. */
 const TIMEOUT_SECONDS = 180;

@@ -1,4 +1,4 @@
-import type { Command } from "./command.js";
+import type { Command } from "./common/command.js";
 
 export const synopsisOf = ({ words, usage }: Command): string => `panorama ${words} ${usage}`.trimEnd();
 
@@ -33,5 +33,5 @@ export const helpOfAll = (commands: readonly Command[]): string =>
     ...commands.map((command) => `  ${synopsisOf(command)}`),
     "",
     "panorama COMMAND --help explains one command with an example, panorama --version prints the version.",
-    "OPERATIONS.md lists the exit statuses, and the environment variables that configure the service.",
+    "CONFIGURATION.md lists the exit statuses, and the environment variables that configure the service.",
   ].join("\n");

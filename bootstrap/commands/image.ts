@@ -1,10 +1,10 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
+import type { AccountId } from "../../domain/account-id.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { type CommandError, misused, notFound, refused } from "../command-error.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
-import { ACCOUNT, type Command, type Output, optionalText } from "./command.js";
-import { type CommandError, misused, notFound, refused } from "./command-error.js";
+import { ACCOUNT, type Command, type Output, optionalText } from "./common/command.js";
 
 export const imageRetry: Command = {
   words: "image retry",

@@ -1,13 +1,13 @@
 import { ok, safeTry } from "neverthrow";
 import type { KeyWithSpending } from "../../application/accounts/list-api-keys.js";
-import type { AccountId } from "../../domain/account.js";
-import { type ApiKeyId, parseKeyName } from "../../domain/api-key.js";
-import type { KeyLimits } from "../../domain/key-limits.js";
-import { parseKeyLimits } from "../../domain/parse-key-limits.js";
+import type { AccountId } from "../../domain/account-id.js";
+import { type ApiKeyId, parseKeyName } from "../../domain/accounts/api-key.js";
+import type { KeyLimits } from "../../domain/accounts/key-limits.js";
+import { parseKeyLimits } from "../../domain/accounts/parse-key-limits.js";
+import { notFound, refused } from "../command-error.js";
 import { tokens } from "../tokens.js";
-import { ACCOUNT, type Command, optionalText, text } from "./command.js";
-import { notFound, refused } from "./command-error.js";
-import { invalidOption } from "./invalid-option.js";
+import { ACCOUNT, type Command, optionalText, text } from "./common/command.js";
+import { invalidOption } from "./common/invalid-option.js";
 
 export const keyCreate: Command = {
   words: "key create",

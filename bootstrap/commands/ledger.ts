@@ -1,13 +1,13 @@
 import { err, ok, safeTry } from "neverthrow";
 import { pageOf } from "../../application/page-of.js";
-import type { LedgerLine } from "../../application/ports/ledger-store.js";
-import type { AccountId } from "../../domain/account.js";
-import { type LedgerCursor, type LedgerEntry, parseLedgerCursor } from "../../domain/ledger.js";
+import type { LedgerLine } from "../../application/ports/stores/ledger-store.js";
+import type { AccountId } from "../../domain/account-id.js";
+import { type LedgerCursor, type LedgerEntry, parseLedgerCursor } from "../../domain/credits/ledger.js";
+import { misused, notFound } from "../command-error.js";
 import { tokens } from "../tokens.js";
-import { ACCOUNT, type Command, type Output, optionalText, text } from "./command.js";
-import { misused, notFound } from "./command-error.js";
-import { LIMIT, limitOf, nextLine } from "./page.js";
-import { endProgress, progressOf } from "./progress.js";
+import { ACCOUNT, type Command, type Output, optionalText, text } from "./common/command.js";
+import { LIMIT, limitOf, nextLine } from "./common/page.js";
+import { endProgress, progressOf } from "./common/progress.js";
 
 export const ledgerShow: Command = {
   words: "ledger show",

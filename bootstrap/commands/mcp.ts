@@ -1,5 +1,5 @@
 import { tokens } from "../tokens.js";
-import type { Command } from "./command.js";
+import type { Command } from "./common/command.js";
 
 export const mcp: Command = {
   words: "mcp",

@@ -1,6 +1,6 @@
 import { ok } from "neverthrow";
 import { tokens } from "../tokens.js";
-import type { Command } from "./command.js";
+import type { Command } from "./common/command.js";
 
 export const migrate: Command = {
   words: "migrate",

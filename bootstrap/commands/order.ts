@@ -1,10 +1,10 @@
 import { ok, safeTry } from "neverthrow";
-import type { AccountId } from "../../domain/account.js";
-import { type OrderId, parseOrderCredits } from "../../domain/order.js";
+import type { AccountId } from "../../domain/account-id.js";
+import { type OrderId, parseOrderCredits } from "../../domain/credits/order.js";
+import { notFound } from "../command-error.js";
 import { tokens } from "../tokens.js";
-import { ACCOUNT, type Command, text } from "./command.js";
-import { notFound } from "./command-error.js";
-import { invalidOption } from "./invalid-option.js";
+import { ACCOUNT, type Command, text } from "./common/command.js";
+import { invalidOption } from "./common/invalid-option.js";
 
 export const orderCreate: Command = {
   words: "order create",

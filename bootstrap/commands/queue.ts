@@ -1,6 +1,6 @@
 import { ok } from "neverthrow";
 import { tokens } from "../tokens.js";
-import type { Command } from "./command.js";
+import type { Command } from "./common/command.js";
 
 /** Accounts that are named. */
 const ACCOUNTS_MAX = 20;

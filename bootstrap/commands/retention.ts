@@ -1,11 +1,11 @@
 import { err, ok } from "neverthrow";
 import type { RetentionReport } from "../../application/operators/confirm-retention.js";
-import { isLonger, RETAINED, type RetentionTime } from "../../domain/retention.js";
+import { isLonger, RETAINED, type RetentionTime } from "../../domain/images/retention.js";
+import { refused } from "../command-error.js";
 import { RETAINED_NAMES, retentionSettings, retentionText } from "../retention-settings.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
-import type { Command, Output } from "./command.js";
-import { refused } from "./command-error.js";
+import type { Command, Output } from "./common/command.js";
 
 export const retentionShow: Command = {
   words: "retention show",

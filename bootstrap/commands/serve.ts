@@ -7,7 +7,7 @@ import { shownEnvironment } from "../config.js";
 import { type DemoAccess, openDemoAccount } from "../open-demo-account.js";
 import { tokens } from "../tokens.js";
 import { panoramaVersion } from "../version.js";
-import type { Command } from "./command.js";
+import type { Command } from "./common/command.js";
 
 /** After SIGTERM or SIGINT, requests and background work in flight may take this long. */
 const STOP_MILLISECONDS = 20_000;
@@ -62,7 +62,7 @@ export const serve: Command = {
   },
 };
 
-/** The umask of the command protects new files only. An operator may share the folder on purpose, so it stays as it is. */
+/** The umask of the command protects only new files. The folder stays as it is: it may be shared on purpose. */
 const warnIfShared = async (dataDir: string, logger: Logger): Promise<void> => {
   if (process.platform === "win32") return; // has no such permissions
   const mode = (await stat(dataDir)).mode & 0o777;
@@ -99,7 +99,7 @@ const readyLines = (url: string, demo: DemoAccess | undefined): string[] => [
         "",
         `curl -sS ${url}/api/v1/panoramas -H 'Authorization: Bearer ${demo.apiKey}' -H 'Content-Type: application/json' -d '{"prompt": "a quiet lake at sunset", "resolution": "2k"}'`,
         "",
-        "Then poll it with the id from the response until its storage_status is saved:",
+        "Then poll it with the id from the response while its status is processing or its storage_status is uploading:",
         "",
         `curl -sS ${url}/api/v1/panoramas/ID -H 'Authorization: Bearer ${demo.apiKey}' -H 'Prefer: wait=30'`,
       ]),

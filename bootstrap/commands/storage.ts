@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "neverthrow";
-import { objectNames } from "../../adapters/persistence/object-names.js";
+import { objectNames } from "../../adapters/persistence/rows/object-names.js";
 import type { StorageUnavailable } from "../../application/ports/object-storage.js";
-import type { ObjectName } from "../../domain/object-name.js";
+import type { ObjectName } from "../../domain/images/object-name.js";
 import { tokens } from "../tokens.js";
-import type { Command } from "./command.js";
+import type { Command } from "./common/command.js";
 
 export const storageVerify: Command = {
   words: "storage verify",
@@ -32,10 +32,10 @@ export const storageVerify: Command = {
 type Has = (name: ObjectName) => Promise<Result<boolean, StorageUnavailable>>;
 type Found = { readonly objects: number; readonly missing: readonly ObjectName[] };
 
-/** Objects that are looked at once at a time. */
+/** The number of objects that are checked at the same time. */
 const CONCURRENCY = 16;
 
-/** Looks twice: an object that is deleted at this moment is missing before its row says so. */
+/** Checks twice: an object that is deleted at this moment is missing before its row says so. */
 const missingObjects = async (
   pagesOfNames: () => AsyncIterable<readonly ObjectName[]>,
   has: Has,

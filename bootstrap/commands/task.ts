@@ -1,15 +1,18 @@
 import { err, ok, type Result, safeTry } from "neverthrow";
+import { failedParam, failureMessage } from "../../adapters/wording/failure-sentence.js";
 import { pageOf } from "../../application/page-of.js";
-import type { TaskOfAccount } from "../../application/ports/operator-store.js";
-import type { AccountId } from "../../domain/account.js";
-import { isActive, statusOf, type Task } from "../../domain/task.js";
+import type { TaskOfAccount } from "../../application/ports/stores/operator-store.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { ResultFigures } from "../../domain/images/picture.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { isActive, placeOf, statusOf, type Task } from "../../domain/tasks/task.js";
+import { toldReason } from "../../domain/tasks/told-reason.js";
+import { type CommandError, notFound, refused } from "../command-error.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
-import { ACCOUNT, type Command, optionalText, text, type Values } from "./command.js";
-import { type CommandError, notFound, refused } from "./command-error.js";
+import { ACCOUNT, type Command, optionalText, text, type Values } from "./common/command.js";
+import { LIMIT, limitOf, nextLine } from "./common/page.js";
 import { retryOne } from "./image.js";
-import { LIMIT, limitOf, nextLine } from "./page.js";
 
 const TASK = { task: { type: "string", about: "id of the task" } } as const;
 
@@ -110,16 +113,38 @@ const taskJson = ({ task, isHidden }: TaskOfAccount) => ({
   status: statusOf(task),
   state: task.state,
   reason: task.state === "failed" ? task.reason : null,
+  ...toldJson(task),
   storage_status: task.state === "succeeded" ? task.image.status : null,
   resolution: task.request.resolution,
   visibility: task.request.visibility,
   reference_images: task.request.imageUrls.length,
   credits: task.reservation.credits,
   key_id: task.apiKeyId ?? null,
+  made_by: placeOf(task) ?? null,
   upstream_task_id: "upstreamTaskId" in task ? task.upstreamTaskId : null,
+  ...figuresJson("figures" in task ? task.figures : undefined),
   created_at: task.reservedAt.toISOString(),
   ended_at: endOf(task)?.toISOString() ?? null,
   deleted: isHidden,
+});
+
+/** What the customer is told about the failure. */
+const toldJson = (task: Task) => {
+  const failed = task.state === "failed" ? task : undefined;
+  return {
+    told_reason: failed ? toldReason(failed) : null,
+    told_param: (failed && failedParam(failed)) ?? null,
+    told_message: failed ? failureMessage(failed) : null,
+  };
+};
+
+/** What was measured in the result (domain/images/picture.ts). */
+const figuresJson = (figures: ResultFigures | undefined) => ({
+  seam: figures?.seam ?? null,
+  seam_ratio: figures?.seamRatio ?? null,
+  zenith_deviation: figures?.poleDeviation.zenith ?? null,
+  nadir_deviation: figures?.poleDeviation.nadir ?? null,
+  horizon: figures?.horizon ?? null,
 });
 
 const endOf = (task: Task): Date | undefined => {

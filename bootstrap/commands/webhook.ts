@@ -1,14 +1,14 @@
 import { err, ok, type Result, safeTry } from "neverthrow";
 import type { NotFound } from "../../application/errors.js";
-import type { ListedDelivery } from "../../application/ports/delivery-store.js";
-import type { AccountId } from "../../domain/account.js";
-import { eventIdOf } from "../../domain/account-event.js";
-import type { Endpoint, EndpointId } from "../../domain/webhook-endpoint.js";
+import type { ListedDelivery } from "../../application/ports/stores/delivery-store.js";
+import type { AccountId } from "../../domain/account-id.js";
+import { eventIdOf } from "../../domain/tasks/account-event.js";
+import type { Endpoint, EndpointId } from "../../domain/webhooks/webhook-endpoint.js";
+import { type CommandError, misused, notFound, refused } from "../command-error.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
-import { ACCOUNT, type Command, type Output, text, type Values } from "./command.js";
-import { type CommandError, misused, notFound, refused } from "./command-error.js";
-import { invalidOption } from "./invalid-option.js";
+import { ACCOUNT, type Command, type Output, text, type Values } from "./common/command.js";
+import { invalidOption } from "./common/invalid-option.js";
 
 const ENDPOINT = { ...ACCOUNT, endpoint: { type: "string", about: "id of the endpoint" } } as const;
 

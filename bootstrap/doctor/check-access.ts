@@ -3,7 +3,7 @@ import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
-import { tlsProblem } from "../../adapters/http/tls-certificate.js";
+import { tlsProblem } from "../../adapters/http/servers/tls-certificate.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { Config } from "../config.js";
 import { broken, type Finding, fine, notChecked, reasonOf, warning } from "./finding.js";

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { DatabaseError, missingFile } from "../../adapters/persistence/database-error.js";
 import type { PostgresInspection } from "../../adapters/persistence/inspect-postgres.js";
-import { type MigrationState, migrationProblem } from "../../adapters/persistence/migration-state.js";
+import { type MigrationState, migrationProblem } from "../../adapters/persistence/schema/migration-state.js";
+import { DatabaseError, missingFile } from "../../adapters/persistence/sql/database-error.js";
 import type { Clock } from "../../application/ports/clock.js";
-import { isLonger, RETAINED, type Retained, type Retention } from "../../domain/retention.js";
+import { isLonger, RETAINED, type Retained, type Retention } from "../../domain/images/retention.js";
 import type { Config } from "../config.js";
 import { RETAINED_NAMES, retentionSettings, retentionText } from "../retention-settings.js";
 import { sqliteFile } from "../sqlite-file.js";

@@ -4,7 +4,7 @@ import { filesystemObjectStorage } from "../../adapters/storage/filesystem-objec
 import type { NotFound } from "../../application/errors.js";
 import type { Ids } from "../../application/ports/ids.js";
 import type { ObjectStorage, StorageUnavailable } from "../../application/ports/object-storage.js";
-import { panoramaName } from "../../domain/object-name.js";
+import { panoramaName } from "../../domain/images/object-name.js";
 import type { Config } from "../config.js";
 import { bucketProblem, openBucket } from "../open-bucket.js";
 import { broken, type Finding, fine, notChecked, reasonOf, warning } from "./finding.js";
@@ -99,7 +99,7 @@ const fetchAsPage = async (url: string, publicUrl: string): Promise<Served> => {
 const variableOf = ({ storage }: Settings): string =>
   storage.kind === "filesystem" ? "ASSET_URL" : storage.kind === "gcs" ? "GCS_PUBLIC_URL" : "S3_PUBLIC_URL";
 
-/** Whether panorama serve itself answers there, which may not run. */
+/** Whether `panorama serve` itself answers there. It may not be running. */
 const isOwn = ({ storage, publicUrl }: Settings): boolean =>
   storage.kind === "filesystem" && storage.assetUrl.startsWith(publicUrl);
 

@@ -16,7 +16,10 @@ const TIMEOUT_MILLISECONDS = 9_000;
 
 type Ports = { readonly clock: Clock; readonly ids: Pick<Ids, "unguessable">; readonly machine: Machine };
 
-/** Checks everything that the service depends on, at the same time, and takes no longer than the timeout. */
+/**
+ * Checks everything that the service depends on, at the same time, and takes no longer than the timeout. Checks call
+ * what `serve` calls and show its sentences, so that a failed start and this command cannot say different things.
+ */
 export const examine = async (
   config: Config,
   { clock, ids, machine }: Ports,

@@ -1,4 +1,4 @@
-import type { CommandError } from "../commands/command-error.js";
+import type { CommandError } from "../command-error.js";
 
 /** What `panorama doctor` says about one thing. `message`: one sentence or two, with the value, and with what to do. */
 export type Finding = { readonly name: string; readonly message: string } & (

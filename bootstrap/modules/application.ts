@@ -1,5 +1,5 @@
 import { ContainerModule } from "inversify";
-import { eventBody } from "../../adapters/http/event-body.js";
+import { eventBody } from "../../adapters/http/routes/event-body.js";
 import { measuredStorage } from "../../adapters/observability/measured-storage.js";
 import { tracedImaging, tracedProvider, tracedSender, tracedStorage } from "../../adapters/observability/traced.js";
 import type { Tracing } from "../../adapters/observability/tracing.js";

@@ -2,11 +2,10 @@ import { join } from "node:path";
 import { ContainerModule } from "inversify";
 import type { Logger } from "pino";
 import { HttpServer } from "../../adapters/http/http-server.js";
-import { loadServer } from "../../adapters/http/load-server.js";
 import type { MakeServer } from "../../adapters/http/server.js";
-import { tlsCertificate } from "../../adapters/http/tls-certificate.js";
+import { loadServer } from "../../adapters/http/servers/load-server.js";
+import { tlsCertificate } from "../../adapters/http/servers/tls-certificate.js";
 import { LocalProvider } from "../../adapters/provider/local/local-provider.js";
-import type { Application } from "../../application/create-application.js";
 import type { Config } from "../config.js";
 import { packedMcpServer } from "../packed-mcp-server.js";
 import { provide } from "../provide.js";
@@ -34,9 +33,7 @@ export const http = new ContainerModule(({ bind }) => {
       new HttpServer(
         {
           ...parts,
-          ...useCases(application),
-          policy: application.policy,
-          webhookPrivateOrigins: application.webhookPrivateOrigins,
+          ...application,
           makeServer: await makeServer(config, logger),
           clock,
           assets: "stat" in parts.storage ? parts.storage : undefined,
@@ -55,23 +52,6 @@ export const http = new ContainerModule(({ bind }) => {
         },
       ),
   );
-});
-
-const useCases = ({ accounts, panoramas, credits, events }: Application) => ({
-  admitApiRequest: accounts.admitApiRequest,
-  keyUses: { note: accounts.noteKeyUse },
-  heldKeys: { hold: accounts.holdKey },
-  createPanorama: panoramas.create,
-  waitForTask: panoramas.waitFor,
-  listTasks: panoramas.list,
-  cancelTask: panoramas.cancel,
-  deletePanorama: panoramas.delete,
-  checkUpload: panoramas.checkUpload,
-  uploadImages: panoramas.uploadImages,
-  receiveProviderWebhook: panoramas.receiveProviderWebhook,
-  readCredits: credits.readTotals,
-  receivePaymentWebhook: credits.receivePaymentWebhook,
-  streamEvents: events.stream,
 });
 
 const makeServer = async ({ httpServer }: Config, logger: Logger): Promise<MakeServer> => {

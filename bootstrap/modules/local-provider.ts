@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { ContainerModule } from "inversify";
 import { type OpenLocalProvider, localProvider as open } from "../../adapters/provider/local/open-local-provider.js";
-import type { LocalProviderConfig } from "../config.js";
 import { provide, token } from "../provide.js";
+import type { LocalProviderConfig } from "../providers/provider-config.js";
 import { tokens } from "../tokens.js";
 
 const openLocalProvider = token<OpenLocalProvider>("openLocalProvider");
@@ -12,14 +12,9 @@ export const localProvider = ({ delayMilliseconds }: LocalProviderConfig): Conta
   new ContainerModule(({ bind }) => {
     const { config, clock, storage } = tokens;
 
-    provide(
-      bind,
-      openLocalProvider,
-      { config, clock, storage },
-      ({ config: { dataDir, publicUrl }, clock, storage }) =>
-        open({ folder: join(dataDir, "local-provider"), publicUrl, storage, delayMilliseconds, clock }),
-      (provider) => provider.close(),
-    );
+    provide(bind, openLocalProvider, { config, clock, storage }, ({ config: { dataDir, publicUrl }, clock, storage }) =>
+      open({ folder: join(dataDir, "local-provider"), publicUrl, storage, delayMilliseconds, clock }),
+    ).onDeactivation((provider) => provider.close());
     provide(bind, tokens.provider, { openLocalProvider }, ({ openLocalProvider }) => openLocalProvider);
     provide(bind, tokens.providerWebhooks, {}, () => new Map());
   });

@@ -16,6 +16,5 @@ export const mail = new ContainerModule(({ bind }) => {
       const { SmtpMail } = await import("../../adapters/mail/smtp-mail.js");
       return new SmtpMail({ ...mail, publicUrl }, ports);
     },
-    (made) => made.close?.(),
-  );
+  ).onDeactivation((mail) => mail.close?.());
 });

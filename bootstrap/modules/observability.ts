@@ -11,9 +11,9 @@ import { scrape } from "../../adapters/observability/scrape.js";
 import { storageCheck } from "../../adapters/observability/storage-check.js";
 import { TaskMetrics } from "../../adapters/observability/task-metrics.js";
 import type { Tracing } from "../../adapters/observability/tracing.js";
-import { readBacklog } from "../../adapters/persistence/backlog.js";
-import type { Database } from "../../adapters/persistence/database.js";
-import { StoreFull } from "../../application/ports/store-full.js";
+import { readBacklog } from "../../adapters/persistence/rows/backlog.js";
+import type { Database } from "../../adapters/persistence/sql/database.js";
+import { StoreFull } from "../../application/ports/stores/store-full.js";
 import type { Config } from "../config.js";
 import { ConfigurationError } from "../configuration-error.js";
 import { provide } from "../provide.js";
@@ -36,7 +36,7 @@ export const observability = new ContainerModule(({ bind, rebind }) => {
   provide(bind, tokens.scrape, { database, logger, metrics, clock }, ({ database, ...ports }) =>
     scrape({ ...ports, readBacklog: () => readBacklog(database.sql), databaseLoad: () => database.load }),
   );
-  provide(rebind, tokens.tracing, { config }, openTracing, (made) => unlessOff(made)?.close());
+  provide(rebind, tokens.tracing, { config }, openTracing).onDeactivation((tracing) => unlessOff(tracing)?.close());
   provide(
     rebind,
     tokens.reporter,

@@ -1,30 +1,30 @@
 import { constants } from "node:fs";
 import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { ContainerModule } from "inversify";
+import { type Bind, ContainerModule } from "inversify";
 import { err, type Result } from "neverthrow";
-import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
+import { MemoryRateLimits } from "../../adapters/memory/stores/memory-rate-limits.js";
 import { tracedDatabase } from "../../adapters/observability/traced.js";
-import { openDatabaseClock } from "../../adapters/persistence/database-clock.js";
-import { PostgresApiRequests } from "../../adapters/persistence/postgres-api-requests.js";
-import type { Patience, PostgresDatabase } from "../../adapters/persistence/postgres-database.js";
-import { PostgresRateLimits } from "../../adapters/persistence/postgres-rate-limits.js";
-import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
-import { SqlApiKeyStore } from "../../adapters/persistence/sql-api-key-store.js";
-import { SqlDeliveryStore } from "../../adapters/persistence/sql-delivery-store.js";
-import { SqlEndpointStore } from "../../adapters/persistence/sql-endpoint-store.js";
-import { SqlEventStore } from "../../adapters/persistence/sql-event-store.js";
-import { SqlLedgerStore } from "../../adapters/persistence/sql-ledger-store.js";
-import { SqlOperatorLog } from "../../adapters/persistence/sql-operator-log.js";
-import { SqlOperatorStore } from "../../adapters/persistence/sql-operator-store.js";
-import { SqlOrderStore } from "../../adapters/persistence/sql-order-store.js";
-import { SqlPasswordLinkStore } from "../../adapters/persistence/sql-password-link-store.js";
-import { SqlReferenceStore } from "../../adapters/persistence/sql-reference-store.js";
-import { SqlRetentionStore } from "../../adapters/persistence/sql-retention-store.js";
-import { SqlSessionStore } from "../../adapters/persistence/sql-session-store.js";
-import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
-import { SqliteApiRequests } from "../../adapters/persistence/sqlite-api-requests.js";
-import type { SqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
+import type { Patience, PostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import { openDatabaseClock } from "../../adapters/persistence/sql/database-clock.js";
+import type { SqliteDatabase } from "../../adapters/persistence/sqlite/sqlite-database.js";
+import { PostgresApiRequests } from "../../adapters/persistence/stores/postgres-api-requests.js";
+import { PostgresRateLimits } from "../../adapters/persistence/stores/postgres-rate-limits.js";
+import { SqlAccountStore } from "../../adapters/persistence/stores/sql-account-store.js";
+import { SqlApiKeyStore } from "../../adapters/persistence/stores/sql-api-key-store.js";
+import { SqlDeliveryStore } from "../../adapters/persistence/stores/sql-delivery-store.js";
+import { SqlEndpointStore } from "../../adapters/persistence/stores/sql-endpoint-store.js";
+import { SqlEventStore } from "../../adapters/persistence/stores/sql-event-store.js";
+import { SqlLedgerStore } from "../../adapters/persistence/stores/sql-ledger-store.js";
+import { SqlOperatorLog } from "../../adapters/persistence/stores/sql-operator-log.js";
+import { SqlOperatorStore } from "../../adapters/persistence/stores/sql-operator-store.js";
+import { SqlOrderStore } from "../../adapters/persistence/stores/sql-order-store.js";
+import { SqlPasswordLinkStore } from "../../adapters/persistence/stores/sql-password-link-store.js";
+import { SqlReferenceStore } from "../../adapters/persistence/stores/sql-reference-store.js";
+import { SqlRetentionStore } from "../../adapters/persistence/stores/sql-retention-store.js";
+import { SqlSessionStore } from "../../adapters/persistence/stores/sql-session-store.js";
+import { SqliteApiRequests } from "../../adapters/persistence/stores/sqlite-api-requests.js";
+import { sqlTasks } from "../../adapters/persistence/tasks/sql-tasks.js";
 import type { CopiedObjects } from "../../adapters/storage/copy-objects.js";
 import type { Config } from "../config.js";
 import { ConfigurationError, StartError } from "../configuration-error.js";
@@ -35,35 +35,33 @@ import { tokens } from "../tokens.js";
 
 /** The database, its clock, and the stores in it. */
 export const persistence = new ContainerModule(({ bind }) => {
-  const { config, database, clock, createsDatabase, patience, taskMetrics, tracing } = tokens;
+  bindDatabase(bind);
+  bindStores(bind);
+  bindRateCounters(bind);
+});
 
-  provide(
-    bind,
-    tokens.database,
-    { config, createsDatabase, patience, tracing },
-    async ({ tracing, ...how }) => {
-      const opened = await openConfiguredDatabase(how);
-      return tracing === "off" ? opened : tracedDatabase(opened, tracing);
-    },
-    (database) => database.close(),
-  );
-  provide(
-    bind,
-    clock,
-    { database, onCompared: tokens.onClockCompared },
-    ({ database, onCompared }) => openDatabaseClock(database, { onCompared }),
-    (clock) => clock.close(),
-  );
+const bindDatabase = (bind: Bind): void => {
+  const { config, database, createsDatabase, patience, tracing } = tokens;
+  provide(bind, tokens.database, { config, createsDatabase, patience, tracing }, async ({ tracing, ...how }) => {
+    const opened = await openConfiguredDatabase(how);
+    return tracing === "off" ? opened : tracedDatabase(opened, tracing);
+  }).onDeactivation((database) => database.close());
+  provide(bind, tokens.clock, { database, onCompared: tokens.onClockCompared }, ({ database, onCompared }) =>
+    openDatabaseClock(database, { onCompared }),
+  ).onDeactivation((clock) => clock.close());
   provide(bind, tokens.migrateDatabase, { config }, migrateConfiguredDatabase);
   provide(bind, tokens.backupDatabase, { config }, backupConfiguredDatabase);
   provide(bind, tokens.backupWithObjects, { config }, backupConfiguredFolder);
-  provide(bind, tokens.serveLock, { config }, lockForServe, (lock) => lock?.release());
+  provide(bind, tokens.serveLock, { config }, lockForServe).onDeactivation((lock) => lock?.release());
+};
 
+const bindStores = (bind: Bind): void => {
+  const { database, clock, reporter, taskMetrics } = tokens;
   provide(
     bind,
     tokens.tasks,
-    { database, clock, reporter: tokens.reporter, taskMetrics },
-    ({ database, clock, reporter, taskMetrics }) => new SqlTaskStore(database, reporter, taskMetrics, clock),
+    { database, clock, reporter, taskMetrics },
+    ({ database, clock, reporter, taskMetrics }) => sqlTasks(database, { reporter, observer: taskMetrics, clock }),
   );
   provide(bind, tokens.accounts, { database }, ({ database }) => new SqlAccountStore(database));
   provide(
@@ -79,13 +77,13 @@ export const persistence = new ContainerModule(({ bind }) => {
   provide(
     bind,
     tokens.deliveries,
-    { database, reporter: tokens.reporter },
+    { database, reporter },
     ({ database, reporter }) => new SqlDeliveryStore(database, reporter),
   );
   provide(
     bind,
     tokens.events,
-    { database, reporter: tokens.reporter },
+    { database, reporter },
     ({ database, reporter }) => new SqlEventStore(database, reporter),
   );
   provide(bind, tokens.references, { database }, ({ database }) => new SqlReferenceStore(database));
@@ -93,21 +91,23 @@ export const persistence = new ContainerModule(({ bind }) => {
   provide(bind, tokens.operators, { database }, ({ database }) => new SqlOperatorStore(database));
   provide(bind, tokens.operatorLog, { database }, ({ database }) => new SqlOperatorLog(database));
   provide(bind, tokens.sessions, { database }, ({ database }) => new SqlSessionStore(database));
+};
 
-  // On PostgreSQL all instances share their counters. A SQLite file has one instance, which counts in memory.
-  provide(bind, tokens.rateLimits, { config, database, clock }, ({ config: { policy }, database, clock }) =>
+/** On PostgreSQL all instances share their counters. A SQLite file has one instance, which counts in memory. */
+const bindRateCounters = (bind: Bind): void => {
+  const { config, database, clock, rateLimits } = tokens;
+  provide(bind, rateLimits, { config, database, clock }, ({ config: { policy }, database, clock }) =>
     database.dialect === "postgresql"
       ? new PostgresRateLimits(database, clock, policy.rates)
       : new MemoryRateLimits(clock, policy.rates),
   );
-  const { rateLimits } = tokens;
   const counted = { config, database, clock, rateLimits };
   provide(bind, tokens.apiRequests, counted, ({ config: { policy }, database, clock, rateLimits }) =>
     database.dialect === "postgresql"
       ? new PostgresApiRequests(database, clock, policy.rates)
       : new SqliteApiRequests(database, rateLimits, clock),
   );
-});
+};
 
 /** Makes the folder if there is none. Throws if nothing can be written there. */
 const makeDataDir = async (dataDir: string): Promise<void> => {
@@ -134,11 +134,11 @@ const openConfiguredDatabase = async ({
   if (createsDatabase) await makeDataDir(dataDir);
   // Each driver is loaded only where it is used.
   if (databaseUrl === undefined) {
-    const sqlite = await import("../../adapters/persistence/open-sqlite-database.js");
+    const sqlite = await import("../../adapters/persistence/sqlite/open-sqlite-database.js");
     const open = createsDatabase ? sqlite.openSqliteDatabase : sqlite.openExistingSqliteDatabase;
     return open(sqliteFile(dataDir));
   }
-  const { openPostgresDatabase } = await import("../../adapters/persistence/postgres-database.js");
+  const { openPostgresDatabase } = await import("../../adapters/persistence/postgres/postgres-database.js");
   return openPostgresDatabase(databaseUrl, databaseConnections, patience);
 };
 
@@ -146,7 +146,7 @@ const openConfiguredDatabase = async ({
 const lockForServe = async ({ config: { databaseUrl, dataDir } }: ConfigDependency) => {
   if (databaseUrl !== undefined) return undefined;
   await makeDataDir(dataDir);
-  const { lockExclusively } = await import("../../adapters/persistence/exclusive-lock.js");
+  const { lockExclusively } = await import("../../adapters/persistence/schema/exclusive-lock.js");
   const lock = lockExclusively(join(dataDir, "serve.lock"));
   if (lock !== undefined) return lock;
   throw new StartError(
@@ -162,7 +162,7 @@ const migrateConfiguredDatabase =
       const database = await openConfiguredDatabase({ config, createsDatabase: true, patience: "commands" });
       return database.close();
     }
-    const { migratePostgresDatabase } = await import("../../adapters/persistence/migrate-postgres.js");
+    const { migratePostgresDatabase } = await import("../../adapters/persistence/schema/migrate-postgres.js");
     await migratePostgresDatabase(config.databaseUrl);
   };
 

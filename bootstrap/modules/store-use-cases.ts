@@ -1,5 +1,5 @@
 import { ContainerModule } from "inversify";
-import { storeUseCases } from "../../application/store-use-cases.js";
+import { storeUseCases } from "../../application/create-application.js";
 import { provide } from "../provide.js";
 import { storePorts, tokens } from "../tokens.js";
 

@@ -1,11 +1,10 @@
 import { ContainerModule } from "inversify";
 import { picturesOnDemand } from "../../adapters/imaging/pictures-on-demand.js";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
-import { type LegalPage, readLegalPages } from "../../adapters/web/legal-pages.js";
-import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/share-pages.js";
+import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/panoramas/share-pages.js";
+import { type LegalPage, readLegalPages } from "../../adapters/web/site/legal-pages.js";
 import { BUNDLED_FILES_FOLDER } from "../../adapters/web/static-files.js";
 import { webPages } from "../../adapters/web/web-pages.js";
-import type { Application } from "../../application/create-application.js";
 import { ConfigurationError } from "../configuration-error.js";
 import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
@@ -30,7 +29,7 @@ export const web = new ContainerModule(({ bind }) => {
       webPages(
         {
           ...parts,
-          ...useCases(application),
+          ...application,
           pictures: picturesOnDemand(parts.images, SOCIAL_IMAGE_SIZE),
         },
         {
@@ -42,9 +41,9 @@ export const web = new ContainerModule(({ bind }) => {
           signUpMode: signUp,
           heroPanoramas,
           legal: legalPagesFolder === undefined ? [] : await legalIn(legalPagesFolder),
-          describe: async () => {
-            const { openApiDocument } = await import("../../adapters/http/openapi-document.js");
-            return openApiDocument(publicUrl, application.policy);
+          describe: async (abilities) => {
+            const { openApiDocument } = await import("../../adapters/http/openapi/openapi-document.js");
+            return openApiDocument(publicUrl, application.policy, abilities, application.referenceRetentionHours);
           },
           welcomeCredits,
         },
@@ -57,35 +56,3 @@ const legalIn = async (folder: string): Promise<readonly LegalPage[]> => {
   if (pages.isErr()) throw new ConfigurationError(`Bad configuration: LEGAL_PAGES_DIR=${folder}: ${pages.error}`);
   return pages.value;
 };
-
-const useCases = ({ accounts, panoramas, credits, webhooks }: Application) => ({
-  findSession: accounts.findSession,
-  logIn: accounts.logIn,
-  logOut: accounts.logOut,
-  signUp: accounts.signUp,
-  sendPasswordLink: accounts.sendPasswordLink,
-  checkPasswordLink: accounts.checkPasswordLink,
-  setPasswordByLink: accounts.setPasswordByLink,
-  readAccount: accounts.read,
-  listApiKeys: accounts.listApiKeys,
-  createApiKey: accounts.createApiKey,
-  revokeApiKey: accounts.revokeApiKey,
-  setLowBalance: accounts.setLowBalance,
-  listPublicPanoramas: panoramas.listPublic,
-  searchPublicPanoramas: panoramas.searchPublic,
-  findPublicPanorama: panoramas.findPublic,
-  findOwnPanorama: panoramas.findOwn,
-  countAhead: panoramas.countAhead,
-  isLate: panoramas.isLate,
-  listTasks: panoramas.list,
-  readTask: panoramas.read,
-  createPanorama: panoramas.create,
-  checkUpload: panoramas.checkUpload,
-  uploadImages: panoramas.uploadImages,
-  changeVisibility: panoramas.changeVisibility,
-  cancelTask: panoramas.cancel,
-  deletePanorama: panoramas.delete,
-  readCredits: credits.read,
-  buyCredits: credits.buy,
-  ...webhooks,
-});

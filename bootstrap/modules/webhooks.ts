@@ -10,6 +10,5 @@ export const webhooks = new ContainerModule(({ bind }) => {
     tokens.webhookSender,
     { config: tokens.config },
     ({ config }) => new HttpWebhookSender(config.webhookPrivateOrigins),
-    (sender) => sender.close(),
-  );
+  ).onDeactivation((sender) => sender.close());
 });

@@ -1,17 +1,19 @@
 import { ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest } from "../../adapters/contracts/builders.js";
+import { aCreationRequest } from "../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
 import { memoryPorts } from "../../adapters/memory/memory-ports.js";
 import { settled } from "../../adapters/memory/settled.js";
 import type { ApplicationSettings } from "../../application/application-settings.js";
 import { type Application, createApplication } from "../../application/create-application.js";
 import type { ScheduledWork } from "../../application/ports/schedule.js";
-import { type Account, type AccountId, parseEmail } from "../../domain/account.js";
-import { CREDIT_PACKS } from "../../domain/credit-pack.js";
-import { credits } from "../../domain/credits.js";
-import { parseAdjustmentReason } from "../../domain/ledger.js";
-import type { Task } from "../../domain/task.js";
+import type { AccountId } from "../../domain/account-id.js";
+import { type Account, parseEmail } from "../../domain/accounts/account.js";
+import { CREDIT_PACKS } from "../../domain/credits/credit-pack.js";
+import { credits } from "../../domain/credits/credits.js";
+import { parseAdjustmentReason } from "../../domain/credits/ledger.js";
+import { RATE_LIMITS } from "../../domain/panorama-policy.js";
+import type { Task } from "../../domain/tasks/task.js";
 
 const EMAIL = parseEmail("customer@example.com")._unsafeUnwrap();
 
@@ -24,7 +26,7 @@ describe("createApplication", () => {
   };
 
   beforeEach(() => {
-    ports = memoryPorts(new HandClock());
+    ports = memoryPorts(new HandClock(), RATE_LIMITS);
     made();
   });
 
@@ -55,7 +57,7 @@ describe("createApplication", () => {
       const paid = (await app.credits.receivePaymentWebhook(body, signature))._unsafeUnwrap();
       expect([paid?.id, paid?.state]).toEqual([order.id, "paid"]);
     }
-    expect(await app.credits.read(account.id)).toBe(100);
+    expect(await app.credits.readBalance(account.id)).toBe(100);
 
     const { secret } = (await app.accounts.createApiKey(account.id, "first"))._unsafeUnwrap();
     const admitted = (await app.accounts.admitApiRequest(secret, "write"))._unsafeUnwrap();
@@ -73,7 +75,7 @@ describe("createApplication", () => {
     expect((await waiting)._unsafeUnwrap().state).toBe("succeeded");
     expect(await read(task)).toMatchObject({ state: "succeeded", image: { status: "saved" } });
     expect(ports.storage.objects.size).toBe(2);
-    expect(await app.credits.read(account.id)).toBe(100 - task.reservation.credits);
+    expect(await app.credits.readBalance(account.id)).toBe(100 - task.reservation.credits);
     expect((await firstEvent).value).toMatchObject({ event: { type: "panorama.succeeded", taskId: task.id } });
     expect(
       ports.webhookSender.sent.map(({ url, body, secrets }) => [
@@ -112,7 +114,7 @@ describe("createApplication", () => {
     expect(await read(endless)).toMatchObject({ state: "failed", reason: "deadline_passed" });
     await ports.clock.advance(120_000);
     expect(await kinds(id)).toEqual(["purchase", "reservation", "refund", "reservation", "refund"]);
-    expect(await app.credits.read(id)).toBe(100);
+    expect(await app.credits.readBalance(id)).toBe(100);
     expect(await app.credits.verifyLedger()).toEqual({ accounts: 1, findings: [] });
     await app.stop();
   });
@@ -258,7 +260,7 @@ describe("createApplication", () => {
     expect(types).toEqual(["account", "order", "ledger_entry", "ledger_entry"]);
     expect(await app.operators.closeAccount(id)).toEqual(ok(undefined));
     expect(await kinds(id)).toEqual(["purchase", "adjustment", "adjustment"]);
-    expect(await app.credits.read(id)).toBe(0);
+    expect(await app.credits.readBalance(id)).toBe(0);
   });
 
   it("polls at once after a webhook of the provider", async () => {
@@ -327,7 +329,7 @@ describe("createApplication", () => {
   });
 
   it("cleans the provider and the rate limits every hour", async () => {
-    ports = memoryPorts(new HandClock(new Date("2026-01-01T12:59:50.000Z")));
+    ports = memoryPorts(new HandClock(new Date("2026-01-01T12:59:50.000Z")), RATE_LIMITS);
     const cleaned: string[] = [];
     const clean = (what: string) => ({ clean: async () => void cleaned.push(what) });
     ports.provider = Object.assign(ports.provider, clean("provider"));

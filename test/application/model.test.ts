@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { memoryStores } from "../../adapters/memory/memory-stores.js";
+import { memoryStores } from "../../adapters/memory/stores/memory-stores.js";
 import { keepsItsInvariants } from "../support/application-model.js";
 
 describe("the application on in-memory stores", () => {
@@ -13,7 +13,9 @@ describe("the application on in-memory stores", () => {
       "canceled",
       "canceled at the provider",
       "canceled in the queue",
+      "content_refused",
       "deadline_passed",
+      "gave its turn",
       "generated",
       "generation_failed",
       "image expired",
@@ -26,7 +28,10 @@ describe("the application on in-memory stores", () => {
       "invalid_request",
       "never_started",
       "never_submitted",
+      "place fell",
+      "place rose",
       "queued",
+      "reference_unusable",
       "refused",
       "refused while the provider is down",
       "replayed",
@@ -38,6 +43,7 @@ describe("the application on in-memory stores", () => {
       "told processing after a cancellation",
       "told succeeded after a cancellation",
       "too_many_active_tasks",
+      "unusable_result",
       "upstream_error",
     ]);
   }, 120_000);

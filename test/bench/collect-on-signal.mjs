@@ -1,4 +1,4 @@
-// Loaded into the service before its own code. SIGUSR2 runs a garbage collection: the heap then holds live objects only.
+// Loaded into the service before its own code. SIGUSR2 runs a garbage collection: then the heap has live objects only.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 

@@ -2,18 +2,19 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { ok } from "neverthrow";
-import { accountId, anAccount, anEndpoint, endpointId } from "../../adapters/contracts/builders.js";
-import { migratePostgresDatabase } from "../../adapters/persistence/migrate-postgres.js";
-import { openSqliteDatabase } from "../../adapters/persistence/open-sqlite-database.js";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
+import { accountId, anAccount, anEndpoint, endpointId } from "../../adapters/contracts/support/builders.js";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
+import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { startLocalServer } from "../support/local-server.js";
 import { PostgresServer } from "../support/postgres.js";
 import { Installation } from "../support/service-process.js";
 import { type AnyDatabase, sqlStores } from "../support/sql-stores.js";
 
 /*
- * Measures how fast one instance delivers 10,000 events: `npm run bench:deliveries`, with `-- --postgres` for PostgreSQL
- * instead of SQLite, `-- --events 1000` for a quick run. The service runs in a child process, the receivers in this one.
+ * Measures how fast one instance delivers 10,000 events: `npm run bench deliveries`, with `-- --postgres` for
+ * PostgreSQL instead of SQLite, `-- --events 1000` for a quick run. The service runs in a child process, the receivers
+ * in this one.
  */
 
 const ENDPOINTS = [100, 1];
@@ -24,11 +25,13 @@ const { values: options } = parseArgs({
 });
 const events = Number(options.events);
 
-/** Finished tasks with an event each, and a delivery of each that is due, over `endpoints` accounts with an endpoint. */
+/**
+ * Finished tasks with an event each, and a delivery of each that is due, over `endpoints` accounts with an endpoint.
+ */
 const seed = async (database: AnyDatabase, origin: string, endpoints: number): Promise<void> => {
   const stores = sqlStores(database);
   for (let n = 1; n <= endpoints; n += 1) {
-    await stores.accounts.open(anAccount({ id: accountId(n) }), undefined, undefined, undefined);
+    await stores.accounts.open(anAccount({ id: accountId(n) }));
     const endpoint = anEndpoint({ id: endpointId(n), accountId: accountId(n), url: `${origin}/${n}` });
     await stores.endpoints.insert(endpoint, () => ok(undefined));
   }

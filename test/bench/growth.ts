@@ -1,17 +1,25 @@
-import { anAccount, aPaidOrder, aReservedTask, noon, secondsAfter, taskId } from "../../adapters/contracts/builders.js";
-import type { Database } from "../../adapters/persistence/database.js";
-import { migratePostgresDatabase } from "../../adapters/persistence/migrate-postgres.js";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
-import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
-import { SqlTaskStore } from "../../adapters/persistence/sql-task-store.js";
-import { credits } from "../../domain/credits.js";
-import { fail, openTask, type ReservedTask, submit } from "../../domain/task.js";
+import {
+  anAccount,
+  aPaidOrder,
+  aReservedTask,
+  noon,
+  openATask,
+  secondsAfter,
+  taskId,
+} from "../../adapters/contracts/support/builders.js";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
+import type { Database } from "../../adapters/persistence/sql/database.js";
+import { SqlAccountStore } from "../../adapters/persistence/stores/sql-account-store.js";
+import { sqlTasks } from "../../adapters/persistence/tasks/sql-tasks.js";
+import { credits } from "../../domain/credits/credits.js";
+import { fail, type ReservedTask, submit } from "../../domain/tasks/task.js";
 import { administer, databaseUrl, PostgresServer } from "../support/postgres.js";
 
 /*
- * Compares the duration of a creation, a poll and a round of background work with a thousand and with a million finished
- * tasks, on one PostgreSQL server: `npm run bench:growth`. The two take turns call by call, so that a noisy machine disturbs
- * both. Fails if the second is more than 10 % slower.
+ * Compares the duration of a creation, a poll and a round of background work with a thousand and with a million
+ * finished tasks, on one PostgreSQL server: `npm run bench growth`. The two take turns call by call, so that a noisy
+ * machine disturbs both. Fails if the second is more than 10 % slower.
  */
 
 const FEW = 1_000;
@@ -21,8 +29,8 @@ const CALLS = 1_500;
 /** The first calls fill the caches. */
 const WARM_UP_CALLS = 200;
 /**
- * A million tasks with their indexes take 940 MB. With PostgreSQL's default of 128 MB most calls read blocks of an index
- * from the file first: a creation then takes up to 1.18 of its time.
+ * A million tasks with their indexes take 940 MB. With PostgreSQL's default of 128 MB most calls read blocks of an
+ * index from the file first: a creation then takes up to 1.18 of its time.
  */
 const SHARED_BUFFERS = "1GB";
 /** Finished tasks per account: few enough that there are many accounts, and their index is deep too. */
@@ -57,13 +65,13 @@ type Durations = Record<"create" | "poll" | "work", number[]>;
 /** One database and the durations of its calls. */
 class MeasuredDatabase {
   readonly database: Database;
-  readonly tasks: SqlTaskStore;
+  readonly tasks: ReturnType<typeof sqlTasks>;
   readonly durations: Durations = { create: [], poll: [], work: [] };
   #last = 0;
 
   constructor(database: Database) {
     this.database = database;
-    this.tasks = new SqlTaskStore(database);
+    this.tasks = sqlTasks(database);
   }
 
   /** One call of each kind. */
@@ -89,7 +97,7 @@ class MeasuredDatabase {
     return this.tasks.open({
       account: task.accountId,
       dueAt: noon,
-      decide: (standing) => openTask(standing, task, noon),
+      decide: (standing) => openATask(standing, task, noon),
     });
   }
 }
@@ -110,7 +118,7 @@ const prepare = async (server: string, name: string, finished: number): Promise<
   await seed(url, finished);
   const database = await openPostgresDatabase(url, 2);
   const order = aPaidOrder({ credits: credits(1_000_000) });
-  await new SqlAccountStore(database).open(anAccount(), undefined, order, undefined);
+  await new SqlAccountStore(database).open(anAccount(), { order });
   return new MeasuredDatabase(database);
 };
 

@@ -1,18 +1,18 @@
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { migratePostgresDatabase } from "../../adapters/persistence/migrate-postgres.js";
-import { openSqliteDatabase } from "../../adapters/persistence/open-sqlite-database.js";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
-import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
+import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
+import { SqlAccountStore } from "../../adapters/persistence/stores/sql-account-store.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
 import { openAccount } from "../../application/accounts/open-account.js";
-import type { Email } from "../../domain/account.js";
-import { credits } from "../../domain/credits.js";
+import type { Email } from "../../domain/accounts/account.js";
+import { credits } from "../../domain/credits/credits.js";
+import { RESOLUTIONS } from "../../domain/images/resolution.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
-import { RESOLUTIONS } from "../../domain/resolution.js";
 import { FakeReplicate, REPLICATE_KEY } from "../support/fake-replicate.js";
 import { PostgresServer } from "../support/postgres.js";
 import { RestClient, type Task } from "../support/rest-client.js";
@@ -23,9 +23,9 @@ import { readProcessMetrics } from "./process-metrics.js";
 import { intervals, maxCountWithin, quantile } from "./statistics.js";
 
 /*
- * Measures one instance with five thousand tasks in flight: `npm run bench:in-flight`, with `-- --tasks 200` for a quick
- * run and `-- --postgres` for PostgreSQL instead of SQLite. The service runs in a child process, the fake Replicate
- * provider in this one, over HTTP. Fails if a task is polled too often, memory grows, or the ledger is wrong.
+ * Measures one instance with five thousand tasks in flight: `npm run bench in-flight`, with `-- --tasks 200` for a
+ * quick run and `-- --postgres` for PostgreSQL instead of SQLite. The service runs in a child process, the fake
+ * Replicate provider in this one, over HTTP. Fails if a task is polled too often, memory grows, or the ledger is wrong.
  */
 
 const POLL_MILLISECONDS = 3_000;

@@ -5,8 +5,8 @@ import { aCustomer } from "./customer.js";
 import { quantile } from "./statistics.js";
 
 /*
- * Measures what people on slow phones wait for: `npm run bench:pages`. The compiled command with the embedded provider on
- * SQLite; Chromium without a graphics card, on slow 4G with a processor four times slower, and nothing in its cache.
+ * Measures what people on slow phones wait for: `npm run bench pages`. The compiled command with the embedded provider
+ * on SQLite; Chromium without a graphics card, on slow 4G with a processor four times slower, and nothing in its cache.
  * Prints milliseconds since the start of the navigation. Fails if a median exceeds its maximum.
  */
 

@@ -1,10 +1,10 @@
 import { paintColumns } from "../../adapters/provider/local/painter/paint.js";
 import { sceneOf } from "../../adapters/provider/local/painter/scene-of.js";
-import { RESOLUTIONS } from "../../domain/resolution.js";
+import { RESOLUTIONS } from "../../domain/images/resolution.js";
 
 /*
- * Measures the processor time that the local provider needs to paint one 4k picture of each kind of scene, on one thread:
- * `npm run bench:render`. `npm run bench:render -- "a prompt"` measures that prompt only.
+ * Measures the processor time that the local provider needs to paint one 4k picture of each kind of scene, on one
+ * thread: `npm run bench render`. `npm run bench render -- "a prompt"` measures that prompt only.
  */
 
 const PROMPTS = [
@@ -21,7 +21,7 @@ const PROMPTS = [
 const size = RESOLUTIONS["4k"];
 const { widthPixels, heightPixels } = size;
 /** As wide as the strips of the paint pool. */
-const STRIP_COLUMNS = 128;
+const STRIP_COLUMNS = 34;
 
 const secondsToPaint = (prompt: string): number => {
   const pixels = new Uint8Array(new SharedArrayBuffer(widthPixels * heightPixels * 3));

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import sharp from "sharp";
@@ -7,7 +8,7 @@ import { aCustomer } from "./customer.js";
 import { quantile } from "./statistics.js";
 
 /*
- * Measures what the service needs besides time per request: `npm run bench:resources`. The compiled command runs in a
+ * Measures what the service needs besides time per request: `npm run bench resources`. The compiled command runs in a
  * child process with the embedded provider on SQLite. Fails if a figure exceeds its maximum.
  */
 
@@ -20,6 +21,9 @@ const FILES = 2;
 const FILE_MEBIBYTES = 10;
 /** An API key may send ten writes a minute. */
 const UPLOADS_PER_KEY = 5;
+/** Of a phone: 108 megapixels. */
+const PHOTO = { width: 12_000, height: 9_000 };
+const CREATIONS_WITH_PHOTOS = 5;
 const SAMPLE_MILLISECONDS = 50;
 
 type Figure = { readonly name: string; readonly unit: "s" | "MiB"; readonly value: number; readonly max?: number };
@@ -63,6 +67,19 @@ const uncompressed = async (mebibytes: number): Promise<Blob> => {
   });
 };
 
+/** A JPEG with so much grain that it is nearly as large as a file may be. */
+const photo = async (): Promise<Blob> => {
+  const { width, height } = PHOTO;
+  const grain = randomBytes(1_000_003).map((byte) => 112 + (byte & 31));
+  const raw = { width, height, channels: 3 } as const;
+  const jpeg = await sharp(Buffer.alloc(3 * width * height, grain), { raw })
+    .jpeg({ quality: 72 })
+    .toBuffer();
+  const mebibytes = jpeg.length / 1024 / 1024;
+  if (mebibytes < 9 || mebibytes > FILE_MEBIBYTES) throw new Error(`the photo has ${mebibytes.toFixed(1)} MiB`);
+  return new Blob([new Uint8Array(jpeg)], { type: "image/jpeg" });
+};
+
 const service = await Installation.create({ DEMO: "false", LOG_LEVEL: "warn" });
 const figures: Figure[] = [];
 try {
@@ -88,11 +105,13 @@ try {
   figures.push({ name: `at rest, ${REST_SECONDS} s after ${READS} reads`, unit: "MiB", value: rest, max: 110 });
 
   const file = await uncompressed(FILE_MEBIBYTES);
-  const peak = await peakDuring(service, () =>
+  const uploading = (files: Blob[]) =>
     Promise.all(
-      customers.flatMap((each) => Array.from({ length: UPLOADS_PER_KEY }, () => each.upload(Array(FILES).fill(file)))),
-    ),
-  );
+      customers.flatMap((each) =>
+        Array.from({ length: UPLOADS_PER_KEY }, async () => ({ customer: each, imageUrls: await each.upload(files) })),
+      ),
+    );
+  const peak = await peakDuring(service, () => uploading(Array(FILES).fill(file)));
   const uploads = `${UPLOADS} uploads of ${FILES * FILE_MEBIBYTES} MiB at once, above rest`;
   figures.push({ name: uploads, unit: "MiB", value: peak - rest, max: 200 });
   await setTimeout(REST_SECONDS * 1000);
@@ -101,6 +120,27 @@ try {
     unit: "MiB",
     value: await residentMebibytes(service),
   });
+
+  const aPhoto = await photo();
+  let photos: Awaited<ReturnType<typeof uploading>> = [];
+  const photosPeak = await peakDuring(service, async () => {
+    photos = await uploading([aPhoto]);
+  });
+  const ofPhotos = `${UPLOADS} uploads of 108 megapixels at once, above rest`;
+  figures.push({ name: ofPhotos, unit: "MiB", value: photosPeak - rest, max: 200 });
+  await setTimeout(REST_SECONDS * 1000);
+
+  const creationsPeak = await peakDuring(service, () =>
+    Promise.all(
+      photos.slice(0, CREATIONS_WITH_PHOTOS).map(async ({ customer: each, imageUrls: image_urls }) => {
+        const made = await each.untilKept((await each.create({ image_urls, resolution: "1k" })).id);
+        if (made.output === undefined) throw new Error(`no panorama of the photo: ${JSON.stringify(made)}`);
+      }),
+    ),
+  );
+  const ofCreations = `${CREATIONS_WITH_PHOTOS} creations of such a photo at once, above rest`;
+  figures.push({ name: ofCreations, unit: "MiB", value: creationsPeak - rest });
+  await setTimeout(REST_SECONDS * 1000);
 
   const { id } = await customer.create({ prompt: "a lake in the mountains at sunset", resolution: "4k" });
   const task = await customer.untilKept(id);

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { migratePostgresDatabase } from "../../adapters/persistence/migrate-postgres.js";
-import { openSqliteDatabase } from "../../adapters/persistence/open-sqlite-database.js";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
+import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { administer, databaseUrl, PostgresServer } from "../support/postgres.js";
 import { Installation } from "../support/service-process.js";
 import { aCustomer } from "./customer.js";
@@ -18,9 +18,10 @@ import { type Row, report, save } from "./throughput/ratios.js";
 import { creationsPerSecond } from "./throughput/sqlite-baseline.js";
 
 /*
- * Throughput of the real server process against what stands beside it in the same run: `npm run bench`. Every round
- * measures both sides in turn, so that a noisy machine disturbs both; what counts is the ratio. `-- --only sqlite`,
- * `postgres` or `latency` measures a part, `-- --seconds 3 --rounds 3` sets the length, `-- --save` stores the result as the baseline.
+ * Throughput of the real server process against what stands beside it in the same run: `npm run bench throughput`.
+ * Every round measures both sides in turn, so that a noisy machine disturbs both; what counts is the ratio. `-- --only
+ * sqlite`, `postgres` or `latency` measures a part, `-- --seconds 3 --rounds 3` sets the length, `-- --save` stores the
+ * result as the baseline.
  */
 
 const BASELINE = "test/bench/baseline.json";
@@ -214,7 +215,9 @@ const parts: Readonly<Record<string, () => Promise<Row[]>>> = {
 
 const measured = Object.entries(parts).filter(([name]) => options.only === undefined || options.only === name);
 if (measured.some(([name]) => name === "latency") && !(await hasWrk)) {
-  console.error("The response times need wrk. Install it, or measure another part: npm run bench -- --only sqlite");
+  console.error(
+    "The response times need wrk. Install it, or measure another part: npm run bench throughput -- --only sqlite",
+  );
   process.exit(1);
 }
 const rows: Row[] = [];

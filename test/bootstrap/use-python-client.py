@@ -42,8 +42,12 @@ for _ in range(30):
 seen["task"] = [task.id == created.id, task.status, task.output.storage_status, task.output.slug in task.output.viewer_url]
 
 seen["uploaded"] = len(set(api.upload_images([image, other_image]).image_urls))
-from_images = panoramas.CreationRequest(image_urls=api.upload_images([image]).image_urls, resolution="1k", visibility="public")
+from_images = panoramas.CreationRequest(
+    prompt="test:slow", image_urls=api.upload_images([image]).image_urls, resolution="1k", visibility="public"
+)
 second = api.create_panorama(from_images)
+running = api.read_panorama(second.id)
+seen["running"] = [running.status, running.queue_position, running.estimated_seconds >= 1]
 
 page = api.list_panoramas(limit=1)
 next_page = api.list_panoramas(limit=1, cursor=page.next_cursor)

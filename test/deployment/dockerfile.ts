@@ -24,7 +24,7 @@ export type Stage = {
 
 type Instruction = ReturnType<ReturnType<typeof DockerfileParser.parse>["getInstructions"]>[number];
 
-/** The stages of the Dockerfile. Throws for an instruction that `npm run test:image` does not carry out. */
+/** The stages of the Dockerfile. Throws for an instruction that `npm run verify image` does not carry out. */
 export const readStages = (text = readFileSync("Dockerfile", "utf8")): Stage[] => {
   const stages: Instruction[][] = [];
   for (const instruction of DockerfileParser.parse(text).getInstructions()) {

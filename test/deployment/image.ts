@@ -19,11 +19,11 @@ import { RestClient } from "../support/rest-client.js";
 import { readContext, readStages, type Stage } from "./dockerfile.js";
 
 /*
- * The steps of the Dockerfile without a container engine: `npm run test:image`. Each stage is an empty folder. COPY and RUN
- * are done as the Dockerfile says, with a PATH on which compilers fail. Then the service runs as the last stage says: as a
- * user that is not root and cannot write to its folder, with only the files that this stage has. Fails if it does not get
- * ready, makes no panorama, does not end with status 0 after SIGTERM, or has written anything outside its volume. Where
- * systemd-analyze is installed, it checks the systemd unit, too.
+ * The steps of the Dockerfile without a container engine: `npm run verify image`. Each stage is an empty folder. COPY
+ * and RUN are done as the Dockerfile says, with a PATH on which compilers fail. Then the service runs as the last stage
+ * says: as a user that is not root and cannot write to its folder, with only the files that this stage has. Fails if it
+ * does not get ready, makes no panorama, does not end with status 0 after SIGTERM, or has written anything outside its
+ * volume. Where systemd-analyze is installed, it checks the systemd unit, too.
  */
 
 const READY_SECONDS = 60;

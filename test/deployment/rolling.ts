@@ -6,7 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import sharp from "sharp";
 import { Agent, FormData, fetch, type RequestInit } from "undici";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
 import { quantile } from "../bench/statistics.js";
 import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
 import { Nginx } from "../support/nginx.js";
@@ -16,14 +16,14 @@ import { S3Server } from "../support/s3-server.js";
 import { Installation } from "../support/service-process.js";
 
 /*
- * A restart of every instance under load: `npm run test:rolling`. Three instances behind nginx, configured as
+ * A restart of every instance under load: `npm run verify rolling`. Three instances behind nginx, configured as
  * bootstrap/deployment/nginx.conf shows, on one PostgreSQL and one bucket. Customers create panoramas, poll them and
- * upload images without any retry, while one instance after the other is restarted, `--rounds` times each. With
- * `-- --from REF`, a released tag or a commit, the first round replaces instances of that version by this one. At the end
+ * upload images without any retry, while one instance after the other is restarted, `--rounds` times each. With `--
+ * --from REF`, a released tag or a commit, the first round replaces instances of that version by this one. At the end
  * each instance is killed once. Fails if one request fails, a task is lost or does not end, or the ledger is not exact.
  *
- * nginx may not repeat every POST. Those that it may not are not sent while an instance is killed, or while a version stops
- * that closes its connections at once.
+ * nginx may not repeat every POST. Those that it may not are not sent while an instance is killed, or while a version
+ * stops that closes its connections at once.
  */
 
 const CUSTOMERS = 12;
@@ -159,8 +159,8 @@ const load = async (key: string, index: number, keys: number): Promise<void> => 
 };
 
 /**
- * Requests that nginx must not repeat, one after the other, so that one of them meets each moment of a restart. They have
- * no key, so the service answers 401.
+ * Requests that nginx must not repeat, one after the other, so that one of them meets each moment of a restart. They
+ * have no key, so the service answers 401.
  */
 const probe = async (): Promise<void> => {
   const init: RequestInit = { method: "POST", body: "{}", dispatcher: client as Agent };

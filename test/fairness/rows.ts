@@ -1,11 +1,19 @@
+import { createHash } from "node:crypto";
 import { secretOf, taskIdOf } from "../bench/throughput/data.js";
 import type { Flood, Sent } from "./flood-process.js";
 
 /** One resource: what a hostile client does to it, and the same request of customer or visitor `n`. */
 export type Row = { readonly name: string; readonly hostile: Flood; readonly victim: (n: number) => Sent };
 
-/** The account that attacks, with a session and a task that is still processing. */
+/** The account that sends forms, with a session, and the one whose task is still processing. */
 export const HOSTILE = { account: 1, sessionToken: "h".repeat(43), activeTask: 2 };
+/** application/accounts/find-session.ts */
+const FORM_TOKEN = createHash("sha256").update(`form ${HOSTILE.sessionToken}`).digest("hex");
+/** Each row has an account of its own: no row meets a limit that the one before it has reached. */
+const [READER, CREATOR, UPLOADER, STREAMER] = [3, 4, 5, 6] as const;
+
+/** Forms must come from a page of the service. */
+export const PUBLIC_ORIGIN = "https://panoramas.example";
 
 const HOSTILE_NETWORK = "203.0.113.66";
 
@@ -34,15 +42,15 @@ const create = (n: number): Sent => ({
 });
 
 const BOUNDARY = "fairness";
-/** Begins like a JPEG, and is none: it is received, decoded and refused. */
+/** Begins like a WebP, and is none: it is received, inspected and refused. */
 const upload = (n: number): Sent => ({
   method: "POST",
   path: "/api/v1/images",
   headers: { ...keyOf(n), "content-type": `multipart/form-data; boundary=${BOUNDARY}` },
-  body: `--${BOUNDARY}\r\ncontent-disposition: form-data; name="files"; filename="a.jpg"\r\n\r\n${"x".repeat(100_000)}\r\n--${BOUNDARY}--\r\n`,
+  body: `--${BOUNDARY}\r\ncontent-disposition: form-data; name="files"; filename="a.webp"\r\n\r\nRIFFxxxxWEBP${"x".repeat(100_000)}\r\n--${BOUNDARY}--\r\n`,
 });
 
-/** Slots, painter and webhooks need an installation of their own: add rows with those of their tests. */
+/** Webhooks, slots and the painter have installations of their own: deliveries.ts, generations.ts. */
 export const ROWS: readonly Row[] = [
   { name: "pages", hostile: hostile(get("/")), victim: victim(() => get("/")) },
   { name: "searches", hostile: hostile(get("/gallery?q=a+b+c")), victim: victim(() => get("/gallery?q=lake")) },
@@ -51,25 +59,24 @@ export const ROWS: readonly Row[] = [
     hostile: hostile(get(`/api/v1/panoramas/${taskIdOf(1)}`, { authorization: `Bearer sk-${"w".repeat(43)}` })),
     victim: victim(read),
   },
-  { name: "reads of one account", hostile: hostile(read(HOSTILE.account)), victim: victim(read) },
+  { name: "reads of one account", hostile: hostile(read(READER)), victim: victim(read) },
   {
     name: "forms",
     hostile: hostile({
       method: "POST",
       path: `/works/${taskIdOf(HOSTILE.account)}/visibility`,
       headers: {
-        cookie: `session=${HOSTILE.sessionToken}`,
-        origin: "http://localhost",
-        host: "localhost",
+        cookie: `__Host-session=${HOSTILE.sessionToken}`,
+        origin: PUBLIC_ORIGIN,
         "content-type": "application/x-www-form-urlencoded",
       },
-      body: "visibility=public",
+      body: `form_token=${FORM_TOKEN}&visibility=public`,
     }),
     victim: victim(create),
   },
-  { name: "creations of one account", hostile: hostile(create(HOSTILE.account)), victim: victim(create) },
-  { name: "uploads", hostile: hostile(upload(HOSTILE.account), 50), victim: victim(upload) },
-  { name: "streams", hostile: hostile(get("/api/v1/events", keyOf(HOSTILE.account))), victim: victim(read) },
+  { name: "creations of one account", hostile: hostile(create(CREATOR)), victim: victim(create) },
+  { name: "uploads", hostile: hostile(upload(UPLOADER), 50), victim: victim(upload) },
+  { name: "streams", hostile: hostile(get("/api/v1/events", keyOf(STREAMER))), victim: victim(read) },
   {
     name: "waits",
     hostile: hostile(

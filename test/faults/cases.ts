@@ -10,8 +10,8 @@ export type Outcome = { readonly findings: readonly string[]; readonly notMade: 
 export type Case = { readonly name: string; readonly fault: string; readonly run: () => Promise<Outcome> };
 
 /**
- * The scenario without a fault, which records the calls of every port, and then with every fault at every call. Without a
- * fault it must end as it says.
+ * The scenario without a fault, which records the calls of every port, and then with every fault at every call. Without
+ * a fault it must end as the scenario says.
  */
 export const casesOf = async (database: AnyDatabase, scenario: Scenario): Promise<Case[]> => {
   const { findings, ends, calls } = await runCase(database, scenario);
@@ -34,7 +34,7 @@ export const casesOf = async (database: AnyDatabase, scenario: Scenario): Promis
   return cases;
 };
 
-/** These take no time and no port's ability away, so that no task may end worse than without them. */
+/** These neither take time nor disable a port, so no task may end worse than without them. */
 const HARMLESS: ReadonlySet<Fault["kind"]> = new Set(["kill", "throw", "rest", "twin"]);
 
 const lostTasks = ({ ends, orEnds = [] }: Scenario, { kind }: Fault, found: readonly string[]): string[] =>

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { migratePostgresDatabase } from "../../adapters/persistence/migrate-postgres.js";
-import { openSqliteDatabase } from "../../adapters/persistence/open-sqlite-database.js";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
+import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { PostgresServer } from "../support/postgres.js";
 import type { AnyDatabase } from "../support/sql-stores.js";
 
@@ -14,7 +14,7 @@ export const openDatabase = async (dialect: "sqlite" | "postgresql"): Promise<Op
   const opened = dialect === "sqlite" ? await openSqlite() : await openPostgres();
   const { database } = opened;
   if (dialect === "sqlite") await database.sql("drop trigger ledger_entry_no_delete");
-  else await database.sql("alter table ledger_entry disable trigger all");
+  else await database.sql("alter table ledger_entry disable trigger ledger_entry_no_change");
   return opened;
 };
 

@@ -7,10 +7,11 @@ type Moment = "before" | "after";
 /**
  * What happens at one call of a port.
  *
- * `kill`: the process ends; nothing of this instance runs any more. `throw`: the call throws. `fail`: the call returns the
- * failure of its contract. `time`: so much time passes, also backwards. `never answers`: the call takes no effect and the
- * caller waits. `full`: the disk of the SQLite file is full, which undoes the transaction of the statement. The others let another instance run at this moment: `sweep`: a lease later, it does all background work.
- * `rest`: it does the rest of the scenario. `twin`: it does the same step, and then the rest.
+ * `kill`: the process ends; nothing of this instance runs any more. `throw`: the call throws. `fail`: the call returns
+ * the failure of its contract. `time`: the clock advances by `milliseconds`, or goes back if they are negative. `never
+ * answers`: the call takes no effect and the caller waits. `full`: the disk of the SQLite file is full, which undoes
+ * the transaction of the statement. The others let another instance run at this moment: `sweep`: a lease later, it does
+ * all background work. `rest`: it does the rest of the scenario. `twin`: it does the same step, and then the rest.
  */
 export type Fault = { readonly name: string; readonly moment: Moment } & (
   | { readonly kind: "kill" | "throw" | "fail" | "full" | "never answers" | "sweep" | "rest" | "twin" }
@@ -59,9 +60,9 @@ const FAILURES: Readonly<Record<Target, unknown>> = {
 export const failureOf = (target: Target): unknown => FAILURES[target];
 
 /**
- * The faults of a call. After any statement the connection may be lost, also within a transaction, which must undo it. On
- * PostgreSQL another instance may run between two statements; SQLite runs one transaction at a time. Only the search has a time limit of its
- * caller; every other port limits its own time.
+ * The faults of a call. After any statement the connection may be lost, also within a transaction, which must undo it.
+ * On PostgreSQL another instance may run between two statements; SQLite runs one transaction at a time. Only the search
+ * has a time limit of its caller; every other port limits its own time.
  */
 export const faultsOf = (target: Target, dialect: "sqlite" | "postgresql"): readonly Fault[] =>
   FAULTS.filter(({ kind, moment }) => {

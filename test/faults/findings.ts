@@ -1,11 +1,11 @@
-import { audit, sumOf } from "../../domain/ledger.js";
-import { thumbnailNameOf } from "../../domain/object-name.js";
-import { isActive, type Task } from "../../domain/task.js";
+import { audit, sumOf } from "../../domain/credits/ledger.js";
+import { thumbnailNameOf } from "../../domain/images/object-name.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { isActive, type Task } from "../../domain/tasks/task.js";
 import type { Surroundings } from "./surroundings.js";
 
 /** Why a creation can be sent again with its key. */
-const REFUSED = ["refused", "submission_unknown", "never_submitted"];
+const REFUSED = ["refused", "provider_unavailable", "submission_unknown", "never_submitted"];
 
 const isRefused = (task: Task): boolean => task.state === "failed" && REFUSED.includes(task.reason);
 
@@ -66,7 +66,7 @@ export const inspect = async (
 const UNRELEASED = `select count(*) as n from task_reference join task on task.id = task_reference.task_id
   where state = 'failed' or hidden_at is not null`;
 
-/** PostgreSQL ends a transaction after four seconds without a statement: this process was paused, for example by its machine. */
+/** PostgreSQL ends a transaction after 4 s without a statement: this process was paused, for example by its machine. */
 const PAUSED = "25P03";
 
 /** A failure that a fault has caused, or a pause of this process. */
@@ -88,8 +88,8 @@ const providerFindings = ({ providers }: Surroundings, task: Task): string[] => 
 };
 
 /**
- * Each end of a task is one event, in order and without gaps, and each endpoint has received it. The events of a deleted
- * panorama go, unless deliveries of them were pending: only they may be missing.
+ * Each end of a task is one event, in order and without gaps, and each endpoint has received it. The events of a
+ * deleted panorama are deleted, unless deliveries of them were pending. No others may be missing.
  */
 const eventFindings = async (
   { database, stores, owner, sender }: Surroundings,

@@ -1,12 +1,13 @@
-import { eventBody } from "../../adapters/http/event-body.js";
+import { eventBody } from "../../adapters/http/routes/event-body.js";
 import { InProcessTaskSignals } from "../../adapters/memory/in-process-task-signals.js";
-import type { Row, Sql } from "../../adapters/persistence/database.js";
+import type { Row, Sql } from "../../adapters/persistence/sql/database.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
 import { deleteOldEvents } from "../../application/webhooks/delete-old-events.js";
 import { deliverEvents } from "../../application/webhooks/deliver-events.js";
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { useCases } from "../support/application.js";
 import { type AnyDatabase, sqlStores } from "../support/sql-stores.js";
@@ -49,8 +50,8 @@ class RecordingIds extends RandomIds {
 const never = <T>(): Promise<T> => new Promise(() => {});
 
 /**
- * One process of the service: the use cases, wired to ports that count every call, and that suffer one planned fault. After
- * it was killed, no call of it takes effect and none is answered.
+ * One process of the service: the use cases, wired to ports that count every call, and that suffer one planned fault.
+ * After it was killed, no call of it takes effect and none is answered.
  */
 export class Instance {
   /** How often each port was called. */
@@ -112,11 +113,11 @@ export class Instance {
     };
     const bodyOf: Parameters<typeof deliverEvents>[1]["bodyOf"] = (event, task) =>
       eventBody(event, task, { storage, publicUrl: "https://panoramas.example" });
-    const requests = guarded("requests", stores.requestsAt(clock));
+    const requests = guarded("requests", stores.requestsAt(clock, PANORAMA_POLICY.rates));
     return {
       ...useCases(ports),
       admit: requests.admit.bind(requests),
-      upload: uploadImages(ports),
+      upload: uploadImages(ports, { policy: PANORAMA_POLICY, referenceRetentionHours: 24 }),
       receiveWebhook: receiveProviderWebhook(ports),
       deliver: deliverEvents(ports, { leaseMilliseconds: DELIVERY_LEASE_MILLISECONDS, concurrency: 4, bodyOf }),
       forget: deleteOldEvents(ports),

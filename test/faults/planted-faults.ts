@@ -1,5 +1,5 @@
-/** A script of package.json, and its arguments. */
-export type Command = readonly [script: string, ...args: string[]];
+/** A name of `npm run verify`, and its options. */
+export type Command = readonly [name: string, ...options: string[]];
 
 /** A fault that is put into a copy of the sources, to see that a machine finds it. */
 export type PlantedFault = {
@@ -10,14 +10,16 @@ export type PlantedFault = {
   readonly foundBy: Command;
 };
 
-const MOVES = "adapters/persistence/task-moves.ts";
-const TASKS = "adapters/persistence/sql-task-store.ts";
-const OPENING = "adapters/persistence/task-opening.ts";
-const MEMORY_TASKS = "adapters/memory/memory-task-store.ts";
+const MOVES = "adapters/persistence/tasks/task-moves.ts";
+const TASKS = "adapters/persistence/tasks/sql-task-store.ts";
+const WORK = "adapters/persistence/tasks/sql-task-work.ts";
+const OPENING = "adapters/persistence/tasks/task-opening.ts";
+const MEMORY_WORK = "adapters/memory/stores/memory-task-work.ts";
+const MEMORY_MOVES = "adapters/memory/stores/memory-task-moves.ts";
 const SWEEP = "application/background/sweep.ts";
 
 const matrix = (scenario: string, database = "sqlite"): Command => [
-  "test:faults",
+  "faults",
   "--first",
   "--database",
   database,
@@ -25,7 +27,7 @@ const matrix = (scenario: string, database = "sqlite"): Command => [
   scenario,
 ];
 
-const simulation: Command = ["simulate", "--seed", "1", "--runs", "100000"];
+const simulation: Command = ["simulation", "--seed", "1", "--runs", "100000"];
 
 export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
@@ -83,8 +85,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     edits: [
       ["return database.transaction(async (sql) => {", "const work = async (sql: Sql) => {"],
       [
-        "...turns.others]);\n    return ok(undefined);\n  });",
-        "...turns.others]);\n    return ok(undefined);\n  };\n  return work(database.sql);",
+        "...turns.others] },\n    );\n    return ok(undefined);\n  });",
+        "...turns.others] },\n    );\n    return ok(undefined);\n  };\n  return work(database.sql);",
       ],
     ],
     foundBy: matrix("generation failed"),
@@ -99,7 +101,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "a claim takes no lease",
-    file: TASKS,
+    file: WORK,
     edits: [["listOf(skipped, dialect)]), limit, until, until],", "listOf(skipped, dialect)]), limit, now, now],"]],
     foundBy: matrix("saved"),
   },
@@ -126,7 +128,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "a creation does not lock its account",
-    file: "adapters/persistence/lock-account.ts",
+    file: "adapters/persistence/rows/lock-account.ts",
     edits: [
       [
         `update account set credits = credits where id = ?
@@ -139,15 +141,15 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "an order is credited without a look at its state",
-    file: "adapters/persistence/sql-order-store.ts",
+    file: "adapters/persistence/stores/sql-order-store.ts",
     edits: [["where id = ? and paid_at is null returning id", "where id = ? returning id"]],
     foundBy: matrix("credits bought"),
   },
   {
     name: "a delivery is claimed without a lease",
-    file: "adapters/persistence/sql-delivery-store.ts",
+    file: "adapters/persistence/stores/sql-delivery-store.ts",
     edits: [
-      ["[until, listOf([...byNumber.keys()], dialect), now],", "[now, listOf([...byNumber.keys()], dialect), now],"],
+      ["[until, until, listOf([...byNumber.keys()], dialect)", "[now, now, listOf([...byNumber.keys()], dialect)"],
     ],
     foundBy: matrix("saved"),
   },
@@ -233,12 +235,12 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "a task is canceled without asking the provider",
     file: "application/panoramas/stop-generation.ts",
-    edits: [["if (!(await stopGeneration(ports, lease.task))) {", "if (lease.task.id.length === 0) {"]],
+    edits: [["if (await stopGeneration(ports, lease.task)) {", "if (lease.task.id.length > 0) {"]],
     foundBy: matrix("canceled at the provider"),
   },
   {
     name: "a provider sends a creation after the submission deadline",
-    file: "adapters/provider/remote/calls/provider-api.ts",
+    file: "adapters/provider/remote/provider-api.ts",
     edits: [["const mayBeSent = () => this.clock.now().getTime() <= latest;", "const mayBeSent = () => latest > 0;"]],
     foundBy: simulation,
   },
@@ -257,25 +259,25 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "a claim of the memory store takes no lease",
-    file: MEMORY_TASKS,
-    edits: [["stored.task as DueWork[Work], until);", "stored.task as DueWork[Work], now);"]],
+    file: MEMORY_WORK,
+    edits: [["stored.task as DueWork[Work], until));", "stored.task as DueWork[Work], now));"]],
     foundBy: simulation,
   },
   {
     name: "the memory store does not compare how often a task was submitted",
-    file: MEMORY_TASKS,
+    file: MEMORY_MOVES,
     edits: [["submissionsOf(stored.task) !== submissionsOf(before) ||\n", ""]],
     foundBy: simulation,
   },
   {
     name: "a creation accepts a URL that is not https",
-    file: "domain/creation-request.ts",
+    file: "domain/tasks/creation-request.ts",
     edits: [["scheme.test(text) && ", ""]],
     foundBy: ["fuzz", "--seed", "1", "--only", "operations"],
   },
   {
     name: "a creation does not try to parse a URL that starts with https://",
-    file: "domain/creation-request.ts",
+    file: "domain/tasks/creation-request.ts",
     edits: [[" && URL.canParse(text)", ""]],
     foundBy: ["fuzz", "--seed", "1", "--only", "operations"],
   },

@@ -6,8 +6,9 @@ import { parseArgs } from "node:util";
 import { type Command, PLANTED_FAULTS, type PlantedFault } from "./planted-faults.js";
 
 /*
- * Proves the machines on planted faults: `npm run planted`, with `-- --only 'refund|lease'` for those whose names match.
- * Each fault is put into a copy of the sources. Its command must find something there that is not found without the fault.
+ * Proves the machines on planted faults: `npm run verify planted`, with `-- --only 'refund|lease'` for those whose
+ * names match. Each fault is put into a copy of the sources. Its command must find something there that is not found
+ * without the fault.
  */
 
 const SOURCES = [
@@ -43,9 +44,9 @@ const withFault = (source: string, { name, edits }: PlantedFault): string =>
 
 type Run = { readonly passed: boolean; readonly output: string };
 
-/** Runs a script of package.json in the folder. A command that does not end has not passed. */
-const run = (folder: string, [script, ...args]: Command): Run => {
-  const { status, error, stdout, stderr } = spawnSync("npm", ["run", "-s", script, "--", ...args], {
+/** Runs a verification in the folder. A command that does not end has not passed. */
+const run = (folder: string, command: Command): Run => {
+  const { status, error, stdout, stderr } = spawnSync("npm", ["run", "-s", "verify", "--", ...command], {
     cwd: folder,
     encoding: "utf8",
     maxBuffer: 64 * 1024 * 1024,
@@ -59,14 +60,16 @@ type Finding = { readonly what: string; readonly repeat: Command };
 /** The first thing that a command has found, and the command that repeats it. */
 const findingIn = (output: string): Finding | undefined => {
   const [, name, what] = /^FAILED {2}(.*)\n *(.*)/m.exec(output) ?? [];
-  if (name !== undefined) return { what: `${name}: ${what}`, repeat: ["test:faults", "--case", name] };
+  if (name !== undefined) return { what: `${name}: ${what}`, repeat: ["faults", "--case", name] };
   const [, seed, rule] = /^BROKEN by seed (\d+): (.*)/m.exec(output) ?? [];
-  if (seed !== undefined) return { what: `seed ${seed}: ${rule}`, repeat: ["simulate", "--seed", seed] };
-  const [, wrong, repeat] = /^WRONG (.*)\n(?:.*\n)*? *repeat: npm run fuzz -- (.*)/m.exec(output) ?? [];
+  if (seed !== undefined) return { what: `seed ${seed}: ${rule}`, repeat: ["simulation", "--seed", seed] };
+  const [, wrong, repeat] = /^WRONG (.*)\n(?:.*\n)*? *repeat: npm run verify fuzz -- (.*)/m.exec(output) ?? [];
   return repeat === undefined ? undefined : { what: `${wrong}`, repeat: ["fuzz", ...repeat.split(" ")] };
 };
 
-/** Puts the fault in, and returns what its command says: a fault is found if the command finds something only with it. */
+/**
+ * Puts the fault in, and returns what its command says: a fault is found if the command finds something only with it.
+ */
 const plant = (folder: string, fault: PlantedFault): { readonly verdict: string; readonly details: string } => {
   const file = join(folder, fault.file);
   const source = readFileSync(file, "utf8");
@@ -90,7 +93,8 @@ for (const fault of PLANTED_FAULTS.filter(({ name }) => new RegExp(options.only)
   const { verdict, details } = plant(folder, fault);
   if (verdict === MISSED) missed += 1;
   console.log(`${verdict}  ${fault.name} (${((performance.now() - startedAt) / 1000).toFixed(0)} s)`);
-  console.log(`        npm run ${fault.foundBy.join(" ")}`);
+  const [name, ...args] = fault.foundBy;
+  console.log(`        npm run verify ${name} -- ${args.join(" ")}`);
   console.log(`        ${details}`);
 }
 console.log(missed === 0 ? "Every planted fault was found." : `${missed} planted faults were missed.`);

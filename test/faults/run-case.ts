@@ -5,7 +5,8 @@ import type { AnyDatabase } from "../support/sql-stores.js";
 import type { Target } from "./faults.js";
 import { inspect, isInjected, workLeft } from "./findings.js";
 import { Instance, type PlannedFault } from "./instance.js";
-import { ALL_WORK, type Scenario, type Step } from "./scenarios.js";
+import type { Scenario } from "./scenarios.js";
+import { ALL_WORK, type Step } from "./steps.js";
 import { surroundings } from "./surroundings.js";
 
 export type CaseResult = {
@@ -22,7 +23,7 @@ export type CaseResult = {
 /** Rounds of background work after a scenario, a lease apart: together longer than every deadline and every pause. */
 const ROUNDS_MAX = 15;
 
-/** A step that has not ended after so many seconds, in which this process ran, hangs. */
+/** A step hangs if it has not ended after this many seconds in which this process ran. */
 const STEP_SECONDS_MAX = 20;
 
 /**

@@ -1,17 +1,18 @@
 import { parseArgs } from "node:util";
-import type { Dialect } from "../../adapters/persistence/migration-steps.js";
+import type { Dialect } from "../../adapters/persistence/sql/database.js";
 import { casesOf } from "./cases.js";
 import { openDatabase } from "./databases.js";
 import { SCENARIOS } from "./scenarios.js";
 
 /*
- * The fault matrix: every scenario of a task's life, with every fault at every call of a port, on SQLite and PostgreSQL.
+ * The fault matrix: every scenario of a task's life, with every fault at every call of a port, on SQLite and
+ * PostgreSQL.
  *
- *   npm run test:faults                                            all cases
- *   npm run test:faults -- --database sqlite --scenario deleted    the cases of the scenarios whose names contain this
- *   npm run test:faults -- --case 'sqlite | saved | tasks.move 2 | killed after'    one case that has failed
- *   npm run test:faults -- --every 50                              every 50th case
- *   npm run test:faults -- --first                                 ends with the first case that fails
+ *   npm run verify faults                                            all cases
+ *   npm run verify faults -- --database sqlite --scenario deleted    cases of scenarios whose name contains this
+ *   npm run verify faults -- --case 'sqlite | saved | tasks.move 2 | killed after'    one case that has failed
+ *   npm run verify faults -- --every 50                              every 50th case
+ *   npm run verify faults -- --first                                 ends with the first case that fails
  *
  * A case is named by database, scenario, the n-th call of a port, and fault.
  */

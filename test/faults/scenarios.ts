@@ -1,19 +1,39 @@
-import { setTimeout } from "node:timers/promises";
-import { aCreationRequest } from "../../adapters/contracts/builders.js";
-import { image } from "../../adapters/memory/memory-imaging.js";
-import type { Script } from "../../adapters/memory/scripted-provider.js";
-import { credits } from "../../domain/credits.js";
-import type { IdempotencyKey } from "../../domain/idempotency.js";
 import {
   GENERATION_DEADLINE_MILLISECONDS,
   LEASE_MILLISECONDS,
   QUEUE_DEADLINE_MILLISECONDS,
 } from "../support/application.js";
-import type { Instance } from "./instance.js";
-import type { Creation, Surroundings } from "./surroundings.js";
-
-/** Something that a client, the schedule or another service does. May be repeated. */
-export type Step = (instance: Instance, around: Surroundings) => Promise<unknown>;
+import {
+  buyCredits,
+  cancel,
+  check,
+  create,
+  createFromUpload,
+  DAY,
+  deliver,
+  erase,
+  keep,
+  oneSlot,
+  POLL,
+  pass,
+  payOrders,
+  play,
+  poll,
+  read,
+  receiver,
+  remove,
+  retryImage,
+  type Step,
+  start,
+  storage,
+  sweep,
+  THUMBNAIL_RETRY,
+  thumbnails,
+  together,
+  upload,
+  webhook,
+  work,
+} from "./steps.js";
 
 export type Scenario = {
   readonly name: string;
@@ -21,176 +41,15 @@ export type Scenario = {
   readonly steps: readonly Step[];
   /** How the tasks end if there is no fault, in the order of their creation. */
   readonly ends: readonly string[];
-  /** Other ends that a fault may lead to that takes no time, for example because a step came too early. */
+  /** Other ends to which a fault without delay may lead, for example because a step came too early. */
   readonly orEnds?: readonly string[];
 };
-
-/** A client creates a panorama; after an error it repeats this with the same key. */
-const create =
-  (key: string, body: Readonly<Record<string, unknown>> = {}): Step =>
-  async ({ useCases, ids }, around) => {
-    const admitted = await useCases.admit(around.secretSha256, "write");
-    const { key: apiKey } = admitted._unsafeUnwrap();
-    const request = aCreationRequest({ webhook_url: "https://receiver.example/one", ...body });
-    const answered = useCases.createPanorama(around.owner, request, key as IdempotencyKey, { apiKey });
-    if (ids.lastTaskId === undefined) throw new Error("a creation has made no id");
-    const creation: Creation = { key, taskId: ids.lastTaskId };
-    around.creations.push(creation);
-    const answer = await answered;
-    creation.answer = answer.match(
-      ({ task }) => ({ id: task.id }),
-      ({ kind }) => kind,
-    );
-  };
-
-/** The task that a client knows by the answer to its creation with this key. */
-const known = ({ creations }: Surroundings, key: string) =>
-  creations
-    .flatMap(({ key: other, answer }) => (other === key && typeof answer === "object" ? [answer.id] : []))
-    .at(-1);
-
-/** While it waits for whoever has the task, time passes: at most as long as it waits. */
-const cancel =
-  (key: string): Step =>
-  async (instance, around) => {
-    const id = known(around, key);
-    if (id === undefined) return;
-    const canceling = instance.useCases.cancelTask(id, around.owner).then((result) => {
-      const task = result._unsafeUnwrap();
-      if (task.state === "failed") around.toldFailed.add(id);
-      return "answered" as const;
-    });
-    for (let looks = 0; looks < 12 && !instance.isDead; looks += 1) {
-      if ((await Promise.race([canceling, setTimeout(20)])) === "answered") return;
-      await around.clock.advance(500);
-    }
-    await canceling;
-  };
-
-const remove =
-  (key: string): Step =>
-  async ({ useCases }, around) => {
-    const id = known(around, key);
-    if (id === undefined) return;
-    const deleted = await useCases.deletePanorama(id, around.owner);
-    if (deleted.isErr()) await useCases.deletePanorama(id, around.owner); // the storage was unavailable
-  };
-
-const retryImage =
-  (key: string): Step =>
-  async ({ useCases }, around) => {
-    const id = known(around, key);
-    if (id !== undefined) await useCases.retryImage(id, around.owner);
-  };
-
-const read =
-  (key: string): Step =>
-  async ({ useCases }, around) => {
-    const id = known(around, key);
-    if (id !== undefined) await useCases.readTask(id, around.owner);
-  };
-
-const webhook =
-  (key: string): Step =>
-  async ({ useCases }, around) => {
-    const body = Buffer.from(known(around, key) ?? "");
-    await useCases.receiveWebhook("scripted", { body, headers: {}, query: new URLSearchParams() });
-  };
-
-const BYTES = image("a reference");
-
-const upload: Step = async ({ useCases }, around) => {
-  const file = { declaredType: "image/jpeg", sizeBytes: BYTES.length, read: async () => BYTES };
-  const uploaded = await useCases.upload(around.owner, [file]);
-  if (uploaded.isOk()) around.uploaded.push(...uploaded.value);
-};
-
-const createFromUpload =
-  (key: string): Step =>
-  (instance, around) =>
-    create(key, { image_urls: around.uploaded.slice(-1) })(instance, around);
-
-const buyCredits: Step = async ({ useCases }, around) => {
-  const order = (await useCases.createOrder(around.owner, credits(25)))._unsafeUnwrap();
-  around.orders.add(order.id);
-};
-
-const payOrders: Step = async ({ useCases }, { orders }) => {
-  for (const order of orders) await useCases.payOrder(order);
-};
-
-type Work = "start" | "sweep" | "poll" | "check" | "keep" | "erase" | "deleteExpired" | "deliver" | "forget";
-
-const work =
-  (name: Work): Step =>
-  ({ useCases }) =>
-    useCases[name]();
-
-/** All background work, in the order of the schedule. */
-export const ALL_WORK: readonly Work[] = [
-  "start",
-  "poll",
-  "check",
-  "keep",
-  "sweep",
-  "erase",
-  "deliver",
-  "deleteExpired",
-  "forget",
-];
-
-const pass =
-  (milliseconds: number): Step =>
-  (_, { clock }) =>
-    clock.advance(milliseconds);
-
-const play =
-  (script: Partial<Script>, provider = 0): Step =>
-  async (_, { providers }) =>
-    providers[provider]?.play(script);
-
-/** The provider has room for one generation at a time. */
-const oneSlot: Step = async (_, { providers: [provider] }) => {
-  provider.concurrencyMax = 1;
-};
-
-const storage =
-  (available: boolean): Step =>
-  async (_, around) => {
-    around.storage.available = available;
-  };
-
-const thumbnails =
-  (possible: boolean): Step =>
-  async (_, around) => {
-    around.imaging.thumbnails = possible;
-  };
-
-const receiver =
-  (answers: boolean): Step =>
-  async (_, { sender }) => {
-    sender.answers = answers;
-  };
-
-/** Several at the same time; each one is repeated if it meets the fault. */
-const together =
-  (...steps: readonly Step[]): Step =>
-  (instance, around) =>
-    Promise.all(steps.map((step) => step(instance, around)));
-
-const [start, poll, check, keep] = [work("start"), work("poll"), work("check"), work("keep")];
-const [sweep, erase, deliver] = [work("sweep"), work("erase"), work("deliver")];
-
-/** The next poll is due after it. */
-const POLL = 5_000;
-const THUMBNAIL_RETRY = 10 * 60 * 1000;
-const DAY = 24 * 60 * 60 * 1000;
 
 const SAVED = "succeeded saved";
 
 /**
- * While the creation is halted, the scenario lets more time pass than a task may wait. Then no sweep comes before the pause
- * ends, or the creation is refused when it goes on, because its time to wait counts from its beginning.
+ * While the creation is halted, the scenario lets more time pass than a task may wait. Then no sweep comes before the
+ * pause ends, or the creation is refused when it goes on, because its time to wait counts from its beginning.
  */
 const UNSENT_IN_TIME = ["failed never_submitted", "failed refused"];
 
@@ -232,7 +91,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: "unusable picture",
     steps: [create("a"), play({ download: "black" }), pass(POLL), poll, check, deliver],
-    ends: ["failed generation_failed"],
+    ends: ["failed unusable_result"],
   },
   {
     name: "deadline passed",
@@ -401,7 +260,7 @@ export const SCENARIOS: readonly Scenario[] = [
       keep,
     ],
     ends: ["succeeded expired"],
-    orEnds: ["failed generation_failed", SAVED],
+    orEnds: ["failed unusable_result", SAVED],
   },
   {
     name: "image failed, then retried",
@@ -432,7 +291,7 @@ export const SCENARIOS: readonly Scenario[] = [
       work("deleteExpired"),
     ],
     ends: ["succeeded saved hidden"],
-    orEnds: [SAVED, "failed never_submitted"],
+    orEnds: [SAVED, "failed never_submitted", "failed refused"],
   },
   {
     name: "webhook of the provider",

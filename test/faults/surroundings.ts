@@ -9,11 +9,11 @@ import { newApiKey } from "../../application/accounts/new-api-key.js";
 import type { ProviderWebhooks } from "../../application/ports/provider-webhooks.js";
 import type { OutgoingWebhook, WebhookSender } from "../../application/ports/webhook-sender.js";
 import { newEndpoint } from "../../application/webhooks/new-endpoint.js";
-import { credits } from "../../domain/credits.js";
-import { NO_LIMITS } from "../../domain/key-limits.js";
-import type { OrderId } from "../../domain/order.js";
+import { NO_LIMITS } from "../../domain/accounts/key-limits.js";
+import { credits } from "../../domain/credits/credits.js";
+import type { OrderId } from "../../domain/credits/order.js";
 import type { TaskId } from "../../domain/task-id.js";
-import type { AttemptResult } from "../../domain/webhook-delivery.js";
+import type { AttemptResult } from "../../domain/webhooks/webhook-delivery.js";
 import { LEASE_MILLISECONDS } from "../support/application.js";
 import { type AnyDatabase, sqlStores } from "../support/sql-stores.js";
 import { anOwner, aWorld } from "../support/world.js";
@@ -83,7 +83,7 @@ const webhookOf = ({ id, url }: OutgoingWebhook): string => `${id} at ${url}`;
 /** A creation that a client has sent, with the task that this call would open, and what the client was told. */
 export type Creation = { readonly key: string; readonly taskId: TaskId; answer?: { readonly id: TaskId } | string };
 
-/** Everything outside the processes: the database, the fakes of other services, the clock, and what clients were told. */
+/** Everything outside the processes: database, fakes of other services, clock, and what clients were told. */
 export const surroundings = async (database: AnyDatabase, providerNames: readonly [string, ...string[]]) => {
   const stores = sqlStores(database);
   const clock = new HandClock();

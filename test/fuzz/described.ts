@@ -1,6 +1,8 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import { openApiDocument } from "../../adapters/http/openapi-document.js";
+import { openApiDocument } from "../../adapters/http/openapi/openapi-document.js";
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
+import { ALL_ABILITIES } from "../../domain/tasks/abilities.js";
 import type { WireAnswer } from "./wire.js";
 
 export type Schema = Readonly<Record<string, unknown>>;
@@ -26,7 +28,9 @@ type Described = {
   readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
 };
 
-const document = JSON.parse(JSON.stringify(openApiDocument("https://panoramas.example")));
+const document = JSON.parse(
+  JSON.stringify(openApiDocument("https://panoramas.example", PANORAMA_POLICY, ALL_ABILITIES)),
+);
 
 export const operations: readonly Operation[] = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item as Record<string, Record<string, never>>).map(([method, described]) => ({

@@ -2,9 +2,9 @@ import { parseArgs } from "node:util";
 import { fuzz, KINDS, type Kind } from "./run-fuzz.js";
 
 /*
- * `npm run fuzz -- --requests 5000`: that many random requests of each kind to the built service, and random answers of
- * providers to their adapters. Exits with 1 if anything is wrong. `--seed S` repeats a run, `--only operations`,
- * `malformed`, `webhooks` or `answers` a part of it, and `--first N --requests 1` one request.
+ * `npm run verify fuzz -- --requests 5000`: that many random requests of each kind to the built service, and random
+ * answers of providers to their adapters. Exits with 1 if anything is wrong. `--seed S` repeats a run, `--only
+ * operations`, `malformed`, `webhooks` or `answers` a part of it, and `--first N --requests 1` one request.
  */
 
 const { values } = parseArgs({
@@ -35,7 +35,7 @@ for (const { kind, n, what, sent: request } of findings) {
   console.error(`\nWRONG ${kind} ${n}: ${what}`);
   if (request !== "") console.error(`  request: ${request}`);
   if (kind !== "service") {
-    console.error(`  repeat: npm run fuzz -- --seed ${seed} --only ${kind} --first ${n} --requests 1`);
+    console.error(`  repeat: npm run verify fuzz -- --seed ${seed} --only ${kind} --first ${n} --requests 1`);
   }
 }
 console.log(findings.length === 0 ? "nothing is wrong" : `${findings.length} findings`);

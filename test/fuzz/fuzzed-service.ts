@@ -1,13 +1,13 @@
 import { join } from "node:path";
-import { openSqliteDatabase } from "../../adapters/persistence/open-sqlite-database.js";
+import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
 import { openAccount } from "../../application/accounts/open-account.js";
 import { createOrder } from "../../application/credits/create-order.js";
 import { verifyLedger } from "../../application/credits/verify-ledger.js";
-import type { Email } from "../../domain/account.js";
-import { credits } from "../../domain/credits.js";
+import type { Email } from "../../domain/accounts/account.js";
+import { credits } from "../../domain/credits/credits.js";
 import { FakeReplicate, REPLICATE_KEY } from "../support/fake-replicate.js";
 import { Installation } from "../support/service-process.js";
 import { sqlStores } from "../support/sql-stores.js";

@@ -1,15 +1,21 @@
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { aCreationRequest } from "../../adapters/contracts/builders.js";
+import { aCreationRequest } from "../../adapters/contracts/support/builders.js";
 import type { GenerationProvider } from "../../application/ports/generation-provider.js";
 import type { ProviderWebhooks } from "../../application/ports/provider-webhooks.js";
-import { audit } from "../../domain/ledger.js";
-import { isActive, type Task } from "../../domain/task.js";
+import { audit } from "../../domain/credits/ledger.js";
+import { isActive, type Task } from "../../domain/tasks/task.js";
 import { GENERATION_DEADLINE_MILLISECONDS, useCases } from "../support/application.js";
 import type { FakeProvider, Faults, Plan } from "../support/fake-provider.js";
 import type { Answer, Fault } from "../support/faulty-server.js";
 import { ImmediateClock } from "../support/immediate-clock.js";
-import { type Overrides, startComfyui, startHttp } from "../support/providers-under-test.js";
+import {
+  type Overrides,
+  startComfy,
+  startComfyui,
+  startHttp,
+  startWorldlabs,
+} from "../support/providers-under-test.js";
 import {
   arrived,
   startFalWebhooks,
@@ -36,7 +42,9 @@ const PROVIDERS: readonly (readonly [
   ["replicate", ({ clock }) => startReplicateWebhooks(clock)],
   ["fal", ({ clock }) => startFalWebhooks(clock)],
   ["comfyui", startComfyui],
+  ["comfy", startComfy],
   ["http", startHttp],
+  ["worldlabs", startWorldlabs],
 ];
 
 /** Decompressed, 64 MB of zeros. */
@@ -213,7 +221,7 @@ export const runGeneration = async (drawn: Generation, n: number): Promise<reado
     const images = drawn.fromImage || provider.canMake(aCreationRequest()).isErr();
     const request = aCreationRequest({
       prompt: "a lake",
-      ...(images && { image_urls: [`${fake.server.url}/p.jpg`.replace("http:", "https:")] }),
+      ...(images && { image_urls: ["https://pictures.example/p.jpg"] }),
     });
     const unfinished = (task: Task) =>
       isActive(task) || (task.state === "succeeded" && task.image.status === "uploading");

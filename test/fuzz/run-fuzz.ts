@@ -11,7 +11,7 @@ export const KINDS = ["operations", "malformed", "webhooks", "answers"] as const
 export type Kind = (typeof KINDS)[number];
 
 export type FuzzOptions = {
-  /** Of each kind of requests. Of provider answers there are a twentieth as many generations, with some 20 answers each. */
+  /** Requests of each kind. For provider answers: a twentieth as many generations, with some 20 answers each. */
   readonly requests: number;
   readonly seed: number;
   /** The number of the first one; another than 0 repeats a part of a run. */
@@ -37,7 +37,7 @@ const CONNECTIONS = 8;
 const REQUESTS_PER_GENERATION = 20;
 /** A key makes at most 10 writes a minute. */
 const REQUESTS_PER_ACCOUNT = 6;
-/** Statuses of the parser of the HTTP server, which answers without the service (OPERATIONS.md). */
+/** Statuses of the parser of the HTTP server, which answers without the service (INCIDENTS.md). */
 const PARSER_STATUSES = [400, 431, 505];
 
 /** Sends random requests to the built service, and gives random answers of providers to their adapters. */

@@ -5,9 +5,10 @@ import pg from "pg";
 import { Client } from "undici";
 import { vi } from "vitest";
 import { Routes } from "../../adapters/http/routes.js";
-import { migrateSqlite } from "../../adapters/persistence/migrate-sqlite.js";
-import type { Dialect } from "../../adapters/persistence/migration-steps.js";
-import { openSqliteFile } from "../../adapters/persistence/sqlite-connection.js";
+import { readBacklog } from "../../adapters/persistence/rows/backlog.js";
+import { migrateSqlite } from "../../adapters/persistence/schema/migrate-sqlite.js";
+import type { Dialect } from "../../adapters/persistence/sql/database.js";
+import { openSqliteFile } from "../../adapters/persistence/sqlite/sqlite-connection.js";
 import { readConfig } from "../../bootstrap/config.js";
 import { createService } from "../../bootstrap/service.js";
 import { tokens } from "../../bootstrap/tokens.js";
@@ -25,12 +26,20 @@ const FORMS = { limit: 600, windowSeconds: 60 };
 export class GrownService {
   /** "GET /account" and so on, of every route that the server has. */
   readonly routes: ReadonlySet<string>;
+  /** What `GET /metrics` reads once in ten seconds: of its runs here, only the first one reads it. */
+  readonly readBacklog: () => Promise<unknown>;
   readonly close: () => Promise<void>;
   readonly #client: Client;
   #sent = 0;
 
-  private constructor(routes: ReadonlySet<string>, port: number, close: () => Promise<void>) {
+  private constructor(
+    routes: ReadonlySet<string>,
+    port: number,
+    readBacklog: () => Promise<unknown>,
+    close: () => Promise<void>,
+  ) {
     this.routes = routes;
+    this.readBacklog = readBacklog;
     this.#client = new Client(`http://127.0.0.1:${port}`);
     this.close = async () => {
       await this.#client.destroy();
@@ -66,11 +75,13 @@ export class GrownService {
     for (const [method, path] of added.mock.calls) routes.add(`${method.toUpperCase()} ${path}`);
     added.mockRestore();
     await server.start();
-    return new GrownService(routes, port, async () => {
+    const { sql } = await service.get(tokens.database);
+    const close = async () => {
       await server.stop(0);
       await service.close();
       await rm(folder, { recursive: true, force: true });
-    });
+    };
+    return new GrownService(routes, port, () => readBacklog(sql), close);
   }
 
   /** Sends the request and reads its answer. Resolves to the milliseconds that it took, and to the status. */
@@ -97,7 +108,9 @@ export class GrownService {
   }
 }
 
-/** Each request has a network of its own: the limits of visitors (adapters/http/visitor-limits.ts) refuse none. */
+/**
+ * Each request has a network of its own: the limits of visitors (adapters/http/limits/visitor-limits.ts) refuse none.
+ */
 const networkOf = (request: number): string => `198.18.${Math.floor(request / 256) % 256}.${request % 256}`;
 
 const seedPostgres = async (url: string, seed: (run: Execute) => Promise<void>): Promise<void> => {

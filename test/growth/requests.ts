@@ -9,6 +9,8 @@ export type GrowthRequest = {
   readonly body?: string;
   /** Of a stream: it is read until it has so many events. */
   readonly events?: number;
+  /** It shows or needs more tasks than a young account has. A full one is compared: equal answers take equal times. */
+  readonly isLarge?: boolean;
 };
 
 /** `run` counts the requests of this row, so that each can name another task. */
@@ -63,17 +65,23 @@ const multipart = (fields: Readonly<Record<string, string>>): string =>
     .join("")}--${BOUNDARY}--\r\n`;
 
 /** A page of this size is full for every account. */
-const PAGE = 10;
+const PAGE = 3;
 const json = { "content-type": "application/json" };
 /** The provider refuses it: it is opened, fails, and is refunded. */
 const refused = JSON.stringify({ prompt: "a lake test:reject", resolution: "1k", metadata: { project: "north" } });
-const monthsAgo = () => new Date(Date.now() - 40 * 5 * 60_000).toISOString();
+/** In the middle of the account's history. */
+const between = ({ createdAt, tasks }: Member) => createdAt(tasks / 2).toISOString();
 /** A finished panorama that is not deleted; each run another one. */
-const kept = ({ taskId }: Member, run: number) => taskId(26 - (run % 2));
-const aPicture = ({ slug }: Member) => slug(26);
+const kept = ({ taskId, rare }: Member, run: number) => taskId(rare + 1 + (run % 2));
+const aPicture = ({ slug, rare }: Member) => slug(rare + 1);
+const canceled = ({ taskId, tasks }: Member) => taskId(tasks - 1);
+const hidden = ({ taskId, tasks }: Member) => taskId(tasks);
+const large =
+  (make: MakeRequest): MakeRequest =>
+  (who, run) => ({ ...make(who, run), isLarge: true });
 const NO_ROWS = "reads no rows";
 
-/** Every route of the service. A route that is not here fails the test (growth.test.ts). */
+/** Every route of the service. A route that is not here fails the test (requests.growth.test.ts). */
 export const ROUTES: Readonly<Record<string, Row>> = {
   "GET /api/v1/panoramas": {
     "": api(`/panoramas?limit=${PAGE}`),
@@ -85,16 +93,18 @@ export const ROUTES: Readonly<Record<string, Row>> = {
     private: api(`/panoramas?limit=${PAGE}&visibility=private`),
     "failed and public": api(`/panoramas?limit=${PAGE}&status=failed&visibility=public`),
     "processing and public": api(`/panoramas?limit=${PAGE}&status=processing&visibility=public`),
-    "created before": api(() => `/panoramas?limit=${PAGE}&created_before=${monthsAgo()}`),
-    "created after": api(() => `/panoramas?limit=${PAGE}&created_after=${monthsAgo()}`),
-    "created before, failed": api(() => `/panoramas?limit=${PAGE}&status=failed&created_before=${monthsAgo()}`),
+    "created before": api((who) => `/panoramas?limit=${PAGE}&created_before=${between(who)}`),
+    "created after": api((who) => `/panoramas?limit=${PAGE}&created_after=${between(who)}`),
+    "created before, failed": api((who) => `/panoramas?limit=${PAGE}&status=failed&created_before=${between(who)}`),
     metadata: api(`/panoramas?limit=${PAGE}&metadata[project]=north`),
     "metadata and created before": api(
-      () => `/panoramas?limit=${PAGE}&metadata[project]=north&created_before=${monthsAgo()}`,
+      (who) => `/panoramas?limit=${PAGE}&metadata[project]=north&created_before=${between(who)}`,
     ),
   },
   "GET /api/v1/panoramas/:id": {
     "": api((who) => `/panoramas/${kept(who, 0)}`),
+    canceled: api((who) => `/panoramas/${canceled(who)}`),
+    deleted: api((who) => `/panoramas/${hidden(who)}`, 404),
     unknown: api("/panoramas/pan_none", 404),
   },
   "POST /api/v1/panoramas": {
@@ -102,11 +112,16 @@ export const ROUTES: Readonly<Record<string, Row>> = {
     idempotent: (who, run) =>
       api("/panoramas", 502, { headers: { ...json, "idempotency-key": `growth-${run}` }, body: refused })(who, run),
   },
-  "DELETE /api/v1/panoramas/:id": { "": api((who, run) => `/panoramas/${who.taskId(1 + (run % 20))}`, 204) },
-  "POST /api/v1/panoramas/:id/cancel": { "": api((who, run) => `/panoramas/${kept(who, run)}/cancel`) },
+  "DELETE /api/v1/panoramas/:id": { "": large(api((who, run) => `/panoramas/${who.taskId(1 + run)}`, 204)) },
+  "POST /api/v1/panoramas/:id/cancel": {
+    "": api((who, run) => `/panoramas/${kept(who, run)}/cancel`),
+    canceled: api((who) => `/panoramas/${canceled(who)}/cancel`),
+    deleted: api((who) => `/panoramas/${hidden(who)}/cancel`, 404),
+  },
   "POST /api/v1/images": { "": api("/images", 400, { headers: MULTIPART, body: multipart({}) }) },
   "GET /api/v1/panoramas/:id/events": {
     "": (who, run) => ({ ...api(`/panoramas/${kept(who, 0)}/events`)(who, run), events: 1 }),
+    canceled: (who, run) => ({ ...api(`/panoramas/${canceled(who)}/events`)(who, run), events: 1 }),
   },
   "GET /api/v1/events": {
     "from the first one": (who, run) => ({
@@ -114,15 +129,32 @@ export const ROUTES: Readonly<Record<string, Row>> = {
       events: PAGE,
     }),
   },
+  "GET /api/v1/abilities": { "": api("/abilities") },
   "GET /api/v1/credits": { "": api("/credits") },
   "GET /api/v1/openapi.json": NO_ROWS,
   "POST /payments/stripe": NO_ROWS,
   "POST /hooks/:provider": NO_ROWS,
   "GET /": { "": page("/") },
-  "GET /gallery": { "": page("/gallery"), "a search": page("/gallery?q=boat") },
-  "GET /p/:slug": { "": page("/p/0000000003crowd0") },
+  "GET /gallery": {
+    "": page("/gallery"),
+    oldest: page("/gallery?sort=oldest"),
+    "a search": page("/gallery?q=boat"),
+    "a search, oldest": page("/gallery?q=boat&sort=oldest"),
+    "a search that finds nothing": page("/gallery?q=zebra"),
+    "a search that finds nothing, oldest": page("/gallery?q=zebra&sort=oldest"),
+    "a search for a frequent and a rare word": page("/gallery?q=a+zebra"),
+  },
+  "GET /p/:slug": {
+    "": page("/p/0000000003crowd0"),
+    canceled: page(({ slug, tasks }) => `/p/${slug(tasks - 1)}`, 404),
+    deleted: page(({ slug, tasks }) => `/p/${slug(tasks)}`, 404),
+  },
   "GET /p/:slug/status": { "": page("/p/0000000003crowd0/status") },
-  "GET /works/:slug": { "": page((who) => `/works/${aPicture(who)}`) },
+  "GET /works/:slug": {
+    "": page((who) => `/works/${aPicture(who)}`),
+    canceled: page(({ slug, tasks }) => `/works/${slug(tasks - 1)}`),
+    deleted: page(({ slug, tasks }) => `/works/${slug(tasks)}`, 404),
+  },
   "GET /works/:slug/status": { "": page((who) => `/works/${aPicture(who)}/status`) },
   "GET /p/:slug/social.jpg": "finds its panorama as GET /p/:slug does",
   "GET /p/:slug/512.webp": "finds its panorama as GET /p/:slug does",
@@ -130,12 +162,12 @@ export const ROUTES: Readonly<Record<string, Row>> = {
   "GET /p/:slug/1536.webp": "finds its panorama as GET /p/:slug does",
   "GET /oembed": { "": page(`/oembed?format=json&url=${encodeURIComponent(`${ORIGIN}/p/0000000003crowd0`)}`) },
   "GET /works": {
-    "": page("/works"),
-    "older ones": page(({ taskId, tasks }) => `/works?before=${taskId(tasks - 5)}`),
-    "newer ones": page(({ taskId }) => `/works?after=${taskId(3)}`),
+    "": large(page("/works")),
+    "older ones": large(page(({ taskId, tasks }) => `/works?before=${taskId(tasks - 5)}`)),
+    "newer ones": large(page(({ taskId }) => `/works?after=${taskId(3)}`)),
   },
   "POST /works": {
-    "": (who, run) => ({
+    "": large((who, run) => ({
       path: "/works",
       status: 502,
       headers: { ...cookie(who), ...MULTIPART, origin: ORIGIN },
@@ -145,22 +177,25 @@ export const ROUTES: Readonly<Record<string, Row>> = {
         resolution: "1k",
         idempotency_key: `form-${run}`,
       }),
-    }),
+    })),
   },
   "POST /works/:id/visibility": {
     "": form((who) => `/works/${kept(who, 0)}/visibility`, { visibility: "private" }),
   },
   "POST /works/:id/cancel": { "": form((who) => `/works/${kept(who, 0)}/cancel`, {}, 409) },
-  "POST /works/:id/delete": { "": form((who, run) => `/works/${who.taskId(21 + (run % 5))}/delete`, {}) },
-  "GET /account": { "": page("/account"), "older orders": page("/account?orders=ord_z&ledger=999999999") },
+  "POST /works/:id/delete": { "": large(form((who, run) => `/works/${who.taskId(9 + run)}/delete`, {})) },
+  "GET /account": {
+    "": large(page("/account")),
+    "older orders": large(page("/account?orders=ord_z&ledger=999999999")),
+  },
   "POST /account/orders": { "": form("/account/orders", { credits: "1" }, 400) },
   "POST /account/low-balance": { "": form("/account/low-balance", { credits: "10" }) },
   "GET /account/keys": { "": page("/account/keys") },
   "POST /account/keys": { refused: form("/account/keys", { name: "" }, 400) },
   "POST /account/keys/:id/revoke": { unknown: form("/account/keys/key_none/revoke", {}, 404) },
   "GET /account/webhooks": {
-    "": page("/account/webhooks"),
-    "older deliveries": page("/account/webhooks?before=999999999"),
+    "": large(page("/account/webhooks")),
+    "older deliveries": large(page("/account/webhooks?before=999999999")),
   },
   "POST /account/webhooks": { refused: form("/account/webhooks", { url: "ftp://none" }, 400) },
   "POST /account/webhooks/:id/delete": { unknown: form("/account/webhooks/none/delete", {}, 404) },
@@ -180,5 +215,5 @@ export const ROUTES: Readonly<Record<string, Row>> = {
   "GET /robots.txt": NO_ROWS,
   "GET /healthz": NO_ROWS,
   "GET /readyz": { "": page("/readyz") },
-  "GET /metrics": { "": page("/metrics") },
+  "GET /metrics": { "from what was read before": page("/metrics") },
 };

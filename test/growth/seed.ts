@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { IN_GALLERY } from "../../adapters/persistence/in-gallery.js";
-import type { Dialect } from "../../adapters/persistence/migration-steps.js";
-import type { AccountId } from "../../domain/account.js";
-import { eventIdOf } from "../../domain/account-event.js";
+import { IN_GALLERY } from "../../adapters/persistence/schema/indexed-conditions.js";
+import type { Dialect } from "../../adapters/persistence/sql/database.js";
+import type { AccountId } from "../../domain/account-id.js";
+import { eventIdOf } from "../../domain/tasks/account-event.js";
 
 /** An account of the growth test, as a client of it needs to know it. */
 export type Member = {
@@ -13,7 +13,11 @@ export type Member = {
   /** The id of its task `n`, and its slug. The newest task has the greatest number. */
   readonly taskId: (n: number) => string;
   readonly slug: (n: number) => string;
+  /** When its task `n` was created. */
+  readonly createdAt: (n: number) => Date;
   readonly tasks: number;
+  /** Its first tasks, as many as this, have failed and are public. Those behind them are kept. */
+  readonly rare: number;
   readonly endpoint: string;
   /** A position in the stream of events after which there are `EVENTS` more, from the first one on. */
   readonly lastEventId: string;
@@ -27,8 +31,9 @@ export type Size = {
   readonly others: number;
 };
 
-/** The youngest account still fills every page, so that equal pages are compared. */
-export const YOUNG: Size = { tasks: 40, others: 25 };
+export const YOUNG: Size = { tasks: 10, others: 25 };
+/** It has just enough tasks for every page of the web site, and for tasks to delete. */
+export const FULL: Size = { tasks: 40, others: 25 };
 export const OLD: Size = { tasks: 100_000, others: 500 };
 
 const MINUTE = 60_000;
@@ -36,10 +41,13 @@ const DAY = 24 * 60 * MINUTE;
 
 /** Tasks after this share of them were canceled. */
 const CANCELED_FROM = 0.8;
+const RARE_MAX = 25;
+
+const createdAt = (now: Date, tasks: number, n: number): number => now.getTime() - (tasks - n + 2) * MINUTE;
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-export const member = (name: string, { tasks }: Size): Member => {
+export const member = (name: string, { tasks }: Size, now: Date): Member => {
   const id = `acc_${name}` as AccountId;
   const number = (n: number) => String(n).padStart(10, "0");
   return {
@@ -48,7 +56,9 @@ export const member = (name: string, { tasks }: Size): Member => {
     session: `session-${name}`.padEnd(32, "0"),
     taskId: (n) => `pan_${number(n)}${name}`,
     slug: (n) => `${number(n)}${name.padEnd(6, "0").slice(0, 6)}`,
+    createdAt: (n) => new Date(createdAt(now, tasks, n)),
     tasks,
+    rare: Math.min(RARE_MAX, Math.floor(tasks * 0.4)),
     endpoint: `whk_${name}`,
     lastEventId: eventIdOf({ accountId: id, number: 0 }),
   };
@@ -76,23 +86,23 @@ const dialects = {
 } as const;
 
 /**
- * Fills an account with the history of years: a task each minute, of which the newest fifth was canceled at once and half
- * of that deleted; the rest has pictures, some of them public or deleted. The first 25 tasks are failed and public: a
- * filter for them finds nothing among all newer ones.
+ * Fills an account with the history of years: a task each minute, of which the newest fifth was canceled at once and
+ * half of that deleted; the rest has pictures, some of them public or deleted. The first `rare` tasks are failed and
+ * public: a filter for them finds nothing among all newer ones.
  */
 export const seedMember = async (run: Execute, dialect: Dialect, who: Member, size: Size, now: Date): Promise<void> => {
   const { pad, at, numbers } = dialects[dialect];
-  const { id } = who;
+  const { id, rare } = who;
   const { tasks, others } = size;
   const name = id.slice("acc_".length);
   const task = `'pan_' || ${pad("n")} || '${name}'`;
-  const isRare = "n <= 25";
+  const isRare = `n <= ${rare}`;
   const isCanceled = `(n > ${Math.floor(tasks * CANCELED_FROM)} or ${isRare})`;
-  const isHidden = `(${isCanceled} and n % 2 = 0 and n > 25 or n % 7 = 0 and n > 40)`;
+  const isHidden = `(${isCanceled} and n % 2 = 0 and n > ${rare} or n % 7 = 0 and n > 40)`;
   const reservedAt = at(`${now.getTime()} - (${tasks} - n + 2) * ${MINUTE}`);
   const endedAt = at(`${now.getTime()} - (${tasks} - n + 1) * ${MINUTE}`);
   const balance = 1_000_000;
-  const spent = 4 * (tasks - 25 - (tasks - Math.floor(tasks * CANCELED_FROM)));
+  const spent = 4 * (tasks - rare - (tasks - Math.floor(tasks * CANCELED_FROM)));
 
   await run(`insert into account (id, email, credits, active_tasks, last_event, created_at)
     values ('${id}', '${name}@growth.example', ${balance}, 0, ${tasks}, ${at(`${now.getTime() - 400 * DAY}`)})`);
@@ -178,7 +188,10 @@ export const seedCrowd = async (run: Execute, dialect: Dialect, accounts: number
     select account_id, 'reservation', -4, id, reserved_at from task where account_id like 'acc_crowd%'`);
 };
 
-/** Enters all panoramas of the gallery into the index of searches, as adapters/persistence/search-rows.ts does for each. */
+/**
+ * Enters all panoramas of the gallery into the index of searches, as adapters/persistence/tasks/search-rows.ts does for
+ * each.
+ */
 export const seedSearch = async (run: Execute, dialect: Dialect): Promise<void> => {
   const words = "upper(replace(prompt, ',', ''))"; // `indexedWords` of the prompts above
   if (dialect === "postgresql") {

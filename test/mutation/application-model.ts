@@ -1,5 +1,5 @@
 import { describe, it } from "vitest";
-import { memoryStores } from "../../adapters/memory/memory-stores.js";
+import { memoryStores } from "../../adapters/memory/stores/memory-stores.js";
 import { keepsItsInvariants } from "../support/application-model.js";
 
 describe("the application on in-memory stores", () => {

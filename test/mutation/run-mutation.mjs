@@ -2,9 +2,9 @@ import { availableParallelism } from "node:os";
 import { Stryker } from "@stryker-mutator/core";
 
 /**
- * `npm run mutation -- [FOLDER | FILE]...`: mutation testing of `domain/` and `application/`, or of what is named.
- * Changes the code in one place at a time, and runs the tests of the folder that reach this place: a mutant is killed if
- * one of them fails. Prints each mutant that survives, and exits with 1 if a score is below its minimum.
+ * `npm run verify mutation -- [FOLDER | FILE]...`: mutation testing of `domain/` and `application/`, or of what is
+ * named. Changes the code in one place at a time, and runs the tests of the folder that reach this place: a mutant is
+ * killed if one of them fails. Prints each mutant that survives, and exits with 1 if a score is below its minimum.
  */
 const MINIMUM_PERCENT = { domain: 98, application: 92 };
 

@@ -4,9 +4,9 @@ import { get } from "node:http";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { migratePostgresDatabase } from "../../adapters/persistence/migrate-postgres.js";
-import { openSqliteDatabase } from "../../adapters/persistence/open-sqlite-database.js";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
+import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { quantile } from "../bench/statistics.js";
 import { fill } from "../bench/throughput/data.js";
 import { installWithInstantProvider } from "../bench/throughput/processes.js";
@@ -15,10 +15,10 @@ import type { Installation } from "../support/service-process.js";
 import type { Outcome, Phase } from "./load-process.js";
 
 /*
- * The built service at ten times its capacity: `npm run overload`. Measures how many requests it answers in a second,
- * every second one a creation, each with a key of its own, over 32 connections. Then sends ten times as many for a
- * minute, whether it answers or not. Exits with status 1 if a rule is broken. `-- --only sqlite` or `postgres` measures
- * one database, `-- --seconds 10` sets the length, `-- --times 5` the load.
+ * The built service at ten times its capacity: `npm run verify overload`. Measures how many requests it answers in a
+ * second, every second one a creation, each with a key of its own, over 32 connections. Then sends ten times as many
+ * for a minute, whether it answers or not. Exits with status 1 if a rule is broken. `-- --only sqlite` or `postgres`
+ * measures one database, `-- --seconds 10` sets the length, `-- --times 5` the load.
  */
 
 const { values: options } = parseArgs({

@@ -6,8 +6,8 @@ import { promisify } from "node:util";
 import { build } from "esbuild";
 
 /**
- * `npm run packages:check`: publint and attw for each package, and its sizes: the tarball and the import of the core, and
- * what a bundle of one domain function costs. Takes both tools from the registry.
+ * `npm run verify packages-form`: publint and attw for each package, and its sizes: the tarball and the import of the
+ * core, and what a bundle of one domain function costs. Takes both tools from the registry.
  */
 const run = promisify(execFile);
 const CORE_TARBALL_BYTES_MAX = 300_000;
@@ -43,7 +43,7 @@ try {
   }
   const core = resolve("dist-packages/panorama-core/dist");
   const { outputFiles } = await build({
-    stdin: { contents: `export { openTask } from "${core}/domain/task.js";`, resolveDir: "." },
+    stdin: { contents: `export { openTask } from "${core}/domain/tasks/task.js";`, resolveDir: "." },
     bundle: true,
     minify: true,
     format: "esm",
@@ -52,12 +52,12 @@ try {
     write: false,
   });
   limit("openTask, bundled and minified", outputFiles[0]?.contents.length ?? 0, OPEN_TASK_BYTES_MAX, "bytes");
-  const timed = `const start = performance.now(); await import("${core}/domain/task.js"); console.log(performance.now() - start);`;
+  const timed = `const start = performance.now(); await import("${core}/domain/tasks/task.js"); console.log(performance.now() - start);`;
   const times: number[] = [];
   for (let n = 0; n < 5; n += 1) {
     times.push(Number((await run(process.execPath, ["--input-type=module", "--eval", timed])).stdout));
   }
-  limit("import of domain/task of the core", Math.round(Math.min(...times)), CORE_IMPORT_MILLISECONDS_MAX, "ms");
+  limit("import of domain/tasks/task of the core", Math.round(Math.min(...times)), CORE_IMPORT_MILLISECONDS_MAX, "ms");
 } finally {
   await rm(folder, { recursive: true, force: true });
 }

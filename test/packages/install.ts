@@ -13,7 +13,7 @@ import { builtPage, usePage } from "../support/page-example.js";
 import { PostgresServer } from "../support/postgres.js";
 
 /**
- * `npm run test:packages`: installs the tarballs of dist-packages/ in empty projects with npm, pnpm and yarn from the
+ * `npm run verify packages`: installs the tarballs of dist-packages/ in empty projects with npm, pnpm and yarn from the
  * registry, compiles the examples with them, strictly and with the declarations of all packages, and runs them. Then it
  * installs the service and starts it. `-- npm` tries npm alone; `-- --offline` links the packages and uses no registry.
  */
@@ -40,7 +40,8 @@ const VERSIONS = {
 /** Test files for `node --test`. */
 const PROOFS = ["prove-storage.ts", "prove-stores.ts", "prove-meter-store.ts"];
 const EXAMPLES = [
-  ...["client.ts", "fastify.ts", "meter-store-of-documents.ts", "own-server.ts", "page.ts", "replicate.ts", "sql.ts"],
+  ...["application.ts", "client.ts", "fastify.ts", "meter-store-of-documents.ts", "one-use-case.ts"],
+  ...["own-server.ts", "page.ts", "replicate.ts", "sql.ts"],
   ...PROOFS,
   "prove-with-vitest.ts",
 ];

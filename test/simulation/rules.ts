@@ -1,12 +1,13 @@
-import type { MemoryDatabase } from "../../adapters/memory/memory-database.js";
 import type { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
-import type { DeliveryClaim, DeliveryId, DeliveryLease } from "../../application/ports/delivery-store.js";
-import type { RateLimitedParty } from "../../application/ports/rate-limits.js";
-import type { AccountId } from "../../domain/account.js";
-import type { ApiKeyId } from "../../domain/api-key.js";
-import { type Day, dayOf } from "../../domain/budget.js";
-import { audit } from "../../domain/ledger.js";
-import { thumbnailNameOf } from "../../domain/object-name.js";
+import type { MemoryDatabase } from "../../adapters/memory/stores/memory-database.js";
+import type { DeliveryClaim, DeliveryId, DeliveryLease } from "../../application/ports/stores/delivery-store.js";
+import type { RateLimitedParty } from "../../application/ports/stores/rate-limits.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { ApiKeyId } from "../../domain/accounts/api-key.js";
+import { type Day, dayOf } from "../../domain/credits/budget.js";
+import { audit } from "../../domain/credits/ledger.js";
+import { thumbnailNameOf } from "../../domain/images/object-name.js";
+import { isKept } from "../../domain/images/storage-status.js";
 import {
   IDEMPOTENCY_KEPT_MILLISECONDS,
   PANORAMA_POLICY,
@@ -14,9 +15,8 @@ import {
   RATE_WINDOW_MILLISECONDS,
   type RequestKind,
 } from "../../domain/panorama-policy.js";
-import { isKept } from "../../domain/storage-status.js";
-import { isActive, isInProgress, type Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { isActive, isInProgress, type Task } from "../../domain/tasks/task.js";
 import type { Owner, Scheduler } from "./scheduler.js";
 import type { SimulatedUpstream } from "./simulated-upstream.js";
 
@@ -108,8 +108,8 @@ export class Rules {
   }
 
   /**
-   * What holds after every call of a store while no clock is set: nobody takes over a valid lease, whatever is called, and
-   * no due time has to be corrected.
+   * What holds after every call of a store while no clock is set: nobody takes over a valid lease, whatever is called,
+   * and no due time has to be corrected.
    */
   checkDueTimes(call: string, args: readonly unknown[]): void {
     if (call === "tasks.bringForward") {
@@ -208,7 +208,10 @@ export class Rules {
   private checkCancellation(task: Task, upstreams: readonly SimulatedUpstream[]): void {
     if (task.state !== "failed" || task.reason !== "canceled") return;
     const generations = upstreams.flatMap((upstream) => upstream.startedFor(task.id));
-    const isCharged = generations.some(({ state }) => state !== "canceled" && state !== "failed");
+    // Of what the provider reports as failed, it does not matter whether its owner had wanted it canceled before.
+    const isCharged = generations.some(
+      ({ state, wasReportedWithoutUrl }) => state !== "canceled" && state !== "failed" && !wasReportedWithoutUrl,
+    );
     require(!isCharged, "a cancellation costs the service no generation", () => task.id);
   }
 
@@ -230,7 +233,10 @@ export class Rules {
     if (isKept(task.image)) require(isStored, "a saved image is stored", () => `${id}: ${status}`);
   }
 
-  /** Each account's events are numbered without gaps, and each transition has exactly one. Those of a deleted panorama go. */
+  /**
+   * Each account's events are numbered without gaps, and each transition has exactly one. Those of a deleted panorama
+   * go.
+   */
   private checkEvents(): void {
     const latest = new Map<AccountId, number>();
     const told = new Set<string>();
@@ -292,6 +298,7 @@ const logOf = (logs: Map<string, number[]>, key: string): number[] => {
   return log;
 };
 
-/** The client was told that nothing was created. */
+/** The client was told that nothing was created. The simulated provider refuses content only at a creation. */
 const leavesItsKeyFree = (task: Task): boolean =>
-  task.state === "failed" && ["refused", "submission_unknown", "never_submitted"].includes(task.reason);
+  task.state === "failed" &&
+  ["refused", "content_refused", "provider_unavailable", "submission_unknown", "never_submitted"].includes(task.reason);

@@ -91,9 +91,9 @@ export class Scheduler {
   }
 
   /**
-   * Lets events happen that the seed chooses, one by one, until there is none, or `goOn` returns `false`. After each event,
-   * every promise that can go on goes on: Node.js runs a tick after the microtasks that are waiting, and after those that
-   * they add.
+   * Lets events happen that the seed chooses, one by one, until there is none, or `goOn` returns `false`. After each
+   * event, every promise that can continue does so: Node.js runs a tick after the microtasks that are waiting, and
+   * after those that they add.
    */
   run(goOn: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {

@@ -6,10 +6,10 @@ import { parseArgs } from "node:util";
 import { type RunResult, simulate } from "./simulation.js";
 
 /*
- * `npm run simulate -- [--runs 100000] [--seed N]`: runs of the simulation with one process for each core, from a random
- * seed on, or from N on. Stops at the first broken rule, prints it with its seed, and exits with status 1.
- * `npm run simulate -- --seed N` replays one run and prints every step. The command bundles the sources first: bundled
- * code is faster than what tsx compiles.
+ * `npm run verify simulation -- [--runs 100000] [--seed N]`: runs of the simulation with one process for each core,
+ * from a random seed on, or from N on. Stops at the first broken rule, prints it with its seed, and exits with status
+ * 1. `npm run verify simulation -- --seed N` replays one run and prints every step. The command bundles the sources
+ * first: bundled code is faster than what tsx compiles.
  */
 
 const SEEDS = 2 ** 31;
@@ -85,7 +85,7 @@ const runAll = async (first: number, runs: number): Promise<void> => {
   console.log(`${done} runs in ${seconds.toFixed(1)} s, ${Math.round(done / seconds)} a second`);
   if (broken !== undefined) {
     console.error(`BROKEN by seed ${broken.seed}: ${broken.broken}`);
-    console.error(`Replay it: npm run simulate -- --seed ${broken.seed}`);
+    console.error(`Replay it: npm run verify simulation -- --seed ${broken.seed}`);
   } else if (done !== runs) console.error(`FAILED: the processes ended with ${codes.join(", ")} after ${done} runs`);
   process.exitCode = broken === undefined && done === runs ? 0 : 1;
 };

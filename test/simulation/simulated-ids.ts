@@ -1,13 +1,13 @@
 import type { Clock } from "../../application/ports/clock.js";
 import type { Ids } from "../../application/ports/ids.js";
-import type { AccountId } from "../../domain/account.js";
-import type { ApiKeyId, ApiKeySecret } from "../../domain/api-key.js";
-import type { OrderId } from "../../domain/order.js";
-import type { PasswordLinkToken } from "../../domain/password-link.js";
-import type { SessionToken } from "../../domain/session.js";
-import type { Slug } from "../../domain/slug.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { ApiKeyId, ApiKeySecret } from "../../domain/accounts/api-key.js";
+import type { PasswordLinkToken } from "../../domain/accounts/password-link.js";
+import type { SessionToken } from "../../domain/accounts/session.js";
+import type { OrderId } from "../../domain/credits/order.js";
 import type { TaskId } from "../../domain/task-id.js";
-import type { EndpointId, EndpointSecret } from "../../domain/webhook-endpoint.js";
+import type { Slug } from "../../domain/tasks/slug.js";
+import type { EndpointId, EndpointSecret } from "../../domain/webhooks/webhook-endpoint.js";
 
 /** Counts the ids of a whole run. */
 export type IdCounter = { last: number };

@@ -1,22 +1,22 @@
 import { InProcessTaskSignals } from "../../adapters/memory/in-process-task-signals.js";
 import type { MemoryImaging } from "../../adapters/memory/memory-imaging.js";
 import type { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
-import type { memoryStores } from "../../adapters/memory/memory-stores.js";
+import type { memoryStores } from "../../adapters/memory/stores/memory-stores.js";
 import { ProviderChain } from "../../adapters/provider/provider-chain.js";
 import { RemoteProvider } from "../../adapters/provider/remote/remote-provider.js";
 import { WorkSchedule } from "../../adapters/scheduling/work-schedule.js";
 import { SteadyClock } from "../../adapters/system/steady-clock.js";
 import { generationTime } from "../../application/panoramas/generation-time.js";
-import type { ApiRequests } from "../../application/ports/api-requests.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { GenerationProvider } from "../../application/ports/generation-provider.js";
 import type { OperationalEvent } from "../../application/ports/reporter.js";
-import type { DueBounds } from "../../application/ports/task-store.js";
+import type { ApiRequests } from "../../application/ports/stores/api-requests.js";
+import type { DueBounds } from "../../application/ports/stores/task-work.js";
 import type { WebhookSender } from "../../application/ports/webhook-sender.js";
 import { deliverEvents } from "../../application/webhooks/deliver-events.js";
-import { eventIdOf } from "../../domain/account-event.js";
-import { isActive } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { eventIdOf } from "../../domain/tasks/account-event.js";
+import { isActive } from "../../domain/tasks/task.js";
 import { GENERATION_DEADLINE_MILLISECONDS, type UseCases, useCases } from "../support/application.js";
 import { ConnectionLost } from "../support/port-gates.js";
 import type { Owner, Scheduler } from "./scheduler.js";
@@ -54,7 +54,9 @@ const SUBMIT_TIMEOUT_MILLISECONDS = 25_000;
 /** One for all, because the stack of an error takes long to write. */
 const LOST = new ConnectionLost();
 
-/** One process of the service: its own use cases, schedule, rate limiters and circuit breakers; the stores are shared. */
+/**
+ * One process of the service: its own use cases, schedule, rate limiters and circuit breakers; the stores are shared.
+ */
 export class SimulatedProcess implements Owner {
   readonly name: string;
   alive = true;

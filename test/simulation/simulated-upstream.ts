@@ -3,7 +3,7 @@ import { image } from "../../adapters/memory/memory-imaging.js";
 import type { FetchedBytes, FetchFailure, PublicFetch } from "../../adapters/provider/public-fetch.js";
 import type { Answer, Call, CallFailure, UpstreamHttp } from "../../adapters/provider/remote/calls/upstream-http.js";
 import type { Dialect } from "../../adapters/provider/remote/dialect.js";
-import type { Cancellation, ProviderUnavailable } from "../../application/ports/generation-provider.js";
+import type { Cancellation, CustomersCause, ProviderUnavailable } from "../../application/ports/generation-provider.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Owner, Scheduler } from "./scheduler.js";
 
@@ -12,6 +12,7 @@ export type Mood = {
   readonly create:
     | "accepts"
     | "refuses"
+    | "refuses the content"
     | "is busy"
     | "fails"
     | "fails but starts"
@@ -22,6 +23,7 @@ export type Mood = {
     | "runs"
     | "finishes"
     | "fails"
+    | "fails because of a reference"
     | "finishes without a URL"
     | "is unavailable"
     | "loses the answer"
@@ -47,6 +49,7 @@ export const MOODS: { readonly [Key in keyof Mood]: readonly Mood[Key][] } = {
     "accepts",
     "accepts",
     "refuses",
+    "refuses the content",
     "is busy",
     "fails",
     "fails but starts",
@@ -61,6 +64,7 @@ export const MOODS: { readonly [Key in keyof Mood]: readonly Mood[Key][] } = {
     "finishes",
     "finishes",
     "fails",
+    "fails because of a reference",
     "finishes without a URL",
     "is unavailable",
     "loses the answer",
@@ -77,7 +81,9 @@ const NETWORK_MILLISECONDS_MAX = 10_000;
 type Generation = {
   readonly id: string;
   readonly taskId: TaskId;
-  state: "running" | "succeeded" | "failed" | "canceled";
+  state: "running" | "succeeded" | "failed" | "reference unusable" | "canceled";
+  /** The provider has said that it succeeded, and has not said where the result is: a failure for whoever asked. */
+  wasReportedWithoutUrl?: boolean;
 };
 
 /** A provider in memory, with the network to it. It remembers what it has started, because that is what it charges. */
@@ -98,8 +104,8 @@ export class SimulatedUpstream {
   }
 
   /**
-   * The HTTP client of a process. A request is written at one moment and arrives at another one, also if its process has
-   * been killed meanwhile; the answer needs the process again. `onCall` is called for each request.
+   * The HTTP client of a process. A request is written at one moment and arrives at another one, also if its process
+   * has been killed meanwhile; the answer needs the process again. `onCall` is called for each request.
    */
   httpOf(owner: Owner, onCall: () => void): UpstreamHttp {
     const { scheduler, name } = this;
@@ -169,6 +175,7 @@ export class SimulatedUpstream {
   private create(taskId: TaskId): Answer | undefined {
     const { create } = this.mood;
     if (create === "refuses") return answerOf(422);
+    if (create === "refuses the content") return answerOf(422, { cause: "content_refused" });
     if (create === "is busy") return { ...answerOf(429), retryAfter: "5" };
     if (create === "fails") return answerOf(500);
     this.onStart(taskId);
@@ -183,10 +190,12 @@ export class SimulatedUpstream {
     const { poll } = this.mood;
     if (generation.state === "running" && poll.startsWith("finishes")) generation.state = "succeeded";
     if (generation.state === "running" && poll === "fails") generation.state = "failed";
+    if (generation.state === "running" && poll.endsWith("a reference")) generation.state = "reference unusable";
     if (poll === "is unavailable") return answerOf(503);
     if (poll === "is unknown") return answerOf(404);
     if (poll === "loses the answer") return undefined;
     const url = poll === "finishes without a URL" ? "" : `${this.origin}/results/${generation.id}`;
+    if (generation.state === "succeeded" && url === "") generation.wasReportedWithoutUrl = true;
     return answerOf(200, { status: generation.state, url });
   }
 
@@ -229,11 +238,14 @@ export const simulatedDialect = (
     return id === undefined ? err({ kind: "unknown", reason: "the answer has no id" }) : ok(id);
   },
 
+  causeOf: ({ body }) => (body as { readonly cause?: CustomersCause }).cause,
+
   pollPath: (id) => `/generations/${id}`,
 
   reportOf(body) {
     const { status, url } = body as { readonly status: Generation["state"]; readonly url: string };
     if (status === "running") return ok({ state: "running" });
+    if (status === "reference unusable") return ok({ state: "failed", reason: status, cause: "reference_unusable" });
     if (status !== "succeeded") return ok({ state: "failed", reason: status });
     if (url !== "") return ok({ state: "succeeded", temporaryUrl: url });
     return ok({ state: "uncertain", reason: "there is no URL", duringGracePeriod: "running" });

@@ -1,31 +1,32 @@
 import { ok } from "neverthrow";
-import { MemoryApiRequests } from "../../adapters/memory/memory-api-requests.js";
-import { MemoryDatabase } from "../../adapters/memory/memory-database.js";
 import { MemoryImaging } from "../../adapters/memory/memory-imaging.js";
 import { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
-import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
-import { memoryStores } from "../../adapters/memory/memory-stores.js";
+import { MemoryApiRequests } from "../../adapters/memory/stores/memory-api-requests.js";
+import { MemoryDatabase } from "../../adapters/memory/stores/memory-database.js";
+import { MemoryRateLimits } from "../../adapters/memory/stores/memory-rate-limits.js";
+import { memoryStores } from "../../adapters/memory/stores/memory-stores.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { newApiKey } from "../../application/accounts/new-api-key.js";
 import type { CreatedPanorama, CreatePanoramaError } from "../../application/panoramas/create-panorama.js";
-import type { ApiRequests } from "../../application/ports/api-requests.js";
 import type { OperationalEvent } from "../../application/ports/reporter.js";
+import type { ApiRequests } from "../../application/ports/stores/api-requests.js";
 import type { OutgoingWebhook } from "../../application/ports/webhook-sender.js";
 import { newEndpoint } from "../../application/webhooks/new-endpoint.js";
-import type { AccountId, Email } from "../../domain/account.js";
-import { eventIdOf } from "../../domain/account-event.js";
-import type { ApiKey, ApiKeySecret } from "../../domain/api-key.js";
-import { canonicalText } from "../../domain/canonical-text.js";
-import { type CreationRequest, parseCreationRequest } from "../../domain/creation-request.js";
-import { credits } from "../../domain/credits.js";
-import type { IdempotencyKey } from "../../domain/idempotency.js";
-import { type KeyLimits, NO_LIMITS } from "../../domain/key-limits.js";
-import { openOrder } from "../../domain/order.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { Email } from "../../domain/accounts/account.js";
+import type { ApiKey, ApiKeySecret } from "../../domain/accounts/api-key.js";
+import { type KeyLimits, NO_LIMITS } from "../../domain/accounts/key-limits.js";
+import { credits } from "../../domain/credits/credits.js";
+import type { IdempotencyKey } from "../../domain/credits/idempotency.js";
+import { openOrder } from "../../domain/credits/order.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";
-import { isActive, isInProgress, statusOf, type Task } from "../../domain/task.js";
 import type { TaskId } from "../../domain/task-id.js";
-import type { AttemptResult } from "../../domain/webhook-delivery.js";
-import type { EndpointId } from "../../domain/webhook-endpoint.js";
+import { eventIdOf } from "../../domain/tasks/account-event.js";
+import { canonicalText } from "../../domain/tasks/canonical-text.js";
+import { type CreationRequest, parseCreationRequest } from "../../domain/tasks/creation-request.js";
+import { isActive, isInProgress, statusOf, type Task } from "../../domain/tasks/task.js";
+import type { AttemptResult } from "../../domain/webhooks/webhook-delivery.js";
+import type { EndpointId } from "../../domain/webhooks/webhook-endpoint.js";
 import { ConnectionLost } from "../support/port-gates.js";
 import { replaceGlobals } from "./light-abort.js";
 import { RuleBroken, Rules } from "./rules.js";
@@ -45,9 +46,9 @@ export type RunResult = {
 };
 
 /**
- * One run of the whole application in memory, which the seed decides alone: what clients, providers, clocks and processes
- * do, and the order of everything that is awaited. At the end the processes recover, and all rules are checked. `seen`
- * collects what has happened, `trace` tells it step by step.
+ * One run of the whole application in memory, which the seed decides alone: what clients, providers, clocks and
+ * processes do, and the order of everything that is awaited. At the end the processes recover, and all rules are
+ * checked. `seen` collects what has happened, `trace` tells it step by step.
  */
 export const simulate = async (seed: number, seen?: Set<string>, trace?: string[]): Promise<RunResult> => {
   const random = new SeededRandom(seed);
@@ -109,10 +110,11 @@ const LENGTHS = [
 
 /**
  * `one`: all processes decide by the same time, whatever the wall clocks of their machines show, which are set by up to
- * hours. `agree`: their times differ by seconds, and the clock of the database is set: each process notices it a little later.
- * `disagree`: the processes of an embedder, each with a clock of its own that is set alone; then a submission may look overdue
- * that has just begun, so generations may start twice, or after their task was canceled in the queue. Everything else still
- * holds.
+ * hours. `agree`: their times differ by seconds, and the clock of the database is set: each process notices it a little
+ * later.
+ * `disagree`: the processes of an embedder, each with a clock of its own that is set alone; then a submission may look
+ * overdue that has just begun, so generations may start twice, or after their task was canceled in the queue.
+ * Everything else still holds.
  */
 type Clocks = "one" | "agree" | "disagree";
 const CLOCKS: readonly Clocks[] = ["one", "one", "one", "agree", "agree", "disagree"];
@@ -251,7 +253,7 @@ class Run {
       const at = new Date(START);
       const account = { id, email: `${id}@example.com` as Email, createdAt: at };
       const paid = { ...openOrder(ids.orderId(), id, credits(amount), at), state: "paid", paidAt: at } as const;
-      await stores.accounts.open(account, undefined, paid, undefined);
+      await stores.accounts.open(account, { order: paid });
       await stores.orders.insert(openOrder(ids.orderId(), id, credits(ORDERED_CREDITS), at));
       this.owners.push(id);
     }

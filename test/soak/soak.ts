@@ -3,10 +3,10 @@ import { readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { migratePostgresDatabase } from "../../adapters/persistence/migrate-postgres.js";
-import { openSqliteDatabase } from "../../adapters/persistence/open-sqlite-database.js";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
-import { RESOLUTIONS } from "../../domain/resolution.js";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
+import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
+import { RESOLUTIONS } from "../../domain/images/resolution.js";
 import { readProcessMetrics } from "../bench/process-metrics.js";
 import { quantile } from "../bench/statistics.js";
 import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
@@ -18,11 +18,11 @@ import { Installation } from "../support/service-process.js";
 import { seamless } from "../support/test-images.js";
 
 /*
- * The built service for minutes, at half of the throughput that is measured first, while faults happen at random:
- * `npm run soak -- --minutes 10`, with `--sqlite` for SQLite instead of PostgreSQL. In the first third of the time the
- * service is also restarted (SIGTERM, SIGKILL), in all of it the provider, the storage and PostgreSQL fail. Exits with
- * status 1 if the ledger is not clean, a task is lost, does not end or is started twice, or if memory, descriptors or
- * temporary files have grown from half a minute after the last restart to the end, both times without load.
+ * The built service for minutes, at half of the throughput that is measured first, while faults happen at random: `npm
+ * run verify soak -- --minutes 10`, with `--sqlite` for SQLite instead of PostgreSQL. In the first third of the time
+ * the service is also restarted (SIGTERM, SIGKILL), in all of it the provider, the storage and PostgreSQL fail. Exits
+ * with status 1 if the ledger is not clean, a task is lost, does not end or is started twice, or if memory, descriptors
+ * or temporary files have grown from half a minute after the last restart to the end, both times without load.
  */
 
 const ACCOUNTS = 150;
@@ -222,7 +222,10 @@ const sample = async (): Promise<Sample> => {
   };
 };
 
-/** Clients open more connections while a fault makes them wait; without load, only the service's own descriptors are left. */
+/**
+ * Clients open more connections while a fault makes them wait; without load, only the service's own descriptors are
+ * left.
+ */
 const sampleWithoutLoad = async (): Promise<Sample> => {
   isPaused = true;
   await setTimeout(CONNECTIONS_CLOSED_MILLISECONDS);

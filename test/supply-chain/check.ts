@@ -4,8 +4,8 @@ import { AUDIT_EXCEPTIONS, type AuditReport, auditFindings } from "./audit.js";
 import { lockFindings } from "./lock-file.js";
 
 /*
- * `npm run supply-chain`: integrity and licences of every entry of the lock file, and known vulnerabilities of the
- * dependencies of the service. Exits with 1 if anything is wrong. A registry that does not answer is no failure.
+ * `npm run verify supply-chain`: integrity and licences of every entry of the lock file, and known vulnerabilities of
+ * the dependencies of the service. Exits with 1 if anything is wrong. A registry that does not answer is no failure.
  */
 
 const AUDIT_MILLISECONDS = 60_000;

@@ -61,7 +61,7 @@ const EXCEPTIONS: readonly { readonly path: RegExp; readonly license: string | u
     },
   ];
 
-/** What is wrong with the entries of the lock file, one sentence each: no integrity, or a licence that is not allowed. */
+/** The faults of the lock file's entries, one sentence each: no integrity, or a licence that is not allowed. */
 export const lockFindings = (packages: Readonly<Record<string, LockedPackage>>): string[] =>
   Object.entries(packages).flatMap(([path, { integrity, license }]) => {
     if (path === "") return []; // this project

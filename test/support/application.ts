@@ -1,4 +1,4 @@
-import type { Stores as StoresOfContracts } from "../../adapters/contracts/stores.js";
+import type { Stores as StoresOfContracts } from "../../adapters/contracts/support/stores.js";
 import { CHECK_PAUSE_MILLISECONDS, checkGeneratedImages } from "../../application/background/check-generated-images.js";
 import { deleteExpiredReferences } from "../../application/background/delete-expired-references.js";
 import {
@@ -31,6 +31,7 @@ import type { Reporter } from "../../application/ports/reporter.js";
 import type { Secrets } from "../../application/ports/secrets.js";
 import type { TaskSignals } from "../../application/ports/task-signals.js";
 import { ensureDefaultEndpoint } from "../../application/webhooks/ensure-default-endpoint.js";
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 
 export type Stores = Omit<StoresOfContracts, "close">;
 
@@ -55,12 +56,13 @@ export const RETENTION_MILLISECONDS = 24 * 60 * 60 * 1000;
 /** Shorter than attempts to make a thumbnail go on, so that they meet the end of the retention. */
 export const IMAGE_RETENTION_MILLISECONDS = 20 * 60 * 60 * 1000;
 
-export const SEAM_MAX = 50;
+export const RESULT_BOUNDS = { seamMax: 50, seamRatioMax: 8, poleDeviationMax: 60 };
 
 /** Concurrency 2, so that a batch of work needs more than one claim. */
 const limits = { leaseMilliseconds: LEASE_MILLISECONDS, concurrency: 2 };
 
-export const DEADLINES = {
+export const CREATION_SETTINGS = {
+  policy: PANORAMA_POLICY,
   submissionDeadlineMilliseconds: SUBMISSION_DEADLINE_MILLISECONDS,
   queueDeadlineMilliseconds: QUEUE_DEADLINE_MILLISECONDS,
   queueMax: 1_000,
@@ -79,7 +81,7 @@ const DUE_WITHIN_MILLISECONDS = {
 export const useCases = (ports: Ports) => {
   const generation = { ...limits, generationDeadlineMilliseconds: GENERATION_DEADLINE_MILLISECONDS };
   const poll = settleSubmittedTasks(ports, generation);
-  const check = checkGeneratedImages(ports, { ...generation, seamMax: SEAM_MAX });
+  const check = checkGeneratedImages(ports, { ...generation, resultBounds: RESULT_BOUNDS });
   return {
     poll,
     check,
@@ -91,13 +93,13 @@ export const useCases = (ports: Ports) => {
     },
     createPanorama: createPanorama(
       { generationTime: generationTime(), ...ports, ensureDefaultEndpoint: ensureDefaultEndpoint(ports) },
-      DEADLINES,
+      CREATION_SETTINGS,
     ),
-    start: startQueuedTasks(ports, DEADLINES),
+    start: startQueuedTasks(ports, CREATION_SETTINGS),
     readTask: readTask(ports),
     waitForTask: waitForTask(ports),
     keep: keepFinishedImages(ports, limits),
-    sweep: sweep(ports, { ...limits, ...DEADLINES, dueWithinMilliseconds: DUE_WITHIN_MILLISECONDS }),
+    sweep: sweep(ports, { ...limits, ...CREATION_SETTINGS, dueWithinMilliseconds: DUE_WITHIN_MILLISECONDS }),
     erase: eraseDeletedPanoramas(ports, limits),
     deleteExpired: deleteExpiredReferences(ports, {
       retentionMilliseconds: RETENTION_MILLISECONDS,

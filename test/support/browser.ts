@@ -35,8 +35,8 @@ const openTab = async (browser: Browser, service: WebService, options: BrowserCo
 };
 
 /**
- * One service and one Chromium for the tests of a group. Each test has its own tabs, which are closed after it. It fails if
- * one of them had a problem that is not expected, and the group fails if the service reported a failure.
+ * One service and one Chromium for the tests of a group. Each test has its own tabs, which are closed after it. A test
+ * fails if a tab had an unexpected problem, and the group fails if the service reported a failure.
  */
 export const setUpBrowser = (
   settings: Parameters<typeof WebService.start>[2] = {},

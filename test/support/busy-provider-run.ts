@@ -1,29 +1,74 @@
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { openSqliteDatabase } from "../../adapters/persistence/open-sqlite-database.js";
-import { SqlAccountStore } from "../../adapters/persistence/sql-account-store.js";
+import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
+import { SqlAccountStore } from "../../adapters/persistence/stores/sql-account-store.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
 import { openAccount } from "../../application/accounts/open-account.js";
-import type { Email } from "../../domain/account.js";
-import { credits } from "../../domain/credits.js";
+import type { Email } from "../../domain/accounts/account.js";
+import { credits } from "../../domain/credits/credits.js";
+import { RESOLUTIONS } from "../../domain/images/resolution.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
-import { RESOLUTIONS } from "../../domain/resolution.js";
-import { sendWebhook, type UpstreamTask } from "./fake-provider.js";
+import { COMFY_KEY, FakeComfy } from "./fake-comfy.js";
+import { FAL_KEY, FakeFal } from "./fake-fal.js";
+import { type FakeProvider, sendWebhook, type UpstreamTask } from "./fake-provider.js";
+import { FakeReplicate, REPLICATE_KEY } from "./fake-replicate.js";
 import { FakeSkybox, SKYBOX_KEY } from "./fake-skybox.js";
+import { FakeWorldlabs, WORLDLABS_KEY } from "./fake-worldlabs.js";
 import { RestClient, type Task } from "./rest-client.js";
 import { Installation } from "./service-process.js";
 import { seamless } from "./test-images.js";
 
+type Started = {
+  readonly fake: FakeProvider;
+  /** The settings of the service that lead to the fake. */
+  readonly settings: Readonly<Record<string, string>>;
+  readonly hasWebhooks: boolean;
+};
+
+/** The providers with which a run can be made, each with its default model. */
+const PROVIDERS = {
+  skybox: async (): Promise<Started> => {
+    const fake = await FakeSkybox.start();
+    const settings = { SKYBOX_API_KEY: SKYBOX_KEY, SKYBOX_BASE_URL: fake.baseUrl };
+    return { fake, settings, hasWebhooks: true };
+  },
+  replicate: async (): Promise<Started> => {
+    const fake = await FakeReplicate.start();
+    const settings = { REPLICATE_API_KEY: REPLICATE_KEY, REPLICATE_BASE_URL: fake.baseUrl };
+    return { fake, settings, hasWebhooks: true };
+  },
+  fal: async (): Promise<Started> => {
+    const fake = await FakeFal.start();
+    const urls = { FAL_BASE_URL: fake.baseUrl, FAL_PLATFORM_URL: fake.platformUrl, FAL_JWKS_URL: fake.jwksUrl };
+    return { fake, settings: { FAL_API_KEY: FAL_KEY, ...urls }, hasWebhooks: true };
+  },
+  comfy: async (): Promise<Started> => {
+    const fake = await FakeComfy.start();
+    return { fake, settings: { COMFY_API_KEY: COMFY_KEY, COMFY_BASE_URL: fake.baseUrl }, hasWebhooks: false };
+  },
+  worldlabs: async (): Promise<Started> => {
+    const fake = await FakeWorldlabs.start();
+    const settings = { WORLDLABS_API_KEY: WORLDLABS_KEY, WORLDLABS_BASE_URL: fake.baseUrl };
+    return { fake, settings, hasWebhooks: false };
+  },
+};
+
+export type BusyProvider = keyof typeof PROVIDERS;
+export const BUSY_PROVIDERS = Object.keys(PROVIDERS) as BusyProvider[];
+
 export type BusyProviderRun = {
+  readonly provider: BusyProvider;
   readonly accounts: number;
   /** The limit of the provider, and our setting. */
   readonly callsPerSecond: number;
   readonly generationMilliseconds: number;
-  /** The service is killed and started again when the provider has started so many generations. */
+  /** The service is killed and started again when the provider has started this many generations. */
   readonly killedAfter: readonly number[];
   readonly timeoutSeconds: number;
+  /** How long the provider takes for each answer. The longer, the more submissions are in flight at a kill. */
+  readonly latencyMilliseconds?: number;
   /** Further settings of the service. */
   readonly settings?: Readonly<Record<string, string>>;
 };
@@ -41,7 +86,8 @@ export type BusyProviderFigures = {
   readonly ledger: unknown;
   /** From the first creation until the last picture is saved. */
   readonly seconds: number;
-  readonly calls: number;
+  /** Calls of the provider and downloads of results. */
+  readonly requests: number;
   readonly refusedCalls: number;
 };
 
@@ -53,16 +99,16 @@ const price = PANORAMA_POLICY.prices["1k"];
  * answers every third creation with 429. Generations end by themselves, and then the provider sends its webhook once.
  */
 export const runBusyProvider = async (run: BusyProviderRun): Promise<BusyProviderFigures> => {
-  const { accounts, callsPerSecond, generationMilliseconds, killedAfter, timeoutSeconds } = run;
-  const fake = await FakeSkybox.start();
+  const { provider, accounts, callsPerSecond, generationMilliseconds, killedAfter, timeoutSeconds } = run;
+  const { fake, settings, hasWebhooks } = await PROVIDERS[provider]();
   fake.picture = await seamless(RESOLUTIONS["1k"]).jpeg().toBuffer();
+  fake.server.latencyMilliseconds = run.latencyMilliseconds ?? 0;
   fake.plan = "run";
   Object.assign(fake.limits, { callsPerSecond, everyThirdCreation: true, retryAfterSeconds: 1 });
   const installation = await Installation.create({
     DEMO: "false",
-    PROVIDER: "skybox",
-    SKYBOX_API_KEY: SKYBOX_KEY,
-    SKYBOX_BASE_URL: fake.baseUrl,
+    PROVIDER: provider,
+    ...settings,
     PROVIDER_CALLS_PER_SECOND: String(callsPerSecond),
     PROVIDER_MAX_CONCURRENT: "1000",
     PUBLIC_URL: "https://panoramas.example",
@@ -76,8 +122,8 @@ export const runBusyProvider = async (run: BusyProviderRun): Promise<BusyProvide
       if (ended.has(task) || now - (task.createdAt?.getTime() ?? now) < generationMilliseconds) continue;
       ended.add(task);
       task.state = "succeed";
-      // The service may be down just now; the real one does not repeat its webhooks for long either.
-      sendWebhook(fake.webhook(task), installation.url).catch(() => {});
+      // The service may be down just now; the real ones do not repeat their webhooks for long either.
+      if (hasWebhooks) sendWebhook(fake.webhook(task, new Date()), installation.url).catch(() => {});
     }
   };
   const ending = setInterval(endGenerations, 50);
@@ -115,17 +161,16 @@ export const runBusyProvider = async (run: BusyProviderRun): Promise<BusyProvide
     const seconds = (performance.now() - start) / 1_000;
 
     const balances = await Promise.all(clients.map((client) => client.credits()));
-    const calls = fake.server.requests.filter(({ path }) => path.startsWith("/api/"));
     return {
       answers: countsOf(statuses),
       ends: countsOf(tasks.map(({ status, output }) => `${status}, ${output?.storage_status ?? "nothing stored"}`)),
-      startedTwice: repeated(fake.tasks.map(({ input }) => String(input.prompt))),
+      startedTwice: repeated(fake.tasks.map((task) => String(fake.promptOf(task)))),
       generations: fake.tasks.length,
       kills,
       creditsLeft: balances.reduce((sum, balance) => sum + balance, 0),
       ledger: (await installation.command("ledger", "verify")).json,
       seconds,
-      calls: calls.length,
+      requests: fake.server.requests.length,
       refusedCalls: fake.refusedCalls,
     };
   } finally {

@@ -16,7 +16,7 @@ export class DnsServer {
     this.answers = answers;
   }
 
-  /** `answers`: the IPv4 addresses of the first A query, of the second one …; the last list is that of all later ones. */
+  /** `answers`: the IPv4 addresses of the first A query, of the second one …; the last list serves all later ones. */
   static async start(answers: readonly (readonly string[])[]): Promise<DnsServer> {
     const socket = createSocket("udp4");
     const server = new DnsServer(socket, answers);

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { type BucketAnswer, type BucketFault, deliver } from "./bucket-faults.js";
 
-/** An HTTP server in place of a bucket's service, with faults. `Fault` has further ones as objects, which `answer` makes. */
+/** An HTTP server in place of a bucket's service, with faults. `Fault` adds faults as objects, which `answer` makes. */
 export abstract class FakeBucket<Fault extends BucketFault | object> {
   readonly bucket = "panoramas-of-tests";
   /** Method and path of every request, also of failed ones. */

@@ -1,26 +1,11 @@
 import { type FakeProvider, type SignedWebhook, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
 import { type Answer, type Fault, FaultyServer, json, type ReceivedRequest } from "./faulty-server.js";
-
-export const COMFYUI_KEY = "comfy-secret";
-
-type Node = { readonly class_type?: unknown; readonly inputs?: Readonly<Record<string, unknown>> };
-type Workflow = Readonly<Record<string, Node>>;
-
-/** The classes of nodes with the allowed values of their inputs, in the older and the newer form. */
-const CLASSES = {
-  CheckpointLoaderSimple: { required: { ckpt_name: [["model.safetensors"], {}] } },
-  LoraLoader: { required: { lora_name: ["COMBO", { options: ["360.safetensors"] }] } },
-  CLIPTextEncode: { required: { text: ["STRING", { multiline: true }] } },
-  EmptyLatentImage: { required: { width: ["INT", {}], height: ["INT", {}] } },
-  KSampler: { required: { seed: ["INT", {}] } },
-  LoadImage: { required: { image: [["example.png"], { image_upload: true }] } },
-  SaveImage: { required: { images: ["IMAGE"], filename_prefix: ["STRING", {}] } },
-};
+import { type Graph, NODE_CLASSES, problemsOf, promptIn, referencesIn, sizeIn } from "./workflow-graph.js";
 
 /** The part of a ComfyUI server that the adapter uses. */
 export class FakeComfyui extends UpstreamTasks implements FakeProvider {
   server!: FaultyServer;
-  classes: Readonly<Record<string, object>> = CLASSES;
+  classes = NODE_CLASSES;
   /** Files in the input folder. */
   readonly uploads: string[] = [];
   /** Prompts of others, which wait in front. */
@@ -28,10 +13,6 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
   interruptedOthers = false;
   /** Prompts end with their image at the moment when they are interrupted. */
   endsFirst = false;
-  /** A server of one's own has no login. */
-  open = false;
-  /** Comfy Cloud sends to a signed URL. */
-  viewRedirects = false;
 
   static async start(): Promise<FakeComfyui> {
     const fake = new FakeComfyui();
@@ -54,6 +35,18 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
     throw new Error("ComfyUI sends no webhooks.");
   }
 
+  referencesOf(task: UpstreamTask): readonly unknown[] {
+    return referencesIn(task.input.workflow as Graph);
+  }
+
+  promptOf(task: UpstreamTask): string | undefined {
+    return promptIn(task.input.workflow as Graph);
+  }
+
+  sizeOf(task: UpstreamTask) {
+    return sizeIn(task.input.workflow as Graph);
+  }
+
   private faultOf({ method, path }: ReceivedRequest): Fault | undefined {
     if (path === "/api/view") return this.faults.images.shift();
     if (method === "POST" && (path === "/api/queue" || path === "/api/interrupt")) return this.faults.cancels.shift();
@@ -63,10 +56,8 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
   }
 
   private answer(request: ReceivedRequest): Answer {
-    const { method, path, headers, body, query } = request;
-    if (path === "/signed") return this.image(request);
+    const { method, path, body, query } = request;
     if (this.plan === "be lost") this.restart();
-    if (!this.open && headers["x-api-key"] !== COMFYUI_KEY) return json(401, { error: "Unauthorized" });
     if (method === "GET") this.countRead();
     if (this.tooBusyFor(method === "POST" && path === "/api/prompt" ? "creation" : "read"))
       return json(429, { error: "Too Many Requests" }, this.retryAfter());
@@ -97,9 +88,7 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
     if (path === "/api/view") {
       // Images are on the disk, which outlives a restart.
       if (![...this.tasks, ...this.lost].some(({ id }) => query.get("filename") === `${id}.png`)) return json(404, {});
-      return this.viewRedirects
-        ? { status: 302, headers: { location: `${this.server.url}/signed` }, body: "" }
-        : this.image(request);
+      return this.image(request);
     }
     const task = this.poll(/^\/api\/history\/(.+)$/.exec(path)?.[1]);
     // The real server forgets a prompt that was taken out of its queue.
@@ -110,19 +99,15 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
   private create({ prompt, prompt_id }: Record<string, unknown>): Answer {
     const refused = (type: string) => json(400, { error: { type, message: "No." }, node_errors: {} });
     if (typeof prompt !== "object" || prompt === null) return refused("no_prompt");
-    const nodes = Object.values(prompt as Workflow);
+    const graph = prompt as Graph;
+    const nodes = Object.values(graph);
     if (!nodes.every(({ class_type }) => String(class_type) in this.classes)) return refused("missing_node_type");
     if (!nodes.some(({ class_type }) => class_type === "SaveImage")) return refused("prompt_no_outputs");
-    const images = nodes.filter(({ class_type }) => class_type === "LoadImage").map(({ inputs }) => inputs?.image);
-    if (!images.every((image) => this.uploads.includes(String(image))))
-      return refused("prompt_outputs_failed_validation");
-    const numbers = nodes.flatMap(({ inputs = {} }) => [inputs.seed, inputs.width, inputs.height]);
-    if (!numbers.every((n) => n === undefined || Number.isInteger(n)))
-      return refused("prompt_outputs_failed_validation");
+    const problems = problemsOf(graph, this.classes, (image) => this.uploads.includes(String(image)));
+    if (Object.keys(problems).length > 0) return refused("prompt_outputs_failed_validation");
     // The real server keeps whatever id it is given, and makes one if there is none.
     const id = String(prompt_id ?? `made-up-${this.tasks.length}`);
-    const text = nodes.flatMap(({ inputs }) => inputs?.text ?? []).join(" ");
-    this.start({ prompt: text, workflow: prompt }, id);
+    this.start({ prompt: promptIn(graph), workflow: graph }, id);
     return json(200, { prompt_id: id, number: this.tasks.length, node_errors: {} });
   }
 
@@ -144,7 +129,7 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
     }
     const running =
       this.foreignPrompts === 0 && !this.waiting ? this.tasks.find(({ state }) => state === "run") : undefined;
-    if (running?.id === prompt_id && this.plan === "run") this.cancel(running?.id);
+    if (running?.id === prompt_id) this.cancel(running?.id);
     return { status: 200, body: "" };
   }
 

@@ -1,5 +1,6 @@
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { type FakeProvider, type SignedWebhook, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { falDetails, falOpenapi } from "./fal-endpoints.js";
 import { type Answer, type Fault, FaultyServer, json, type ReceivedRequest } from "./faulty-server.js";
 
 export const FAL_KEY = "fal-id:fal-secret";
@@ -7,29 +8,20 @@ const FAL_USER = "github|123456";
 const JWKS_PATH = "/.well-known/jwks.json";
 
 const PLATFORM_PATH = "/v1/models/requests/by-endpoint";
+const MODELS_PATH = "/v1/models";
 const PAGE_MAX = 100;
-
-/** Checks of the inputs of each app; the real one also ignores or refuses other inputs, depending on the app. */
-const APPS: Readonly<Record<string, Readonly<Record<string, (value: unknown) => boolean>>>> = {
-  "fal-ai/hunyuan_world": {
-    image_url: (value) => /^(https:|data:image\/)/.test(String(value)),
-    prompt: (value) => typeof value === "string",
-  },
-  "fal-ai/flux-lora": {
-    prompt: (value) => typeof value === "string",
-    image_size: (value) => typeof (value as { width?: unknown } | undefined)?.width === "number",
-    loras: (value) => Array.isArray(value),
-    num_images: (value) => value === 1,
-    seed: (value) => Number.isInteger(value),
-    output_format: (value) => value === "png" || value === "jpeg",
-  },
-};
 
 /** The part of fal's queue API and platform API that the adapter uses. */
 export class FakeFal extends UpstreamTasks implements FakeProvider {
   server!: FaultyServer;
-  /** The result of a finished request. */
-  result: "image" | "images" | "black image" | "no image" = "image";
+  /** The result of a finished request; `undefined` for the one of its endpoint. */
+  result: "image" | "images" | "black image" | "no image" | undefined;
+  /** The error of a request whose plan is "fail", and its sentence. */
+  failure = { type: "downstream_service_error", msg: "No." };
+  /** Replaces what is published of an endpoint; `undefined` for one that fal does not have. */
+  readonly schemas = new Map<string, object | undefined>();
+  /** Faults of the next reads of a schema, one each. */
+  readonly schemaFaults: Fault[] = [];
   /** Faults of the next reads of a result, one each. */
   resultFaults: Fault[] = [];
   /** The last key signs webhooks; the first one is still published. */
@@ -83,6 +75,7 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
     if (path === JWKS_PATH) return this.jwksFaults.shift();
     if (path.endsWith("/cancel")) return this.faults.cancels.shift();
     if (method === "POST") return this.faults.creates.shift();
+    if (path === MODELS_PATH) return this.schemaFaults.shift();
     if (path === PLATFORM_PATH) return (query.has("start") ? this.faults.lists : this.faults.checks).shift();
     return path.endsWith("/status") ? this.faults.polls.shift() : this.resultFaults.shift();
   }
@@ -99,15 +92,16 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
     if (this.tooBusyFor(method === "POST" ? "creation" : "read"))
       return json(429, { detail: "Too many requests" }, this.retryAfter());
     if (path === PLATFORM_PATH) return this.list(query);
+    if (path === MODELS_PATH) return this.models(query);
     if (method === "POST") {
       const app = path.slice(1);
-      if (!(app in APPS)) return json(404, { detail: "Application not found" });
+      if (falOpenapi(app) === undefined) return json(404, { detail: "Application not found" });
       // The input is not checked here: an error in it appears in the result.
       const task = this.start(body, `764cabcf-${this.tasks.length}`, query.get("fal_webhook"));
       this.apps.set(task, app);
       return json(200, this.queued(task, path));
     }
-    const [, id, what] = /^\/fal-ai\/[\w-]+\/requests\/([\w-]+)(\/status|\/cancel)?$/.exec(path) ?? [];
+    const [, id, what] = /^\/[\w-]+\/[\w.-]+\/requests\/([\w-]+)(\/status|\/cancel)?$/.exec(path) ?? [];
     if (what === "/cancel") {
       if (method !== "PUT") return json(405, { detail: "Method Not Allowed" });
       if (this.poll(id) === undefined) return json(404, { status: "NOT_FOUND" });
@@ -174,20 +168,27 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
     });
   }
 
+  /** Find mode: an id that fal does not have comes back without metadata. */
+  private models(query: URLSearchParams): Answer {
+    const id = query.get("endpoint_id") ?? "";
+    const openapi = this.schemas.has(id) ? this.schemas.get(id) : falOpenapi(id);
+    const model = openapi === undefined ? { endpoint_id: id } : { endpoint_id: id, metadata: { status: "active" } };
+    const expanded = query.get("expand") === "openapi-3.0" ? { openapi } : {};
+    return json(200, { models: [{ ...model, ...expanded }], next_cursor: null, has_more: false });
+  }
+
   private resultOf(task: UpstreamTask): Answer {
     const { id, state, input } = task;
-    const known = APPS[this.apps.get(task) ?? ""] ?? {};
-    const missing = Object.keys(known).find((name) => known[name]?.(input[name]) !== true);
-    const unknown = Object.keys(input).find((name) => !(name in known));
-    if (this.apps.has(task) && (missing ?? unknown) !== undefined) {
-      return json(422, { detail: [{ loc: ["body", missing ?? unknown], msg: "invalid", type: "value_error" }] });
-    }
+    const endpoint = this.apps.get(task) ?? "";
+    const wrong = falDetails(endpoint, input);
+    if (wrong.length > 0) return json(422, { detail: wrong });
     if (state !== "succeed") {
-      const type = state === "be moderated" ? "content_policy_violation" : "image_too_large";
-      return json(422, { detail: [{ loc: ["body", "image_url"], msg: `No: ${input.prompt}`, type }] });
+      const { type, msg } = state === "be moderated" ? { type: "content_policy_violation", msg: "No." } : this.failure;
+      return json(422, { detail: [{ loc: ["body"], msg: `${msg} ${input.prompt}`, type, input: input.prompt }] });
     }
-    const image = { url: `${this.server.url}/files/${id}.png`, width: 1920, height: 960, content_type: "image/png" };
-    switch (this.result) {
+    const size = this.sizeOf(task) ?? { width: 1920, height: 960 };
+    const image = { url: `${this.server.url}/files/${id}.png`, ...size, content_type: "image/png" };
+    switch (this.result ?? (endpoint === "fal-ai/hunyuan_world" ? "image" : "images")) {
       case "image":
         return json(200, { image });
       case "images":
@@ -197,5 +198,24 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
       case "no image":
         return json(200, { images: [] });
     }
+  }
+
+  /** The endpoint to which the task was sent. */
+  endpointOf(task: UpstreamTask): string | undefined {
+    return this.apps.get(task);
+  }
+
+  referencesOf({ input: { image_urls, image_url } }: UpstreamTask): readonly unknown[] {
+    if (Array.isArray(image_urls)) return image_urls;
+    return image_url === undefined ? [] : [image_url];
+  }
+
+  promptOf({ input: { prompt } }: UpstreamTask): string | undefined {
+    return typeof prompt === "string" ? prompt : undefined;
+  }
+
+  /** `undefined` if the endpoint does not take a size in pixels. */
+  sizeOf({ input: { image_size } }: UpstreamTask): { readonly width: number; readonly height: number } | undefined {
+    return image_size as { width: number; height: number } | undefined;
   }
 }

@@ -59,6 +59,18 @@ export class FakeHttpProvider extends UpstreamTasks implements FakeProvider {
     return task === undefined ? json(404, { error: "There is no such generation." }) : json(200, this.generation(task));
   }
 
+  referencesOf({ input }: UpstreamTask): readonly unknown[] {
+    return input.images as readonly unknown[];
+  }
+
+  promptOf({ input }: UpstreamTask): string {
+    return String(input.prompt);
+  }
+
+  sizeOf({ input }: UpstreamTask): { width: number; height: number } {
+    return { width: Number(input.width), height: Number(input.height) };
+  }
+
   private generation({ id, state, input }: UpstreamTask) {
     const url = this.relativeUrls ? `results/${id}.png` : `${this.baseUrl}/results/${id}.png`;
     return {

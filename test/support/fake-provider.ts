@@ -58,7 +58,7 @@ export interface FakeProvider {
   readonly server: FaultyServer;
   /** Every task that was started; the provider would bill each one. */
   readonly tasks: UpstreamTask[];
-  /** Tasks that a restart of the provider's server has lost: they produce nothing, cost nothing and are not in `tasks`. */
+  /** Tasks that a restart of the provider's server has lost: without results and costs, and not in `tasks`. */
   readonly lost: readonly UpstreamTask[];
   readonly faults: Faults;
   readonly limits: Limits;
@@ -75,6 +75,11 @@ export interface FakeProvider {
   picture: Buffer | undefined;
   /** The webhook that the provider sends when the upstream task has changed, signed at this time. */
   webhook(upstreamTask: UpstreamTask, at: Date): SignedWebhook;
+  /** The reference images that the upstream task was given, in order. */
+  referencesOf(task: UpstreamTask): readonly unknown[];
+  promptOf(task: UpstreamTask): string | undefined;
+  /** The size that was asked for; `undefined` if it is not said in pixels. */
+  sizeOf(task: UpstreamTask): { readonly width: number; readonly height: number } | undefined;
   close(): Promise<void>;
 }
 

@@ -17,8 +17,8 @@ type StoredObject = {
 type Upload = { readonly name: string; readonly headers: Record<string, string>; readonly parts: Map<number, Buffer> };
 
 /**
- * The parts of the interface of S3 that the storage needs, on a bucket in the path. It checks access key and region of the
- * signature, not the signature itself.
+ * The parts of the interface of S3 that the storage needs, on a bucket in the path. It checks access key and region of
+ * the signature, not the signature itself.
  */
 export class FakeS3 extends FakeBucket<S3Fault> {
   readonly region = "eu-test-1";

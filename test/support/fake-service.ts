@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Offer, offerOf } from "../../adapters/client/offer.js";
+import type { Resolution } from "../../domain/images/resolution.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
-import type { Resolution } from "../../domain/resolution.js";
 
 /** A fault of one request. The `accept-…` faults process the request and then lose the answer. */
 export type Fault =
@@ -63,6 +63,8 @@ export class FakeService {
 
   /** Prices and limits in its description; `undefined`: of an older version. */
   offer: Offer | undefined = offerOf(PANORAMA_POLICY);
+  /** A service of version 1.0 sends none. */
+  uploadsExpireAt: string | undefined = "2026-11-23T10:15:00.000Z";
 
   private readonly keys = new Map<string, FakeTask>();
   private readonly faults: { method: string; path: string; fault: Fault }[] = [];
@@ -241,6 +243,6 @@ export class FakeService {
         return `https://images.test/references/${createHash("sha256").update(bytes).digest("hex")}`;
       }),
     );
-    return { status: 200, body: { image_urls } };
+    return { status: 200, body: { image_urls, expires_at: this.uploadsExpireAt } };
   }
 }

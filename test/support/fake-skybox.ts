@@ -86,6 +86,17 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
     return json(200, this.wrapper === "bare" ? generation : { [this.wrapper]: generation });
   }
 
+  referencesOf({ input: { init_image } }: UpstreamTask): readonly unknown[] {
+    return init_image === undefined ? [] : [init_image];
+  }
+
+  promptOf({ input }: UpstreamTask): string {
+    return String(input.prompt);
+  }
+
+  /** Its style says it. */
+  sizeOf(): undefined {}
+
   private generation(task: UpstreamTask) {
     const done = task.state === "succeed";
     return {

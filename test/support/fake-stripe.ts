@@ -48,7 +48,7 @@ export class FakeStripe {
   }
 }
 
-/** The body of the webhook that Stripe sends when a checkout session has ended. `session`: what differs in the session. */
+/** The body of Stripe's webhook about an ended checkout session. `session`: what differs in the session. */
 export const checkoutWebhook = (
   orderId: string,
   {

@@ -49,7 +49,7 @@ export const answers = (body: unknown): Fault => before(json(200, body));
 export const NO_PRIMITIVE = { length: { valueOf: null, toString: null }, valueOf: null, toString: null };
 
 /** The id under the name that each provider has for it. */
-const withId = (id: unknown): Fault => answers({ id, request_id: id, prompt_id: id });
+const withId = (id: unknown): Fault => answers({ id, request_id: id, prompt_id: id, operation_id: id });
 export const FAULTS = {
   cutBefore: before("cut"),
   cutAfter: after("cut"),

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { aCreationRequest } from "../../adapters/contracts/builders.js";
+import { aCreationRequest } from "../../adapters/contracts/support/builders.js";
 import { verifyLedger } from "../../application/credits/verify-ledger.js";
 import { anOwner, type World } from "./world.js";
 

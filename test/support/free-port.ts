@@ -7,7 +7,7 @@ const LAST_PORT = 31_999;
 
 const ATTEMPTS = 50;
 
-/** A port on which nobody listens now. It is chosen at random, so that parallel test files do not choose the same one. */
+/** A port on which nobody listens now. Chosen at random, so that parallel test files do not choose the same one. */
 export const freePort = async (): Promise<number> => {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     const port = randomInt(FIRST_PORT, LAST_PORT + 1);

@@ -7,8 +7,8 @@ const noSpace = (call: string): Error =>
 
 /**
  * Lets the disk below this folder be full for this process: a write stores half of its bytes and fails with ENOSPC.
- * `noFolders`: nor can a temporary folder be made. `closeFails`: some file systems report it when a file is closed, too.
- * Returns the function that makes room again.
+ * `noFolders`: temporary folders cannot be made either. `closeFails`: some file systems report it when a file is
+ * closed, too. Returns the function that makes room again.
  */
 export const fillDisk = (folder: string, { noFolders = false, closeFails = false } = {}): (() => void) => {
   const isFull = (path: unknown): boolean => String(path).startsWith(folder);

@@ -3,56 +3,46 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { HttpServer, type HttpServerParts, type HttpServerSettings } from "../../adapters/http/http-server.js";
-import type { FinishedExchange } from "../../adapters/http/observer.js";
-import type { Check } from "../../adapters/http/operations-routes.js";
-import type { RestUseCases } from "../../adapters/http/rest-use-cases.js";
+import type { FinishedExchange, Observer } from "../../adapters/http/observer.js";
+import type { Check } from "../../adapters/http/routes/operations-routes.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
 import { InProcessEventSignals } from "../../adapters/memory/in-process-event-signals.js";
 import { InProcessTaskSignals } from "../../adapters/memory/in-process-task-signals.js";
-import { MemoryAccountStore } from "../../adapters/memory/memory-account-store.js";
-import { MemoryApiKeyStore } from "../../adapters/memory/memory-api-key-store.js";
-import { MemoryApiRequests } from "../../adapters/memory/memory-api-requests.js";
-import { MemoryDatabase } from "../../adapters/memory/memory-database.js";
-import { MemoryEventStore } from "../../adapters/memory/memory-event-store.js";
 import { MemoryImaging } from "../../adapters/memory/memory-imaging.js";
-import { MemoryLedgerStore } from "../../adapters/memory/memory-ledger-store.js";
 import { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
-import { MemoryOrderStore } from "../../adapters/memory/memory-order-store.js";
-import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
-import { MemoryReferenceStore } from "../../adapters/memory/memory-reference-store.js";
-import { MemoryTaskStore } from "../../adapters/memory/memory-task-store.js";
+import { memoryPorts } from "../../adapters/memory/memory-ports.js";
 import { RecordingReporter } from "../../adapters/memory/recording-reporter.js";
 import { ScriptedProvider } from "../../adapters/memory/scripted-provider.js";
+import { MemoryAccountStore } from "../../adapters/memory/stores/memory-account-store.js";
+import { MemoryApiKeyStore } from "../../adapters/memory/stores/memory-api-key-store.js";
+import { MemoryDatabase } from "../../adapters/memory/stores/memory-database.js";
+import { MemoryEventStore } from "../../adapters/memory/stores/memory-event-store.js";
+import { MemoryLedgerStore } from "../../adapters/memory/stores/memory-ledger-store.js";
+import { MemoryOrderStore } from "../../adapters/memory/stores/memory-order-store.js";
+import { MemoryReferenceStore } from "../../adapters/memory/stores/memory-reference-store.js";
+import { memoryStores } from "../../adapters/memory/stores/memory-stores.js";
+import { memoryTasks } from "../../adapters/memory/stores/memory-tasks.js";
 import { ManualPayments } from "../../adapters/payments/manual-payments.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import type { PageReply, WebSide } from "../../adapters/web-page/page.js";
-import { admitApiRequest } from "../../application/accounts/admit-api-request.js";
 import { heldKeys } from "../../application/accounts/held-keys.js";
 import { keyUses } from "../../application/accounts/key-uses.js";
 import { openAccount } from "../../application/accounts/open-account.js";
 import { whenReady } from "../../application/awaitable.js";
 import { checkGeneratedImages } from "../../application/background/check-generated-images.js";
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
-import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
-import { readCreditTotals } from "../../application/credits/read-credit-totals.js";
-import { receivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
-import { streamEvents } from "../../application/events/stream-events.js";
-import { watchStreams } from "../../application/events/watch-streams.js";
-import { cancelTask } from "../../application/panoramas/cancel-task.js";
-import { checkUpload } from "../../application/panoramas/check-upload.js";
-import { createPanorama } from "../../application/panoramas/create-panorama.js";
-import { deletePanorama } from "../../application/panoramas/delete-panorama.js";
+import { watchStreams } from "../../application/background/watch-streams.js";
+import { type Application, createApplication, type UseCases } from "../../application/create-application.js";
+import { forecastTask } from "../../application/panoramas/forecast-task.js";
 import { generationTime } from "../../application/panoramas/generation-time.js";
-import { listTasks } from "../../application/panoramas/list-tasks.js";
-import { uploadImages } from "../../application/panoramas/upload-images.js";
-import { waitForTask } from "../../application/panoramas/wait-for-task.js";
-import type { AccountId, Email } from "../../domain/account.js";
-import { credits } from "../../domain/credits.js";
-import type { ObjectName } from "../../domain/object-name.js";
-import { PANORAMA_POLICY, RATE_LIMITS } from "../../domain/panorama-policy.js";
-import { DEADLINES } from "./application.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { Email } from "../../domain/accounts/account.js";
+import { credits } from "../../domain/credits/credits.js";
+import type { ObjectName } from "../../domain/images/object-name.js";
+import { RATE_LIMITS } from "../../domain/panorama-policy.js";
+import { CREATION_SETTINGS } from "./application.js";
 import { makeServer } from "./make-server.js";
 
 export type Customer = { readonly accountId: AccountId; readonly key: string };
@@ -74,14 +64,21 @@ export const NO_PAGES: WebSide = {
   busy: (seconds) => htmlReply(429, `<p>busy: ${seconds}</p>`),
 };
 
+type Groups = Pick<UseCases, "accounts" | "panoramas" | "credits" | "events">;
+
+/** What a test replaces: parts of the server, and single use cases. */
+type Replaced = Partial<Omit<HttpServerParts, keyof Groups>> & {
+  readonly [Group in keyof Groups]?: Partial<Groups[Group]>;
+};
+
 /**
  * The HTTP server on a free port with the real use cases, stores in memory, a manual clock and a scripted provider.
- * `calls` counts the calls of each use case.
+ * `calls` counts the calls of each use case of a panorama.
  */
 export class HttpService {
   readonly clock = new HandClock();
   readonly database = new MemoryDatabase();
-  readonly tasks = new MemoryTaskStore(this.database);
+  readonly tasks = memoryTasks(this.database);
   readonly accounts = new MemoryAccountStore(this.database);
   readonly orders = new MemoryOrderStore(this.database);
   readonly keys = new MemoryApiKeyStore(this.database);
@@ -96,6 +93,7 @@ export class HttpService {
   readonly reporter = new RecordingReporter();
   readonly secrets = new NodeSecrets();
   readonly ids = new RandomIds();
+  readonly generationTime = generationTime();
   readonly calls: Record<string, number> = { readTask: 0 };
   readonly finished: FinishedExchange[] = [];
   readonly failures: { readonly requestId: string; readonly error: unknown }[] = [];
@@ -112,48 +110,66 @@ export class HttpService {
     signals: this.eventSignals,
     heldKeys: this.heldKeys,
   });
+  readonly observer: Observer = {
+    run: (_requestId, work) => {
+      this.inFlight += 1;
+      work();
+    },
+    finished: (exchange) => {
+      this.inFlight -= 1;
+      this.finished.push(exchange);
+    },
+    failed: (requestId, error) => void this.failures.push({ requestId, error }),
+    overloaded: () => {
+      this.overloaded += 1;
+    },
+  };
   readonly temporaryImages = new Map<string, Uint8Array>();
   readonly folder: string;
-  /** What the routes call, to mount them elsewhere. */
-  readonly parts: HttpServerParts;
+  /** The use cases that the routes call, to mount them elsewhere. */
+  readonly application: Groups & Pick<Application, "policy">;
   private readonly server: HttpServer;
 
-  private constructor(folder: string, parts: Partial<HttpServerParts>, settings: Partial<HttpServerSettings>) {
+  private constructor(folder: string, replaced: Replaced, settings: Partial<HttpServerSettings>) {
     this.folder = folder;
-    const { clock, tasks, orders, keys, ledger, references, storage, imaging } = this;
-    const { provider, signals, reporter, secrets, ids } = this;
-    const stores = { tasks, orders, keys, ledger, references, storage };
-    const ports = { ...stores, clock, imaging, provider, signals, reporter, secrets, ids };
-    const requests = new MemoryApiRequests(this.database, new MemoryRateLimits(clock, RATE_LIMITS), clock);
-    const whole: readonly [HttpServerParts, HttpServerSettings] = [
-      {
-        makeServer,
+    const { clock, storage } = this;
+    const { accounts, panoramas, credits, events, ...parts } = replaced;
+    const { requestsAt, ...stores } = memoryStores(this.database);
+    const { policy, webhookPrivateOrigins, referenceRetentionHours, ...application } = createApplication({
+      ports: {
+        ...memoryPorts(clock, RATE_LIMITS),
+        ...stores,
+        ...this,
+        apiRequests: requestsAt(clock, RATE_LIMITS),
+        payments: new ManualPayments(),
+        providerWebhooks: new Map(),
+      },
+      settings: { ...CREATION_SETTINGS, generationDeadlineMilliseconds: 600_000 },
+    });
+    this.application = {
+      policy,
+      accounts: {
+        ...application.accounts,
         admitApiRequest: (apiKey, kind, task) =>
-          whenReady(admitApiRequest({ requests, secrets })(apiKey, kind, task), (admitted) => {
+          whenReady(application.accounts.admitApiRequest(apiKey, kind, task), (admitted) => {
             if (admitted.isOk() && task !== undefined) this.calls.readTask = (this.calls.readTask ?? 0) + 1;
             return admitted;
           }),
-        createPanorama: this.counted(
-          "createPanorama",
-          createPanorama({ ...ports, generationTime: generationTime() }, DEADLINES),
-        ),
-        waitForTask: this.counted("waitForTask", waitForTask(ports)),
-        listTasks: this.counted("listTasks", listTasks(ports)),
-        cancelTask: this.counted(
-          "cancelTask",
-          cancelTask(ports, { leaseMilliseconds: 60_000, generationDeadlineMilliseconds: 600_000 }),
-        ),
-        deletePanorama: this.counted("deletePanorama", deletePanorama(ports)),
-        checkUpload: this.counted("checkUpload", checkUpload(ports)),
-        uploadImages: this.counted("uploadImages", uploadImages(ports)),
-        readCredits: this.counted("readCredits", readCreditTotals(ports)),
-        keyUses: this.keyUses,
-        heldKeys: this.heldKeys,
-        streamEvents: streamEvents({ events: this.events, tasks, signals: this.eventSignals }),
+        noteKeyUse: this.keyUses.note,
+        holdKey: this.heldKeys.hold,
+        ...accounts,
+      },
+      panoramas: { ...this.counted(application.panoramas), forecast: forecastTask(this), ...panoramas },
+      credits: { ...this.counted(application.credits), ...credits },
+      events: { ...application.events, ...events },
+    };
+    this.server = new HttpServer(
+      {
+        makeServer,
+        ...this.application,
         clock,
-        policy: PANORAMA_POLICY,
-        receivePaymentWebhook: receivePaymentWebhook({ ...ports, orders: this.orders, payments: new ManualPayments() }),
-        receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: new Map(), pollDue: () => {} }),
+        webhookPrivateOrigins,
+        referenceRetentionHours,
         web: NO_PAGES,
         storage,
         assets: undefined,
@@ -161,20 +177,7 @@ export class HttpService {
         mcpPackage: undefined,
         checks: () => this.checks(),
         metrics: async () => "# HELP tests of the service\n",
-        observer: {
-          run: (_requestId, work) => {
-            this.inFlight += 1;
-            work();
-          },
-          finished: (exchange) => {
-            this.inFlight -= 1;
-            this.finished.push(exchange);
-          },
-          failed: (requestId, error) => void this.failures.push({ requestId, error }),
-          overloaded: () => {
-            this.overloaded += 1;
-          },
-        },
+        observer: this.observer,
         isDatabaseOverloaded: () => false,
         ...parts,
       },
@@ -187,16 +190,11 @@ export class HttpService {
         tls: undefined,
         ...settings,
       },
-    ];
-    [this.parts] = whole;
-    this.server = new HttpServer(...whole);
+    );
   }
 
-  static async start(
-    parts: Partial<HttpServerParts> = {},
-    settings: Partial<HttpServerSettings> = {},
-  ): Promise<HttpService> {
-    const service = new HttpService(await mkdtemp(join(tmpdir(), "panorama-http-")), parts, settings);
+  static async start(replaced: Replaced = {}, settings: Partial<HttpServerSettings> = {}): Promise<HttpService> {
+    const service = new HttpService(await mkdtemp(join(tmpdir(), "panorama-http-")), replaced, settings);
     await service.server.start().catch(async (error: unknown) => {
       await service.end();
       throw error;
@@ -214,30 +212,6 @@ export class HttpService {
 
   get url(): string {
     return `http://127.0.0.1:${this.port}`;
-  }
-
-  /** The use cases, grouped as by the application. */
-  get application(): RestUseCases {
-    const { parts } = this;
-    return {
-      accounts: {
-        admitApiRequest: parts.admitApiRequest,
-        noteKeyUse: parts.keyUses.note,
-        holdKey: parts.heldKeys.hold,
-      },
-      panoramas: {
-        create: parts.createPanorama,
-        waitFor: parts.waitForTask,
-        list: parts.listTasks,
-        cancel: parts.cancelTask,
-        delete: parts.deletePanorama,
-        checkUpload: parts.checkUpload,
-        uploadImages: parts.uploadImages,
-        receiveProviderWebhook: parts.receiveProviderWebhook,
-      },
-      credits: { readTotals: parts.readCredits },
-      events: { stream: parts.streamEvents },
-    };
   }
 
   /** Creates an account with a paid order and an API key. */
@@ -270,7 +244,7 @@ export class HttpService {
     await this.clock.advance(this.provider.nextPollMilliseconds());
     const generation = { ...LIMITS, generationDeadlineMilliseconds: 600_000 };
     await settleSubmittedTasks(this, generation)();
-    await checkGeneratedImages(this, { ...generation, seamMax: undefined })();
+    await checkGeneratedImages(this, { ...generation, resultBounds: {} })();
   }
 
   /** Tries once to save every finished image. */
@@ -287,15 +261,16 @@ export class HttpService {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  private counted<Arguments extends unknown[], Answer>(
-    name: string,
-    useCase: (...args: Arguments) => Answer,
-  ): (...args: Arguments) => Answer {
-    this.calls[name] = 0;
-    return (...args) => {
-      this.calls[name] = (this.calls[name] ?? 0) + 1;
-      return useCase(...args);
-    };
+  private counted<Group extends Readonly<Record<string, (...args: never[]) => unknown>>>(group: Group): Group {
+    const counting = Object.entries(group).map(([name, useCase]) => {
+      this.calls[name] = 0;
+      const count = (...args: never[]) => {
+        this.calls[name] = (this.calls[name] ?? 0) + 1;
+        return useCase(...args);
+      };
+      return [name, count];
+    });
+    return Object.fromEntries(counting) as Group;
   }
 }
 

@@ -75,6 +75,34 @@ export const silentServer = async (): Promise<{ port: number; end(): void }> => 
   return { port: (server.address() as AddressInfo).port, end };
 };
 
+/** A server that greets, and then sends one digit after the other, without an end. `open`: its connections. */
+export const drippingServer = async (): Promise<{ port: number; readonly open: number; end(): void }> => {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket);
+    socket.write("220 hello\r\n");
+    const drip = setInterval(() => socket.write("2"), 10);
+    socket.on("error", () => {});
+    socket.once("close", () => {
+      clearInterval(drip);
+      sockets.delete(socket);
+    });
+    socket.resume();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    get open() {
+      return sockets.size;
+    },
+    end: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+};
+
 /** Undoes quoted-printable, in which a long link has line breaks. */
 const decoded = (source: string): string =>
   source

@@ -1,4 +1,4 @@
-import { loadServer } from "../../adapters/http/load-server.js";
+import { loadServer } from "../../adapters/http/servers/load-server.js";
 import { readConfig } from "../../bootstrap/config.js";
 
 const { httpServer } = readConfig({ HTTP_SERVER: process.env.HTTP_SERVER })._unsafeUnwrap();

@@ -4,10 +4,10 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { tlsCertificate } from "../../adapters/http/tls-certificate.js";
+import { tlsCertificate } from "../../adapters/http/servers/tls-certificate.js";
 import { freePort } from "./free-port.js";
 
-/** The example of OPERATIONS.md. */
+/** The configuration that OPERATIONS.md explains. */
 const EXAMPLE = "bootstrap/deployment/nginx.conf";
 
 /** What the example names and a test cannot use: addresses of the instances, port and certificate. */

@@ -19,7 +19,7 @@ export const packetsAroundCreation = (json: string): readonly Row[] => {
     `POST /api/v1/panoramas HTTP/1.1\r\nhost: x\r\nx-api-key: ${key}\r\n${header}\r\n\r\n`;
   const whole = (key: string) => head(key, `content-length: ${json.length}`) + json;
   const chunked = (key: string, chunks: string) => head(key, "transfer-encoding: chunked") + chunks;
-  /** `node:http` must create all panoramas whose request it can read; the native server those followed by a new packet. */
+  /** `node:http` must create each panorama whose request it can read, the native server those before a new packet. */
   const row = (name: string, packets: (key: string) => readonly string[], charged: "both" | "node" | "neither") => ({
     name,
     of: (key: string) => ({ packets: packets(key) }),

@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
 
 /*
- * Checks of what a page shows and where its focus is. They run in the page, which has the types of a browser: this is why
- * they are text here.
+ * Checks of what a page shows and where its focus is. They run in the page, which has the types of a browser: this is
+ * why they are text here.
  */
 
 const CHECKS = `(() => {
@@ -131,7 +131,7 @@ const install = (page: Page): Promise<unknown> => page.evaluate(`window.pageChec
 
 type Stop = { readonly index: number; readonly problems: readonly string[] };
 
-/** Presses Tab from the start of the page to its end. Returns what is wrong: stops that are skipped, out of order or not visible. */
+/** Presses Tab through the whole page. Returns what is wrong: stops that are skipped, out of order or not visible. */
 export const tabThrough = async (page: Page): Promise<readonly string[]> => {
   await install(page);
   const expected = await call<string[]>(page, "start");

@@ -20,7 +20,7 @@ export const builtPage = async (entry: string, packages: readonly Plugin[] = [])
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg" width="2" height="1"/>';
 
-/** Fills the form of the page at this URL, and resolves to what it shows in the end. `problems` are errors in its console. */
+/** Fills in the form of the page at this URL. Resolves to what it finally shows. `problems`: errors in its console. */
 export const usePage = async (browser: Browser, url: string, apiKey: string, whileMade: () => Promise<void>) => {
   const page = await browser.newPage();
   const problems: string[] = [];

@@ -1,7 +1,7 @@
-import { accountId, anAccount, aPendingOrder, noon, orderId } from "../../adapters/contracts/builders.js";
-import { openSqliteDatabase } from "../../adapters/persistence/open-sqlite-database.js";
-import { credits } from "../../domain/credits.js";
-import { pay } from "../../domain/order.js";
+import { accountId, anAccount, aPendingOrder, noon, orderId } from "../../adapters/contracts/support/builders.js";
+import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
+import { credits } from "../../domain/credits/credits.js";
+import { pay } from "../../domain/credits/order.js";
 import { sqlStores } from "./sql-stores.js";
 
 /** A separate process, like an operator's command: opens account N and pays `count` orders of one credit each on it. */
@@ -9,7 +9,7 @@ const [file = "", n = "1", count = "1"] = process.argv.slice(2);
 const owner = accountId(Number(n));
 const database = await openSqliteDatabase(file);
 const { accounts, orders } = sqlStores(database);
-await accounts.open(anAccount({ id: owner }), undefined, undefined, undefined);
+await accounts.open(anAccount({ id: owner }));
 for (let i = 0; i < Number(count); i += 1) {
   const order = aPendingOrder({ id: orderId(Number(n) * 1_000_000 + i), accountId: owner, credits: credits(1) });
   await orders.insert(order);

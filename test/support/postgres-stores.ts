@@ -1,12 +1,12 @@
-import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
 import { sqlStores } from "./sql-stores.js";
 
 const TABLES =
   "account credit_order api_key key_spending task task_search ledger_entry idempotency_key rate_limit session password_link reference_image reference_upload task_reference task_metadata event webhook_endpoint webhook_delivery webhook_receiver operator_action";
 
 /**
- * Deletes all rows: ten times as fast as `truncate`, which makes new files. As a replica, the session runs no triggers: no
- * order of foreign keys, and no trigger that keeps the ledger.
+ * Deletes all rows: ten times as fast as `truncate`, which makes new files. As a replica, the session runs no triggers:
+ * foreign keys require no order, and no trigger keeps the ledger.
  */
 export const EMPTY_TABLES = `do $$ begin
   perform set_config('session_replication_role', 'replica', true);

@@ -3,28 +3,32 @@ import { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage
 import { ProviderChain } from "../../adapters/provider/provider-chain.js";
 import { PublicFetch } from "../../adapters/provider/public-fetch.js";
 import { UpstreamHttp } from "../../adapters/provider/remote/calls/upstream-http.js";
+import { comfy } from "../../adapters/provider/remote/comfy/comfy.js";
 import { comfyui } from "../../adapters/provider/remote/comfyui/comfyui.js";
 import { ComfyuiServers } from "../../adapters/provider/remote/comfyui/comfyui-servers.js";
-import { parseWorkflow } from "../../adapters/provider/remote/comfyui/workflow.js";
 import type { Dialect, Read } from "../../adapters/provider/remote/dialect.js";
 import { fal } from "../../adapters/provider/remote/fal/fal.js";
-import type { FalModel } from "../../adapters/provider/remote/fal/fal-models.js";
+import { type FalModelOptions, falChoice } from "../../adapters/provider/remote/fal/fal-choice.js";
 import { http as httpProvider } from "../../adapters/provider/remote/http/http.js";
 import { RemoteProvider } from "../../adapters/provider/remote/remote-provider.js";
 import { replicate } from "../../adapters/provider/remote/replicate/replicate.js";
 import { skybox } from "../../adapters/provider/remote/skybox/skybox.js";
 import type { WebhookUrls } from "../../adapters/provider/remote/webhooks/webhook-urls.js";
+import { namedWorkflow } from "../../adapters/provider/remote/workflows/bundled-workflows.js";
+import { type WorldlabsModel, worldlabs } from "../../adapters/provider/remote/worldlabs/worldlabs.js";
 import { unavailable } from "../../adapters/provider/unavailable.js";
 import type { CircuitState } from "../../application/ports/circuit-state.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { GenerationProvider } from "../../application/ports/generation-provider.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
-import { COMFYUI_KEY, FakeComfyui } from "./fake-comfyui.js";
+import { COMFY_KEY, FakeComfy } from "./fake-comfy.js";
+import { FakeComfyui } from "./fake-comfyui.js";
 import { FAL_KEY, FakeFal } from "./fake-fal.js";
 import { FakeHttpProvider, HTTP_TOKEN } from "./fake-http-provider.js";
 import type { FakeProvider } from "./fake-provider.js";
 import { FakeReplicate, FLUX_360_VERSION, REPLICATE_KEY } from "./fake-replicate.js";
 import { FakeSkybox, SKYBOX_KEY } from "./fake-skybox.js";
+import { FakeWorldlabs, WORLDLABS_KEY } from "./fake-worldlabs.js";
 
 export type Overrides = {
   readonly clock?: Clock;
@@ -66,24 +70,41 @@ export const startReplicate = async (overrides: Overrides = {}) => {
   return remote;
 };
 
+/** With an official model, which keeps three reference images and has no seed. */
+export const startSeedream = async (overrides: Overrides = {}) => {
+  const remote = await startUncheckedReplicate(overrides, "bytedance/seedream-4");
+  await remote.dialect.check?.(remote.read);
+  remote.fake.server.requests.length = 0;
+  return remote;
+};
+
 export const startUncheckedReplicate = async (overrides: Overrides = {}, model = REPLICATE_MODEL) => {
   const fake = await FakeReplicate.start();
   const { apiKey = REPLICATE_KEY } = overrides;
   return startWith(fake, replicate({ apiKey, baseUrl: fake.baseUrl, model }), overrides);
 };
 
-export const startFal = (overrides: Overrides = {}) => startFalModel({ id: "fal-ai/hunyuan_world" }, overrides);
+/** With the model that makes panoramas from one image. */
+export const startFalHunyuan = (overrides: Overrides = {}) => startFal(overrides, { model: "hunyuan-world" });
 
-export const FAL_FLUX = { id: "fal-ai/flux-lora", loraUrl: "https://weights.example/360.safetensors" } as const;
+export const FAL_FLUX = { model: "flux-lora", loraUrl: "https://weights.example/360.safetensors" } as const;
 
 /** With the model that makes panoramas from text. */
-export const startFalFlux = (overrides: Overrides = {}) => startFalModel(FAL_FLUX, overrides);
+export const startFalFlux = (overrides: Overrides = {}) => startFal(overrides, FAL_FLUX);
 
-const startFalModel = async (model: FalModel, overrides: Overrides) => {
+/** By default with fal's default model, which takes text and images. */
+export const startFal = async (overrides: Overrides = {}, options: FalModelOptions = {}) => {
   const fake = await FakeFal.start();
   const { apiKey = FAL_KEY } = overrides;
   const { baseUrl, platformUrl, jwksUrl } = fake;
-  return startWith(fake, fal({ apiKey, baseUrl, platformUrl, jwksUrls: [jwksUrl], model }), overrides);
+  const choice = falChoice(options)._unsafeUnwrap();
+  return startWith(fake, fal({ apiKey, baseUrl, platformUrl, jwksUrls: [jwksUrl], choice }), overrides);
+};
+
+export const startWorldlabs = async (overrides: Overrides = {}, model: WorldlabsModel = "marble-1.0-draft") => {
+  const fake = await FakeWorldlabs.start();
+  const { apiKey = WORLDLABS_KEY } = overrides;
+  return startWith(fake, worldlabs({ apiKey, baseUrl: fake.baseUrl, model }), overrides);
 };
 
 export const startHttp = async (overrides: Overrides = {}) => {
@@ -98,18 +119,26 @@ export const COMFYUI_WORKFLOW = {
   "2": { class_type: "CLIPTextEncode", inputs: { clip: ["1", 1], text: "equirectangular, {prompt}" } },
   "3": { class_type: "CLIPTextEncode", inputs: { clip: ["1", 1], text: "{negative_prompt}" } },
   "4": { class_type: "EmptyLatentImage", inputs: { width: "{width}", height: "{height}" } },
-  "5": { class_type: "KSampler", inputs: { model: ["1", 0], latent_image: ["4", 0], seed: "{seed}" } },
+  "5": {
+    class_type: "KSampler",
+    inputs: { model: ["1", 0], positive: ["2", 0], negative: ["3", 0], latent_image: ["4", 0], seed: "{seed}" },
+  },
   "9": { class_type: "SaveImage", inputs: { images: ["5", 0], filename_prefix: "panorama" } },
 };
 
-export const startComfyui = async (
-  overrides: Overrides = {},
-  workflow = parseWorkflow(COMFYUI_WORKFLOW)._unsafeUnwrap(),
-) => {
+/** `workflow`: the name of a bundled one, or its JSON. */
+export const startComfyui = async (overrides: Overrides = {}, workflow: unknown = COMFYUI_WORKFLOW) => {
   const fake = await FakeComfyui.start();
-  const { apiKey = COMFYUI_KEY } = overrides;
+  return startWith(fake, comfyui({ baseUrl: fake.baseUrl, workflow: namedWorkflow(workflow) }), overrides);
+};
+
+/** `workflow`: the name of a bundled one, or its JSON. */
+export const startComfy = async (overrides: Overrides = {}, workflow: unknown = COMFYUI_WORKFLOW) => {
+  const fake = await FakeComfy.start();
+  const { apiKey = COMFY_KEY } = overrides;
   fake.open = apiKey === "";
-  return startWith(fake, comfyui({ apiKey: apiKey || undefined, baseUrl: fake.baseUrl, workflow }), overrides);
+  const settings = { apiKey: apiKey || undefined, baseUrl: fake.baseUrl, workflow: namedWorkflow(workflow) };
+  return startWith(fake, comfy(settings), overrides);
 };
 
 /** Two ComfyUI servers, each over HTTP to its own fake. */
@@ -133,10 +162,12 @@ const startWith = <Fake extends FakeProvider>(fake: Fake, dialect: Dialect, over
   const publicFetch = new PublicFetch([fake.server.url]);
   const settings = { ...SETTINGS, ...overrides };
   /** Reads without the rate limiter and the circuit breaker, so that tests of these are not disturbed. */
-  const read: Read = async (path) => {
+  const read: Read = async (path, query) => {
     const { signal } = new AbortController();
-    const call = { method: "GET", url: dialect.baseUrl + path, headers: dialect.authorization, signal } as const;
-    return (await http.call(call)).mapErr(({ reason }) => unavailable(reason));
+    const call = { url: dialect.baseUrl + path, headers: dialect.authorization, body: query, signal };
+    return (await http.call({ method: query === undefined ? "GET" : "POST", ...call })).mapErr(({ reason }) =>
+      unavailable(reason),
+    );
   };
   return {
     provider: new RemoteProvider({ dialect, settings, http, publicFetch, storage, clock, warn, onCircuitChange }),

@@ -1,21 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import ts from "typescript";
-
-type PackageJson = { readonly exports: Readonly<Record<string, string | { readonly types: string }>> };
-
-/** A module that other projects can import: its public path, and the source file behind it. */
-type PublicModule = { readonly path: string; readonly source: string };
-
-/** The modules that `exports` in package.json names; "./package.json" is no module. */
-export const publicModules = async (): Promise<readonly PublicModule[]> => {
-  const { exports } = JSON.parse(await readFile("package.json", "utf8")) as PackageJson;
-  return Object.entries(exports).flatMap(([path, target]) =>
-    typeof target === "string"
-      ? []
-      : [{ path: path.slice(2), source: target.types.replace(/^\.\/dist\/(.*)\.d\.ts$/, "$1.ts") }],
-  );
-};
+import type { PublicModule } from "../../bootstrap/packages/public-modules.js";
 
 /** What a public module declares, and the project's files that these declarations import. */
 export type Declarations = PublicModule & { readonly text: string; readonly imports: readonly string[] };

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** The last release of OpenAPI Generator whose npm package contains the generator; later ones download it when they run. */
+/** The last release of OpenAPI Generator with the generator in its npm package. Later ones download it when run. */
 const GENERATOR = "node_modules/@openapitools/openapi-generator-cli/bin/openapi-generator.jar";
 
 const CODE_ONLY = "apiTests=false,modelTests=false,apiDocs=false,modelDocs=false";
@@ -73,7 +73,7 @@ const downgraded = (value: unknown): unknown => {
   const { const: only, type, ...others } = value as Record<string, unknown>;
   const schema = Object.fromEntries(Object.entries(others).map(([key, member]) => [key, downgraded(member)]));
   if (only !== undefined) schema.enum = [only];
-  if (schema.format === "date-time") delete schema.pattern; // the generator cannot read it, and the format says the same
+  if (schema.format === "date-time") delete schema.pattern; // the generator cannot read it; the format says the same
   if (Array.isArray(type)) return { ...schema, type: type.find((name) => name !== "null"), nullable: true };
   return type === undefined ? schema : { ...schema, type: downgraded(type) };
 };

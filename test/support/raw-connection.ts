@@ -35,8 +35,8 @@ export class RawConnection {
   }
 
   /**
-   * Returns the next complete answer by its content-length, or the received bytes if the connection is closed. Answers to
-   * HEAD and those with status 304 have no body.
+   * Returns the next complete answer by its content-length, or the received bytes if the connection is closed. Answers
+   * to HEAD and those with status 304 have no body.
    */
   async response(hasBody = true): Promise<string> {
     for (;;) {

@@ -12,7 +12,7 @@ export type Task = {
   seed?: number;
   metadata: Record<string, string>;
   output?: { image_url: string; slug: string; viewer_url: string; storage_status: string; thumbnail_url?: string };
-  error?: { code: string; message: string };
+  error?: { code: string; message: string; reason?: string; param?: string };
 };
 
 /** A REST client that uses only fetch, as a program of a customer would. Honours retry-after. */

@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CreateBucketCommand, S3Client } from "@aws-sdk/client-s3";
 import S3rver from "s3rver";
-import { tlsCertificate } from "../../adapters/http/tls-certificate.js";
+import { tlsCertificate } from "../../adapters/http/servers/tls-certificate.js";
 import type { S3Credentials } from "../../adapters/storage/s3-object-storage.js";
 
 /**
- * A real S3-compatible server: s3rver in this process, with https and its own certificate for localhost, or the one whose
- * URL is in `TEST_S3_URL`, such as http://ACCESS_KEY:SECRET_KEY@127.0.0.1:9000 of MinIO.
+ * A real S3-compatible server: s3rver in this process, with https and its own certificate for localhost, or the one
+ * whose URL is in `TEST_S3_URL`, such as http://ACCESS_KEY:SECRET_KEY@127.0.0.1:9000 of MinIO.
  */
 export class S3Server {
   readonly endpoint: string;

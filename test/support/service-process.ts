@@ -56,8 +56,8 @@ export class Installation {
   }
 
   /**
-   * What all processes of this installation have written to standard error, the first 64 MiB of it. A process writes its
-   * log in blocks: it is complete once `end("SIGTERM")` has resolved.
+   * What all processes of this installation have written to standard error, the first 64 MiB of it. A process writes
+   * its log in blocks: it is complete once `end("SIGTERM")` has resolved.
    */
   get log(): string {
     return this.#log;
@@ -68,7 +68,9 @@ export class Installation {
   }
 
   /** Starts `panorama serve`. Resolves when the service is ready, to the JSON that it printed. */
-  async start(environment: Record<string, string> = {}): Promise<{ url: string; demo_api_key?: string }> {
+  async start(
+    environment: Record<string, string> = {},
+  ): Promise<{ url: string; demo_api_key?: string; demo_email?: string; demo_password?: string }> {
     const child = spawn(process.execPath, [this.#program, "serve", "--json"], {
       env: { ...this.environment, ...environment },
       stdio: ["ignore", "pipe", "pipe"],

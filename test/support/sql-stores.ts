@@ -1,5 +1,5 @@
-import type { PostgresDatabase } from "../../adapters/persistence/postgres-database.js";
-import type { SqliteDatabase } from "../../adapters/persistence/sqlite-database.js";
+import type { PostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import type { SqliteDatabase } from "../../adapters/persistence/sqlite/sqlite-database.js";
 
 export { sqlStores } from "../../adapters/persistence/sql-stores.js";
 

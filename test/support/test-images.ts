@@ -1,6 +1,6 @@
 import { deflateSync } from "node:zlib";
 import sharp, { type Sharp } from "sharp";
-import type { PixelSize } from "../../domain/resolution.js";
+import type { PixelSize } from "../../domain/images/resolution.js";
 
 /**
  * An image without a visible seam between its left and right edge, like a panorama: red and green are waves around the
@@ -23,8 +23,8 @@ export const seamless = ({ widthPixels, heightPixels }: PixelSize): Sharp => {
 };
 
 /**
- * A panorama whose right edge is brighter than its left one by `levels`, in the upper part of its height. The brightness
- * grows from left to right.
+ * A panorama whose right edge is brighter than its left one by `levels`, in the upper part of its height. The
+ * brightness grows from left to right.
  */
 export const withSeam = ({ widthPixels, heightPixels }: PixelSize, levels: number, upperPart = 1): Sharp => {
   const pixels = Buffer.alloc(widthPixels * heightPixels * 3);

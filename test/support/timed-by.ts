@@ -1,9 +1,9 @@
 import type { HandClock } from "../../adapters/memory/hand-clock.js";
-import type { Database, Sql } from "../../adapters/persistence/database.js";
+import type { Database, Sql } from "../../adapters/persistence/sql/database.js";
 
 type TimedDatabase = Pick<Database, "dialect" | "sql" | "transaction">;
 
-/** A PostgreSQL database whose clock is set by hand, as far as statements of transactions read it into a column `now`. */
+/** A PostgreSQL database with a clock set by hand, for statements in transactions that read it into a column `now`. */
 export const timedBy = (clock: HandClock, database: TimedDatabase): TimedDatabase => {
   const timed = (sql: Sql): Sql => {
     return async (statement, parameters) =>

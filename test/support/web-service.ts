@@ -2,98 +2,60 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sharp from "sharp";
-import { parseTrustedProxies } from "../../adapters/http/client-address.js";
 import { HttpServer } from "../../adapters/http/http-server.js";
-import { openApiDocument } from "../../adapters/http/openapi-document.js";
+import { openApiDocument } from "../../adapters/http/openapi/openapi-document.js";
+import { parseTrustedProxies } from "../../adapters/http/requests/client-address.js";
 import { picturesOnDemand } from "../../adapters/imaging/pictures-on-demand.js";
 import { sharpImaging } from "../../adapters/imaging/sharp-imaging.js";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
-import { InProcessEventSignals } from "../../adapters/memory/in-process-event-signals.js";
 import { InProcessTaskSignals } from "../../adapters/memory/in-process-task-signals.js";
-import { MemoryAccountStore } from "../../adapters/memory/memory-account-store.js";
-import { MemoryApiKeyStore } from "../../adapters/memory/memory-api-key-store.js";
-import { MemoryApiRequests } from "../../adapters/memory/memory-api-requests.js";
-import { MemoryDatabase } from "../../adapters/memory/memory-database.js";
-import { MemoryDeliveryStore } from "../../adapters/memory/memory-delivery-store.js";
-import { MemoryEndpointStore } from "../../adapters/memory/memory-endpoint-store.js";
-import { MemoryEventStore } from "../../adapters/memory/memory-event-store.js";
-import { MemoryLedgerStore } from "../../adapters/memory/memory-ledger-store.js";
-import { MemoryOrderStore } from "../../adapters/memory/memory-order-store.js";
-import { MemoryPasswordLinkStore } from "../../adapters/memory/memory-password-link-store.js";
-import { MemoryRateLimits } from "../../adapters/memory/memory-rate-limits.js";
-import { MemoryReferenceStore } from "../../adapters/memory/memory-reference-store.js";
-import { MemorySessionStore } from "../../adapters/memory/memory-session-store.js";
-import { MemoryTaskStore } from "../../adapters/memory/memory-task-store.js";
+import { memoryPorts } from "../../adapters/memory/memory-ports.js";
 import { RecordingMail } from "../../adapters/memory/recording-mail.js";
 import { RecordingReporter } from "../../adapters/memory/recording-reporter.js";
 import { ScriptedProvider } from "../../adapters/memory/scripted-provider.js";
+import { MemoryAccountStore } from "../../adapters/memory/stores/memory-account-store.js";
+import { MemoryApiKeyStore } from "../../adapters/memory/stores/memory-api-key-store.js";
+import { MemoryApiRequests } from "../../adapters/memory/stores/memory-api-requests.js";
+import { MemoryDatabase } from "../../adapters/memory/stores/memory-database.js";
+import { MemoryDeliveryStore } from "../../adapters/memory/stores/memory-delivery-store.js";
+import { MemoryEndpointStore } from "../../adapters/memory/stores/memory-endpoint-store.js";
+import { MemoryLedgerStore } from "../../adapters/memory/stores/memory-ledger-store.js";
+import { MemoryOrderStore } from "../../adapters/memory/stores/memory-order-store.js";
+import { MemoryPasswordLinkStore } from "../../adapters/memory/stores/memory-password-link-store.js";
+import { MemoryRateLimits } from "../../adapters/memory/stores/memory-rate-limits.js";
+import { MemoryReferenceStore } from "../../adapters/memory/stores/memory-reference-store.js";
+import { MemorySessionStore } from "../../adapters/memory/stores/memory-session-store.js";
+import { memoryStores } from "../../adapters/memory/stores/memory-stores.js";
+import { memoryTasks } from "../../adapters/memory/stores/memory-tasks.js";
 import { ManualPayments } from "../../adapters/payments/manual-payments.js";
 import {
   type FilesystemObjectStorage,
   filesystemObjectStorage,
 } from "../../adapters/storage/filesystem-object-storage.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
-import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/share-pages.js";
+import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/panoramas/share-pages.js";
 import { type WebSettings, webPages } from "../../adapters/web/web-pages.js";
 import type { Page } from "../../adapters/web-page/page.js";
-import { admitApiRequest } from "../../application/accounts/admit-api-request.js";
-import { checkPasswordLink } from "../../application/accounts/check-password-link.js";
-import { createApiKey } from "../../application/accounts/create-api-key.js";
-import { findSession } from "../../application/accounts/find-session.js";
-import { heldKeys } from "../../application/accounts/held-keys.js";
 import { keyUses } from "../../application/accounts/key-uses.js";
-import { listApiKeys } from "../../application/accounts/list-api-keys.js";
-import { logIn } from "../../application/accounts/log-in.js";
-import { logOut } from "../../application/accounts/log-out.js";
 import { openAccount } from "../../application/accounts/open-account.js";
-import { readAccount } from "../../application/accounts/read-account.js";
-import { revokeApiKey } from "../../application/accounts/revoke-api-key.js";
-import { sendPasswordLink } from "../../application/accounts/send-password-link.js";
-import { setLowBalance } from "../../application/accounts/set-low-balance.js";
-import { setPasswordByLink } from "../../application/accounts/set-password-by-link.js";
-import { signUp } from "../../application/accounts/sign-up.js";
 import type { ApplicationSettings } from "../../application/application-settings.js";
 import { checkGeneratedImages } from "../../application/background/check-generated-images.js";
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
-import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
-import { buyCredits } from "../../application/credits/buy-credits.js";
+import { createApplication } from "../../application/create-application.js";
 import { payOrder } from "../../application/credits/pay-order.js";
-import { readCreditTotals } from "../../application/credits/read-credit-totals.js";
-import { readCredits } from "../../application/credits/read-credits.js";
-import { receivePaymentWebhook } from "../../application/credits/receive-payment-webhook.js";
-import { streamEvents } from "../../application/events/stream-events.js";
-import { cancelTask } from "../../application/panoramas/cancel-task.js";
-import { changeVisibility } from "../../application/panoramas/change-visibility.js";
-import { checkUpload } from "../../application/panoramas/check-upload.js";
-import { countAhead } from "../../application/panoramas/count-ahead.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
-import { deletePanorama } from "../../application/panoramas/delete-panorama.js";
-import { findOwnPanorama } from "../../application/panoramas/find-own-panorama.js";
-import { findPublicPanorama } from "../../application/panoramas/find-public-panorama.js";
 import { generationTime } from "../../application/panoramas/generation-time.js";
-import { listPublicPanoramas } from "../../application/panoramas/list-public-panoramas.js";
-import { listTasks } from "../../application/panoramas/list-tasks.js";
-import { readTask } from "../../application/panoramas/read-task.js";
-import { searchPublicPanoramas } from "../../application/panoramas/search-public-panoramas.js";
-import { uploadImages } from "../../application/panoramas/upload-images.js";
-import { waitForTask } from "../../application/panoramas/wait-for-task.js";
 import type { Payments } from "../../application/ports/payments.js";
-import { createEndpoint } from "../../application/webhooks/create-endpoint.js";
-import { deleteEndpoint } from "../../application/webhooks/delete-endpoint.js";
-import { enableEndpoint } from "../../application/webhooks/enable-endpoint.js";
-import { listDeliveries } from "../../application/webhooks/list-deliveries.js";
-import { listEndpoints } from "../../application/webhooks/list-endpoints.js";
-import { resendDelivery } from "../../application/webhooks/resend-delivery.js";
-import { rotateEndpointSecret } from "../../application/webhooks/rotate-endpoint-secret.js";
-import type { AccountId, Email } from "../../domain/account.js";
-import { parseCreationRequest } from "../../domain/creation-request.js";
-import { credits } from "../../domain/credits.js";
-import { PANORAMA_POLICY, RATE_LIMITS } from "../../domain/panorama-policy.js";
-import type { Slug } from "../../domain/slug.js";
-import type { SucceededTask, Task } from "../../domain/task.js";
-import { DEADLINES } from "./application.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { Email } from "../../domain/accounts/account.js";
+import { credits } from "../../domain/credits/credits.js";
+import { RATE_LIMITS } from "../../domain/panorama-policy.js";
+import { parseCreationRequest } from "../../domain/tasks/creation-request.js";
+import type { Slug } from "../../domain/tasks/slug.js";
+import type { SucceededTask, Task } from "../../domain/tasks/task.js";
+import { CREATION_SETTINGS } from "./application.js";
 import { builtClient } from "./built-client.js";
 import { fastSecrets } from "./fast-secrets.js";
 import { freePort } from "./free-port.js";
@@ -106,18 +68,23 @@ export type Person = { readonly id: AccountId; readonly email: string; readonly 
 /** The test image: four quarters of a sphere, each of one colour, from the back towards the east. */
 export const QUARTERS = ["#d02020", "#20a040", "#2040d0", "#e0c020"] as const;
 
+/** A PNG file of 1024 × 512 pixels. */
+export const quarteredImage = (): Promise<Buffer> => {
+  const quarters = QUARTERS.map((background, index) => ({
+    input: { create: { width: 256, height: 512, channels: 3 as const, background } },
+    left: index * 256,
+    top: 0,
+  }));
+  const canvas = sharp({ create: { width: 1024, height: 512, channels: 3, background: "white" } });
+  return canvas.composite(quarters).png().toBuffer();
+};
+
 /** Returns a real image that imaging can process, with a recognisable colour in each quarter. */
 class PaintingProvider extends ScriptedProvider {
   override download: ScriptedProvider["download"] = async (url) => {
     const scripted = await ScriptedProvider.prototype.download.call(this, url);
     if (this.script.download !== "image" && this.script.download !== "image_that_expires") return scripted;
-    const quarters = QUARTERS.map((background, index) => ({
-      input: { create: { width: 256, height: 512, channels: 3 as const, background } },
-      left: index * 256,
-      top: 0,
-    }));
-    const canvas = sharp({ create: { width: 1024, height: 512, channels: 3, background: "white" } });
-    const bytes = await canvas.composite(quarters).png().toBuffer();
+    const bytes = await quarteredImage();
     return scripted.map((result) => ({ ...result, bytes }));
   };
 }
@@ -133,7 +100,7 @@ export class WebService {
   readonly folder: string;
   readonly clock = new HandClock();
   readonly database = new MemoryDatabase();
-  readonly tasks = new MemoryTaskStore(this.database);
+  readonly tasks = memoryTasks(this.database);
   readonly accounts = new MemoryAccountStore(this.database);
   readonly orders = new MemoryOrderStore(this.database);
   readonly keys = new MemoryApiKeyStore(this.database);
@@ -213,7 +180,7 @@ export class WebService {
   /** Creates a panorama and runs the background work once, so that it reaches the state of the provider's script. */
   async panorama(owner: Person, body: Readonly<Record<string, unknown>> = {}): Promise<Task> {
     const request = parseCreationRequest({ resolution: "1k", prompt: "four quarters", visibility: "public", ...body });
-    const create = createPanorama(this, DEADLINES);
+    const create = createPanorama(this, CREATION_SETTINGS);
     const { task } = (await create(owner.id, request._unsafeUnwrap()))._unsafeUnwrap();
     await this.work();
     return (await this.tasks.find(task.id, owner.id))!;
@@ -232,7 +199,7 @@ export class WebService {
     await this.clock.advance(this.provider.nextPollMilliseconds());
     const generation = { ...limits, generationDeadlineMilliseconds: 600_000 };
     await settleSubmittedTasks(this, generation)();
-    await checkGeneratedImages(this, { ...generation, seamMax: undefined })();
+    await checkGeneratedImages(this, { ...generation, resultBounds: {} })();
     await keepFinishedImages(this, limits)();
   }
 
@@ -247,51 +214,30 @@ export class WebService {
 
   private async listen(port: number): Promise<void> {
     const staticFolder = await builtClient();
-    const { rateLimits, storage, url, settings } = this;
-    const { policy = PANORAMA_POLICY } = settings;
-    const ports = { ...this, payments: this.payments };
-    const shared = {
-      createPanorama: createPanorama(this, { ...DEADLINES, policy }),
-      listTasks: listTasks(ports),
-      checkUpload: checkUpload(ports, settings),
-      uploadImages: uploadImages(ports, settings),
-      readCredits: readCredits(ports),
-      rateLimits,
+    const { clock, storage, url, rateLimits, settings } = this;
+    const { requestsAt: _, ...stores } = memoryStores(this.database);
+    const application = createApplication({
+      ports: {
+        ...memoryPorts(clock, RATE_LIMITS),
+        ...stores,
+        ...this,
+        apiRequests: new MemoryApiRequests(this.database, rateLimits, clock),
+        payments: this.payments,
+        providerWebhooks: new Map(),
+      },
+      settings: { ...CREATION_SETTINGS, ...settings, generationDeadlineMilliseconds: 600_000 },
+    });
+    const { policy } = application;
+    const useCases = {
+      ...application,
+      accounts: { ...application.accounts, noteKeyUse: this.keyUses.note },
+      panoramas: { ...application.panoramas, isLate: this.generationTime.isLate },
     };
     const web = await webPages(
       {
-        ...shared,
-        readTask: readTask(ports),
-        findSession: findSession(ports),
-        logIn: logIn(ports),
-        logOut: logOut(ports),
-        signUp: signUp(ports, settings),
-        sendPasswordLink: sendPasswordLink(ports, settings),
-        checkPasswordLink: checkPasswordLink(ports),
-        setPasswordByLink: setPasswordByLink(ports, settings),
-        listPublicPanoramas: listPublicPanoramas(ports),
-        searchPublicPanoramas: searchPublicPanoramas(ports),
-        findPublicPanorama: findPublicPanorama(ports),
-        findOwnPanorama: findOwnPanorama(ports),
-        countAhead: countAhead(ports),
-        isLate: this.generationTime.isLate,
-        changeVisibility: changeVisibility(ports),
-        cancelTask: cancelTask(ports, { leaseMilliseconds: 60_000, generationDeadlineMilliseconds: 600_000 }),
-        deletePanorama: deletePanorama(ports),
-        readAccount: readAccount(ports),
-        listApiKeys: listApiKeys(ports),
-        createApiKey: createApiKey(ports),
-        revokeApiKey: revokeApiKey(ports),
-        setLowBalance: setLowBalance(ports),
-        buyCredits: buyCredits(ports),
-        clock: this.clock,
-        createEndpoint: createEndpoint(ports, { privateOrigins: [] }),
-        listEndpoints: listEndpoints(ports),
-        deleteEndpoint: deleteEndpoint(ports),
-        rotateEndpointSecret: rotateEndpointSecret(ports),
-        enableEndpoint: enableEndpoint(ports),
-        listDeliveries: listDeliveries(ports),
-        resendDelivery: resendDelivery(ports),
+        ...useCases,
+        clock,
+        rateLimits,
         images: storage,
         pictures: picturesOnDemand(storage, SOCIAL_IMAGE_SIZE),
       },
@@ -303,7 +249,7 @@ export class WebService {
         policy,
         signUpMode: this.settings.signUp ?? "open",
         heroPanoramas: this.heroPanoramas,
-        describe: async () => openApiDocument(url, policy),
+        describe: async (abilities) => openApiDocument(url, policy, abilities),
         welcomeCredits: this.settings.welcomeCredits,
         legal: this.settings.legal ?? [],
       },
@@ -312,32 +258,9 @@ export class WebService {
     this.server = new HttpServer(
       {
         makeServer,
-        ...shared,
-        policy,
-        streamEvents: streamEvents({
-          events: new MemoryEventStore(this.database),
-          tasks: this.tasks,
-          signals: new InProcessEventSignals(),
-        }),
-        clock: this.clock,
+        ...useCases,
+        clock,
         web,
-        receivePaymentWebhook: receivePaymentWebhook(ports),
-        receiveProviderWebhook: receiveProviderWebhook({
-          tasks: this.tasks,
-          clock: this.clock,
-          webhooks: new Map(),
-          pollDue: () => {},
-        }),
-        admitApiRequest: admitApiRequest({
-          requests: new MemoryApiRequests(this.database, rateLimits, this.clock),
-          secrets: this.secrets,
-        }),
-        readCredits: readCreditTotals(ports),
-        keyUses: this.keyUses,
-        heldKeys: heldKeys({ clock: this.clock }),
-        waitForTask: waitForTask(ports),
-        cancelTask: cancelTask(this, { leaseMilliseconds: 60_000, generationDeadlineMilliseconds: 600_000 }),
-        deletePanorama: deletePanorama(ports),
         storage,
         assets: storage,
         temporaryImage: undefined,

@@ -4,7 +4,7 @@ import { RemoteWebhooks } from "../../adapters/provider/remote/webhooks/remote-w
 import { WebhookUrls } from "../../adapters/provider/remote/webhooks/webhook-urls.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { IncomingWebhook, ProviderWebhooks } from "../../application/ports/provider-webhooks.js";
-import type { RemoteUnderTest } from "./contracts/remote-provider-contract.js";
+import type { RemoteUnderTest } from "./contracts/remote-setup.js";
 import { FAL_KEY } from "./fake-fal.js";
 import type { SignedWebhook } from "./fake-provider.js";
 import { REPLICATE_KEY } from "./fake-replicate.js";

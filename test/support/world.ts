@@ -1,23 +1,25 @@
 import { HandClock } from "../../adapters/memory/hand-clock.js";
 import { memoryPorts } from "../../adapters/memory/memory-ports.js";
-import { memoryStores } from "../../adapters/memory/memory-stores.js";
+import { memoryStores } from "../../adapters/memory/stores/memory-stores.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { generationTime } from "../../application/panoramas/generation-time.js";
-import type { AccountId, Email } from "../../domain/account.js";
-import { credits } from "../../domain/credits.js";
+import type { AccountId } from "../../domain/account-id.js";
+import type { Email } from "../../domain/accounts/account.js";
+import { credits } from "../../domain/credits/credits.js";
+import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import { type Stores, useCases } from "./application.js";
 
 /** The application with its stores; every other port is a memory adapter that the test controls. */
 export const aWorld = (stores: Stores = memoryStores()) => {
   const clock = new HandClock();
-  const { apiRequests: _, ...others } = memoryPorts(clock);
+  const { apiRequests: _, ...others } = memoryPorts(clock, RATE_LIMITS);
   const ports = {
     ...others,
     ...stores,
     ids: new RandomIds(), // several worlds may share the stores
     generationTime: generationTime(),
   };
-  const requests = stores.requestsAt(clock);
+  const requests = stores.requestsAt(clock, RATE_LIMITS);
   return { ...ports, requests, ...useCases(ports) };
 };
 
@@ -29,7 +31,7 @@ export const anOwner = async ({ accounts, ids, clock }: World, amount: number): 
   const now = clock.now();
   const order = { id: ids.orderId(), accountId: id, credits: credits(amount), createdAt: now };
   const account = { id, email: `${id}@example.com` as Email, createdAt: now };
-  const opened = await accounts.open(account, undefined, { ...order, state: "paid", paidAt: now }, undefined);
+  const opened = await accounts.open(account, { order: { ...order, state: "paid", paidAt: now } });
   opened._unsafeUnwrap();
   return id;
 };

@@ -4,16 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres-database.js";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
 import { PostgresServer } from "../support/postgres.js";
 import { buildRelease, releaseRef } from "../support/release.js";
 import { Installation } from "../support/service-process.js";
 
 /*
- * A rolling upgrade: `npm run test:upgrade`, with `-- --from REF` to upgrade from something else than the last released
- * tag. An instance of the release and one of this version run on one PostgreSQL while creations go on; then the older
- * one stops. Fails if a creation is lost, a task does not end, or the ledger is not exact. Needs the history of git,
- * and the network for the packages of the release if they differ from these.
+ * A rolling upgrade: `npm run verify upgrade`, with `-- --from REF` to upgrade from something else than the last
+ * released tag. An instance of the release and one of this version run on one PostgreSQL while creations go on; then
+ * the older one stops. Fails if a creation is lost, a task does not end, or the ledger is not exact. Needs the history
+ * of git, and the network for the packages of the release if they differ from these.
  */
 
 const CUSTOMERS = 5;

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import type { FailureCause } from "../../../application/ports/generation-provider.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { writeOnce } from "../../system/durable-file.js";
 import { isFileError } from "../../system/is-file-error.js";
@@ -21,8 +22,17 @@ const jobSchema = z.object({
 /** One generation order. */
 export type Job = z.output<typeof jobSchema>;
 
-/** How a generation ended; `reason` is for the log. */
-export type Outcome = { readonly kind: "painted" } | { readonly kind: "failed"; readonly reason: string };
+const failureSchema = z.object({
+  reason: z.string(),
+  cause: z.custom<FailureCause>().optional(),
+  imageIndex: z.int().optional(),
+});
+
+/** Why there is no picture; `reason` is for the log. */
+export type JobFailure = z.output<typeof failureSchema>;
+
+/** How a generation ended. */
+export type Outcome = { readonly kind: "painted" } | ({ readonly kind: "failed" } & JobFailure);
 
 /**
  * The durable state of the local provider: jobs, named by task id, and their outcomes. Every file is written once and
@@ -52,16 +62,16 @@ export class JobFolder {
     return text === undefined ? undefined : jobSchema.parse(JSON.parse(text.toString()));
   }
 
-  async finish(job: Job, result: Uint8Array | { readonly failed: string }): Promise<void> {
+  async finish(job: Job, result: Uint8Array | JobFailure): Promise<void> {
     await this.ready;
     if (result instanceof Uint8Array) await writeOnce(this.resultPath(job.resultName), result);
-    else await writeOnce(this.failurePath(job.resultName), result.failed);
+    else await writeOnce(this.failurePath(job.resultName), JSON.stringify(result));
   }
 
   async outcome(job: Job): Promise<Outcome | undefined> {
     if (await fileExists(this.resultPath(job.resultName))) return { kind: "painted" };
     const failure = await readIfExists(this.failurePath(job.resultName));
-    return failure === undefined ? undefined : { kind: "failed", reason: failure.toString() };
+    return failure === undefined ? undefined : { kind: "failed", ...failureIn(failure.toString()) };
   }
 
   /** `name` becomes a part of a path, so the caller must have checked it. */
@@ -111,6 +121,10 @@ export class JobFolder {
     return join(this.results, `${name}.failed`);
   }
 }
+
+/** Up to version 2.0 the text was the reason. */
+const failureIn = (text: string): JobFailure =>
+  text.startsWith("{") ? failureSchema.parse(JSON.parse(text)) : { reason: text };
 
 const readIfExists = (path: string): Promise<Buffer | undefined> => undefinedIfMissing(readFile(path));
 

@@ -2,6 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { Clock } from "../../../application/ports/clock.js";
 import type {
   Cancellation,
+  FailureCause,
   GeneratedImage,
   GenerationOrder,
   GenerationProvider,
@@ -12,18 +13,19 @@ import type {
   ResultGone,
   SubmissionFailure,
 } from "../../../application/ports/generation-provider.js";
+import { type PixelSize, RESOLUTIONS } from "../../../domain/images/resolution.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
-import { type PixelSize, RESOLUTIONS } from "../../../domain/resolution.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { decoding } from "../../system/load-sharp.js";
+import { photoSidePixels } from "../photo-views.js";
 import { unavailable } from "../unavailable.js";
-import { type Job, JobFolder } from "./job-folder.js";
+import { type Job, type JobFailure, JobFolder } from "./job-folder.js";
 import type { PaintingFailed, PaintPool } from "./paint-pool.js";
-import { REFERENCE_WIDTH_RADIANS, type Reference } from "./painter/references.js";
+import type { Reference } from "./painter/references.js";
 import { sceneOf } from "./painter/scene-of.js";
 import { REFERENCE_BYTES_MAX, type ReferenceImages } from "./reference-images.js";
 import { freshResultName, isResultName, triggerIn } from "./result-name.js";
-import { sandboxTriggerOf } from "./sandbox-trigger.js";
+import { type SandboxTrigger, sandboxTriggerOf } from "./sandbox-trigger.js";
 
 const ID_PREFIX = "local-";
 const POLL_MILLISECONDS = 500;
@@ -31,17 +33,34 @@ const SLOW_MILLISECONDS = 60_000;
 const KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
 const JPEG_QUALITY = 92;
 /**
- * More wait in the service's queue, with their own deadline. One account, which has five active tasks, does not fill it.
- * The paint pool limits the memory that these take.
+ * Further tasks wait in the service's queue, with their own deadline. One account, which has five active tasks, does
+ * not take all slots. The paint pool limits the memory that these take.
  */
 const CONCURRENCY_MAX = 32;
 /** How soon a process notices that another one has removed a job. */
 const WATCH_MILLISECONDS = 250;
+/** What these triggers report of a failed generation. */
+const CAUSES: Readonly<Partial<Record<SandboxTrigger, FailureCause>>> = {
+  content: "content_refused",
+  reference: "reference_unusable",
+  unreachable: "reference_unreachable",
+  timeout: "deadline_passed",
+  "queue-timeout": "never_started",
+  unavailable: "provider_unavailable",
+};
 /** The storage status in which the image of these triggers ends. */
 const ENDS = { expired: "expired", "storage-fail": "failed" } as const;
 
+type LocalProviderParts = {
+  readonly clock: Clock;
+  readonly references: ReferenceImages;
+  readonly pool: PaintPool;
+  readonly folder: string;
+  /** The origin that serves `temporaryImage`, as `/generations/{name}`. */
+  readonly publicUrl: string;
+  readonly delayMilliseconds: number;
+};
 type Painting = { readonly ended: Promise<void>; readonly stop: AbortController };
-type Failed = { readonly failed: string };
 
 /**
  * The embedded generation provider: paints a landscape from the words of the prompt and projects the reference images
@@ -61,15 +80,7 @@ export class LocalProvider implements GenerationProvider {
   /** Why a painting could not be stored: the next poll reports it once, and starts the painting again. */
   private readonly storageErrors = new Map<TaskId, string>();
 
-  /** `publicUrl` is the origin that serves `temporaryImage`, as `/generations/{name}`. */
-  constructor(
-    clock: Clock,
-    references: ReferenceImages,
-    pool: PaintPool,
-    folder: string,
-    publicUrl: string,
-    delayMilliseconds: number,
-  ) {
+  constructor({ clock, references, pool, folder, publicUrl, delayMilliseconds }: LocalProviderParts) {
     this.clock = clock;
     this.references = references;
     this.pool = pool;
@@ -145,7 +156,10 @@ export class LocalProvider implements GenerationProvider {
       return err(unavailable(storageError));
     }
     if (outcome === undefined || this.isDelayed(job)) return ok({ state: "running" });
-    if (outcome.kind === "failed") return ok({ state: "failed", reason: outcome.reason });
+    if (outcome.kind === "failed") {
+      const { reason, cause, imageIndex } = outcome;
+      return ok({ state: "failed", reason, cause, imageIndex });
+    }
     return ok({ state: "succeeded", temporaryUrl: this.temporaryUrlPrefix + job.resultName });
   }
 
@@ -161,11 +175,8 @@ export class LocalProvider implements GenerationProvider {
       if (bytes === undefined) return err({ kind: "result_gone", reason: "the temporary image does not exist" });
       const trigger = triggerIn(name);
       const thumbnail = trigger === "no-thumb" ? "unavailable" : "possible";
-      return ok(
-        trigger === "expired" || trigger === "storage-fail"
-          ? { bytes, thumbnail, ends: ENDS[trigger] }
-          : { bytes, thumbnail },
-      );
+      const image: GeneratedImage = { bytes, thumbnail, sourceType: "algorithmicMedia" };
+      return ok(trigger === "expired" || trigger === "storage-fail" ? { ...image, ends: ENDS[trigger] } : image);
     });
   }
 
@@ -206,7 +217,7 @@ export class LocalProvider implements GenerationProvider {
     await Promise.all([...this.painting.values()].map(({ ended }) => ended));
   }
 
-  /** Removes the job first: then no process starts it again, also if this one is killed before the painting has stopped. */
+  /** Removes the job first, so that no process starts it again, even if this one is killed before it stops painting. */
   private async remove(taskId: TaskId, job: Job | undefined): Promise<void> {
     await this.folder.remove(taskId);
     const painting = this.painting.get(taskId);
@@ -238,20 +249,26 @@ export class LocalProvider implements GenerationProvider {
   }
 
   /** `undefined` if it was stopped, or if this process is shutting down: then the next one paints it. */
-  private async paint(taskId: TaskId, job: Job, signal: AbortSignal): Promise<Uint8Array | Failed | undefined> {
+  private async paint(taskId: TaskId, job: Job, signal: AbortSignal): Promise<Uint8Array | JobFailure | undefined> {
     const { owner = taskId, widthPixels, heightPixels, imageUrls } = job;
-    if (sandboxTriggerOf(job.prompt) === "fail") return { failed: "the prompt asked for a failure" };
+    const trigger = sandboxTriggerOf(job.prompt);
+    const cause = trigger && CAUSES[trigger];
+    if (trigger === "fail" || cause !== undefined) {
+      const isAboutImage = cause === "reference_unusable" || cause === "reference_unreachable";
+      const imageIndex = isAboutImage && imageUrls.length > 0 ? imageUrls.length - 1 : undefined;
+      return { reason: "the prompt asked for a failure", cause, imageIndex };
+    }
+    if (trigger === "unusable") return Buffer.from("The prompt asked for what is no picture.");
 
     const size = { widthPixels, heightPixels };
-    // The resolution of the picture where a reference is shown: more would be invisible and cause aliasing.
-    const sidePixels = Math.ceil((1.25 * widthPixels * REFERENCE_WIDTH_RADIANS) / (2 * Math.PI));
+    const sidePixels = photoSidePixels(widthPixels);
     const extraBytes = imageUrls.length === 0 ? 0 : REFERENCE_BYTES_MAX + imageUrls.length * 3 * sidePixels ** 2;
     const done = await this.pool.run({ size, owner, extraBytes, signal }, async (paint) => {
       const references: Reference[] = [];
-      for (const url of imageUrls) {
+      for (const [imageIndex, url] of imageUrls.entries()) {
         const reference = await this.references.load(url, sidePixels, signal);
         if (signal.aborted) return undefined;
-        if (reference.isErr()) return { failed: reference.error.reason };
+        if (reference.isErr()) return { ...reference.error, imageIndex };
         references.push(reference.value);
       }
       const painted = await paint(sceneOf(job.prompt, references, job.seed), references);
@@ -280,8 +297,8 @@ const onDisk = async <T, E>(work: () => Promise<Result<T, E>>): Promise<Result<T
   }
 };
 
-const endOf = ({ kind, reason }: PaintingFailed): Failed | undefined =>
-  kind === "crashed" ? { failed: reason } : undefined;
+const endOf = ({ kind, reason }: PaintingFailed): JobFailure | undefined =>
+  kind === "crashed" ? { reason } : undefined;
 
 const encoded = (pixels: Uint8Array, { widthPixels: width, heightPixels: height }: PixelSize): Promise<Uint8Array> =>
   decoding((sharp) =>

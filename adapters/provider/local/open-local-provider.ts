@@ -16,7 +16,7 @@ export type LocalProviderOptions = {
   readonly publicUrl: string;
   /** Where the application hosts reference images. */
   readonly storage: ObjectStorage;
-  /** How long a generation takes at least, for the look of a real provider. By default 0. */
+  /** The shortest time of a generation, to resemble a real provider. By default 0. */
   readonly delayMilliseconds?: number | undefined;
   /** By default that of the operating system. */
   readonly clock?: Clock | undefined;
@@ -46,7 +46,7 @@ export const localProvider = ({
   const publicFetch = new PublicFetch(); // it fetches URLs that customers send, so it has no exempt origins
   const pool = new PaintPool(availableParallelism());
   const references = new ReferenceImages(storage, publicFetch);
-  return Object.assign(new LocalProvider(clock, references, pool, folder, publicUrl, delayMilliseconds), {
+  return Object.assign(new LocalProvider({ clock, references, pool, folder, publicUrl, delayMilliseconds }), {
     close: async () => {
       await Promise.all([pool.close(), publicFetch.close()]);
     },

@@ -1,9 +1,10 @@
 import { availableParallelism } from "node:os";
 import type { Worker } from "node:worker_threads";
 import { err, ok, type Result } from "neverthrow";
-import type { PixelSize } from "../../../domain/resolution.js";
-import { FairShare } from "./fair-share.js";
+import type { PixelSize } from "../../../domain/images/resolution.js";
+import { LeastServed } from "./least-served.js";
 import { PaintThreads } from "./paint-threads.js";
+import { raysPerColumn } from "./painter/ground-column.js";
 import type { Strip } from "./painter/paint.js";
 import type { Reference } from "./painter/references.js";
 import type { Scene } from "./painter/scene.js";
@@ -12,7 +13,7 @@ import { PixelMemory } from "./pixel-memory.js";
 /** What is painted, and for whom. */
 export type PaintOrder = {
   readonly size: PixelSize;
-  /** Orders of one owner share the time that one order of another owner gets. */
+  /** Whose order it is: the orders of the owner that got the least painting lately come first. */
   readonly owner: string;
   /** Memory that `work` needs in addition to the pixels. */
   readonly extraBytes: number;
@@ -44,6 +45,8 @@ type Canvas = {
 type Job = {
   readonly order: PaintOrder;
   readonly bytes: number;
+  /** Of the orders that got room while there was too little for this one. */
+  bytesPassed: number;
   /** `undefined` once it has room. */
   enter: ((failure: PaintingFailed | undefined) => void) | undefined;
   canvas: Canvas | undefined;
@@ -53,8 +56,11 @@ type Job = {
 const CLOSED: PaintingFailed = { kind: "closed", reason: "the paint pool is closed" };
 const STOPPED: PaintingFailed = { kind: "stopped", reason: "the painting was stopped" };
 
-/** Narrow, so that workers finish at about the same time and a small picture does not wait for a whole large one. */
-const STRIP_COLUMNS = 128;
+/** What a thread paints in less than 50 ms: an owner that comes first waits so long for what is being painted. */
+const STRIP_RAYS = 65_536;
+
+/** About two 4k pictures. An owner that paints all the time counts as having got one and a half times this. */
+const HALF_LIFE_RAYS = 16_000_000;
 
 /** Starting a worker takes about 50 ms, and it takes about 15 MiB of memory. */
 const IDLE_MILLISECONDS = 10_000;
@@ -64,12 +70,13 @@ const BYTES_MAX = 96 * 1024 * 1024;
 
 /**
  * Paints pictures on worker threads, without blocking the event loop. An order waits until there is room in memory, and
- * takes none before. Its picture is cut into strips of columns. Room and threads are shared fairly among owners.
+ * takes none before. Its picture is cut into strips of columns. Room and threads go to the owner that got the least
+ * painting lately, and within an owner to the oldest order.
  */
 export class PaintPool {
   private readonly threads: PaintThreads;
   private readonly bytesMax: number;
-  private readonly share = new FairShare();
+  private readonly served = new LeastServed(HALF_LIFE_RAYS, STRIP_RAYS / 2);
   private readonly jobs = new Set<Job>();
   private readonly memory: PixelMemory;
   private readonly idleMilliseconds: number;
@@ -92,11 +99,10 @@ export class PaintPool {
   async run<T>(order: PaintOrder, work: (paint: Paint) => Promise<T>): Promise<Result<T, PaintingFailed>> {
     if (this.closed) return err(CLOSED);
     clearTimeout(this.forget);
-    const { size, extraBytes, owner, signal } = order;
+    const { size, extraBytes, signal } = order;
     const bytes = 3 * size.widthPixels * size.heightPixels + extraBytes;
-    const job: Job = { order, bytes, enter: undefined, canvas: undefined, pixels: undefined };
+    const job: Job = { order, bytes, bytesPassed: 0, enter: undefined, canvas: undefined, pixels: undefined };
     const stop = () => this.stop(job, STOPPED);
-    this.share.join(owner);
     this.jobs.add(job);
     signal.addEventListener("abort", stop);
     try {
@@ -111,10 +117,8 @@ export class PaintPool {
     } finally {
       signal.removeEventListener("abort", stop);
       this.jobs.delete(job);
-      this.share.leave(owner);
       if (job.pixels !== undefined) this.memory.giveBack(job.pixels);
-      // Threads that are idle for so long end, and with them their references.
-      if (this.jobs.size === 0) this.forget = setTimeout(() => this.memory.clear(), this.idleMilliseconds).unref();
+      if (this.jobs.size === 0) this.forget = setTimeout(() => this.forgetAll(), this.idleMilliseconds).unref();
       this.letIn();
     }
   }
@@ -127,16 +131,35 @@ export class PaintPool {
     await this.threads.close();
   }
 
-  /** Gives room to the orders that should end first. An owner has at most half of it. */
+  /** The pool was idle for `idleMilliseconds`. Its threads end after the same time, and no longer use the memory. */
+  private forgetAll(): void {
+    this.memory.clear();
+    this.served.clear();
+  }
+
+  /**
+   * Gives room to the orders that come first. An owner has at most half of it. One that does not fit may be passed by
+   * those of other owners, but not for ever.
+   */
   private letIn(): void {
-    for (const job of this.byEnd(({ enter }) => enter !== undefined)) {
-      const others = [...this.jobs].filter(({ enter }) => enter === undefined);
-      const own = others.filter(({ order }) => order.owner === job.order.owner);
-      if (own.length > 0 && bytesOf(own) + job.bytes > this.bytesMax / 2) continue;
-      // A smaller one does not pass it: that could go on for ever.
-      if (others.length > 0 && bytesOf(others) + job.bytes > this.bytesMax) return;
-      job.enter?.(undefined);
-      job.enter = undefined;
+    const tooLarge: Job[] = [];
+    const waitingOwners = new Set<string>();
+    for (const job of this.inOrder(({ enter }) => enter !== undefined)) {
+      const { owner } = job.order;
+      if (waitingOwners.has(owner)) continue;
+      const inside = [...this.jobs].filter(({ enter }) => enter === undefined);
+      const own = inside.filter(({ order }) => order.owner === owner);
+      const isHalf = own.length > 0 && bytesOf(own) + job.bytes > this.bytesMax / 2;
+      const isFull = inside.length > 0 && bytesOf(inside) + job.bytes > this.bytesMax;
+      if (isHalf || isFull) {
+        if (!isHalf && job.bytesPassed >= this.bytesMax) return;
+        if (!isHalf) tooLarge.push(job);
+        waitingOwners.add(owner);
+      } else {
+        for (const passed of tooLarge) passed.bytesPassed += job.bytes;
+        job.enter?.(undefined);
+        job.enter = undefined;
+      }
     }
   }
 
@@ -169,7 +192,7 @@ export class PaintPool {
 
   private dispatch(): void {
     while (!this.closed && this.threads.hasFree()) {
-      const [job] = this.byEnd(({ canvas }) => canvas !== undefined && columnsLeft(canvas) > 0);
+      const [job] = this.inOrder(({ canvas }) => canvas !== undefined && columnsLeft(canvas) > 0);
       if (job?.canvas === undefined) return;
       void this.paintStrip(job, job.canvas);
     }
@@ -177,10 +200,11 @@ export class PaintPool {
 
   private async paintStrip({ order }: Job, canvas: Canvas): Promise<void> {
     const from = canvas.nextColumn;
-    const to = Math.min(from + STRIP_COLUMNS, order.size.widthPixels);
+    const rays = raysPerColumn(order.size);
+    const to = Math.min(from + Math.max(1, Math.floor(STRIP_RAYS / rays)), order.size.widthPixels);
     canvas.nextColumn = to;
     canvas.running += 1;
-    this.share.add(order.owner, (to - from) * order.size.heightPixels);
+    this.served.add(order.owner, (to - from) * rays);
     const error = await this.threads.paint({ ...canvas.strip, from, to });
     canvas.running -= 1;
     if (error !== undefined) failCanvas(canvas, { kind: "crashed", reason: error.message });
@@ -196,11 +220,9 @@ export class PaintPool {
     if (canvas.running === 0) canvas.finish();
   }
 
-  /** Those that should end first come first. */
-  private byEnd(wanted: (job: Job) => boolean): readonly Job[] {
-    const end = ({ order, canvas }: Job) =>
-      this.share.endOf(order.owner, (order.size.widthPixels - (canvas?.nextColumn ?? 0)) * order.size.heightPixels);
-    return [...this.jobs].filter(wanted).sort((a, b) => end(a) - end(b));
+  private inOrder(wanted: (job: Job) => boolean): readonly Job[] {
+    // The sort is stable: of equals, the oldest one is the first.
+    return [...this.jobs].filter(wanted).sort((a, b) => this.served.of(a.order.owner) - this.served.of(b.order.owner));
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Memory for pixels that threads share. It is used again for the next picture: a thread that has painted keeps a reference
+ * Memory for pixels that threads share. It is reused for the next picture: a thread that has painted keeps a reference
  * until its own garbage collection, which may be minutes away.
  */
 export class PixelMemory {

@@ -1,13 +1,17 @@
 import { err, ok, type Result } from "neverthrow";
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
-import { IMAGE_PIXELS_MAX, imageTypeOf } from "../../../domain/image-type.js";
-import { UPLOAD_LIMITS } from "../../../domain/upload-rules.js";
+import { IMAGE_PIXELS_MAX, imageTypeOf } from "../../../domain/images/image-type.js";
+import { UPLOAD_LIMITS } from "../../../domain/images/upload-rules.js";
+import { decodingError, sizeOfImage } from "../../system/image-header.js";
 import { decoding } from "../../system/load-sharp.js";
 import type { PublicFetch } from "../public-fetch.js";
 import type { Reference } from "./painter/references.js";
 
 /** `reason` is for the log. */
-export type UnusableReference = { readonly kind: "unusable_reference"; readonly reason: string };
+export type UnusableReference = {
+  readonly cause: "reference_unreachable" | "reference_unusable";
+  readonly reason: string;
+};
 
 const FETCH_TIMEOUT_MILLISECONDS = 20_000;
 
@@ -35,18 +39,22 @@ export class ReferenceImages {
     if (name !== undefined) {
       const stored = await this.storage.read(name);
       return stored.mapErr((error) =>
-        unusable(error.kind === "not_found" ? "a hosted reference image is not found" : error.reason),
+        unreachable(error.kind === "not_found" ? "a hosted reference image is not found" : error.reason),
       );
     }
     const limits = { bytesMax: REFERENCE_BYTES_MAX, timeoutMilliseconds: FETCH_TIMEOUT_MILLISECONDS, stopped };
     const fetched = await this.publicFetch.get(url, limits);
-    return fetched.map(({ bytes }) => bytes).mapErr(({ reason }) => unusable(`a reference image: ${reason}`));
+    return fetched
+      .map(({ bytes }) => bytes)
+      .mapErr(({ kind, reason }) => (kind === "too_large" ? unusable : unreachable)(`a reference image: ${reason}`));
   }
 }
 
 const decode = async (bytes: Uint8Array, sidePixels: number): Promise<Result<Reference, UnusableReference>> => {
   // The signature decides which decoder runs, so that only these three formats are ever decoded.
   if (imageTypeOf(bytes) === undefined) return err(unusable("a reference image is not a JPEG, PNG or WebP"));
+  const size = await sizeOfImage(bytes);
+  if (size.isErr()) return err(unusable(`a reference image: ${size.error}`));
   try {
     const { data, info } = await decoding((sharp) =>
       sharp(bytes, { limitInputPixels: IMAGE_PIXELS_MAX })
@@ -61,8 +69,9 @@ const decode = async (bytes: Uint8Array, sidePixels: number): Promise<Result<Ref
     pixels.set(data);
     return ok({ widthPixels: info.width, heightPixels: info.height, pixels });
   } catch (error) {
-    return err(unusable(`a reference image cannot be decoded: ${error instanceof Error ? error.message : error}`));
+    return err(unusable(`a reference image: ${decodingError(error)}`));
   }
 };
 
-const unusable = (reason: string): UnusableReference => ({ kind: "unusable_reference", reason });
+const unusable = (reason: string): UnusableReference => ({ cause: "reference_unusable", reason });
+const unreachable = (reason: string): UnusableReference => ({ cause: "reference_unreachable", reason });

@@ -1,5 +1,20 @@
 /** Outcomes that a prompt can request from the local provider, as in payment sandboxes, to test each of them. */
-const SANDBOX_TRIGGERS = ["fail", "reject", "no-id", "slow", "expired", "storage-fail", "no-thumb"] as const;
+const SANDBOX_TRIGGERS = [
+  "fail",
+  "content",
+  "reference",
+  "unreachable",
+  "unusable",
+  "timeout",
+  "queue-timeout",
+  "unavailable",
+  "reject",
+  "no-id",
+  "slow",
+  "expired",
+  "storage-fail",
+  "no-thumb",
+] as const;
 
 export type SandboxTrigger = (typeof SANDBOX_TRIGGERS)[number];
 

@@ -2,17 +2,19 @@ import type { Result } from "neverthrow";
 import type { Clock } from "../../../application/ports/clock.js";
 import type {
   Cancellation,
+  CustomersCause,
   GenerationOrder,
   Progress,
   ProviderUnavailable,
   SubmissionFailure,
 } from "../../../application/ports/generation-provider.js";
-import type { CreationRequest } from "../../../domain/creation-request.js";
-import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import type { Abilities } from "../../../domain/tasks/abilities.js";
+import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import type { PublicFetch } from "../public-fetch.js";
 import type { Answer, Form, UpstreamHttp } from "./calls/upstream-http.js";
 import type { HostedImages } from "./images/reference-input.js";
+import type { GivenAs } from "./leading-prompt.js";
 import type { CheckFailure } from "./remote-options.js";
 import type { VerifySignature } from "./webhooks/remote-webhooks.js";
 
@@ -25,20 +27,38 @@ export type ProviderAccess = {
 
 /** Everything that differs from provider to provider. `RemoteProvider` does the rest. */
 export type Dialect = {
+  /** Of the provider. */
   readonly name: string;
+  /** The model or preset, if there are several; `name:model` is the name of its place. Without colons. */
+  readonly model?: string | undefined;
   readonly baseUrl: string;
-  /** Where `check` and `listSince` read, if not below `baseUrl`: another host, with an outage and a rate limit of its own. */
+  /** Where `check` and `listSince` read, if not below `baseUrl`: another host with its own outages and rate limit. */
   readonly listBaseUrl?: string;
   /** The header that carries the API key. */
   readonly authorization: Readonly<Record<string, string>>;
   /** Headers for results on the provider's own host; absent if they are read without the API key. */
   readonly resultHeaders?: Readonly<Record<string, string>>;
   readonly defaults: ProviderDefaults;
-  /** As `GenerationProvider.canMake`. Absent if the provider can make every request. */
-  canMake?(request: CreationRequest): Result<void, InvalidRequest>;
+  /**
+   * What the model keeps of a request. May change with `check`. Absent if it can make whatever the specification
+   * allows.
+   */
+  abilities?(): Abilities;
   /** Checks API key and settings when the service starts. Absent if no call of the provider can verify them. */
   check?(read: Read): Promise<Result<void, CheckFailure>>;
   creation(order: GenerationOrder, context: CreationContext): Creation;
+  /**
+   * Why a creation was answered with this 4xx, if the customer can change it. Absent if the provider's answers do not
+   * tell.
+   */
+  causeOf?(refusal: Answer): CustomersCause | undefined;
+  /** Whether a creation with this 4xx may have started something all the same. Absent if none may. */
+  mayHaveStarted?(refusal: Answer): boolean;
+  /**
+   * Why the provider cannot make what a creation with this 4xx has asked for, whoever asks: the operator is warned.
+   * Completes a sentence. Absent if the provider's answers do not tell.
+   */
+  misunderstood?(refusal: Answer): string | undefined;
   /** The upstream task id in the body of a 2xx answer to a creation. */
   upstreamTaskIdOf(body: unknown): Result<string, SubmissionFailure>;
   pollPath(upstreamTaskId: string): string;
@@ -53,18 +73,21 @@ export type Dialect = {
    * for it.
    */
   cancel?(upstreamTaskId: string, calls: CancelCalls): Promise<Result<Cancellation, ProviderUnavailable>>;
-  /** The path that deletes a finished task with its image. Absent if the provider has no such call. */
-  discardPath?(upstreamTaskId: string): string;
+  /**
+   * The path that deletes a finished task with its image; `undefined` if the provider does not know the task. Calls
+   * `read` if more is needed. Absent if the provider has no such call.
+   */
+  discardPath?(upstreamTaskId: string, read: Read): Promise<Result<string | undefined, ProviderUnavailable>>;
   /**
    * Looks a task up where the provider takes our own task id; `undefined` if it does not know the task. `read` repeats
    * what fails, and its answers are JSON or 404.
    */
   find?(taskId: TaskId, read: Read): Promise<Result<string | undefined, ProviderUnavailable>>;
   /**
-   * For a provider without `find`: the tasks that were submitted after `since`. Absent if the provider cannot list its
-   * tasks either: then a lost submission cannot be found again.
+   * For a provider without `find`: the tasks that were submitted after `since`. Absent, or `undefined`, if the provider
+   * cannot list its tasks either: then a lost submission cannot be found again.
    */
-  listSince?(since: Date): TaskList;
+  listSince?(since: Date): TaskList | undefined;
   /** Absent if the provider does not document a signature: then only the URL proves that a webhook is genuine. */
   signatureOf?(http: UpstreamHttp, clock: Clock): VerifySignature;
 };
@@ -78,8 +101,11 @@ export type ProviderDefaults = {
   readonly concurrencyMax: number | undefined;
 };
 
-/** Reads a path below the base URL. An answer with any status is `ok`. */
-export type Read = (path: string) => Promise<Result<Answer, ProviderUnavailable>>;
+/**
+ * Reads a path below the base URL. With a `query` it is a POST with that JSON, which must change nothing: it may be
+ * repeated. An answer with any status is `ok`.
+ */
+export type Read = (path: string, query?: object) => Promise<Result<Answer, ProviderUnavailable>>;
 
 export type CancelCalls = {
   readonly read: Read;
@@ -100,8 +126,15 @@ export type CreationContext = {
   readonly webhookUrl: string | undefined;
   /** The service gives up the generation after this time; the provider should cancel it then and not bill it. */
   readonly deadlineSeconds: number;
+  /**
+   * The request's prompt with instructions for a model that was not trained on panoramas. Its reference images are
+   * given as they are (`separate`) if `givenAs` is absent.
+   */
+  readonly promptFor: (request: CreationRequest, givenAs?: GivenAs) => string;
   readonly storage: HostedImages;
   readonly read: Read;
+  /** Reads where `check` reads. */
+  readonly readList: Read;
   readonly publicFetch: Pick<PublicFetch, "get">;
   /** Sends a file that the creation needs. It starts nothing. */
   upload(path: string, form: Form): Promise<Result<Answer, ProviderUnavailable>>;
@@ -112,12 +145,14 @@ export type Creation = {
   readonly method?: "POST" | "PUT";
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The error is a reason for the log. */
-  body(): Promise<Result<unknown, string>>;
+  /** The error is a reason for the log, or the whole failure if more is known about it. */
+  body(): Promise<Result<unknown, string | SubmissionFailure>>;
 };
 
 export type Report =
   | Progress
+  /** The provider does not understand what the adapter has sent. Fails the task and warns the operator. */
+  | { readonly state: "misunderstood"; readonly reason: string }
   /** May have come too early: counts as `duringGracePeriod` first, and as failed with `reason` afterwards. */
   | {
       readonly state: "uncertain";

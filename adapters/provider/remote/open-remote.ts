@@ -4,7 +4,7 @@ import { UpstreamHttp } from "./calls/upstream-http.js";
 import type { Dialect } from "./dialect.js";
 import { REMOTE_DEFAULTS } from "./remote-defaults.js";
 import type { OpenProvider, RemoteOptions } from "./remote-options.js";
-import { RemoteProvider } from "./remote-provider.js";
+import { nameOf, RemoteProvider } from "./remote-provider.js";
 import { RemoteWebhooks } from "./webhooks/remote-webhooks.js";
 import { WebhookUrls } from "./webhooks/webhook-urls.js";
 
@@ -21,20 +21,26 @@ export const openRemote = (
       ? new WebhookUrls(publicUrl, dialect.name, apiKey)
       : undefined;
   const verifySignature = dialect.signatureOf?.(connections.http, clock);
-  return Object.assign(remoteWith(dialect, dialect.name, { ...options, clock }, connections, webhookUrls), {
-    webhooks: webhookUrls && new RemoteWebhooks(webhookUrls, verifySignature),
-    close: () => closeConnections(connections),
-  });
+  return Object.assign(
+    remoteWith({ dialect, name: nameOf(dialect), options: { ...options, clock }, connections, webhookUrls }),
+    {
+      webhooks: webhookUrls && new RemoteWebhooks(webhookUrls, verifySignature),
+      close: () => closeConnections(connections),
+    },
+  );
 };
 
-/** The adapter of one server. `name` is that of its events. */
-export const remoteWith = (
-  dialect: Dialect,
-  name: string,
-  options: RemoteOptions,
-  connections: Connections,
-  webhookUrls?: WebhookUrls,
-): RemoteProvider => {
+type RemoteParts = {
+  readonly dialect: Dialect;
+  /** Of the events. */
+  readonly name: string;
+  readonly options: RemoteOptions;
+  readonly connections: Connections;
+  readonly webhookUrls: WebhookUrls | undefined;
+};
+
+/** The adapter of one server. */
+export const remoteWith = ({ dialect, name, options, connections, webhookUrls }: RemoteParts): RemoteProvider => {
   const { storage = NO_STORAGE, clock = new SystemClock(), onEvent = () => {}, onCall, ...limits } = options;
   const { submitTimeoutMilliseconds, generationDeadlineMilliseconds } = REMOTE_DEFAULTS;
   onEvent({ kind: "circuit", provider: name, state: "closed" });
@@ -46,6 +52,7 @@ export const remoteWith = (
       concurrencyMax: limits.concurrencyMax,
       submitTimeoutMilliseconds: limits.submitTimeoutMilliseconds ?? submitTimeoutMilliseconds,
       generationDeadlineMilliseconds: limits.generationDeadlineMilliseconds ?? generationDeadlineMilliseconds,
+      promptTemplate: limits.promptTemplate,
       webhookUrls,
     },
     ...connections,

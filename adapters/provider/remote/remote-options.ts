@@ -8,8 +8,8 @@ import type { ProviderWebhooks } from "../../../application/ports/provider-webho
 /** The options of every remote provider. Each provider adds its own; most of them are optional. */
 export type RemoteOptions = {
   /**
-   * Where the application hosts reference images. They are read there and sent as bytes, because the provider may not reach
-   * their URLs. Without it, the provider gets every reference image by its URL.
+   * Where the application hosts reference images. They are read there and sent as bytes, because the provider may not
+   * reach their URLs. Without it, the provider gets every reference image by its URL.
    */
   readonly storage?: Pick<ObjectStorage, "nameOf" | "read"> | undefined;
   /** By default that of the operating system. */
@@ -26,11 +26,17 @@ export type RemoteOptions = {
   readonly concurrencyMax?: number | undefined;
   /** Time for a whole creation, with the wait for the rate limiter and for reference images. By default 30 000. */
   readonly submitTimeoutMilliseconds?: number | undefined;
-  /** The application gives a generation up after this time; the provider is asked to cancel it then. By default 600 000. */
+  /** The application gives up a generation after this time, and asks the provider to cancel it. By default 600 000. */
   readonly generationDeadlineMilliseconds?: number | undefined;
   /**
-   * Where the provider reaches the application: an https origin without a trailing slash, such as `https://panoramas.example`.
-   * Webhooks are sent to `/hooks/{provider}` there. Without it, or with another scheme, generations are only polled.
+   * The prompt for models that were not trained on panoramas, with `{prompt}` and `{references}`. By default
+   * `PROMPT_TEMPLATE` (leading-prompt.ts).
+   */
+  readonly promptTemplate?: string | undefined;
+  /**
+   * Where the provider reaches the application: an https origin without a trailing slash, such as
+   * `https://panoramas.example`. Webhooks are sent to `/hooks/{provider}` there. Without it, or with another scheme,
+   * generations are only polled.
    */
   readonly publicUrl?: string | undefined;
 };
@@ -45,8 +51,9 @@ export type ProviderEvent =
   | { readonly kind: "circuit"; readonly provider: string; readonly state: CircuitState };
 
 /**
- * A call to a provider's interface. `outcome` is the class of the answer's status, such as `2xx`, or why there is no answer:
- * `not_sent` (no connection, or the circuit breaker is open), `too_late` (its time was over before it was sent), `no_answer`.
+ * A call to a provider's interface. `outcome` is the class of the answer's status, such as `2xx`, or why there is no
+ * answer: `not_sent` (no connection, or the circuit breaker is open), `too_late` (its time was over before it was
+ * sent), `no_answer`.
  */
 export type ProviderCall = {
   readonly provider: string;
@@ -56,9 +63,9 @@ export type ProviderCall = {
 };
 
 /**
- * What a check of a provider's settings found. `misconfigured`: nothing can work until a setting is changed. `unchecked`: the
- * answer says nothing about the settings, as in an outage. `reason` is one line for the operator. It names a setting by its
- * variable of the service (OPERATIONS.md), such as `REPLICATE_API_KEY` for `apiKey`.
+ * What a check of a provider's settings found. `misconfigured`: nothing can work until a setting is changed.
+ * `unchecked`: the answer says nothing about the settings, as in an outage. `reason` is one line for the operator. It
+ * names a setting by its variable of the service (CONFIGURATION.md), such as `REPLICATE_API_KEY` for `apiKey`.
  */
 export type CheckFailure = { readonly kind: "misconfigured" | "unchecked"; readonly reason: string };
 

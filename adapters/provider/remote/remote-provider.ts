@@ -12,9 +12,10 @@ import type {
   Readiness,
   SubmissionFailure,
 } from "../../../application/ports/generation-provider.js";
-import type { CreationRequest } from "../../../domain/creation-request.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import { type Abilities, ALL_ABILITIES, admitAbilities } from "../../../domain/tasks/abilities.js";
+import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import type { PublicFetch } from "../public-fetch.js";
 import { unavailable } from "../unavailable.js";
 import { jsonOf } from "./answers/body.js";
@@ -22,12 +23,13 @@ import { downloadResult } from "./answers/download-result.js";
 import { GracePeriod } from "./answers/grace-period.js";
 import { UnknownStatuses } from "./answers/unknown-statuses.js";
 import { confirmStop } from "./calls/confirm-stop.js";
-import { ProviderApi, type ProviderApiParts } from "./calls/provider-api.js";
 import type { Answer } from "./calls/upstream-http.js";
 import { correlationSeed } from "./correlation-seed.js";
 import type { CancelCalls, Dialect, Read, Report } from "./dialect.js";
 import type { HostedImages } from "./images/reference-input.js";
+import { leadingPrompt } from "./leading-prompt.js";
 import { pathBelow } from "./path-below.js";
+import { ProviderApi, type ProviderApiParts } from "./provider-api.js";
 import type { CheckFailure } from "./remote-options.js";
 import type { ProviderSettings } from "./settings.js";
 
@@ -39,13 +41,12 @@ const NOT_CERTAIN = "the task was not found, but the provider does not list all 
 export type RemoteProviderParts = ProviderApiParts & {
   readonly publicFetch: PublicFetch;
   readonly storage: HostedImages;
-  /** Receives a sentence for the operator. */
-  readonly warn: (message: string) => void;
 };
 
 /** A generation provider behind HTTP. What differs between providers is in the dialect. */
 export class RemoteProvider implements GenerationProvider {
   readonly name: string;
+  readonly account: string;
   readonly callsPerSecond: number;
   private readonly concurrencyMax: number | undefined;
   private readonly dialect: Dialect;
@@ -59,10 +60,13 @@ export class RemoteProvider implements GenerationProvider {
   private readonly clock: Clock;
   private readonly gracePeriod: GracePeriod;
   private readonly unknownStatuses: UnknownStatuses;
+  private readonly warn: (message: string) => void;
 
   constructor(parts: RemoteProviderParts) {
     const { dialect, settings, storage, publicFetch, clock, warn } = parts;
-    this.name = dialect.name;
+    this.name = nameOf(dialect);
+    this.account = dialect.name;
+    this.warn = warn;
     this.concurrencyMax = settings.concurrencyMax ?? dialect.defaults.concurrencyMax;
     this.callsPerSecond = settings.callsPerSecond ?? dialect.defaults.callsPerSecond;
     this.dialect = dialect;
@@ -75,15 +79,20 @@ export class RemoteProvider implements GenerationProvider {
       listBaseUrl === baseUrl
         ? this.api
         : new ProviderApi({ ...parts, dialect: { ...dialect, baseUrl: listBaseUrl }, onCircuitChange: () => {} });
-    this.read = (path) => this.api.read(path);
+    this.read = (...call) => this.api.read(...call);
     this.clock = clock;
     this.gracePeriod = new GracePeriod(clock);
     this.unknownStatuses = new UnknownStatuses(warn);
   }
 
   places(): readonly PlaceNow[] {
-    const { name, concurrencyMax } = this;
-    return [{ name, concurrencyMax, readiness: this.readiness(), canMake: (request) => this.canMake(request).isOk() }];
+    const { name, concurrencyMax, abilities } = this;
+    const canMake = (request: CreationRequest) => admitAbilities(abilities, request).isOk();
+    return [{ name, concurrencyMax, readiness: this.readiness(), canMake, abilities }];
+  }
+
+  private get abilities(): Abilities {
+    return this.dialect.abilities?.() ?? ALL_ABILITIES;
   }
 
   readiness(): Readiness {
@@ -95,12 +104,12 @@ export class RemoteProvider implements GenerationProvider {
   }
 
   canMake(request: CreationRequest): Result<void, InvalidRequest> {
-    return this.dialect.canMake?.(request) ?? ok(undefined);
+    return admitAbilities(this.abilities, request);
   }
 
   /** Verifies API key and settings with the provider. Succeeds if no call of the provider can verify them. */
   async check(): Promise<Result<void, CheckFailure>> {
-    return this.dialect.check?.((path) => this.listApi.read(path)) ?? ok(undefined);
+    return this.dialect.check?.((...call) => this.listApi.read(...call)) ?? ok(undefined);
   }
 
   async submit(order: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>> {
@@ -108,8 +117,10 @@ export class RemoteProvider implements GenerationProvider {
     const creation = this.dialect.creation(order, {
       webhookUrl: webhookUrls?.of(order.taskId),
       deadlineSeconds: Math.ceil(generationDeadlineMilliseconds / 1000),
+      promptFor: (request, givenAs) => leadingPrompt(request, this.settings.promptTemplate, givenAs),
       storage: this.storage,
       read: this.read,
+      readList: (...call) => this.listApi.read(...call),
       publicFetch: this.publicFetch,
       upload: (path, form) => this.api.upload(path, form),
     });
@@ -135,10 +146,10 @@ export class RemoteProvider implements GenerationProvider {
 
   async search(taskId: TaskId, since: Date): Promise<Result<string | undefined, ProviderUnavailable>> {
     const { listSince, baseUrl, listBaseUrl = baseUrl } = this.dialect;
-    const found = this.dialect.find?.(taskId, (path) => this.api.readWithRetry(path));
+    const found = this.dialect.find?.(taskId, (...call) => this.api.readWithRetry(...call));
     if (found !== undefined) return found;
-    if (listSince === undefined) return err(unavailable(`${this.name} has no list of tasks to search`));
-    const list = listSince(new Date(since.getTime() - CLOCK_DIFFERENCE_MILLISECONDS_MAX));
+    const list = listSince?.(new Date(since.getTime() - CLOCK_DIFFERENCE_MILLISECONDS_MAX));
+    if (list === undefined) return err(unavailable(`${this.name} has no list of tasks to search`));
     const wantedSeed = correlationSeed(taskId);
     let allSeedsKnown = true;
     let path: string | undefined = list.firstPath;
@@ -171,8 +182,9 @@ export class RemoteProvider implements GenerationProvider {
   }
 
   async discard(upstreamTaskId: string): Promise<Result<void, ProviderUnavailable>> {
-    const path = this.dialect.discardPath?.(upstreamTaskId);
-    return path === undefined ? ok(undefined) : this.api.delete(path);
+    const path = (await this.dialect.discardPath?.(upstreamTaskId, this.read)) ?? ok(undefined);
+    if (path.isErr()) return err(path.error);
+    return path.value === undefined ? ok(undefined) : this.api.delete(path.value);
   }
 
   private progressOf(upstreamTaskId: string, report: Report): Result<Progress, ProviderUnavailable> {
@@ -181,8 +193,18 @@ export class RemoteProvider implements GenerationProvider {
       return report.duringGracePeriod === "running" ? ok({ state: "running" }) : err(report.duringGracePeriod);
     }
     this.gracePeriod.reset(upstreamTaskId);
+    if (report.state === "misunderstood") {
+      this.warn(
+        `${this.name} does not understand what it was sent, which is a fault of the adapter: ${report.reason}.`,
+      );
+      return ok({ state: "failed", reason: report.reason });
+    }
     if (report.state !== "unknown") return ok(report);
     this.unknownStatuses.warnOnce(this.name, report.status);
     return ok({ state: "running" });
   }
 }
+
+/** A provider with several models is named with its model. */
+export const nameOf = ({ name, model }: Pick<Dialect, "name" | "model">): string =>
+  model === undefined ? name : `${name}:${model}`;

@@ -14,6 +14,8 @@ export type ProviderSettings = ProviderLimits & {
   /** For a whole creation, including the wait for the rate limiter and reading the reference image. */
   readonly submitTimeoutMilliseconds: number;
   readonly generationDeadlineMilliseconds: number;
+  /** Replaces `PROMPT_TEMPLATE` (leading-prompt.ts). */
+  readonly promptTemplate?: string | undefined;
   /** Where the provider sends its webhooks; absent if it cannot reach this service. */
   readonly webhookUrls?: WebhookUrls | undefined;
 };

@@ -10,26 +10,28 @@ import sharp from "sharp";
 import subsetFont from "subset-font";
 
 const SOURCES = [
-  "viewer.ts",
+  "viewer/viewer.ts",
   "gallery.ts",
   "hero.ts",
   "works.ts",
   "account.ts",
   "docs.ts",
-  "style.css",
-  "landing.css",
-  "gallery.css",
-  "viewer.css",
-  "works.css",
-  "account.css",
-  "docs.css",
+  "contact-sheet.ts",
+  "styles/style.css",
+  "styles/landing.css",
+  "styles/gallery.css",
+  "styles/viewer.css",
+  "styles/works.css",
+  "styles/account.css",
+  "styles/docs.css",
+  "styles/contact-sheet.css",
 ];
 
 /** The face of headings: its Latin characters in one weight. */
 const DISPLAY_FONT = "@fontsource/bricolage-grotesque/files/bricolage-grotesque-latin-700-normal.woff2";
 /**
- * The ranges of characters in each part of that face, as in style.css. Every page preloads the first part; browsers load
- * the second one where a heading has one of its characters.
+ * The ranges of characters in each part of that face, as in style.css. Every page preloads the first part; browsers
+ * load the second one where a heading has one of its characters.
  */
 const FONT_PARTS = {
   "display.woff2": [
@@ -47,7 +49,7 @@ const FONT_PARTS = {
 
 /** The panorama of the landing page where there is no other: painted by the local provider, turned a little. */
 const HERO = "hero.jpg";
-/** For the first moment, magnified: the page is shown before it is sharp. */
+/** For the first moment, magnified: the page is shown before the sharp picture is loaded. */
 const HERO_SMALL_QUALITY = 40;
 
 /** The highest quality, 11, takes twenty times as long for 8 % fewer bytes. */
@@ -60,8 +62,9 @@ const source = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /**
  * Builds the scripts, styles, fonts and icons of the web pages into `folder`. Each script and style is self-contained,
- * but for files that it names by their built name. The name of a file begins with a digest of its content; next to a
- * file that is not compressed already are `.br` and `.gz`, the same file compressed. The guides of `/docs` are in `guides`.
+ * except for files that it references by their built name. The name of a file begins with a digest of its content. A
+ * file that is not compressed already has compressed copies beside it, `.br` and `.gz`. The guides of `/docs` are in
+ * `guides`.
  */
 export const buildClient = async (folder) => {
   await mkdir(folder, { recursive: true });
@@ -69,7 +72,8 @@ export const buildClient = async (folder) => {
   const files = new Map([
     ...(await fontParts()),
     ["icon.svg", await readFile(source("icon.svg"))],
-    // The same picture, for what takes no SVG. Not made here: libvips may have been told to read no SVG in this process.
+    // The same picture, for clients without SVG. Not made here: libvips may have been told to read no SVG in this
+    // process.
     ["favicon.png", await readFile(source("favicon.png"))],
     ["touch-icon.png", await readFile(source("touch-icon.png"))],
     [HERO, hero],

@@ -6,7 +6,7 @@ const POLL_MILLISECONDS = 2_000;
 /** One failure may be a restart of the service. */
 const FAILURES_SHOWN = 3;
 
-/** Polls while a panorama is unfinished. Updates the parts of its card and the balance, and says when it is finished. */
+/** Polls while a panorama is unfinished. Updates its card and the balance, and announces when it is finished. */
 export const followCards = (): void => {
   let failures = 0;
   const poll = async (): Promise<void> => {

@@ -10,7 +10,7 @@ export const creationForm = (): void => {
   const prompt = element("prompt") as HTMLTextAreaElement;
   const make = element("make") as HTMLButtonElement;
   checkInBrowser(form);
-  pictureList();
+  if (form.querySelector("#files") !== null) pictureList(form);
 
   const showCost = (): void => {
     const chosen = form.querySelector<HTMLInputElement>("input[name=resolution]:checked");

@@ -25,7 +25,7 @@ const choose = (language: string): void => {
 
 for (const tab of tabs) {
   tab.addEventListener("change", () => {
-    // The examples above may become longer or shorter: the reader's one stays where it is.
+    // The examples above may change their height: the reader's one stays where it is.
     const before = tab.getBoundingClientRect().top;
     choose(tab.value);
     scrollBy({ top: tab.getBoundingClientRect().top - before, behavior: "instant" });

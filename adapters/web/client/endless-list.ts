@@ -3,8 +3,8 @@ import { readPage } from "./read-page.js";
 const MARGIN_PIXELS = 800;
 
 /**
- * Appends the next page of the list before the reader reaches its end. Who comes back to the list is where they left it:
- * the history has how far down that was. Without a script, the reader follows the link.
+ * Appends the next page of the list before the reader reaches its end. The history keeps the position, so that readers
+ * who come back to the list are where they left it. Without a script, the reader follows the link.
  */
 export const endlessList = async (id: string): Promise<void> => {
   const append = async (): Promise<boolean> => {
@@ -20,7 +20,8 @@ export const endlessList = async (id: string): Promise<void> => {
   const fillTo = async (top: number): Promise<void> => {
     if (isBusy) return;
     isBusy = true;
-    while (document.body.scrollHeight < top + innerHeight + MARGIN_PIXELS) if (!(await append())) return; // and never again
+    // After a failure, it never tries again.
+    while (document.body.scrollHeight < top + innerHeight + MARGIN_PIXELS) if (!(await append())) return;
     isBusy = false;
   };
   const top = Number(history.state);

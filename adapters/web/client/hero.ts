@@ -133,10 +133,7 @@ function turn(sphere: Sphere): void {
   };
 
   new ResizeObserver(() => {
-    // The texture has fewer pixels than the screen: more than one pixel of the canvas for one of CSS shows nothing more.
-    const scale = Math.min(1, devicePixelRatio);
-    canvas.width = Math.round(canvas.clientWidth * scale);
-    canvas.height = Math.round(canvas.clientHeight * scale);
+    fitCanvas();
     wake();
   }).observe(canvas);
   new IntersectionObserver(([entry]) => {
@@ -156,29 +153,43 @@ function turn(sphere: Sphere): void {
     if (dragged === undefined) return;
     const degrees = fieldOf(canvas) / canvas.clientHeight;
     yaw -= (event.clientX - dragged.clientX) * degrees;
-    pitch += (event.clientY - dragged.clientY) * degrees;
-    pitch = Math.max(-PITCH_DEGREES_MAX, Math.min(PITCH_DEGREES_MAX, pitch));
+    pitch = withinPitch(pitch + (event.clientY - dragged.clientY) * degrees);
     dragged = event;
     wake();
   });
   for (const end of ["pointerup", "pointercancel"]) {
     canvas.addEventListener(end, () => {
       dragged = undefined;
-      report();
+      report(yaw);
     });
   }
   pause.addEventListener("click", () => {
     turns = !turns;
-    pause.setAttribute("aria-label", turns ? "Pause the rotation" : "Continue the rotation");
-    pause.classList.toggle("paused", !turns);
-    report();
+    labelPause(turns);
+    report(yaw);
     wake();
   });
-  // The viewing direction, for tests and for scripts of the page.
-  const report = (): void => hero.setAttribute("data-yaw", yaw.toFixed(1));
-
   pause.hidden = false;
   show("thumbnail");
+}
+
+const withinPitch = (degrees: number): number => Math.max(-PITCH_DEGREES_MAX, Math.min(PITCH_DEGREES_MAX, degrees));
+
+function fitCanvas(): void {
+  // The texture has fewer pixels than the screen: more than one canvas pixel per CSS pixel would show nothing more.
+  const scale = Math.min(1, devicePixelRatio);
+  canvas.width = Math.round(canvas.clientWidth * scale);
+  canvas.height = Math.round(canvas.clientHeight * scale);
+}
+
+function labelPause(turns: boolean): void {
+  pause.setAttribute("aria-label", turns ? "Pause the rotation" : "Continue the rotation");
+  pause.classList.toggle("paused", !turns);
+}
+
+/** The viewing direction, for tests and for scripts of the page. */
+function report(yaw: number): void {
+  hero.setAttribute("data-yaw", yaw.toFixed(1));
 }
 
 /** Tells styles and tests what the page shows. */

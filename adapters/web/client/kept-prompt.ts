@@ -1,6 +1,6 @@
 /**
- * A prompt that is too long for an address waits in this tab while its visitor signs up or logs in. Proxies take 8 kB of
- * address and method, and `next` encodes the prompt a second time.
+ * A prompt that is too long for an address waits in this tab while its visitor signs up or logs in. Proxies accept 8 kB
+ * of method and address, and `next` encodes the prompt a second time.
  */
 const ADDRESS_CHARACTERS_MAX = 7_000;
 const NAME = "panorama-prompt";

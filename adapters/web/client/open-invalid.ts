@@ -1,4 +1,4 @@
-/** Lets the browser check a form, and opens the closed sections in which it finds something: it focuses the first one. */
+/** Lets the browser check a form, which focuses the first invalid field. Opens the closed sections with such fields. */
 export const checkInBrowser = (form: HTMLFormElement): void => {
   form.noValidate = false;
   form.addEventListener(

@@ -4,5 +4,5 @@ export const postForm = (form: HTMLFormElement, button?: HTMLElement | null): Pr
   return fetch(form.action, { method: "POST", body, keepalive: true }).catch(() => undefined);
 };
 
-/** After a logout, the answer is the login page, and nothing is done. */
+/** After a logout, the answer is the login page. Then this does nothing. */
 export const isDone = (answer: Response | undefined): boolean => answer?.ok === true && !answer.url.includes("/login");

@@ -1,4 +1,4 @@
-/** A program of these two shaders, linked but not in use. Whether it works: `gl.getProgramParameter(program, gl.LINK_STATUS)`. */
+/** A linked program of these two shaders, not in use. It works if `gl.getProgramParameter(program, gl.LINK_STATUS)`. */
 export const shaderProgram = (gl: WebGLRenderingContextBase, vertex: string, fragment: string): WebGLProgram => {
   const program = gl.createProgram();
   for (const [type, source] of [

@@ -6,7 +6,7 @@ const UNDO_MILLISECONDS = 8_000;
 type Deletion = { readonly card: HTMLElement; readonly form: HTMLFormElement; readonly timer: number };
 
 /**
- * Deletes a panorama some seconds after the click, so that it can be undone until then. Leaving the page deletes at once.
+ * Deletes a panorama some seconds after the click, so that the reader can undo it. Leaving the page deletes it at once.
  * Without a script, the page asks before it deletes.
  */
 export const undoableDelete = (): void => {

@@ -1,6 +1,6 @@
 import { postForm } from "./post-form.js";
 
-/** Loads the list again after a change of visibility, which keeps the place in it; a redirect would lead to its top. */
+/** Loads the list again after a change of visibility and keeps the position in it; a redirect would lead to its top. */
 export const visibilityChange = (): void => {
   document.addEventListener("submit", async (event) => {
     const form = event.target as HTMLFormElement;

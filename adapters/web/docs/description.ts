@@ -4,6 +4,7 @@ export type Description = {
   readonly servers: readonly [{ readonly url: string }];
   readonly paths: Readonly<Record<string, PathItem>>;
   readonly webhooks: Readonly<Record<string, PathItem>>;
+  readonly "x-panorama": { readonly uploads: { readonly unused_hours?: number | undefined } };
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 };
 

@@ -6,7 +6,7 @@ export const exampleOf = (route: Route, baseUrl: string): Example => ({
   title: route.operation.summary,
   code: {
     bash: curlOf(route, baseUrl),
-    typescript: typescriptOf(route.operation, baseUrl),
+    typescript: typescriptOf(route, baseUrl),
     python: pythonOf(route, baseUrl),
   },
 });
@@ -81,13 +81,26 @@ const pythonValue = (value: unknown, indent: string): string => {
     : `${open}\n${lines.map((line) => inner + line).join(",\n")},\n${indent}${close}`;
 };
 
-const typescriptOf = (operation: Operation, baseUrl: string): string => {
+const typescriptOf = (route: Route, baseUrl: string): string => {
+  const { operation } = route;
   const call = CALLS[operation.operationId];
-  if (call === undefined) throw new Error(`the operation ${operation.operationId} has no example in TypeScript`);
+  if (call === undefined) return fetchOf(route, baseUrl);
   const id = text(exampleIn(operation, "path")[0]?.[1] ?? "");
   const { imports = [], code } = call(id, bodyOf(operation), baseUrl);
   const lines = [...imports, ...(code.includes("client.") ? CLIENT_IMPORTS : [])].sort(byPackage);
   return `${lines.join("\n")}\n\n${code.includes("client.") ? clientOf(baseUrl) : ""}${code}`;
+};
+
+/** The request of an operation for which the typed client has no method. */
+const fetchOf = (route: Route, baseUrl: string): string => {
+  const body = bodyOf(route.operation);
+  const type = body === undefined ? "" : ', "content-type": "application/json"';
+  return `const answer = await fetch(${text(urlOf(route, baseUrl))}, {
+  method: "${route.method}",
+  headers: { authorization: \`Bearer \${process.env.${KEY_VARIABLE}}\`${type} },
+${body === undefined ? "" : `  body: JSON.stringify(${typescriptValue(body)}),\n`}});
+if (!answer.ok) throw new Error(await answer.text());
+console.log(await answer.json());`;
 };
 
 const byPackage = (a: string, b: string): number => (packageOf(a) < packageOf(b) ? -1 : 1);
@@ -145,8 +158,9 @@ for await (const { id, data } of readEventStream(answer.body)) console.log(id, J
   }),
   uploadImages: () => ({
     imports: ['import { readFile } from "node:fs/promises";'],
-    code: printed("urls", `await client.upload([{ bytes: await readFile("${FILE}"), name: "${FILE}" }])`),
+    code: printed("uploaded", `await client.upload([{ bytes: await readFile("${FILE}"), name: "${FILE}" }])`),
   }),
+  readAbilities: () => ({ code: printed("abilities", "await client.abilities()") }),
   readCredits: () => ({ code: printed("credits", "await client.creditTotals()") }),
 };
 

@@ -6,8 +6,8 @@ import { codeBlock, exampleTabs, isLanguage, type LanguageName } from "./code.js
 export type Guide = { readonly id: string; readonly title: string; readonly content: Html };
 
 /**
- * Renders a guide. It begins with its title (`#`). Blocks of code that follow each other in different languages become the
- * tabs of one example. HTML in it is shown as text. `values` replaces `{{name}}`; throws for a name without a value.
+ * Renders a guide. It begins with its title (`#`). Consecutive code blocks in different languages become the tabs of
+ * one example. HTML in it is shown as text. `values` replaces `{{name}}`; throws for a name without a value.
  */
 export const renderGuide = (markdown: string, values: Readonly<Record<string, string>>): Guide => {
   const text = markdown.replace(/\{\{(\w+)\}\}/g, (_match, name: string) => {
@@ -56,7 +56,9 @@ const blocksOf = (tokens: readonly Token[]): readonly Block[] => {
   return blocks;
 };
 
-/** Sections are `###` in a guide, as they are below `##` on the page. `section` names its blocks of code for screen readers. */
+/**
+ * Sections of a guide are `###`: on the page they are below `##`. `section` names its code blocks for screen readers.
+ */
 const markedFor = (guide: string, section: string): Marked =>
   new Marked({
     renderer: {

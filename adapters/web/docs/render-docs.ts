@@ -1,15 +1,18 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../../domain/creation-request.js";
-import { failuresMax } from "../../../domain/failure-budget.js";
-import { KEY_CHARACTERS_MAX } from "../../../domain/idempotency.js";
+import { KEY_CHARACTERS_MAX } from "../../../domain/credits/idempotency.js";
+import { IMAGE_PIXELS_MAX, PROGRESSIVE_PIXELS_MAX } from "../../../domain/images/image-type.js";
 import {
   IDEMPOTENCY_KEPT_MILLISECONDS,
   type PanoramaPolicy,
   RATE_WINDOW_MILLISECONDS,
 } from "../../../domain/panorama-policy.js";
-import { DELIVERY_MILLISECONDS } from "../../../domain/webhook-delivery.js";
-import { SECRET_OVERLAP_MILLISECONDS } from "../../../domain/webhook-endpoint.js";
+import type { Abilities } from "../../../domain/tasks/abilities.js";
+import { failuresMax } from "../../../domain/tasks/failure-budget.js";
+import { DELIVERY_MILLISECONDS } from "../../../domain/webhooks/webhook-delivery.js";
+import { SECRET_OVERLAP_MILLISECONDS } from "../../../domain/webhooks/webhook-endpoint.js";
+import { countedImages, imagesRange, imagesSentence, promptSentence } from "../../wording/abilities-sentence.js";
+import { hours } from "../../wording/hours.js";
 import { mebibytes } from "../../wording/mebibytes.js";
 import { pricesSentence } from "../../wording/prices.js";
 import { type Html, html } from "../html.js";
@@ -26,8 +29,9 @@ export const renderDocs = async (
   description: Description,
   guidesFolder: string,
   policy: PanoramaPolicy,
+  abilities: Abilities,
 ): Promise<(keys: Html) => Html> => {
-  const guides = await readGuides(guidesFolder, guideValues(description, policy));
+  const guides = await readGuides(guidesFolder, guideValues(description, policy, abilities));
   const sections = referenceSections(description);
   const [{ url: baseUrl }] = description.servers;
   const links = contents(guides, sections);
@@ -38,6 +42,7 @@ ${sections.map(({ id, title, content }) => html`<section class="group" aria-labe
 <div class="content">
 <header><h1>API reference</h1>
 <p class="lead">Create 360° panoramas from your own programs: one request creates a task, a second one collects the picture.</p>
+<p>${imagesSentence(abilities)} ${promptSentence(abilities)}</p>
 <dl class="facts"><div><dt>Base URL</dt><dd><code>${baseUrl}</code></dd></div><div><dt>Version</dt><dd>${description.info.version}</dd></div><div><dt>For your tools</dt><dd><a href="/api/v1/openapi.json">OpenAPI 3.1</a></dd></div></dl>
 ${keys}</header>
 <details class="contents"><summary>Contents</summary><nav aria-label="Contents of the page">${links}</nav></details>
@@ -53,6 +58,7 @@ const readGuides = async (folder: string, values: Readonly<Record<string, string
 const guideValues = (
   description: Description,
   { prices, rates, activeMax, uploads }: PanoramaPolicy,
+  abilities: Abilities,
 ): Readonly<Record<string, string>> => ({
   baseUrl: description.servers[0].url,
   id: exampleId(description),
@@ -66,13 +72,28 @@ const guideValues = (
   filesMax: String(uploads.filesMax),
   fileBytesMax: mebibytes(uploads.fileBytesMax),
   totalBytesMax: mebibytes(uploads.totalBytesMax),
-  imageUrlsMax: String(IMAGE_URLS_MAX),
-  promptMax: String(PROMPT_CHARACTERS_MAX),
+  megapixelsMax: String(IMAGE_PIXELS_MAX / 1e6),
+  progressiveMegapixelsMax: String(PROGRESSIVE_PIXELS_MAX / 1e6),
+  pictures: picturesSentence(abilities),
+  unusedPictures: unusedPictures(description),
+  imageUrls: imagesRange(abilities),
+  promptMax: String(abilities.promptCharactersMax),
   idempotencyKeyMax: String(KEY_CHARACTERS_MAX),
   idempotencyHours: String(IDEMPOTENCY_KEPT_MILLISECONDS / HOUR_MILLISECONDS),
   deliveryDays: String(DELIVERY_MILLISECONDS / (24 * HOUR_MILLISECONDS)),
   secretOverlapHours: String(SECRET_OVERLAP_MILLISECONDS / HOUR_MILLISECONDS),
 });
+
+const unusedPictures = ({ "x-panorama": { uploads } }: Description): string =>
+  uploads.unused_hours === undefined
+    ? "at the time `expires_at` of the answer"
+    : `after ${hours(uploads.unused_hours)}, at the time \`expires_at\` of the answer`;
+
+const picturesSentence = (abilities: Abilities): string => {
+  if (abilities.imagesMax === 0) return "This installation takes no pictures: it makes panoramas from a prompt only.";
+  const follows = abilities.imagesMin > 0 ? "follows" : "can follow up to";
+  return `A panorama ${follows} ${countedImages(abilities, "picture")}, with or without a prompt.`;
+};
 
 const contents = (guides: readonly Guide[], sections: readonly Section[]): Html => html`<p>Guides</p>
 <ul>${guides.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>

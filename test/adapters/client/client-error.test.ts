@@ -7,7 +7,9 @@ const refused = (index?: number) => invalidRequestError(invalidRequest("files", 
 describe("an error of the typed client", () => {
   it("names the parameter at fault when the request is refused before it is sent", () => {
     expect(refused(1)).toMatchObject({ param: "files[1]", message: "files[1]: must have at most 10 bytes." });
-    expect(invalidRequestError(invalidRequest("body", { name: "json" }))).toMatchObject({ param: undefined });
+    expect(invalidRequestError(invalidRequest("body", { name: "prompt_or_images" }))).toMatchObject({
+      param: undefined,
+    });
   });
 
   it("uses the caller's own name for the parameter, if there is one", () => {

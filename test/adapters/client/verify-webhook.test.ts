@@ -1,7 +1,7 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
 import { verifyWebhook } from "../../../adapters/client/verify-webhook.js";
-import { anEndpointSecret } from "../../../adapters/contracts/builders.js";
+import { anEndpointSecret } from "../../../adapters/contracts/support/builders.js";
 import { webhookSignature } from "../../../adapters/webhooks/webhook-signature.js";
 
 const NOW = new Date("2026-11-21T12:00:00Z");

@@ -39,6 +39,23 @@ describe("PanoramaClient.waitFor", () => {
     expect(service.finished.filter(({ route }) => route === "/api/v1/panoramas/:id")).toEqual([]);
   });
 
+  it.each([
+    ["image", "saved"],
+    ["image_without_thumbnail", "saved-no-thumb"],
+    ["image_that_fails", "failed"],
+    ["image_that_expires", "expired"],
+  ] as const)("ends, as polling does, when the result is an %s: %s is final", async (download, storage_status) => {
+    service.provider.play({ download });
+    const id = await service.created(customer);
+    const waiting = client.waitFor(id, { seconds: 30 });
+    await streamIsOpen();
+    await service.settle();
+    service.eventSignals.wake(customer.accountId);
+    const ended = { id, status: "succeeded", output: { storage_status } };
+    expect((await waiting)._unsafeUnwrap()).toMatchObject(ended);
+    expect((await client.waitUntilDone(id, { seconds: 30 }))._unsafeUnwrap()).toMatchObject(ended);
+  });
+
   it("returns a task that has failed already", async () => {
     service.provider.play({ poll: "failed" });
     const id = await service.created(customer);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { StoreBusy } from "../../../application/ports/store-busy.js";
+import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
 import { HttpService, NO_PAGES } from "../../support/http-service.js";
 
 describe("a request that meets a busy store", () => {
@@ -9,8 +9,7 @@ describe("a request that meets a busy store", () => {
   beforeEach(async () => {
     const page = { method: "POST", path: "/works", body: "fields", handle: busy } as const;
     service = await HttpService.start({
-      createPanorama: busy,
-      cancelTask: busy,
+      panoramas: { create: busy, cancel: busy },
       web: { ...NO_PAGES, pages: [page] },
     });
   });

@@ -36,7 +36,9 @@ describe("cancelling and deleting panoramas", () => {
         credits_charged: 4,
         error: {
           code: "generation_failed",
-          message: "The panorama was canceled. The 4 reserved credits were refunded.",
+          message:
+            "The panorama was canceled. To have it all the same, create it again. The 4 reserved credits were refunded.",
+          reason: "canceled",
         },
       });
       expect(await balance()).toBe(100);
@@ -70,7 +72,7 @@ describe("cancelling and deleting panoramas", () => {
       await expectError(await cancel(id, stranger), 404, "not_found");
       await expectError(await cancel("unknown"), 404, "not_found");
       await expectError(await cancel("a%20b"), 404, "not_found");
-      expect(service.calls.cancelTask).toBe(2);
+      expect(service.calls.cancel).toBe(2);
       const body = await service.request(`/panoramas/${id}/cancel`, customer, { method: "POST", body: "{" });
       expect(await body.json()).toMatchObject({ status: "failed" });
     });

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { HELD_STREAMS_MAX } from "../../../adapters/http/held-streams.js";
+import { HELD_STREAMS_MAX } from "../../../adapters/http/limits/held-streams.js";
 import { settled } from "../../../adapters/memory/settled.js";
-import { eventIdOf } from "../../../domain/account-event.js";
-import type { KeyLimits } from "../../../domain/key-limits.js";
+import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
+import { eventIdOf } from "../../../domain/tasks/account-event.js";
 import { type Customer, HttpService } from "../../support/http-service.js";
 
 type Message = { readonly id: string; readonly event: string; readonly data: Record<string, unknown> };
@@ -301,7 +301,7 @@ describe("streams of events", () => {
   });
 
   it.each(["/events", "/panoramas/ID/events"])("GET %s holds no stream when the store is unreachable", async (path) => {
-    const failing = await HttpService.start({ streamEvents: () => Promise.reject(new Error("no database")) });
+    const failing = await HttpService.start({ events: { stream: () => Promise.reject(new Error("no database")) } });
     const owner = await failing.customer();
     const url = path.replace("ID", await failing.created(owner));
     for (let attempt = 0; attempt <= HELD_STREAMS_MAX; attempt += 1) {

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { StoreFull } from "../../../application/ports/store-full.js";
+import { StoreFull } from "../../../application/ports/stores/store-full.js";
 import { fillDisk } from "../../support/full-disk.js";
 import { HttpService, NO_PAGES } from "../../support/http-service.js";
 
@@ -41,7 +41,7 @@ describe("a request that meets a full disk", () => {
         body: `<p>${(await readBody()).files.length} files</p>`,
       }),
     } as const;
-    service = await HttpService.start({ createPanorama: full, web: { ...NO_PAGES, pages: [page, form] } });
+    service = await HttpService.start({ panoramas: { create: full }, web: { ...NO_PAGES, pages: [page, form] } });
   });
   afterEach(async () => {
     makeRoom();

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createApiKey } from "../../../application/accounts/create-api-key.js";
 import { deletePanorama } from "../../../application/panoramas/delete-panorama.js";
-import { dayOf, endOf } from "../../../domain/budget.js";
-import { credits } from "../../../domain/credits.js";
-import { type KeyLimits, NO_LIMITS } from "../../../domain/key-limits.js";
+import { type KeyLimits, NO_LIMITS } from "../../../domain/accounts/key-limits.js";
+import { dayOf, endOf } from "../../../domain/credits/budget.js";
+import { credits } from "../../../domain/credits/credits.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { expectError } from "../../support/error-answer.js";
 import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
@@ -36,7 +36,7 @@ describe("the scopes of an API key", () => {
       expect(await expectError(response.clone(), 401, "invalid_api_key")).toContain('lacks the scope "create"');
       expect(response.headers.get("www-authenticate")).toBe("Bearer");
     }
-    expect(service.calls.createPanorama).toBe(1);
+    expect(service.calls.create).toBe(1);
   });
 
   it("let a key with create make only creations and uploads", async () => {
@@ -145,7 +145,7 @@ describe("max_credits", () => {
     expect(service.provider.started).toBe(1);
   });
 
-  it.each([-1, 1.5, "10", null, true, [10], 1e300])("is refused as %j", async (max_credits) => {
+  it.each([-1, 1.5, "10", true, [10], 1e300])("is refused as %j", async (max_credits) => {
     const response = await service.create(customer, { ...A_CREATION, max_credits });
     const { error } = (await response.clone().json()) as { error: { param?: string } };
     expect(error.param).toBe("max_credits");
@@ -177,15 +177,23 @@ describe("x-api-key", () => {
 });
 
 describe("the idempotency key of a deleted panorama", () => {
-  it("gives 404 with a message that says so, and creates nothing", async () => {
+  it("is refused with 400 and a sentence that says so, and creates nothing", async () => {
     const key = { "idempotency-key": "once" };
     const { id } = (await (await service.create(customer, A_CREATION, key)).json()) as { id: TaskId };
     service.provider.play({ poll: "failed" });
     await service.settle();
     (await deletePanorama(service)(id, customer.accountId))._unsafeUnwrap();
-    expect(await expectError(await service.create(customer, A_CREATION, key), 404, "not_found")).toBe(
-      `This Idempotency-Key created the panorama ${id}, which was deleted. Use a new key for a new panorama.`,
-    );
+    const replay = await service.create(customer, A_CREATION, key);
+    expect([replay.status, await replay.json()]).toEqual([
+      400,
+      {
+        error: {
+          code: "invalid_request",
+          message: `Idempotency-Key: belongs to the panorama ${id}, which was deleted; use a new key for a new panorama.`,
+          param: "Idempotency-Key",
+        },
+      },
+    ]);
     const other = await service.create(customer, { ...A_CREATION, resolution: "4k" }, key);
     expect(await expectError(other, 400, "invalid_request")).toMatch(/^Idempotency-Key: /);
     expect(service.provider.started).toBe(1);

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { tlsCertificate } from "../../../adapters/http/tls-certificate.js";
+import { tlsCertificate } from "../../../adapters/http/servers/tls-certificate.js";
 import { expectError } from "../../support/error-answer.js";
 import { freePort } from "../../support/free-port.js";
 import { type Customer, HttpService } from "../../support/http-service.js";

@@ -4,6 +4,7 @@ import { createServer, request as httpRequest, type RequestListener, type Server
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
+import Fastify from "fastify";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type RestRoutes, type RestRoutesOptions, restRoutes } from "../../../adapters/http/rest-routes.js";
 import { expectError } from "../../support/error-answer.js";
@@ -21,15 +22,18 @@ describe("restRoutes in a server of the embedder's own", () => {
   let uploadsFolder: string;
 
   const mounted = async (options: Partial<RestRoutesOptions> = {}) => {
-    const { application, parts, storage } = service;
-    const { observer } = parts;
-    return restRoutes(application, {
-      publicUrl: "https://example.com/panoramas",
-      storage,
-      uploadsFolder,
-      observer,
-      ...options,
-    });
+    const { application, observer, storage } = service;
+    const { receivePaymentWebhook: _, ...credits } = application.credits;
+    return restRoutes(
+      { ...application, credits },
+      {
+        publicUrl: "https://example.com/panoramas",
+        storage,
+        uploadsFolder,
+        observer,
+        ...options,
+      },
+    );
   };
   const listening = async (listener: RequestListener): Promise<Server> => {
     const opened = createServer(listener).listen(0, "127.0.0.1");
@@ -219,6 +223,70 @@ describe("restRoutes in a server of the embedder's own", () => {
     await isPassed;
     expect(service.finished.length).toBe(requests);
     slow.close();
+  });
+
+  it("limits invalid keys for each client behind a proxy, so that one cannot lock out new keys of the others", async () => {
+    const own = await mounted();
+    const proxied = await listening((request, response) => own.handle(request, response));
+    const read = async (key: string, from: string) => {
+      const headers = { "x-api-key": key, "x-forwarded-for": from };
+      return (await fetch(`${originOf(proxied)}/api/v1/credits`, { headers })).status;
+    };
+    const wrong = `sk-${"w".repeat(43)}`;
+    // Until it is refused: on a slow machine the bucket fills again meanwhile.
+    const hostile = new Set<number>();
+    for (let burst = 0; burst < 10 && !hostile.has(429); burst += 1) {
+      const statuses = await Promise.all(Array.from({ length: 650 }, () => read(wrong, "203.0.113.66")));
+      for (const status of statuses) hostile.add(status);
+    }
+    expect(hostile).toEqual(new Set([401, 429]));
+    const { key } = await service.customer();
+    expect(await read(key, "203.0.113.66")).toBe(429);
+    expect(await read(key, "198.51.100.1")).toBe(200);
+    proxied.close();
+    await own.stop(0);
+  });
+
+  it("refuses what is no address of a proxy", async () => {
+    await expect(mounted({ trustedProxies: ["10.0.0.0/8", "proxy"] })).rejects.toThrow(
+      'trustedProxies must be addresses and networks, and is ["10.0.0.0/8","proxy"].',
+    );
+  });
+
+  it("works behind a middleware that is mounted at a path and removes it, as in Express", async () => {
+    const own = await mounted();
+    const app = await listening((request, response) => {
+      request.url = (request.url ?? "").replace(/^\/mounted/, "");
+      own.handle(request, response);
+    });
+    const url = `${originOf(app)}/mounted/api/v1/panoramas`;
+    const headers = { "x-api-key": customer.key };
+    const created = await fetch(url, { method: "POST", headers, body: JSON.stringify(A_CREATION) });
+    expect([created.status, created.headers.get("location")?.startsWith("/")]).toEqual([202, true]);
+    app.close();
+    await own.stop(0);
+  });
+
+  it("works in a hook of Fastify, which has not read the body yet", async () => {
+    const own = await mounted();
+    const app = Fastify();
+    app.addHook("onRequest", (request, reply, done) => {
+      own.handle(request.raw, reply.raw, done);
+      if (request.url.startsWith("/api/v1/")) reply.hijack();
+    });
+    app.get("/hello", () => "the embedder's own answer");
+    await app.listen({ port: 0, host: "127.0.0.1" });
+    const at = originOf(app.server as Server);
+    const headers = { "x-api-key": customer.key };
+    const created = await fetch(`${at}/api/v1/panoramas`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify(A_CREATION),
+    });
+    expect(created.status).toBe(202);
+    expect(await (await fetch(`${at}/hello`)).text()).toBe("the embedder's own answer");
+    await app.close();
+    await own.stop(0);
   });
 
   it("throws if something has read the body before", async () => {

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Router } from "../../../adapters/http/node-server/router.js";
+import { Router } from "../../../adapters/http/servers/node-server/router.js";
 
 const segment = fc.constantFrom("a", "b", "c", "");
 const pattern = fc.array(fc.constantFrom("a", "b", ":first", ":second"), { minLength: 1, maxLength: 4 });
 const shapeOf = (path: readonly string[]) => path.map((part) => (part.startsWith(":") ? ":" : part)).join("/");
 
-/** Compares segment by segment: an exact one is better than a parameter, an earlier one counts more than a later one. */
+/** Compares segment by segment: an exact one beats a parameter, and an earlier one counts more than a later one. */
 const bestOf = (patterns: readonly (readonly string[])[], path: readonly string[]) =>
   patterns
     .filter(({ length }) => length === path.length)

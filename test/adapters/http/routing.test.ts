@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Listener } from "../../../adapters/http/listener.js";
-import { Overload } from "../../../adapters/http/overload.js";
-import { json, NO_CONTENT } from "../../../adapters/http/reply.js";
-import { Senders } from "../../../adapters/http/senders.js";
+import { Overload } from "../../../adapters/http/limits/overload.js";
+import { json, NO_CONTENT } from "../../../adapters/http/replies/reply.js";
+import { Senders } from "../../../adapters/http/requests/senders.js";
+import { Listener } from "../../../adapters/http/servers/listener.js";
 import { makeServer } from "../../support/make-server.js";
 import { RawConnection } from "../../support/raw-connection.js";
 

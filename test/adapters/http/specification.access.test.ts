@@ -10,6 +10,7 @@ const ROUTES = [
   ["GET", "/panoramas/some-id", "read"],
   ["POST", "/images", "write"],
   ["GET", "/credits", "read"],
+  ["GET", "/abilities", "read"],
 ] as const;
 
 const LIMITS = { write: 10, read: 60 };
@@ -217,7 +218,7 @@ describe("an unexpected error in the HTTP server", () => {
   };
 
   it("gives 500 internal_error with the request id, is logged, and is not shown to the client", async () => {
-    const service = await HttpService.start({ readCredits: broken, createPanorama: broken });
+    const service = await HttpService.start({ credits: { readTotals: broken }, panoramas: { create: broken } });
     const customer = await service.customer();
     for (const send of [() => service.request("/credits", customer), () => service.create(customer)]) {
       const response = await send();

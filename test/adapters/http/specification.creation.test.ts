@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { noon } from "../../../adapters/contracts/builders.js";
+import { noon } from "../../../adapters/contracts/support/builders.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { expectError } from "../../support/error-answer.js";
 import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
@@ -89,6 +89,40 @@ describe("POST /panoramas", () => {
   ])("refuses %s with 400 and names the broken rule", async (_, body, message) => {
     const response = await service.create(customer, body);
     expect(await expectError(response, 400, "invalid_request")).toContain(message);
+    expect(await credits()).toBe(100);
+  });
+
+  const missing =
+    "image_urls[1]: does not exist in this service: it was deleted, has expired, or was never there; upload the image again and use its new URL.";
+  const notPublic = (param: string, host: string) =>
+    `${param}: must be reachable on the Internet, but its host "${host}" is not public.`;
+
+  it.each([
+    [
+      "an upload that is unknown",
+      { image_urls: [`https://objects.example/references/${"u".repeat(22)}.png`] },
+      missing,
+    ],
+    [
+      "a panorama that is unknown",
+      { image_urls: [`https://objects.example/panoramas/${"u".repeat(22)}.jpg`] },
+      missing,
+    ],
+    ["no URL of an image here", { image_urls: ["https://objects.example/references/mine.png?x=1"] }, missing],
+    ["a private address", { image_urls: ["https://10.0.0.7/a.jpg"] }, notPublic("image_urls[1]", "10.0.0.7")],
+    ["loopback", { image_urls: ["https://0x7f.1/a.jpg"] }, notPublic("image_urls[1]", "127.0.0.1")],
+    ["a mapped address", { image_urls: ["https://[::ffff:10.0.0.7]/"] }, notPublic("image_urls[1]", "[::ffff:a00:7]")],
+    ["localhost", { image_urls: ["https://localhost/a.jpg"] }, notPublic("image_urls[1]", "localhost")],
+    ["a private webhook", { webhook_url: "https://169.254.169.254/" }, notPublic("webhook_url", "169.254.169.254")],
+    ["a webhook to localhost", { webhook_url: "https://api.localhost/" }, notPublic("webhook_url", "api.localhost")],
+  ])("refuses what can never work with 400 and its param, without a charge: %s", async (_, fields, message) => {
+    const { image_urls = [] } = fields as { image_urls?: string[] };
+    const body = { ...A_CREATION, ...fields, image_urls: ["https://example.com/1.jpg", ...image_urls] };
+    const refused = await service.create(customer, body);
+    expect([refused.status, await refused.json()]).toEqual([
+      400,
+      { error: { code: "invalid_request", message, param: message.slice(0, message.indexOf(":")) } },
+    ]);
     expect(await credits()).toBe(100);
   });
 

@@ -1,6 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { noon, secondsAfter } from "../../../adapters/contracts/builders.js";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { aSucceededTask, noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
 import { createApiKey } from "../../../application/accounts/create-api-key.js";
+import { startQueuedTasks } from "../../../application/background/start-queued-tasks.js";
+import { CREATION_SETTINGS } from "../../support/application.js";
 import { expectError } from "../../support/error-answer.js";
 import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
 
@@ -34,6 +36,55 @@ describe("the reading routes", () => {
       const response = await read(id);
       expect(response.status).toBe(200);
       expect(await readJson(response)).toEqual({ id, status: "processing", credits_charged: 4, ...A_CREATION_SHOWN });
+    });
+
+    it("tells a waiting task its place in the queue, which falls to 0, and what is known of the time", async () => {
+      service.provider.concurrencyMax = 1;
+      const [first, second, third] = [
+        await service.created(customer),
+        await service.created(customer),
+        await service.created(customer),
+      ];
+      const forecastOf = async (id: string, headers: Record<string, string> = {}) => {
+        const { queue_position, estimated_seconds } = await readJson(await read(id, headers));
+        return [queue_position, estimated_seconds];
+      };
+      const all = () => Promise.all([first, second, third].map((id) => forecastOf(id)));
+      expect(await all()).toEqual([
+        [undefined, undefined],
+        [0, undefined],
+        [1, undefined],
+      ]);
+      service.generationTime.add(aSucceededTask({ submittedAt: noon, succeededAt: secondsAfter(noon, 20) }));
+      await service.clock.advance(3_000);
+      expect(await all()).toEqual([
+        [undefined, 17],
+        [0, 40],
+        [1, 60],
+      ]);
+      const { data } = await readJson(await service.request("/panoramas", customer));
+      expect(data).toEqual([first, second, third].toReversed().map((id) => expect.objectContaining({ id })));
+      for (const task of data as object[]) expect(Object.keys(task)).not.toContain("queue_position");
+
+      await service.settle();
+      await startQueuedTasks(service, CREATION_SETTINGS)();
+      expect((await forecastOf(first))[1]).toBeUndefined();
+      expect(await forecastOf(second)).toEqual([undefined, 20]);
+      expect(await forecastOf(third)).toEqual([0, 40]);
+    });
+
+    it("counts the queue for tasks in it only, and at most 100 before them", async () => {
+      const counted = vi.spyOn(service.tasks, "countAhead");
+      const id = await service.created(customer);
+      await read(id);
+      await service.settle();
+      await read(id);
+      expect(counted).toHaveBeenCalledTimes(0);
+      service.provider.ready = "busy";
+      const waiting = await service.created(customer);
+      counted.mockImplementation(async (_, max) => max);
+      expect(await readJson(await read(waiting))).toMatchObject({ status: "processing", queue_position: 100 });
+      expect(counted).toHaveBeenCalledTimes(1);
     });
 
     it("returns every field of a creation, unchanged in each state", async () => {
@@ -138,7 +189,11 @@ describe("the reading routes", () => {
         ...A_CREATION_SHOWN,
         resolution: "2k",
         finished_at: secondsAfter(noon, 5).toISOString(),
-        error: { code: "generation_failed", message: expect.stringMatching(/6 reserved credits were refunded/) },
+        error: {
+          code: "generation_failed",
+          message: expect.stringMatching(/6 reserved credits were refunded/),
+          reason: "provider_failed",
+        },
       });
       expect(await service.ledger.balance(customer.accountId)).toBe(100);
     });
@@ -198,6 +253,20 @@ describe("the reading routes", () => {
         expect([response.status, response.headers.has("preference-applied")]).toEqual([200, false]);
       },
     );
+
+    it("is not woken by a move of the queue, and tells the place at the end of the wait", async () => {
+      service.provider.concurrencyMax = 1;
+      await service.created(customer);
+      const next = await service.created(customer);
+      const last = await service.created(customer);
+      const waiting = read(last, { prefer: "wait=10" });
+      await expect.poll(() => service.signals.waitedFor()).toEqual([last]);
+      const reads = vi.spyOn(service.tasks, "find");
+      await service.request(`/panoramas/${next}/cancel`, customer, { method: "POST" });
+      expect(reads.mock.calls.filter(([id]) => id === last)).toEqual([]);
+      await service.clock.advance(10_000);
+      expect(await readJson(await waiting)).toMatchObject({ id: last, status: "processing", queue_position: 0 });
+    });
 
     it("counts as one read, no matter how long it waits", async () => {
       const id = await service.created(customer);
@@ -355,7 +424,7 @@ describe("the reading routes", () => {
       [Array.from({ length: 17 }, (_, n) => `metadata.${n}=x`).join("&"), "metadata: must have at most 16 pairs"],
     ])("refuses the filter %s with 400", async (query, message) => {
       expect(await expectError(await list(`?${query}`), 400, "invalid_request")).toContain(message);
-      expect(service.calls.listTasks).toBe(0);
+      expect(service.calls.list).toBe(0);
     });
 
     it.each(["1", "100"])("accepts a limit of %s", async (limit) => {
@@ -369,7 +438,7 @@ describe("the reading routes", () => {
 
     it.each(["a%20b", "%00", "", "é", "x".repeat(65)])("refuses the cursor %j with 400", async (cursor) => {
       expect(await expectError(await list(`?cursor=${cursor}`), 400, "invalid_request")).toMatch(/^cursor: must be/);
-      expect(service.calls.listTasks).toBe(0);
+      expect(service.calls.list).toBe(0);
     });
   });
 

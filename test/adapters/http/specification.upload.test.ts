@@ -1,6 +1,8 @@
 import { mkdir, readdir, utimes, writeFile } from "node:fs/promises";
 import { ok } from "neverthrow";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import type { Offer } from "../../../adapters/client/offer.js";
+import type { openApiDocument } from "../../../adapters/http/openapi/openapi-document.js";
 import { panoramaPolicy } from "../../../domain/panorama-policy.js";
 import { expectError } from "../../support/error-answer.js";
 import { type Customer, HttpService } from "../../support/http-service.js";
@@ -58,6 +60,19 @@ describe("POST /images", () => {
     const stored = await service.storage.read(service.storage.nameOf(url)!);
     expect(stored._unsafeUnwrap()).toEqual(bytes);
     expect(await filesInProgress()).toEqual([]);
+  });
+
+  it("says until when the images are kept if no creation uses them", async () => {
+    const response = await upload(formOf([jpeg(100, 1)]));
+    const expiresAt = new Date(service.clock.now().getTime() + 24 * 3_600_000).toISOString();
+    expect(await response.json()).toEqual({ image_urls: [expect.any(String)], expires_at: expiresAt });
+    const described = (await (await fetch(`${service.url}/api/v1/openapi.json`)).json()) as ReturnType<
+      typeof openApiDocument
+    > & { readonly "x-panorama": Offer };
+    expect(described["x-panorama"].uploads.unused_hours).toBe(24);
+    expect(described.paths?.["/images"]?.post?.description).toContain(
+      "An image that no creation uses is deleted after 24 hours.",
+    );
   });
 
   it("returns the URLs in the order of the files, and the same URL for equal bytes", async () => {
@@ -226,11 +241,13 @@ describe("concurrent large uploads", () => {
     let atOnce = 0;
     let most = 0;
     const service = await HttpService.start({
-      uploadImages: async (_owner, files) => {
-        most = Math.max(most, ++atOnce);
-        for (const file of files) expect((await file.read()).length).toBe(file.sizeBytes);
-        atOnce -= 1;
-        return ok([]);
+      panoramas: {
+        uploadImages: async (_owner, files) => {
+          most = Math.max(most, ++atOnce);
+          for (const file of files) expect((await file.read()).length).toBe(file.sizeBytes);
+          atOnce -= 1;
+          return ok({ urls: [], expiresAt: new Date(0) });
+        },
       },
     });
     const customers = await Promise.all(Array.from({ length: 8 }, () => service.customer()));

@@ -2,7 +2,7 @@ import { err, ok } from "neverthrow";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { picturesOnDemand } from "../../../adapters/imaging/pictures-on-demand.js";
-import type { ObjectName } from "../../../domain/object-name.js";
+import type { ObjectName } from "../../../domain/images/object-name.js";
 
 const nameOf = (n: number) => `panoramas/${String(n).padStart(22, "0")}.jpg` as ObjectName;
 const SIZE = { widthPixels: 120, heightPixels: 63 };

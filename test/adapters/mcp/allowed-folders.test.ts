@@ -13,7 +13,7 @@ it("AllowedFolders refuses a named pipe without waiting for a writer", async () 
   await rm(folder, { recursive: true });
 });
 
-// Files of /proc have the size 0 and content, as a file has more content than its size when another program writes to it.
+// Files of /proc have the size 0 and content, like a file to which another program is writing.
 it.runIf(process.platform === "linux")("AllowedFolders reads no more than the maximum of a growing file", async () => {
   const folders = new AllowedFolders("/proc/self");
   const large = await folders.read("/proc/self/status", 100);

@@ -1,8 +1,8 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { InProcessTaskSignals } from "../../../adapters/memory/in-process-task-signals.js";
-import type { Task } from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import type { Task } from "../../../domain/tasks/task.js";
 
 const task = (id: string) => ({ id }) as Task;
 const id = (id: string) => id as TaskId;

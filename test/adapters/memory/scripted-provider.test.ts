@@ -1,6 +1,6 @@
 import { afterEach, describe, it } from "vitest";
-import { aCreationRequest, taskId } from "../../../adapters/contracts/builders.js";
 import { generationProviderContract } from "../../../adapters/contracts/generation-provider-contract.js";
+import { aCreationRequest, taskId } from "../../../adapters/contracts/support/builders.js";
 import { ScriptedProvider } from "../../../adapters/memory/scripted-provider.js";
 
 /** All tests of the use cases use this provider, so it passes the contract of the port, too. */

@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { startObservedService } from "../../support/observed-service.js";
 
 /*
- * `npm run test:alerts`: promtool checks the names and help texts in a real answer to `GET /metrics`, and the alert rules;
- * and each alert fires on a planted series, and not on a harmless one (alert-rules.promtool.yaml).
+ * `npm run verify alerts`: promtool checks the names and help texts in a real answer to `GET /metrics`, and the alert
+ * rules; and each alert fires on a planted series, and not on a harmless one (alert-rules.promtool.yaml).
  */
 const RULES = "adapters/observability/alert-rules.yaml";
 const RULES_TEST = "test/adapters/observability/alert-rules.promtool.yaml";

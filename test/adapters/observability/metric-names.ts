@@ -10,8 +10,8 @@ const VARIABLES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * The metrics and labels that an expression names. Throws if it is not PromQL. Labels that the expression itself makes by
- * `label_replace` do not count.
+ * The metrics and labels that an expression names. Throws if it is not PromQL. Labels that the expression itself makes
+ * by `label_replace` do not count.
  */
 export const usesOf = (expression: string): PromqlUse => {
   const text = VARIABLES.reduce((known, [pattern, value]) => known.replaceAll(pattern, value), expression);

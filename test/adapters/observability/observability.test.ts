@@ -32,9 +32,20 @@ const databaseError = () => {
 };
 
 const events: OperationalEvent[] = [
-  { kind: "task_submitted", taskId, upstreamTaskId: "up-1" },
-  { kind: "task_succeeded", taskId, seconds: 42 },
-  { kind: "task_failed", taskId, reason: "refused", detail: `401 for ${KEY}` },
+  { kind: "task_submitted", taskId, provider: "fal:seedream-4.5", upstreamTaskId: "up-1" },
+  {
+    kind: "picture_measured",
+    taskId,
+    provider: "fal:seedream-4.5",
+    nativeSize: { widthPixels: 2720, heightPixels: 1360 },
+    seam: 2.5,
+    seamRatio: 1.75,
+    poleDeviation: { zenith: 3.5, nadir: 20.5 },
+    horizon: 0.48,
+  },
+  { kind: "task_succeeded", taskId, provider: "fal:seedream-4.5", seconds: 42 },
+  { kind: "task_failed", taskId, provider: "comfyui:1", reason: "refused", detail: `401 for ${KEY}` },
+  { kind: "task_failed", taskId, reason: "never_started", detail: "no slot became free" },
   { kind: "possible_orphan", taskId, detail: "time-out" },
   { kind: "submission_recovered", taskId, upstreamTaskId: "up-1" },
   { kind: "provider_unavailable", taskId, detail: "503" },
@@ -128,8 +139,13 @@ describe("Metrics", () => {
     const text = await metrics.text();
     for (const line of [
       "panorama_tasks_submitted_total 1",
-      "panorama_task_duration_seconds_sum 42",
-      'panorama_tasks_failed_total{reason="refused"} 1',
+      'panorama_task_duration_seconds_sum{provider="fal:seedream-4.5"} 42',
+      'panorama_tasks_failed_total{provider="comfyui:1",reason="refused"} 1',
+      'panorama_tasks_failed_total{provider="none",reason="never_started"} 1',
+      "panorama_seam_levels_sum 2.5",
+      'panorama_result_seam_ratio_sum{provider="fal:seedream-4.5"} 1.75',
+      'panorama_result_pole_deviation_sum{provider="fal:seedream-4.5",pole="zenith"} 3.5',
+      'panorama_result_pole_deviation_sum{provider="fal:seedream-4.5",pole="nadir"} 20.5',
       "panorama_possible_orphans_total 1",
       "panorama_submissions_recovered_total 1",
       "panorama_provider_unavailable_total 1",

@@ -1,6 +1,6 @@
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { anImageName, noon, secondsAfter } from "../../../adapters/contracts/builders.js";
+import { anImageName, noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../adapters/memory/memory-object-storage.js";
 import { measuredStorage } from "../../../adapters/observability/measured-storage.js";

@@ -1,10 +1,10 @@
 import { err, ok } from "neverthrow";
 import Stripe from "stripe";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { aPendingOrder } from "../../../adapters/contracts/builders.js";
+import { aPendingOrder } from "../../../adapters/contracts/support/builders.js";
 import { StripePayments } from "../../../adapters/payments/stripe-payments.js";
-import type { Email } from "../../../domain/account.js";
-import { CREDIT_PACKS } from "../../../domain/credit-pack.js";
+import type { Email } from "../../../domain/accounts/account.js";
+import { CREDIT_PACKS } from "../../../domain/credits/credit-pack.js";
 import { checkoutWebhook, FakeStripe } from "../../support/fake-stripe.js";
 import { PASSWORD, WebService } from "../../support/web-service.js";
 

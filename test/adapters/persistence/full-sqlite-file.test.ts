@@ -1,10 +1,10 @@
 import { dirname } from "node:path";
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, accountId, anAccount, aPaidOrder } from "../../../adapters/contracts/builders.js";
+import { aCreationRequest, accountId, anAccount, aPaidOrder } from "../../../adapters/contracts/support/builders.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
-import { StoreFull } from "../../../application/ports/store-full.js";
-import { credits } from "../../../domain/credits.js";
+import { StoreFull } from "../../../application/ports/stores/store-full.js";
+import { credits } from "../../../domain/credits/credits.js";
 import { LEASE_MILLISECONDS } from "../../support/application.js";
 import { fillDisk } from "../../support/full-disk.js";
 import { sqliteStores } from "../../support/sqlite-stores.js";
@@ -42,7 +42,7 @@ describe("a full SQLite file", () => {
 
   beforeEach(async () => {
     stores = await sqliteStores();
-    await stores.accounts.open(anAccount(), undefined, aPaidOrder({ credits: credits(CREDITS) }), undefined);
+    await stores.accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(CREDITS) }) });
   });
   afterEach(() => stores.close());
 

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, it } from "vitest";
 import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
-import { describeTaskQueue } from "../../../adapters/contracts/task-queue-contract.js";
-import { memoryStores } from "../../../adapters/memory/memory-stores.js";
+import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
+import { memoryStores } from "../../../adapters/memory/stores/memory-stores.js";
 
 const test = { describe, it, beforeEach, afterEach };
 const inMemory = async () => ({ ...memoryStores(), close: async () => {} });

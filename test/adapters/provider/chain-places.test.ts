@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest } from "../../../adapters/contracts/builders.js";
+import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { ScriptedProvider } from "../../../adapters/memory/scripted-provider.js";
 import { ProviderChain } from "../../../adapters/provider/provider-chain.js";
-import type { AccountId } from "../../../domain/account.js";
+import type { AccountId } from "../../../domain/account-id.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
 import { useCases } from "../../support/application.js";
 import { startComfyuiServers } from "../../support/providers-under-test.js";

@@ -7,9 +7,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { tlsCertificate } from "../../../adapters/http/tls-certificate.js";
+import { tlsCertificate } from "../../../adapters/http/servers/tls-certificate.js";
 import type { PublicFetch } from "../../../adapters/provider/public-fetch.js";
 import { DnsServer } from "../../support/dns-server.js";
+import { freePort } from "../../support/free-port.js";
 
 /** On the loopback interface of Linux there are many addresses: this one stands for a public address. */
 const PUBLIC = "127.0.0.2";
@@ -19,7 +20,7 @@ const limits = { bytesMax: 1000, timeoutMilliseconds: 5_000 };
 
 const resolver = vi.hoisted(() => ({ server: "" }));
 
-vi.mock("../../../adapters/system/public-address.js", () => ({
+vi.mock("../../../domain/public-host.js", () => ({
   isPublicAddress: (address: string) => address === "127.0.0.2",
 }));
 
@@ -84,7 +85,7 @@ if (process.platform === "linux")
 
     /** The same port at both addresses; resolves to it. */
     const listen = async (listener: RequestListener): Promise<number> => {
-      let port = 0;
+      let port = await freePort();
       for (const address of [PUBLIC, PRIVATE]) {
         const server = createServer({ key, cert }, listener).listen(port, address);
         servers.push(server);

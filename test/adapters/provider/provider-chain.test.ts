@@ -1,7 +1,7 @@
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, noon, taskId } from "../../../adapters/contracts/builders.js";
 import { generationProviderContract } from "../../../adapters/contracts/generation-provider-contract.js";
+import { aCreationRequest, noon, taskId } from "../../../adapters/contracts/support/builders.js";
 import { ScriptedProvider } from "../../../adapters/memory/scripted-provider.js";
 import { ProviderChain } from "../../../adapters/provider/provider-chain.js";
 import type { Readiness } from "../../../application/ports/generation-provider.js";
@@ -138,7 +138,7 @@ describe("ProviderChain.submit", () => {
     first.ready = "down";
     second.ready = "down";
     const reason = "first: does not respond; second: does not respond";
-    expect(await chain.submit(ORDER)).toEqual(err({ kind: "refused", reason }));
+    expect(await chain.submit(ORDER)).toEqual(err({ kind: "refused", reason, cause: "provider_unavailable" }));
     expect(first.started + second.started).toBe(0);
   });
 
@@ -319,7 +319,9 @@ describe("ProviderChain", () => {
     first.concurrencyMax = 2;
     second.ready = "busy";
     first.makes = err(invalidRequest("prompt", { name: "text_only" }));
-    const places = chain.places().map(({ canMake, ...place }) => ({ ...place, makes: canMake(ORDER.request) }));
+    const places = chain
+      .places()
+      .map(({ canMake, abilities: _, ...place }) => ({ ...place, makes: canMake(ORDER.request) }));
     expect(places).toEqual([
       { name: "first", concurrencyMax: 2, readiness: "ready", makes: false },
       { name: "second", concurrencyMax: undefined, readiness: "busy", makes: true },

@@ -6,7 +6,7 @@ import { ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { objectStorageContract } from "../../../adapters/contracts/object-storage-contract.js";
 import { filesystemObjectStorage } from "../../../adapters/storage/filesystem-object-storage.js";
-import { panoramaName, referenceImageName } from "../../../domain/object-name.js";
+import { panoramaName, referenceImageName } from "../../../domain/images/object-name.js";
 import { scratchFolder } from "../../support/scratch-folder.js";
 
 const ASSET_URL = "http://localhost:8080/assets";

@@ -1,10 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest } from "../../../adapters/contracts/builders.js";
+import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { filesystemObjectStorage } from "../../../adapters/storage/filesystem-object-storage.js";
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
-import { panoramaName } from "../../../domain/object-name.js";
+import { panoramaName } from "../../../domain/images/object-name.js";
 import { useCases } from "../../support/application.js";
 import { fillDisk } from "../../support/full-disk.js";
 import { scratchFolder } from "../../support/scratch-folder.js";

@@ -5,13 +5,14 @@ import { MemoryObjectStorage } from "../../../adapters/memory/memory-object-stor
 import { ReferenceImages } from "../../../adapters/provider/local/reference-images.js";
 import { PublicFetch } from "../../../adapters/provider/public-fetch.js";
 import { panoramaCanvas } from "../../../adapters/provider/remote/images/panorama-canvas.js";
+import { sphereCanvas } from "../../../adapters/provider/remote/images/sphere-canvas.js";
 import { DECODINGS_MAX, decoding, loadSharp } from "../../../adapters/system/load-sharp.js";
-import { referenceImageName } from "../../../domain/object-name.js";
-import { RESOLUTIONS } from "../../../domain/resolution.js";
+import { referenceImageName } from "../../../domain/images/object-name.js";
+import { RESOLUTIONS } from "../../../domain/images/resolution.js";
 import { bombPng, plain } from "../../support/test-images.js";
 
 const IMAGE = await plain({ widthPixels: 64, heightPixels: 32 }).png().toBuffer();
-const TOO_LARGE = bombPng({ widthPixels: 8_001, heightPixels: 5_000 });
+const TOO_LARGE = bombPng({ widthPixels: 12_001, heightPixels: 10_000 });
 const publicFetch = new PublicFetch();
 
 const reference = async (bytes: Uint8Array) => {
@@ -27,6 +28,7 @@ const decoders = {
   "a thumbnail": (bytes: Uint8Array) => imaging.thumbnail(bytes),
   "a reference image of the local provider": reference,
   "a reference image for a remote provider": (bytes: Uint8Array) => panoramaCanvas(bytes),
+  "a reference image for a canvas": (bytes: Uint8Array) => sphereCanvas([bytes], RESOLUTIONS["1k"]),
 };
 
 describe.each(Object.entries(decoders))("decoding %s", (_, decode) => {
@@ -52,7 +54,7 @@ describe.each(Object.entries(decoders))("decoding %s", (_, decode) => {
     expect((await decoded).isOk()).toBe(true);
   });
 
-  it("refuses an image of more than 40 megapixels", async () => {
+  it("refuses an image with too many pixels", async () => {
     expect((await decode(TOO_LARGE)).isErr()).toBe(true);
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { RandomIds } from "../../../adapters/system/random-ids.js";
-import { parseApiKeySecret } from "../../../domain/api-key.js";
-import { panoramaName, parseObjectName } from "../../../domain/object-name.js";
-import { parseSlug } from "../../../domain/slug.js";
+import { parseApiKeySecret } from "../../../domain/accounts/api-key.js";
+import { panoramaName, parseObjectName } from "../../../domain/images/object-name.js";
+import { parseSlug } from "../../../domain/tasks/slug.js";
 
 describe("RandomIds", () => {
   const ids = new RandomIds();

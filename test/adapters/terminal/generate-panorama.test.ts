@@ -158,6 +158,23 @@ describe("panorama generate", () => {
     expect(states).toEqual(["processing", "succeeded", "succeeded, image uploading", "succeeded, image saved"]);
   });
 
+  it("shows the place in the queue and the time that is left, which are no changes of the task", async () => {
+    const read = (known: object): Fault => ({
+      kind: "answer",
+      status: 200,
+      body: JSON.stringify({ id: "task-1", credits_charged: 4, status: "processing", ...known }),
+    });
+    const [queued, running] = [{ queue_position: 1, estimated_seconds: 300 }, { estimated_seconds: 40 }];
+    service.failNext("GET", "/panoramas/task-1", read(queued), read(running));
+    const states: string[] = [];
+    await generate({}, { onChange: (task) => states.push(stateOf(task)) });
+    expect(states).toEqual(["processing", "succeeded, image saved"]);
+    expect(steps.filter((step) => step.includes("left"))).toEqual([
+      "Generating (task task-1, 0 s, behind 1 task in the queue, about 5 min left)",
+      "Generating (task task-1, 2 s, about 40 s left)",
+    ]);
+  });
+
   it("reports the failure of the task as its last change", async () => {
     const changes: PanoramaTask[] = [];
     await generate({ prompt: "a storm test:fail" }, { onChange: (task) => changes.push(task) });

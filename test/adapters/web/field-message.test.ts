@@ -11,6 +11,10 @@ it.each([
     invalidRequest("image_urls", { name: "no_user_info" }, 2),
     "Image 3 must not have a user name or password in front of the host.",
   ],
+  [
+    invalidRequest("Idempotency-Key", { name: "key_of_deleted", taskId: "0190" }),
+    "The panorama of this form was created and then deleted. Create a new one.",
+  ],
   [invalidRequest("files", { name: "bytes_max", max: 5 }, 0), "Image 1 must have at most 5 bytes."],
   [
     invalidRequest("files", { name: "image_type", allowed: ["image/jpeg", "image/png", "image/webp"] }, 1),

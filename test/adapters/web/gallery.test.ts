@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type ObjectName, thumbnailNameOf } from "../../../domain/object-name.js";
-import type { SucceededTask } from "../../../domain/task.js";
+import { type ObjectName, thumbnailNameOf } from "../../../domain/images/object-name.js";
+import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
 
 let service: WebService;

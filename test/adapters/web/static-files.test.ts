@@ -26,6 +26,8 @@ const BUDGET_BYTES: Readonly<Record<string, number>> = {
   "viewer.css": 2_600,
   "docs.js": 1_200,
   "docs.css": 2_600,
+  "contact-sheet.js": 4_500,
+  "contact-sheet.css": 1_600,
 };
 
 describe("the built scripts and styles", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { VISITOR_LIMITS, VisitorLimits, type VisitorRequest } from "../../../adapters/http/visitor-limits.js";
+import { VISITOR_LIMITS, VisitorLimits, type VisitorRequest } from "../../../adapters/http/limits/visitor-limits.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { Page } from "../../../adapters/web-page/page.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
@@ -121,15 +121,19 @@ describe("the web side", () => {
   });
 
   it("admits the forms of a network up to its limit, with or without a session: every page that is one", async () => {
-    for (const page of service.pages.filter(({ method }) => method === "POST")) {
-      await service.clock.advance(120_000);
-      const network = nextNetwork();
-      const { form } = VISITOR_LIMITS;
-      const get = { method: "POST", path: page.path, body: page.body } as Page;
-      // Another site's form costs nothing: the login's own limits are met before this one.
-      const answered = await untilRefused(form, () => send(get, network, { origin: "https://other.example" }));
-      expect([page.path, answered]).toEqual([page.path, form]);
-    }
+    const forms = service.pages.filter(({ method }) => method === "POST");
+    await service.clock.advance(120_000);
+    const network = nextNetwork();
+    // Another site's form costs nothing: the login's own limits are met before this one.
+    const sendForm = ({ path, body }: Page) =>
+      send({ method: "POST", path, body } as Page, network, { origin: "https://other.example" });
+    // Each page once, and one of them as often as the limit then allows: all of them count, and then all are refused.
+    const once = await Promise.all(forms.map(async (page) => [page.path, (await sendForm(page)).status === 429]));
+    expect(once).toEqual(forms.map(({ path }) => [path, false]));
+    const login = forms.find(({ path }) => path === "/login") as Page;
+    const left = VISITOR_LIMITS.form - forms.length;
+    expect(await untilRefused(left, () => sendForm(login))).toBe(left);
+    for (const page of forms) expect([page.path, await untilRefused(1, () => sendForm(page))]).toEqual([page.path, 0]);
   });
 
   it.each([

@@ -1,12 +1,12 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { RequestRule } from "../../../adapters/wording/message-rule.js";
 import { rulePredicate } from "../../../adapters/wording/rule-predicate.js";
-import { parseCreationRequest } from "../../../domain/creation-request.js";
-import { IMAGE_TYPES } from "../../../domain/image-type.js";
-import type { BrokenRule } from "../../../domain/invalid-request.js";
+import { IMAGE_TYPES } from "../../../domain/images/image-type.js";
+import { parseCreationRequest } from "../../../domain/tasks/creation-request.js";
 
 /** One example of every rule: a forgotten one does not compile. */
-const examples: { readonly [Name in BrokenRule["name"]]: [Extract<BrokenRule, { name: Name }>, string] } = {
+const examples: { readonly [Name in RequestRule["name"]]: [Extract<RequestRule, { name: Name }>, string] } = {
   type: [{ name: "type", expected: "strings", actual: 5 }, "must be an array of strings, but is 5."],
   one_of: [{ name: "one_of", allowed: ["1k", "2k", "4k"], actual: "8k" }, 'must be "1k", "2k" or "4k", but is "8k".'],
   integer: [{ name: "integer", min: 1, max: 100, actual: "x" }, 'must be an integer from 1 to 100, but is "x".'],
@@ -35,6 +35,10 @@ const examples: { readonly [Name in BrokenRule["name"]]: [Extract<BrokenRule, { 
     'must be a complete http(s) URL, but is "ftp://a.example".',
   ],
   new_endpoint: [{ name: "new_endpoint" }, "must not be the URL of another endpoint of this account."],
+  public_host: [
+    { name: "public_host", actual: "10.0.0.7" },
+    'must be reachable on the Internet, but its host "10.0.0.7" is not public.',
+  ],
   no_user_info: [{ name: "no_user_info" }, "must not have a user name or password in front of the host."],
   future_time: [
     { name: "future_time", actual: "yesterday" },
@@ -59,14 +63,18 @@ const examples: { readonly [Name in BrokenRule["name"]]: [Extract<BrokenRule, { 
     { name: "key_reused", hours: 24 },
     "was used with another request body within the last 24 hours; use a new key for a new request.",
   ],
+  key_of_deleted: [
+    { name: "key_of_deleted", taskId: "0190" },
+    "belongs to the panorama 0190, which was deleted; use a new key for a new panorama.",
+  ],
   prompt_or_images: [{ name: "prompt_or_images" }, "needs a prompt, image_urls, or both."],
   prompt_without_images: [
     { name: "prompt_without_images", min: 3, actual: " ab" },
     'must have at least 3 characters, not counting white space at its ends, if there are no image_urls, but is " ab".',
   ],
-  deleted_image: [
-    { name: "deleted_image" },
-    "was uploaded here, but is deleted; upload the image again and use its new URL.",
+  missing_image: [
+    { name: "missing_image" },
+    "does not exist in this service: it was deleted, has expired, or was never there; upload the image again and use its new URL.",
   ],
   cost_max: [{ name: "cost_max", max: 4, cost: 6 }, "is 4, but this panorama costs 6 credits; nothing was reserved."],
   not_finished: [
@@ -98,8 +106,8 @@ const examples: { readonly [Name in BrokenRule["name"]]: [Extract<BrokenRule, { 
     "must be one of image/jpeg, image/png, image/webp, but its first bytes are not the signature of any of them.",
   ],
   declared_type: [
-    { name: "declared_type", declared: "image/jpg", actual: "image/jpeg" },
-    'is declared as "image/jpg", but its bytes are image/jpeg.',
+    { name: "declared_type", declared: "image/gif", actual: "image/jpeg" },
+    'is declared as "image/gif", but its bytes are image/jpeg.',
   ],
   usable_image: [
     { name: "usable_image", reason: "it cannot be decoded: bad header" },
@@ -125,7 +133,7 @@ const examples: { readonly [Name in BrokenRule["name"]]: [Extract<BrokenRule, { 
 };
 
 describe("the predicate of a broken rule", () => {
-  it.each(Object.values(examples) as [BrokenRule, string][])("of %o is: %s", (rule, predicate) => {
+  it.each(Object.values(examples) as [RequestRule, string][])("of %o is: %s", (rule, predicate) => {
     expect(rulePredicate(rule)).toBe(predicate);
   });
 

@@ -1,6 +1,6 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, accountId, anAccount, apiKeyId } from "../../../adapters/contracts/builders.js";
+import { aCreationRequest, accountId, anAccount, apiKeyId } from "../../../adapters/contracts/support/builders.js";
 import { admitApiRequest } from "../../../application/accounts/admit-api-request.js";
 import { countRequest } from "../../../application/accounts/count-request.js";
 import { createApiKey } from "../../../application/accounts/create-api-key.js";
@@ -11,12 +11,13 @@ import { readAccount } from "../../../application/accounts/read-account.js";
 import { revokeAnyApiKey } from "../../../application/accounts/revoke-any-api-key.js";
 import { revokeApiKey } from "../../../application/accounts/revoke-api-key.js";
 import { setLowBalance } from "../../../application/accounts/set-low-balance.js";
-import { readCredits } from "../../../application/credits/read-credits.js";
-import type { AccountStore } from "../../../application/ports/account-store.js";
-import type { RateLimits } from "../../../application/ports/rate-limits.js";
-import type { AccountId, Email } from "../../../domain/account.js";
-import { credits } from "../../../domain/credits.js";
-import { NO_LIMITS } from "../../../domain/key-limits.js";
+import { readBalance } from "../../../application/credits/read-balance.js";
+import type { AccountStore } from "../../../application/ports/stores/account-store.js";
+import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import type { Email } from "../../../domain/accounts/account.js";
+import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
+import { credits } from "../../../domain/credits/credits.js";
 import { fastSecrets } from "../../support/fast-secrets.js";
 import { aWorld, type World } from "../../support/world.js";
 
@@ -36,12 +37,12 @@ describe("openAccount", () => {
     const { account, secret } = await open();
     expect(account).toMatchObject({ email, createdAt: world.clock.now() });
     expect(secret).toBeUndefined();
-    expect(await readCredits(world)(account.id)).toBe(0);
+    expect(await readBalance(world)(account.id)).toBe(0);
   });
 
   it("opens an account with a paid order, which entitles it to a key", async () => {
     const { account, secret } = await open({ credits: credits(50), keyName: "first" });
-    expect(await readCredits(world)(account.id)).toBe(50);
+    expect(await readBalance(world)(account.id)).toBe(50);
     expect(await world.ledger.entries(account.id)).toMatchObject([{ kind: "purchase", credits: 50 }]);
     expect((await admitApiRequest(world)(secret, "read"))._unsafeUnwrap().accountId).toBe(account.id);
     expect(await world.keys.list(account.id)).toMatchObject([{ accountId: account.id, name: "first" }]);
@@ -61,9 +62,9 @@ describe("openAccount", () => {
   it("stores a hash instead of the password", async () => {
     let hash: string | undefined;
     const accounts: Pick<AccountStore, "open"> = {
-      open: async (_account, passwordHash) => {
+      open: async (_account, { passwordHash } = {}) => {
         hash = passwordHash;
-        return world.accounts.open(anAccount(), passwordHash, undefined, undefined);
+        return world.accounts.open(anAccount(), { passwordHash });
       },
     };
     await openAccount({ ...world, accounts, secrets: fastSecrets() })({

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
-import { MemoryRateLimits } from "../../../adapters/memory/memory-rate-limits.js";
+import { MemoryRateLimits } from "../../../adapters/memory/stores/memory-rate-limits.js";
 import { admitLoginAttempt } from "../../../application/accounts/admit-login-attempt.js";
-import type { RateLimits } from "../../../application/ports/rate-limits.js";
+import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 
 const secrets = { sha256: (data: Uint8Array | string) => `${data}`.replaceAll(" ", "").slice(0, 32) };

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { apiKeyId, noon, secondsAfter } from "../../../adapters/contracts/builders.js";
+import { apiKeyId, noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
 import { keyUses } from "../../../application/accounts/key-uses.js";
-import type { ApiKeyId } from "../../../domain/api-key.js";
+import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 
 describe("keyUses", () => {
   let now: Date;

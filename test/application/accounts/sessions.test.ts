@@ -10,10 +10,10 @@ import { setPassword } from "../../../application/accounts/set-password.js";
 import { setPasswordByLink } from "../../../application/accounts/set-password-by-link.js";
 import { signUp } from "../../../application/accounts/sign-up.js";
 import type { Secrets } from "../../../application/ports/secrets.js";
-import type { Account, Email } from "../../../domain/account.js";
-import { PASSWORD_CHARACTERS_MAX, type Password } from "../../../domain/password.js";
-import { PASSWORD_LINK_SECONDS, type PasswordLinkToken } from "../../../domain/password-link.js";
-import { SESSION_SECONDS, type SessionToken } from "../../../domain/session.js";
+import type { Account, Email } from "../../../domain/accounts/account.js";
+import { PASSWORD_CHARACTERS_MAX, type Password } from "../../../domain/accounts/password.js";
+import { PASSWORD_LINK_SECONDS, type PasswordLinkToken } from "../../../domain/accounts/password-link.js";
+import { SESSION_SECONDS, type SessionToken } from "../../../domain/accounts/session.js";
 import { aWorld } from "../../support/world.js";
 
 /** Hashes by writing down, so that these tests cost nothing. */

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest } from "../../../adapters/contracts/builders.js";
+import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { applyRetention } from "../../../application/background/apply-retention.js";
 import { expireFinishedImages } from "../../../application/background/expire-finished-images.js";
 import { confirmRetention, readRetention } from "../../../application/operators/confirm-retention.js";
-import type { AccountId } from "../../../domain/account.js";
-import { RETENTION_GRACE_MILLISECONDS, type RetentionTime } from "../../../domain/retention.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import { RETENTION_GRACE_MILLISECONDS, type RetentionTime } from "../../../domain/images/retention.js";
 import { LEASE_MILLISECONDS } from "../../support/application.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 

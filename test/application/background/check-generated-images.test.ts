@@ -1,13 +1,20 @@
 import { err } from "neverthrow";
-import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest } from "../../../adapters/contracts/builders.js";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { NATIVE_SIZE } from "../../../adapters/memory/memory-imaging.js";
 import { type Script, ScriptedProvider } from "../../../adapters/memory/scripted-provider.js";
-import type { AccountId } from "../../../domain/account.js";
-import { KEEP_ATTEMPTS_MAX } from "../../../domain/storage-status.js";
-import { type SucceededTask, statusOf } from "../../../domain/task.js";
+import type { Imaging } from "../../../application/ports/imaging.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import type { ResultFigures } from "../../../domain/images/picture.js";
+import { KEEP_ATTEMPTS_MAX } from "../../../domain/images/storage-status.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import { GENERATION_DEADLINE_MILLISECONDS, LEASE_MILLISECONDS, SEAM_MAX, useCases } from "../../support/application.js";
+import { type SucceededTask, statusOf } from "../../../domain/tasks/task.js";
+import {
+  GENERATION_DEADLINE_MILLISECONDS,
+  LEASE_MILLISECONDS,
+  RESULT_BOUNDS,
+  useCases,
+} from "../../support/application.js";
 import { PortGates } from "../../support/port-gates.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
@@ -32,7 +39,7 @@ const TEN_MINUTES = 600_000;
 const CHECK_PAUSE = 5_000;
 
 /** Fails with this reason, is refunded once, and never touches the storage. */
-const expectRefund = async (reason: "generation_failed" | "deadline_passed") => {
+const expectRefund = async (reason: "unusable_result" | "deadline_passed") => {
   expect(await task()).toMatchObject({ state: "failed", reason, reservation: { state: "refunded", credits: 6 } });
   expect(await balance()).toBe(100);
   expect(world.storage.objects.size).toBe(0);
@@ -45,6 +52,21 @@ const expectRefund = async (reason: "generation_failed" | "deadline_passed") => 
 };
 
 describe("checkGeneratedImages", () => {
+  it("has the picture say how the provider made it, also when it is downloaded again to be stored", async () => {
+    const { provider, storage } = world;
+    const imaging: Imaging = world.imaging;
+    const { download } = provider;
+    provider.download = async (...call) =>
+      (await download.apply(provider, call)).map((made) => ({ ...made, sourceType: "algorithmicMedia" }));
+    const encoded = vi.spyOn(imaging, "panorama");
+    storage.available = false;
+    await world.check();
+    storage.available = true;
+    await world.clock.advance(TEN_MINUTES);
+    expect(await world.keep()).toBe(1);
+    expect(encoded.mock.calls.map(([, , sourceType]) => sourceType)).toEqual(["algorithmicMedia", "algorithmicMedia"]);
+  });
+
   it("lets a task with a usable picture succeed, and stores the bytes that it has downloaded and decoded once", async () => {
     expect(statusOf(await task())).toBe("processing");
     expect(await balance()).toBe(94);
@@ -61,9 +83,11 @@ describe("checkGeneratedImages", () => {
     expect(await balance()).toBe(94);
     expect([world.provider.downloads, world.imaging.decoded, world.storage.objects.size]).toEqual([1, 1, 2]);
     expect(world.reporter.of("picture_measured")).toEqual([
-      { kind: "picture_measured", taskId: id, nativeSize: NATIVE_SIZE, seam: 0, poles: 0 },
+      { kind: "picture_measured", taskId: id, provider: "scripted", nativeSize: NATIVE_SIZE, ...world.imaging.figures },
     ]);
-    expect(world.reporter.of("task_succeeded")).toEqual([{ kind: "task_succeeded", taskId: id, seconds: 6 }]);
+    expect(world.reporter.of("task_succeeded")).toEqual([
+      { kind: "task_succeeded", taskId: id, provider: "scripted", seconds: 6 },
+    ]);
 
     await world.clock.advance(TEN_MINUTES);
     expect([await world.check(), await world.keep()]).toEqual([0, 0]);
@@ -77,21 +101,35 @@ describe("checkGeneratedImages", () => {
   ])("fails and refunds a task at once whose result %s", async (_, download, reason) => {
     world.provider.play({ download });
     expect(await world.check()).toBe(1);
-    await expectRefund("generation_failed");
+    await expectRefund("unusable_result");
     expect(world.reporter.of("task_failed")).toMatchObject([{ detail: `the result is unusable: ${reason}` }]);
   });
 
-  it("fails and refunds a task whose picture has a larger seam than allowed", async () => {
-    world.imaging.seam = SEAM_MAX + 0.1;
-    await world.check();
-    await expectRefund("generation_failed");
-    expect(world.reporter.of("picture_measured")).toMatchObject([{ seam: SEAM_MAX + 0.1 }]);
-  });
+  const { seamMax, seamRatioMax, poleDeviationMax } = RESULT_BOUNDS;
 
-  it("accepts a picture with the largest seam allowed", async () => {
-    world.imaging.seam = SEAM_MAX;
+  it.each<[string, Partial<ResultFigures>, string]>([
+    ["seam", { seam: seamMax + 0.1 }, "its seam of 50.1 is above 50"],
+    ["seam ratio", { seamRatio: seamRatioMax + 0.1 }, "its seam ratio of 8.1 is above 8"],
+    ["zenith", { poleDeviation: { zenith: 61, nadir: 0 } }, "its pole deviation of 61 is above 60"],
+    ["nadir", { poleDeviation: { zenith: 0, nadir: 61 } }, "its pole deviation of 61 is above 60"],
+  ])(
+    "fails and refunds a task whose picture has a %s beyond its bound, and stores its figures",
+    async (_, worse, flaw) => {
+      world.imaging.figures = { ...world.imaging.figures, ...worse };
+      await world.check();
+      await expectRefund("unusable_result");
+      expect(world.reporter.of("picture_measured")).toMatchObject([worse]);
+      const detail = `the result is unusable: ${flaw}`;
+      expect(world.reporter.of("task_failed")).toMatchObject([{ provider: "scripted", detail }]);
+      expect(await task()).toMatchObject({ place: "scripted", figures: world.imaging.figures });
+    },
+  );
+
+  it("accepts a picture at every bound, and stores its figures and what has made it", async () => {
+    const poleDeviation = { zenith: poleDeviationMax, nadir: poleDeviationMax };
+    world.imaging.figures = { seam: seamMax, seamRatio: seamRatioMax, poleDeviation };
     await world.check();
-    expect((await task()).state).toBe("succeeded");
+    expect(await task()).toMatchObject({ state: "succeeded", place: "scripted", figures: world.imaging.figures });
   });
 
   it("repeats a download that fails for now, every five seconds", async () => {

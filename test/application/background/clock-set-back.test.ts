@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest } from "../../../adapters/contracts/builders.js";
+import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { queueDeadlineOf } from "../../../application/panoramas/submit-task.js";
-import type { AccountId } from "../../../domain/account.js";
-import { isInProgress, type Task } from "../../../domain/task.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import { isInProgress, type Task } from "../../../domain/tasks/task.js";
 import { GENERATION_DEADLINE_MILLISECONDS, QUEUE_DEADLINE_MILLISECONDS, useCases } from "../../support/application.js";
 import { PortGates } from "../../support/port-gates.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
@@ -22,7 +22,9 @@ const create = async (): Promise<Task> => (await world.createPanorama(owner, aCr
 const stored = () => world.tasks.list(owner, 9, undefined);
 const states = async () => (await stored()).map(({ state }) => state).sort();
 
-/** Four tasks: one whose image is being stored, one that runs, one whose submission was killed, and one in the queue. */
+/**
+ * Four tasks: one whose image is being stored, one that runs, one whose submission was killed, and one in the queue.
+ */
 const oneOfEachKind = async () => {
   await create();
   await world.clock.advance(world.provider.nextPollMilliseconds());

@@ -1,8 +1,8 @@
 import { ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { deleteExpiredReferences } from "../../../application/background/delete-expired-references.js";
-import type { AccountId } from "../../../domain/account.js";
-import { referenceImageName } from "../../../domain/object-name.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import { referenceImageName } from "../../../domain/images/object-name.js";
 import { LEASE_MILLISECONDS, RETENTION_MILLISECONDS } from "../../support/application.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { noon } from "../../../adapters/contracts/builders.js";
+import { noon } from "../../../adapters/contracts/support/builders.js";
 import { eraseTexts } from "../../../application/background/erase-texts.js";
-import { TEXTS_KEPT_MILLISECONDS } from "../../../domain/task.js";
+import { TEXTS_KEPT_MILLISECONDS } from "../../../domain/tasks/task.js";
 
 describe("eraseTexts", () => {
   const clock = { now: () => noon };

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest } from "../../../adapters/contracts/builders.js";
+import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { settled } from "../../../adapters/memory/settled.js";
-import type { AccountId } from "../../../domain/account.js";
-import { audit } from "../../../domain/ledger.js";
-import type { SucceededTask } from "../../../domain/task.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import { audit } from "../../../domain/credits/ledger.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { IMAGE_RETENTION_MILLISECONDS, LEASE_MILLISECONDS, useCases } from "../../support/application.js";
 import { PortGates } from "../../support/port-gates.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";

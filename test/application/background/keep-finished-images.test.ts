@@ -1,13 +1,13 @@
 import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, taskId } from "../../../adapters/contracts/builders.js";
+import { aCreationRequest, taskId } from "../../../adapters/contracts/support/builders.js";
 import { readable } from "../../../adapters/memory/memory-imaging.js";
 import type { Script } from "../../../adapters/memory/scripted-provider.js";
-import type { AccountId } from "../../../domain/account.js";
-import { thumbnailNameOf } from "../../../domain/object-name.js";
-import { KEEP_ATTEMPTS_MAX } from "../../../domain/storage-status.js";
-import type { SucceededTask } from "../../../domain/task.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import { thumbnailNameOf } from "../../../domain/images/object-name.js";
+import { KEEP_ATTEMPTS_MAX } from "../../../domain/images/storage-status.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { LEASE_MILLISECONDS, useCases } from "../../support/application.js";
 import { PortGates } from "../../support/port-gates.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";

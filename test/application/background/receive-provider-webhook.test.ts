@@ -1,6 +1,6 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, taskId } from "../../../adapters/contracts/builders.js";
+import { aCreationRequest, taskId } from "../../../adapters/contracts/support/builders.js";
 import { receiveProviderWebhook } from "../../../application/background/receive-provider-webhook.js";
 import { unverifiedWebhook } from "../../../application/errors.js";
 import type { ProviderWebhooks } from "../../../application/ports/provider-webhooks.js";

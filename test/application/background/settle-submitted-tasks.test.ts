@@ -1,9 +1,9 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, noon } from "../../../adapters/contracts/builders.js";
-import type { AccountId } from "../../../domain/account.js";
-import type { Task } from "../../../domain/task.js";
+import { aCreationRequest, noon } from "../../../adapters/contracts/support/builders.js";
+import type { AccountId } from "../../../domain/account-id.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import type { Task } from "../../../domain/tasks/task.js";
 import { GENERATION_DEADLINE_MILLISECONDS, LEASE_MILLISECONDS, useCases } from "../../support/application.js";
 import { PortGates } from "../../support/port-gates.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
@@ -47,13 +47,24 @@ describe("settleSubmittedTasks", () => {
     expect((await task()).state).toBe("succeeded");
   });
 
-  it("refunds the credits of a failed generation once", async () => {
-    world.provider.play({ poll: "failed" });
+  it.each([
+    ["failed", "generation_failed"],
+    ["content_refused", "content_refused"],
+    ["reference_unreachable", "reference_unreachable"],
+    ["reference_unusable", "reference_unusable"],
+    ["never_started", "never_started"],
+    ["deadline_passed", "deadline_passed"],
+    ["provider_unavailable", "provider_unavailable"],
+    ["unusable_result", "unusable_result"],
+  ] as const)("refunds the credits of a generation once that ends as %s, and says why", async (poll, reason) => {
+    world.provider.play({ poll });
     await nextPoll();
     expect(await world.settle()).toBe(1);
-    expect(await task()).toMatchObject({ state: "failed", reason: "generation_failed" });
+    expect(await task()).toMatchObject({ state: "failed", reason });
     expect(await balance()).toBe(100);
-    expect(world.reporter.of("task_failed")).toMatchObject([{ taskId: id, detail: "the script fails" }]);
+    expect(world.reporter.of("task_failed")).toMatchObject([
+      { taskId: id, provider: "scripted", reason, detail: "the script fails" },
+    ]);
 
     await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS);
     expect(await world.settle()).toBe(0);
@@ -207,7 +218,7 @@ describe("settleSubmittedTasks", () => {
       answerWith(url);
       await nextPoll();
       await world.settle();
-      expect(await task()).toMatchObject({ state: "failed", reason: "generation_failed" });
+      expect(await task()).toMatchObject({ state: "failed", reason: "unusable_result" });
       expect(await balance()).toBe(100);
       const detail = "the provider's result is not a URL that can be downloaded";
       expect(world.reporter.of("task_failed")).toMatchObject([{ taskId: id, detail }]);

@@ -1,8 +1,8 @@
 import { ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, limitedTo } from "../../../adapters/contracts/builders.js";
-import type { AccountId } from "../../../domain/account.js";
-import type { Task } from "../../../domain/task.js";
+import { aCreationRequest, limitedTo } from "../../../adapters/contracts/support/builders.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import type { Task } from "../../../domain/tasks/task.js";
 import { QUEUE_DEADLINE_MILLISECONDS, SUBMISSION_DEADLINE_MILLISECONDS, useCases } from "../../support/application.js";
 import { PortGates } from "../../support/port-gates.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
@@ -200,6 +200,36 @@ describe("sweep", () => {
       keep: [660_000, 0],
       erase: [660_000, 0],
     });
+  });
+
+  it("stops a generation that it has found and cannot record", async () => {
+    await killAfter(2);
+    const stopped: string[] = [];
+    world.provider.cancel = async (upstreamTaskId) => {
+      stopped.push(`${upstreamTaskId} of a ${(await onlyTask())?.state} task`);
+      return ok("canceled");
+    };
+    rejectMoves("submitted");
+    await afterTheDeadline();
+    expect(stopped).toEqual(["upstream-1 of a failed task"]);
+  });
+
+  it("stops nothing if the answer is recorded although the sweep cannot record it", async () => {
+    const answer = world.provider.hold("submit");
+    const creation = world.createPanorama(owner, aCreationRequest());
+    await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
+    world.provider.cancel = () => Promise.reject(new Error("must not be called"));
+    const searched = world.provider.search;
+    world.provider.search = async (...parameters) => {
+      const found = await searched.apply(world.provider, parameters);
+      answer();
+      await creation;
+      rejectMoves("submitted");
+      return found;
+    };
+    await world.sweep();
+    expect(await onlyTask()).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
+    expect(world.reporter.of("work_failed")).toMatchObject([{ work: "sweep" }]);
   });
 
   it.each([

@@ -1,19 +1,20 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, accountId, noon, orderId } from "../../../adapters/contracts/builders.js";
+import { aCreationRequest, accountId, noon, orderId } from "../../../adapters/contracts/support/builders.js";
 import { MemoryPayments, type PaymentWebhook } from "../../../adapters/memory/memory-payments.js";
 import { openAccount } from "../../../application/accounts/open-account.js";
 import { buyCredits } from "../../../application/credits/buy-credits.js";
+import { readBalance } from "../../../application/credits/read-balance.js";
 import { readCreditTotals } from "../../../application/credits/read-credit-totals.js";
-import { readCredits } from "../../../application/credits/read-credits.js";
 import { readLedger } from "../../../application/credits/read-ledger.js";
 import { receivePaymentWebhook } from "../../../application/credits/receive-payment-webhook.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
 import type { Payments } from "../../../application/ports/payments.js";
-import type { Account, AccountId, Email } from "../../../domain/account.js";
-import { CREDIT_PACKS, type CreditPack } from "../../../domain/credit-pack.js";
-import { type Credits, credits } from "../../../domain/credits.js";
-import type { OrderId, Payment, PaymentDifference } from "../../../domain/order.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import type { Account, Email } from "../../../domain/accounts/account.js";
+import { CREDIT_PACKS, type CreditPack } from "../../../domain/credits/credit-pack.js";
+import { type Credits, credits } from "../../../domain/credits/credits.js";
+import type { OrderId, Payment, PaymentDifference } from "../../../domain/credits/order.js";
 import { aWorld, type World } from "../../support/world.js";
 
 let world: World;
@@ -28,12 +29,12 @@ describe("payOrder", () => {
   it("adds the order's credits once, with repeated and concurrent calls", async () => {
     const id = await open("owner@example.com");
     const order = (await world.createOrder(id, credits(25)))._unsafeUnwrap();
-    expect(await readCredits(world)(id)).toBe(0);
+    expect(await readBalance(world)(id)).toBe(0);
 
     const payments = await Promise.all([1, 2, 3].map(() => world.payOrder(order.id)));
     payments.push(await world.payOrder(order.id));
     for (const payment of payments) expect(payment._unsafeUnwrap()).toMatchObject({ id: order.id, state: "paid" });
-    expect(await readCredits(world)(id)).toBe(25);
+    expect(await readBalance(world)(id)).toBe(25);
     expect((await verifyLedger(world)()).findings).toEqual([]);
   });
 
@@ -75,7 +76,7 @@ describe("buyCredits", () => {
     });
     expect(await world.orders.find(order.id)).toEqual(order);
     expect(checkoutUrl).toBe(`https://pay.example/${order.id}/${pack.priceCents}/owner@example.com`);
-    expect(await readCredits(world)(account.id)).toBe(0);
+    expect(await readBalance(world)(account.id)).toBe(0);
   });
 
   it("leaves the order pending if the payment service is unavailable", async () => {
@@ -119,7 +120,7 @@ describe("receivePaymentWebhook", () => {
   it("adds the credits of a paid order once, also if the webhook is repeated", async () => {
     const webhook = payments.pay(await buy());
     for (let n = 0; n < 2; n += 1) expect((await receive(webhook)).isOk()).toBe(true);
-    expect(await readCredits(world)(id)).toBe(pack.credits);
+    expect(await readBalance(world)(id)).toBe(pack.credits);
     expect(world.reporter.of("payment_ignored")).toEqual([]);
   });
 
@@ -136,13 +137,13 @@ describe("receivePaymentWebhook", () => {
   ])("ignores a genuine payment with %s, and reports what differs", async (_, differences, reported) => {
     const orderId = await buy();
     expect(await receive(payments.pay(orderId, differences))).toEqual(ok(undefined));
-    expect(await readCredits(world)(id)).toBe(0);
+    expect(await readBalance(world)(id)).toBe(0);
     const sessionId = differences.sessionId ?? `session_${orderId}`;
     expect(world.reporter.of("payment_ignored")).toEqual([
       { kind: "payment_ignored", orderId, sessionId, differences: reported },
     ]);
     expect((await receive(payments.pay(orderId))).isOk()).toBe(true);
-    expect(await readCredits(world)(id)).toBe(pack.credits);
+    expect(await readBalance(world)(id)).toBe(pack.credits);
   });
 
   it("takes the price and the credits of the order when the packs have changed since", async () => {
@@ -150,9 +151,9 @@ describe("receivePaymentWebhook", () => {
     const after = await buy({ ...pack, priceCents: 2_900, currency: "EUR" });
     expect((await receive(payments.pay(before))).isOk()).toBe(true);
     expect((await receive(payments.pay(after, { amountCents: 900, currency: "USD" })))._unsafeUnwrap()).toBeUndefined();
-    expect(await readCredits(world)(id)).toBe(pack.credits);
+    expect(await readBalance(world)(id)).toBe(pack.credits);
     expect((await receive(payments.pay(after))).isOk()).toBe(true);
-    expect(await readCredits(world)(id)).toBe(2 * pack.credits);
+    expect(await readBalance(world)(id)).toBe(2 * pack.credits);
   });
 
   it("does not pay an order that has no checkout: only the operator can", async () => {
@@ -160,9 +161,9 @@ describe("receivePaymentWebhook", () => {
     const other = await buy();
     expect(await receive(payments.pay(other, { orderId: order.id }))).toEqual(ok(undefined));
     expect(world.reporter.of("payment_ignored")).toMatchObject([{ orderId: order.id, differences: ["checkout"] }]);
-    expect(await readCredits(world)(id)).toBe(0);
+    expect(await readBalance(world)(id)).toBe(0);
     expect((await world.payOrder(order.id)).isOk()).toBe(true);
-    expect(await readCredits(world)(id)).toBe(25);
+    expect(await readBalance(world)(id)).toBe(25);
   });
 
   it("accepts other webhooks of the payment service, without effect", async () => {

@@ -1,14 +1,14 @@
 import { err, ok, type Result } from "neverthrow";
 import { beforeEach, describe, expect, expectTypeOf, it } from "vitest";
-import { noon, secondsAfter } from "../../../adapters/contracts/builders.js";
 import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
+import { noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
 import type { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { type HoldRefusal, type Meter, meter, type TaskHold } from "../../../application/credits/meter.js";
-import { accountId } from "../../../domain/account.js";
-import { credits } from "../../../domain/credits.js";
-import { idempotencyKey } from "../../../domain/idempotency.js";
-import { orderId } from "../../../domain/order.js";
-import { definePolicy } from "../../../domain/policy.js";
+import { accountId } from "../../../domain/account-id.js";
+import { credits } from "../../../domain/credits/credits.js";
+import { idempotencyKey } from "../../../domain/credits/idempotency.js";
+import { orderId } from "../../../domain/credits/order.js";
+import { definePolicy } from "../../../domain/credits/policy.js";
 import { taskId } from "../../../domain/task-id.js";
 import { meterStoreInMemory } from "../../support/metered.js";
 

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest } from "../../../adapters/contracts/builders.js";
+import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { InProcessEventSignals } from "../../../adapters/memory/in-process-event-signals.js";
 import { settled } from "../../../adapters/memory/settled.js";
 import { heldKeys } from "../../../application/accounts/held-keys.js";
+import { watchStreams } from "../../../application/background/watch-streams.js";
 import { streamEvents } from "../../../application/events/stream-events.js";
-import { watchStreams } from "../../../application/events/watch-streams.js";
-import type { AccountId } from "../../../domain/account.js";
+import type { AccountId } from "../../../domain/account-id.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 describe("streamEvents", () => {

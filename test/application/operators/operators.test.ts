@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, accountId, apiKeyId } from "../../../adapters/contracts/builders.js";
-import { memoryStores } from "../../../adapters/memory/memory-stores.js";
+import { aCreationRequest, accountId, apiKeyId } from "../../../adapters/contracts/support/builders.js";
+import { memoryStores } from "../../../adapters/memory/stores/memory-stores.js";
 import { createApiKey } from "../../../application/accounts/create-api-key.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
 import { adjustCredits } from "../../../application/operators/adjust-credits.js";
@@ -10,10 +10,10 @@ import { changeKeyLimits } from "../../../application/operators/change-key-limit
 import { closeAccount } from "../../../application/operators/close-account.js";
 import { exportAccount } from "../../../application/operators/export-account.js";
 import { recordAction } from "../../../application/operators/record-action.js";
-import { credits } from "../../../domain/credits.js";
+import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
+import { credits } from "../../../domain/credits/credits.js";
+import type { AdjustmentReason } from "../../../domain/credits/ledger.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
-import { NO_LIMITS } from "../../../domain/key-limits.js";
-import type { AdjustmentReason } from "../../../domain/ledger.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 const REASON = "goodwill" as AdjustmentReason;

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest } from "../../../adapters/contracts/builders.js";
+import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { settled } from "../../../adapters/memory/settled.js";
-import type { AccountId } from "../../../domain/account.js";
-import { audit } from "../../../domain/ledger.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import { audit } from "../../../domain/credits/ledger.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { GENERATION_DEADLINE_MILLISECONDS, LEASE_MILLISECONDS, useCases } from "../../support/application.js";
 import { PortGates } from "../../support/port-gates.js";
@@ -66,7 +66,13 @@ describe("cancelTask", () => {
     expect(before).toMatchObject({ state: "failed", reason: "canceled" });
     expect(await balance()).toBe(100);
     expect(world.reporter.of("task_failed")).toEqual([
-      { kind: "task_failed", taskId: id, reason: "canceled", detail: "the provider has stopped it" },
+      {
+        kind: "task_failed",
+        taskId: id,
+        provider: "scripted",
+        reason: "canceled",
+        detail: "the provider has stopped it",
+      },
     ]);
     expect(await cancel(id)).toEqual(before);
     expect(await balance()).toBe(100);

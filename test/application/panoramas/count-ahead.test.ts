@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { aQueuedTask, aReservedTask, aSubmittedTask, aSucceededTask } from "../../../adapters/contracts/builders.js";
+import {
+  aQueuedTask,
+  aReservedTask,
+  aSubmittedTask,
+  aSucceededTask,
+} from "../../../adapters/contracts/support/builders.js";
 import { countAhead } from "../../../application/panoramas/count-ahead.js";
 
 describe("countAhead", () => {

@@ -1,28 +1,35 @@
+import fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { aCreationRequest, apiKeyId, aSucceededTask } from "../../../adapters/contracts/builders.js";
+import { aCreationRequest, apiKeyId, aSucceededTask } from "../../../adapters/contracts/support/builders.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
 import { createPanorama } from "../../../application/panoramas/create-panorama.js";
 import { generationTime } from "../../../application/panoramas/generation-time.js";
 import type { PlaceNow, Readiness } from "../../../application/ports/generation-provider.js";
-import { StoreBusy } from "../../../application/ports/store-busy.js";
-import type { TaskOpening } from "../../../application/ports/task-store.js";
-import type { AccountId } from "../../../domain/account.js";
-import { credits } from "../../../domain/credits.js";
-import type { IdempotencyKey } from "../../../domain/idempotency.js";
-import { invalidRequest } from "../../../domain/invalid-request.js";
-import { NO_LIMITS } from "../../../domain/key-limits.js";
-import { panoramaName, referenceImageName } from "../../../domain/object-name.js";
+import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
+import type { TaskOpening } from "../../../application/ports/stores/task-store.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
+import { credits } from "../../../domain/credits/credits.js";
+import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
+import { type ObjectName, panoramaName, referenceImageName } from "../../../domain/images/object-name.js";
+import { type BrokenRule, invalidRequest } from "../../../domain/invalid-request.js";
 import { panoramaPolicy } from "../../../domain/panorama-policy.js";
-import { fail } from "../../../domain/task.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import { DEADLINES, QUEUE_DEADLINE_MILLISECONDS, SUBMISSION_DEADLINE_MILLISECONDS } from "../../support/application.js";
+import { fail } from "../../../domain/tasks/task.js";
+import {
+  CREATION_SETTINGS,
+  QUEUE_DEADLINE_MILLISECONDS,
+  SUBMISSION_DEADLINE_MILLISECONDS,
+} from "../../support/application.js";
 import { createsFiftyConcurrently } from "../../support/fifty-creations.js";
 import { anOwner, aWorld } from "../../support/world.js";
 
 const key = "order-4711" as IdempotencyKey;
 const lake = aCreationRequest({ prompt: "a quiet lake" });
 const forest = aCreationRequest({ prompt: "a dark forest", resolution: "4k" });
+
+const MISSING: BrokenRule = { name: "missing_image" };
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 
@@ -41,7 +48,9 @@ describe("createPanorama", () => {
     expect(task).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1", submittedAt: world.clock.now() });
     expect(await world.ledger.balance(owner)).toBe(100 - cost);
     expect(await world.tasks.find(task.id, owner)).toEqual(task);
-    expect(world.reporter.events).toEqual([{ kind: "task_submitted", taskId: task.id, upstreamTaskId: "upstream-1" }]);
+    expect(world.reporter.events).toEqual([
+      { kind: "task_submitted", taskId: task.id, provider: "scripted", upstreamTaskId: "upstream-1" },
+    ]);
   });
 
   it("refuses a panorama that costs more than the maximum, at the prices that it is given", async () => {
@@ -49,7 +58,7 @@ describe("createPanorama", () => {
     const owner = await anOwner(world, 100);
     const at = (price: number) => {
       const policy = panoramaPolicy({ prices: { "1k": price, "2k": price, "4k": price } });
-      const create = createPanorama({ ...world, generationTime: generationTime() }, { ...DEADLINES, policy });
+      const create = createPanorama({ ...world, generationTime: generationTime() }, { ...CREATION_SETTINGS, policy });
       return create(owner, lake, key, { maxCredits: 6 });
     };
     expect((await at(7))._unsafeUnwrapErr()).toEqual(
@@ -69,7 +78,7 @@ describe("createPanorama", () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
     const policy = panoramaPolicy({ prices: { "1k": price, "2k": price, "4k": price } });
-    const create = createPanorama({ ...world, generationTime: generationTime() }, { ...DEADLINES, policy });
+    const create = createPanorama({ ...world, generationTime: generationTime() }, { ...CREATION_SETTINGS, policy });
     const { task } = (await create(owner, lake))._unsafeUnwrap();
     expect(await world.ledger.balance(owner)).toBe(100 - price);
     // The rest of the application has the default price of 4.
@@ -127,6 +136,8 @@ describe("createPanorama", () => {
 
   it.each([
     ["refuse", "refused", 0],
+    ["content_refused", "content_refused", 0],
+    ["reference_unusable", "reference_unusable", 0],
     ["unknown", "submission_unknown", 1],
     ["unknown_but_started", "submission_unknown", 1],
   ] as const)(
@@ -174,7 +185,7 @@ describe("createPanorama", () => {
 
   it("refuses a creation beyond the maximum length of the queue, and charges nothing", async () => {
     const world = aWorld();
-    const create = createPanorama(world, { ...DEADLINES, queueMax: 1 });
+    const create = createPanorama(world, { ...CREATION_SETTINGS, queueMax: 1 });
     const owner = await anOwner(world, 100);
     world.provider.ready = "busy";
     expect((await create(owner, lake))._unsafeUnwrap().task.state).toBe("queued");
@@ -240,13 +251,13 @@ describe("createPanorama", () => {
     const owner = await anOwner(world, 100);
     const ensured: string[] = [];
     const ensureDefaultEndpoint = async (account: string) => ensured.push(account);
-    const create = createPanorama({ ...world, ensureDefaultEndpoint }, DEADLINES);
+    const create = createPanorama({ ...world, ensureDefaultEndpoint }, CREATION_SETTINGS);
     const withWebhook = aCreationRequest({ webhook_url: "https://task.example/1" });
     expect((await create(owner, lake)).isOk()).toBe(true);
     expect(ensured).toEqual([]);
     expect((await create(owner, withWebhook)).isOk()).toBe(true);
     expect(ensured).toEqual([owner]);
-    expect((await createPanorama(world, DEADLINES)(owner, withWebhook)).isOk()).toBe(true);
+    expect((await createPanorama(world, CREATION_SETTINGS)(owner, withWebhook)).isOk()).toBe(true);
   });
 
   it("records its own reference images among the URLs, and refuses one that is deleted", async () => {
@@ -256,15 +267,63 @@ describe("createPanorama", () => {
     const content = { content: "content", countedBytes: 1, name: own };
     (await world.references.add(owner, [content], world.clock.now(), () => ok(undefined)))._unsafeUnwrap();
     const [foreign, ofThisService] = ["https://example.com/1.png", world.storage.urlOf(own)];
-    const panorama = world.storage.urlOf(panoramaName("unguessable-0123456789"));
+    const finished = panoramaName("unguessable-0123456789");
+    await world.storage.put(finished, Buffer.from("jpeg"), "image/jpeg");
+    const panorama = world.storage.urlOf(finished);
     const gone = world.storage.urlOf(referenceImageName("unguessable-9876543210", "image/png"));
     const create = (...image_urls: string[]) => world.createPanorama(owner, aCreationRequest({ image_urls }));
     expect((await world.references.standing(owner)).unusedBytes).toBe(1);
     expect((await create(foreign, panorama, ofThisService)).isOk()).toBe(true);
     expect((await world.references.standing(owner)).unusedBytes).toBe(0);
     expect(await create(foreign, ofThisService, gone)).toEqual(
-      err(invalidRequest("image_urls", { name: "deleted_image" }, 2)),
+      err(invalidRequest("image_urls", { name: "missing_image" }, 2)),
     );
+  });
+
+  it.each<[string, (world: World) => string, BrokenRule]>([
+    ["a panorama that is deleted", ({ storage }) => storage.urlOf(panoramaName("unguessable-0123456789")), MISSING],
+    ["no name of an image", ({ storage }) => storage.urlOf("references/mine.png" as ObjectName), MISSING],
+    ["a query behind an image", ({ storage }) => `${storage.urlOf(panoramaName("u".repeat(22)))}?x`, MISSING],
+    ["encoded characters", ({ storage }) => storage.urlOf("%72eferences/mine.png" as ObjectName), MISSING],
+    ["a private address", () => "https://10.0.0.7/a.png", { name: "public_host", actual: "10.0.0.7" }],
+    ["this machine", () => "https://localhost/a.png", { name: "public_host", actual: "localhost" }],
+  ])("refuses a reference image that cannot work before credits are reserved: %s", async (_, urlIn, rule) => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    await world.storage.put(panoramaName("u".repeat(22)), Buffer.from("jpeg"), "image/jpeg");
+    const request = aCreationRequest({ image_urls: ["https://example.com/1.png", urlIn(world)] });
+    expect(await world.createPanorama(owner, request)).toEqual(err(invalidRequest("image_urls", rule, 1)));
+    expect(await world.ledger.balance(owner)).toBe(100);
+    expect(await world.tasks.list(owner, 9, undefined)).toEqual([]);
+    expect(world.provider.started).toBe(0);
+  });
+
+  it("returns its task to a repeat although its reference image is deleted, and asks no storage without images", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    const finished = panoramaName("unguessable-0123456789");
+    await world.storage.put(finished, Buffer.from("jpeg"), "image/jpeg");
+    const request = aCreationRequest({ image_urls: [world.storage.urlOf(finished)] });
+    const { task } = (await world.createPanorama(owner, request, key))._unsafeUnwrap();
+    await world.storage.delete(finished);
+    expect((await world.createPanorama(owner, request, key))._unsafeUnwrap()).toMatchObject({
+      task: { id: task.id },
+      replayed: true,
+    });
+    world.storage.has = () => Promise.reject(new Error("asked"));
+    expect((await world.createPanorama(owner, lake)).isOk()).toBe(true);
+  });
+
+  it("takes an image of this service at the private address of the installation, also while the storage fails", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    world.storage.urlOf = (name) => `https://localhost:8443/assets/${name}`;
+    world.storage.nameOf = (url) => (url === world.storage.urlOf(finished) ? finished : undefined);
+    const finished = panoramaName("unguessable-0123456789");
+    world.storage.available = false;
+    const create = (image: string) => world.createPanorama(owner, aCreationRequest({ image_urls: [image] }));
+    expect((await create(world.storage.urlOf(finished))).isOk()).toBe(true);
+    expect(await create("https://localhost:8443/other.png")).toMatchObject(err({ rule: { name: "public_host" } }));
   });
 
   it("reads neither references without image URLs, nor the spending of a key without budgets", async () => {
@@ -293,19 +352,64 @@ describe("createPanorama", () => {
     };
     expect((await world.createPanorama(owner, lake)).isOk()).toBe(true);
     expect(moved).toEqual([true, "b"]);
+    expect(world.reporter.of("task_submitted")).toMatchObject([{ provider: "b" }]);
+    world.provider.play({ submit: "refuse" });
+    await world.createPanorama(owner, lake);
+    expect(world.reporter.of("task_failed")).toMatchObject([{ provider: "b", reason: "refused" }]);
   });
 
-  it("is refused by a busy store only before it is charged; afterwards the error says that it is", async () => {
+  it("is refunded as it was charged, whatever the prices are meanwhile", async () => {
+    const price = fc.integer({ min: 1, max: 30 });
+    await fc.assert(
+      fc.asyncProperty(fc.array(price, { minLength: 1, maxLength: 3 }), async (prices) => {
+        const world = aWorld();
+        world.provider.play({ poll: "failed" });
+        const owner = await anOwner(world, 100);
+        for (const changed of prices) {
+          const policy = panoramaPolicy({ prices: { "1k": changed, "2k": changed, "4k": changed } });
+          (await createPanorama(world, { ...CREATION_SETTINGS, policy })(owner, lake))._unsafeUnwrap();
+        }
+        expect(await world.ledger.balance(owner)).toBe(100 - prices.reduce((sum, one) => sum + one, 0));
+        await world.clock.advance(60_000);
+        await world.settle();
+        const entries = (await world.ledger.entries(owner)).map((entry) => entry.credits);
+        expect(entries.slice(1).sort()).toEqual(prices.flatMap((one) => [one, -one]).sort());
+        expect(await world.ledger.balance(owner)).toBe(100);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it("is refused by a busy store only before it is charged; afterwards it is accepted, and the sweep resolves it", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
     const busy = () => Promise.reject(new StoreBusy("locked"));
     const withStore = (methods: Partial<typeof world.tasks>) =>
-      createPanorama({ ...world, tasks: Object.assign(Object.create(world.tasks), methods) }, DEADLINES)(owner, lake);
+      createPanorama({ ...world, tasks: Object.assign(Object.create(world.tasks), methods) }, CREATION_SETTINGS)(
+        owner,
+        lake,
+      );
     await expect(withStore({ open: busy })).rejects.toBeInstanceOf(StoreBusy);
     expect(await world.ledger.balance(owner)).toBe(100);
-    const afterwards = await withStore({ move: busy }).catch((error: unknown) => error);
-    expect(afterwards).not.toBeInstanceOf(StoreBusy);
-    expect(afterwards).toMatchObject({ message: expect.stringMatching(/^the task .* is charged, but: locked$/) });
+
+    const { task, replayed } = (await withStore({ move: busy }))._unsafeUnwrap();
+    expect([task.state, replayed]).toEqual(["reserved", false]);
+    expect(world.reporter.events).toMatchObject([{ kind: "work_failed", work: "creation", taskId: task.id }]);
+    expect(await world.ledger.balance(owner)).toBe(96);
+    await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
+    await world.sweep();
+    expect(await world.tasks.find(task.id, owner)).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
+    expect(world.provider.started).toBe(1);
+  });
+
+  it("fails with every other error of the store, also after it is charged", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    const move = () => Promise.reject(new Error("the connection is lost"));
+    const tasks: typeof world.tasks = Object.assign(Object.create(world.tasks), { move });
+    await expect(createPanorama({ ...world, tasks }, CREATION_SETTINGS)(owner, lake)).rejects.toThrow(
+      "the connection is lost",
+    );
     expect(await world.ledger.balance(owner)).toBe(96);
   });
 
@@ -316,9 +420,9 @@ describe("createPanorama", () => {
       open: (opening: TaskOpening<unknown>) => world.tasks.open({ ...opening, spender: undefined }),
     });
     const apiKey = { id: apiKeyId(1), budgets: { ...NO_LIMITS, creditsPerDay: credits(10) } };
-    await expect(createPanorama({ ...world, tasks }, DEADLINES)(owner, lake, undefined, { apiKey })).rejects.toThrow(
-      "Bug: the store passes no spending",
-    );
+    await expect(
+      createPanorama({ ...world, tasks }, CREATION_SETTINGS)(owner, lake, undefined, { apiKey }),
+    ).rejects.toThrow("Bug: the store passes no spending");
     expect(await world.ledger.balance(owner)).toBe(100);
   });
 

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, taskId } from "../../../adapters/contracts/builders.js";
-import type { AccountId } from "../../../domain/account.js";
-import { thumbnailNameOf } from "../../../domain/object-name.js";
-import type { SucceededTask } from "../../../domain/task.js";
+import { aCreationRequest, taskId } from "../../../adapters/contracts/support/builders.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { LEASE_MILLISECONDS, useCases } from "../../support/application.js";
 import { type CallOutcome, ConnectionLost, PortGates } from "../../support/port-gates.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";

@@ -6,19 +6,20 @@ import {
   anImageName,
   aSucceededTask,
   taskId,
-} from "../../../adapters/contracts/builders.js";
-import { MemoryDatabase } from "../../../adapters/memory/memory-database.js";
-import { MemoryTaskStore } from "../../../adapters/memory/memory-task-store.js";
+} from "../../../adapters/contracts/support/builders.js";
+import { MemoryDatabase } from "../../../adapters/memory/stores/memory-database.js";
+import { memoryTasks } from "../../../adapters/memory/stores/memory-tasks.js";
 import { changeVisibility } from "../../../application/panoramas/change-visibility.js";
 import { findOwnPanorama } from "../../../application/panoramas/find-own-panorama.js";
 import { findPublicPanorama } from "../../../application/panoramas/find-public-panorama.js";
 import { listPublicPanoramas } from "../../../application/panoramas/list-public-panoramas.js";
 import { searchPublicPanoramas } from "../../../application/panoramas/search-public-panoramas.js";
-import type { AccountId } from "../../../domain/account.js";
-import { isFoundBy, searchWords } from "../../../domain/prompt-search.js";
-import type { Slug } from "../../../domain/slug.js";
-import type { Task } from "../../../domain/task.js";
+import type { TaskPorts } from "../../../application/ports/stores/task-ports.js";
+import type { AccountId } from "../../../domain/account-id.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import { isFoundBy, searchWords } from "../../../domain/tasks/prompt-search.js";
+import type { Slug } from "../../../domain/tasks/slug.js";
+import type { Task } from "../../../domain/tasks/task.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;
@@ -140,10 +141,10 @@ describe("searchPublicPanoramas", () => {
       const task = aSucceededTask({ id: taskId(n), request, image });
       database.tasks.set(task.id, { task, place: undefined, dueAt: undefined, fence: 0, hidden: false });
     }
-    return new MemoryTaskStore(database);
+    return memoryTasks(database);
   };
   /** All pages of a search from the beginning, over `newer` or `next`, and back again. */
-  const walk = async (tasks: MemoryTaskStore, search: string, sort: "newest" | "oldest") => {
+  const walk = async (tasks: TaskPorts, search: string, sort: "newest" | "oldest") => {
     const find = searchPublicPanoramas({ tasks });
     const [forward, back] = sort === "newest" ? (["next", "newer"] as const) : (["newer", "next"] as const);
     const at = (cursor: TaskId | undefined, side: "next" | "newer") =>

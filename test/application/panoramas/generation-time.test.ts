@@ -10,10 +10,10 @@ import {
   aSucceededTask,
   noon,
   secondsAfter,
-} from "../../../adapters/contracts/builders.js";
+} from "../../../adapters/contracts/support/builders.js";
 import { type GenerationTime, generationTime } from "../../../application/panoramas/generation-time.js";
-import { keep, uploading } from "../../../domain/storage-status.js";
-import type { Task } from "../../../domain/task.js";
+import { keep, uploading } from "../../../domain/images/storage-status.js";
+import type { Task } from "../../../domain/tasks/task.js";
 
 /** A task that succeeded this long after its submission. */
 const lasting = (milliseconds: number) =>

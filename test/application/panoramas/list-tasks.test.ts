@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { aCreationRequest } from "../../../adapters/contracts/builders.js";
+import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { listTasks } from "../../../application/panoramas/list-tasks.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { anOwner, aWorld } from "../../support/world.js";

@@ -1,14 +1,16 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { accountId } from "../../../adapters/contracts/builders.js";
+import { accountId } from "../../../adapters/contracts/support/builders.js";
 import { image } from "../../../adapters/memory/memory-imaging.js";
+import { deleteExpiredReferences } from "../../../application/background/delete-expired-references.js";
 import { checkUpload } from "../../../application/panoramas/check-upload.js";
 import { type UploadedFile, uploadImages } from "../../../application/panoramas/upload-images.js";
-import type { AccountId, Email } from "../../../domain/account.js";
-import { credits } from "../../../domain/credits.js";
-import { welcomeEntry } from "../../../domain/ledger.js";
-import { panoramaPolicy } from "../../../domain/panorama-policy.js";
-import { UPLOAD_LIMITS } from "../../../domain/upload-rules.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import type { Email } from "../../../domain/accounts/account.js";
+import { credits } from "../../../domain/credits/credits.js";
+import { welcomeEntry } from "../../../domain/credits/ledger.js";
+import { UPLOAD_LIMITS } from "../../../domain/images/upload-rules.js";
+import { PANORAMA_POLICY, panoramaPolicy } from "../../../domain/panorama-policy.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;
@@ -24,20 +26,35 @@ const aFile = (bytes: Uint8Array, declaredType?: string): UploadedFile => ({
   read: async () => bytes,
 });
 const [cat, dog] = [image("cat"), image("dog")];
-const upload = (...files: UploadedFile[]) => uploadImages(world)(owner, files);
+const SETTINGS = { policy: PANORAMA_POLICY, referenceRetentionHours: 24 };
+const upload = (...files: UploadedFile[]) => uploadImages(world, SETTINGS)(owner, files);
 const MIB = 1024 * 1024;
 
 describe("uploadImages", () => {
   it("returns the public URLs in the order of the files, and the same URL for the same bytes", async () => {
-    const urls = (await upload(aFile(cat), aFile(dog), aFile(cat, "image/jpeg")))._unsafeUnwrap();
+    const { urls } = (await upload(aFile(cat), aFile(dog), aFile(cat, "image/jpeg")))._unsafeUnwrap();
     expect(urls[0]).toMatch(/^https:\/\/objects\.example\/references\/[\w-]{22}\.jpg$/);
     expect(urls[1]).not.toBe(urls[0]);
     expect(urls[2]).toBe(urls[0]);
-    expect((await upload(aFile(dog)))._unsafeUnwrap()).toEqual([urls[1]]);
+    expect((await upload(aFile(dog)))._unsafeUnwrap().urls).toEqual([urls[1]]);
     expect([...world.storage.objects.values()]).toEqual([
       { bytes: Uint8Array.from(cat), contentType: "image/jpeg" },
       { bytes: Uint8Array.from(dog), contentType: "image/jpeg" },
     ]);
+  });
+
+  it("says until when unused images are kept, which a repeated upload begins again", async () => {
+    const keeping = { retentionMilliseconds: 24 * 3_600_000, leaseMilliseconds: 1 };
+    const first = (await upload(aFile(cat)))._unsafeUnwrap();
+    expect(first.expiresAt).toEqual(new Date(world.clock.now().getTime() + 24 * 3_600_000));
+    await world.clock.advance(3_600_000);
+    const again = (await upload(aFile(cat), aFile(dog)))._unsafeUnwrap();
+    expect(again.expiresAt.getTime() - first.expiresAt.getTime()).toBe(3_600_000);
+    await world.clock.advance(24 * 3_600_000);
+    expect(world.clock.now()).toEqual(again.expiresAt);
+    expect(await deleteExpiredReferences(world, keeping)()).toBe(0);
+    await world.clock.advance(1);
+    expect(await deleteExpiredReferences(world, keeping)()).toBe(2);
   });
 
   it("applies the limits and prices of its policy", async () => {
@@ -45,7 +62,8 @@ describe("uploadImages", () => {
       prices: { "1k": 101, "2k": 102, "4k": 103 },
       uploads: { ...UPLOAD_LIMITS, filesMax: 1, fileBytesMax: 11 * MIB },
     });
-    const uploadTo = (account: AccountId, ...files: UploadedFile[]) => uploadImages(world, { policy })(account, files);
+    const uploadTo = (account: AccountId, ...files: UploadedFile[]) =>
+      uploadImages(world, { ...SETTINGS, policy })(account, files);
     expect((await uploadTo(owner, aFile(cat), aFile(dog)))._unsafeUnwrapErr()).toMatchObject({
       rule: { name: "files_max", max: 1 },
     });
@@ -56,11 +74,11 @@ describe("uploadImages", () => {
     const email = "poor@example.com" as Email;
     const welcome = welcomeEntry(poor, credits(100), world.clock.now());
     const account = { id: poor, email, createdAt: world.clock.now() };
-    (await world.accounts.open(account, undefined, undefined, undefined, welcome))._unsafeUnwrap();
+    (await world.accounts.open(account, { welcome }))._unsafeUnwrap();
     const refused = { rule: { name: "paid_order_or_credits", credits: 101 } };
     expect((await uploadTo(poor, aFile(dog)))._unsafeUnwrapErr()).toMatchObject(refused);
     expect((await checkUpload(world, { policy })(poor))._unsafeUnwrapErr()).toMatchObject(refused);
-    expect(await checkUpload(world)(poor)).toEqual(ok(undefined));
+    expect(await checkUpload(world, { policy: PANORAMA_POLICY })(poor)).toEqual(ok(undefined));
   });
 
   it("stores nothing if one file is refused", async () => {
@@ -110,9 +128,9 @@ describe("uploadImages", () => {
   });
 
   it("gives the same URL to the same bytes of another account", async () => {
-    const [url] = (await upload(aFile(cat)))._unsafeUnwrap();
+    const { urls } = (await upload(aFile(cat)))._unsafeUnwrap();
     const other = await anOwner(world, 100);
-    expect((await uploadImages(world)(other, [aFile(cat)]))._unsafeUnwrap()).toEqual([url]);
+    expect((await uploadImages(world, SETTINGS)(other, [aFile(cat)]))._unsafeUnwrap().urls).toEqual(urls);
     expect(world.storage.objects.size).toBe(1);
   });
 
@@ -125,7 +143,7 @@ describe("uploadImages", () => {
     expect(world.storage.objects.size).toBe(20);
     expect((await upload(withBytes("3", 10 * MIB))).isOk()).toBe(true);
     const other = await anOwner(world, 100);
-    expect((await uploadImages(world)(other, [withBytes("more", 1)])).isOk()).toBe(true);
+    expect((await uploadImages(world, SETTINGS)(other, [withBytes("more", 1)])).isOk()).toBe(true);
   });
 
   it("counts a small image as 64 KiB, so that their number is limited too", async () => {
@@ -137,12 +155,12 @@ describe("uploadImages", () => {
   it("refuses an account without a paid order and with fewer credits than the cheapest creation", async () => {
     const email = "new@example.com" as Email;
     const poor = { id: accountId(7), email, createdAt: world.clock.now() };
-    (await world.accounts.open(poor, undefined, undefined, undefined))._unsafeUnwrap();
+    (await world.accounts.open(poor))._unsafeUnwrap();
     const refused = { field: "files", rule: { name: "paid_order_or_credits", credits: 4 } };
-    expect((await uploadImages(world)(poor.id, [aFile(cat)]))._unsafeUnwrapErr()).toMatchObject(refused);
-    expect((await checkUpload(world)(poor.id))._unsafeUnwrapErr()).toMatchObject(refused);
+    expect((await uploadImages(world, SETTINGS)(poor.id, [aFile(cat)]))._unsafeUnwrapErr()).toMatchObject(refused);
+    expect((await checkUpload(world, { policy: PANORAMA_POLICY })(poor.id))._unsafeUnwrapErr()).toMatchObject(refused);
     expect(world.storage.objects.size).toBe(0);
     await world.payOrder((await world.createOrder(poor.id, credits(1)))._unsafeUnwrap().id);
-    expect((await checkUpload(world)(poor.id)).isOk()).toBe(true);
+    expect((await checkUpload(world, { policy: PANORAMA_POLICY })(poor.id)).isOk()).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest } from "../../../adapters/contracts/builders.js";
+import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { RecordingWebhookSender } from "../../../adapters/memory/recording-webhook-sender.js";
 import { settled } from "../../../adapters/memory/settled.js";
 import { createEndpoint } from "../../../application/webhooks/create-endpoint.js";
@@ -8,10 +8,10 @@ import { deliverEvents } from "../../../application/webhooks/deliver-events.js";
 import { ensureDefaultEndpoint } from "../../../application/webhooks/ensure-default-endpoint.js";
 import { listEndpoints } from "../../../application/webhooks/list-endpoints.js";
 import { rotateEndpointSecret } from "../../../application/webhooks/rotate-endpoint-secret.js";
-import type { AccountId } from "../../../domain/account.js";
-import { eventIdOf } from "../../../domain/account-event.js";
-import type { AttemptResult } from "../../../domain/webhook-delivery.js";
-import type { Endpoint } from "../../../domain/webhook-endpoint.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import { eventIdOf } from "../../../domain/tasks/account-event.js";
+import type { AttemptResult } from "../../../domain/webhooks/webhook-delivery.js";
+import type { Endpoint } from "../../../domain/webhooks/webhook-endpoint.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 const SUCCESS: AttemptResult = { kind: "delivered", detail: "status 200" };

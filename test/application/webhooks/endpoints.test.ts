@@ -1,6 +1,6 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, accountId, endpointId } from "../../../adapters/contracts/builders.js";
+import { aCreationRequest, accountId, endpointId } from "../../../adapters/contracts/support/builders.js";
 import { createEndpoint } from "../../../application/webhooks/create-endpoint.js";
 import { deleteEndpoint } from "../../../application/webhooks/delete-endpoint.js";
 import { enableEndpoint } from "../../../application/webhooks/enable-endpoint.js";
@@ -8,7 +8,7 @@ import { listDeliveries } from "../../../application/webhooks/list-deliveries.js
 import { listEndpoints } from "../../../application/webhooks/list-endpoints.js";
 import { resendDelivery } from "../../../application/webhooks/resend-delivery.js";
 import { rotateEndpointSecret } from "../../../application/webhooks/rotate-endpoint-secret.js";
-import type { AccountId } from "../../../domain/account.js";
+import type { AccountId } from "../../../domain/account-id.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Database } from "../../../adapters/persistence/database.js";
+import type { Database } from "../../../adapters/persistence/sql/database.js";
 import type { LoadRequest } from "./load.js";
 
 /** Accounts, each with one key and one finished task: enough that no rate limit is reached within a minute. */

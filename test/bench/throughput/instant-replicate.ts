@@ -1,5 +1,5 @@
 import HyperExpress from "hyper-express";
-import { TRAINER_INPUTS } from "../../support/fake-replicate.js";
+import { published, SEEDREAM_SCHEMA } from "../../support/replicate-models.js";
 
 /*
  * A process: `instant-replicate.ts PORT`. As much of Replicate as creations need, answered at once: the load must find
@@ -17,9 +17,7 @@ app.post("/v1/predictions", (_request, response) => {
     .send(`{"id":"prediction${created}","status":"starting"}`);
 });
 app.get("/v1/models/:owner/:name", (_request, response) => {
-  const inputs = Object.fromEntries(TRAINER_INPUTS.map((name) => [name, {}]));
-  const openapi_schema = { components: { schemas: { Input: { properties: inputs } } } };
-  response.json({ latest_version: { id: "d2".repeat(32), openapi_schema } });
+  response.json({ latest_version: { id: "hidden", openapi_schema: published(SEEDREAM_SCHEMA) } });
 });
 await app.listen(Number(process.argv[2]), "127.0.0.1");
 console.log("ready");

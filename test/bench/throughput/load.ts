@@ -57,8 +57,9 @@ export const hasWrk: Promise<boolean> = run("wrk", ["-v"]).then(
 );
 
 /**
- * Every request is formatted once, before the load starts. Each thread has a copy of the list; there is one thread. Each
- * run begins elsewhere in the list, so that several runs of creations do not use up the active tasks of the first accounts.
+ * Every request is formatted once, before the load starts. Each thread has a copy of the list; there is one thread.
+ * Each run begins elsewhere in the list, so that several runs of creations do not use up the active tasks of the first
+ * accounts.
  */
 const wrkScript = (requests: readonly LoadRequest[]): string => {
   const text = (value: string | undefined) =>

@@ -34,8 +34,8 @@ export const READ = [
 ].join("\n");
 
 /**
- * The statements of `POST /panoramas`, one by one: key, limits of key and account, the reservation in one transaction, the
- * submission.
+ * The statements of `POST /panoramas`, one by one: key, limits of key and account, the reservation in one transaction,
+ * the submission.
  */
 export const CREATION = [
   `\\set n random(1, ${ACCOUNTS})`,

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { openSqliteDatabase } from "../../../adapters/persistence/open-sqlite-database.js";
+import { openSqliteDatabase } from "../../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { fill } from "./data.js";
 
 const databases = new Map<string, Promise<string>>();

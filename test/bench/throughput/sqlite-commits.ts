@@ -3,8 +3,9 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import { ACCOUNTS, accountIdOf } from "./data.js";
 
 /*
- * A process: `sqlite-commits.ts FILE SECONDS`. What a creation must write, with nothing around it: a synchronous driver,
- * prepared statements, one durable commit for the reservation and one for the submission. Prints creations a second.
+ * A process: `sqlite-commits.ts FILE SECONDS`. Only the writes of a creation, with nothing around them: a synchronous
+ * driver, prepared statements, one durable commit for the reservation and one for the submission. Prints creations a
+ * second.
  */
 
 const [file = "", seconds = ""] = process.argv.slice(2);

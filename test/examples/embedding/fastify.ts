@@ -8,6 +8,7 @@ import type { GenerationProvider } from "panorama-core/application/ports/generat
 import { parseEmail } from "panorama-core/domain/account";
 import { parseCreationRequest } from "panorama-core/domain/creation-request";
 import { credits } from "panorama-core/domain/credits";
+import { RATE_LIMITS } from "panorama-core/domain/panorama-policy";
 import { statusOf } from "panorama-core/domain/task";
 import { parseTaskId } from "panorama-core/domain/task-id";
 import { memoryPorts } from "panorama-core/memory/memory-ports";
@@ -40,7 +41,7 @@ const clock: Clock = {
 };
 
 const application = createApplication({
-  ports: { ...memoryPorts(clock), provider, reporter: { report: () => {} } },
+  ports: { ...memoryPorts(clock, RATE_LIMITS), provider, reporter: { report: () => {} } },
   settings: { generationDeadlineMilliseconds: 120_000 },
 });
 
@@ -68,7 +69,7 @@ app.get<{ Params: { id: string } }>("/panoramas/:id", async ({ params, signal },
   const task = id && (await application.panoramas.waitFor(id, customer, 10_000, signal));
   return task?.isOk() ? reply.send({ id, status: statusOf(task.value) }) : reply.code(404).send();
 });
-app.get("/credits", async () => ({ remaining: await application.credits.read(customer) }));
+app.get("/credits", async () => ({ remaining: await application.credits.readBalance(customer) }));
 
 const results: unknown[] = [];
 for (const prompt of ["a quiet lake", "a lake in fog", "a lake at night", "a lake in snow"]) {

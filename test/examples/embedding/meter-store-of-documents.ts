@@ -1,7 +1,7 @@
 // A meter's store on a database of documents: one document for each account, which is read and written as a whole.
 import { randomUUID } from "node:crypto";
 import type { MeterChange, MeterQuery, MeterRecord, MeterStore } from "panorama-core/application/ports/meter-store";
-import type { AccountId } from "panorama-core/domain/account";
+import type { AccountId } from "panorama-core/domain/account-id";
 import { type Credits, credits } from "panorama-core/domain/credits";
 import type { Hold } from "panorama-core/domain/hold";
 import { type LedgerEntry, ledgerCursor } from "panorama-core/domain/ledger";

@@ -5,6 +5,7 @@ import { createApplication } from "panorama-service/application/create-applicati
 import type { Clock } from "panorama-service/application/ports/clock";
 import { parseEmail } from "panorama-service/domain/account";
 import { credits } from "panorama-service/domain/credits";
+import { RATE_LIMITS } from "panorama-service/domain/panorama-policy";
 import { restRoutes } from "panorama-service/http/rest-routes";
 import { memoryPorts } from "panorama-service/memory/memory-ports";
 
@@ -12,7 +13,7 @@ const clock: Clock = {
   now: () => new Date(),
   sleep: (milliseconds, signal) => setTimeout(milliseconds, undefined, signal && { signal }).catch(() => {}),
 };
-const ports = memoryPorts(clock);
+const ports = memoryPorts(clock, RATE_LIMITS);
 ports.provider.endsAtPoll = 1;
 const application = createApplication({ ports });
 await application.start();

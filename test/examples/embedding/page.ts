@@ -1,5 +1,5 @@
-// The typed client in a browser page: creates a panorama, waits for it, and shows it. Bundle it with esbuild or Vite, and
-// serve it from the origin of the service or behind the same proxy: the REST interface answers no other origin.
+// The typed client in a browser page: creates a panorama, waits for it, and shows it. Bundle it with esbuild or Vite,
+// and serve it from the origin of the service or behind the same proxy: the REST interface answers no other origin.
 import { PanoramaClient } from "panorama-client";
 import { parseCreationRequest } from "panorama-client/creation-request";
 import { parseServiceUrl } from "panorama-client/service-url";

@@ -19,6 +19,7 @@ const objectsInMap = (): ObjectStorage => {
       const bytes = objects.get(name);
       return bytes === undefined ? err(notFound(`There is no object ${name}.`)) : ok(bytes);
     },
+    has: async (name) => ok(objects.has(name)),
     delete: async (name) => {
       objects.delete(name);
       return ok(undefined);

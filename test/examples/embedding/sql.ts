@@ -1,4 +1,5 @@
-// Our SQL stores in the databases that a service already has, next to its own tables: DATABASE_URL=postgres://… node sql.js
+// Our SQL stores in the databases that a service already has, next to its own tables: DATABASE_URL=postgres://… node
+// sql.js
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { err, ok } from "neverthrow";
@@ -6,14 +7,17 @@ import { createPanorama } from "panorama-service/application/create-panorama";
 import { generationTime } from "panorama-service/application/generation-time";
 import { meter } from "panorama-service/application/meter";
 import type { GenerationProvider } from "panorama-service/application/ports/generation-provider";
-import { accountId, parseEmail } from "panorama-service/domain/account";
+import { parseEmail } from "panorama-service/domain/account";
+import { accountId } from "panorama-service/domain/account-id";
 import { parseCreationRequest } from "panorama-service/domain/creation-request";
 import { credits } from "panorama-service/domain/credits";
 import { idempotencyKey } from "panorama-service/domain/idempotency";
 import { orderId } from "panorama-service/domain/order";
+import { PANORAMA_POLICY } from "panorama-service/domain/panorama-policy";
 import { definePolicy } from "panorama-service/domain/policy";
 import { slugFrom } from "panorama-service/domain/slug";
 import { taskId } from "panorama-service/domain/task-id";
+import { MemoryObjectStorage } from "panorama-service/memory/memory-object-storage";
 import type { Installation } from "panorama-service/persistence/installation";
 import { migrate } from "panorama-service/persistence/migrate";
 import { openDatabase } from "panorama-service/persistence/open-database";
@@ -60,7 +64,7 @@ const makePanorama = async (stores: ReturnType<typeof sqlStores>): Promise<strin
   const createdAt = clock.now();
   const order = { id: orderId("order-1"), accountId: customer, credits: credits(10), createdAt };
   const account = { id: customer, email: email.value, createdAt };
-  await stores.accounts.open(account, undefined, { ...order, state: "paid", paidAt: createdAt }, undefined);
+  await stores.accounts.open(account, { order: { ...order, state: "paid", paidAt: createdAt } });
 
   const request = parseCreationRequest({ prompt: "a quiet lake at sunset", resolution: "1k" });
   if (request.isErr()) throw new Error(JSON.stringify(request.error));
@@ -72,11 +76,16 @@ const makePanorama = async (stores: ReturnType<typeof sqlStores>): Promise<strin
       clock,
       secrets: { sha256: (data: string | Uint8Array) => createHash("sha256").update(data).digest("hex") },
       signals: { announce: () => {} },
-      storage: { nameOf: () => undefined },
+      storage: new MemoryObjectStorage(),
       reporter: { report: () => {} },
       generationTime: generationTime(),
     },
-    { submissionDeadlineMilliseconds: 35_000, queueDeadlineMilliseconds: 600_000, queueMax: 1_000 },
+    {
+      policy: PANORAMA_POLICY,
+      submissionDeadlineMilliseconds: 35_000,
+      queueDeadlineMilliseconds: 600_000,
+      queueMax: 1_000,
+    },
   );
   const created = await create(customer, request.value);
   if (created.isErr()) throw new Error(created.error.kind);

@@ -10,10 +10,9 @@ generations, waiting, lock = {}, queue.Queue(), threading.Lock()
 
 
 def load_model():
-    import torch
-    from diffusers import DiffusionPipeline
+    import diffusers, torch
 
-    pipeline = DiffusionPipeline.from_pretrained("Qwen/Qwen-Image", torch_dtype=torch.bfloat16).to("cuda")
+    pipeline = diffusers.DiffusionPipeline.from_pretrained("Qwen/Qwen-Image", torch_dtype=torch.bfloat16).to("cuda")
     weights = "qwen-360-diffusion-int8-bf16-v1.safetensors"
     pipeline.load_lora_weights("ProGamerGov/qwen-360-diffusion", weight_name=weights)
 
@@ -31,8 +30,9 @@ def work(paint):
         try:  # the name cannot be guessed, because results are read without the token
             paint(order, os.path.join(FOLDER, name := secrets.token_urlsafe(16) + ".png"))
             end = {"status": "succeeded", "image_url": "results/" + name}
-        except Exception as error:
-            end = {"status": "failed", "error": str(error)}
+        except Exception as error:  # it may have a cause that the customer can change, such as "content_refused"
+            cause = {"cause": error.cause} if hasattr(error, "cause") else {}
+            end = {"status": "failed", "error": str(error), **cause}
         generations[identifier] = {"id": identifier, **end}
 
 
@@ -52,7 +52,7 @@ class Worker(BaseHTTPRequestHandler):
         if TOKEN and not secrets.compare_digest(str(self.headers["authorization"]).encode(), f"Bearer {TOKEN}".encode()):
             return self.answer(401, {"error": "The token is wrong."})
         if self.path == "/abilities":
-            return self.answer(200, {"images_min": 0, "images_max": 0})
+            return self.answer(200, {"images_min": 0, "images_max": 0, "prompt_characters_max": 1500})  # 512 tokens
         if order and order["images"]:
             return self.answer(422, {"error": "This model makes panoramas from text only."})
         with lock:  # a repeated PUT starts nothing

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, taskId } from "../../../adapters/contracts/builders.js";
+import { aCreationRequest, taskId } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { SignedWebhook } from "../fake-provider.js";
 import { answers, FAULTS, NO_PRIMITIVE } from "../faulty-server.js";

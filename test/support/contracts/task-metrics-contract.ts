@@ -11,20 +11,21 @@ import {
   aPlace,
   aReservedTask,
   noon,
+  openATask,
   orderId,
   secondsAfter,
   taskId,
-} from "../../../adapters/contracts/builders.js";
-import type { Stores } from "../../../adapters/contracts/stores.js";
+} from "../../../adapters/contracts/support/builders.js";
+import type { Stores } from "../../../adapters/contracts/support/stores.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { Metrics } from "../../../adapters/observability/metrics.js";
 import { TaskMetrics } from "../../../adapters/observability/task-metrics.js";
-import { readBacklog } from "../../../adapters/persistence/backlog.js";
-import { SqlOrderStore } from "../../../adapters/persistence/sql-order-store.js";
-import { SqlTaskStore } from "../../../adapters/persistence/sql-task-store.js";
-import { credits } from "../../../domain/credits.js";
-import { pay } from "../../../domain/order.js";
-import { fail, finish, openTask, submit, succeed } from "../../../domain/task.js";
+import { readBacklog } from "../../../adapters/persistence/rows/backlog.js";
+import { SqlOrderStore } from "../../../adapters/persistence/stores/sql-order-store.js";
+import { sqlTasks } from "../../../adapters/persistence/tasks/sql-tasks.js";
+import { credits } from "../../../domain/credits/credits.js";
+import { pay } from "../../../domain/credits/order.js";
+import { fail, finish, submit, succeed } from "../../../domain/tasks/task.js";
 import type { AnyDatabase } from "../sql-stores.js";
 
 /** What a store tells the metrics about tasks and orders, and what it reads for them. */
@@ -37,21 +38,21 @@ export const describeTaskMetrics = (
     let stores: Awaited<ReturnType<typeof makeStores>>;
     let metrics: Metrics;
     let clock: HandClock;
-    let tasks: SqlTaskStore;
+    let tasks: ReturnType<typeof sqlTasks>;
 
     beforeEach(async () => {
       stores = await makeStores();
       metrics = new Metrics({ version: "1.2.3", node: "v20.0.0" });
       clock = new HandClock();
-      tasks = new SqlTaskStore(stores.database, undefined, new TaskMetrics(metrics, clock));
-      await stores.accounts.open(anAccount(), undefined, aPaidOrder(), undefined);
+      tasks = sqlTasks(stores.database, { observer: new TaskMetrics(metrics, clock) });
+      await stores.accounts.open(anAccount(), { order: aPaidOrder() });
     });
     afterEach(() => stores.close());
 
     const open = async (n: number, differences: { readonly traceparent?: string } = {}) => {
       const request = aCreationRequest({ resolution: "1k" });
       const task = aReservedTask({ id: taskId(n), request, ...differences });
-      const decide = (standing: Parameters<typeof openTask>[0]) => openTask(standing, task, noon);
+      const decide = (standing: Parameters<typeof openATask>[0]) => openATask(standing, task, noon);
       (await tasks.open({ account: task.accountId, dueAt: later, decide }))._unsafeUnwrap();
       return task;
     };

@@ -11,12 +11,12 @@ import {
   orderId,
   secondsAfter,
   taskId,
-} from "../../../adapters/contracts/builders.js";
-import type { Stores } from "../../../adapters/contracts/stores.js";
-import { readBacklog } from "../../../adapters/persistence/backlog.js";
-import { credits } from "../../../domain/credits.js";
-import type { TaskFilter } from "../../../domain/task-filter.js";
+} from "../../../adapters/contracts/support/builders.js";
+import type { Stores } from "../../../adapters/contracts/support/stores.js";
+import { readBacklog } from "../../../adapters/persistence/rows/backlog.js";
+import { credits } from "../../../domain/credits/credits.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import type { TaskFilter } from "../../../domain/tasks/task-filter.js";
 import type { AnyDatabase } from "../sql-stores.js";
 import { sqlStores } from "../sql-stores.js";
 
@@ -35,7 +35,7 @@ export const describeTaskPlans = (
 
     beforeAll(async () => {
       stores = await makeStores();
-      await stores.accounts.open(anAccount(), undefined, aPaidOrder({ credits: credits(1) }), undefined);
+      await stores.accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(1) }) });
       const { sql, dialect } = stores.database;
       const insert = (n: string, from: number, count: number, columns: string, values: string) =>
         sql(
@@ -175,15 +175,17 @@ export const describeListPlans = (
       const { sql } = stores.database;
       for (let n = 1; n <= ACCOUNTS; n += 1) {
         const order = aPaidOrder({ id: orderId(n), accountId: accountId(n), credits: credits(1) });
-        await stores.accounts.open(anAccount({ id: accountId(n) }), undefined, order, undefined);
-        // The oldest ones are still processing, the next ones have failed or are public.
+        await stores.accounts.open(anAccount({ id: accountId(n) }), { order });
+        // The oldest ones are still processing, the next ones have failed or are public. Every other one is hidden, so
+        // that only the index of visible ones reads no row in vain.
         await sql(
-          `insert into task (id, account_id, slug, resolution, image_urls, visibility, credits, reserved_at, fence, state)
+          `insert into task (id, account_id, slug, resolution, image_urls, visibility, credits, reserved_at, fence, state, hidden_at)
           with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${TASKS_OF_EACH})
           select '${n}-' || n, ?, '${n}s' || n, '1k', '[]', case when n between 10 and 19 then 'public' else 'private' end,
-          4, cast(? as timestamptz), 0, case when n < 5 then 'submitted' when n < 20 then 'failed' else 'succeeded' end
+          4, cast(? as timestamptz), 0, case when n < 5 then 'submitted' when n < 20 then 'failed' else 'succeeded' end,
+          case when n % 2 = 1 and n > 20 then cast(? as timestamptz) end
           from numbers`,
-          [accountId(n), noon],
+          [accountId(n), noon, noon],
         );
       }
       await sql(
@@ -235,7 +237,7 @@ export const describeGrowthPlans = (
       const { sql } = stores.database;
       for (const n of [1, 2]) {
         const order = aPaidOrder({ id: orderId(n), accountId: accountId(n), credits: credits(1) });
-        await stores.accounts.open(anAccount({ id: accountId(n) }), undefined, order, undefined);
+        await stores.accounts.open(anAccount({ id: accountId(n) }), { order });
       }
       await sql(
         `insert into task (id, account_id, slug, resolution, image_urls, visibility, credits, reserved_at, failed_at, fence,
@@ -297,7 +299,7 @@ export const describeDeliveryPlans = (
     beforeAll(async () => {
       stores = await makeStores();
       const { sql } = stores.database;
-      await stores.accounts.open(anAccount(), undefined, aPaidOrder({ credits: credits(1) }), undefined);
+      await stores.accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(1) }) });
       for (let n = 1; n <= ENDPOINTS; n += 1) {
         await stores.endpoints.insert(anEndpoint({ id: endpointId(n) }), () => ok(undefined));
       }

@@ -9,22 +9,23 @@ import {
   aReservedTask,
   limitedTo,
   noon,
+  openATask,
   secondsAfter,
   taskId,
-} from "../../../adapters/contracts/builders.js";
-import type { Stores } from "../../../adapters/contracts/stores.js";
-import { unwrap } from "../../../adapters/contracts/task-setup.js";
+} from "../../../adapters/contracts/support/builders.js";
+import type { Stores } from "../../../adapters/contracts/support/stores.js";
+import { unwrap } from "../../../adapters/contracts/tasks/task-setup.js";
 import { RecordingReporter } from "../../../adapters/memory/recording-reporter.js";
-import type { TaskStore } from "../../../application/ports/task-store.js";
-import { credits } from "../../../domain/credits.js";
-import { searchWords } from "../../../domain/prompt-search.js";
-import type { QueuePlace } from "../../../domain/queue.js";
-import { keep, type UploadingImage } from "../../../domain/storage-status.js";
-import { finish, openTask, type SucceededTask, submit, succeed, withImage } from "../../../domain/task.js";
+import type { TaskPorts } from "../../../application/ports/stores/task-ports.js";
+import { credits } from "../../../domain/credits/credits.js";
+import { keep, type UploadingImage } from "../../../domain/images/storage-status.js";
+import { searchWords } from "../../../domain/tasks/prompt-search.js";
+import type { QueuePosition } from "../../../domain/tasks/queue.js";
+import { finish, type SucceededTask, submit, succeed, withImage } from "../../../domain/tasks/task.js";
 import type { AnyDatabase } from "../sql-stores.js";
 import { sqlStores } from "../sql-stores.js";
 
-/** What SqlTaskStore does with rows that it cannot read, as an older version finds them during an update. */
+/** What the ports of tasks do with rows that it cannot read, as an older version finds them during an update. */
 export const describeUnreadableTasks = (
   technology: string,
   makeStores: () => Promise<Stores & { readonly database: AnyDatabase }>,
@@ -32,7 +33,7 @@ export const describeUnreadableTasks = (
   describe(`TaskStore ${technology} with unreadable rows`, () => {
     const owner = accountId(1);
     let stores: Awaited<ReturnType<typeof makeStores>>;
-    let tasks: TaskStore;
+    let tasks: TaskPorts;
     let reporter: RecordingReporter;
 
     beforeEach(async () => {
@@ -40,7 +41,7 @@ export const describeUnreadableTasks = (
       reporter = new RecordingReporter();
       tasks = sqlStores(stores.database, reporter).tasks;
       const order = aPaidOrder({ credits: credits(1_000) });
-      await stores.accounts.open(anAccount({ id: owner }), undefined, order, undefined);
+      await stores.accounts.open(anAccount({ id: owner }), { order });
     });
     afterEach(() => stores.close());
 
@@ -49,7 +50,7 @@ export const describeUnreadableTasks = (
       await stores.database.sql("update account set active_tasks = 0");
       const request = aCreationRequest({ visibility: "public" });
       const task = aReservedTask({ id: taskId(n), accountId: owner, request });
-      unwrap(await tasks.open({ account: owner, dueAt, decide: (standing) => openTask(standing, task, noon) }));
+      unwrap(await tasks.open({ account: owner, dueAt, decide: (standing) => openATask(standing, task, noon) }));
       return task;
     };
     const submitted = async (n: number, dueAt = noon) => {
@@ -72,7 +73,7 @@ export const describeUnreadableTasks = (
     const repair = () => stores.database.sql("update task set resolution = '1k'");
     const numbersOf = (found: readonly { readonly id: string }[]) =>
       found.map(({ id }) => [...Array(300).keys()].find((n) => taskId(n) === id));
-    const claimed = async (store: TaskStore, now: Date, limit: number) =>
+    const claimed = async (store: TaskPorts, now: Date, limit: number) =>
       numbersOf((await store.claim("settle", now, secondsAfter(now, 60), limit)).map(({ task }) => task)).sort();
 
     it.each(["list", "listPublic", "searchPublic"] as const)(
@@ -147,8 +148,8 @@ export const describeUnreadableTasks = (
         await stores.database.sql("update account set active_tasks = 0");
         const task = aReservedTask({ id: taskId(n), accountId: owner });
         const queue = { places: limitedTo(1), dueAt: secondsAfter(noon, 600) };
-        const decide = (standing: Parameters<typeof openTask>[0], place?: QueuePlace) =>
-          openTask(standing, task, noon, place?.turn);
+        const decide = (standing: Parameters<typeof openATask>[0], place?: QueuePosition) =>
+          openATask(standing, task, noon, { turn: place?.turn });
         unwrap(await tasks.open({ account: owner, dueAt: noon, decide, queue }));
       }
       await damage(2, 3);

@@ -31,13 +31,15 @@ export class Celestial {
   constructor(scene: Scene, pixelRadians: number) {
     this.scene = scene;
     this.noise = new Noise(scene.seed ^ 0x51a7);
-    this.starRadius = Math.max(STAR_RADIUS, pixelRadians * 0.6);
+    const radius = Math.max(STAR_RADIUS, pixelRadians * 0.6);
+    this.starRadius = radius;
     // Keeps the light of a star constant when its disc is enlarged to a pixel.
-    const dimming = (STAR_RADIUS / this.starRadius) ** 1.5;
+    const dimming = (STAR_RADIUS / radius) ** 1.5;
+    const { seed, stars } = scene;
     this.starLayers = [
-      new StarLayer(scene.seed, 34, 1.6 * scene.stars, 0.2, this.starRadius, dimming),
-      new StarLayer(scene.seed + 1, 90, 0.5 * scene.stars, 0.3, this.starRadius, dimming),
-      new StarLayer(scene.seed + 2, 190, 0.22 * scene.stars, 0.36, this.starRadius, dimming),
+      new StarLayer({ seed, cells: 34, brightness: 1.6 * stars, share: 0.2, radius, dimming }),
+      new StarLayer({ seed: seed + 1, cells: 90, brightness: 0.5 * stars, share: 0.3, radius, dimming }),
+      new StarLayer({ seed: seed + 2, cells: 190, brightness: 0.22 * stars, share: 0.36, radius, dimming }),
     ];
     const random = randomsFrom(scene.seed ^ 0x9a1a);
     this.galaxy = unit(random() - 0.5, 0.55 + 0.3 * random(), random() - 0.5);
@@ -103,7 +105,7 @@ export class Celestial {
     const u = right / towards / planet.radius;
     const v = up / towards / planet.radius;
     const across = u * u + v * v;
-    if (planet.ring !== undefined) this.addRing(paint, u, v, across, planet.ring);
+    if (planet.ring !== undefined) this.addRing(paint, u, v, planet.ring);
     if (across > 1.6) return;
     const edge = this.starRadius / planet.radius;
     const air = Math.exp(-Math.max(0, Math.sqrt(across) - 1) * 14);
@@ -121,7 +123,8 @@ export class Celestial {
     cover(paint, shaded, 1 - smoothstep(1 - edge * 2, 1, Math.sqrt(across)));
   }
 
-  private addRing(paint: Paint, u: number, v: number, across: number, ring: Rgb): void {
+  private addRing(paint: Paint, u: number, v: number, ring: Rgb): void {
+    const across = u * u + v * v;
     const tilted = (v * 0.95 + u * 0.3) / 0.22;
     const along = u * 0.95 - v * 0.3;
     const radius = Math.sqrt(tilted * tilted + along * along);

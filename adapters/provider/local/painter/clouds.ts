@@ -91,7 +91,7 @@ export class Clouds {
     cover(paint, shadow, body * (this.heapsSeen[ray.row] as number) * (0.9 + 0.1 * thick));
   }
 
-  /** All densities up to `floor` are the same to the caller. */
+  /** The caller treats all densities up to `floor` alike. */
   private density(px: number, pz: number, octaves: number, floor: number): number {
     const { noise } = this;
     const billow = noise.fractal2(px * 0.55 + 31, pz * 0.55 - 8, 2);

@@ -43,6 +43,14 @@ export const shine = (paint: Paint, light: Rgb, strength: number): void => {
   paint[2] += light[2] * strength;
 };
 
+/** Adds a share of the paint to a row of a column of light, three numbers per row. */
+export const addToRow = (light: Float32Array, row: number, paint: Paint, share: number): void => {
+  const at = row * 3;
+  light[at] = (light[at] as number) + paint[0] * share;
+  light[at + 1] = (light[at + 1] as number) + paint[1] * share;
+  light[at + 2] = (light[at + 2] as number) + paint[2] * share;
+};
+
 export const multiply = (paint: Paint, light: Rgb): void => {
   paint[0] *= light[0];
   paint[1] *= light[1];

@@ -39,8 +39,8 @@ export class Terrain {
   }
 
   /**
-   * A caller to whom all heights up to `floor` are the same passes it, because most ground is hidden behind nearer ground:
-   * then the result may be -Infinity instead of such a height.
+   * A caller that treats all heights up to `floor` alike passes it, because most ground is hidden behind nearer ground.
+   * Then the result may be -Infinity instead of such a height.
    */
   height(x: number, z: number, octaves: number, floor = HIDDEN): number {
     const { relief } = this.land;
@@ -149,6 +149,9 @@ const beachAt = (drop: number): number => {
   return Math.min(bent, 300);
 };
 
+/** A piece of visible ground, `distance` metres from the viewer. One object is reused for all, see `Ray`. */
+export type GroundSpot = { x: number; z: number; height: number; distance: number };
+
 /** The material of the ground and its shading. */
 export class GroundPainter {
   private readonly scene: Scene;
@@ -169,8 +172,9 @@ export class GroundPainter {
     this.waterLine = land.water === undefined ? Number.NEGATIVE_INFINITY : 0;
   }
 
-  /** The colour of the ground at (x, z), `distance` metres from the viewer, without atmospheric haze. */
-  paint(paint: Paint, x: number, z: number, height: number, distance: number): void {
+  /** The colour of the ground without atmospheric haze. */
+  paint(paint: Paint, spot: GroundSpot): void {
+    const { x, z, height, distance } = spot;
     const { noise, terrain } = this;
     const { ground } = this.land;
     const octaves = terrain.octavesAt(distance);
@@ -193,7 +197,7 @@ export class GroundPainter {
     const snow = smoothstep(snowAt * 0.9, snowAt * 1.15, height + 8 * middle) * smoothstep(0.5, 0.7, up + 0.1 * middle);
     if (snow > 0) cover(paint, ground.snow, snow);
     const mottled = 1 + (1 - 0.75 * snow) * ground.mottling * (0.5 * middle + 0.75 * fine + 0.35 * grain);
-    if (ground.dots !== undefined && distance < 160) this.paintDots(paint, ground.dots, x, z, distance, up);
+    if (ground.dots !== undefined && distance < 160) this.paintDots(paint, ground.dots, spot, up);
 
     const { sunlight, skylight } = this.scene.sky;
     const facing = Math.max(0, up * (this.light[1] - slopeX * this.light[0] - slopeZ * this.light[2]));
@@ -205,10 +209,10 @@ export class GroundPainter {
     paint[0] = Math.max(0, paint[0] * mottled * (sunlight[0] * facing * shaded + skylight[0] * sky));
     paint[1] = Math.max(0, paint[1] * mottled * (sunlight[1] * facing * shaded + skylight[1] * sky));
     paint[2] = Math.max(0, paint[2] * mottled * (sunlight[2] * facing * shaded + skylight[2] * sky));
-    if (ground.lava) this.paintLava(paint, x, z, height, up);
+    if (ground.lava) this.paintLava(paint, spot, up);
   }
 
-  private paintDots(paint: Paint, dots: Rgb, x: number, z: number, distance: number, up: number): void {
+  private paintDots(paint: Paint, dots: Rgb, { x, z, distance }: GroundSpot, up: number): void {
     const size = 0.55;
     const cellX = Math.floor(x / size);
     const cellZ = Math.floor(z / size);
@@ -224,7 +228,7 @@ export class GroundPainter {
     cover(paint, [dots[0] * tint, dots[1], dots[2] * (1.6 - tint)], near * far * up * smoothstep(160, 70, distance));
   }
 
-  private paintLava(paint: Paint, x: number, z: number, height: number, up: number): void {
+  private paintLava(paint: Paint, { x, z, height }: GroundSpot, up: number): void {
     const crack =
       Math.abs(this.noise.fractal2(x / 46, z / 46, 5)) + 0.5 * Math.abs(this.noise.fractal2(x / 9, z / 9, 3));
     const low = smoothstep(120, 0, height) * smoothstep(0.75, 0.95, up);

@@ -116,7 +116,9 @@ const RELIEFS = {
   },
 } as const satisfies Record<string, Relief>;
 
-const ground = (low: string, lowOther: string, steep: string, shore: string, snowLineMetres = 1250): Ground => ({
+type GroundColours = readonly [low: string, lowOther: string, steep: string, shore: string];
+
+const ground = ([low, lowOther, steep, shore]: GroundColours, snowLineMetres = 1250): Ground => ({
   low: colour(low),
   lowOther: colour(lowOther),
   steep: colour(steep),
@@ -128,18 +130,18 @@ const ground = (low: string, lowOther: string, steep: string, shore: string, sno
   lava: false,
 });
 
-const GREEN = ground("#4c6a2c", "#7a8a42", "#6d665c", "#9a8c6c");
-const FOREST = ground("#33482a", "#56602f", "#5f5a50", "#7c7258");
-const AUTUMN = ground("#8a6a2c", "#a8602a", "#6d6258", "#8c7a5c");
-const SNOWY: Ground = { ...ground("#b9c6da", "#d3dce9", "#777b83", "#c4d0dc", 0), mottling: 0.35 };
-const SAND: Ground = { ...ground("#d9ad74", "#e6c08a", "#c99a62", "#d9ad74", 1e9), mottling: 0.28 };
-const MARTIAN: Ground = { ...ground("#a85a34", "#c47a4c", "#7c4630", "#a85a34", 1e9), mottling: 0.45 };
-const LUNAR: Ground = { ...ground("#8a8885", "#a5a29d", "#6c6a68", "#8a8885", 1e9), mottling: 0.5 };
-const BEACH: Ground = { ...ground("#ecd9b0", "#f3e5c4", "#7a7a5c", "#d8c090", 1e9), mottling: 0.25 };
-const BASALT: Ground = { ...ground("#2a2524", "#3a3230", "#1e1a1a", "#2a2524", 1e9), lava: true };
-const SEABED: Ground = { ...ground("#c9c08c", "#a8ad84", "#5c7468", "#c9c08c", 1e9), mottling: 0.5 };
-const CITY = ground("#4a4c50", "#5a5c5e", "#4a4c50", "#5a5650", 1e9);
-const ALIEN = ground("#4a3a6a", "#7a4a78", "#3a3450", "#8a6a90", 1700);
+const GREEN = ground(["#4c6a2c", "#7a8a42", "#6d665c", "#9a8c6c"]);
+const FOREST = ground(["#33482a", "#56602f", "#5f5a50", "#7c7258"]);
+const AUTUMN = ground(["#8a6a2c", "#a8602a", "#6d6258", "#8c7a5c"]);
+const SNOWY: Ground = { ...ground(["#b9c6da", "#d3dce9", "#777b83", "#c4d0dc"], 0), mottling: 0.35 };
+const SAND: Ground = { ...ground(["#d9ad74", "#e6c08a", "#c99a62", "#d9ad74"], 1e9), mottling: 0.28 };
+const MARTIAN: Ground = { ...ground(["#a85a34", "#c47a4c", "#7c4630", "#a85a34"], 1e9), mottling: 0.45 };
+const LUNAR: Ground = { ...ground(["#8a8885", "#a5a29d", "#6c6a68", "#8a8885"], 1e9), mottling: 0.5 };
+const BEACH: Ground = { ...ground(["#ecd9b0", "#f3e5c4", "#7a7a5c", "#d8c090"], 1e9), mottling: 0.25 };
+const BASALT: Ground = { ...ground(["#2a2524", "#3a3230", "#1e1a1a", "#2a2524"], 1e9), lava: true };
+const SEABED: Ground = { ...ground(["#c9c08c", "#a8ad84", "#5c7468", "#c9c08c"], 1e9), mottling: 0.5 };
+const CITY = ground(["#4a4c50", "#5a5c5e", "#4a4c50", "#5a5650"], 1e9);
+const ALIEN = ground(["#4a3a6a", "#7a4a78", "#3a3450", "#8a6a90"], 1700);
 
 const LAKE: Water = { deep: colour("#0b3242"), shallow: colour("#2f7480"), roughness: 0.22 };
 const SEA: Water = { deep: colour("#06304a"), shallow: colour("#15688a"), roughness: 0.8 };
@@ -194,6 +196,8 @@ const LIT_WINDOWS: Partial<Record<SkyName, number>> = {
   overcast: 0.15,
 };
 
+type OnLand = { readonly water?: Water; readonly props?: PropSet };
+
 /** The first land that matches the words of the prompt, or a random one. */
 export const landOf = (features: ReadonlySet<Feature>, sky: SkyName, random: () => number): Land => {
   const has = (...wanted: readonly Feature[]): boolean => wanted.some((feature) => features.has(feature));
@@ -204,33 +208,36 @@ export const landOf = (features: ReadonlySet<Feature>, sky: SkyName, random: () 
   const trees = has("snow") ? SNOWY_CONIFERS : has("autumn") ? AUTUMN_LEAVES : has("spring") ? BLOSSOMS : CONIFERS;
   const leafy = has("snow") ? SNOWY_CONIFERS : has("autumn") ? AUTUMN_LEAVES : has("spring") ? BLOSSOMS : LEAVES;
   const few = (some: PropSet, density: number, nearMetres: number): PropSet => ({ ...some, density, nearMetres });
-  const land = (eyeMetres: number, relief: Relief, on: Ground, water?: Water, standing?: PropSet): Land => ({
+  const land = (eyeMetres: number, relief: Relief, on: Ground, { water, props }: OnLand = {}): Land => ({
     eyeMetres,
     relief,
     ground: on,
     water,
-    props: standing,
+    props,
   });
 
-  if (has("underwater")) return land(5, RELIEFS.seabed, SEABED, undefined, KELP);
+  if (has("underwater")) return land(5, RELIEFS.seabed, SEABED, { props: KELP });
   if (sky === "airless") return land(9, RELIEFS.craters, LUNAR);
   if (has("mars")) return land(10, RELIEFS.mesas, MARTIAN);
-  if (has("city", "neon")) return land(11, RELIEFS.harbour, CITY, BAY, { ...TOWERS, lit: LIT_WINDOWS[sky] ?? 0.03 });
+  if (has("city", "neon"))
+    return land(11, RELIEFS.harbour, CITY, { water: BAY, props: { ...TOWERS, lit: LIT_WINDOWS[sky] ?? 0.03 } });
   if (has("volcano")) return land(24, RELIEFS.mesas, BASALT);
-  if (has("beach")) return land(4, RELIEFS.beach, BEACH, LAGOON, PALMS);
-  if (has("ocean")) return land(7, RELIEFS.islands, woodland, has("storm") ? { ...SEA, roughness: 1.3 } : SEA);
-  if (has("desert")) return land(8, RELIEFS.dunes, SAND, undefined, has("cactus") ? CACTI : undefined);
-  if (has("lake")) return land(7, RELIEFS.lakeside, woodland, LAKE, few(trees, 0.55, 320));
-  if (has("forest")) return land(7, RELIEFS.hills, woodland, undefined, few(trees, 0.9, 15));
-  if (has("mountains")) return land(14, RELIEFS.mountains, soil, undefined, few(trees, 0.35, 110));
-  if (has("hills")) return land(14, RELIEFS.hills, soil, undefined, few(leafy, 0.16, 45));
+  if (has("beach")) return land(4, RELIEFS.beach, BEACH, { water: LAGOON, props: PALMS });
+  if (has("ocean"))
+    return land(7, RELIEFS.islands, woodland, { water: has("storm") ? { ...SEA, roughness: 1.3 } : SEA });
+  if (has("desert")) return land(8, RELIEFS.dunes, SAND, has("cactus") ? { props: CACTI } : {});
+  if (has("lake")) return land(7, RELIEFS.lakeside, woodland, { water: LAKE, props: few(trees, 0.55, 320) });
+  if (has("forest")) return land(7, RELIEFS.hills, woodland, { props: few(trees, 0.9, 15) });
+  if (has("mountains")) return land(14, RELIEFS.mountains, soil, { props: few(trees, 0.35, 110) });
+  if (has("hills")) return land(14, RELIEFS.hills, soil, { props: few(leafy, 0.16, 45) });
   if (has("meadow", "spring")) {
-    return land(6, chance < 0.5 ? RELIEFS.plain : RELIEFS.mountains, soil, undefined, few(leafy, 0.12, 60));
+    return land(6, chance < 0.5 ? RELIEFS.plain : RELIEFS.mountains, soil, { props: few(leafy, 0.12, 60) });
   }
-  if (has("snow", "aurora")) return land(9, RELIEFS.lakeside, SNOWY, LAKE, few(SNOWY_CONIFERS, 0.5, 320));
-  if (has("autumn")) return land(9, RELIEFS.hills, AUTUMN, undefined, few(AUTUMN_LEAVES, 0.6, 25));
-  if (chance < 0.3) return land(7, RELIEFS.lakeside, FOREST, LAKE, few(CONIFERS, 0.55, 320));
-  if (chance < 0.6) return land(14, RELIEFS.mountains, soil, undefined, few(trees, 0.35, 110));
-  if (chance < 0.8) return land(14, RELIEFS.hills, soil, undefined, few(leafy, 0.16, 45));
-  return land(7, RELIEFS.islands, FOREST, SEA);
+  if (has("snow", "aurora"))
+    return land(9, RELIEFS.lakeside, SNOWY, { water: LAKE, props: few(SNOWY_CONIFERS, 0.5, 320) });
+  if (has("autumn")) return land(9, RELIEFS.hills, AUTUMN, { props: few(AUTUMN_LEAVES, 0.6, 25) });
+  if (chance < 0.3) return land(7, RELIEFS.lakeside, FOREST, { water: LAKE, props: few(CONIFERS, 0.55, 320) });
+  if (chance < 0.6) return land(14, RELIEFS.mountains, soil, { props: few(trees, 0.35, 110) });
+  if (chance < 0.8) return land(14, RELIEFS.hills, soil, { props: few(leafy, 0.16, 45) });
+  return land(7, RELIEFS.islands, FOREST, { water: SEA });
 };

@@ -1,7 +1,7 @@
 ;; The octaves of gradient noise in the plane, for noise.ts: most of the time of a picture is spent here. The vector
 ;; instructions round each number like the same operations in TypeScript, so the pixels do not depend on them.
 ;;
-;; `npm run noise-kernel` writes the compiled module to noise-kernel-code.ts, and a test checks that it is up to date.
+;; `npx vitest run test/adapters/provider/local/noise.slow.test.ts --update` writes the compiled module to noise-kernel-code.ts, and a test checks that it is up to date.
 (module
   ;; The tables of noises. A table has 512 bytes: the numbers 0 to 255 in random order, twice. The x components of the
   ;; slopes at the corners of the grid follow (512 numbers of 8 bytes), then their y components.

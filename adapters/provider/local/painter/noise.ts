@@ -27,14 +27,14 @@ export const cellRandom = (x: number, y: number, z: number, seed: number): numbe
   return ((hash ^ (hash >>> 16)) >>> 0) / 4294967296;
 };
 
-// The names that are not exported are for use in this file: each use of an export includes a check that it is initialised.
+// Not exported, for use in this file: each use of an export includes a check that it is initialised.
 const clamp = (value: number): number => (value < 0 ? 0 : value > 1 ? 1 : value);
 export const clamp01 = clamp;
 
 const lerp = (from: number, to: number, share: number): number => from + (to - from) * share;
 export const mix = lerp;
 
-/** 0 below `from`, 1 above `to`, smooth in between. In three parts because the compiler always inlines tiny functions. */
+/** From 0 below `from` to 1 above `to`, smoothly. In three parts: the compiler always inlines tiny functions. */
 export const smoothstep = (from: number, to: number, value: number): number => eased((value - from) / (to - from));
 const eased = (t: number): number => hermite(clamp(t));
 const hermite = (t: number): number => t * t * (3 - 2 * t);
@@ -67,18 +67,18 @@ const kernelFractal2 = kernel.fractal2;
 const ORDER_BYTES = 512;
 const SLOPES_BYTES = 512 * Float64Array.BYTES_PER_ELEMENT;
 const TABLE_BYTES = ORDER_BYTES + 2 * SLOPES_BYTES;
-/** Noises take tables in turn. A thread paints one strip at a time, with at most eight noises, so none is in use twice. */
+/** Noises take tables in turn. A thread paints one strip at a time, with at most eight noises: none is in use twice. */
 const TABLES = 32;
 let noises = 0;
 
 /**
  * Seeded gradient noise: smooth, from about -1 to 1 with mean 0, one bump per unit.
  *
- * Its loops take half of the time of a picture. In the plane they run in WebAssembly: with vector instructions, and without
- * memory allocated for each number that is passed. In space the compiler inlines only so much into one function, and what
- * it does not inline costs more than the arithmetic. So an octave is written inside the loop, and its helpers are tiny. The
- * plus signs before arguments tell the compiler that they are numbers: otherwise it allocates memory for them in every
- * octave.
+ * Its loops take half of the time of a picture. In the plane they run in WebAssembly: with vector instructions, and
+ * without memory allocated for each number that is passed. In space the compiler limits how much it inlines into one
+ * function, and a call costs more than the arithmetic. So an octave is written inside the loop, and its helpers are
+ * tiny. The plus signs before arguments tell the compiler that they are numbers: otherwise it allocates memory for them
+ * in every octave.
  */
 export class Noise {
   /** The numbers 0 to 255 in random order, twice, so that a sum of two bytes and 1 needs no modulo. */
@@ -125,8 +125,8 @@ export class Noise {
   }
 
   /**
-   * Sum of octaves, each twice as fine and half as strong; a fractional count fades the last one in. A caller to whom all
-   * sums up to `floor` are the same passes it: the finer octaves are skipped when they cannot lift the sum above it.
+   * Sum of octaves, each twice as fine and half as strong; a fractional count fades the last one in. A caller that
+   * treats all sums up to `floor` alike passes it: finer octaves are skipped if they cannot lift the sum above it.
    */
   fractal2(x: number, y: number, octaves: number, floor = Number.NEGATIVE_INFINITY): number {
     return kernelFractal2(this.table, x, y, octaves, floor);

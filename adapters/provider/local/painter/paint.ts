@@ -1,4 +1,4 @@
-import type { PixelSize } from "../../../../domain/resolution.js";
+import type { PixelSize } from "../../../../domain/images/resolution.js";
 import { byteOf } from "./colour.js";
 import { ColumnPainter } from "./column.js";
 import { cellRandom } from "./noise.js";
@@ -34,26 +34,20 @@ export const paintColumns = ({ scene, references, size, from, to, pixels, stoppe
     painter.paint(column);
     light.set(painter.light);
     referencePainter?.paint(light, column);
-    for (let channel = 0; channel < 3; channel++) {
-      developColumn(strip.subarray((column - from) * 3 + channel), stripBytes, light, column, channel);
-    }
+    developColumn(strip.subarray((column - from) * 3), stripBytes, light, column);
   }
   for (let row = 0; row < heightPixels; row++) {
     pixels.set(strip.subarray(row * stripBytes, (row + 1) * stripBytes), (row * widthPixels + from) * 3);
   }
 };
 
-/** Writes one channel of a column, one byte every `stride`. */
-const developColumn = (
-  bytes: Uint8Array,
-  stride: number,
-  light: Float64Array,
-  column: number,
-  channel: number,
-): void => {
+/** Writes the pixels of a column, one every `stride` bytes. */
+const developColumn = (bytes: Uint8Array, stride: number, light: Float64Array, column: number): void => {
   const rows = light.length / 3;
-  for (let row = 0; row < rows; row++) {
-    bytes[row * stride] = byteOf(light[row * 3 + channel] as number, dither(column, row, channel));
+  for (let channel = 0; channel < 3; channel++) {
+    for (let row = 0; row < rows; row++) {
+      bytes[row * stride + channel] = byteOf(light[row * 3 + channel] as number, dither(column, row, channel));
+    }
   }
 };
 

@@ -15,6 +15,17 @@ const HALF_WIDTHS: Record<PropKind, number> = {
   kelp: 0.08,
 };
 
+/** A direction in which a prop may stand on a ring. */
+type Crossing = {
+  readonly ring: number;
+  /** Neighbours overlap: this selects the prop whose position this is (0), or one beside it (-1 and 1). */
+  readonly side: number;
+  readonly azimuth: number;
+  readonly groundMetres: number;
+  /** The height of the ground in another direction at the same distance. */
+  groundAt(azimuth: number): number;
+};
+
 /** Trees, towers and similar objects: flat, facing the viewer, on rings around the viewer. */
 export class Props {
   /** Distances in metres, nearest first. */
@@ -27,7 +38,6 @@ export class Props {
   private readonly scene: Scene;
   private readonly props: PropSet;
   private readonly noise: Noise;
-  private readonly sunSide: (azimuth: number) => number;
   /** Of that prop: where the column crosses it (-1 to 1), its random number (0 to 1), and which side is lit. */
   private across = 0;
   private halfWidthMetres = 1;
@@ -47,21 +57,10 @@ export class Props {
     this.scene = scene;
     this.props = props;
     this.noise = new Noise(scene.seed ^ 0x7ee5);
-    this.sunSide = (azimuth) => Math.sin(scene.light.azimuth - azimuth);
   }
 
-  /**
-   * Whether a prop of this ring crosses this direction; then `paint` paints it. Neighbours overlap: `side` selects the
-   * prop whose position this is (0), or one beside it (-1 and 1). `groundAt` is the height of the ground in another
-   * direction at the same distance.
-   */
-  standsAt(
-    ring: number,
-    side: number,
-    azimuth: number,
-    groundMetres: number,
-    groundAt: (azimuth: number) => number,
-  ): boolean {
+  /** Whether a prop of this ring crosses this direction; then `paint` paints it. */
+  standsAt({ ring, side, azimuth, groundMetres, groundAt }: Crossing): boolean {
     const { props } = this;
     const { seed } = this.scene;
     const distance = this.rings[ring] as number;
@@ -97,8 +96,8 @@ export class Props {
     this.halfWidthMetres = wide;
     this.standingMetres = height;
     this.variation = variation;
-    this.litSide = this.sunSide(azimuth);
-    if (props.kind === "palm") this.crossFronds(this.across);
+    this.litSide = Math.sin(this.scene.light.azimuth - azimuth);
+    if (isPalm) this.crossFronds(this.across);
     return true;
   }
 
@@ -119,11 +118,11 @@ export class Props {
       case "broadleaf":
         return this.broadleaf(paint, u, v, softU);
       case "palm":
-        return this.palm(paint, u, v, softU, softV);
+        return this.palm(paint, v, softU, softV);
       case "cactus":
-        return this.cactus(paint, u, v, softU, softV);
+        return this.cactus(paint, v, softU, softV);
       case "tower":
-        return this.tower(paint, u, v, aboveMetres, pixelMetres);
+        return this.tower(paint, v, aboveMetres, pixelMetres);
       case "kelp":
         return this.kelp(paint, u, v, softU);
     }
@@ -156,7 +155,8 @@ export class Props {
     return Math.max(opacity, trunk);
   }
 
-  private palm(paint: Paint, u: number, v: number, softU: number, softV: number): number {
+  private palm(paint: Paint, v: number, softU: number, softV: number): number {
+    const u = this.across;
     const lean = this.lean();
     const trunk = v < 0.8 ? inside(0.05 - 0.02 * v - Math.abs(u - lean * v * v), softU) : 0;
     let fronds = 0;
@@ -188,7 +188,8 @@ export class Props {
     }
   }
 
-  private cactus(paint: Paint, u: number, v: number, softU: number, softV: number): number {
+  private cactus(paint: Paint, v: number, softU: number, softV: number): number {
+    const u = this.across;
     const side = Math.abs(u);
     const low = u > 0 ? 0.32 + 0.2 * this.variation : 0.5 - 0.2 * this.variation;
     const round = (half: number, middle: number, top: number) =>
@@ -208,7 +209,8 @@ export class Props {
     return inside(leaf * (1 - 0.6 * v) - Math.abs(u - sway), soft);
   }
 
-  private tower(paint: Paint, u: number, v: number, aboveMetres: number, pixelMetres: number): number {
+  private tower(paint: Paint, v: number, aboveMetres: number, pixelMetres: number): number {
+    const u = this.across;
     const step = this.variation < 0.4 ? (Math.abs(u) > 0.55 ? 0.72 + this.variation * 0.4 : 0.97) : 0.97;
     const mast = this.variation > 0.75 ? inside(0.03 - Math.abs(u), pixelMetres / this.halfWidthMetres) : 0;
     if (v > step) {

@@ -1,6 +1,6 @@
 /**
- * A direction on the unit sphere, in a row of the picture. One is reused for all pixels: for fractions that are passed one
- * by one to a function, the compiler has to allocate memory.
+ * A direction on the unit sphere, in a row of the picture. One object is reused for all pixels: fractions that are
+ * passed to a function one by one would make the compiler allocate memory.
  */
 export type Ray = {
   row: number;

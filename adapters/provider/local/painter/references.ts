@@ -1,13 +1,11 @@
-import type { PixelSize } from "../../../../domain/resolution.js";
+import type { PixelSize } from "../../../../domain/images/resolution.js";
+import { photoViews } from "../../photo-views.js";
 import { cover, linear, type Paint, type Rgb } from "./colour.js";
 import { smoothstep } from "./noise.js";
 
 /** A decoded reference image: sRGB bytes (red, green, blue) row by row, in memory that the paint workers share. */
 export type Reference = { readonly widthPixels: number; readonly heightPixels: number; readonly pixels: Uint8Array };
 
-/** From edge to edge; with three references some landscape stays visible in between. */
-export const REFERENCE_WIDTH_RADIANS = (100 / 180) * Math.PI;
-const HEIGHT_RADIANS_MAX = (84 / 180) * Math.PI;
 /** The share of the distance from edge to middle over which a reference fades in. */
 const FEATHER = 0.3;
 
@@ -19,7 +17,6 @@ export class ReferencePainter {
     readonly reference: Reference;
     readonly right: number;
     readonly ahead: number;
-    /** Half the width and height on a plane at distance 1. */
     readonly halfWidth: number;
     readonly halfHeight: number;
   }[];
@@ -28,19 +25,14 @@ export class ReferencePainter {
 
   constructor(references: readonly Reference[], size: PixelSize) {
     this.size = size;
-    this.placed = references.map((reference, index) => {
-      const azimuth = (index / references.length) * 2 * Math.PI;
-      const ratio = reference.heightPixels / reference.widthPixels;
-      const widest = Math.tan(REFERENCE_WIDTH_RADIANS / 2);
-      const halfHeight = Math.min(widest * ratio, Math.tan(HEIGHT_RADIANS_MAX / 2));
-      return {
-        reference,
-        right: Math.sin(azimuth),
-        ahead: Math.cos(azimuth),
-        halfHeight,
-        halfWidth: halfHeight / ratio,
-      };
-    });
+    const views = photoViews(references);
+    this.placed = views.map(({ azimuthRadians, halfWidth, halfHeight }, index) => ({
+      reference: references[index] as Reference,
+      right: Math.sin(azimuthRadians),
+      ahead: Math.cos(azimuthRadians),
+      halfWidth,
+      halfHeight,
+    }));
   }
 
   /** Blends the references over the landscape in `light`, a column of the picture: three numbers per row. */

@@ -28,7 +28,7 @@ export class Sky {
   /** The two ends of the air's colour for each row of the picture, and for one other height; see `mixAir`. */
   private readonly rowAir: Float64Array;
   private readonly otherAir = new Float64Array(6);
-  private otherUp = Number.NaN;
+  private readonly otherRay: Ray = { row: 0, x: 0, y: Number.NaN, z: 0, angleToLight: 0 };
   /** For each row, how much light from beyond the air is seen, and how much of the sky is hidden by thick haze. */
   private readonly rowSeen: Float64Array;
   private readonly rowThick: Float64Array;
@@ -67,7 +67,7 @@ export class Sky {
   paint(paint: Paint, ray: Ray): void {
     const { scene } = this;
     ray.angleToLight = this.angleToLight(ray.x, ray.y, ray.z);
-    this.lightAir(paint, this.rowAir, ray.row * 6, ray.x, ray.z, ray.angleToLight);
+    this.lightAir(paint, this.rowAir, ray);
     if (scene.stars > 0 || scene.nebula > 0 || scene.planets) this.paintBehindAir(paint, ray);
     if (scene.aurora > 0) this.aurora.paint(paint, ray, scene.aurora);
     if (scene.light.body !== "hidden") this.paintLight(paint, ray);
@@ -81,13 +81,17 @@ export class Sky {
 
   /** The colour of the air alone, into which far land fades. */
   paintAir(paint: Paint, x: number, y: number, z: number): void {
-    if (y !== this.otherUp) this.mixAir(this.otherAir, 0, y);
-    this.otherUp = y;
-    this.lightAir(paint, this.otherAir, 0, x, z, this.angleToLight(x, y, z));
+    const ray = this.otherRay;
+    if (y !== ray.y) this.mixAir(this.otherAir, 0, y);
+    ray.x = x;
+    ray.y = y;
+    ray.z = z;
+    ray.angleToLight = this.angleToLight(x, y, z);
+    this.lightAir(paint, this.otherAir, ray);
   }
 
   /**
-   * Writes what the height `y` alone decides about the air: its colour away from the sun (three numbers), and what is
+   * Writes what depends only on the height `y`: the colour of the air away from the sun (three numbers), and what is
    * added to that towards the sun (three more).
    */
   private mixAir(air: Float64Array, at: number, y: number): void {
@@ -103,8 +107,9 @@ export class Sky {
     }
   }
 
-  /** The colour of mixed air in a horizontal direction, with the glow around the light; `angle`: to the light. */
-  private lightAir(paint: Paint, air: Float64Array, at: number, x: number, z: number, angle: number): void {
+  /** The colour of mixed air in a horizontal direction, with the glow around the light. */
+  private lightAir(paint: Paint, air: Float64Array, { row, x, z, angleToLight }: Ray): void {
+    const at = row * 6;
     const side = 0.5 + (0.5 * (x * this.lightX + z * this.lightZ)) / this.lightLevel;
     const sun = side * side * (3 - 2 * side);
     paint[0] = (air[at] as number) + (air[at + 3] as number) * sun;
@@ -112,8 +117,8 @@ export class Sky {
     paint[2] = (air[at + 2] as number) + (air[at + 5] as number) * sun;
     const { glow, glowStrength } = this.scene.sky;
     if (this.scene.land === undefined) return;
-    const wide = Math.exp(-angle * 5);
-    const bright = 0.75 * wide * wide * wide + 0.3 * wide + 0.1 * Math.exp(-angle * 1.7);
+    const wide = Math.exp(-angleToLight * 5);
+    const bright = 0.75 * wide * wide * wide + 0.3 * wide + 0.1 * Math.exp(-angleToLight * 1.7);
     shine(paint, glow, bright * glowStrength);
   }
 

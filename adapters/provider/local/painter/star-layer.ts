@@ -5,6 +5,18 @@ import type { Ray } from "./ray.js";
 /** The share of cells with a star grows by at most this factor. */
 const CROWDING_MAX = 1.45;
 
+type Stars = {
+  readonly seed: number;
+  /** Per unit of length. */
+  readonly cells: number;
+  readonly brightness: number;
+  /** Of the cells, those that have a star. */
+  readonly share: number;
+  /** Of a star, in radians. */
+  readonly radius: number;
+  readonly dimming: number;
+};
+
 /** Stars of similar brightness, at most one in each cell of a grid in space. */
 export class StarLayer {
   private readonly seed: number;
@@ -22,8 +34,7 @@ export class StarLayer {
   private readonly star: Paint = [0, 0, 0];
   private readonly light: Paint = [0, 0, 0];
 
-  /** `cells` per unit of length; `share`: of cells that have a star; `radius` of a star in radians. */
-  constructor(seed: number, cells: number, brightness: number, share: number, radius: number, dimming: number) {
+  constructor({ seed, cells, brightness, share, radius, dimming }: Stars) {
     this.seed = seed;
     this.cells = cells;
     this.brightness = brightness;

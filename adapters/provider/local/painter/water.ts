@@ -1,9 +1,9 @@
-import { cover, type Paint, shine } from "./colour.js";
+import { addToRow, cover, type Paint, shine } from "./colour.js";
 import { AT2_MAX, clamp01, mix, Noise, smoothstep } from "./noise.js";
 import type { Scene, Water } from "./scene.js";
 import type { Sky } from "./sky.js";
 
-/** What the distance of the water in a row alone decides. Lengths are in metres, angles in radians. */
+/** What depends only on the distance of the water in a row. Lengths are in metres, angles in radians. */
 type WaterRow = {
   distance: number;
   sine: number;
@@ -17,24 +17,43 @@ type WaterRow = {
   fog: number;
 };
 
+type WaterView = {
+  readonly scene: Scene;
+  readonly water: Water;
+  readonly sky: Sky;
+  readonly eyeHeight: number;
+  /** The column that is painted, see `ColumnPainter`; and for each row, the share that no ground covers. */
+  readonly light: Float32Array;
+  readonly open: Float32Array;
+};
+
 /** Still or rough water: reflects what is above it in the same direction, and glitters towards the sun. */
 export class WaterPainter {
   private readonly scene: Scene;
   private readonly water: Water;
   private readonly sky: Sky;
   private readonly eyeHeight: number;
+  private readonly light: Float32Array;
+  private readonly open: Float32Array;
   private readonly noise: Noise;
   private readonly paintBuffer: Paint = [0, 0, 0];
   private readonly own: Paint = [0, 0, 0];
   /** The light that water scatters back. */
   private readonly ambient: Paint;
   private readonly waterRows: WaterRow[];
+  /** The colour into which far water fades. */
+  private readonly air: Paint = [0, 0, 0];
+  /** The direction of the column. */
+  private right = 0;
+  private ahead = 0;
 
-  constructor(scene: Scene, water: Water, sky: Sky, eyeHeight: number, rows: number) {
+  constructor({ scene, water, sky, eyeHeight, light, open }: WaterView) {
     this.scene = scene;
     this.water = water;
     this.sky = sky;
     this.eyeHeight = eyeHeight;
+    this.light = light;
+    this.open = open;
     this.noise = new Noise(scene.seed ^ 0x3a7e);
     const { sunlight, skylight } = scene.sky;
     const sunUp = Math.max(0.1, Math.sin(scene.light.elevation));
@@ -43,27 +62,21 @@ export class WaterPainter {
       sunlight[1] * sunUp * 0.6 + skylight[1] * 1.1,
       sunlight[2] * sunUp * 0.6 + skylight[2] * 1.1,
     ];
-    this.waterRows = Array.from({ length: rows }, () => this.waterRowAt(Number.POSITIVE_INFINITY));
+    this.waterRows = Array.from({ length: open.length }, () => this.waterRowAt(Number.POSITIVE_INFINITY));
   }
 
-  /**
-   * Adds the water that covers `share` of a row of the column in the direction (right, ahead). The rows above the horizon
-   * must be painted before. `air`: the colour into which far water fades.
-   */
-  paint(
-    light: Float32Array,
-    open: Float32Array,
-    air: Paint,
-    row: number,
-    share: number,
-    distance: number,
-    right: number,
-    ahead: number,
-  ): void {
-    const { noise, water } = this;
-    const rows = light.length / 3;
-    const x = right * distance;
-    const z = ahead * distance;
+  /** The next column is in the direction (right, ahead). Its rows above the horizon must be painted before. */
+  beginColumn(right: number, ahead: number): void {
+    this.right = right;
+    this.ahead = ahead;
+    this.sky.paintAir(this.air, right, 0.02, ahead);
+  }
+
+  /** Adds the water that covers `share` of a row of the column. */
+  paint(row: number, share: number, distance: number): void {
+    const { noise, water, open } = this;
+    const x = this.right * distance;
+    const z = this.ahead * distance;
     const waterRow = this.rowAtDistance(row, distance);
     const { sine } = waterRow;
 
@@ -79,7 +92,7 @@ export class WaterPainter {
     const fresnel = 0.02 + 0.98 * grazing * grazing * grazing * grazing * grazing;
     const paint = this.paintBuffer;
     const blur = rough * 0.05 * waterRow.blurring + 0.002;
-    this.mirrored(paint, light, rows, Math.abs(elevation), blur);
+    this.mirrored(paint, Math.abs(elevation), blur);
 
     // Seen from above, water shows its own colour, lit by the ambient light.
     const { deep, shallow } = water;
@@ -91,39 +104,30 @@ export class WaterPainter {
     cover(paint, own, 1 - fresnel);
 
     // Where the sun is hidden, there is no glitter.
-    const shown = this.scene.light.body === "hidden" ? 0 : (open[rowAt(elevation, rows)] as number);
-    if (shown !== 0) this.addGlitter(paint, x, z, right, ahead, elevation, rough, waterRow.acrossSeen, shown, fresnel);
-    cover(paint, air, waterRow.fog);
-    const at = row * 3;
-    light[at] = (light[at] as number) + paint[0] * share;
-    light[at + 1] = (light[at + 1] as number) + paint[1] * share;
-    light[at + 2] = (light[at + 2] as number) + paint[2] * share;
+    const shown = this.scene.light.body === "hidden" ? 0 : (open[rowAt(elevation, open.length)] as number);
+    if (shown !== 0) {
+      const { glow, glowStrength } = this.scene.sky;
+      shine(paint, glow, 1.5 * shown * glowStrength * this.glitter(waterRow, elevation, rough) * (0.3 + fresnel));
+    }
+    cover(paint, this.air, waterRow.fog);
+    addToRow(this.light, row, paint, share);
   }
 
-  /** Glitter: facets that face half-way between viewer and sun. */
-  private addGlitter(
-    paint: Paint,
-    x: number,
-    z: number,
-    right: number,
-    ahead: number,
-    elevation: number,
-    rough: number,
-    acrossSeen: number,
-    shown: number,
-    fresnel: number,
-  ): void {
+  /** The share of facets that face half-way between viewer and sun. */
+  private glitter({ distance, acrossSeen }: WaterRow, elevation: number, rough: number): number {
+    const { right, ahead } = this;
     const width = 0.035 + 0.12 * rough;
     const level = Math.cos(elevation);
     const up = Math.sin(Math.abs(elevation));
-    // Whatever the waves across are, beyond seven widths (cos a > 1 - a * a / 2) the glitter is far too weak to be seen.
+    // Beyond seven widths (cos a > 1 - a * a / 2) the glitter is too weak to be seen, whatever the waves across are.
     const cosineMax = this.sky.cosineToLight(right * level, up, ahead * level) + rough * 0.5 * AT2_MAX;
-    if (cosineMax <= 1 - 24.5 * width * width) return;
+    if (cosineMax <= 1 - 24.5 * width * width) return 0;
+    const x = right * distance;
+    const z = ahead * distance;
     const across = acrossSeen > 0 ? this.noise.fractal2(x / 3.1 - 40, z / 3.1, 3) * acrossSeen : 0;
     const normalAcross = rough * across * 0.5;
     const glint = this.sky.angleToLight(right * level + ahead * normalAcross, up, ahead * level - right * normalAcross);
-    const { glow, glowStrength } = this.scene.sky;
-    shine(paint, glow, 1.5 * shown * glowStrength * Math.exp(-((glint / width) ** 2)) * (0.3 + fresnel));
+    return Math.exp(-((glint / width) ** 2));
   }
 
   /** The water of a row is mostly as far away in the next column as in this one. */
@@ -151,7 +155,9 @@ export class WaterPainter {
     };
   }
 
-  private mirrored(paint: Paint, light: Float32Array, rows: number, elevation: number, blur: number): void {
+  private mirrored(paint: Paint, elevation: number, blur: number): void {
+    const { light } = this;
+    const rows = this.open.length;
     let red = 0;
     let green = 0;
     let blue = 0;

@@ -1,6 +1,6 @@
 /**
- * The features that a prompt can name, with their words (whole words, or the first part of one such as "snow-covered"; `*`
- * matches any ending, `_` matches blanks).
+ * The features that a prompt can name, with their words (whole words, or the first part of one such as "snow-covered";
+ * `*` matches any ending, `_` matches blanks).
  */
 const VOCABULARY = {
   golden: "golden",

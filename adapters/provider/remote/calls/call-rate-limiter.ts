@@ -8,7 +8,7 @@ type WaitingCall = { readonly latest: number; readonly resolve: (turn: Result<vo
 
 /** A timer cannot wait for less: calls that became due within this time start together. */
 const TIMER_MILLISECONDS = 1;
-/** A rate that rises is looked at again after this time. */
+/** A rising rate is computed again after this time. */
 const SLEEP_MILLISECONDS_MAX = 1_000;
 /** What is left of the rate after a pause. */
 const DECREASE_FACTOR = 0.7;
@@ -17,19 +17,21 @@ const RATE_SHARE_MIN = 1 / 50;
 /** From the end of the last pause until the rate is at its maximum again. */
 const RECOVERY_MILLISECONDS = 30_000;
 /**
- * The rate rises with this power of the time: slowly at first, so that a provider whose limit is lower than ours refuses
- * few calls, and faster the longer nothing is refused.
+ * The rate rises with this power of the time: slowly at first, so that a provider whose limit is lower than ours
+ * refuses few calls, and faster the longer nothing is refused.
  */
 const RECOVERY_POWER = 4;
 const REFUSED_CREATIONS_IN_A_ROW = 3;
 
 /**
- * Decides when the next call to a provider may start. Calls are spread evenly: at most `callsPerSecondMax` in any second.
- * Creations go before reads, but never two in a row while a read waits, because a task that is not polled never ends.
+ * Decides when the next call to a provider may start. Calls are spread evenly: at most `callsPerSecondMax` in any
+ * second. Creations go before reads, but never two in a row while a read waits, because a task that is not polled never
+ * ends.
  *
  * When the provider is too busy for a read, no call starts until its pause is over. Then calls are slower, and back at
  * the maximum 30 seconds later. A refused creation says less: a provider also refuses creations while it runs as many
- * generations as it can, whatever the rate of calls. It only has to wait itself; three in a row cause a pause.
+ * generations as it can, whatever the rate of calls. Only that creation has to wait; three refusals in a row cause a
+ * pause.
  */
 export class CallRateLimiter {
   private readonly clock: Clock;
@@ -57,8 +59,8 @@ export class CallRateLimiter {
 
   /**
    * Resolves when the call may start, or with an error if it cannot start within `waitMillisecondsMax`. During a pause
-   * it immediately rejects reads, because they are repeated anyway, and creations that cannot wait for its end. The error
-   * is a reason for the log.
+   * it immediately rejects reads, because they are repeated anyway, and creations that cannot wait for its end. The
+   * error is a reason for the log.
    */
   turn(kind: CallKind, waitMillisecondsMax: number): Promise<Result<void, string>> {
     return new Promise((resolve) => {
@@ -69,8 +71,8 @@ export class CallRateLimiter {
   }
 
   /**
-   * Call on each answer. `pauseMilliseconds` is for how long the provider asks not to be called, because it is too busy;
-   * absent if it does not ask.
+   * Call on each answer. `pauseMilliseconds` is for how long the provider asks not to be called, because it is too
+   * busy; absent if it does not ask.
    */
   answered(kind: CallKind, pauseMilliseconds?: number): void {
     if (kind === "creation") {
@@ -117,7 +119,7 @@ export class CallRateLimiter {
         await this.clock.sleep(Math.min(Math.ceil(startsAt - now), SLEEP_MILLISECONDS_MAX));
         continue;
       }
-      // What a timer is late is made up for, idle time is not.
+      // Compensates for a late timer, but not for idle time.
       const gap = 1_000 / this.callsPerSecond;
       this.lastStartAt = now - startsAt <= TIMER_MILLISECONDS ? startsAt : now - Math.max(0, TIMER_MILLISECONDS - gap);
       const creationIsNext = read.length === 0 || (creation.length > 0 && this.lastServed === "read");

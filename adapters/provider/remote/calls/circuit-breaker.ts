@@ -68,13 +68,13 @@ export class CircuitBreaker {
     return this.blockedMilliseconds > 0 ? "down" : "probing";
   }
 
-  /** For how long no call is sent, as far as is known now; 0 if calls are sent. */
+  /** How long no call is sent, as far as is known now; 0 if calls are sent. */
   get blockedMilliseconds(): number {
     if (this.policy.state === CockatielState.HalfOpen) return PROBE_MILLISECONDS;
     return this.policy.state === CockatielState.Open ? this.breakMilliseconds : 0;
   }
 
-  /** Until the end of the break. 0 if the clock was set back: otherwise the break would last longer by that time. */
+  /** Until the end of the break. 0 if the clock was set back, because the break would last that much longer. */
   private get breakMilliseconds(): number {
     const now = this.clock.now().getTime();
     return now < this.breakBeganAt ? 0 : Math.max(0, this.breakEndsAt - now);

@@ -4,7 +4,7 @@ import type { Answer } from "./upstream-http.js";
 const PAUSE_SECONDS_MIN = 1;
 const PAUSE_SECONDS_MAX = 60;
 
-/** For how long calls must pause: 1 to 60 seconds after a 429, or a 503 with `Retry-After`; otherwise `undefined`. */
+/** How long calls must pause: 1 to 60 seconds after a 429, or a 503 with `Retry-After`; otherwise `undefined`. */
 export const pauseSeconds = (
   { status, retryAfter, body }: Answer,
   now: Date,

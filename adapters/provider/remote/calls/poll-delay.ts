@@ -8,7 +8,7 @@ const BLOCKED_MILLISECONDS_MAX = 10_000;
 type Situation = {
   readonly shortestMilliseconds: number;
   readonly sinceSubmissionMilliseconds: number;
-  /** For how long no call is sent to the provider. */
+  /** How long no call is sent to the provider. */
   readonly blockedMilliseconds: number;
 };
 

@@ -30,7 +30,7 @@ export type Form = {
 export type Answer = { readonly status: number; readonly retryAfter: string | undefined; readonly body: unknown };
 
 /**
- * `not_sent`: there was no connection, so no byte of the request was sent. `too_late`: neither was it sent, because
+ * `not_sent`: there was no connection, so no byte of the request was sent. `too_late`: it was not sent either, because
  * `mayBeSent` did not allow it any more. `reason` is for the log.
  */
 export type CallFailure = { readonly kind: "not_sent" | "too_late" | "no_answer"; readonly reason: string };
@@ -39,8 +39,9 @@ const CONNECT_TIMEOUT_MILLISECONDS = 10_000;
 const BODY_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
- * How long a connection is kept for the next creation. Servers close idle connections after several seconds, so that one
- * is hardly ever closed at the moment of the write. If it is, the creation has no answer and is not sent again.
+ * How long a connection is kept for the next creation. Servers close idle connections after several seconds, so a kept
+ * connection is hardly ever closed at the moment of the write. If it is, the creation has no answer and is not sent
+ * again.
  */
 const CREATION_CONNECTION_KEPT_MILLISECONDS = 1_000;
 

@@ -1,39 +1,41 @@
 import { err, ok, type Result } from "neverthrow";
 import { SystemClock } from "../../../system/system-clock.js";
-import { baseUrlOf, closeConnections, headerSecret, openConnections, remoteWith } from "../open-remote.js";
+import { baseUrlOf, closeConnections, openConnections, remoteWith } from "../open-remote.js";
 import type { CheckFailure, OpenProvider, RemoteOptions } from "../remote-options.js";
+import { nameOf } from "../remote-provider.js";
+import { namedWorkflow } from "../workflows/bundled-workflows.js";
 import { comfyui } from "./comfyui.js";
 import { ComfyuiServers } from "./comfyui-servers.js";
-import { QWEN_IMAGE_360 } from "./qwen-image-360.js";
-import { parseWorkflow } from "./workflow.js";
 
 /** Options of ComfyUI. Only `baseUrls` is required. */
 export type ComfyuiOptions = RemoteOptions & {
   /** Servers that run the same workflow; each is a place of its own. */
   readonly baseUrls: readonly [string, ...string[]];
-  /** Of Comfy Cloud. Servers of your own need none. */
-  readonly apiKey?: string | undefined;
   /**
-   * The JSON of a workflow in ComfyUI's API format, with placeholders such as `{prompt}` (PROVIDERS.md). By default Qwen-Image
-   * with a LoRA for panoramas.
+   * `qwen-image-360` (the default: from text), `qwen-image-edit` (from text and up to three images), or the JSON of
+   * another workflow in ComfyUI's API format, with placeholders such as `{prompt}` (PROVIDERS.md).
    */
   readonly workflow?: unknown;
 };
 
 /**
- * Opens ComfyUI servers. A creation goes to the one with the shortest queue. Calls nothing yet: `check` asks each server for
- * the nodes and files of the workflow. They send no webhooks. Throws if an option cannot be right.
+ * Opens ComfyUI servers of your own. A creation goes to the one with the shortest queue. Calls nothing yet: `check`
+ * asks each server for the nodes and files of the workflow. They send no webhooks. Throws if an option cannot be right.
  */
 export const comfyuiProvider = (options: ComfyuiOptions): OpenProvider => {
   const { clock = new SystemClock(), onEvent = () => {} } = options;
-  const apiKey = headerSecret("apiKey", options.apiKey);
-  const workflow = parseWorkflow(options.workflow ?? QWEN_IMAGE_360);
-  if (workflow.isErr()) throw new TypeError(`workflow: ${workflow.error}.`);
+  const workflow = namedWorkflow(options.workflow ?? "qwen-image-360");
   const [first, ...others] = options.baseUrls;
   const connections = openConnections(options.baseUrls);
   const open = (baseUrl: string) => {
-    const dialect = comfyui({ baseUrl: baseUrlOf(baseUrl), apiKey, workflow: workflow.value });
-    return remoteWith(dialect, `comfyui ${dialect.name}`, { ...options, clock }, connections);
+    const dialect = comfyui({ baseUrl: baseUrlOf(baseUrl), workflow });
+    return remoteWith({
+      dialect,
+      name: `comfyui ${nameOf(dialect)}`,
+      options: { ...options, clock },
+      connections,
+      webhookUrls: undefined,
+    });
   };
   const servers = [open(first), ...others.map(open)] as const;
   const warn = (message: string) => onEvent({ kind: "fallback", provider: "comfyui", message });

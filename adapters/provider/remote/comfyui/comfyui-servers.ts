@@ -21,8 +21,9 @@ export type ComfyuiServersParts = {
 };
 
 /**
- * ComfyUI servers with the same workflow. Each is a place. A creation goes to the server with the shortest queue that has
- * a free slot, and to the next one only if that has certainly not started it. An upstream task id is `{server}:{prompt id}`.
+ * ComfyUI servers with the same workflow. Each is a place. A creation goes to the server with the shortest queue that
+ * has a free slot, and to the next one only if that has certainly not started it. An upstream task id is
+ * `{server}:{prompt id}`.
  */
 export class ComfyuiServers implements GenerationProvider {
   readonly name = "comfyui";
@@ -56,7 +57,8 @@ export class ComfyuiServers implements GenerationProvider {
     const inOrder = await this.inOrder(order.place);
     if (inOrder.length > 0) return submitInOrder(inOrder, this.parts.warn, order, submissionDeadline);
     const anyBusy = this.parts.servers.some((server) => server.readiness() === "busy");
-    return err({ kind: anyBusy ? "busy" : "refused", reason: "no ComfyUI server answers" });
+    const reason = "no ComfyUI server answers";
+    return err(anyBusy ? { kind: "busy", reason } : { kind: "refused", reason, cause: "provider_unavailable" });
   }
 
   /** The servers that answer, the one with the shortest queue first; of equal ones that of the place. */

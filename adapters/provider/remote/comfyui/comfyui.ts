@@ -1,28 +1,29 @@
-import { createHash } from "node:crypto";
 import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
-import type { Progress, ProviderUnavailable } from "../../../../application/ports/generation-provider.js";
-import { imageTypeOf } from "../../../../domain/image-type.js";
-import { RESOLUTIONS } from "../../../../domain/resolution.js";
+import type {
+  Cancellation,
+  GenerationOrder,
+  Progress,
+  ProviderUnavailable,
+  SubmissionFailure,
+} from "../../../../application/ports/generation-provider.js";
 import type { TaskId } from "../../../../domain/task-id.js";
 import { unavailable } from "../../unavailable.js";
 import { jsonOf, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
-import { meaningOf } from "../answers/meaning-of.js";
+import { isKeyRejected, meaningOf } from "../answers/meaning-of.js";
 import { nonEmpty } from "../answers/non-empty.js";
 import { succeededWith } from "../answers/succeeded-with.js";
-import { correlationSeed } from "../correlation-seed.js";
-import type { CreationContext, Dialect, Read, Report } from "../dialect.js";
-import { imageCountWithin } from "../images/image-count-within.js";
-import { referenceBytes } from "../images/reference-bytes.js";
-import { NEUTRAL_PROMPT } from "../neutral-prompt.js";
+import type { CancelCalls, CreationContext, Dialect, Read, Report } from "../dialect.js";
+import { ofImage, type ReferenceFailure, unusableReference } from "../images/reference-failure.js";
+import { referenceFile } from "../images/reference-file.js";
 import type { CheckFailure } from "../remote-options.js";
-import { checkedJson, misconfigured, unchecked } from "../start-check.js";
-import { filled, isConstant, type Workflow } from "./workflow.js";
+import { misconfigured, unchecked } from "../start-check.js";
+import { uuidOf } from "../uuid-of.js";
+import type { NamedWorkflow } from "../workflows/bundled-workflows.js";
+import { abilitiesOf, filled, isConstant, type Nodes, optionalLinks } from "../workflows/workflow.js";
+import { workflowText } from "../workflows/workflow-text.js";
 
-/** Open models repeat parts of the picture above two megapixels. */
-const LARGEST = RESOLUTIONS["2k"];
-const NEGATIVE_PROMPT = "blurry, low quality, distorted, text, watermark, frame, border, visible seam";
 const FOLDER = "panorama";
 
 const createdSchema = z.object({ prompt_id: nonEmpty });
@@ -45,26 +46,26 @@ const classesSchema = z.record(
 export type ComfyuiSettings = {
   /** Without a slash at its end. */
   readonly baseUrl: string;
-  /** Of Comfy Cloud; `undefined` for a server of the operator's own. */
-  readonly apiKey: string | undefined;
-  readonly workflow: Workflow;
+  readonly workflow: NamedWorkflow;
 };
 
 /**
- * One ComfyUI server with a workflow. A prompt has an id that is derived from our task's, so a lost creation is looked
- * up and never sent again. The server keeps its history in memory: after its restart it does not know our prompts.
+ * One ComfyUI server of the operator's own with a workflow. A prompt has an id that is derived from our task's, so a
+ * lost creation is looked up and never sent again. The server keeps its history in memory: after its restart it does
+ * not know our prompts.
  */
-export const comfyui = ({ baseUrl, apiKey, workflow: { nodes, imagesMax } }: ComfyuiSettings): Dialect => {
-  const authorization: Readonly<Record<string, string>> = apiKey === undefined ? {} : { "x-api-key": apiKey };
+export const comfyui = ({ baseUrl, workflow }: ComfyuiSettings): Dialect => {
+  const { nodes, name: model } = workflow;
   return {
     name: serverName(baseUrl),
+    model,
     baseUrl,
-    authorization,
-    resultHeaders: authorization,
+    // ComfyUI has no login.
+    authorization: {},
     // A server runs one prompt at a time.
     defaults: { callsPerSecond: 20, pauseSeconds: 10, concurrencyMax: 1 },
 
-    canMake: ({ imageUrls }) => imageCountWithin(imageUrls.length, Math.min(1, imagesMax), imagesMax),
+    abilities: () => abilitiesOf(workflow),
 
     /** Asks the server for the workflow's nodes, and for the files that they name. */
     async check(read) {
@@ -75,31 +76,7 @@ export const comfyui = ({ baseUrl, apiKey, workflow: { nodes, imagesMax } }: Com
       return ok(undefined);
     },
 
-    creation: ({ taskId, request }, context) => ({
-      path: "/prompt",
-      async body() {
-        const images: string[] = [];
-        for (const url of request.imageUrls) {
-          const uploaded = await uploadReference(url, context);
-          if (uploaded.isErr()) return err(uploaded.error);
-          images.push(uploaded.value);
-        }
-        const { widthPixels: width, heightPixels: height } =
-          request.resolution === "1k" ? RESOLUTIONS[request.resolution] : LARGEST;
-        const [image1 = "", image2 = image1, image3 = image2] = images;
-        const prompt = filled(nodes, {
-          prompt: request.prompt ?? NEUTRAL_PROMPT,
-          negative_prompt: NEGATIVE_PROMPT,
-          seed: request.seed ?? correlationSeed(taskId),
-          width,
-          height,
-          image1,
-          image2,
-          image3,
-        });
-        return ok({ prompt, prompt_id: promptIdOf(taskId) });
-      },
-    }),
+    creation: (order, context) => ({ path: "/prompt", body: () => inputOf(nodes, order, context) }),
 
     upstreamTaskIdOf(body) {
       const { data } = createdSchema.safeParse(body);
@@ -108,51 +85,76 @@ export const comfyui = ({ baseUrl, apiKey, workflow: { nodes, imagesMax } }: Com
 
     pollPath: historyPath,
 
-    async reportOf(body, promptId, read): Promise<Result<Report, ProviderUnavailable>> {
+    async reportOf(body, promptId, read) {
       const history = parseBody(historySchema, "a history", body);
       if (history.isErr()) return err(history.error);
       const ended = history.value[promptId];
-      if (ended !== undefined) return ok(reportOfEnded(ended, baseUrl));
-      const queue = await queueOf(read);
-      if (queue.isErr()) return err(queue.error);
-      if (queue.value.includes(promptId)) return ok({ state: "running" });
-      const reason = "the server does not know the prompt; it has been restarted, or its history was cleared";
-      return ok({ state: "uncertain", reason, duringGracePeriod: "running" });
+      return ended === undefined ? reportOfNotEnded(promptId, read) : ok(reportOfEnded(ended, baseUrl));
     },
 
-    /** Takes a waiting prompt out of the queue. A running one is interrupted on a server of one's own, which bills nothing. */
-    async cancel(promptId, { read, confirm, change }) {
-      const before = await placeOf(promptId, read);
-      if (before.isErr()) return err(before.error);
-      const waits = before.value === "pending";
-      if (!waits && (before.value !== "running" || apiKey !== undefined)) return ok("too_late");
-      const answer = await (waits
-        ? change("POST", "/queue", { delete: [promptId] })
-        : change("POST", "/interrupt", { prompt_id: promptId }));
-      if (answer.isErr()) return err(answer.error);
-      if (answer.value.status >= 300) return err(unavailable(meaningOf(answer.value)));
+    cancel,
 
-      // It may have started or ended before the server got this. An interrupted one runs until its node ends.
-      const after = await confirm(
-        () => placeOf(promptId, read),
-        (place) => place === before.value,
-      );
-      const stopped = waits ? ["unknown"] : ["unknown", "failed"];
-      return after.map((place) => (stopped.includes(place) ? "canceled" : "too_late"));
-    },
-
-    /** The queue comes first: a prompt that leaves it meanwhile is in the history afterwards. */
-    async find(taskId, read) {
-      const promptId = promptIdOf(taskId);
-      const queue = await queueOf(read);
-      if (queue.isErr()) return err(queue.error);
-      if (queue.value.includes(promptId)) return ok(promptId);
-      return (await read(historyPath(promptId)))
-        .andThen(jsonOf)
-        .andThen((body) => parseBody(historySchema, "a history", body))
-        .map((history) => (history[promptId] === undefined ? undefined : promptId));
-    },
+    find,
   };
+};
+
+const inputOf = async (
+  nodes: Nodes,
+  order: GenerationOrder,
+  context: CreationContext,
+): Promise<Result<unknown, string | SubmissionFailure>> => {
+  const images: string[] = [];
+  for (const [index, url] of order.request.imageUrls.entries()) {
+    const uploaded = (await uploadReference(url, context)).mapErr(ofImage(index));
+    if (uploaded.isErr()) return err(uploaded.error);
+    images.push(uploaded.value);
+  }
+  const prompt = filled(nodes, { text: workflowText(order, context), images });
+  return ok({ prompt, prompt_id: promptIdOf(order.taskId) });
+};
+
+const reportOfNotEnded = async (promptId: string, read: Read): Promise<Result<Report, ProviderUnavailable>> =>
+  (await queueOf(read)).map((queue) =>
+    queue.includes(promptId)
+      ? { state: "running" }
+      : {
+          state: "uncertain",
+          reason: "the server does not know the prompt; it has been restarted, or its history was cleared",
+          duringGracePeriod: "running",
+        },
+  );
+
+/** Removes a waiting prompt from the queue, and interrupts a running one: the operator's own server bills nothing. */
+const cancel = async (
+  promptId: string,
+  { read, confirm, change }: CancelCalls,
+): Promise<Result<Cancellation, ProviderUnavailable>> => {
+  const before = await placeOf(promptId, read);
+  if (before.isErr()) return err(before.error);
+  const waits = before.value === "pending";
+  if (!waits && before.value !== "running") return ok("too_late");
+  const answer = await (waits
+    ? change("POST", "/queue", { delete: [promptId] })
+    : change("POST", "/interrupt", { prompt_id: promptId }));
+  if (answer.isErr()) return err(answer.error);
+  if (answer.value.status >= 300) return err(unavailable(meaningOf(answer.value)));
+
+  // It may have started or ended before the server got this. An interrupted one runs until its node ends.
+  const after = await confirm(
+    () => placeOf(promptId, read),
+    (place) => place === before.value,
+  );
+  const stopped = waits ? ["unknown"] : ["unknown", "failed"];
+  return after.map((place) => (stopped.includes(place) ? "canceled" : "too_late"));
+};
+
+/** The queue comes first: a prompt that leaves it meanwhile is in the history afterwards. */
+const find = async (taskId: TaskId, read: Read): Promise<Result<string | undefined, ProviderUnavailable>> => {
+  const promptId = promptIdOf(taskId);
+  const queue = await queueOf(read);
+  if (queue.isErr()) return err(queue.error);
+  if (queue.value.includes(promptId)) return ok(promptId);
+  return (await historyOf(promptId, read)).map((prompts) => (prompts[promptId] === undefined ? undefined : promptId));
 };
 
 type Place = "pending" | "running" | "failed" | "ended" | "unknown";
@@ -164,10 +166,7 @@ const placeOf = async (promptId: string, read: Read): Promise<Result<Place, Prov
   const { queue_pending, queue_running } = queue.value;
   if (queue_pending.some(([, id]) => id === promptId)) return ok("pending");
   if (queue_running.some(([, id]) => id === promptId)) return ok("running");
-  const history = (await read(historyPath(promptId)))
-    .andThen(jsonOf)
-    .andThen((body) => parseBody(historySchema, "a history", body));
-  return history.map((prompts) => {
+  return (await historyOf(promptId, read)).map((prompts) => {
     const ended = prompts[promptId];
     if (ended === undefined) return "unknown";
     return ended.status.status_str === "error" ? "failed" : "ended";
@@ -182,6 +181,9 @@ const serverName = (baseUrl: string): string => {
 
 const historyPath = (promptId: string): string => `/history/${encodeURIComponent(promptId)}`;
 
+const historyOf = async (promptId: string, read: Read) =>
+  (await read(historyPath(promptId))).andThen(jsonOf).andThen((body) => parseBody(historySchema, "a history", body));
+
 /** The ids of the prompts that wait or run. */
 export const queueOf = async (read: Read): Promise<Result<string[], ProviderUnavailable>> =>
   (await queueIn(read)).map(({ queue_running, queue_pending }) =>
@@ -191,13 +193,8 @@ export const queueOf = async (read: Read): Promise<Result<string[], ProviderUnav
 const queueIn = async (read: Read) =>
   (await read("/queue")).andThen(jsonOf).andThen((body) => parseBody(queueSchema, "a queue", body));
 
-/** A UUID (version 8), because a prompt id is one; our task ids are not. */
-export const promptIdOf = (taskId: TaskId): string => {
-  const bytes = createHash("sha256").update(taskId).digest().subarray(0, 16);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
-};
+/** A prompt id is a UUID; our task ids are none. */
+export const promptIdOf = (taskId: TaskId): string => uuidOf(taskId);
 
 const reportOfEnded = ({ outputs, status }: z.infer<typeof endedSchema>, baseUrl: string): Report => {
   const { status_str, messages } = status;
@@ -213,7 +210,7 @@ const reportOfEnded = ({ outputs, status }: z.infer<typeof endedSchema>, baseUrl
 const resultOf = (images: readonly z.infer<typeof imageSchema>[], baseUrl: string): Progress => {
   const image = images.find(({ type }) => type === "output") ?? images[0];
   return image === undefined
-    ? { state: "failed", reason: "the workflow has ended without an image" }
+    ? { state: "failed", reason: "the workflow has ended without an image", cause: "unusable_result" }
     : succeededWith(`${baseUrl}/view?${new URLSearchParams(image)}`);
 };
 
@@ -227,21 +224,17 @@ const failedReport = (messages: readonly unknown[]): Progress => {
   return failedAs(interrupted ? "interrupted" : "error", texts);
 };
 
-/** The value of a `LoadImage` node. The same image has the same name, so it is stored once. */
-const uploadReference = async (
-  url: string,
-  { storage, publicFetch, upload }: CreationContext,
-): Promise<Result<string, string>> => {
-  const read = await referenceBytes(storage, publicFetch, url);
-  if (read.isErr()) return err(read.error);
-  const bytes = read.value;
-  const type = imageTypeOf(bytes);
-  if (type === undefined) return err("a reference image is not a JPEG, PNG or WebP");
-  const fileName = `${createHash("sha256").update(bytes).digest("hex")}.${type.slice("image/".length)}`;
-  const answer = await upload("/upload/image", {
+/** The value of a `LoadImage` node. */
+const uploadReference = async (url: string, context: CreationContext): Promise<Result<string, ReferenceFailure>> => {
+  const file = await referenceFile(url, context);
+  if (file.isErr()) return err(file.error);
+  const answer = await context.upload("/upload/image", {
     fields: { subfolder: FOLDER, overwrite: "true" },
-    file: { field: "image", name: fileName, type, bytes },
+    file: { field: "image", ...file.value },
   });
+  if (answer.isOk() && answer.value.status === 400) {
+    return err(unusableReference("the server does not take a reference image (status 400)"));
+  }
   return answer
     .andThen(jsonOf)
     .andThen((body) => parseBody(uploadedSchema, "an uploaded image", body))
@@ -251,15 +244,24 @@ const uploadReference = async (
 
 const checkClass = async (
   name: string,
-  { baseUrl, nodes, read }: Pick<Dialect, "baseUrl"> & Pick<Workflow, "nodes"> & { readonly read: Read },
+  { baseUrl, nodes, read }: Pick<Dialect, "baseUrl"> & { readonly nodes: Nodes; readonly read: Read },
 ): Promise<Result<void, CheckFailure>> => {
-  const json = checkedJson(await read(`/object_info/${encodeURIComponent(name)}`), "COMFYUI_API_KEY");
-  if (json.isErr()) return err(json.error);
-  const classes = parseBody(classesSchema, "a list of nodes", json.value);
+  const answer = await read(`/object_info/${encodeURIComponent(name)}`);
+  if (answer.isOk() && isKeyRejected(answer.value)) {
+    const asks = `${baseUrl} asks for a login (status ${answer.value.status}), and ComfyUI has none`;
+    return err(misconfigured(`COMFYUI_BASE_URL: ${asks}; for Comfy Cloud set PROVIDER=comfy and COMFY_API_KEY`));
+  }
+  const classes = answer.andThen(jsonOf).andThen((body) => parseBody(classesSchema, "a list of nodes", body));
   if (classes.isErr()) return err(unchecked(classes.error.reason));
   const known = classes.value[name];
   if (known === undefined) return err(misconfigured(`COMFYUI_WORKFLOW: ${baseUrl} has no node ${name}; install it`));
-  const allowed = { ...known.input.required, ...known.input.optional };
+  const { required = {}, optional } = known.input;
+  const link = optionalLinks(nodes).find(({ class_type, input }) => class_type === name && input in required);
+  if (link !== undefined) {
+    const what = `the input ${link.input} of the node ${name} is required, so no optional image may be linked to it`;
+    return err(misconfigured(`COMFYUI_WORKFLOW: ${what}; write {image1} instead of {image1?}`));
+  }
+  const allowed = { ...required, ...optional };
   for (const { inputs } of Object.values(nodes).filter(({ class_type }) => class_type === name)) {
     for (const [input, value] of Object.entries(inputs)) {
       const options = optionsOf(allowed[input]);

@@ -10,8 +10,8 @@ export type HttpProviderOptions = RemoteOptions & {
 };
 
 /**
- * Opens a worker of your own, by the small HTTP contract that PROVIDERS.md describes. Calls nothing yet: `check` asks it what
- * it can make. It sends no webhooks. Throws if an option cannot be right.
+ * Opens a worker of your own, by the small HTTP contract that PROVIDERS.md describes. Calls nothing yet: `check` asks
+ * it what it can make. It sends no webhooks. Throws if an option cannot be right.
  */
 export const httpProvider = (options: HttpProviderOptions): OpenProvider =>
   openRemote(

@@ -1,29 +1,45 @@
 import { err, ok, Result } from "neverthrow";
 import { z } from "zod";
-import { IMAGE_URLS_MAX } from "../../../../domain/creation-request.js";
-import { RESOLUTIONS } from "../../../../domain/resolution.js";
+import {
+  CUSTOMERS_CAUSES,
+  type GenerationOrder,
+  type ProviderUnavailable,
+} from "../../../../application/ports/generation-provider.js";
+import { RESOLUTIONS } from "../../../../domain/images/resolution.js";
+import type { TaskId } from "../../../../domain/task-id.js";
+import { IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../../../domain/tasks/abilities.js";
 import { parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
 import { nonEmpty } from "../answers/non-empty.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import { correlationSeed } from "../correlation-seed.js";
-import type { Dialect } from "../dialect.js";
+import type { CreationContext, Dialect, Read, Report } from "../dialect.js";
 import { dataUriOf } from "../images/data-uri.js";
-import { imageCountWithin } from "../images/image-count-within.js";
+import { ofImage, type ReferenceFailure } from "../images/reference-failure.js";
 import { referenceInput } from "../images/reference-input.js";
 import { NEUTRAL_PROMPT } from "../neutral-prompt.js";
+import type { CheckFailure } from "../remote-options.js";
 import { checkedJson, misconfigured, unchecked } from "../start-check.js";
 
 const imageCount = z.number().int().min(0).max(IMAGE_URLS_MAX);
-const abilitiesSchema = z.object({ images_min: imageCount, images_max: imageCount });
+const abilitiesSchema = z.object({
+  images_min: imageCount,
+  images_max: imageCount,
+  prompt_characters_max: z.number().int().min(1).default(PROMPT_CHARACTERS_MAX),
+});
+type Abilities = z.infer<typeof abilitiesSchema>;
+/** A cause that this version does not know is none. */
+const cause = z.enum(CUSTOMERS_CAUSES).optional().catch(undefined);
 const generationSchema = z.object({
   id: nonEmpty,
   status: z.string(),
   image_url: z.string().nullish(),
   error: z.unknown().optional(),
+  cause,
 });
 
 const errorSchema = z.object({ error: z.string() });
+const refusalSchema = z.object({ cause });
 
 export type HttpSettings = {
   /** Without a slash at its end. */
@@ -38,7 +54,7 @@ export type HttpSettings = {
  */
 export const http = ({ baseUrl, token }: HttpSettings): Dialect => {
   /** Until the worker has said what it can make, it is asked for everything and refuses by itself. */
-  let abilities = { images_min: 0, images_max: IMAGE_URLS_MAX };
+  let abilities: Abilities = abilitiesSchema.parse({ images_min: 0, images_max: IMAGE_URLS_MAX });
   return {
     name: "http",
     baseUrl,
@@ -46,40 +62,26 @@ export const http = ({ baseUrl, token }: HttpSettings): Dialect => {
     // One generation at a time, as with one graphics card.
     defaults: { callsPerSecond: 20, pauseSeconds: 10, concurrencyMax: 1 },
 
-    canMake({ imageUrls }) {
-      return imageCountWithin(imageUrls.length, abilities.images_min, abilities.images_max);
-    },
+    abilities: () => ({
+      imagesMin: abilities.images_min,
+      imagesMax: abilities.images_max,
+      promptCharactersMax: Math.min(abilities.prompt_characters_max, PROMPT_CHARACTERS_MAX),
+    }),
 
     /** Also sets `abilities` to those of the worker. */
     async check(read) {
-      const answer = await read("/abilities");
-      if (answer.isOk() && answer.value.status === 404) {
-        return err(misconfigured(`HTTP_PROVIDER_URL=${baseUrl}: GET /abilities is not there; set the URL of a worker`));
-      }
-      const json = checkedJson(answer, "HTTP_PROVIDER_TOKEN");
-      if (json.isErr()) return err(json.error);
-      const told = parseBody(abilitiesSchema, "a worker's abilities", json.value);
-      if (told.isErr()) return err(unchecked(told.error.reason));
-      abilities = told.value;
-      return ok(undefined);
+      const told = await abilitiesOf(baseUrl, read);
+      if (told.isOk()) abilities = told.value;
+      return told.map(() => undefined);
     },
 
-    creation: ({ taskId, request }, { deadlineSeconds, storage }) => ({
+    creation: (order, context) => ({
       method: "PUT",
-      path: pathOf(taskId),
-      async body() {
-        const { widthPixels: width, heightPixels: height } = RESOLUTIONS[request.resolution];
-        const images = await Promise.all(request.imageUrls.map((url) => referenceInput(storage, url, dataUriOf)));
-        return Result.combine(images).map((images) => ({
-          prompt: request.prompt ?? NEUTRAL_PROMPT,
-          images,
-          width,
-          height,
-          seed: request.seed ?? correlationSeed(taskId),
-          deadline_seconds: deadlineSeconds,
-        }));
-      },
+      path: pathOf(order.taskId),
+      body: () => generationOf(order, context),
     }),
+
+    causeOf: ({ body }) => refusalSchema.safeParse(body).data?.cause,
 
     upstreamTaskIdOf(body) {
       const { data } = generationSchema.pick({ id: true }).safeParse(body);
@@ -87,33 +89,62 @@ export const http = ({ baseUrl, token }: HttpSettings): Dialect => {
     },
 
     pollPath: pathOf,
-
-    reportOf: (body) =>
-      parseBody(generationSchema, "a generation", body).map(({ status, image_url, error }) => {
-        switch (status) {
-          case "succeeded":
-            return image_url
-              ? succeededWith(absolute(image_url, baseUrl))
-              : { state: "failed", reason: "there is no result" };
-          case "failed":
-            return failedAs(status, error);
-          case "running":
-            return { state: "running" };
-          default:
-            return { state: "unknown", status };
-        }
-      }),
-
-    async find(taskId, read) {
-      return (await read(pathOf(taskId))).andThen(({ status, body }) =>
-        // A 404 without the contract's error may come from a proxy, which knows nothing about the generation.
-        status === 404
-          ? parseBody(errorSchema, "an error of the worker", body).map(() => undefined)
-          : parseBody(generationSchema, "a generation", body).map(({ id }) => id),
-      );
-    },
+    reportOf: (body) => reportOf(body, baseUrl),
+    find,
   };
 };
+
+const abilitiesOf = async (baseUrl: string, read: Read): Promise<Result<Abilities, CheckFailure>> => {
+  const answer = await read("/abilities");
+  if (answer.isOk() && answer.value.status === 404) {
+    return err(misconfigured(`HTTP_PROVIDER_URL=${baseUrl}: GET /abilities is not there; set the URL of a worker`));
+  }
+  const json = checkedJson(answer, "HTTP_PROVIDER_TOKEN");
+  if (json.isErr()) return err(json.error);
+  return parseBody(abilitiesSchema, "a worker's abilities", json.value).mapErr(({ reason }) => unchecked(reason));
+};
+
+const generationOf = async (
+  { taskId, request }: GenerationOrder,
+  { deadlineSeconds, storage }: CreationContext,
+): Promise<Result<unknown, ReferenceFailure>> => {
+  const { widthPixels: width, heightPixels: height } = RESOLUTIONS[request.resolution];
+  const images = await Promise.all(
+    request.imageUrls.map(async (url, index) => (await referenceInput(storage, url, dataUriOf)).mapErr(ofImage(index))),
+  );
+  return Result.combine(images).map((images) => ({
+    prompt: request.prompt ?? NEUTRAL_PROMPT,
+    images,
+    width,
+    height,
+    seed: request.seed ?? correlationSeed(taskId),
+    deadline_seconds: deadlineSeconds,
+  }));
+};
+
+const reportOf = (body: unknown, baseUrl: string): Result<Report, ProviderUnavailable> =>
+  parseBody(generationSchema, "a generation", body).map(({ status, image_url, error, cause }): Report => {
+    switch (status) {
+      case "succeeded":
+        return image_url
+          ? succeededWith(absolute(image_url, baseUrl))
+          : { state: "failed", reason: "there is no result", cause: "unusable_result" };
+      case "failed":
+        return cause === undefined ? failedAs(status, error) : { ...failedAs(status, error), cause };
+      case "running":
+        return { state: "running" };
+      default:
+        return { state: "unknown", status };
+    }
+  });
+
+const find = async (taskId: TaskId, read: Read): Promise<Result<string | undefined, ProviderUnavailable>> =>
+  (await read(pathOf(taskId))).andThen(({ status, body }) =>
+    // A 404 without the contract's error may come from a proxy, which knows nothing about the generation.
+    status === 404
+      ? parseBody(errorSchema, "an error of the worker", body).map(() => undefined)
+      : parseBody(generationSchema, "a generation", body).map(({ id }) => id),
+  );
 
 const pathOf = (id: string): string => `/generations/${encodeURIComponent(id)}`;
 

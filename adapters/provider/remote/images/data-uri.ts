@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { imageTypeOf } from "../../../../domain/image-type.js";
+import { imageTypeOf } from "../../../../domain/images/image-type.js";
 
 export const dataUri = (type: string, bytes: Uint8Array): string =>
   `data:${type};base64,${Buffer.from(bytes).toString("base64")}`;

@@ -1,6 +1,8 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Sharp } from "sharp";
-import { IMAGE_PIXELS_MAX, imageTypeOf } from "../../../../domain/image-type.js";
+import { IMAGE_PIXELS_MAX, imageTypeOf } from "../../../../domain/images/image-type.js";
+import type { PixelSize } from "../../../../domain/images/resolution.js";
+import { sizeOfImage } from "../../../system/image-header.js";
 import { decoding, type ImageLibrary } from "../../../system/load-sharp.js";
 
 const WIDTH_PIXELS = 1440;
@@ -17,14 +19,16 @@ export type PanoramaCanvas = { readonly jpeg: Buffer; readonly photo: Area | und
 type Area = { readonly left: number; readonly top: number; readonly width: number; readonly height: number };
 
 /**
- * Encodes a reference image as a JPEG of 1440 × 720 pixels that a model reads as a panorama. A 2:1 image is scaled; any
- * other is placed in the middle of a canvas of its average colour. The error is a reason for the log.
+ * Encodes a reference image as a JPEG of 1440 × 720 pixels that a model reads as a panorama. A 2:1 image is scaled;
+ * any other is placed in the middle of a canvas of its average colour. The error is a reason for the log.
  */
 export const panoramaCanvas = async (bytes: Uint8Array): Promise<Result<PanoramaCanvas, string>> => {
   if (imageTypeOf(bytes) === undefined) return err("a reference image is not a JPEG, PNG or WebP");
+  const size = await sizeOfImage(bytes);
+  if (size.isErr()) return err(`a reference image: ${size.error}`);
   try {
     return await decoding(async (sharp) => {
-      const { canvas, photo } = await draw(sharp, bytes);
+      const { canvas, photo } = await draw(sharp, bytes, size.value);
       for (const quality of QUALITIES) {
         const encoded = await canvas.clone().jpeg({ quality }).toBuffer();
         if (encoded.length <= BYTES_MAX) return ok({ jpeg: encoded, photo });
@@ -57,12 +61,14 @@ export const paintMask = ({ left, top, width, height }: Area): Promise<Buffer> =
   );
 };
 
+/** Whether a reference image has the shape of a panorama; then it is taken for one. */
+export const isPanorama = (width: number, height: number): boolean => Math.abs(width / height - 2) <= 0.02;
+
 type Drawing = { readonly canvas: Sharp; readonly photo: Area | undefined };
 
-const draw = async (sharp: ImageLibrary, bytes: Uint8Array): Promise<Drawing> => {
+const draw = async (sharp: ImageLibrary, bytes: Uint8Array, size: PixelSize): Promise<Drawing> => {
   const upright = () => sharp(bytes, { limitInputPixels: IMAGE_PIXELS_MAX }).rotate().toColourspace("srgb");
-  const { width, height } = (await upright().metadata()).autoOrient;
-  if (Math.abs(width / height - 2) <= 0.02) {
+  if (isPanorama(size.widthPixels, size.heightPixels)) {
     const canvas = upright().flatten().resize(WIDTH_PIXELS, HEIGHT_PIXELS, { fit: "fill" });
     return { canvas, photo: undefined };
   }

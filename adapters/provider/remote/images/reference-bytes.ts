@@ -1,21 +1,25 @@
 import { err, ok, type Result } from "neverthrow";
 import type { PublicFetch } from "../../public-fetch.js";
+import { type ReferenceFailure, unreachableReference, unusableReference } from "./reference-failure.js";
 import { type HostedImages, hostedBytes } from "./reference-input.js";
 
 const LIMITS = { bytesMax: 20 * 1024 * 1024, timeoutMilliseconds: 10_000 };
 
 /**
- * The bytes of a reference image, for a provider that takes no URLs: from our storage, or from its public https URL. The
- * error is a reason for the log.
+ * The bytes of a reference image, for a provider that takes no URLs: from our storage, or from its public https URL.
  */
 export const referenceBytes = async (
   storage: HostedImages,
   publicFetch: Pick<PublicFetch, "get">,
   url: string,
-): Promise<Result<Uint8Array, string>> => {
+): Promise<Result<Uint8Array, ReferenceFailure>> => {
   const hosted = await hostedBytes(storage, url);
   if (hosted.isErr()) return err(hosted.error);
   if (hosted.value !== undefined) return ok(hosted.value);
   const fetched = await publicFetch.get(url, LIMITS);
-  return fetched.map(({ bytes }) => bytes).mapErr(({ reason }) => `a reference image: ${reason}`);
+  return fetched
+    .map(({ bytes }) => bytes)
+    .mapErr(({ kind, reason }) =>
+      (kind === "too_large" ? unusableReference : unreachableReference)(`a reference image: ${reason}`),
+    );
 };

@@ -13,8 +13,8 @@ export type SkyboxOptions = RemoteOptions & {
 };
 
 /**
- * Opens Skybox AI by Blockade Labs: panoramas of 4096 or 8192 pixels, from a prompt and at most one reference image. Calls
- * nothing yet: see `check`. Throws if an option cannot be right.
+ * Opens Skybox AI by Blockade Labs: panoramas of 4096 or 8192 pixels, from a prompt and at most one reference image.
+ * Calls nothing yet: see `check`. Throws if an option cannot be right.
  */
 export const skyboxProvider = (options: SkyboxOptions): OpenProvider => {
   const { skybox: defaults } = REMOTE_DEFAULTS;

@@ -1,7 +1,11 @@
 import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
-import type { ProviderUnavailable, SubmissionFailure } from "../../../../application/ports/generation-provider.js";
-import { invalidRequest } from "../../../../domain/invalid-request.js";
+import type {
+  Cancellation,
+  GenerationOrder,
+  ProviderUnavailable,
+  SubmissionFailure,
+} from "../../../../application/ports/generation-provider.js";
 import { unavailable } from "../../unavailable.js";
 import { jsonOf, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
@@ -10,10 +14,11 @@ import { nonEmpty } from "../answers/non-empty.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import type { Answer } from "../calls/upstream-http.js";
 import { correlationSeed } from "../correlation-seed.js";
-import type { Dialect, ProviderAccess } from "../dialect.js";
+import type { CancelCalls, CreationContext, Dialect, ProviderAccess, Read, Report } from "../dialect.js";
 import { panoramaCanvas } from "../images/panorama-canvas.js";
 import { referenceInput } from "../images/reference-input.js";
 import { NEUTRAL_PROMPT } from "../neutral-prompt.js";
+import type { CheckFailure } from "../remote-options.js";
 import { checkedJson, misconfigured, unchecked } from "../start-check.js";
 
 /** For a style whose limit is not known. */
@@ -37,7 +42,7 @@ const generationSchema = z.object({
   file_url: z.string().nullish(),
   error_message: z.unknown().optional(),
 });
-/** The documentation wraps it in `request`, the Unity client also knows `imagine`, the answer to a creation has no wrapper. */
+/** The documentation wraps it in `request`, the Unity client in `imagine`; an answer to a creation is not wrapped. */
 const polledSchema = z.union([
   z.object({ request: generationSchema }).transform(({ request }) => request),
   z.object({ imagine: generationSchema }).transform(({ imagine }) => imagine),
@@ -70,93 +75,27 @@ export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): Dialect =>
     // `concurrencyMax` is that of the Standard plan; Business has 2.
     defaults: { callsPerSecond: 10, pauseSeconds: 10, concurrencyMax: 1 },
 
-    canMake({ prompt }) {
-      const actual = [...(prompt ?? "")].length;
-      return actual > promptCharactersMax
-        ? err(invalidRequest("prompt", { name: "characters_max", max: promptCharactersMax, actual }))
-        : ok(undefined);
-    },
+    abilities: () => ({ imagesMin: 0, imagesMax: 1, promptCharactersMax }),
 
     /** Also sets `promptCharactersMax` to the limit of the style. */
     async check(read) {
-      for (const path of STYLE_LISTS) {
-        const json = checkedJson(await read(path), "SKYBOX_API_KEY");
-        if (json.isErr()) return err(json.error);
-        const styles = parseBody(stylesSchema, "a list of styles", json.value);
-        if (styles.isErr()) return err(unchecked(styles.error.reason));
-        const style = styles.value.find(({ id }) => id === String(styleId));
-        if (style === undefined) continue;
-        promptCharactersMax = style["max-char"] ?? PROMPT_CHARACTERS_MAX;
-        return ok(undefined);
-      }
-      return err(
-        misconfigured(
-          `SKYBOX_STYLE_ID=${styleId}: the provider has no such style; set one of its list, GET /skybox/styles`,
-        ),
-      );
+      const style = await findStyle(styleId, read);
+      if (style.isOk()) promptCharactersMax = style.value["max-char"] ?? PROMPT_CHARACTERS_MAX;
+      return style.map(() => undefined);
     },
 
-    creation: ({ taskId, request }, { webhookUrl, storage }) => ({
-      path: "/skybox",
-      async body() {
-        const input = {
-          prompt: request.prompt ?? NEUTRAL_PROMPT,
-          skybox_style_id: styleId,
-          seed: correlationSeed(taskId),
-          ...(webhookUrl !== undefined && { webhook_url: webhookUrl }),
-        };
-        const [url] = request.imageUrls;
-        if (url === undefined) return ok(input);
-        const image = await referenceInput(storage, url, base64Canvas);
-        return image.map((init_image) => ({ ...input, init_image, init_strength: INIT_STRENGTH }));
-      },
-    }),
+    creation: (order, context) => ({ path: "/skybox", body: () => inputOf(styleId, order, context) }),
 
-    upstreamTaskIdOf(body): Result<string, SubmissionFailure> {
-      if (errorSchema.safeParse(body).success) return err({ kind: "refused", reason: "the answer is an error" });
-      const { data } = createdSchema.safeParse(body);
-      if (data === undefined) return err({ kind: "unknown", reason: "the answer has no task id" });
-      latestId = data.id;
-      return ok(data.id);
+    upstreamTaskIdOf(body) {
+      const created = createdIdIn(body);
+      if (created.isOk()) latestId = created.value;
+      return created;
     },
 
-    pollPath: (upstreamTaskId) => `/imagine/requests/${encodeURIComponent(upstreamTaskId)}`,
-
-    reportOf: (body) =>
-      parseBody(polledSchema, "a generation", body).map(({ status, file_url, error_message }) => {
-        switch (status) {
-          case "complete":
-            return file_url
-              ? succeededWith(file_url)
-              : { state: "uncertain", reason: "complete, but without an image", duringGracePeriod: "running" };
-          case "abort":
-          case "error":
-            return failedAs(status, error_message);
-          case "pending":
-          case "dispatched":
-          case "processing":
-            return { state: "running" };
-          default:
-            return { state: "unknown", status };
-        }
-      }),
-
-    /** Only while it is queued: it is not known whether a generation that has started is billed. */
-    async cancel(upstreamTaskId, { read, confirm, change }) {
-      const path = `/imagine/requests/${encodeURIComponent(upstreamTaskId)}`;
-      const before = statusOf(await read(path));
-      if (before.isErr() || before.value !== "pending") return before.map(() => "too_late");
-      const deleted = await change("DELETE", path);
-      if (deleted.isErr()) return err(deleted.error);
-      if (deleted.value.status >= 300) return err(unavailable(meaningOf(deleted.value)));
-      const after = await confirm(
-        async () => statusOf(await read(path)),
-        (status) => status === "pending",
-      );
-      return after.map((status) => (status === "abort" ? "canceled" : "too_late"));
-    },
-
-    discardPath: (upstreamTaskId) => `/imagine/deleteImagine/${encodeURIComponent(upstreamTaskId)}`,
+    pollPath: generationPath,
+    reportOf,
+    cancel,
+    discardPath: async (upstreamTaskId) => ok(`/imagine/deleteImagine/${encodeURIComponent(upstreamTaskId)}`),
 
     listSince: () => ({
       firstPath: pathOfPage(0),
@@ -173,6 +112,87 @@ export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): Dialect =>
     }),
     // No `signatureOf`: Skybox AI says that it signs its webhooks, but not how.
   };
+};
+
+const findStyle = async (
+  styleId: number,
+  read: Read,
+): Promise<Result<z.infer<typeof stylesSchema>[number], CheckFailure>> => {
+  for (const path of STYLE_LISTS) {
+    const json = checkedJson(await read(path), "SKYBOX_API_KEY");
+    if (json.isErr()) return err(json.error);
+    const styles = parseBody(stylesSchema, "a list of styles", json.value);
+    if (styles.isErr()) return err(unchecked(styles.error.reason));
+    const style = styles.value.find(({ id }) => id === String(styleId));
+    if (style !== undefined) return ok(style);
+  }
+  return err(
+    misconfigured(
+      `SKYBOX_STYLE_ID=${styleId}: the provider has no such style; set one of its list, GET /skybox/styles`,
+    ),
+  );
+};
+
+const inputOf = async (
+  styleId: number,
+  { taskId, request }: GenerationOrder,
+  { webhookUrl, storage }: CreationContext,
+): Promise<Result<unknown, string | SubmissionFailure>> => {
+  const input = {
+    prompt: request.prompt ?? NEUTRAL_PROMPT,
+    skybox_style_id: styleId,
+    seed: correlationSeed(taskId),
+    ...(webhookUrl !== undefined && { webhook_url: webhookUrl }),
+  };
+  const [url] = request.imageUrls;
+  if (url === undefined) return ok(input);
+  const image = await referenceInput(storage, url, base64Canvas);
+  return image.map((init_image) => ({ ...input, init_image, init_strength: INIT_STRENGTH }));
+};
+
+const createdIdIn = (body: unknown): Result<string, SubmissionFailure> => {
+  if (errorSchema.safeParse(body).success) return err({ kind: "refused", reason: "the answer is an error" });
+  const { data } = createdSchema.safeParse(body);
+  return data === undefined ? err({ kind: "unknown", reason: "the answer has no task id" }) : ok(data.id);
+};
+
+const generationPath = (upstreamTaskId: string): string => `/imagine/requests/${encodeURIComponent(upstreamTaskId)}`;
+
+const reportOf = (body: unknown): Result<Report, ProviderUnavailable> =>
+  parseBody(polledSchema, "a generation", body).map(({ status, file_url, error_message }): Report => {
+    switch (status) {
+      case "complete":
+        return file_url
+          ? succeededWith(file_url)
+          : { state: "uncertain", reason: "complete, but without an image", duringGracePeriod: "running" };
+      case "abort":
+      case "error":
+        return failedAs(status, error_message);
+      case "pending":
+      case "dispatched":
+      case "processing":
+        return { state: "running" };
+      default:
+        return { state: "unknown", status };
+    }
+  });
+
+/** Only while it is queued: it is not known whether a generation that has started is billed. */
+const cancel = async (
+  upstreamTaskId: string,
+  { read, confirm, change }: CancelCalls,
+): Promise<Result<Cancellation, ProviderUnavailable>> => {
+  const path = generationPath(upstreamTaskId);
+  const before = statusOf(await read(path));
+  if (before.isErr() || before.value !== "pending") return before.map(() => "too_late");
+  const deleted = await change("DELETE", path);
+  if (deleted.isErr()) return err(deleted.error);
+  if (deleted.value.status >= 300) return err(unavailable(meaningOf(deleted.value)));
+  const after = await confirm(
+    async () => statusOf(await read(path)),
+    (status) => status === "pending",
+  );
+  return after.map((status) => (status === "abort" ? "canceled" : "too_late"));
 };
 
 const statusOf = (answer: Result<Answer, ProviderUnavailable>): Result<string, ProviderUnavailable> =>

@@ -1,33 +1,40 @@
 import fc from "fast-check";
 import { ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { aCreationRequest } from "../../../../adapters/contracts/builders.js";
+import { aCreationRequest } from "../../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../../adapters/memory/hand-clock.js";
 import { memoryPorts } from "../../../../adapters/memory/memory-ports.js";
 import { PublicFetch } from "../../../../adapters/provider/public-fetch.js";
 import type { Answer, UpstreamHttp } from "../../../../adapters/provider/remote/calls/upstream-http.js";
+import { comfy } from "../../../../adapters/provider/remote/comfy/comfy.js";
 import { comfyui } from "../../../../adapters/provider/remote/comfyui/comfyui.js";
-import { parseWorkflow } from "../../../../adapters/provider/remote/comfyui/workflow.js";
 import type { Dialect } from "../../../../adapters/provider/remote/dialect.js";
 import { fal } from "../../../../adapters/provider/remote/fal/fal.js";
+import { falChoice } from "../../../../adapters/provider/remote/fal/fal-choice.js";
 import { http } from "../../../../adapters/provider/remote/http/http.js";
 import { RemoteProvider } from "../../../../adapters/provider/remote/remote-provider.js";
 import { replicate } from "../../../../adapters/provider/remote/replicate/replicate.js";
 import { skybox } from "../../../../adapters/provider/remote/skybox/skybox.js";
+import { namedWorkflow } from "../../../../adapters/provider/remote/workflows/bundled-workflows.js";
+import { worldlabs } from "../../../../adapters/provider/remote/worldlabs/worldlabs.js";
 import { createApplication } from "../../../../application/create-application.js";
-import type { Email } from "../../../../domain/account.js";
-import { credits } from "../../../../domain/credits.js";
-import { audit } from "../../../../domain/ledger.js";
-import { COMFYUI_WORKFLOW, FAL_FLUX, REPLICATE_MODEL } from "../../../support/providers-under-test.js";
+import type { Email } from "../../../../domain/accounts/account.js";
+import { credits } from "../../../../domain/credits/credits.js";
+import { audit } from "../../../../domain/credits/ledger.js";
+import { RATE_LIMITS } from "../../../../domain/panorama-policy.js";
+import { COMFYUI_WORKFLOW, REPLICATE_MODEL } from "../../../support/providers-under-test.js";
 
 const baseUrl = "https://provider.example";
 const apiKey = "key";
+const FAL = falChoice({})._unsafeUnwrap();
 
 const DIALECTS: readonly (readonly [string, () => Dialect])[] = [
   ["skybox", () => skybox({ apiKey, baseUrl, styleId: 67 })],
   ["replicate", () => replicate({ apiKey, baseUrl, model: REPLICATE_MODEL })],
-  ["fal", () => fal({ apiKey, baseUrl, platformUrl: baseUrl, jwksUrls: [baseUrl], model: FAL_FLUX })],
-  ["comfyui", () => comfyui({ apiKey, baseUrl, workflow: parseWorkflow(COMFYUI_WORKFLOW)._unsafeUnwrap() })],
+  ["fal", () => fal({ apiKey, baseUrl, platformUrl: baseUrl, jwksUrls: [baseUrl], choice: FAL })],
+  ["worldlabs", () => worldlabs({ apiKey, baseUrl, model: "marble-1.0-draft" })],
+  ["comfy", () => comfy({ apiKey, baseUrl, workflow: namedWorkflow("qwen-image-edit") })],
+  ["comfyui", () => comfyui({ baseUrl, workflow: namedWorkflow(COMFYUI_WORKFLOW) })],
   ["http", () => http({ token: apiKey, baseUrl })],
 ];
 
@@ -51,7 +58,7 @@ describe.each(DIALECTS)("a task at the provider %s, which is busy for ever", (_,
         settings,
         async ({ deadlineSeconds, retryAfter, answersAfterMilliseconds, tasks, ...limits }) => {
           const clock = new HandClock();
-          const ports = memoryPorts(clock);
+          const ports = memoryPorts(clock, RATE_LIMITS);
           const busy: Answer = { status: 429, retryAfter, body: {} };
           const call = async () => {
             await clock.sleep(answersAfterMilliseconds);
@@ -85,7 +92,7 @@ describe.each(DIALECTS)("a task at the provider %s, which is busy for ever", (_,
             createdAt: clock.now(),
           };
           const paid = { ...order, state: "paid", paidAt: clock.now() } as const;
-          (await ports.accounts.open(account, undefined, paid, undefined))._unsafeUnwrap();
+          (await ports.accounts.open(account, { order: paid }))._unsafeUnwrap();
 
           void application.start();
           for (let n = 0; n < tasks; n += 1) void application.panoramas.create(account.id, aCreationRequest());

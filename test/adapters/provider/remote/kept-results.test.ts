@@ -1,12 +1,18 @@
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest } from "../../../../adapters/contracts/builders.js";
+import { aCreationRequest } from "../../../../adapters/contracts/support/builders.js";
 import { sharpImaging } from "../../../../adapters/imaging/sharp-imaging.js";
-import type { PixelSize } from "../../../../domain/resolution.js";
-import type { SucceededTask } from "../../../../domain/task.js";
+import type { PixelSize } from "../../../../domain/images/resolution.js";
+import type { SucceededTask } from "../../../../domain/tasks/task.js";
 import { GENERATION_DEADLINE_MILLISECONDS, useCases } from "../../../support/application.js";
 import { FAULTS, type Fault, refuses } from "../../../support/faulty-server.js";
-import { type StartOfOne, startFal, startReplicate, startSkybox } from "../../../support/providers-under-test.js";
+import {
+  type StartOfOne,
+  startFal,
+  startReplicate,
+  startSkybox,
+  startWorldlabs,
+} from "../../../support/providers-under-test.js";
 import { bombPng, plain, seamless } from "../../../support/test-images.js";
 import { anOwner, aWorld, type World } from "../../../support/world.js";
 
@@ -18,6 +24,7 @@ describe.each<[string, StartOfOne]>([
   ["Skybox AI", startSkybox],
   ["Replicate", startReplicate],
   ["fal", startFal],
+  ["World Labs Marble", startWorldlabs],
 ])("a result of %s for 1024 × 512 pixels", (_, start) => {
   let world: World;
   let remote: Awaited<ReturnType<StartOfOne>>;
@@ -46,7 +53,7 @@ describe.each<[string, StartOfOne]>([
       await world.clock.advance(5_000);
     }
   };
-  const refunded = { task: { state: "failed", reason: "generation_failed" }, attempts: 1, credits: 4 };
+  const refunded = { task: { state: "failed", reason: "unusable_result" }, attempts: 1, credits: 4 };
 
   it.each([
     ["larger", size(2048, 1024)],

@@ -1,20 +1,24 @@
 import { err, ok } from "neverthrow";
 import { afterEach, describe, expect, it } from "vitest";
-import { aCreationRequest, taskId } from "../../../../adapters/contracts/builders.js";
+import { aCreationRequest, taskId } from "../../../../adapters/contracts/support/builders.js";
+import { comfyProvider } from "../../../../adapters/provider/remote/comfy/comfy-provider.js";
 import { comfyuiProvider } from "../../../../adapters/provider/remote/comfyui/comfyui-provider.js";
 import { falProvider } from "../../../../adapters/provider/remote/fal/fal-provider.js";
 import { httpProvider } from "../../../../adapters/provider/remote/http/http-provider.js";
 import type { OpenProvider, ProviderEvent } from "../../../../adapters/provider/remote/remote-options.js";
 import { replicateProvider } from "../../../../adapters/provider/remote/replicate/replicate-provider.js";
 import { skyboxProvider } from "../../../../adapters/provider/remote/skybox/skybox-provider.js";
-import { imageTypeOf } from "../../../../domain/image-type.js";
-import { COMFYUI_KEY, FakeComfyui } from "../../../support/fake-comfyui.js";
+import { worldlabsProvider } from "../../../../adapters/provider/remote/worldlabs/worldlabs-provider.js";
+import { imageTypeOf } from "../../../../domain/images/image-type.js";
+import { COMFY_KEY, FakeComfy } from "../../../support/fake-comfy.js";
+import { FakeComfyui } from "../../../support/fake-comfyui.js";
 import { FAL_KEY, FakeFal } from "../../../support/fake-fal.js";
 import { FakeHttpProvider, HTTP_TOKEN } from "../../../support/fake-http-provider.js";
 import type { FakeProvider } from "../../../support/fake-provider.js";
 import { FakeReplicate, REPLICATE_KEY } from "../../../support/fake-replicate.js";
 import { FakeSkybox, SKYBOX_KEY } from "../../../support/fake-skybox.js";
-import { COMFYUI_WORKFLOW, FAL_FLUX } from "../../../support/providers-under-test.js";
+import { FakeWorldlabs, WORLDLABS_KEY } from "../../../support/fake-worldlabs.js";
+import { COMFYUI_WORKFLOW } from "../../../support/providers-under-test.js";
 import { arrived } from "../../../support/webhooks-under-test.js";
 
 type Opened = { readonly provider: OpenProvider; readonly fake: FakeProvider };
@@ -34,12 +38,19 @@ const PROVIDERS: Readonly<Record<string, (shared?: Shared) => Promise<Opened>>> 
     const fake = await FakeFal.start();
     const { baseUrl, platformUrl, jwksUrl } = fake;
     const urls = { baseUrl, platformUrl, jwksUrls: [jwksUrl] };
-    return { fake, provider: falProvider({ apiKey: FAL_KEY, model: FAL_FLUX, ...urls, ...shared }) };
+    return { fake, provider: falProvider({ apiKey: FAL_KEY, ...urls, ...shared }) };
+  },
+  worldlabs: async (shared) => {
+    const fake = await FakeWorldlabs.start();
+    return { fake, provider: worldlabsProvider({ apiKey: WORLDLABS_KEY, baseUrl: `${fake.baseUrl}/`, ...shared }) };
+  },
+  "comfy:qwen-image-edit": async (shared) => {
+    const fake = await FakeComfy.start();
+    return { fake, provider: comfyProvider({ apiKey: COMFY_KEY, baseUrl: fake.baseUrl, ...shared }) };
   },
   comfyui: async (shared) => {
     const fake = await FakeComfyui.start();
-    const options = { apiKey: COMFYUI_KEY, workflow: COMFYUI_WORKFLOW, ...shared };
-    return { fake, provider: comfyuiProvider({ baseUrls: [fake.baseUrl], ...options }) };
+    return { fake, provider: comfyuiProvider({ baseUrls: [fake.baseUrl], ...shared }) };
   },
   http: async (shared) => {
     const fake = await FakeHttpProvider.start();
@@ -64,7 +75,8 @@ const opened = async (open: (shared?: Shared) => Promise<Opened>, shared?: Share
 describe.each(Object.entries(PROVIDERS))("%s, opened with the fewest options", (name, open) => {
   it("passes its check, makes a panorama, and downloads it", async () => {
     const { provider } = await opened(open);
-    expect(provider.name).toBe(name);
+    // Of a provider with several models the name has the model, too.
+    expect(provider.name.split(":")[0]).toBe(name.split(":")[0]);
     expect(await provider.check()).toEqual(ok(undefined));
     const id = (await provider.submit(AN_ORDER))._unsafeUnwrap();
     const progress = (await provider.poll(id))._unsafeUnwrap();
@@ -107,7 +119,6 @@ it("comfyuiProvider checks every server, and says which one did not answer", asy
   const [first, second] = [await FakeComfyui.start(), await FakeComfyui.start()];
   const provider = comfyuiProvider({
     baseUrls: [first.baseUrl, second.baseUrl],
-    apiKey: COMFYUI_KEY,
     workflow: COMFYUI_WORKFLOW,
   });
   close = async () => {
@@ -133,9 +144,20 @@ it.each<[string, () => unknown, string]>([
     "apiKey must be visible ASCII characters without spaces.",
   ],
   [
+    "a model of fal that is none",
+    () => falProvider({ apiKey: "key", model: "seedream" }),
+    "FAL_MODEL=seedream: must be seedream-4.5, gpt-image-2, gpt-image-2.5, flux-2, flux-3, hunyuan-world, flux-lora " +
+      "or the id of an endpoint.",
+  ],
+  [
     "a workflow that is none",
     () => comfyuiProvider({ baseUrls: ["http://localhost:8188"], workflow: [] }),
     "workflow: not a workflow in API format; export it with File, Export (API).",
+  ],
+  [
+    "Comfy Cloud without an API key",
+    () => comfyProvider({ workflow: "qwen-image-edit" }),
+    "apiKey is required for https://cloud.comfy.org.",
   ],
 ])("opening a provider throws for %s", (_, open, message) => {
   expect(open).toThrow(new TypeError(message));

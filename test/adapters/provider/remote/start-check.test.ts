@@ -3,11 +3,13 @@ import { afterEach, describe, expect, it } from "vitest";
 import { FAULTS, type Fault, refuses } from "../../../support/faulty-server.js";
 import {
   type Overrides,
+  startComfy,
   startComfyui,
   startFal,
   startHttp,
   startSkybox,
   startUncheckedReplicate,
+  startWorldlabs,
 } from "../../../support/providers-under-test.js";
 
 describe.each([
@@ -15,7 +17,8 @@ describe.each([
   ["FAL_API_KEY", startFal],
   ["REPLICATE_API_KEY", startUncheckedReplicate],
   ["HTTP_PROVIDER_TOKEN", startHttp],
-  ["COMFYUI_API_KEY", startComfyui],
+  ["COMFY_API_KEY", startComfy],
+  ["WORLDLABS_API_KEY", startWorldlabs],
 ] as const)("RemoteProvider.check with %s", (keyVariable, start) => {
   let close = async () => {};
   afterEach(() => close());
@@ -52,5 +55,16 @@ describe.each([
     const { provider, fake } = await started();
     fake.faults.checks.push(fault);
     expect(await provider.check()).toEqual(err({ kind: "unchecked", reason }));
+  });
+});
+
+describe("RemoteProvider.check with comfyui", () => {
+  it("says that a server which asks for a login is no ComfyUI server of one's own", async () => {
+    const { provider, fake, close } = await startComfyui();
+    fake.faults.checks.push(refuses(401));
+    const asks = `COMFYUI_BASE_URL: ${fake.baseUrl} asks for a login (status 401), and ComfyUI has none`;
+    const reason = `${asks}; for Comfy Cloud set PROVIDER=comfy and COMFY_API_KEY`;
+    expect(await provider.check()).toEqual(err({ kind: "misconfigured", reason }));
+    await close();
   });
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { aCreationRequest } from "../../../../adapters/contracts/builders.js";
-import type { Task } from "../../../../domain/task.js";
+import { aCreationRequest } from "../../../../adapters/contracts/support/builders.js";
+import type { Task } from "../../../../domain/tasks/task.js";
 import { useCases } from "../../../support/application.js";
 import { FAULTS, refuses } from "../../../support/faulty-server.js";
 import { startSkybox } from "../../../support/providers-under-test.js";

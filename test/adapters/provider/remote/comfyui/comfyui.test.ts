@@ -1,16 +1,17 @@
 import { err, ok } from "neverthrow";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/builders.js";
+import { afterEach, describe, expect, it } from "vitest";
+import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
 import { promptIdOf } from "../../../../../adapters/provider/remote/comfyui/comfyui.js";
-import { parseWorkflow } from "../../../../../adapters/provider/remote/comfyui/workflow.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
+import { leadingPrompt } from "../../../../../adapters/provider/remote/leading-prompt.js";
+import { referenceImageName } from "../../../../../domain/images/object-name.js";
 import { invalidRequest } from "../../../../../domain/invalid-request.js";
-import { referenceImageName } from "../../../../../domain/object-name.js";
-import { advanceUntil, remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
+import { advanceUntil } from "../../../../support/advance-until.js";
+import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import { FAULTS, json, refuses } from "../../../../support/faulty-server.js";
-import { COMFYUI_WORKFLOW, startComfyui, startComfyuiServers } from "../../../../support/providers-under-test.js";
+import { COMFYUI_WORKFLOW, startComfyui } from "../../../../support/providers-under-test.js";
 import { plain } from "../../../../support/test-images.js";
 
 remoteProviderContract("ComfyUI", startComfyui, {
@@ -19,8 +20,9 @@ remoteProviderContract("ComfyUI", startComfyui, {
   pauseSeconds: 10,
   searchable: true,
   cancels: true,
+  interrupts: true,
+  hasNoKey: true,
   textOnly: true,
-  resultsNeedKey: true,
 });
 
 const FOREIGN = "https://pictures.example/p.jpg";
@@ -37,11 +39,11 @@ describe("comfyui dialect", () => {
   };
   afterEach(() => comfyui.close());
 
-  const withImages = parseWorkflow({
+  const withImages = {
     ...COMFYUI_WORKFLOW,
     "20": { class_type: "LoadImage", inputs: { image: "{image1}" } },
     "21": { class_type: "LoadImage", inputs: { image: "{image2}" } },
-  })._unsafeUnwrap();
+  };
 
   it.each([
     ["1k", 1024, 512],
@@ -83,9 +85,9 @@ describe("comfyui dialect", () => {
     expect(fake.server.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
   });
 
-  describe("cancel on a server of one's own", () => {
+  describe("cancel", () => {
     const running = async () => {
-      await started({ apiKey: "" });
+      await started();
       comfyui.fake.plan = "run";
       return (await comfyui.provider.submit(order(1)))._unsafeUnwrap();
     };
@@ -105,7 +107,7 @@ describe("comfyui dialect", () => {
 
     it("is canceled only when the interrupted node has ended", async () => {
       const clock = new HandClock();
-      await started({ apiKey: "", clock });
+      await started({ clock });
       comfyui.fake.plan = "run";
       const id = (await comfyui.provider.submit(order(1)))._unsafeUnwrap();
       for (const [reads, cancellation] of [
@@ -164,16 +166,7 @@ describe("comfyui dialect", () => {
     fake.plan = "succeed without image";
     const id = (await provider.submit(order(1)))._unsafeUnwrap();
     const reason = "the workflow has ended without an image";
-    expect(await provider.poll(id)).toEqual(ok({ state: "failed", reason }));
-  });
-
-  it("follows the redirect of Comfy Cloud to a result, without the API key", async () => {
-    const { provider, fake } = await started();
-    fake.viewRedirects = true;
-    const id = (await provider.submit(order(1)))._unsafeUnwrap();
-    const progress = (await provider.poll(id))._unsafeUnwrap();
-    if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
-    expect((await provider.download(progress.temporaryUrl, id)).isOk()).toBe(true);
+    expect(await provider.poll(id)).toEqual(ok({ state: "failed", reason, cause: "unusable_result" }));
   });
 
   it("refuses images without a placeholder, and text alone where the workflow needs an image", async () => {
@@ -189,18 +182,77 @@ describe("comfyui dialect", () => {
     expect(provider.canMake(images(3))).toEqual(err(tooMany));
   });
 
+  /** Hosted pictures, which differ. */
+  const pictures = async (storage: MemoryObjectStorage, count: number): Promise<string[]> => {
+    const urls: string[] = [];
+    for (let n = 1; n <= count; n += 1) {
+      const name = referenceImageName(`${n}`.repeat(64), "image/png");
+      const picture = await plain({ widthPixels: 30 + n, heightPixels: 20 })
+        .png()
+        .toBuffer();
+      await storage.put(name, picture, "image/png");
+      urls.push(storage.urlOf(name));
+    }
+    return urls;
+  };
+
   it("uploads a reference image, and uses it for every placeholder that has no image of its own", async () => {
     const storage = new MemoryObjectStorage();
     const { provider, fake } = await started({ storage }, withImages);
-    const name = referenceImageName("ab".repeat(32), "image/png");
-    await storage.put(name, await plain({ widthPixels: 30, heightPixels: 20 }).png().toBuffer(), "image/png");
-    const sent = await provider.submit(order(1, { prompt: "a lake", image_urls: [storage.urlOf(name)] }));
-    expect(sent.isOk()).toBe(true);
+    const image_urls = await pictures(storage, 1);
+    expect((await provider.submit(order(1, { prompt: "a lake", image_urls }))).isOk()).toBe(true);
     expect(fake.uploads).toEqual([expect.stringMatching(/^panorama\/[0-9a-f]{64}\.png$/)]);
     expect(fake.tasks[0]?.input.workflow).toMatchObject({
       "20": { inputs: { image: fake.uploads[0] } },
       "21": { inputs: { image: fake.uploads[0] } },
     });
+  });
+
+  it.each([0, 1, 2, 3])(
+    "sends the bundled workflow qwen-image-edit with %i images, each once, and leads its model",
+    async (count) => {
+      const storage = new MemoryObjectStorage();
+      const { provider, fake } = await started({ storage }, "qwen-image-edit");
+      expect(provider.name).toBe(`${new URL(fake.baseUrl).host}/api:qwen-image-edit`);
+      expect(await provider.check()).toEqual(ok(undefined));
+      const wanted = order(1, { prompt: "a lake", image_urls: await pictures(storage, count), resolution: "1k" });
+      expect(provider.canMake(wanted.request)).toEqual(ok(undefined));
+      expect((await provider.submit(wanted)).isOk()).toBe(true);
+      const [task] = fake.tasks;
+      if (task === undefined) throw new Error("Nothing was started.");
+      expect(fake.uploads).toHaveLength(count);
+      expect(fake.referencesOf(task)).toEqual(fake.uploads);
+      expect(fake.promptOf(task)).toBe(leadingPrompt(wanted.request));
+      expect(fake.sizeOf(task)).toEqual({ width: 1024, height: 512 });
+    },
+  );
+
+  it("sends the bundled workflow qwen-image-360 with the prompt as it is trained", async () => {
+    const { provider, fake } = await started({}, "qwen-image-360");
+    expect(await provider.check()).toEqual(ok(undefined));
+    expect((await provider.submit(order(1, { prompt: "a lake" }))).isOk()).toBe(true);
+    const [task] = fake.tasks;
+    expect(task && fake.promptOf(task)).toBe("360 degree panorama with equirectangular projection, a lake");
+  });
+
+  it("does not send a reference image that is none, or that the server does not take", async () => {
+    const storage = new MemoryObjectStorage();
+    const { provider, fake } = await started({ storage }, withImages);
+    const name = referenceImageName("ab".repeat(32), "image/png");
+    await storage.put(name, Buffer.from("<html>"), "image/png");
+    const unusable = { kind: "refused", cause: "reference_unusable", imageIndex: 0 };
+    const html = await provider.submit(order(1, { image_urls: [storage.urlOf(name)] }));
+    expect(html._unsafeUnwrapErr()).toEqual({
+      ...unusable,
+      reason: "a reference image is not a JPEG, PNG or WebP",
+    });
+    fake.faults.creates.push(refuses(400));
+    const refused = await provider.submit(order(2, { image_urls: await pictures(storage, 1) }));
+    expect(refused._unsafeUnwrapErr()).toEqual({
+      ...unusable,
+      reason: "the server does not take a reference image (status 400)",
+    });
+    expect(fake.tasks).toEqual([]);
   });
 
   it.each(["http://127.0.0.1:1/p.jpg", "https://127.0.0.1/p.jpg"])(
@@ -209,7 +261,12 @@ describe("comfyui dialect", () => {
       const { provider, fake } = await started({}, withImages);
       const request = { ...order(1).request, imageUrls: [url] } as ReturnType<typeof aCreationRequest>;
       const failure = (await provider.submit({ taskId: taskId(1), request }))._unsafeUnwrapErr();
-      expect(failure).toEqual({ kind: "refused", reason: expect.stringContaining("a reference image: ") });
+      expect(failure).toEqual({
+        kind: "refused",
+        cause: "reference_unreachable",
+        imageIndex: 0,
+        reason: expect.stringContaining("a reference image: "),
+      });
       expect(fake.server.requests).toEqual([]);
     },
   );
@@ -230,124 +287,19 @@ describe("comfyui dialect", () => {
     const { provider } = await started();
     expect(await provider.check()).toEqual(ok(undefined));
     await comfyui.close();
-    const other = await started({}, parseWorkflow({ ...COMFYUI_WORKFLOW, ...nodes })._unsafeUnwrap());
+    const other = await started({}, { ...COMFYUI_WORKFLOW, ...nodes });
     const reason = `COMFYUI_WORKFLOW: ${other.fake.baseUrl} has ${missing}`;
     expect(await other.provider.check()).toEqual(err({ kind: "misconfigured", reason }));
   });
-});
 
-describe("ComfyuiServers", () => {
-  let clock: HandClock;
-  let both: Awaited<ReturnType<typeof startComfyuiServers>>;
-  beforeEach(async () => {
-    clock = new HandClock();
-    both = await startComfyuiServers({ clock });
-  });
-  afterEach(() => both.close());
-
-  const started = () => both.fakes.map(({ tasks }) => tasks.length);
-
-  const names = () => both.fakes.map(({ baseUrl }) => `${new URL(baseUrl).host}/api`);
-
-  it("has one place for each server, with the limit of a server or that of the setting", async () => {
-    const limits = (provider: typeof both.provider) => provider.places().map(({ concurrencyMax }) => concurrencyMax);
-    expect(both.provider.places().map(({ name }) => name)).toEqual(names());
-    expect(limits(both.provider)).toEqual([1, 1]);
-    const other = await startComfyuiServers({ concurrencyMax: 7 });
-    expect(limits(other.provider)).toEqual([7, 7]);
-    await other.close();
-  });
-
-  it("sends a creation to the server with the shortest queue, and two at once to the servers of their places", async () => {
-    for (const fake of both.fakes) fake.plan = "run";
-    const [one, two] = names();
-    const changePlace = async () => false;
-    await Promise.all([
-      both.provider.submit({ ...order(1), place: two, changePlace }),
-      both.provider.submit({ ...order(2), place: one, changePlace }),
-    ]);
-    expect(started()).toEqual([1, 1]);
-    const [first] = both.fakes;
-    first.foreignPrompts = 2;
-    expect((await both.provider.submit(order(3))).isOk()).toBe(true);
-    expect(started()).toEqual([1, 2]);
-  });
-
-  it("moves to the slot of the server with the shortest queue, and stays where it is if that has none", async () => {
-    for (const fake of both.fakes) fake.plan = "run";
-    const [one, two] = names();
-    both.fakes[0].foreignPrompts = 2;
-    const moves: string[] = [];
-    const submit = (n: number, moved: boolean) =>
-      both.provider.submit({
-        ...order(n),
-        place: one,
-        changePlace: async ({ name }) => {
-          moves.push(name);
-          return moved;
-        },
-      });
-    expect((await submit(1, false)).isOk()).toBe(true);
-    expect(started()).toEqual([1, 0]);
-    expect((await submit(2, true)).isOk()).toBe(true);
-    expect(started()).toEqual([1, 1]);
-    expect(moves).toEqual([two, two]);
-  });
-
-  it("shows a server that is down as a place that takes nothing", async () => {
-    const [first] = both.fakes;
-    await first.close();
-    for (let n = 1; n <= 9; n += 1) await both.provider.submit(order(n));
-    expect(both.provider.places().map(({ readiness }) => readiness)).toEqual(["down", "ready"]);
-  });
-
-  it("polls, finds and downloads at the server that has the task", async () => {
-    both.fakes[0].foreignPrompts = 1;
-    const id = (await both.provider.submit(order(1)))._unsafeUnwrap();
-    expect(id).toBe(`${new URL(both.fakes[1].baseUrl).host}/api:${promptIdOf(taskId(1))}`);
-    expect(await both.provider.search(taskId(1), noon)).toEqual(ok(id));
-    const progress = (await both.provider.poll(id))._unsafeUnwrap();
-    if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
-    expect((await both.provider.download(progress.temporaryUrl, id)).isOk()).toBe(true);
-  });
-
-  it("sends nothing to a server that is down, and refuses when all are", async () => {
-    const [first, second] = both.fakes;
-    first.faults.lists.push(...Array.from({ length: 3 }, () => FAULTS.cutBefore));
-    for (const n of [1, 2]) expect((await both.provider.submit(order(n))).isOk()).toBe(true);
-    expect(started()).toEqual([0, 2]);
-    second.faults.lists.push(FAULTS.failsBefore);
-    const refused = { kind: "refused", reason: "no ComfyUI server answers" };
-    expect(await both.provider.submit(order(3))).toEqual(err(refused));
-  });
-
-  it("is busy, and does not refuse, while all servers are paused", async () => {
-    for (const fake of both.fakes) fake.faults.lists.push(refuses(429, { "retry-after": "20" }));
-    const busy = { kind: "busy", reason: "no ComfyUI server answers" };
-    expect(await both.provider.submit(order(1))).toEqual(err(busy));
-    expect(await both.provider.submit(order(1))).toEqual(err(busy));
-    await clock.advance(20_000);
-    expect((await both.provider.submit(order(1))).isOk()).toBe(true);
-  });
-
-  it("asks the next server after a refusal, and none after an unclear answer", async () => {
-    const [first, second] = both.fakes;
-    first.faults.creates.push(refuses(400));
-    expect((await both.provider.submit(order(1))).isOk()).toBe(true);
-    expect(started()).toEqual([0, 1]);
-    second.plan = "run";
-    second.foreignPrompts = 1;
-    first.faults.creates.push(FAULTS.cutAfter);
-    expect((await both.provider.submit(order(2)))._unsafeUnwrapErr().kind).toBe("unknown");
-    expect(started()).toEqual([1, 1]);
-  });
-
-  it("does not wait for a server that is silent", async () => {
-    both.fakes[0].faults.lists.push(FAULTS.noAnswerAfter);
-    const submitted = both.provider.submit(order(1));
-    await expect.poll(() => clock.sleeping, { interval: 5 }).toBe(1);
-    await clock.advance(2_000);
-    expect((await submitted).isOk()).toBe(true);
-    expect(started()).toEqual([0, 1]);
+  it("checks that an optional image is not linked to a required input", async () => {
+    const scaled = {
+      "20": { class_type: "LoadImage", inputs: { image: "{image1?}" } },
+      "21": { class_type: "ImageScale", inputs: { image: ["20", 0] } },
+    };
+    const { provider } = await started({}, { ...COMFYUI_WORKFLOW, ...scaled });
+    const required = "the input image of the node ImageScale is required, so no optional image may be linked to it";
+    const reason = `COMFYUI_WORKFLOW: ${required}; write {image1} instead of {image1?}`;
+    expect(await provider.check()).toEqual(err({ kind: "misconfigured", reason }));
   });
 });

@@ -1,24 +1,27 @@
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/builders.js";
 import { generationProviderContract } from "../../../../../adapters/contracts/generation-provider-contract.js";
+import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
-import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
-import { falInput, falModelCanMake } from "../../../../../adapters/provider/remote/fal/fal-models.js";
-import { advanceUntil, remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
-import { FAL_KEY } from "../../../../support/fake-fal.js";
+import { advanceUntil } from "../../../../support/advance-until.js";
+import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import type { Plan } from "../../../../support/fake-provider.js";
 import { answers, FAULTS, refuses } from "../../../../support/faulty-server.js";
-import { FAL_FLUX, startFal, startFalFlux } from "../../../../support/providers-under-test.js";
+import { startFal, startFalFlux, startFalHunyuan } from "../../../../support/providers-under-test.js";
 
-remoteProviderContract("fal", startFal, {
-  callsPerSecond: 20,
-  concurrencyMax: 2,
-  pauseSeconds: 10,
-  searchable: false,
-  cancels: true,
+const DEFAULTS = { callsPerSecond: 20, concurrencyMax: 2, pauseSeconds: 10, cancels: true };
+
+remoteProviderContract("fal:seedream-4.5", startFal, {
+  ...DEFAULTS,
+  searchable: "finished",
+  upstreamTaskIdOf: (id) => `/fal-ai/bytedance/requests/${id}/status /fal-ai/bytedance/requests/${id}`,
 });
+remoteProviderContract("fal:gpt-image-2", (overrides) => startFal(overrides, { model: "gpt-image-2" }), {
+  ...DEFAULTS,
+  searchable: false,
+});
+remoteProviderContract("fal:hunyuan-world", startFalHunyuan, { ...DEFAULTS, searchable: false });
 
 generationProviderContract({ describe, it, afterEach }, "RemoteProvider for fal with flux-lora", async () => {
   const { provider, fake, close } = await startFalFlux();
@@ -42,7 +45,7 @@ generationProviderContract({ describe, it, afterEach }, "RemoteProvider for fal 
 
 describe("fal dialect", () => {
   let clock: HandClock;
-  let fal: Awaited<ReturnType<typeof startFal>>;
+  let fal: Awaited<ReturnType<typeof startFalHunyuan>>;
 
   /** Nothing in these tests has an unknown status. */
   const failOnWarning = (warning: string): never => {
@@ -51,7 +54,7 @@ describe("fal dialect", () => {
 
   beforeEach(async () => {
     clock = new HandClock();
-    fal = await startFal({ clock, warn: failOnWarning });
+    fal = await startFalHunyuan({ clock, warn: failOnWarning });
   });
 
   afterEach(() => fal.close());
@@ -112,7 +115,7 @@ describe("fal dialect", () => {
 
   it("reports a completed request as failed when its result is an error of the model", async () => {
     const id = await submitted();
-    fal.fake.resultFaults.push(refuses(422, {}, { detail: [{ type: "image_too_large" }] }));
+    fal.fake.resultFaults.push(refuses(422, {}, { detail: [{ type: "generation_timeout" }] }));
     expect((await polled(id)).state).toBe("failed");
     fal.fake.resultFaults.push(refuses(504, {}, { detail: "too late", error_type: "request_timeout" }));
     expect((await polled(id)).state).toBe("failed");
@@ -224,24 +227,35 @@ describe("fal dialect", () => {
     it("is not possible with hunyuan_world, which has no seed", async () => {
       await submitted();
       expect((await fal.provider.search(taskId(1), noon))._unsafeUnwrapErr().reason).toBe(
-        "fal has no list of tasks to search",
+        "fal:hunyuan-world has no list of tasks to search",
       );
     });
   });
 
-  it("FakeFal reports an input that the model does not accept in the result, as fal does", async () => {
-    const send = async (app: string, input: object) => {
-      const headers = { authorization: `Key ${FAL_KEY}` };
-      const sent = await fetch(`${fal.fake.baseUrl}/${app}`, { method: "POST", headers, body: JSON.stringify(input) });
-      if (sent.status !== 200) return sent.status;
-      const { response_url } = (await sent.json()) as { response_url: string };
-      return (await fetch(response_url, { headers })).status;
+  it("reports an input that the model does not understand as failed, and warns the operator", async () => {
+    const warnings: string[] = [];
+    const remote = await startFal({ clock, warn: (warning) => warnings.push(warning) });
+    const id = (await remote.provider.submit({ taskId: taskId(1), request: aCreationRequest() }))._unsafeUnwrap();
+    const detail = [{ loc: ["body", "image_size"], msg: "secret", type: "value_error" }];
+    remote.fake.resultFaults.push(refuses(422, {}, { detail }));
+    const reason = "the provider ended it as COMPLETED with status 422 with value_error";
+    expect(await remote.provider.poll(id)).toEqual(ok({ state: "failed", reason }));
+    expect(warnings).toEqual([
+      `fal:seedream-4.5 does not understand what it was sent, which is a fault of the adapter: ${reason}.`,
+    ]);
+    await remote.close();
+  });
+
+  it("tells why a creation was refused, if the customer can change it", async () => {
+    const refusal = async (type: string) => {
+      fal.fake.faults.creates.push(refuses(422, {}, { detail: [{ loc: ["body", "image_url"], msg: "No.", type }] }));
+      const request = aCreationRequest({ image_urls: [PICTURE] });
+      return (await fal.provider.submit({ taskId: taskId(1), request }))._unsafeUnwrapErr();
     };
-    expect(await send("fal-ai/hunyuan_world", { prompt: "a lake", image_url: PICTURE })).toBe(200);
-    expect(await send("fal-ai/hunyuan_world", { image_url: PICTURE })).toBe(422);
-    expect(await send("fal-ai/hunyuan_world", { prompt: "a lake", image_url: PICTURE, seed: 1 })).toBe(422);
-    expect(await send("fal-ai/flux-lora", { prompt: "a lake" })).toBe(422);
-    expect(await send("fal-ai/unknown", { prompt: "a lake" })).toBe(404);
+    const reason = "status 422: the provider rejects the request as invalid";
+    expect(await refusal("content_policy_violation")).toEqual({ kind: "refused", reason, cause: "content_refused" });
+    expect(await refusal("image_too_small")).toEqual({ kind: "refused", reason, cause: "reference_unusable" });
+    expect(await refusal("missing")).toEqual({ kind: "refused", reason });
   });
 
   describe("cancel", () => {
@@ -257,45 +271,6 @@ describe("fal dialect", () => {
       expect(await fal.provider.cancel?.(await queued())).toEqual(ok("canceled"));
       const sent = fal.fake.server.requests.filter(({ method }) => method === "PUT");
       expect(sent.map(({ path }) => path)).toEqual(["/fal-ai/hunyuan_world/requests/764cabcf-0/cancel"]);
-    });
-  });
-
-  describe("models", () => {
-    const hunyuan = { id: "fal-ai/hunyuan_world" } as const;
-    const flux = FAL_FLUX;
-    const fromText = aCreationRequest({ prompt: "a lake", resolution: "4k" });
-    const fromPicture = aCreationRequest({ image_urls: [PICTURE] });
-
-    it("hunyuan_world rejects requests without an image", () => {
-      expect(falModelCanMake(hunyuan, fromPicture).isOk()).toBe(true);
-      expect(falModelCanMake(hunyuan, fromText)._unsafeUnwrapErr()).toEqual({
-        kind: "invalid_request",
-        field: "image_urls",
-        rule: { name: "images_only" },
-      });
-    });
-
-    it("flux-lora rejects requests with an image", async () => {
-      expect(falModelCanMake(flux, fromText).isOk()).toBe(true);
-      expect(falModelCanMake(flux, fromPicture)._unsafeUnwrapErr()).toMatchObject({
-        field: "image_urls",
-        rule: { name: "text_only" },
-      });
-      const order = { taskId: taskId(1), request: fromText };
-      expect((await falInput(flux, order, new MemoryObjectStorage()))._unsafeUnwrap()).toEqual({
-        prompt: "360 degree equirectangular panorama, seamless, a lake",
-        image_size: { width: 2048, height: 1024 },
-        loras: [{ path: flux.loraUrl, scale: 1 }],
-        num_images: 1,
-        seed: correlationSeed(taskId(1)),
-        output_format: "png",
-      });
-    });
-
-    it("flux-lora keeps the correlation seed and leaves out the customer's", async () => {
-      const order = { taskId: taskId(1), request: aCreationRequest({ prompt: "a lake", seed: 7 }) };
-      const input = (await falInput(flux, order, new MemoryObjectStorage()))._unsafeUnwrap();
-      expect(input).toMatchObject({ seed: correlationSeed(taskId(1)) });
     });
   });
 });

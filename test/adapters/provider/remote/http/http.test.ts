@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/builders.js";
+import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/support/builders.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
 import { invalidRequest } from "../../../../../domain/invalid-request.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
@@ -111,6 +111,23 @@ describe("http dialect", () => {
   ])("reports a success with %s as failed", async (_, result, reason) => {
     await submit();
     http.fake.faults.polls.push(answers({ id: taskId(1), status: "succeeded", ...result }));
+    expect(await http.provider.poll(taskId(1))).toEqual(ok({ state: "failed", reason, cause: "unusable_result" }));
+  });
+
+  it.each(["content_refused", "reference_unreachable", "reference_unusable"])(
+    "reports a failure with the cause %s",
+    async (cause) => {
+      await submit();
+      http.fake.faults.polls.push(answers({ id: taskId(1), status: "failed", error: "No.", cause }));
+      const reason = "the provider ended it as failed";
+      expect(await http.provider.poll(taskId(1))).toEqual(ok({ state: "failed", reason, cause }));
+    },
+  );
+
+  it("does not believe a cause that it does not know", async () => {
+    await submit();
+    http.fake.faults.polls.push(answers({ id: taskId(1), status: "failed", cause: "canceled" }));
+    const reason = "the provider ended it as failed";
     expect(await http.provider.poll(taskId(1))).toEqual(ok({ state: "failed", reason }));
   });
 
@@ -128,6 +145,48 @@ describe("http dialect", () => {
     expect(http.provider.canMake(possible)).toEqual(ok(undefined));
   });
 
+  it.each([
+    [undefined, 4_000],
+    [700, 700],
+    [1_000_000, 4_000],
+  ])("refuses a longer prompt than the worker with prompt_characters_max %s takes", async (told, max) => {
+    http.fake.abilities = { images_min: 0, images_max: 3, prompt_characters_max: told };
+    expect(schemaOf("Abilities").safeParse({ ...(http.fake.abilities as object) }).success).toBe(true);
+    expect(await http.provider.check()).toEqual(ok(undefined));
+    expect(http.provider.places()[0]?.abilities).toEqual({ imagesMin: 0, imagesMax: 3, promptCharactersMax: max });
+    expect(http.provider.canMake(aCreationRequest({ prompt: "x".repeat(max) }))).toEqual(ok(undefined));
+    if (max === 4_000) return;
+    expect(http.provider.canMake(aCreationRequest({ prompt: "x".repeat(max + 1) }))).toEqual(
+      err(invalidRequest("prompt", { name: "characters_max", max, actual: max + 1 })),
+    );
+  });
+
+  it.each(["content_refused", "reference_unusable"] as const)("tells the customer the cause %s", async (cause) => {
+    const refusal = { error: "No: a secret lake", cause };
+    expect(schemaOf("Refusal").safeParse(refusal).success).toBe(true);
+    http.fake.faults.creates.push(refuses(422, {}, refusal));
+    expect((await submit())._unsafeUnwrapErr()).toEqual({
+      kind: "refused",
+      reason: "status 422: the provider rejects the request as invalid",
+      cause,
+    });
+    await submit();
+    const failed = { id: taskId(1), status: "failed", ...refusal };
+    expect(schemaOf("Generation").safeParse(failed).success).toBe(true);
+    http.fake.faults.polls.push(answers(failed));
+    const reason = "the provider ended it as failed";
+    expect(await http.provider.poll(taskId(1))).toEqual(ok({ state: "failed", reason, cause }));
+  });
+
+  it.each([7, "bad_weather", null, ""])("takes the unknown cause %o for none", async (cause) => {
+    http.fake.faults.creates.push(refuses(422, {}, { error: "No.", cause }));
+    expect((await submit())._unsafeUnwrapErr()).toMatchObject({ kind: "refused", cause: undefined });
+    await submit();
+    http.fake.faults.polls.push(answers({ id: taskId(1), status: "failed", error: "No.", cause }));
+    const reason = "the provider ended it as failed";
+    expect(await http.provider.poll(taskId(1))).toEqual(ok({ state: "failed", reason }));
+  });
+
   it("reports a URL without a worker as misconfigured, and other abilities as unchecked", async () => {
     http.fake.faults.checks.push(refuses(404), answers({ images_max: 9 }));
     const reason = `HTTP_PROVIDER_URL=${http.fake.baseUrl}: GET /abilities is not there; set the URL of a worker`;
@@ -137,8 +196,11 @@ describe("http dialect", () => {
   });
 });
 
-type Description = { readonly components: { readonly schemas: Readonly<Record<string, object>> } };
+type JsonSchema = Parameters<typeof z.fromJSONSchema>[0];
 
-const { components } = JSON.parse(readFileSync("test/examples/http-provider/openapi.json", "utf8")) as Description;
+const description = readFileSync("test/examples/http-provider/openapi.json", "utf8");
+const { components } = JSON.parse(description.replaceAll("#/components/schemas/", "#/$defs/")) as {
+  readonly components: { readonly schemas: Record<string, Exclude<JsonSchema, boolean>> };
+};
 
-const schemaOf = (name: string) => z.fromJSONSchema(components.schemas[name] as Parameters<typeof z.fromJSONSchema>[0]);
+const schemaOf = (name: string) => z.fromJSONSchema({ ...components.schemas[name], $defs: components.schemas });

@@ -1,24 +1,21 @@
 import { ok } from "neverthrow";
 import sharp from "sharp";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, noon, secondsAfter, taskId } from "../../../../../adapters/contracts/builders.js";
+import { aCreationRequest, noon, secondsAfter, taskId } from "../../../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
-import { referenceImageName } from "../../../../../domain/object-name.js";
+import { referenceImageName } from "../../../../../domain/images/object-name.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import { FLUX_360_VERSION } from "../../../../support/fake-replicate.js";
 import { answers, json, refuses } from "../../../../support/faulty-server.js";
-import { startReplicate } from "../../../../support/providers-under-test.js";
+import { startReplicate, startSeedream } from "../../../../support/providers-under-test.js";
 import { plain } from "../../../../support/test-images.js";
 
-remoteProviderContract("Replicate", startReplicate, {
-  callsPerSecond: 40,
-  concurrencyMax: undefined,
-  pauseSeconds: 30,
-  searchable: true,
-  cancels: true,
-});
+const DEFAULTS = { callsPerSecond: 40, concurrencyMax: undefined, pauseSeconds: 30, cancels: true };
+
+remoteProviderContract("Replicate", startReplicate, { ...DEFAULTS, searchable: true });
+remoteProviderContract("Replicate with seedream-4", startSeedream, { ...DEFAULTS, searchable: false });
 
 describe("replicate dialect", () => {
   let clock: HandClock;

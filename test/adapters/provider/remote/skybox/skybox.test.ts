@@ -1,6 +1,6 @@
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/builders.js";
+import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";

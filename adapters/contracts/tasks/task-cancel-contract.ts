@@ -1,0 +1,72 @@
+import { err, ok } from "neverthrow";
+import type { TaskStore } from "../../../application/ports/stores/task-store.js";
+import type { TaskWork } from "../../../application/ports/stores/task-work.js";
+import { refuseCancel, type SubmittedTask, submit, wantCancel } from "../../../domain/tasks/task.js";
+import { noon, secondsAfter } from "../support/builders.js";
+import { expect } from "../support/expect.js";
+import type { TestFunctions } from "../support/test-functions.js";
+import { type TaskSetup, unwrap } from "./task-setup.js";
+
+/** What the owner's wish to cancel a task does: `recordCancelWish`. */
+export const describeCancelWishes = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
+  const { owner, reserved, submitted, generated, failed } = on;
+  let tasks: TaskStore & TaskWork;
+
+  beforeEach(async () => {
+    ({ tasks } = on.stores);
+  });
+
+  const soon = secondsAfter(noon, 30);
+  const stale = ({ id }: SubmittedTask) => err({ kind: "stale_task", id });
+
+  it("records the wish, and makes the task due", async () => {
+    const task = await submitted(1, soon);
+    expect(await tasks.recordCancelWish(task, noon)).toEqual(ok(undefined));
+    expect(await tasks.find(task.id, owner)).toEqual(wantCancel(task, noon));
+    expect(await tasks.claim("settle", noon, soon, 9)).toEqual([{ task: wantCancel(task, noon), fence: 1 }]);
+  });
+
+  it("takes a leased task from nobody, and makes it due as soon as its lease is given back", async () => {
+    const task = await submitted(1);
+    const [lease] = await tasks.claim("settle", noon, soon, 9);
+    const wanted = wantCancel(task, secondsAfter(noon, 1));
+    unwrap(await tasks.recordCancelWish(task, secondsAfter(noon, 1)));
+    expect(await tasks.claim("settle", secondsAfter(noon, 29), soon, 9)).toEqual([]);
+    await tasks.postpone([{ lease: lease!, dueAt: secondsAfter(noon, 20) }]);
+    expect(await tasks.claim("settle", secondsAfter(noon, 1), soon, 9)).toEqual([{ task: wanted, fence: 2 }]);
+  });
+
+  it("keeps the wish of a task that is submitted afterwards, and does not bring its submission deadline forward", async () => {
+    const task = await reserved(1, soon);
+    unwrap(await tasks.recordCancelWish(task, noon));
+    expect(await tasks.claim("sweep", secondsAfter(noon, 29), secondsAfter(noon, 60), 9)).toEqual([]);
+    const next = submit(task, "upstream-1", secondsAfter(noon, 1));
+    unwrap(await tasks.move(task, next, soon));
+    expect(await tasks.find(task.id, owner)).toEqual(wantCancel(next, noon));
+  });
+
+  it("remembers that the wish was refused, until it is recorded again", async () => {
+    const task = await submitted(1);
+    unwrap(await tasks.recordCancelWish(task, noon));
+    const lease = await tasks.lease(task, noon, soon);
+    const refused = refuseCancel(lease!.task, secondsAfter(noon, 2));
+    unwrap(await tasks.move(lease!, refused, secondsAfter(noon, 5)));
+    expect(await tasks.find(task.id, owner)).toEqual(refused);
+    expect(refused.cancelWish).toEqual({ wantedAt: noon, refusedAt: secondsAfter(noon, 2) });
+    expect(await tasks.recordCancelWish(refused, secondsAfter(noon, 90))).toEqual(ok(undefined));
+    expect(await tasks.find(task.id, owner)).toEqual(wantCancel(task, secondsAfter(noon, 90)));
+  });
+
+  it("records no wish that was refused since the task was read, or of a task that has moved on or is hidden", async () => {
+    const [refused, ended, hidden] = [await submitted(1), await submitted(2), await submitted(3)];
+    const lease = await tasks.lease(refused, noon, soon);
+    unwrap(await tasks.move(lease!, refuseCancel(lease!.task, noon), soon));
+    unwrap(await tasks.move(ended, failed(ended), undefined));
+    unwrap(await tasks.hide(hidden.id, owner, noon));
+    for (const task of [refused, ended, hidden]) expect(await tasks.recordCancelWish(task, noon)).toEqual(stale(task));
+    const done = await generated(4);
+    const before = { ...done, state: "submitted" } as unknown as SubmittedTask;
+    expect(await tasks.recordCancelWish(before, noon)).toEqual(stale(before));
+    expect(await tasks.find(done.id, owner)).toEqual(done);
+  });
+};

@@ -1,0 +1,92 @@
+import type { TaskLists } from "../../../application/ports/stores/task-lists.js";
+import type { TaskStore } from "../../../application/ports/stores/task-store.js";
+import type { TaskWork } from "../../../application/ports/stores/task-work.js";
+import { keep, type UploadingImage } from "../../../domain/images/storage-status.js";
+import { withImage } from "../../../domain/tasks/task.js";
+import { noon, secondsAfter, taskId } from "../support/builders.js";
+import { expect } from "../support/expect.js";
+import type { TestFunctions } from "../support/test-functions.js";
+import { type TaskSetup, unwrap } from "./task-setup.js";
+
+/** What a deletion by the owner does, and the background work that it leaves: `hide`, `isHidden`. */
+export const describeDeletion = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
+  const { owner, stranger, submitted, succeeded, kept } = on;
+  let tasks: TaskStore & TaskWork & TaskLists;
+
+  beforeEach(async () => {
+    ({ tasks } = on.stores);
+  });
+
+  it("hide removes the task from every read except the ledger", async () => {
+    const task = await kept(1);
+    unwrap(await tasks.setVisibility(task.id, owner, "public"));
+    unwrap(await tasks.hide(task.id, owner, noon));
+    expect(await tasks.find(task.id, owner)).toBeUndefined();
+    expect(await tasks.findBySlug(task.slug)).toBeUndefined();
+    expect(await tasks.list(owner, 10, undefined)).toEqual([]);
+    expect(await tasks.listPublic(10, undefined)).toEqual([]);
+    for await (const account of on.stores.ledger.all()) expect(account.tasks.map(({ id }) => id)).toEqual([task.id]);
+  });
+
+  it("isHidden is true only for the owner's hidden tasks", async () => {
+    const task = await kept(1);
+    expect(await tasks.isHidden(task.id, owner)).toBe(false);
+    unwrap(await tasks.hide(task.id, owner, noon));
+    expect(await tasks.isHidden(task.id, owner)).toBe(true);
+    expect(await tasks.isHidden(task.id, stranger)).toBe(false);
+    expect(await tasks.isHidden(taskId(99), owner)).toBe(false);
+  });
+
+  it("hide takes a leased task from no worker, and makes it due for erase when its lease is given back", async () => {
+    await succeeded(1);
+    const [lease] = await tasks.claim("keep", noon, secondsAfter(noon, 7200), 1);
+    unwrap(await tasks.hide(taskId(1), owner, secondsAfter(noon, 1)));
+    expect(await tasks.claim("erase", secondsAfter(noon, 7199), secondsAfter(noon, 9999), 1)).toEqual([]);
+    const { task } = lease!;
+    const stored = withImage(task, keep(task.image as UploadingImage));
+    unwrap(await tasks.move(lease!, stored, secondsAfter(noon, 600)));
+    expect(await tasks.claim("keep", secondsAfter(noon, 9999), secondsAfter(noon, 9999), 1)).toEqual([]);
+    const [erasing] = await tasks.claim("erase", secondsAfter(noon, 1), secondsAfter(noon, 60), 1);
+    expect(erasing).toEqual({ task: stored, fence: 2 });
+    unwrap(await tasks.move(erasing!, erasing!.task, undefined));
+    expect(await tasks.claim("erase", secondsAfter(noon, 9999), secondsAfter(noon, 9999), 1)).toEqual([]);
+  });
+
+  it("a hidden task is due for erase now, or when the lease of a worker expires, until move ends it", async () => {
+    const idle = await kept(1);
+    const leased = await succeeded(2);
+    await tasks.claim("keep", noon, secondsAfter(noon, 60), 1);
+    const overdue = await succeeded(3);
+    await kept(4); // not hidden
+    for (const task of [idle, leased, overdue]) unwrap(await tasks.hide(task.id, owner, noon));
+
+    const erase = async (seconds: number) => {
+      const at = secondsAfter(noon, seconds);
+      return tasks.claim("erase", at, secondsAfter(at, 1_000), 9);
+    };
+    const first = await erase(0);
+    expect(first.map(({ task }) => task).sort((a, b) => (a.id < b.id ? -1 : 1))).toEqual([idle, overdue]);
+    expect(await erase(59)).toEqual([]);
+    expect((await erase(60)).map(({ task }) => task)).toEqual([leased]);
+    for (const lease of first) unwrap(await tasks.move(lease, lease.task, undefined));
+    expect((await erase(9_999)).map(({ task }) => task)).toEqual([leased]);
+  });
+
+  it("a hidden task that has not succeeded is not due for erase", async () => {
+    const task = await submitted(1);
+    unwrap(await tasks.hide(task.id, owner, noon));
+    for (const work of ["settle", "erase"] as const) {
+      expect(await tasks.claim(work, secondsAfter(noon, 9999), secondsAfter(noon, 9999), 1)).toEqual([]);
+    }
+  });
+
+  it("setVisibility and hide return not_found for other accounts and for hidden tasks", async () => {
+    const { id } = await kept(1);
+    const isNotFound = { error: { kind: "not_found" } };
+    expect(await tasks.setVisibility(id, stranger, "public")).toMatchObject(isNotFound);
+    expect(await tasks.hide(id, stranger, noon)).toMatchObject(isNotFound);
+    unwrap(await tasks.hide(id, owner, noon));
+    expect(await tasks.setVisibility(id, owner, "public")).toMatchObject(isNotFound);
+    expect(await tasks.hide(id, owner, noon)).toMatchObject(isNotFound);
+  });
+};

@@ -1,0 +1,147 @@
+import type { Result } from "neverthrow";
+import type { AccountId } from "../../../domain/account-id.js";
+import { credits } from "../../../domain/credits/credits.js";
+import type { IdempotencyKey, IdempotentRequest } from "../../../domain/credits/idempotency.js";
+import { audit } from "../../../domain/credits/ledger.js";
+import type { Standing } from "../../../domain/credits/standing.js";
+import { keep, type UploadingImage } from "../../../domain/images/storage-status.js";
+import {
+  type ActiveTask,
+  type FailureReason,
+  fail,
+  finish,
+  type GeneratedTask,
+  type ReservedTask,
+  type SubmittedTask,
+  type SucceededTask,
+  submit,
+  succeed,
+  type Task,
+  withImage,
+} from "../../../domain/tasks/task.js";
+import {
+  accountId,
+  aNativeSize,
+  anAccount,
+  anImageName,
+  aPaidOrder,
+  aReservedTask,
+  noon,
+  openATask,
+  orderId,
+  secondsAfter,
+  taskId,
+} from "../support/builders.js";
+import { expect } from "../support/expect.js";
+import type { TaskStores } from "../support/stores.js";
+import type { TestFunctions } from "../support/test-functions.js";
+
+/**
+ * What the suites of tasks share: an account with 100 credits on new stores before each test, a check of the ledger
+ * after it, and functions that bring tasks into their states.
+ */
+export const setUpTasks = (
+  { beforeEach, afterEach }: Pick<TestFunctions, "beforeEach" | "afterEach">,
+  makeStores: () => Promise<TaskStores>,
+) => {
+  const owner = accountId(1);
+  const stranger = accountId(2);
+  let stores: TaskStores;
+
+  beforeEach(async () => {
+    stores = await makeStores();
+    await openAccount(1);
+  });
+  afterEach(async () => {
+    // After every test the ledger of every account must be correct.
+    for await (const { standing, entries, tasks } of stores.ledger.all()) {
+      expect(audit(standing, entries, tasks)).toEqual([]);
+    }
+    await stores.close();
+  });
+
+  /** Opens the n-th account with a paid order. */
+  const openAccount = async (n: number, amount = 100): Promise<AccountId> => {
+    const id = accountId(n);
+    const order = aPaidOrder({ id: orderId(n), accountId: id, credits: credits(amount) });
+    await stores.accounts.open(anAccount({ id }), { order });
+    return id;
+  };
+
+  /** Opens the task as a creation does; `dueAt` is noon by default. */
+  const open = (
+    task: ReservedTask,
+    { dueAt = noon, idempotent }: { dueAt?: Date; idempotent?: IdempotentRequest } = {},
+  ) =>
+    stores.tasks.open({
+      account: task.accountId,
+      dueAt,
+      idempotent,
+      decide: (standing) => openATask(standing, task, task.reservedAt),
+    });
+
+  const reserved = async (n = 1, dueAt = noon): Promise<ReservedTask> => {
+    const task = aReservedTask({ id: taskId(n), accountId: owner });
+    unwrap(await open(task, { dueAt }));
+    return task;
+  };
+  const submitted = async (n = 1, dueAt = noon): Promise<SubmittedTask> => {
+    const task = await reserved(n, dueAt);
+    const next = submit(task, `upstream-${n}`, secondsAfter(noon, 1));
+    unwrap(await stores.tasks.move(task, next, dueAt));
+    return next;
+  };
+  const generated = async (n = 1, dueAt = noon): Promise<GeneratedTask> => {
+    const task = await submitted(n);
+    const next = finish(task, `https://p.example/${n}`);
+    unwrap(await stores.tasks.move(task, next, dueAt));
+    return next;
+  };
+  const succeeded = async (n = 1): Promise<SucceededTask> => {
+    const task = await generated(n);
+    const next = succeed(task, anImageName(n), aNativeSize, secondsAfter(noon, 30));
+    unwrap(await stores.tasks.move(task, next, noon));
+    return next;
+  };
+  const kept = async (n: number): Promise<SucceededTask> => {
+    const task = await succeeded(n);
+    const next = withImage(task, keep(task.image as UploadingImage));
+    unwrap(await stores.tasks.move(task, next, undefined));
+    return next;
+  };
+  const failed = (task: Task, reason: FailureReason = "generation_failed") =>
+    fail(task as ActiveTask, reason, secondsAfter(noon, 60));
+
+  const standing = async (id: AccountId = owner): Promise<Standing | undefined> => {
+    for await (const account of stores.ledger.all()) if (account.standing.accountId === id) return account.standing;
+    return undefined;
+  };
+  const entries = async () => (await stores.ledger.entries(owner)).map(({ kind, credits }) => `${kind} ${credits}`);
+  const keyed = (key: string, requestSha256 = "a".repeat(64)): IdempotentRequest => ({
+    key: key as IdempotencyKey,
+    requestSha256,
+  });
+
+  return {
+    get stores() {
+      return stores;
+    },
+    owner,
+    stranger,
+    openAccount,
+    open,
+    reserved,
+    submitted,
+    generated,
+    succeeded,
+    kept,
+    failed,
+    standing,
+    entries,
+    keyed,
+  };
+};
+
+export type TaskSetup = ReturnType<typeof setUpTasks>;
+
+export const unwrap = <T>(result: Result<T, unknown>): T => result._unsafeUnwrap();

@@ -1,0 +1,86 @@
+import { type CreateDocumentOptions, createDocument } from "zod-openapi";
+import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
+import type { Abilities } from "../../../domain/tasks/abilities.js";
+import { offerOf } from "../../client/offer.js";
+import { toldAbilities } from "../../client/told-abilities.js";
+import { pricesSentence } from "../../wording/prices.js";
+import { creationWords } from "./openapi-abilities.js";
+import { describedAnswers, RATE_WINDOW_SECONDS } from "./openapi-answers.js";
+import { event, streamEvents, streamPanoramaEvents } from "./openapi-events.js";
+import { openApiExamples } from "./openapi-examples.js";
+import {
+  cancelPanorama,
+  createPanorama,
+  type Described,
+  deletePanorama,
+  listPanoramas,
+  readAbilities,
+  readCredits,
+  readPanorama,
+  uploadImages,
+} from "./openapi-panoramas.js";
+
+/** Version of the REST interface (specification, Versioning). */
+const VERSION = "1.0.0";
+
+/**
+ * Allows unknown fields in answers, so that a new field does not break clients. The values of a map keep their schema.
+ */
+const ALLOW_UNKNOWN_FIELDS: CreateDocumentOptions = {
+  override: ({ jsonSchema }) => {
+    if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+  },
+};
+
+const info = ({ prices, rates }: PanoramaPolicy, abilities: Abilities) => ({
+  title: "Panorama Generation Service",
+  version: VERSION,
+  description: `360° equirectangular panoramas ${creationWords(abilities).from}. A creation returns a task. A panorama costs ${pricesSentence(prices)}. In any window of ${RATE_WINDOW_SECONDS} seconds an API key may make ${rates.write.limit} writes and ${rates.read.limit} reads. Read the task every few seconds, or with Prefer: wait, until it has succeeded or failed. An error with the code invalid_request names the invalid parameter in its optional member param.`,
+  license: { name: "MIT", identifier: "MIT" },
+});
+
+const paths = (described: Described) => ({
+  "/panoramas": { post: createPanorama(described), get: listPanoramas(described) },
+  "/panoramas/{id}": { get: readPanorama(described), delete: deletePanorama(described) },
+  "/panoramas/{id}/cancel": { post: cancelPanorama(described) },
+  "/panoramas/{id}/events": { get: streamPanoramaEvents(described) },
+  "/events": { get: streamEvents(described) },
+  "/images": { post: uploadImages(described) },
+  "/abilities": { get: readAbilities(described) },
+  "/credits": { get: readCredits(described) },
+});
+
+/**
+ * The OpenAPI description, generated from the schemas of the routes, with the prices and limits of the policy, and what
+ * this installation can make. `origin` has no trailing slash. `unusedHours`: how long an uploaded image is kept that no
+ * creation uses, if it is known.
+ */
+export const openApiDocument = (
+  origin: string,
+  policy: PanoramaPolicy,
+  abilities: Abilities,
+  unusedHours?: number,
+): ReturnType<typeof createDocument> => {
+  const told = toldAbilities(abilities);
+  const examples = openApiExamples(origin, policy, told);
+  const described = { policy, abilities, unusedHours, examples, answers: describedAnswers(policy) };
+  return createDocument(
+    {
+      openapi: "3.1.1",
+      info: info(policy, abilities),
+      // Read by the MCP server and the client.
+      "x-panorama": { ...offerOf(policy, unusedHours), abilities: told },
+      servers: [{ url: `${origin}/api/v1` }],
+      security: [{ bearer: [] }, { apiKey: [] }],
+      components: {
+        securitySchemes: {
+          bearer: { type: "http", scheme: "bearer", description: "Authorization: Bearer sk-…" },
+          apiKey: { type: "apiKey", in: "header", name: "x-api-key" },
+        },
+      },
+      paths: paths(described),
+      webhooks: { event: { post: event(described) } },
+    },
+    ALLOW_UNKNOWN_FIELDS,
+  );
+};

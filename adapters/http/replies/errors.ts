@@ -1,0 +1,169 @@
+import type { NotFound } from "../../../application/errors.js";
+import type { UpstreamError } from "../../../application/panoramas/submit-task.js";
+import type { StorageUnavailable } from "../../../application/ports/object-storage.js";
+import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
+import { StoreFull } from "../../../application/ports/stores/store-full.js";
+import type { BudgetSpent } from "../../../domain/credits/budget.js";
+import type { TooManyActiveTasks } from "../../../domain/credits/concurrency-limit.js";
+import type { AccountRateLimited, RateLimited } from "../../../domain/credits/rate-limit.js";
+import type { InsufficientCredits } from "../../../domain/credits/reservation.js";
+import type { TooManyFailures } from "../../../domain/tasks/failure-budget.js";
+import { budgetSentence } from "../../wording/budget-sentence.js";
+import type { InvalidMessage } from "../../wording/message-rule.js";
+import { parameterName } from "../../wording/parameter-name.js";
+import { rulePredicate } from "../../wording/rule-predicate.js";
+import { json, type Reply } from "./reply.js";
+
+/** The error codes of the REST interface (specification, Codes). */
+export type ErrorCode =
+  | "invalid_request"
+  | "invalid_api_key"
+  | "insufficient_credits"
+  | "not_found"
+  | "rate_limited"
+  | "too_many_active_tasks"
+  | "upstream_error"
+  | "internal_error";
+
+/** `message` says whether the API key is missing or invalid, has expired, or lacks a scope. */
+export type Unauthenticated = { readonly kind: "invalid_api_key"; readonly message: string };
+
+/** Something was thrown. The client gets only the request id, with which the operator finds the error in the log. */
+export type InternalError = { readonly kind: "internal_error"; readonly requestId: string; readonly thrown: unknown };
+
+/** A store could not write in time (application/ports/stores/store-busy.ts). */
+export type Busy = { readonly kind: "store_busy"; readonly thrown: StoreBusy };
+
+/** The disk of a store is full (application/ports/stores/store-full.ts). */
+export type Full = { readonly kind: "store_full"; readonly thrown: StoreFull };
+
+/** After a store was busy: others have held its locks for seconds. */
+export const BUSY_RETRY_AFTER_SECONDS = 2;
+
+/** Every way in which a request of the REST interface can fail. */
+export type ApiError =
+  | InvalidMessage
+  | Unauthenticated
+  | InsufficientCredits
+  | BudgetSpent
+  | NotFound
+  | RateLimited
+  | AccountRateLimited
+  | TooManyFailures
+  | TooManyActiveTasks
+  | UpstreamError
+  | StorageUnavailable
+  | Busy
+  | Full
+  | InternalError;
+
+type Answer = {
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** The parameter at fault; not sent if it is `undefined`. */
+  readonly param?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+};
+
+/** An error kind without an answer does not compile. */
+const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, { kind: Kind }>) => Answer } = {
+  invalid_request: (refusal) => {
+    const param = parameterName(refusal);
+    const message = `${param ?? "request body"}: ${rulePredicate(refusal.rule)}`;
+    return { status: 400, code: "invalid_request", message, param };
+  },
+  invalid_api_key: ({ message }) => ({
+    status: 401,
+    code: "invalid_api_key",
+    message,
+    headers: { "www-authenticate": "Bearer" },
+  }),
+  insufficient_credits: ({ balance, cost }) => ({
+    status: 402,
+    code: "insufficient_credits",
+    message: `This costs ${cost} credits, but the account has ${balance}. Buy credits or choose a lower resolution.`,
+  }),
+  budget_spent: (refusal) => ({ status: 402, code: "insufficient_credits", message: budgetSentence(refusal) }),
+  not_found: ({ message }) => ({ status: 404, code: "not_found", message }),
+  rate_limited: ({ limit, retryAfterSeconds }) => ({
+    status: 429,
+    code: "rate_limited",
+    message: `This API key has reached its limit of ${limit} requests of this kind per minute. Retry in ${retryAfterSeconds} s.`,
+    headers: { "retry-after": String(retryAfterSeconds) },
+  }),
+  account_rate_limited: ({ limit, retryAfterSeconds }) => ({
+    status: 429,
+    code: "rate_limited",
+    message: `This account has reached its limit of ${limit} writes per minute over all its API keys. Retry in ${retryAfterSeconds} s.`,
+    headers: { "retry-after": String(retryAfterSeconds) },
+  }),
+  too_many_failures: ({ retryAfterSeconds }) => ({
+    status: 429,
+    code: "rate_limited",
+    message: `Too many creations of this account have ended without a panorama today. Creations are possible again at 00:00 UTC, in ${retryAfterSeconds} s.`,
+    headers: { "retry-after": String(retryAfterSeconds) },
+  }),
+  too_many_active_tasks: ({ limit }) => ({
+    status: 429,
+    code: "too_many_active_tasks",
+    message: `This account already has ${limit} tasks in processing, the maximum. Retry when one finishes.`,
+  }),
+  upstream_error: () => ({
+    status: 502,
+    code: "upstream_error",
+    message: "The generation provider did not accept the task. No credits are charged for it. Try again in a moment.",
+  }),
+  storage_unavailable: ({ reason }) => ({
+    status: 500,
+    code: "internal_error",
+    message: "The image storage is unavailable. Try again in a moment.",
+    cause: new Error(`the storage is unavailable: ${reason}`),
+  }),
+  store_busy: ({ thrown }) => ({
+    status: 429,
+    code: "rate_limited",
+    message: `The service is busy and could not complete this request. Nothing was charged. Retry in ${BUSY_RETRY_AFTER_SECONDS} s.`,
+    headers: { "retry-after": String(BUSY_RETRY_AFTER_SECONDS) },
+    cause: thrown,
+  }),
+  store_full: ({ thrown }) => ({
+    status: 500,
+    code: "internal_error",
+    message: "The service has no room to store anything. Nothing was charged. Try again in some minutes.",
+    cause: thrown,
+  }),
+  internal_error: ({ requestId, thrown }) => ({
+    status: 500,
+    code: "internal_error",
+    message: `The service failed with an unexpected error (request ${requestId}). If this was a creation, it may have been accepted: check your tasks with GET /api/v1/panoramas before you send it again.`,
+    cause: thrown,
+  }),
+};
+
+/** The answer to a request whose handler has thrown. */
+export const thrownReply = (requestId: string, thrown: unknown): Reply => {
+  if (thrown instanceof StoreFull) return errorReply({ kind: "store_full", thrown });
+  if (thrown instanceof StoreBusy) return errorReply({ kind: "store_busy", thrown });
+  return errorReply({ kind: "internal_error", requestId, thrown });
+};
+
+export const errorReply = (error: ApiError): Reply => {
+  const answer = answers[error.kind] as (error: ApiError) => Answer;
+  const { status, code, message, param, headers, cause } = answer(error);
+  return { ...errorBody(status, code, message, { headers, param }), error: error.kind, cause };
+};
+
+type ErrorDetails = {
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly param?: string | undefined;
+};
+
+/** The answer to every request that fails (specification, Error body). */
+export const errorBody = (
+  status: number,
+  code: string,
+  message: string,
+  { headers, param }: ErrorDetails = {},
+): Reply & { readonly body: string } => json(status, { error: { code, message, param } }, headers);

@@ -1,0 +1,8 @@
+import type { InvalidMessage, MessageRule } from "../../wording/message-rule.js";
+
+/** The refusal of an HTTP message whose header or body breaks a rule of its format. */
+export const invalidMessage = (field: string, rule: MessageRule): InvalidMessage => ({
+  kind: "invalid_request",
+  field,
+  rule,
+});

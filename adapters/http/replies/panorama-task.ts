@@ -1,0 +1,180 @@
+import { z } from "zod";
+import { AHEAD_MAX } from "../../../application/panoramas/count-ahead.js";
+import { NO_FORECAST, type TaskForecast } from "../../../application/panoramas/forecast-task.js";
+import type { ObjectStorage } from "../../../application/ports/object-storage.js";
+import { thumbnailNameOf } from "../../../domain/images/object-name.js";
+import { RESOLUTION_NAMES, resolutionsDescription } from "../../../domain/images/resolution.js";
+import { isKept, STORAGE_STATUSES, type StoredImage } from "../../../domain/images/storage-status.js";
+import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
+import {
+  METADATA_KEY_CHARACTERS_MAX,
+  METADATA_PAIRS_MAX,
+  METADATA_VALUE_CHARACTERS_MAX,
+} from "../../../domain/tasks/metadata.js";
+import { SEED_MAX } from "../../../domain/tasks/seed.js";
+import { viewerPath } from "../../../domain/tasks/slug.js";
+import { type SucceededTask, statusOf, type Task } from "../../../domain/tasks/task.js";
+import { TOLD_REASONS, toldReason } from "../../../domain/tasks/told-reason.js";
+import { VISIBILITIES, VISIBILITIES_DESCRIPTION } from "../../../domain/tasks/visibility.js";
+import { failedParam, failureMessage } from "../../wording/failure-sentence.js";
+import { creditsChargedSchema } from "./credits-charged.js";
+
+const nativePixels = z.int().min(1).meta({
+  description: "Pixels of the generated image before it was resized. Absent for older tasks.",
+});
+
+const panoramaOutputSchema = z
+  .object({
+    image_url: z.url().meta({
+      format: "uri",
+      description: "The equirectangular image. The URL is permanent once storage_status is saved or saved-no-thumb.",
+    }),
+    slug: z.string(),
+    viewer_url: z.url().meta({ format: "uri", description: "The interactive viewer." }),
+    storage_status: z.enum(STORAGE_STATUSES).meta({
+      description:
+        "Poll while it is uploading. saved and saved-no-thumb: the image is stored, with or without its thumbnail. failed: it could not be stored, and its URL is temporary. expired: it is no longer there.",
+    }),
+    native_width: nativePixels.optional(),
+    native_height: nativePixels.optional(),
+    thumbnail_url: z.url().optional().meta({ format: "uri", description: "A small image, once it is stored." }),
+  })
+  .meta({ id: "PanoramaOutput" });
+
+const REASONS_DESCRIPTION =
+  "Why, for programs. canceled: its owner has canceled it. queue_timeout: it waited too long for its turn. " +
+  "reference_unreachable: a reference image could not be read from its URL. reference_unusable: it was read, and the " +
+  "image generator could not use it. content_refused: by the content rules of the image generator. provider_refused, " +
+  "provider_failed: the image generator has not accepted the panorama, or failed to make it. provider_unavailable: it " +
+  "did not answer. provider_timeout: it did not finish in time. unusable_result: what it made is no usable panorama.";
+
+const taskErrorSchema = z
+  .object({
+    code: z.literal("generation_failed"),
+    message: z.string().meta({
+      description: "Why, what to do next, and that the reserved credits were refunded. For people: it may change.",
+    }),
+    reason: z.enum(TOLD_REASONS).optional().meta({ description: REASONS_DESCRIPTION }),
+    param: z
+      .string()
+      .optional()
+      .meta({
+        description: "The field of the creation at fault, if there is one and it is known.",
+        examples: ["image_urls[1]", "image_urls", "prompt"],
+      }),
+  })
+  .meta({ id: "TaskError" });
+
+const time = (description: string) => z.iso.datetime().meta({ format: "date-time", description });
+
+/** What a task was created with, beyond the specification. Members that were not given are omitted. */
+export const creationFields = {
+  created_at: time("RFC 3339, in UTC."),
+  resolution: z.enum(RESOLUTION_NAMES).meta({ description: resolutionsDescription() }),
+  visibility: z.enum(VISIBILITIES).meta({ description: VISIBILITIES_DESCRIPTION }),
+  prompt: z.string().optional().meta({ description: "Without the white space around it." }),
+  image_urls: z.array(z.string()).meta({ description: "Empty without reference images." }),
+  seed: z.int().min(0).max(SEED_MAX).optional(),
+  metadata: z
+    .record(z.string().min(1).max(METADATA_KEY_CHARACTERS_MAX), z.string().max(METADATA_VALUE_CHARACTERS_MAX))
+    .meta({ maxProperties: METADATA_PAIRS_MAX, description: "Empty if none was given. In no particular order." }),
+};
+
+/** Specification, Panorama task. */
+export const panoramaTaskSchema = z
+  .object({
+    id: z.string(),
+    status: z.enum(["processing", "succeeded", "failed"]),
+    credits_charged: creditsChargedSchema.meta({ description: "Refunded if the status is failed." }),
+    ...creationFields,
+    queue_position: z
+      .int()
+      .min(0)
+      .max(AHEAD_MAX)
+      .optional()
+      .meta({
+        description: `How many tasks start before this one, as the queue is now; ${AHEAD_MAX} stands for more, too. Only in answers of GET /panoramas/{id}, while the task waits for a free place at the provider. Falls to 0, and may rise in between, because accounts take turns.`,
+      }),
+    estimated_seconds: z.int().min(1).optional().meta({
+      description:
+        "Roughly how many seconds the task still takes, if that is known. Only in answers of GET /panoramas/{id}, while the task is processing.",
+    }),
+    finished_at: time("When the task has succeeded or failed.").optional(),
+    output: panoramaOutputSchema.optional(),
+    error: taskErrorSchema.optional(),
+  })
+  .meta({ id: "PanoramaTask" });
+
+/** Makes the URLs of images and viewers. */
+export type TaskUrls = {
+  readonly storage: Pick<ObjectStorage, "urlOf">;
+  /** Origin of the viewer links, without a trailing slash. */
+  readonly publicUrl: string;
+};
+
+/** A task as the REST interface shows it; `forecast` is that of a task in processing. */
+export const panoramaTask = (
+  task: Task,
+  urls: TaskUrls,
+  forecast: TaskForecast = NO_FORECAST,
+): z.infer<typeof panoramaTaskSchema> => {
+  const core = {
+    id: task.id,
+    status: statusOf(task),
+    credits_charged: task.reservation.credits,
+    ...shownCreation(task.request, task.reservedAt),
+  };
+  switch (task.state) {
+    case "queued":
+    case "reserved":
+    case "submitted":
+    case "generated":
+      return { ...core, ...shownForecast(forecast) };
+    case "succeeded":
+      return { ...core, finished_at: task.succeededAt.toISOString(), output: output(task, urls) };
+    case "failed":
+      return {
+        ...core,
+        finished_at: task.failedAt.toISOString(),
+        error: {
+          code: "generation_failed",
+          message: failureMessage(task),
+          reason: toldReason(task),
+          param: failedParam(task),
+        },
+      };
+  }
+};
+
+const shownForecast = ({ ahead, estimatedSeconds }: TaskForecast) => ({
+  queue_position: ahead === undefined ? undefined : Math.min(ahead, AHEAD_MAX),
+  estimated_seconds: estimatedSeconds,
+});
+
+/** The members of `creationFields`. JSON leaves out those that are `undefined`. */
+export const shownCreation = (request: CreationRequest, createdAt: Date) => {
+  const { resolution, visibility, prompt, imageUrls, seed, metadata } = request;
+  return {
+    created_at: createdAt.toISOString(),
+    resolution,
+    visibility,
+    prompt,
+    image_urls: [...imageUrls],
+    seed,
+    metadata,
+  };
+};
+
+const output = ({ slug, image, request, nativeSize }: SucceededTask, { storage, publicUrl }: TaskUrls) => ({
+  image_url: imageUrl(image, storage),
+  slug,
+  viewer_url: publicUrl + viewerPath(slug, request.visibility),
+  storage_status: image.status,
+  native_width: nativeSize?.widthPixels,
+  native_height: nativeSize?.heightPixels,
+  ...(image.status === "saved" && { thumbnail_url: storage.urlOf(thumbnailNameOf(image.imageName)) }),
+});
+
+/** The permanent URL of a saved image, else the temporary URL (specification, `output.storage_status`). */
+export const imageUrl = (image: StoredImage, storage: Pick<ObjectStorage, "urlOf">): string =>
+  isKept(image) ? storage.urlOf(image.imageName) : image.temporaryUrl;

@@ -1,0 +1,115 @@
+import { ok, type Result } from "neverthrow";
+import type { InvalidRequest } from "../../../domain/invalid-request.js";
+import type { InvalidMessage } from "../../wording/message-rule.js";
+import type { RawExchange } from "../server.js";
+import { clientAddress, type TrustedProxies } from "./client-address.js";
+import { endedEarly, readBody } from "./read-body.js";
+import { requestIdOf } from "./request-id.js";
+import type { Sender } from "./senders.js";
+import { traceparentOf } from "./traceparent.js";
+
+/**
+ * One request and the means to read it, independent of the HTTP server. What only some routes need is computed when
+ * it is read.
+ */
+export class Exchange {
+  readonly requestId: string;
+  /** Who sends it, as far as somebody has asked or the guard knows. */
+  sender: Sender | undefined;
+  /** Whether it only waits for something to happen, and holds no work. */
+  isIdle = false;
+  private knownTraceparent: string | undefined;
+  /** `HEAD` is answered like `GET`, without a body. */
+  readonly method: string;
+  private readonly raw: RawExchange;
+  private stopped = false;
+  private controller: AbortController | undefined;
+
+  constructor(raw: RawExchange) {
+    this.raw = raw;
+    this.method = raw.method;
+    this.requestId = requestIdOf(raw.headers["x-request-id"]);
+  }
+
+  /** The W3C trace context that is passed on: that of the request, or of its span if requests are traced. */
+  get traceparent(): string {
+    this.knownTraceparent ??= traceparentOf(this.raw.headers.traceparent, this.requestId);
+    return this.knownTraceparent;
+  }
+
+  set traceparent(traceparent: string) {
+    this.knownTraceparent = traceparent;
+  }
+
+  /** Path and query as sent. */
+  get url(): string {
+    return this.raw.url;
+  }
+
+  /** The address of the client (client-address.ts). Throws if it is read first after the client has disconnected. */
+  remoteAddress(trustedProxies: TrustedProxies): string {
+    return clientAddress(this.raw.peerAddress, this.raw.headers["x-forwarded-for"], trustedProxies);
+  }
+
+  get query(): URLSearchParams {
+    return new URLSearchParams(this.raw.query);
+  }
+
+  get headers(): Readonly<Record<string, string | undefined>> {
+    return this.raw.headers;
+  }
+
+  /** A header by its name in lower case. If it was sent more than once, the last value. */
+  header(name: string): string | undefined {
+    return this.raw.headers[name];
+  }
+
+  /** The IP address of the peer. Empty if it is read first after the client has disconnected. */
+  get peerAddress(): string {
+    try {
+      return this.raw.peerAddress;
+    } catch {
+      return "";
+    }
+  }
+
+  /** A path parameter by its name in the route, not percent-decoded. */
+  parameter(name: string): string {
+    return this.raw.parameter(name) ?? "";
+  }
+
+  /** Reads the body; may be called only once (read-body.ts). */
+  readBody(
+    admit: (bytes: number) => Result<void, InvalidRequest>,
+    onChunk: (chunk: Buffer) => Promise<void>,
+  ): Promise<Result<void, InvalidMessage>> {
+    return readBody(this.raw, admit, onChunk);
+  }
+
+  /**
+   * Must be called between the body and what is charged for it. Returns an error if no answer can be sent any more,
+   * because the client has disconnected or has sent something behind the body that ends the connection. From then on
+   * nothing that it sends does so before the answer; it is not noticed either that the client disconnects.
+   */
+  async hold(): Promise<Result<void, InvalidMessage>> {
+    if (!this.raw.closed) await this.raw.hold();
+    return this.raw.closed ? endedEarly : ok(undefined);
+  }
+
+  /** Aborted when the client disconnects or the server stops: long waits end then. */
+  get signal(): AbortSignal {
+    if (this.controller === undefined) {
+      const controller = new AbortController();
+      this.controller = controller;
+      if (this.stopped || this.raw.closed) controller.abort();
+      else this.raw.onDisconnect(() => controller.abort());
+    }
+    return this.controller.signal;
+  }
+
+  /** Ends long waits because the server stops. */
+  stop(): void {
+    this.stopped = true;
+    this.controller?.abort();
+  }
+}

@@ -1,0 +1,22 @@
+import { err, ok, type Result } from "neverthrow";
+import { WHOLE_BODY } from "../../../domain/invalid-request.js";
+import type { InvalidMessage } from "../../wording/message-rule.js";
+import { invalidMessage } from "../replies/invalid-message.js";
+import type { Exchange } from "./exchange.js";
+import { readBytes } from "./read-bytes.js";
+
+/** Far more than any request needs: three URLs of 2048 characters and a prompt of a hundred pages. */
+const JSON_BODY_BYTES_MAX = 256 * 1024;
+
+/** Parses the body as JSON and ignores its declared content type. */
+export const readJson = async (exchange: Exchange): Promise<Result<unknown, InvalidMessage>> =>
+  (await readBytes(exchange, JSON_BODY_BYTES_MAX)).andThen(parse);
+
+const parse = (bytes: Buffer): Result<unknown, InvalidMessage> => {
+  if (bytes.length === 0) return err(invalidMessage(WHOLE_BODY, { name: "not_empty" }));
+  try {
+    return ok(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
+  } catch (error) {
+    return err(invalidMessage(WHOLE_BODY, { name: error instanceof SyntaxError ? "json" : "utf8" }));
+  }
+};

@@ -1,0 +1,53 @@
+import { Writable } from "node:stream";
+import { err, ok, type Result } from "neverthrow";
+import { type InvalidRequest, WHOLE_BODY } from "../../../domain/invalid-request.js";
+import type { InvalidMessage } from "../../wording/message-rule.js";
+import { invalidMessage } from "../replies/invalid-message.js";
+import type { RawExchange } from "../server.js";
+
+/**
+ * Reads the body of a request chunk by chunk. `admit` checks the declared length, and then the number of bytes received
+ * so far; after it has refused, `onChunk` is not called again. The next chunk is read when `onChunk` has resolved.
+ * Returns an error if the client disconnects.
+ */
+export const readBody = (
+  raw: RawExchange,
+  admit: (bytes: number) => Result<void, InvalidRequest>,
+  onChunk: (chunk: Buffer) => Promise<void>,
+): Promise<Result<void, InvalidMessage>> =>
+  new Promise((resolve, reject) => {
+    if (raw.closed) return resolve(endedEarly);
+    const { "content-length": contentLength, "transfer-encoding": transferEncoding } = raw.headers;
+    if (transferEncoding !== undefined && transferEncoding !== "chunked") return resolve(unknownEncoding);
+    const declared = admit(Number(contentLength ?? 0));
+    if (declared.isErr()) return resolve(err(declared.error));
+    if (Number(contentLength ?? 0) === 0 && transferEncoding === undefined) return resolve(ok(undefined));
+
+    let bytes = 0;
+    raw.onDisconnect(() => resolve(endedEarly));
+    const sink = new Writable({
+      write(chunk: Buffer, _encoding, done) {
+        bytes += chunk.length;
+        const admitted = admit(bytes);
+        if (admitted.isErr()) {
+          resolve(err(admitted.error));
+          return done(); // the rest is discarded until the answer is written
+        }
+        onChunk(chunk).then(() => done(), done);
+      },
+      final(done) {
+        if (raw.closed)
+          resolve(endedEarly); // an abort also ends the stream
+        // The server reads as many bytes as the first of several headers says; here is the last one.
+        else resolve(contentLength !== undefined && Number(contentLength) !== bytes ? twoLengths : ok(undefined));
+        done();
+      },
+    });
+    sink.once("error", reject);
+    raw.pipe(sink);
+  });
+
+/** The client has disconnected, or what it sent behind the body has ended the connection. */
+export const endedEarly = err(invalidMessage(WHOLE_BODY, { name: "complete" }));
+const unknownEncoding = err(invalidMessage("Transfer-Encoding", { name: "transfer_encoding" }));
+const twoLengths = err(invalidMessage("Content-Length", { name: "one_length" }));

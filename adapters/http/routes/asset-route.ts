@@ -1,0 +1,47 @@
+import { notFound } from "../../../application/errors.js";
+import { parseObjectName } from "../../../domain/images/object-name.js";
+import { isCached } from "../../web-page/is-cached.js";
+import { shown } from "../../wording/shown.js";
+import type { Assets } from "../replies/assets.js";
+import { byteRange } from "../replies/byte-range.js";
+import { errorBody, errorReply } from "../replies/errors.js";
+import type { Reply } from "../replies/reply.js";
+import type { Handler } from "../routes.js";
+
+/** `GET /assets/{folder}/{file}`: a stored object. Objects never change, so clients may cache them forever. */
+export const assetRoute =
+  (assets: Assets): Handler =>
+  async (exchange) => {
+    const path = `${exchange.parameter("folder")}/${exchange.parameter("file")}`;
+    const name = parseObjectName(path);
+    if (name === undefined) return errorReply(notFound(`There is no image ${shown(path)}.`));
+    const found = await assets.stat(name);
+    if (found.isErr()) return errorReply(found.error);
+    const { sizeBytes, contentType } = found.value;
+
+    const etag = `"${name}"`;
+    const headers = {
+      "content-type": contentType,
+      "x-content-type-options": "nosniff", // an image may contain text that looks like HTML
+      "cache-control": "public, max-age=31536000, immutable",
+      "access-control-allow-origin": "*", // WebGL refuses textures of other origins without it
+      "accept-ranges": "bytes",
+      etag,
+    };
+    const reply = (status: number, start: number, end: number, more = {}): Reply => ({
+      status,
+      headers: { ...headers, ...more },
+      body: { sizeBytes: end - start + 1, open: () => assets.stream(name, start, end) },
+    });
+
+    if (isCached(exchange.header("if-none-match"), etag)) return reply(304, 0, sizeBytes - 1);
+    const isSameVersion = (exchange.header("if-range") ?? etag) === etag;
+    const range = isSameVersion && exchange.method === "GET" ? byteRange(exchange.header("range"), sizeBytes) : "whole";
+    if (range === "whole") return reply(200, 0, sizeBytes - 1);
+    if (range === "unsatisfiable") {
+      const message = `Range: must be within the ${sizeBytes} bytes of the image, but is ${shown(exchange.header("range"))}.`;
+      return errorBody(416, "invalid_request", message, { headers: { "content-range": `bytes */${sizeBytes}` } });
+    }
+    const { start, end } = range;
+    return reply(206, start, end, { "content-range": `bytes ${start}-${end}/${sizeBytes}` });
+  };

@@ -1,0 +1,68 @@
+import { err, ok, type Result } from "neverthrow";
+import { z } from "zod";
+import type { UseCases } from "../../../application/create-application.js";
+import { type IdempotencyKey, parseIdempotencyKey } from "../../../domain/credits/idempotency.js";
+import type { InvalidRequest } from "../../../domain/invalid-request.js";
+import { parseCreation } from "../../../domain/tasks/creation-request.js";
+import { creditsChargedSchema } from "../replies/credits-charged.js";
+import { creationFields, shownCreation } from "../replies/panorama-task.js";
+import { json } from "../replies/reply.js";
+import type { Exchange } from "../requests/exchange.js";
+import { readJson } from "../requests/json-body.js";
+import type { GuardedHandler } from "./guard.js";
+
+/** Specification, Creation response. */
+export const creationResponseSchema = z
+  .object({
+    id: z.string(),
+    status: z.literal("processing"),
+    credits_charged: creditsChargedSchema.meta({ description: "The reserved credits." }),
+    ...creationFields,
+  })
+  .meta({ id: "CreationResponse" });
+
+/**
+ * `POST /panoramas`. The path of `publicUrl` is that below which the routes are mounted. A `webhook_url` may use http
+ * at `webhookPrivateOrigins`.
+ */
+export const createPanoramaRoute = (
+  panoramas: Pick<UseCases["panoramas"], "create">,
+  publicUrl: string,
+  webhookPrivateOrigins: readonly string[],
+): GuardedHandler => {
+  const tasks = `${new URL(publicUrl).pathname.replace(/\/$/, "")}/api/v1/panoramas`;
+  return async (exchange, owner, apiKey) => {
+    const key = idempotencyKeyOf(exchange);
+    if (key.isErr()) return err(key.error);
+    const creation = (await readJson(exchange)).andThen((body) => parseCreation(body, webhookPrivateOrigins));
+    if (creation.isErr()) return err(creation.error);
+    const held = await exchange.hold();
+    if (held.isErr()) return err(held.error);
+
+    const { request, maxCredits } = creation.value;
+    const created = await panoramas.create(owner, request, key.value, {
+      apiKey,
+      maxCredits,
+      traceparent: exchange.traceparent,
+    });
+    return created.map(({ task, replayed }) => {
+      // A replayed creation gets the original answer, even if the task has progressed since.
+      const body: z.infer<typeof creationResponseSchema> = {
+        id: task.id,
+        status: "processing",
+        credits_charged: task.reservation.credits,
+        // The owner may have changed the visibility of the task since.
+        ...shownCreation(request, task.reservedAt),
+      };
+      return json(202, body, {
+        location: `${tasks}/${task.id}`,
+        ...(replayed && { "idempotent-replayed": "true" }),
+      });
+    });
+  };
+};
+
+const idempotencyKeyOf = (exchange: Exchange): Result<IdempotencyKey | undefined, InvalidRequest> => {
+  const header = exchange.header("idempotency-key");
+  return header === undefined ? ok(undefined) : parseIdempotencyKey(header);
+};

@@ -1,0 +1,123 @@
+import type { Result } from "neverthrow";
+import { type Awaitable, whenReady } from "../../../application/awaitable.js";
+import type { UseCases } from "../../../application/create-application.js";
+import type { AdmittedKey, AdmittedRequest, RefusedRequest } from "../../../application/ports/stores/api-requests.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import type { Scope } from "../../../domain/accounts/key-limits.js";
+import type { AccountRateLimited, RateLimited } from "../../../domain/credits/rate-limit.js";
+import type { PanoramaPolicy, RequestKind } from "../../../domain/panorama-policy.js";
+import type { Task } from "../../../domain/tasks/task.js";
+import type { VisitorLimits } from "../limits/visitor-limits.js";
+import { type ApiError, errorBody, errorReply, type Unauthenticated } from "../replies/errors.js";
+import { rateLimitPolicies, withAdmitted, withLimited } from "../replies/rate-limit-headers.js";
+import type { Reply } from "../replies/reply.js";
+import { secretOf } from "../requests/api-key-header.js";
+import type { Exchange } from "../requests/exchange.js";
+import type { Senders } from "../requests/senders.js";
+import type { Handler } from "../routes.js";
+import { taskIdOf, unknownTask } from "./task-of-path.js";
+
+/** Handles a request that is authenticated and within the rate limit. `apiKey` is the key of the request. */
+export type GuardedHandler = (
+  exchange: Exchange,
+  owner: AccountId,
+  apiKey: AdmittedKey,
+) => Awaitable<Result<Reply, ApiError>>;
+
+/** Handles such a request that reads a task of the account. */
+export type TaskHandler = (exchange: Exchange, task: Task, apiKey: AdmittedKey) => Awaitable<Result<Reply, ApiError>>;
+
+export type Guard = {
+  readonly guarded: (kind: RequestKind, handler: GuardedHandler) => Handler;
+  /** For reads of the task in the path, which is read together with the key: one query for both. 404 without one. */
+  readonly guardedTask: (handler: TaskHandler) => Handler;
+};
+
+type Admitted = (exchange: Exchange, request: AdmittedRequest) => Awaitable<Result<Reply, ApiError>>;
+
+type Parts = {
+  readonly accounts: Pick<UseCases["accounts"], "admitApiRequest" | "noteKeyUse">;
+  readonly rates: PanoramaPolicy["rates"];
+  readonly senders: Senders;
+  readonly limits: Pick<VisitorLimits, "refuses" | "isUsedUp">;
+};
+
+/**
+ * Checks the API key with its expiry and scopes (401), then the rate limit of the key, and of the account for writes
+ * (429). Does not read the body. A network that has sent too many keys that are not valid must wait before another key
+ * that is not known is looked up (429).
+ */
+export const guard = ({ accounts, rates, senders, limits }: Parts): Guard => {
+  const policies = rateLimitPolicies(rates);
+  const admit =
+    (kind: RequestKind, handler: Admitted, taskOf?: typeof taskIdOf): Handler =>
+    (exchange) => {
+      const sent = secretOf(exchange);
+      if (sent.isErr()) return errorReply(sent.error);
+      const secret = sent.value;
+      if (
+        secret !== undefined &&
+        limits.isUsedUp("key", () => senders.networkOf(exchange)) &&
+        !senders.isKnown(secret)
+      ) {
+        return TOO_MANY_KEYS;
+      }
+      return whenReady(accounts.admitApiRequest(secret, kind, taskOf?.(exchange)), (admitted) => {
+        if (admitted.isErr()) {
+          const { error } = admitted;
+          if (secret && error.kind === "invalid_api_key") limits.refuses("key", senders.networkOf(exchange));
+          return error.kind === "rate_limited" || error.kind === "account_rate_limited"
+            ? withLimited(errorReply(error), policies, kind, error)
+            : errorReply(secret ? unusable(error) : missing);
+        }
+        const { accountId, admission, key } = admitted.value;
+        exchange.sender = accountId;
+        if (secret !== undefined) senders.learn(secret, accountId);
+        accounts.noteKeyUse(key.id);
+        return whenReady(handler(exchange, admitted.value), (result) =>
+          withAdmitted(result.isOk() ? result.value : errorReply(result.error), policies, kind, admission),
+        );
+      });
+    };
+  return {
+    guarded: (kind, handler) => admit(kind, (exchange, { accountId, key }) => handler(exchange, accountId, key)),
+    guardedTask: (handler) =>
+      admit(
+        "read",
+        (exchange, { task, key }) => (task ? handler(exchange, task, key) : unknownTask(exchange)),
+        taskIdOf,
+      ),
+  };
+};
+
+const TOO_MANY_KEYS = errorBody(
+  429,
+  "rate_limited",
+  "Too many requests with API keys that are not valid have come from this network. Retry in 1 s.",
+  { headers: { "retry-after": "1" } },
+);
+
+const unauthenticated = (message: string): Unauthenticated => ({ kind: "invalid_api_key", message });
+
+const missing = unauthenticated(
+  "The API key is missing. Send it as Authorization: Bearer sk-…, or as x-api-key: sk-….",
+);
+const unusable = (refused: Exclude<RefusedRequest, RateLimited | AccountRateLimited>): Unauthenticated => {
+  switch (refused.kind) {
+    case "invalid_api_key":
+      return invalid;
+    case "api_key_expired":
+      return unauthenticated(`This API key expired at ${refused.expiredAt.toISOString()}. Create a new one.`);
+    case "missing_scope":
+      return unauthenticated(
+        `This API key may not make this request: it lacks the scope "${refused.scope}", which ${REQUESTS[refused.scope]} need.`,
+      );
+  }
+};
+
+const REQUESTS: Readonly<Record<Scope, string>> = {
+  read: "reading requests",
+  create: "creations, uploads, cancellations and deletions",
+};
+
+const invalid = unauthenticated("The API key is not valid. It must be complete, begin with sk-, and not be revoked.");

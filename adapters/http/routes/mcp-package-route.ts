@@ -1,0 +1,29 @@
+import { createHash } from "node:crypto";
+import type { Handler } from "../routes.js";
+
+/** The packed MCP server. `path` contains its version. `pack` returns the same bytes at every call. */
+export type McpPackage = { readonly path: string; readonly pack: () => Promise<Uint8Array> };
+
+/** Serves the package, which never changes under its path. npx revalidates it at every start: it gets a 304. */
+export const mcpPackageRoute = ({ pack }: McpPackage): Handler => {
+  let packed: Promise<{ readonly bytes: Uint8Array; readonly etag: string }> | undefined;
+  return async (exchange) => {
+    packed ??= withEtag(pack).catch((error: unknown) => {
+      packed = undefined; // the next request tries again
+      throw error;
+    });
+    const { bytes, etag } = await packed;
+    const headers = {
+      "content-type": "application/gzip",
+      "cache-control": "public, max-age=31536000, immutable",
+      "x-content-type-options": "nosniff",
+      etag,
+    };
+    return { status: exchange.header("if-none-match") === etag ? 304 : 200, headers, body: bytes };
+  };
+};
+
+const withEtag = async (pack: McpPackage["pack"]) => {
+  const bytes = await pack();
+  return { bytes, etag: `"${createHash("sha256").update(bytes).digest("base64url")}"` };
+};

@@ -1,0 +1,114 @@
+import { ResultAsync } from "neverthrow";
+import type { UploadLimits } from "../../../domain/images/upload-rules.js";
+import type { AdmitFiles, Page, PageBody, PageReply, PageRequest, WebSide } from "../../web-page/page.js";
+import type { VisitorLimits } from "../limits/visitor-limits.js";
+import { COMPRESSED_BYTES_MIN, codingFor, compress } from "../replies/compression.js";
+import type { Reply } from "../replies/reply.js";
+import type { TrustedProxies } from "../requests/client-address.js";
+import type { Exchange } from "../requests/exchange.js";
+import { readBytes } from "../requests/read-bytes.js";
+import { receiveFiles } from "../requests/receive-files.js";
+import { withTemporaryFolder } from "../requests/temporary-folder.js";
+import type { Handler } from "../routes.js";
+
+/** A form without files: a few short texts. */
+const FORM_BYTES_MAX = 512 * 1024;
+
+const NO_BODY: PageBody = { form: new URLSearchParams(), files: [], bodyError: undefined };
+
+export type PageSettings = {
+  readonly uploadsFolder: string;
+  readonly trustedProxies: TrustedProxies;
+  readonly uploads: UploadLimits;
+  readonly limits: Pick<VisitorLimits, "refuses">;
+  readonly limited: WebSide["limited"];
+};
+
+/**
+ * Mounts a page. Every form, and every page that costs more than a read, is counted for the network of the client
+ * first. The page decides whether its body is read. Uploaded files are deleted after the answer.
+ */
+export const pageRoute =
+  (page: Page, { uploadsFolder, trustedProxies, uploads, limits, limited }: PageSettings): Handler =>
+  async (exchange) => {
+    const remoteAddress = exchange.remoteAddress(trustedProxies); // not available after the client has disconnected
+    const counted = page.method === "POST" ? "form" : page.cost;
+    const seconds = counted && limits.refuses(counted, remoteAddress);
+    if (seconds !== undefined) return limited(seconds);
+    if (page.body === "none") return answer(page, exchange, remoteAddress, async () => NO_BODY);
+    if (page.body === "fields") return answer(page, exchange, remoteAddress, () => readFields(exchange));
+    return withTemporaryFolder(uploadsFolder, "form-", (folder) =>
+      answer(page, exchange, remoteAddress, (admitFiles) => readFiles(exchange, folder, uploads, admitFiles)),
+    );
+  };
+
+const readFields = async (exchange: Exchange): Promise<PageBody> =>
+  (await readBytes(exchange, FORM_BYTES_MAX)).match(
+    (bytes) => ({ ...NO_BODY, form: new URLSearchParams(bytes.toString("utf8")) }),
+    (refusal) => ({ ...NO_BODY, bodyError: refusal }),
+  );
+
+const readFiles = async (
+  exchange: Exchange,
+  folder: string,
+  uploads: UploadLimits,
+  admitFiles: AdmitFiles | undefined,
+): Promise<PageBody> => {
+  const form = new URLSearchParams();
+  const complete = await receiveFiles(exchange, folder, uploads, { fields: form, admitFiles });
+  // A form with files may create a panorama.
+  const received = await complete.asyncAndThen((files) => new ResultAsync(exchange.hold()).map(() => files));
+  // Browsers send an empty file for a file input without a selection.
+  const files = received.unwrapOr([]).filter(({ sizeBytes }) => sizeBytes > 0);
+  return { form, files, bodyError: received.isErr() ? received.error : undefined };
+};
+
+const answer = async (
+  page: Page,
+  exchange: Exchange,
+  remoteAddress: string,
+  readBody: PageRequest["readBody"],
+): Promise<Reply> => {
+  const acceptEncoding = exchange.header("accept-encoding");
+  const reply = await page.handle({
+    readBody,
+    get signal() {
+      return exchange.signal; // made only for the pages that need it
+    },
+    url: exchange.url,
+    params: Object.fromEntries(
+      [...page.path.matchAll(/:(\w+)/g)].map(([, name = ""]) => [name, decoded(exchange.parameter(name))]),
+    ),
+    query: exchange.query,
+    headers: exchange.headers,
+    cookies: cookiesOf(exchange.header("cookie")),
+    remoteAddress,
+  });
+  return reply.compressible === true ? compressed(reply, acceptEncoding) : reply;
+};
+
+const compressed = async (reply: PageReply, acceptEncoding: string | undefined): Promise<Reply> => {
+  const { body } = reply;
+  if (typeof body !== "string" || body.length < COMPRESSED_BYTES_MIN) return reply;
+  const headers = { ...reply.headers, vary: "accept-encoding" };
+  const coding = codingFor(acceptEncoding);
+  if (coding === undefined) return { ...reply, headers };
+  return { ...reply, headers: { ...headers, "content-encoding": coding }, body: await compress(body, coding, 4) };
+};
+
+/** Empty for text that is not valid percent-encoding. */
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+};
+
+const cookiesOf = (header: string | undefined): ReadonlyMap<string, string> =>
+  new Map(
+    (header ?? "").split(";").flatMap((pair): [string, string][] => {
+      const [name = "", ...value] = pair.split("=");
+      return name.trim() === "" ? [] : [[name.trim(), value.join("=").trim()]];
+    }),
+  );

@@ -1,0 +1,54 @@
+import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
+import { StoreFull } from "../../../application/ports/stores/store-full.js";
+import type { Page, PageReply, WebSide } from "../../web-page/page.js";
+import { BUSY_RETRY_AFTER_SECONDS } from "../replies/errors.js";
+import type { Reply } from "../replies/reply.js";
+import type { Exchange } from "../requests/exchange.js";
+import { type Fallback, type Handler, JSON_FALLBACK } from "../routes.js";
+
+/**
+ * Paths that programs call, even with an extra slash or as an absolute URL. Their errors are JSON, all others are
+ * pages.
+ */
+const FOR_PROGRAMS = /^(?:https?:\/\/[^/]*)?\/+(?:api|hooks|payments|assets|generations|healthz|readyz|metrics)(\/|$)/;
+
+/** A path of this site that ends with slashes. A second slash at the beginning would name another host. */
+const WITH_SLASH = /^(\/[^/\\].*?)\/+$/;
+
+/**
+ * Pages instead of JSON for paths that people open. A path that ends with a slash is redirected to the same path
+ * without it. `mounted` makes the handler of a page.
+ */
+export const peopleFallback = (
+  { notFound, failed, busy }: Pick<WebSide, "notFound" | "failed" | "busy">,
+  mounted: (page: Page) => Handler,
+): Fallback => {
+  const pageFor = ({ requestId }: Exchange, thrown: unknown): PageReply =>
+    thrown instanceof StoreBusy && !(thrown instanceof StoreFull) ? busy(BUSY_RETRY_AFTER_SECONDS) : failed(requestId);
+  const notFoundPage = mounted({ method: "GET", path: "", body: "none", handle: notFound });
+  return {
+    notFound: (exchange) => {
+      const { path, search } = partsOf(exchange);
+      if (FOR_PROGRAMS.test(path)) return JSON_FALLBACK.notFound(exchange);
+      const withoutSlash = isRead(exchange) ? WITH_SLASH.exec(path)?.[1] : undefined;
+      return withoutSlash === undefined ? notFoundPage(exchange) : moved(withoutSlash + search);
+    },
+    failed: (exchange, thrown) =>
+      FOR_PROGRAMS.test(partsOf(exchange).path)
+        ? JSON_FALLBACK.failed(exchange, thrown)
+        : { ...pageFor(exchange, thrown), cause: thrown },
+  };
+};
+
+const partsOf = ({ url }: Exchange): { readonly path: string; readonly search: string } => {
+  const query = url.indexOf("?");
+  return query === -1 ? { path: url, search: "" } : { path: url.slice(0, query), search: url.slice(query) };
+};
+
+const isRead = ({ method }: Exchange): boolean => method === "GET" || method === "HEAD";
+
+const moved = (location: string): Reply => ({
+  status: 308,
+  headers: { location, "cache-control": "no-store" },
+  body: undefined,
+});

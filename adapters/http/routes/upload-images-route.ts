@@ -1,0 +1,60 @@
+import { mkdir } from "node:fs/promises";
+import { err } from "neverthrow";
+import { z } from "zod";
+import type { UseCases } from "../../../application/create-application.js";
+import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
+import { deleteAbandoned } from "../../system/delete-abandoned.js";
+import { Semaphore } from "../../system/semaphore.js";
+import { json } from "../replies/reply.js";
+import { receiveFiles } from "../requests/receive-files.js";
+import { withTemporaryFolder } from "../requests/temporary-folder.js";
+import type { GuardedHandler } from "./guard.js";
+
+/** Specification, Upload response. */
+export const uploadResponseSchema = z
+  .object({
+    image_urls: z.array(z.url().meta({ format: "uri" })).meta({ description: "In the order of the files." }),
+    expires_at: z.iso.datetime().optional().meta({
+      description:
+        "Until then the images are kept, also those that no creation uses. Those of a creation are kept until its panorama is deleted or has failed. Uploading the same files again begins the time again.",
+    }),
+  })
+  .meta({ id: "UploadResponse" });
+
+/** Uploads that are processed at the same time. Each holds one file in memory. */
+const PROCESSING_MAX = 3;
+
+type Parts = {
+  readonly panoramas: Pick<UseCases["panoramas"], "checkUpload" | "uploadImages">;
+  readonly policy: Pick<PanoramaPolicy, "uploads">;
+};
+
+/**
+ * `POST /images`. Receives no files that the account may not upload. Stores the received files in a new folder in
+ * `uploadsFolder` and deletes it after the answer.
+ */
+export const uploadImagesRoute = ({ panoramas, policy }: Parts, uploadsFolder: string): GuardedHandler => {
+  const processing = new Semaphore(PROCESSING_MAX);
+  return async (exchange, owner) => {
+    const allowed = await panoramas.checkUpload(owner);
+    if (allowed.isErr()) return err(allowed.error);
+    return withTemporaryFolder(uploadsFolder, "upload-", async (folder) => {
+      const files = await receiveFiles(exchange, folder, policy.uploads);
+      if (files.isErr()) return err(files.error);
+      const uploaded = await processing.run(() => panoramas.uploadImages(owner, files.value));
+      return uploaded.map(({ urls, expiresAt }) => {
+        const body: z.infer<typeof uploadResponseSchema> = {
+          image_urls: [...urls],
+          expires_at: expiresAt.toISOString(),
+        };
+        return json(200, body);
+      });
+    });
+  };
+};
+
+/** Creates the folder and deletes the uploads that killed processes have left in it. */
+export const prepareUploadsFolder = async (folder: string): Promise<void> => {
+  await mkdir(folder, { recursive: true });
+  await deleteAbandoned(folder);
+};

@@ -1,0 +1,72 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import type { Receive, Refuses, RequestSource } from "../../server.js";
+import { refusalOf } from "./malformed-request.js";
+import { hasBody, NodeExchange } from "./node-exchange.js";
+import { NodeRoutes } from "./node-routes.js";
+import { requireSpeed } from "./require-speed.js";
+import { sendRefusal } from "./send-refusal.js";
+
+/** Requests that the owner of a `node:http` server passes on. The server itself is left to its owner. */
+export class MountedRequests implements RequestSource {
+  private readonly basePath: string;
+  private readonly routes = new NodeRoutes();
+  /** The exchanges that are not answered. */
+  private readonly open = new Map<NodeExchange, Duplex>();
+
+  /** The routes are below `basePath`; empty, or as in `/panoramas`. */
+  constructor(basePath: string) {
+    this.basePath = basePath;
+  }
+
+  route(method: "get" | "post" | "delete", path: string, receive: Receive): void {
+    this.routes.route(method, this.basePath + path, receive);
+  }
+
+  otherwise(receive: Receive): void {
+    this.routes.otherwise(receive);
+  }
+
+  refuseIf(refuses: Refuses): void {
+    this.routes.refuseIf(refuses);
+  }
+
+  /** Answers the request, or calls `next` if there is no route for it. Without `next`, the answer is "not found". */
+  handle(request: IncomingMessage, response: ServerResponse, next: (() => void) | undefined): void {
+    const { socket, method = "", url = "" } = request;
+    const match = this.routes.find(method, url);
+    if (match === undefined && next !== undefined) {
+      next();
+      return;
+    }
+    if (hasBody(request) && request.readableDidRead) {
+      throw new Error("The body of this request has been read already. Pass requests on before anything reads them.");
+    }
+    const address = socket.remoteAddress ?? "::1"; // a Unix socket has none: the other end is on this machine
+    const exchange = new NodeExchange(request, response, address, match?.parameters ?? {});
+    if (response.destroyed) return; // the client has disconnected before the owner has passed it on
+    this.open.set(exchange, socket);
+    response.once("close", () => {
+      this.open.delete(exchange);
+      if (!response.writableFinished) exchange.disconnect();
+    });
+    if (hasBody(request)) requireSpeed(request);
+    this.routes.pass(exchange, match);
+  }
+
+  /** Answers what cannot be parsed as HTTP. */
+  malformed(error: Error, socket: Duplex): void {
+    const refusal = refusalOf(error);
+    const unanswered = [...this.open].flatMap(([exchange, own]) => (own === socket ? [exchange] : []));
+    if (refusal === undefined) socket.destroy();
+    else sendRefusal(socket, refusal, unanswered);
+  }
+
+  /** The owner of the server does. */
+  stopAccepting(): void {}
+
+  /** Only of requests that are not answered: the others belong to the owner of the server. */
+  closeConnections(): void {
+    for (const [exchange, socket] of this.open) if (!exchange.closed) socket.destroy();
+  }
+}

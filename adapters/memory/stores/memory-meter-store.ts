@@ -1,0 +1,87 @@
+import type { LedgerLine } from "../../../application/ports/stores/ledger-store.js";
+import type { MeterQuery, MeterRecord, MeterStore } from "../../../application/ports/stores/meter-store.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import { type Credits, credits } from "../../../domain/credits/credits.js";
+import type { Hold, OpenHold } from "../../../domain/credits/hold.js";
+import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
+import { ledgerCursor } from "../../../domain/credits/ledger.js";
+import type { OrderId } from "../../../domain/credits/order.js";
+import type { AdmissionLog } from "../../../domain/credits/rate-limit.js";
+import { type TaskId, taskId } from "../../../domain/task-id.js";
+
+class MemoryAccount {
+  credits: Credits = credits(0);
+  readonly holds = new Map<TaskId, Hold>();
+  readonly open = new Map<TaskId, OpenHold>();
+  readonly byKey = new Map<IdempotencyKey, TaskId>();
+  readonly logs = new Map<string, AdmissionLog>();
+  readonly purchases = new Map<OrderId, Credits>();
+  readonly lines: LedgerLine[] = [];
+}
+
+/**
+ * A meter's accounts in this process: for tests, and for products that may forget everything when they end. Nothing is
+ * ever deleted. `now` and `newId` replace the clock and the random ids.
+ */
+export const memoryMeterStore = ({
+  now = () => new Date(),
+  newId = () => crypto.randomUUID(),
+}: {
+  readonly now?: () => Date;
+  /** Text that can be a task id, different at each call. */
+  readonly newId?: () => string;
+} = {}): MeterStore => {
+  const accounts = new Map<AccountId, MemoryAccount>();
+  return {
+    // Runs without an `await`, so it is atomic.
+    change(accountId, query, decide) {
+      const account = accounts.get(accountId) ?? new MemoryAccount();
+      const { change, answer } = decide(recordOf(account, query, now(), taskId(newId())));
+      if (change === undefined) return answer;
+      accounts.set(accountId, account);
+      account.credits = change.credits;
+      for (const hold of change.holds) store(account, hold);
+      for (const entry of change.entries) {
+        account.lines.push({ cursor: ledgerCursor(account.lines.length + 1), entry });
+        if (entry.kind === "purchase") account.purchases.set(entry.orderId, credits(entry.credits));
+      }
+      if (change.log !== undefined && query.rate !== undefined) account.logs.set(query.rate, change.log);
+      return answer;
+    },
+
+    entries(accountId, limit, before) {
+      const lines = accounts.get(accountId)?.lines ?? [];
+      return lines
+        .slice(0, before === undefined ? lines.length : before - 1)
+        .slice(-limit)
+        .reverse();
+    },
+  };
+};
+
+const recordOf = (
+  account: MemoryAccount,
+  { rate, taskId, idempotencyKey, orderId }: MeterQuery,
+  now: Date,
+  newTaskId: TaskId,
+): MeterRecord => {
+  const found = idempotencyKey === undefined ? taskId : account.byKey.get(idempotencyKey);
+  return {
+    now,
+    newTaskId,
+    credits: account.credits,
+    open: [...account.open.values()],
+    log: (rate === undefined ? undefined : account.logs.get(rate)) ?? [],
+    hold: found && account.holds.get(found),
+    purchased: orderId && account.purchases.get(orderId),
+  };
+};
+
+const store = (account: MemoryAccount, hold: Hold): void => {
+  const { reservation, idempotent } = hold;
+  const isNew = !account.holds.has(reservation.taskId);
+  account.holds.set(reservation.taskId, hold);
+  if (reservation.state === "held") account.open.set(reservation.taskId, { ...hold, reservation });
+  else account.open.delete(reservation.taskId);
+  if (isNew && idempotent !== undefined) account.byKey.set(idempotent.key, reservation.taskId);
+};

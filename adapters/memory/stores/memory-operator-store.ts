@@ -1,0 +1,209 @@
+import { err, ok, type Result } from "neverthrow";
+import { type NotFound, notFound } from "../../../application/errors.js";
+import type {
+  AccountSummary,
+  OperatorStore,
+  QueueSummary,
+  TaskOfAccount,
+} from "../../../application/ports/stores/operator-store.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import type { Email } from "../../../domain/accounts/account.js";
+import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
+import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
+import { type Credits, credits } from "../../../domain/credits/credits.js";
+import type { LedgerEntry } from "../../../domain/credits/ledger.js";
+import type { Standing } from "../../../domain/credits/standing.js";
+import type { ObjectName } from "../../../domain/images/object-name.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import type { EndpointId } from "../../../domain/webhooks/webhook-endpoint.js";
+import type { MemoryDatabase } from "./memory-database.js";
+
+/** What operators ask for, in memory. Every method runs without an `await`, so it is atomic. */
+export class MemoryOperatorStore implements OperatorStore {
+  private readonly database: MemoryDatabase;
+
+  constructor(database: MemoryDatabase) {
+    this.database = database;
+  }
+
+  async accounts(limit: number, before: AccountId | undefined): Promise<AccountSummary[]> {
+    return this.newestFirst()
+      .filter(({ account }) => before === undefined || account.id < before)
+      .slice(0, limit);
+  }
+
+  async account(id: AccountId): Promise<AccountSummary | undefined> {
+    return this.newestFirst().find(({ account }) => account.id === id);
+  }
+
+  async searchAccounts(text: string, limit: number): Promise<AccountSummary[]> {
+    const { tasks, orders, keys } = this.database;
+    const owners = new Set<AccountId | undefined>([
+      text as AccountId,
+      tasks.get(text as TaskId)?.task.accountId,
+      [...tasks.values()].find(({ task }) => task.slug === text)?.task.accountId,
+      [...orders.values()].find(({ id }) => id === text)?.accountId,
+      keys.get(text as ApiKeyId)?.accountId,
+    ]);
+    return this.newestFirst()
+      .filter(({ account }) => account.email.includes(text.toLowerCase()) || owners.has(account.id))
+      .slice(0, limit);
+  }
+
+  async task(id: TaskId): Promise<TaskOfAccount | undefined> {
+    const stored = this.database.tasks.get(id);
+    return stored && { task: stored.task, isHidden: stored.hidden };
+  }
+
+  async tasks(account: AccountId, limit: number, before: TaskId | undefined): Promise<TaskOfAccount[]> {
+    return this.tasksOf(account)
+      .filter(({ task }) => before === undefined || task.id < before)
+      .reverse()
+      .slice(0, limit)
+      .map(({ task, hidden }) => ({ task, isHidden: hidden }));
+  }
+
+  async unusedUploads(account: AccountId): Promise<{ name: ObjectName; uploadedAt: Date }[]> {
+    return this.database.uploads
+      .filter(({ accountId }) => accountId === account)
+      .map(({ name, uploadedAt }) => ({ name, uploadedAt }));
+  }
+
+  async queue(accountsMax: number): Promise<QueueSummary> {
+    const stored = [...this.database.tasks.values()];
+    const waiting = stored.map(({ task }) => task).filter(({ state }) => state === "queued");
+    const running = countBy(
+      stored
+        .filter(({ task, dueAt }) => (task.state === "reserved" || task.state === "submitted") && dueAt !== undefined)
+        .map(({ place }) => place),
+    );
+    const accounts = countBy(waiting.map(({ accountId }) => accountId));
+    const times = waiting.map(({ reservedAt }) => reservedAt.getTime());
+    return {
+      waiting: waiting.length,
+      oldest: times.length === 0 ? undefined : new Date(Math.min(...times)),
+      running: running.map(([place, tasks]) => ({ place, tasks })),
+      accounts: accounts
+        .map(([accountId, count]) => ({ accountId, waiting: count }))
+        .sort((a, b) => b.waiting - a.waiting)
+        .slice(0, accountsMax),
+    };
+  }
+
+  async adjust<Refusal>(
+    account: AccountId,
+    decide: (balance: Credits) => Result<{ readonly entry: LedgerEntry; readonly balance: Credits }, Refusal>,
+  ): Promise<Result<Credits, Refusal>> {
+    const stored = this.database.account(account);
+    return decide(stored.standing.credits).map(({ entry, balance }) => {
+      this.database.ledger.push(entry);
+      stored.standing = { ...stored.standing, credits: balance };
+      return balance;
+    });
+  }
+
+  async key(id: ApiKeyId): Promise<ApiKey | undefined> {
+    return this.database.keys.get(id);
+  }
+
+  /** What the key has spent is summed from its tasks, always. */
+  async setKeyLimits(id: ApiKeyId, limits: KeyLimits): Promise<Result<void, NotFound>> {
+    const key = this.database.keys.get(id);
+    if (key === undefined) return err(notFound(`There is no key ${id}.`));
+    this.database.keys.set(id, { ...key, limits });
+    return ok(undefined);
+  }
+
+  async close<Refusal>(
+    account: AccountId,
+    email: Email,
+    now: Date,
+    decide: (standing: Standing) => Result<LedgerEntry | undefined, Refusal>,
+  ): Promise<Result<void, Refusal>> {
+    const { database } = this;
+    const stored = database.account(account);
+    const { account: before } = stored;
+    const decided = decide(stored.standing);
+    if (decided.isErr()) return err(decided.error);
+    const entry = decided.value;
+    if (entry !== undefined) database.ledger.push(entry);
+    const { accountId, credits: balance, activeTasks } = stored.standing;
+    stored.standing = { accountId, credits: entry === undefined ? balance : credits(0), activeTasks };
+    database.changePassword(stored, "");
+    stored.passwordHash = undefined;
+    stored.account = { ...before, email };
+    stored.closedAt ??= now;
+    for (const [id, key] of database.keys) if (key.accountId === account) database.keys.delete(id);
+    database.idempotencyKeys = database.idempotencyKeys.filter((key) => key.accountId !== account);
+    for (const endpoint of database.endpoints.values()) {
+      if (endpoint.accountId !== account) continue;
+      database.endpoints.set(endpoint.id, { ...endpoint, off: { at: now, reason: "deleted" } });
+    }
+    for (const [index, action] of database.operatorActions.entries()) {
+      const replaced = Object.entries(action.arguments).map(([name, value]) => [
+        name,
+        value === before.email ? email : value,
+      ]);
+      database.operatorActions[index] = { ...action, arguments: Object.fromEntries(replaced) };
+    }
+    return ok(undefined);
+  }
+
+  async eraseTasks(
+    account: AccountId,
+    after: TaskId | undefined,
+    limit: number,
+    now: Date,
+  ): Promise<TaskId | undefined> {
+    const page = this.tasksOf(account)
+      .filter(({ task }) => after === undefined || task.id > after)
+      .slice(0, limit);
+    for (const stored of page) {
+      const { task } = stored;
+      if (!stored.hidden) {
+        stored.hidden = true;
+        stored.dueAt = task.state === "succeeded" ? now : undefined;
+      }
+      const { resolution } = task.request;
+      const request = { resolution, visibility: "private", imageUrls: [], metadata: {} };
+      stored.task = { ...task, apiKeyId: undefined, request: request as unknown as typeof task.request };
+      this.database.releaseReferences(task.id, account, new Date(0));
+    }
+    return page.at(-1)?.task.id;
+  }
+
+  async eraseEvents(account: AccountId, limit: number): Promise<boolean> {
+    const { database } = this;
+    const erased = new Set(database.events.filter(({ accountId }) => accountId === account).slice(0, limit));
+    database.deliveries = database.deliveries.filter(
+      ({ event }) => event.accountId !== account || ![...erased].some(({ number }) => number === event.number),
+    );
+    database.events = database.events.filter((event) => !erased.has(event));
+    if (erased.size > 0) return true;
+    const isOwnLane = (name: string) =>
+      name.startsWith(`${account} `) || database.endpoints.get(name as EndpointId)?.accountId === account;
+    for (const name of database.receivers.keys()) if (isOwnLane(name)) database.receivers.delete(name);
+    for (const [id, { accountId }] of database.endpoints) if (accountId === account) database.endpoints.delete(id);
+    for (const upload of database.uploads) if (upload.accountId === account) upload.uploadedAt = new Date(0);
+    return false;
+  }
+
+  private newestFirst(): AccountSummary[] {
+    return [...this.database.accounts.values()]
+      .map(({ account, standing, closedAt }) => ({ account, standing, closedAt }))
+      .sort((a, b) => (a.account.id < b.account.id ? 1 : -1));
+  }
+
+  /** Oldest first. */
+  private tasksOf(account: AccountId) {
+    return [...this.database.tasks.values()]
+      .filter(({ task }) => task.accountId === account)
+      .sort((a, b) => (a.task.id < b.task.id ? -1 : 1));
+  }
+}
+
+const countBy = <Key>(keys: readonly Key[]): [Key, number][] => {
+  const counts = new Map<Key, number>();
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return [...counts];
+};

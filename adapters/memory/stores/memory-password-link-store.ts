@@ -1,0 +1,58 @@
+import { err, ok, type Result } from "neverthrow";
+import type {
+  LinkExpired,
+  PasswordLinkStore,
+  Redemption,
+} from "../../../application/ports/stores/password-link-store.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import type { Email } from "../../../domain/accounts/account.js";
+import type { PasswordLink } from "../../../domain/accounts/password-link.js";
+import { credits } from "../../../domain/credits/credits.js";
+import type { MemoryDatabase } from "./memory-database.js";
+
+/** Password links in memory. Every method runs without an `await`, so it is atomic. */
+export class MemoryPasswordLinkStore implements PasswordLinkStore {
+  private readonly database: MemoryDatabase;
+
+  constructor(database: MemoryDatabase) {
+    this.database = database;
+  }
+
+  async insert(link: PasswordLink, now: Date, liveMax: number): Promise<boolean> {
+    const { links } = this.database;
+    for (const { tokenSha256, expiresAt } of links.values()) if (expiresAt <= now) links.delete(tokenSha256);
+    if ([...links.values()].filter(({ email }) => email === link.email).length >= liveMax) return false;
+    links.set(link.tokenSha256, link);
+    return true;
+  }
+
+  async find(tokenSha256: string, now: Date): Promise<Email | undefined> {
+    return this.liveLink(tokenSha256, now)?.email;
+  }
+
+  async redeem(
+    tokenSha256: string,
+    { passwordHash, newAccountId, welcome }: Redemption,
+    now: Date,
+  ): Promise<Result<AccountId, LinkExpired>> {
+    const { accounts, ledger } = this.database;
+    const link = this.liveLink(tokenSha256, now);
+    if (link === undefined) return err({ kind: "link_expired" });
+    const existing = [...accounts.values()].find(({ account }) => account.email === link.email);
+    const stored = existing ?? {
+      account: { id: newAccountId, email: link.email, createdAt: now },
+      passwordHash,
+      standing: { accountId: newAccountId, credits: credits(welcome?.credits ?? 0), activeTasks: 0 },
+      lastTurn: 0,
+    };
+    if (existing === undefined && welcome !== undefined) ledger.push(welcome);
+    accounts.set(stored.account.id, stored);
+    this.database.changePassword(stored, passwordHash);
+    return ok(stored.account.id);
+  }
+
+  private liveLink(tokenSha256: string, now: Date): PasswordLink | undefined {
+    const link = this.database.links.get(tokenSha256);
+    return link !== undefined && now < link.expiresAt ? link : undefined;
+  }
+}

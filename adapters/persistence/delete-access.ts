@@ -1,8 +1,0 @@
-import type { AccountId, Email } from "../../domain/account.js";
-import type { Sql } from "./database.js";
-
-/** Ends all sessions of an account and deletes the links that set its password. The account's row must be locked. */
-export const deleteAccess = async (sql: Sql, id: AccountId, email: Email): Promise<void> => {
-  await sql("delete from session where account_id = ?", [id]);
-  await sql("delete from password_link where email = ?", [email]);
-};

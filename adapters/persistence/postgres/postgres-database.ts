@@ -1,0 +1,283 @@
+import { createHash } from "node:crypto";
+import { ok, type Result } from "neverthrow";
+import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
+import { StoreFull } from "../../../application/ports/stores/store-full.js";
+import type { PostgresInstallation } from "../schema/installation.js";
+import { migrationState, requireCurrent } from "../schema/migration-state.js";
+import { MIGRATION_TABLE, pendingSteps, type Step } from "../schema/migration-steps.js";
+import { namesInSchema, OWN_DATABASE, type TableNames } from "../schema/table-names.js";
+import type { Row } from "../sql/columns.js";
+import type { Database, Sql } from "../sql/database.js";
+import { cannotConnect } from "../sql/database-error.js";
+import { isWorthPreparing } from "../sql/statement.js";
+import { PoolConnections } from "./pool-connections.js";
+import {
+  type Connections,
+  type DatabaseLoad,
+  type Lease,
+  PostgresConnections,
+  type PostgresStatement,
+} from "./postgres-connections.js";
+
+/*
+ * Requests must fail quickly while PostgreSQL is unavailable. The timeouts grow from the inside out, so that a live
+ * server answers before the connection is closed.
+ */
+const LOCK_MILLISECONDS = 3_000;
+const STATEMENT_MILLISECONDS = 4_000;
+/** A transaction of a paused or killed process must not hold an account's lock. */
+const IDLE_IN_TRANSACTION_MILLISECONDS = 4_000;
+/** Opening a connection, and waiting for a free one of the pool. */
+const CONNECT_MILLISECONDS = 3_000;
+/** A server that is silent for longer than any statement may take is unreachable; the connection is closed. */
+const RESPONSE_MILLISECONDS = 5_000;
+const IDLE_MILLISECONDS = 10_000;
+
+/** How long statements may take: those of requests, or those of a command, for which nobody but its operator waits. */
+export type Patience = "requests" | "commands";
+
+/** A command reads whole tables. It waits for locks and for a silent server, too, but not for ever. */
+const COMMAND_LOCK_MILLISECONDS = 60_000;
+const COMMAND_RESPONSE_MILLISECONDS = 60 * 60_000;
+
+/** All decisions of the stores are made for this level: a statement sees what was committed before it began. */
+const ISOLATION = "read committed";
+/** An embedder's connections may have others, so they are set for each transaction, in the message that begins it. */
+const TRANSACTION_LIMITS = [
+  `set local lock_timeout = ${LOCK_MILLISECONDS}`,
+  `set local statement_timeout = ${STATEMENT_MILLISECONDS}`,
+  `set local idle_in_transaction_session_timeout = ${IDLE_IN_TRANSACTION_MILLISECONDS}`,
+].join("; ");
+
+/** Attempts when PostgreSQL aborts a transaction or a single statement (serialization failure or deadlock). */
+const TRANSACTION_ATTEMPTS = 5;
+const ABORTED = new Set(["40001", "40P01"]);
+/** A lock or a statement has taken too long, and PostgreSQL has undone what the statement had written. */
+const TIMED_OUT = new Set(["55P03", "57014"]);
+/** A statement that meets this is undone, too. */
+const DISK_FULL = "53100";
+/** A migration has changed the columns of a statement that this connection prepared before. */
+const STALE_PLAN = "0A000";
+
+/** Opens a PostgreSQL database for the service. Throws if it is unreachable or not migrated to this version. */
+export const openPostgresDatabase = async (
+  url: string,
+  connectionsMax: number,
+  patience: Patience = "requests",
+): Promise<PostgresDatabase> => {
+  const database = postgresDatabase(url, connectionsMax, patience);
+  try {
+    await database.ping().catch((error: unknown) => {
+      throw cannotConnect(error);
+    });
+    requireCurrent("The database", migrationState(await database.recordedSteps()));
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+};
+
+/** A database on connections of its own, which are opened when they are needed. */
+export const postgresDatabase = (
+  url: string,
+  connectionsMax: number,
+  patience: Patience = "requests",
+): PostgresDatabase => {
+  const isCommand = patience === "commands";
+  const config = {
+    connectionString: url,
+    application_name: "panorama",
+    lock_timeout: isCommand ? COMMAND_LOCK_MILLISECONDS : LOCK_MILLISECONDS,
+    statement_timeout: isCommand ? 0 : STATEMENT_MILLISECONDS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MILLISECONDS,
+  };
+  const connections = new PostgresConnections(config, connectionsMax, {
+    connectMilliseconds: CONNECT_MILLISECONDS,
+    waitMilliseconds: isCommand ? COMMAND_RESPONSE_MILLISECONDS : CONNECT_MILLISECONDS,
+    responseMilliseconds: isCommand ? COMMAND_RESPONSE_MILLISECONDS : RESPONSE_MILLISECONDS,
+    idleMilliseconds: IDLE_MILLISECONDS,
+  });
+  return new PostgresDatabase(connections, OWN_DATABASE, "");
+};
+
+/** A database on the connections of an embedder. Throws if its settings do not fit. */
+export const databaseInPool = async ({ pool, schema }: PostgresInstallation): Promise<PostgresDatabase> => {
+  const database = new PostgresDatabase(new PoolConnections(pool), namesInSchema(schema), `; ${TRANSACTION_LIMITS}`);
+  const [row] = await database.sql("select current_setting('default_transaction_isolation') as isolation");
+  if (row?.isolation === ISOLATION) return database;
+  throw new Error(
+    `The connections of the pool have default_transaction_isolation ${JSON.stringify(row?.isolation)}. The stores need ${JSON.stringify(ISOLATION)}.`,
+  );
+};
+
+/** PostgreSQL through a pool of connections. Statements are prepared once on each connection. */
+export class PostgresDatabase implements Database {
+  readonly dialect = "postgresql";
+  private readonly connections: Connections;
+  private readonly names: TableNames;
+  private readonly settings: string;
+  private readonly prepared = new Map<string, PostgresStatement>();
+
+  /** `settings` are sent with each `begin`. */
+  constructor(connections: Connections, names: TableNames, settings: string) {
+    this.connections = connections;
+    this.names = names;
+    this.settings = settings;
+  }
+
+  /** A connection whose statement failed is not reused, so each retry after a stale plan meets one fewer of them. */
+  readonly sql: Sql = async (statement, parameters) => {
+    for (let aborted = 0, stale = 0; ; ) {
+      try {
+        return await rowsOf(this.connections, this.toSend(statement), parameters);
+      } catch (error) {
+        const code = codeOf(error);
+        if (ABORTED.has(code)) aborted += 1;
+        else if (code === STALE_PLAN) stale += 1;
+        else throw busyOr(error);
+        if (aborted === TRANSACTION_ATTEMPTS) throw abortedAgain(error);
+        if (stale > this.connections.max) throw error;
+      }
+    }
+  };
+
+  async transaction<T, E>(work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
+    for (let aborted = 0, stale = 0; ; ) {
+      try {
+        return await this.within(`begin isolation level ${ISOLATION}`, work);
+      } catch (error) {
+        const code = codeOf(error);
+        if (ABORTED.has(code)) aborted += 1;
+        else if (code === STALE_PLAN) stale += 1;
+        else throw error;
+        if (aborted === TRANSACTION_ATTEMPTS) throw abortedAgain(error);
+        if (stale > this.connections.max) throw error;
+      }
+    }
+  }
+
+  async snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    const begin = "begin isolation level repeatable read read only";
+    const read = await this.within<T, never>(begin, async (sql) => ok(await work(sql)));
+    return read._unsafeUnwrap();
+  }
+
+  /** Whether these migrations have run. */
+  async isMigrated(steps: readonly Step[]): Promise<boolean> {
+    return pendingSteps(await this.recordedSteps(), steps).length === 0;
+  }
+
+  /** The rows of the table that records the migrations; none if it does not exist. */
+  async recordedSteps(): Promise<readonly Row[]> {
+    const [table] = await this.sql("select to_regclass(?) is not null as there", [this.names.of(MIGRATION_TABLE)]);
+    return table?.there === true ? this.sql(`select name from ${MIGRATION_TABLE}`) : [];
+  }
+
+  /** Reads and writes share the connections. */
+  isOverloaded(): boolean {
+    return this.connections.isOverloaded;
+  }
+
+  get load(): DatabaseLoad | undefined {
+    return this.connections.load;
+  }
+
+  async ping(): Promise<void> {
+    await this.sql("select 1");
+  }
+
+  close(): Promise<void> {
+    return this.connections.close();
+  }
+
+  /** The statement as PostgreSQL gets it, and the name under which each connection prepares it once. */
+  private toSend(statement: string): PostgresStatement {
+    const known = this.prepared.get(statement);
+    if (known !== undefined) return known;
+    const text = this.names.inStatement(numbered(statement));
+    if (!isWorthPreparing(statement)) return { text, brief: false };
+    const first = countsRequest(statement);
+    const made = { text, name: nameOf(text), brief: first || isRead(statement), first };
+    this.prepared.set(statement, made);
+    return made;
+  }
+
+  private async within<T, E>(begin: string, work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
+    const connection = await this.connections.lease();
+    let broken = false;
+    try {
+      await connection.query(control(begin + this.settings), []);
+      // Whatever fails before the commit is rolled back.
+      const result = await work((statement, parameters) =>
+        rowsOf(connection, this.toSend(statement), parameters),
+      ).catch((error: unknown) => {
+        throw busyOr(error);
+      });
+      await connection.query(control(result.isOk() ? "commit" : "rollback"), []);
+      return result;
+    } catch (error) {
+      // A connection that cannot roll back, or whose statements are stale, is not reused.
+      if (codeOf(error) === STALE_PLAN) broken = true;
+      await connection.query(control("rollback"), []).catch(() => {
+        broken = true;
+      });
+      throw error;
+    } finally {
+      connection.release(broken);
+    }
+  }
+}
+
+const control = (text: string): PostgresStatement => ({ text, brief: false });
+
+const rowsOf = async (
+  connection: Pick<Connections | Lease, "query">,
+  statement: PostgresStatement,
+  parameters: readonly unknown[] = [],
+): Promise<Row[]> => {
+  try {
+    return await connection.query(statement, parameters);
+  } catch (error) {
+    // The driver's stack begins at the socket. This one leads to the caller.
+    Error.captureStackTrace(error as Error);
+    throw error;
+  }
+};
+
+const busyOr = (error: unknown): unknown => {
+  const code = codeOf(error);
+  if (code === DISK_FULL) return new StoreFull("The disk of PostgreSQL is full.", { cause: error });
+  return TIMED_OUT.has(code)
+    ? new StoreBusy(`PostgreSQL could not do this in time: ${(error as Error).message}`, { cause: error })
+    : error;
+};
+
+const abortedAgain = (cause: unknown): StoreBusy =>
+  new StoreBusy("PostgreSQL aborts a transaction again and again.", { cause });
+
+const codeOf = (error: unknown): string => String((error as { readonly code?: unknown }).code);
+
+/** The statement with PostgreSQL's numbered parameters. */
+const numbered = (statement: string): string => {
+  let number = 0;
+  return statement.replaceAll("?", () => {
+    number += 1;
+    return `$${number}`;
+  });
+};
+
+/** On a connection a name belongs to one text, whoever prepares it: another installation, or another version. */
+const nameOf = (text: string): string =>
+  `panorama_${createHash("sha256").update(text).digest("hex").slice(0, NAME_DIGITS)}`;
+/** 64 bits, for some hundred texts: each execution sends the name. */
+const NAME_DIGITS = 16;
+
+/** Waits for no lock of a transaction. */
+const isRead = (statement: string): boolean => /^\s*select\b/.test(statement) && !statement.includes("for update");
+
+/**
+ * Every request begins with such a statement. A row of `rate_limit` is locked by one statement at a time, never by a
+ * transaction.
+ */
+const countsRequest = (statement: string): boolean => statement.includes("insert into rate_limit");

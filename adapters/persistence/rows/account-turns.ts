@@ -1,0 +1,38 @@
+import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
+import type { AccountId } from "../../../domain/account-id.js";
+
+/** As long as PostgreSQL lets a statement wait for a lock. */
+const TURN_MILLISECONDS_MAX = 3_000;
+
+/**
+ * One after the other, this process writes what locks an account's row on PostgreSQL. A transaction holds that lock
+ * during its round trips, which take long in a process with much to do. If fifty of them waited in the database, each
+ * would occupy a connection, and the last ones would meet the lock timeout. Other processes wait for one of them at
+ * most.
+ */
+export class AccountTurns {
+  /** The last turn of each account that is taken or waited for. */
+  private readonly last = new Map<AccountId, Promise<void>>();
+
+  /**
+   * `waited`: others may have changed the account since this was called. Rejects with `StoreBusy` if it waits too long.
+   */
+  take<T>(account: AccountId, work: (waited: boolean) => Promise<T>): Promise<T> {
+    const before = this.last.get(account);
+    const since = performance.now();
+    const result =
+      before === undefined
+        ? work(false)
+        : before.then(() => {
+            if (performance.now() - since <= TURN_MILLISECONDS_MAX) return work(true);
+            throw new StoreBusy("Too many writes of this account wait in this process.");
+          });
+    const turn: Promise<void> = result.then(ignore, ignore).then(() => {
+      if (this.last.get(account) === turn) this.last.delete(account);
+    });
+    this.last.set(account, turn);
+    return result;
+  }
+}
+
+const ignore = (): void => {};

@@ -1,0 +1,36 @@
+import type { AccountId } from "../../../domain/account-id.js";
+import {
+  type Endpoint,
+  type EndpointId,
+  type EndpointSecret,
+  OFF_REASONS,
+} from "../../../domain/webhooks/webhook-endpoint.js";
+import { branded, date, oneOf, optional, type Row, text } from "../sql/columns.js";
+
+export const toEndpoint = (row: Row): Endpoint => {
+  const previousUntil = optional(row, "previous_until", date);
+  const offAt = optional(row, "off_at", date);
+  return {
+    id: branded<EndpointId>(row, "id"),
+    accountId: branded<AccountId>(row, "account_id"),
+    url: optional(row, "url", text),
+    secret: branded<EndpointSecret>(row, "secret"),
+    previous: previousUntil && { secret: branded<EndpointSecret>(row, "previous_secret"), until: previousUntil },
+    createdAt: date(row, "created_at"),
+    failingSince: optional(row, "failing_since", date),
+    off: offAt && { at: offAt, reason: oneOf(row, "off_reason", OFF_REASONS) },
+  };
+};
+
+export const endpointRow = (endpoint: Endpoint): Row => ({
+  id: endpoint.id,
+  account_id: endpoint.accountId,
+  url: endpoint.url ?? null,
+  secret: endpoint.secret,
+  previous_secret: endpoint.previous?.secret ?? null,
+  previous_until: endpoint.previous?.until ?? null,
+  created_at: endpoint.createdAt,
+  failing_since: endpoint.failingSince ?? null,
+  off_at: endpoint.off?.at ?? null,
+  off_reason: endpoint.off?.reason ?? null,
+});

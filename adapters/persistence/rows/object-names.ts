@@ -1,0 +1,33 @@
+import { type ObjectName, thumbnailNameOf } from "../../../domain/images/object-name.js";
+import { KEPT_IMAGE } from "../schema/indexed-conditions.js";
+import { branded } from "../sql/columns.js";
+import type { Sql } from "../sql/database.js";
+
+const PAGE = 500;
+
+/**
+ * The names of all objects that must be in the storage, in pages: finished images with their thumbnails, and the
+ * uploaded images that tasks use. Uploads that no task uses are left out: such an upload may still be in progress,
+ * without its object.
+ */
+export async function* objectNames(sql: Sql): AsyncGenerator<readonly ObjectName[]> {
+  for (let last: unknown = ""; last !== undefined; ) {
+    const rows = await sql(
+      `select id, image_name, storage_status from task where ${KEPT_IMAGE} and id > ? order by id limit ?`,
+      [last, PAGE],
+    );
+    yield rows.flatMap((row) => {
+      const name = branded<ObjectName>(row, "image_name");
+      return row.storage_status === "saved" ? [name, thumbnailNameOf(name)] : [name];
+    });
+    last = rows.at(-1)?.id;
+  }
+  for (let last: unknown = ""; last !== undefined; ) {
+    const rows = await sql("select distinct name from task_reference where name > ? order by name limit ?", [
+      last,
+      PAGE,
+    ]);
+    yield rows.map((row) => branded<ObjectName>(row, "name"));
+    last = rows.at(-1)?.name;
+  }
+}

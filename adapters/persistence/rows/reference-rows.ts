@@ -1,0 +1,56 @@
+import type { ObjectName } from "../../../domain/images/object-name.js";
+import { branded } from "../sql/columns.js";
+import type { Sql } from "../sql/database.js";
+import type { Statement } from "../sql/statement.js";
+
+/**
+ * Locks the image until the transaction ends, so that it cannot become deletable. Returns `false` if it is deletable or
+ * not recorded. An update without changes locks on both dialects.
+ */
+export const lockReference = async (sql: Sql, name: ObjectName): Promise<boolean> =>
+  (
+    await sql("update reference_image set content = content where name = ? and delete_at is null returning name", [
+      name,
+    ])
+  ).length === 1;
+
+/** Locks several images. Returns those that are recorded and not deletable. */
+export const lockReferences = async (sql: Sql, names: readonly ObjectName[]): Promise<ReadonlySet<ObjectName>> => {
+  // Every transaction locks in the order of the contents, so that they do not block each other.
+  const rows = await sql(
+    `select name, content from reference_image where name in (${names.map(() => "?").join(", ")}) order by content`,
+    names,
+  );
+  const stored = new Set<ObjectName>();
+  for (const row of rows) {
+    const name = branded<ObjectName>(row, "name");
+    if (await lockReference(sql, name)) stored.add(name);
+  }
+  return stored;
+};
+
+/** The task uses the images from now on; the account no longer has them unused. */
+export const useReferences = (
+  { id, accountId }: { readonly id: string; readonly accountId: string },
+  names: ReadonlySet<ObjectName>,
+): Statement[] =>
+  [...names].flatMap((name) => [
+    { text: "insert into task_reference (task_id, name) values (?, ?)", parameters: [id, name] },
+    { text: "delete from reference_upload where account_id = ? and name = ?", parameters: [accountId, name] },
+  ]);
+
+/** The task no longer uses its images: its account has them unused, as if it had uploaded them at `uploadedAt`. */
+export const releaseReferences = (
+  { id, accountId }: { readonly id: string; readonly accountId: string },
+  uploadedAt: Date,
+): Statement[] => [
+  {
+    text: `insert into reference_upload (account_id, name, uploaded_at)
+      select cast(? as text), name, cast(? as timestamptz) from task_reference where task_id = ?
+      on conflict (account_id, name) do update set
+      uploaded_at = case when excluded.uploaded_at > reference_upload.uploaded_at
+        then excluded.uploaded_at else reference_upload.uploaded_at end`,
+    parameters: [accountId, uploadedAt, id],
+  },
+  { text: "delete from task_reference where task_id = ?", parameters: [id] },
+];

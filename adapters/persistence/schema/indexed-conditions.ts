@@ -1,0 +1,25 @@
+/*
+ * Conditions of indexes. Queries must use these exact texts, or the index does not apply.
+ */
+
+/** The domain's `isInGallery`, and not hidden. */
+export const IN_GALLERY =
+  "visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null";
+
+/** Whether the index of searches (search-rows.ts) differs from the gallery in a task. */
+export const IS_OUT_OF_SEARCH = `in_search <> (${IN_GALLERY})`;
+
+/** Finished images in the storage. */
+export const KEPT_IMAGE = "state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null";
+
+/** Finished images that an operator may retry. */
+export const FAILED_IMAGE = "state = 'succeeded' and storage_status = 'failed' and hidden_at is null";
+
+/** A task that has no picture, because it failed or was deleted, and still has its texts. */
+export const HAS_TEXTS_TO_ERASE = "(state = 'failed' or hidden_at is not null) and texts_erased_at is null";
+
+/** When such a task failed or, later, was deleted. */
+export const ENDED_WITHOUT_PICTURE_AT = "coalesce(hidden_at, failed_at)";
+
+/** An endpoint that is not deleted. */
+export const LISTED_ENDPOINT = "(off_reason is null or off_reason <> 'deleted')";

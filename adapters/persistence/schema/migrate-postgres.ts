@@ -1,0 +1,51 @@
+import { type Constructor, MikroORM } from "@mikro-orm/core";
+import type { AbstractSqlDriver } from "@mikro-orm/knex";
+import { PostgreSqlDriver } from "@mikro-orm/postgresql";
+import { cannotConnect } from "../sql/database-error.js";
+import { migrationState, refuseAhead } from "./migration-state.js";
+import { MIGRATION_LOCK, MIGRATION_TABLE } from "./migration-steps.js";
+import { ormOptions } from "./orm-options.js";
+import { LOCK_MILLISECONDS, repeatWhileLocked } from "./postgres-migration-lock.js";
+
+/**
+ * Migrates the tables of a PostgreSQL database. Throws if a later version has migrated it. Safe if several processes do
+ * it concurrently, and while instances work on the database: each migration is a transaction of its own, and is
+ * repeated if it does not get a table at once.
+ */
+export const migratePostgresDatabase = async (url: string): Promise<void> => {
+  const options = ormOptions("postgresql");
+  const orm = await MikroORM.init<AbstractSqlDriver>({
+    ...options,
+    migrations: { ...options.migrations, allOrNothing: false },
+    driver: PostgreSqlDriver as unknown as Constructor<AbstractSqlDriver>,
+    clientUrl: url,
+    connect: false, // the first statement connects, and throws errors instead of printing them
+    // One connection holds the lock, the other one migrates. A statement that has locked its table may take any time.
+    pool: { min: 0, max: 2 },
+    // The whole URL, because the ORM drops the parameters after its question mark, such as sslmode.
+    driverOptions: {
+      connection: {
+        connectionString: url,
+        application_name: "panorama",
+        options: `-c lock_timeout=${LOCK_MILLISECONDS}`,
+      },
+      log: { warn: () => {} },
+    },
+  });
+  try {
+    const connection = orm.em.getDriver().getConnection();
+    await connection.execute("select 1").catch((error: unknown) => {
+      throw cannotConnect(error);
+    });
+    await connection.transactional(async (transaction) => {
+      await connection.execute("set local lock_timeout = 0", [], "run", transaction);
+      await connection.execute("select pg_advisory_xact_lock(?)", [MIGRATION_LOCK], "all", transaction);
+      const all = (statement: string) => connection.execute<object[]>(statement, [], "all", transaction);
+      const known = (await all(`select 1 where to_regclass('${MIGRATION_TABLE}') is not null`)).length > 0;
+      refuseAhead("The database", migrationState(known ? await all(`select name from ${MIGRATION_TABLE}`) : []));
+      await repeatWhileLocked(() => orm.getMigrator().up());
+    });
+  } finally {
+    await orm.close(true);
+  }
+};

@@ -1,0 +1,589 @@
+import { defineEntity, p } from "@mikro-orm/core";
+import {
+  ENDED_WITHOUT_PICTURE_AT,
+  FAILED_IMAGE,
+  HAS_TEXTS_TO_ERASE,
+  IN_GALLERY,
+  IS_OUT_OF_SEARCH,
+  KEPT_IMAGE,
+  LISTED_ENDPOINT,
+} from "./indexed-conditions.js";
+
+/*
+ * The tables for SQLite and PostgreSQL. The migrations (migration-steps.ts) contain the schema generator's output for
+ * this file; a test fails if they differ. The generator knows neither unlogged tables (rate_limit) nor full-text ones
+ * (task_search, task_words).
+ *
+ * Foreign keys are plain ids (`mapToPk`), restrict deletion of their target, and have an index if a query needs one.
+ */
+
+export const AccountTable = defineEntity({
+  name: "Account",
+  tableName: "account",
+  checks: [
+    { name: "account_credits_check", expression: "credits >= 0" },
+    { name: "account_active_tasks_check", expression: "active_tasks >= 0" },
+  ],
+  properties: {
+    id: p.string().length(40).primary(),
+    email: p.string().length(254).unique("account_email_unique"),
+    passwordHash: p.string().length(255).nullable(),
+    credits: p.integer(),
+    activeTasks: p.integer(),
+    /** The turn of its latest queued task; 0 if it never had one. */
+    lastTurn: p.integer().default(0),
+    /** Below this balance the owner is told (domain/credits/low-balance.ts); null: never. */
+    lowBalanceThreshold: p.integer().nullable(),
+    /** The number of its latest event; 0 if it has none. */
+    lastEvent: p.integer().default(0),
+    /** All that was ever bought or adjusted. A trigger on the ledger keeps it (migration-steps.ts). */
+    granted: p.bigint("number").default(0),
+    /**
+     * The day of `failures` and `failure_bytes`, as `yyyymmdd` (domain/tasks/failure-budget.ts); 0 if there were none.
+     */
+    failureDay: p.integer().default(0),
+    failures: p.integer().default(0),
+    failureBytes: p.integer().default(0),
+    createdAt: p.datetime(3),
+    /** Set when the operator closes the account (application/operators/close-account.ts). */
+    closedAt: p.datetime(3).nullable(),
+  },
+});
+
+const accountId = () =>
+  p
+    .manyToOne(AccountTable)
+    .mapToPk()
+    .joinColumn("account_id")
+    .deleteRule("restrict")
+    .updateRule("restrict")
+    .index(false);
+
+export const OrderTable = defineEntity({
+  name: "CreditOrder",
+  tableName: "credit_order",
+  checks: [{ name: "credit_order_credits_check", expression: "credits > 0" }],
+  indexes: [
+    { name: "credit_order_page_index", properties: ["accountId", "id"] },
+    {
+      name: "credit_order_pending_index",
+      expression:
+        "create index credit_order_pending_index on credit_order (account_id, created_at) where paid_at is null",
+    },
+    {
+      name: "credit_order_paid_index",
+      expression: "create index credit_order_paid_index on credit_order (account_id) where paid_at is not null",
+    },
+  ],
+  properties: {
+    id: p.string().length(40).primary(),
+    accountId,
+    credits: p.integer(),
+    createdAt: p.datetime(3),
+    /** Null while the order is pending. */
+    paidAt: p.datetime(3).nullable(),
+    /** Null, like the three after it, without a checkout of a payment service. */
+    checkoutSession: p.text().nullable(),
+    checkoutToken: p.text().nullable(),
+    priceCents: p.integer().nullable(),
+    currency: p.string().length(3).nullable(),
+  },
+});
+
+export const ApiKeyTable = defineEntity({
+  name: "ApiKey",
+  tableName: "api_key",
+  indexes: [
+    { name: "api_key_account_index", properties: ["accountId"] },
+    {
+      // Partial: revoked keys stay for ever.
+      name: "api_key_live_index",
+      expression: "create index api_key_live_index on api_key (account_id) where revoked_at is null",
+    },
+  ],
+  properties: {
+    id: p.string().length(40).primary(),
+    accountId,
+    name: p.string().length(80),
+    secretSha256: p.string().length(64).unique("api_key_secret_unique"),
+    createdAt: p.datetime(3),
+    revokedAt: p.datetime(3).nullable(),
+    /** Separated by commas. */
+    scopes: p.string().length(64).default("read,create"),
+    expiresAt: p.datetime(3).nullable(),
+    creditsPerDay: p.integer().nullable(),
+    creditsPerMonth: p.integer().nullable(),
+    lastUsedAt: p.datetime(3).nullable(),
+  },
+});
+
+/**
+ * What a key has spent in a day: the sum of its tasks reserved that day and not refunded (domain/credits/budget.ts).
+ */
+export const KeySpendingTable = defineEntity({
+  name: "KeySpending",
+  tableName: "key_spending",
+  properties: {
+    apiKeyId: () =>
+      p
+        .manyToOne(ApiKeyTable)
+        .mapToPk()
+        .joinColumn("api_key_id")
+        .deleteRule("restrict")
+        .updateRule("restrict")
+        .index(false)
+        .primary(),
+    /** `yyyymmdd`, in UTC. */
+    day: p.integer().primary().autoincrement(false),
+    credits: p.integer(),
+  },
+});
+
+/** A task with its reservation, whose state follows from the task's. The columns of each state: task-rows.ts. */
+export const TaskTable = defineEntity({
+  name: "Task",
+  tableName: "task",
+  indexes: [
+    { name: "task_account_index", properties: ["accountId", "id"] },
+    // For an account's list and its filters (task-filters.ts). Partial: deleted tasks stay for ever.
+    {
+      name: "task_visible_index",
+      expression: "create index task_visible_index on task (account_id, id) where hidden_at is null",
+    },
+    {
+      name: "task_filter_index",
+      expression: "create index task_filter_index on task (account_id, state, visibility, id) where hidden_at is null",
+    },
+    { name: "task_created_index", properties: ["accountId", "reservedAt"] },
+    {
+      // Partial: the tasks without a picture whose texts are not erased yet, in the order in which they are.
+      name: "task_text_index",
+      expression: `create index task_text_index on task (${ENDED_WITHOUT_PICTURE_AT}) where ${HAS_TEXTS_TO_ERASE}`,
+    },
+    {
+      // Partial: the cost of finding due work does not depend on the number of finished tasks.
+      name: "task_due_index",
+      expression: "create index task_due_index on task (state, due_at) where due_at is not null",
+    },
+    {
+      // Partial, ordered by age: a gallery page reads only the rows that it shows.
+      name: "task_gallery_index",
+      expression: `create index task_gallery_index on task (id) where ${IN_GALLERY}`,
+    },
+    {
+      // Partial: an operator's retry of all failed images does not read the others.
+      name: "task_failed_image_index",
+      expression: `create index task_failed_image_index on task (id) where ${FAILED_IMAGE}`,
+    },
+    {
+      // Partial, ordered by age: the images whose retention is over are the first ones.
+      name: "task_kept_image_index",
+      expression: `create index task_kept_image_index on task (succeeded_at) where ${KEPT_IMAGE}`,
+    },
+    {
+      // Partial: empty as long as the index of searches has exactly the gallery.
+      name: "task_out_of_search_index",
+      expression: `create index task_out_of_search_index on task (id) where ${IS_OUT_OF_SEARCH}`,
+    },
+    {
+      // Partial, in the order in which tasks start.
+      name: "task_queue_index",
+      expression: "create index task_queue_index on task (turn, id) where state = 'queued'",
+    },
+  ],
+  properties: {
+    id: p.string().length(40).primary(),
+    accountId,
+    slug: p.string().length(16).unique("task_slug_unique"),
+    resolution: p.string().length(2),
+    prompt: p.text().nullable(),
+    imageUrls: p.json<string[]>(),
+    visibility: p.string().length(7),
+    seed: p.integer().nullable(),
+    /** Null if there is none. `task_metadata` has the same pairs. */
+    metadata: p.json<Record<string, string>>().nullable(),
+    credits: p.integer(),
+    state: p.string().length(16),
+    reservedAt: p.datetime(3),
+    submittedAt: p.datetime(3).nullable(),
+    upstreamTaskId: p.text().nullable(),
+    succeededAt: p.datetime(3).nullable(),
+    failedAt: p.datetime(3).nullable(),
+    /** As versions without `failureCause` know it. */
+    failureReason: p.string().length(32).nullable(),
+    /** The reason of a failure, if those versions do not know it. */
+    failureCause: p.string().length(32).nullable(),
+    /** Which reference image it is about, counted from 0; null if that is not known. */
+    failureImage: p.integer().nullable(),
+    storageStatus: p.string().length(16).nullable(),
+    temporaryUrl: p.text().nullable(),
+    imageName: p.string().length(128).nullable(),
+    failedAttempts: p.integer().nullable(),
+    /** The size of the provider's result; null for tasks of versions that did not record it. */
+    nativeWidth: p.integer().nullable(),
+    nativeHeight: p.integer().nullable(),
+    /** What was measured in the result (domain/images/picture.ts), as JSON; null if none was decoded. */
+    resultFigures: p.text().nullable(),
+    /** When the next work on it is due. Of a leased task: before `leasedUntil` if somebody has wanted it meanwhile. */
+    dueAt: p.datetime(3).nullable(),
+    fence: p.integer(),
+    /** Its turn in the queue (domain/tasks/queue.ts); null if it was never queued. */
+    turn: p.integer().nullable(),
+    /** How often it has returned to the queue. Together with `state` it names the version of an active task. */
+    submissions: p.integer().default(0),
+    /** The place of the provider whose slot it holds or has held (domain/tasks/queue.ts). */
+    place: p.text().nullable(),
+    /** The key that created it. Without a foreign key: each creation would lock the row of its key. */
+    apiKeyId: p.string().length(40).nullable(),
+    /** Set when the owner deletes the panorama. Then only the ledger and the idempotency keys refer to the task. */
+    hiddenAt: p.datetime(3).nullable(),
+    /** Set when prompt, image URLs and metadata of a task without a picture are erased. */
+    textsErasedAt: p.datetime(3).nullable(),
+    webhookUrl: p.text().nullable(),
+    traceparent: p.string().length(55).nullable(),
+    /** Until when a worker has the task, unless it gives it back. */
+    leasedUntil: p.datetime(3).nullable(),
+    /**
+     * When its owner wanted it canceled, and when the provider was asked and did not stop it (domain/tasks/task.ts).
+     */
+    cancelWantedAt: p.datetime(3).nullable(),
+    cancelRefusedAt: p.datetime(3).nullable(),
+    /** Whether the index of searches has it (search-rows.ts). */
+    inSearch: p.boolean().default(false),
+  },
+});
+
+/** Has exactly one row. It is locked while a task is queued or started (domain/tasks/queue.ts). */
+export const TaskQueueTable = defineEntity({
+  name: "TaskQueue",
+  tableName: "task_queue",
+  properties: { id: p.integer().primary().autoincrement(false), round: p.integer() },
+});
+
+const taskId = () =>
+  p.manyToOne(TaskTable).mapToPk().joinColumn("task_id").deleteRule("restrict").updateRule("restrict").index(false);
+
+/**
+ * Append-only: triggers (migration-steps.ts) reject updates and deletes. Unique keys allow one reservation and one
+ * refund per task, and one purchase per order.
+ */
+export const LedgerEntryTable = defineEntity({
+  name: "LedgerEntry",
+  tableName: "ledger_entry",
+  indexes: [
+    { name: "ledger_entry_account_index", properties: ["accountId", "id"] },
+    {
+      // Partial: an account has few adjustments among its entries.
+      name: "ledger_entry_adjustment_index",
+      expression: "create index ledger_entry_adjustment_index on ledger_entry (account_id) where kind = 'adjustment'",
+    },
+  ],
+  uniques: [
+    { name: "ledger_entry_task_unique", properties: ["taskId", "kind"] },
+    { name: "ledger_entry_order_unique", properties: ["orderId", "kind"] },
+  ],
+  properties: {
+    id: p.bigint("number").primary().autoincrement(),
+    accountId,
+    kind: p.string().length(16),
+    credits: p.integer(),
+    taskId: () => taskId().nullable(),
+    orderId: () =>
+      p
+        .manyToOne(OrderTable)
+        .mapToPk()
+        .joinColumn("order_id")
+        .deleteRule("restrict")
+        .updateRule("restrict")
+        .index(false)
+        .nullable(),
+    at: p.datetime(3),
+    /** Of an adjustment. */
+    reason: p.string().length(200).nullable(),
+  },
+});
+
+/** The retentions that all instances share (domain/images/retention.ts), in milliseconds. */
+export const RetentionTable = defineEntity({
+  name: "Retention",
+  tableName: "retention",
+  properties: {
+    retained: p.string().length(32).primary(),
+    /** Null for ever. */
+    inForce: p.double().nullable(),
+    confirmed: p.double().nullable(),
+    confirmedFrom: p.datetime(3).nullable(),
+  },
+});
+
+/** What operators did with the `panorama` command (application/ports/stores/operator-log.ts). */
+export const OperatorActionTable = defineEntity({
+  name: "OperatorAction",
+  tableName: "operator_action",
+  properties: {
+    id: p.bigint("number").primary().autoincrement(),
+    at: p.datetime(3),
+    operator: p.string().length(255),
+    command: p.string().length(64),
+    /** A JSON object, as text. */
+    arguments: p.text(),
+    /** Null until the command has ended. */
+    outcome: p.string().length(16).nullable(),
+  },
+});
+
+export const IdempotencyKeyTable = defineEntity({
+  name: "IdempotencyKey",
+  tableName: "idempotency_key",
+  indexes: [{ name: "idempotency_key_task_index", properties: ["taskId"] }],
+  properties: {
+    accountId: () => accountId().primary(),
+    key: p.string().length(255).primary(),
+    taskId,
+    requestSha256: p.string().length(64),
+    createdAt: p.datetime(3).index("idempotency_key_created_index"),
+  },
+});
+
+export const SessionTable = defineEntity({
+  name: "Session",
+  tableName: "session",
+  indexes: [{ name: "session_account_index", properties: ["accountId"] }],
+  properties: {
+    tokenSha256: p.string().length(64).primary(),
+    accountId,
+    createdAt: p.datetime(3),
+    expiresAt: p.datetime(3).index("session_expires_index"),
+  },
+});
+
+export const PasswordLinkTable = defineEntity({
+  name: "PasswordLink",
+  tableName: "password_link",
+  properties: {
+    tokenSha256: p.string().length(64).primary(),
+    /** Without a foreign key: most links open the account of their address. */
+    email: p.string().length(254).index("password_link_email_index"),
+    expiresAt: p.datetime(3).index("password_link_expires_index"),
+  },
+});
+
+/** An uploaded image. After its object is deleted, the row is deleted too. */
+export const ReferenceImageTable = defineEntity({
+  name: "ReferenceImage",
+  tableName: "reference_image",
+  indexes: [
+    {
+      // Equal contents share one object, until it is to be deleted.
+      name: "reference_image_content_unique",
+      expression:
+        "create unique index reference_image_content_unique on reference_image (content) where delete_at is null",
+    },
+    {
+      name: "reference_image_deletable_index",
+      expression:
+        "create index reference_image_deletable_index on reference_image (delete_at) where delete_at is not null",
+    },
+  ],
+  properties: {
+    /** The name of the object. */
+    name: p.string().length(128).primary(),
+    /** SHA-256 and type. */
+    content: p.string().length(80),
+    bytes: p.integer(),
+    /** When the next attempt to delete the object is due; null while anything may refer to it. */
+    deleteAt: p.datetime(3).nullable(),
+  },
+});
+
+const referenceName = () =>
+  p
+    .manyToOne(ReferenceImageTable)
+    .mapToPk()
+    .joinColumn("name")
+    .deleteRule("restrict")
+    .updateRule("restrict")
+    .index(false);
+
+/** An account has uploaded the image, and no task of it has used it since. */
+export const ReferenceUploadTable = defineEntity({
+  name: "ReferenceUpload",
+  tableName: "reference_upload",
+  indexes: [
+    { name: "reference_upload_age_index", properties: ["uploadedAt"] },
+    { name: "reference_upload_name_index", properties: ["name"] },
+  ],
+  properties: {
+    accountId: () => accountId().primary(),
+    name: () => referenceName().primary(),
+    uploadedAt: p.datetime(3),
+  },
+});
+
+/** A task that is active or has succeeded uses the image. */
+export const TaskReferenceTable = defineEntity({
+  name: "TaskReference",
+  tableName: "task_reference",
+  indexes: [{ name: "task_reference_name_index", properties: ["name"] }],
+  properties: {
+    taskId: () => taskId().primary(),
+    name: () => referenceName().primary(),
+  },
+});
+
+/** The pairs of a task's metadata, for the filters of an account's list: each filter is one range, newest task last. */
+export const TaskMetadataTable = defineEntity({
+  name: "TaskMetadata",
+  tableName: "task_metadata",
+  properties: {
+    accountId: () => accountId().primary(),
+    key: p.string().length(40).primary(),
+    value: p.string().length(500).primary(),
+    taskId: () => taskId().primary(),
+  },
+});
+
+/** What happened to an account: the outbox of webhooks and streams. Each task causes each type at most once. */
+export const EventTable = defineEntity({
+  name: "Event",
+  tableName: "event",
+  uniques: [{ name: "event_task_unique", properties: ["taskId", "type"] }],
+  properties: {
+    accountId: () => accountId().primary(),
+    /** Counts the events of the account, without gaps. */
+    number: p.integer().primary().autoincrement(false),
+    type: p.string().length(32),
+    taskId: () => taskId().nullable(),
+    /** The remaining credits, of an event that is not about a task. */
+    credits: p.integer().nullable(),
+    at: p.datetime(3).index("event_age_index"),
+  },
+});
+
+/** An endpoint without a URL is the account's default endpoint, for the URLs of single tasks. */
+export const WebhookEndpointTable = defineEntity({
+  name: "WebhookEndpoint",
+  tableName: "webhook_endpoint",
+  indexes: [
+    { name: "webhook_endpoint_account_index", properties: ["accountId"] },
+    {
+      // Partial: deleted endpoints stay until their last delivery is deleted.
+      name: "webhook_endpoint_listed_index",
+      expression: `create index webhook_endpoint_listed_index on webhook_endpoint (account_id, id) where ${LISTED_ENDPOINT}`,
+    },
+    {
+      name: "webhook_endpoint_default_unique",
+      expression:
+        "create unique index webhook_endpoint_default_unique on webhook_endpoint (account_id) where url is null",
+    },
+  ],
+  properties: {
+    id: p.string().length(40).primary(),
+    accountId,
+    url: p.text().nullable(),
+    secret: p.string().length(80),
+    previousSecret: p.string().length(80).nullable(),
+    previousUntil: p.datetime(3).nullable(),
+    createdAt: p.datetime(3),
+    failingSince: p.datetime(3).nullable(),
+    offAt: p.datetime(3).nullable(),
+    /** `deleted`: the row is deleted with its last delivery. */
+    offReason: p.string().length(16).nullable(),
+  },
+});
+
+/** One event, that of account and number, on its way to one endpoint. The event is deleted after its deliveries. */
+export const WebhookDeliveryTable = defineEntity({
+  name: "WebhookDelivery",
+  tableName: "webhook_delivery",
+  indexes: [
+    { name: "webhook_delivery_account_index", properties: ["accountId", "number"] },
+    { name: "webhook_delivery_page_index", properties: ["accountId", "id"] },
+    { name: "webhook_delivery_endpoint_index", properties: ["endpointId"] },
+    {
+      // Partial: what is delivered or given up costs the next claim nothing.
+      name: "webhook_delivery_due_index",
+      expression: "create index webhook_delivery_due_index on webhook_delivery (due_at) where due_at is not null",
+    },
+    {
+      name: "webhook_delivery_lane_index",
+      expression:
+        "create index webhook_delivery_lane_index on webhook_delivery (lane, due_at) where due_at is not null",
+    },
+    {
+      name: "webhook_delivery_task_index",
+      expression:
+        "create index webhook_delivery_task_index on webhook_delivery (task_id, lane) where due_at is not null",
+    },
+  ],
+  properties: {
+    id: p.bigint("number").primary().autoincrement(),
+    endpointId: () =>
+      p
+        .manyToOne(WebhookEndpointTable)
+        .mapToPk()
+        .joinColumn("endpoint_id")
+        .deleteRule("restrict")
+        .updateRule("restrict")
+        .index(false),
+    accountId: p.string().length(40),
+    number: p.integer(),
+    taskId: p.string().length(40).nullable(),
+    /** Where it goes, as a name: deliveries with the same one share a limit. */
+    lane: p.text(),
+    state: p.string().length(16),
+    attempts: p.integer(),
+    firstAttemptAt: p.datetime(3).nullable(),
+    detail: p.text().nullable(),
+    endedAt: p.datetime(3).nullable(),
+    /**
+     * When the next attempt is due; null unless it is pending. During an attempt, earlier than `leasedUntil` if it was
+     * sent again meanwhile.
+     */
+    dueAt: p.datetime(3).nullable(),
+    fence: p.integer(),
+    /** Until when a worker attempts it, unless it records the result earlier. */
+    leasedUntil: p.datetime(3).nullable(),
+  },
+});
+
+/**
+ * How recent webhooks to a lane went, or to an origin without a confirmed lane (domain/webhooks/webhook-receiver.ts).
+ */
+export const WebhookReceiverTable = defineEntity({
+  name: "WebhookReceiver",
+  tableName: "webhook_receiver",
+  indexes: [{ name: "webhook_receiver_next_index", properties: ["nextAt"] }],
+  properties: {
+    name: p.text().primary(),
+    verifiedAt: p.datetime(3).nullable(),
+    failures: p.integer(),
+    /** During the only attempt, earlier than `leasedUntil` if somebody has wanted the next one at once. */
+    nextAt: p.datetime(3),
+    /** Until when the only attempt has the lane or the origin, unless its result is recorded earlier. */
+    leasedUntil: p.datetime(3).nullable(),
+  },
+});
+
+export const tables = [
+  AccountTable,
+  OrderTable,
+  ApiKeyTable,
+  KeySpendingTable,
+  TaskTable,
+  TaskQueueTable,
+  LedgerEntryTable,
+  IdempotencyKeyTable,
+  SessionTable,
+  PasswordLinkTable,
+  ReferenceImageTable,
+  ReferenceUploadTable,
+  TaskReferenceTable,
+  TaskMetadataTable,
+  EventTable,
+  WebhookEndpointTable,
+  WebhookDeliveryTable,
+  WebhookReceiverTable,
+  OperatorActionTable,
+  RetentionTable,
+];

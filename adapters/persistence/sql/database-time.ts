@@ -1,0 +1,12 @@
+import type { Sql } from "./database.js";
+
+/** PostgreSQL's time when a row is read or written, in ms since 1970. `now()` would be the start of the transaction. */
+export const POSTGRES_TIME = "date_part('epoch', clock_timestamp()) * 1000";
+
+/** The time of a PostgreSQL server, in milliseconds since 1970. */
+export const postgresTime = async (sql: Sql): Promise<number> => {
+  const [row] = await sql(`select ${POSTGRES_TIME} as milliseconds`);
+  const milliseconds = row?.milliseconds;
+  if (typeof milliseconds !== "number") throw new Error(`PostgreSQL's time is ${String(milliseconds)}.`);
+  return milliseconds;
+};

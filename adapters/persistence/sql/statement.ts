@@ -1,0 +1,43 @@
+import type { Row } from "./columns.js";
+
+export type Statement = { readonly text: string; readonly parameters: readonly unknown[] };
+
+/*
+ * Table and column names become part of the statement's text: they come from this folder, never from a request.
+ */
+
+/** Inserts one row. With `source`, the name of a table expression: once for each row of it. */
+export const insertion = (table: string, row: Row, source?: string): Statement => {
+  const columns = Object.keys(row);
+  const placeholders = columns.map(() => "?").join(", ");
+  const values = source === undefined ? `values (${placeholders})` : `select ${placeholders} from ${source}`;
+  return {
+    text: `insert into ${table} (${columns.join(", ")}) ${values}`,
+    parameters: Object.values(row),
+  };
+};
+
+/** Sets the columns of `changes`, and what `assignment` says, in every row that equals `conditions`. */
+export const update = (table: string, changes: Row, conditions: Row, assignment?: Statement): Statement => ({
+  text: `update ${table} set ${[...equations(changes), ...(assignment ? [assignment.text] : [])].join(", ")}
+    where ${equations(conditions).join(" and ")}`,
+  parameters: [...Object.values(changes), ...(assignment?.parameters ?? []), ...Object.values(conditions)],
+});
+
+/** Narrows a list that is ordered by the column `id`, newest first, to what is older than `before`. */
+export const olderThan = (before: unknown, id = "id"): Statement =>
+  before === undefined ? { text: "", parameters: [] } : { text: `and ${id} < ?`, parameters: [before] };
+
+/** Narrows a list that is ordered by the column `id`, oldest first, to what is newer than `after`. */
+export const newerThan = (after: unknown, id = "id"): Statement =>
+  after === undefined ? { text: "", parameters: [] } : { text: `and ${id} > ?`, parameters: [after] };
+
+const equations = (columns: Row): string[] => Object.keys(columns).map((column) => `${column} = ?`);
+
+const PREPARED_CHARACTERS_MAX = 2_000;
+
+/** Whether to keep the statement prepared: those with a variable number of rows are long and rarely repeat. */
+export const isWorthPreparing = (statement: string): boolean => statement.length <= PREPARED_CHARACTERS_MAX;
+
+/** A condition: nobody has leased the task. Its parameter is the present time. */
+export const IS_FREE = "(leased_until is null or leased_until <= ?)";

@@ -1,0 +1,42 @@
+import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { type MigrationState, migrationState, refuseAhead, requireCurrent } from "../schema/migration-state.js";
+import { cannotOpenFile, DatabaseError, missingFile } from "../sql/database-error.js";
+import { openSqliteFile } from "./sqlite-connection.js";
+import { recordedSteps, SqliteDatabase } from "./sqlite-database.js";
+
+/**
+ * Opens the SQLite file, creates it if necessary and migrates its tables. Throws an error that names the file, also if
+ * a later version has migrated it.
+ */
+export const openSqliteDatabase = async (file: string): Promise<SqliteDatabase> => {
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    const state = stateOf(file);
+    refuseAhead(nameOf(file), state);
+    // Loading the ORM takes longer than everything else at the start, and there is rarely anything to migrate.
+    if (state.kind === "pending") await (await import("../schema/migrate-sqlite.js")).migrateSqlite(file);
+    return new SqliteDatabase(file);
+  } catch (error) {
+    throw error instanceof DatabaseError ? error : cannotOpenFile(file, error);
+  }
+};
+
+/** Opens a SQLite file that is there and up to date. Throws otherwise, and neither makes nor migrates anything. */
+export const openExistingSqliteDatabase = async (file: string): Promise<SqliteDatabase> => {
+  if (!existsSync(file)) throw missingFile(file);
+  requireCurrent(nameOf(file), stateOf(file));
+  return openSqliteDatabase(file);
+};
+
+const nameOf = (file: string): string => `The database ${file}`;
+
+const stateOf = (file: string): MigrationState => {
+  const connection = openSqliteFile(file);
+  try {
+    return migrationState(recordedSteps(connection));
+  } finally {
+    connection.close();
+  }
+};

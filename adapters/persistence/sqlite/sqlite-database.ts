@@ -1,0 +1,248 @@
+import { setImmediate, setTimeout } from "node:timers/promises";
+import { ok, type Result } from "neverthrow";
+import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
+import type { RequestKind } from "../../../domain/panorama-policy.js";
+import type { SqliteInstallation } from "../schema/installation.js";
+import { MIGRATION_TABLE, pendingSteps, type Step } from "../schema/migration-steps.js";
+import { namesWithPrefix } from "../schema/table-names.js";
+import type { Row } from "../sql/columns.js";
+import type { Database, Sql, SynchronousReads } from "../sql/database.js";
+import { isBusy } from "../sql/is-busy.js";
+import { fullOr } from "./full-or.js";
+import { requireRoom } from "./require-room.js";
+import { openSqliteFile, SqliteConnection } from "./sqlite-connection.js";
+
+/** A database on the connection of an embedder. */
+export const databaseOnConnection = ({ sqlite, prefix }: SqliteInstallation): SqliteDatabase =>
+  new SqliteDatabase(new SqliteConnection(sqlite, namesWithPrefix(prefix)));
+
+/** The rows of the table that records the migrations; none if it does not exist. */
+export const recordedSteps = (connection: SqliteConnection): readonly Row[] => {
+  const table = connection.all("select name from sqlite_master where name = ?", [connection.nameOf(MIGRATION_TABLE)]);
+  return table.length === 0 ? [] : connection.all(`select name from ${MIGRATION_TABLE}`, []);
+};
+
+/** How long a write waits for another process that writes to the same file. */
+const BUSY_MILLISECONDS = 10_000;
+const BUSY_PAUSE_MILLISECONDS = 5;
+
+/** A snapshot reads what it needs once. */
+const SNAPSHOT_CACHE_KIBIBYTES = 2 * 1024;
+
+/** Transactions that share one commit at most; more would make the first one wait too long. */
+const GROUP_MAX = 128;
+
+/** This many writes may always wait, and any number that takes no longer than this. */
+const WAITING_MIN = 64;
+const WAIT_MILLISECONDS_MIN = 50;
+
+type Queued = {
+  /** Runs inside the group's transaction. A thrown error or an `Err` undoes only what this one has written. */
+  readonly run: (sql: Sql) => Promise<Result<unknown, unknown>>;
+  readonly settle: (outcome: Outcome) => void;
+};
+type Outcome = { readonly result: Result<unknown, unknown> } | { readonly thrown: unknown };
+
+/**
+ * A SQLite file. The driver is synchronous: a statement costs no thread change, and is prepared once.
+ *
+ * Reads use a connection of their own, so they see committed data only. Writes are **group commits**: transactions that
+ * arrive while another commit is in progress share the next one, each in its own savepoint. None is answered before its
+ * commit is on the disk (`synchronous = full`).
+ *
+ * **On an embedder's connection** reads and writes share it with the embedder's own statements. These are never part of
+ * a transaction of the stores: work waits for nothing but its own statements, which are synchronous, so from `begin` to
+ * `commit` no other callback runs. Conversely, the stores wait for a transaction that the embedder has left open, and
+ * for another process that writes. The embedder's pragmas decide how durable a commit is.
+ */
+export class SqliteDatabase implements Database, SynchronousReads {
+  readonly dialect = "sqlite";
+  /** `undefined` on the connection of an embedder. */
+  private readonly file: string | undefined;
+  private readonly reader: SqliteConnection;
+  private readonly writer: SqliteConnection;
+  private readonly queue: Queued[] = [];
+  private writing: Promise<void> | undefined;
+  /** The times of the last four groups, each from one to the next. */
+  private groupMilliseconds: readonly number[] = [0, 0, 0, 0];
+
+  /** A file of the service, or the connection of an embedder. */
+  constructor(at: string | SqliteConnection) {
+    if (typeof at !== "string") {
+      this.writer = at;
+      this.reader = at;
+      return;
+    }
+    this.file = at;
+    this.writer = openSqliteFile(at);
+    this.writer.execute("pragma busy_timeout = 0"); // `begin` waits instead, without blocking the event loop
+    this.reader = openSqliteFile(at);
+    this.reader.execute("pragma query_only = on");
+  }
+
+  /** Statements that begin with `select` are reads; every other one is a transaction of its own. */
+  readonly sql: Sql = async (statement, parameters = []) => {
+    if (isRead(statement)) return this.reader.all(statement, parameters);
+    const written = await this.transaction<Row[], never>(async (sql) => ok(await sql(statement, parameters)));
+    return written._unsafeUnwrap();
+  };
+
+  /**
+   * The reader of a file never writes, so its version changes with the commits of every other connection. It does not
+   * change with those of its own: on an embedder's connection the rows that this connection has written count, too.
+   */
+  version(): number | string {
+    if (this.file !== undefined) return this.reader.dataVersion();
+    if (this.reader.isTransaction) return Number.NaN;
+    return `${this.reader.dataVersion()} ${this.reader.rowsWritten()}`;
+  }
+
+  first(select: string, parameters: readonly unknown[]): Row | undefined {
+    return this.reader.first(select, parameters);
+  }
+
+  transaction<T, E>(work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: Outcome) =>
+        "result" in outcome ? resolve(outcome.result as Result<T, E>) : reject(fullOr(outcome.thrown));
+      this.queue.push({ run: work, settle });
+      this.writing ??= this.writeQueued();
+    });
+  }
+
+  /** Every read of `work` sees the database as it was at the first one. */
+  async snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    if (this.file === undefined) return this.snapshotOnSharedConnection(work);
+    const connection = openSqliteFile(this.file, SNAPSHOT_CACHE_KIBIBYTES);
+    try {
+      connection.execute("begin");
+      return await work(async (statement, parameters = []) => connection.all(statement, parameters));
+    } finally {
+      connection.close();
+    }
+  }
+
+  /** Whether these migrations have run. */
+  isMigrated(steps: readonly Step[]): boolean {
+    return pendingSteps(recordedSteps(this.reader), steps).length === 0;
+  }
+
+  /** Reads do not wait for writes. A disk that pauses is no overload, so the shortest of four groups counts. */
+  isOverloaded(kind: RequestKind): boolean {
+    const waiting = this.queue.length;
+    if (kind === "read" || waiting <= WAITING_MIN) return false;
+    return (waiting / GROUP_MAX) * Math.min(...this.groupMilliseconds) > WAIT_MILLISECONDS_MIN;
+  }
+
+  /** A reader and a writer; reads wait for nothing. */
+  get load() {
+    const idleConnections = this.writing === undefined ? 2 : 1;
+    return { connections: 2, idleConnections, connectionsMax: 2, waiting: this.queue.length };
+  }
+
+  async ping(): Promise<void> {
+    await this.sql("select 1");
+    if (this.file !== undefined) await requireRoom(this.file);
+  }
+
+  async close(): Promise<void> {
+    await this.writing;
+    this.reader.close();
+    this.writeIntoFile();
+    this.writer.close();
+  }
+
+  /**
+   * Writes everything into the file itself, so that the file alone is the whole database: whoever copies it after a
+   * stop may forget the write-ahead log beside it. Gives up at once if another process is reading or writing.
+   */
+  private writeIntoFile(): void {
+    try {
+      this.writer.all("pragma wal_checkpoint(truncate)", []);
+    } catch {
+      // A statement of this connection is not finished. The log keeps what is not in the file.
+    }
+  }
+
+  private async snapshotOnSharedConnection<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    await setImmediate(); // begins in a callback of its own, in which nothing else runs
+    await this.begin("begin");
+    try {
+      return await work(async (statement, parameters = []) => this.reader.all(statement, parameters));
+    } finally {
+      this.writer.execute("commit");
+    }
+  }
+
+  private async writeQueued(): Promise<void> {
+    for (let begun = performance.now(); this.queue.length > 0; ) {
+      // Transactions of this turn of the event loop share the commit, in a callback of its own.
+      await setImmediate();
+      const group = this.queue.splice(0, GROUP_MAX);
+      const outcomes = await this.commit(group).catch((thrown: unknown) => group.map(() => ({ thrown })));
+      for (const [index, { settle }] of group.entries()) settle(outcomes[index] as Outcome);
+      const now = performance.now();
+      this.groupMilliseconds = [...this.groupMilliseconds.slice(1), now - begun];
+      begun = now;
+    }
+    this.writing = undefined;
+  }
+
+  /** Throws if nothing of the group was committed. */
+  private async commit(group: readonly Queued[]): Promise<Outcome[]> {
+    await this.begin("begin immediate");
+    try {
+      const outcomes: Outcome[] = [];
+      for (const { run } of group) outcomes.push(await this.runInSavepoint(run));
+      this.writer.execute("commit");
+      return outcomes;
+    } catch (error) {
+      if (this.writer.isTransaction) this.writer.execute("rollback");
+      throw error;
+    }
+  }
+
+  private async runInSavepoint(run: Queued["run"]): Promise<Outcome> {
+    this.writer.execute("savepoint one");
+    let undoneBy: unknown;
+    const outcome = await run(async (statement, parameters = []) => {
+      if (undoneBy !== undefined) throw undoneBy; // a further statement would be committed alone
+      try {
+        return this.writer.all(statement, parameters);
+      } catch (error) {
+        if (!this.writer.isTransaction) undoneBy = error;
+        throw error;
+      }
+    }).then(
+      (result): Outcome => ({ result }),
+      (thrown: unknown): Outcome => ({ thrown }),
+    );
+    // Some errors (a full disk) roll the whole transaction back: then all of the group fail, with that error.
+    if (!this.writer.isTransaction) throw "thrown" in outcome ? outcome.thrown : undoneBy;
+    if ("thrown" in outcome || outcome.result.isErr()) this.writer.execute("rollback to one");
+    this.writer.execute("release one");
+    return outcome;
+  }
+
+  /**
+   * Waits without blocking the event loop while another process holds the write lock, or while an embedder has a
+   * transaction on its connection.
+   */
+  private async begin(statement: string): Promise<void> {
+    const deadline = performance.now() + BUSY_MILLISECONDS;
+    for (;;) {
+      try {
+        return this.writer.execute(statement);
+      } catch (error) {
+        if (!isBusy(error)) throw error;
+        if (performance.now() > deadline) {
+          throw new StoreBusy("Another process has held the write lock of the SQLite file.", { cause: error });
+        }
+        await setTimeout(BUSY_PAUSE_MILLISECONDS);
+      }
+    }
+  }
+}
+
+/** Only these see nothing but committed data, on the reader's connection. */
+const isRead = (statement: string): boolean => statement.startsWith("select");

@@ -1,0 +1,276 @@
+import { err, ok, type Result } from "neverthrow";
+import { type NotFound, notFound } from "../../../application/errors.js";
+import type {
+  AccountSummary,
+  OperatorStore,
+  QueueSummary,
+  TaskOfAccount,
+} from "../../../application/ports/stores/operator-store.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import type { Email } from "../../../domain/accounts/account.js";
+import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
+import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
+import type { Credits } from "../../../domain/credits/credits.js";
+import type { LedgerEntry } from "../../../domain/credits/ledger.js";
+import type { Standing } from "../../../domain/credits/standing.js";
+import type { ObjectName } from "../../../domain/images/object-name.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
+import { apiKeyRow, openingStandingOf, toAccount, toApiKey } from "../rows/account-rows.js";
+import { deleteAccess } from "../rows/delete-access.js";
+import { entryRow } from "../rows/ledger-rows.js";
+import { lockAccount } from "../rows/lock-account.js";
+import { branded, date, integer, optional, type Row, text } from "../sql/columns.js";
+import type { Database, Sql } from "../sql/database.js";
+import { isAmong, listOf } from "../sql/dialect-sql.js";
+import { insert } from "../sql/insert.js";
+import { olderThan, update } from "../sql/statement.js";
+import { deletePairs } from "../tasks/erase-texts.js";
+import { updateSearch } from "../tasks/search-rows.js";
+import { toTask } from "../tasks/task-rows.js";
+
+/** What operators ask for, in SQLite or PostgreSQL. */
+export class SqlOperatorStore implements OperatorStore {
+  private readonly database: Database;
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  async accounts(limit: number, before: AccountId | undefined): Promise<AccountSummary[]> {
+    const older = olderThan(before);
+    const rows = await this.database.sql(`select * from account where true ${older.text} order by id desc limit ?`, [
+      ...older.parameters,
+      limit,
+    ]);
+    return rows.map(toSummary);
+  }
+
+  async account(id: AccountId): Promise<AccountSummary | undefined> {
+    const [row] = await this.database.sql("select * from account where id = ?", [id]);
+    return row && toSummary(row);
+  }
+
+  async searchAccounts(searched: string, limit: number): Promise<AccountSummary[]> {
+    const part = `%${searched.toLowerCase().replace(/[%_!]/g, "!$&")}%`;
+    const rows = await this.database.sql(
+      `select * from account where email like ? escape '!' or id in (
+        select id from account where id = ?
+        union select account_id from task where id = ? or slug = ?
+        union select account_id from credit_order where id = ?
+        union select account_id from api_key where id = ?
+      ) order by id desc limit ?`,
+      [part, searched, searched, searched, searched, searched, limit],
+    );
+    return rows.map(toSummary);
+  }
+
+  async task(id: TaskId): Promise<TaskOfAccount | undefined> {
+    const [row] = await this.database.sql("select * from task where id = ?", [id]);
+    return row && toTaskOfAccount(row);
+  }
+
+  async tasks(account: AccountId, limit: number, before: TaskId | undefined): Promise<TaskOfAccount[]> {
+    const older = olderThan(before);
+    const rows = await this.database.sql(
+      `select * from task where account_id = ? ${older.text} order by id desc limit ?`,
+      [account, ...older.parameters, limit],
+    );
+    return rows.map(toTaskOfAccount);
+  }
+
+  async unusedUploads(account: AccountId) {
+    const rows = await this.database.sql(
+      "select name, uploaded_at from reference_upload where account_id = ? order by uploaded_at, name",
+      [account],
+    );
+    return rows.map((row) => ({ name: branded<ObjectName>(row, "name"), uploadedAt: date(row, "uploaded_at") }));
+  }
+
+  queue(accountsMax: number): Promise<QueueSummary> {
+    return this.database.snapshot(async (sql) => {
+      const [waiting = {}] = await sql(
+        "select cast(count(*) as integer) as tasks, min(reserved_at) as oldest from task where state = 'queued'",
+      );
+      const running = await sql(
+        `select place, cast(count(*) as integer) as tasks from task
+        where state in ('reserved', 'submitted') and due_at is not null group by place order by place`,
+      );
+      const accounts = await sql(
+        `select account_id, cast(count(*) as integer) as tasks from task where state = 'queued'
+        group by account_id order by tasks desc, account_id limit ?`,
+        [accountsMax],
+      );
+      return {
+        waiting: integer(waiting, "tasks"),
+        oldest: optional(waiting, "oldest", date),
+        running: running.map((row) => ({ place: optional(row, "place", text), tasks: integer(row, "tasks") })),
+        accounts: accounts.map((row) => ({
+          accountId: branded<AccountId>(row, "account_id"),
+          waiting: integer(row, "tasks"),
+        })),
+      };
+    });
+  }
+
+  adjust<Refusal>(
+    account: AccountId,
+    decide: (balance: Credits) => Result<{ readonly entry: LedgerEntry; readonly balance: Credits }, Refusal>,
+  ): Promise<Result<Credits, Refusal>> {
+    return this.database.transaction(async (sql) => {
+      const { current } = await lockAccount(sql, account);
+      const decided = decide(current.credits);
+      if (decided.isErr()) return err(decided.error);
+      const { entry, balance } = decided.value;
+      await storeAdjustment(sql, entry, balance);
+      return ok(balance);
+    });
+  }
+
+  async key(id: ApiKeyId): Promise<ApiKey | undefined> {
+    const [row] = await this.database.sql("select * from api_key where id = ?", [id]);
+    return row && toApiKey(row);
+  }
+
+  setKeyLimits(id: ApiKeyId, limits: KeyLimits): Promise<Result<void, NotFound>> {
+    return this.database.transaction(async (sql) => {
+      const [row] = await sql("update api_key set name = name where id = ? returning *", [id]); // locks it
+      if (row === undefined) return err(notFound(`There is no key ${id}.`));
+      const { scopes, expires_at, credits_per_day, credits_per_month } = apiKeyRow({ ...toApiKey(row), limits });
+      const { text: statement, parameters } = update(
+        "api_key",
+        { scopes, expires_at, credits_per_day, credits_per_month },
+        { id },
+      );
+      await sql(statement, parameters);
+      return ok(undefined);
+    });
+  }
+
+  close<Refusal>(
+    account: AccountId,
+    email: Email,
+    now: Date,
+    decide: (standing: Standing) => Result<LedgerEntry | undefined, Refusal>,
+  ): Promise<Result<void, Refusal>> {
+    return this.database.transaction(async (sql) => {
+      const { current } = await lockAccount(sql, account);
+      const decided = decide(current);
+      if (decided.isErr()) return err(decided.error);
+      if (decided.value !== undefined) await storeAdjustment(sql, decided.value, 0);
+      const [row = {}] = await sql("select email from account where id = ?", [account]);
+      const before = branded<Email>(row, "email");
+      await sql(
+        `update account set email = ?, password_hash = null, low_balance_threshold = null,
+        closed_at = coalesce(closed_at, ?) where id = ?`,
+        [email, now, account],
+      );
+      await deleteAccess(sql, account, before);
+      const ofAccount = "(select id from api_key where account_id = ?)";
+      await sql(`delete from key_spending where api_key_id in ${ofAccount}`, [account]);
+      await sql("delete from api_key where account_id = ?", [account]);
+      await sql("delete from idempotency_key where account_id = ?", [account]);
+      await sql("update webhook_endpoint set off_at = ?, off_reason = 'deleted' where account_id = ?", [now, account]);
+      await sql(
+        "update webhook_delivery set state = 'failed', due_at = null, ended_at = ? where account_id = ? and due_at is not null",
+        [now, account],
+      );
+      await sql("update operator_action set arguments = replace(arguments, ?, ?)", [
+        JSON.stringify(before),
+        JSON.stringify(email),
+      ]);
+      return ok(undefined);
+    });
+  }
+
+  /** A page at a time: an account may have more tasks than one statement may change. */
+  async eraseTasks(
+    account: AccountId,
+    after: TaskId | undefined,
+    limit: number,
+    now: Date,
+  ): Promise<TaskId | undefined> {
+    const { dialect } = this.database;
+    const erased = await this.database.transaction<TaskId | undefined, never>(async (sql) => {
+      await lockAccount(sql, account);
+      const page = await sql(
+        "select id, account_id, metadata from task where account_id = ? and id > ? order by id limit ?",
+        [account, after ?? "", limit],
+      );
+      if (page.length === 0) return ok(undefined);
+      const ids = listOf(
+        page.map(({ id }) => id),
+        dialect,
+      );
+      await sql(
+        `update task set hidden_at = ?, ${DUE_WHEN_HIDDEN}
+        where account_id = ? and ${isAmong("id", dialect)} and hidden_at is null`,
+        [now, now, account, ids],
+      );
+      await sql(
+        `update task set prompt = null, image_urls = '[]', metadata = null, seed = null, webhook_url = null,
+        visibility = 'private', api_key_id = null, traceparent = null, texts_erased_at = ? where ${isAmong("id", dialect)}`,
+        [now, ids],
+      );
+      await updateSearch(
+        sql,
+        dialect,
+        page.map(({ id }) => id),
+      );
+      for (const row of page) await deletePairs(sql, dialect, row);
+      // Long ago: the images expire now.
+      await sql(
+        `insert into reference_upload (account_id, name, uploaded_at)
+        select distinct cast(? as text), name, cast(? as timestamptz) from task_reference
+        where ${isAmong("task_id", dialect)} on conflict (account_id, name) do nothing`,
+        [account, new Date(0), ids],
+      );
+      await sql(`delete from task_reference where ${isAmong("task_id", dialect)}`, [ids]);
+      return ok(branded<TaskId>(page.at(-1) ?? {}, "id"));
+    });
+    return erased._unsafeUnwrap();
+  }
+
+  async eraseEvents(account: AccountId, limit: number): Promise<boolean> {
+    const erased = await this.database.transaction<boolean, never>(async (sql) => {
+      await lockAccount(sql, account);
+      const oldest = "(select number from event where account_id = ? order by number limit ?)";
+      await sql(`delete from webhook_delivery where account_id = ? and number in ${oldest}`, [account, account, limit]);
+      const events = await sql(`delete from event where account_id = ? and number in ${oldest} returning number`, [
+        account,
+        account,
+        limit,
+      ]);
+      if (events.length > 0) return ok(true);
+      await sql("delete from webhook_delivery where account_id = ?", [account]);
+      // Its lanes are named by its endpoints, or by its id and an origin (event-rows.ts). Those of origins belong to
+      // all.
+      const lanes = `${account} `;
+      await sql(
+        `delete from webhook_receiver where name in (select id from webhook_endpoint where account_id = ?)
+        or substr(name, 1, cast(? as integer)) = ?`,
+        [account, lanes.length, lanes],
+      );
+      await sql("delete from webhook_endpoint where account_id = ?", [account]);
+      await sql("update reference_upload set uploaded_at = ? where account_id = ?", [new Date(0), account]);
+      return ok(false);
+    });
+    return erased._unsafeUnwrap();
+  }
+}
+
+const toSummary = (row: Row): AccountSummary => {
+  const account = toAccount(row);
+  return {
+    account,
+    standing: openingStandingOf(account.id, row),
+    closedAt: optional(row, "closed_at", date),
+  };
+};
+
+const toTaskOfAccount = (row: Row): TaskOfAccount => ({ task: toTask(row), isHidden: row.hidden_at !== null });
+
+const storeAdjustment = async (sql: Sql, entry: LedgerEntry, balance: number): Promise<void> => {
+  await insert(sql, "ledger_entry", entryRow(entry));
+  await sql("update account set credits = ? where id = ?", [balance, entry.accountId]);
+};

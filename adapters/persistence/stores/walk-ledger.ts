@@ -1,0 +1,128 @@
+import type { LedgerPart } from "../../../application/ports/stores/ledger-store.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import { type PaidTask, paidTask } from "../../../domain/credits/ledger.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import { standingOf } from "../rows/account-rows.js";
+import { toLedgerEntry } from "../rows/ledger-rows.js";
+import { amount, branded, oneOf, type Row } from "../sql/columns.js";
+import type { Database, Sql } from "../sql/database.js";
+import { isAmong, listOf } from "../sql/dialect-sql.js";
+import { TASK_STATES } from "../tasks/task-rows.js";
+
+/** Accounts that share a snapshot: one for each account would take longer than the reading. */
+const ACCOUNTS = 2_000;
+/** Rows that are in memory at a time. */
+const ROWS = 1_000;
+
+type Visit = (part: LedgerPart) => void;
+/** The accounts of a snapshot: nothing but them is between their ids. */
+type Range = { readonly first: AccountId; readonly last: AccountId };
+
+/** `LedgerStore.walk`. */
+export const walkLedger = async (database: Database, visit: Visit): Promise<void> => {
+  for (let after: AccountId | undefined = "" as AccountId; after !== undefined; ) {
+    const last: AccountId = after;
+    after = await database.snapshot((sql) => walkAccounts(sql, database.dialect, last, visit));
+  }
+};
+
+/** Returns the last account, `undefined` at the end. */
+const walkAccounts = async (
+  sql: Sql,
+  dialect: Database["dialect"],
+  after: AccountId,
+  visit: Visit,
+): Promise<AccountId | undefined> => {
+  const rows = await sql("select id, credits, active_tasks from account where id > ? order by id limit ?", [
+    after,
+    ACCOUNTS,
+  ]);
+  const ids = rows.map((row) => branded<AccountId>(row, "id"));
+  const [first, last] = [ids[0], ids.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  for (const row of rows) {
+    const accountId = branded<AccountId>(row, "id");
+    for (const standing of readable([row], accountId, (row) => standingOf(accountId, row), visit))
+      visit({ kind: "standing", accountId, standing });
+  }
+  await walkTasks(sql, dialect, { first, last }, visit);
+  await walkOtherEntries(sql, { first, last }, visit);
+  for (const accountId of ids) visit({ kind: "end", accountId });
+  return ids.length < ACCOUNTS ? undefined : last;
+};
+
+/** The tasks of the accounts, each with the entries of its account that name it. */
+const walkTasks = async (sql: Sql, dialect: Database["dialect"], { first, last }: Range, visit: Visit) => {
+  for (let after: { account: unknown; task: unknown } | undefined = { account: first, task: "" }; after; ) {
+    const rows: Row[] = await sql(
+      `select id, account_id, state, credits from task where account_id <= ? and (account_id, id) > (?, ?)
+      order by account_id, id limit ?`,
+      [last, after.account, after.task, ROWS],
+    );
+    const tasks = listOf(
+      rows.map(({ id }) => id),
+      dialect,
+    );
+    const entries = await sql(`select * from ledger_entry where ${isAmong("task_id", dialect)}`, [tasks]);
+    const entriesOf = byAccount(entries);
+    for (const [accountId, tasksOfAccount] of byAccount(rows)) {
+      visit({
+        kind: "tasks",
+        accountId,
+        tasks: readable(tasksOfAccount, accountId, toPaidTask, visit),
+        entries: readable(entriesOf.get(accountId) ?? [], accountId, toLedgerEntry, visit),
+      });
+    }
+    const end = rows.at(-1);
+    after = rows.length < ROWS || end === undefined ? undefined : { account: end.account_id, task: end.id };
+  }
+};
+
+/** The entries that name no task, or none of their account. */
+const walkOtherEntries = async (sql: Sql, { first, last }: Range, visit: Visit) => {
+  for (let after: { account: unknown; entry: number } | undefined = { account: first, entry: 0 }; after; ) {
+    const rows: Row[] = await sql(
+      `select *, cast(id as text) as number from ledger_entry where account_id <= ? and (account_id, id) > (?, ?)
+      and (task_id is null or not exists (
+        select 1 from task where task.id = ledger_entry.task_id and task.account_id = ledger_entry.account_id
+      )) order by account_id, id limit ?`,
+      [last, after.account, after.entry, ROWS],
+    );
+    for (const [accountId, entries] of byAccount(rows)) {
+      visit({ kind: "entries", accountId, entries: readable(entries, accountId, toLedgerEntry, visit) });
+    }
+    const end = rows.at(-1);
+    after =
+      rows.length < ROWS || end === undefined ? undefined : { account: end.account_id, entry: Number(end.number) };
+  }
+};
+
+const byAccount = (rows: readonly Row[]): Map<AccountId, Row[]> => {
+  const grouped = new Map<AccountId, Row[]>();
+  for (const row of rows) {
+    const accountId = row.account_id as AccountId;
+    const others = grouped.get(accountId);
+    if (others === undefined) grouped.set(accountId, [row]);
+    else others.push(row);
+  }
+  return grouped;
+};
+
+/** What can be read of the rows. Tells of each other one. */
+const readable = <T>(rows: readonly Row[], accountId: AccountId, read: (row: Row) => T, visit: Visit): T[] =>
+  rows.flatMap((row) => {
+    try {
+      return [read(row)];
+    } catch (error) {
+      visit({ kind: "unreadable", accountId, detail: error instanceof Error ? error.message : String(error) });
+      return [];
+    }
+  });
+
+const toPaidTask = (row: Row): PaidTask =>
+  paidTask(
+    branded<TaskId>(row, "id"),
+    branded<AccountId>(row, "account_id"),
+    oneOf(row, "state", TASK_STATES),
+    amount(row, "credits"),
+  );

@@ -1,0 +1,123 @@
+import { err, ok, type Result } from "neverthrow";
+import { type NotFound, notFound } from "../../../application/errors.js";
+import type { StaleTask, TaskStore } from "../../../application/ports/stores/task-store.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import type { Slug } from "../../../domain/tasks/slug.js";
+import type { ReservedTask, SubmittedTask, Task } from "../../../domain/tasks/task.js";
+import type { Visibility } from "../../../domain/tasks/visibility.js";
+import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
+import { releaseReferences } from "../rows/reference-rows.js";
+import { IS_OUT_OF_SEARCH } from "../schema/indexed-conditions.js";
+import { branded } from "../sql/columns.js";
+import type { Database } from "../sql/database.js";
+import { isAmong, listOf } from "../sql/dialect-sql.js";
+import { writeInOneRoundTrip } from "../sql/write-in-one-round-trip.js";
+import { deletePairs, deleteReadEvents } from "./erase-texts.js";
+import { updateSearch } from "./search-rows.js";
+import type { SqlTaskContext } from "./sql-task-context.js";
+import { moveTask } from "./task-moves.js";
+import { openTaskRows } from "./task-opening.js";
+import { toTask } from "./task-rows.js";
+
+/** Tasks in SQLite or PostgreSQL. */
+export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
+  const { database, turns, observer } = context;
+  return {
+    open: (opening) => openTaskRows(database, turns, opening, observer),
+    move: (current, next, dueAt) => moveTask(context, { current, next, dueAt }),
+    find: (id, owner) => find(database, id, owner),
+    findBySlug: (slug) => findBySlug(database, slug),
+    ended: (ids) => ended(database, ids),
+    setVisibility: (id, owner, visibility) => setVisibility(database, id, owner, visibility),
+    recordCancelWish: (task, now) => recordCancelWish(database, task, now),
+    hide: (id, owner, now) => hide(database, id, owner, now),
+    isHidden: (id, owner) => isHidden(database, id, owner),
+  };
+};
+
+const find = async (database: Database, id: TaskId, owner: AccountId): Promise<Task | undefined> => {
+  const [row] = await database.sql("select * from task where id = ? and account_id = ? and hidden_at is null", [
+    id,
+    owner,
+  ]);
+  return row && toTask(row);
+};
+
+const findBySlug = async (database: Database, slug: Slug): Promise<Task | undefined> => {
+  const [row] = await database.sql("select * from task where slug = ? and hidden_at is null", [slug]);
+  return row && toTask(row);
+};
+
+const ended = async ({ dialect, sql }: Database, ids: readonly TaskId[]): Promise<TaskId[]> => {
+  const rows = await sql(`select id from task where ${isAmong("id", dialect)} and state in ('succeeded', 'failed')`, [
+    listOf(ids, dialect),
+  ]);
+  return rows.map((row) => branded<TaskId>(row, "id"));
+};
+
+const setVisibility = async (
+  database: Database,
+  id: TaskId,
+  owner: AccountId,
+  visibility: Visibility,
+): Promise<Result<void, NotFound>> => {
+  const { dialect } = database;
+  return database.transaction(async (sql) => {
+    const changed = await sql(
+      `update task set visibility = ? where id = ? and account_id = ? and hidden_at is null
+      returning id, ${IS_OUT_OF_SEARCH} as is_out_of_search`,
+      [visibility, id, owner],
+    );
+    if (changed.length === 0) return err(notFound(`There is no task ${id}.`));
+    if (changed[0]?.is_out_of_search) await updateSearch(sql, dialect, [id]);
+    return ok(undefined);
+  });
+};
+
+const recordCancelWish = async (
+  database: Database,
+  task: ReservedTask | SubmittedTask,
+  now: Date,
+): Promise<Result<void, StaleTask>> => {
+  const { id, state } = task;
+  const refusedAt = task.cancelWish?.refusedAt;
+  const [sameRefusal, refusal] = refusedAt === undefined ? ["is null", []] : ["= ?", [refusedAt]];
+  const [sameSubmission, submission] = "submissions" in task ? ["and submissions = ?", [task.submissions]] : ["", []];
+  const rows = await database.sql(
+    `update task set cancel_wanted_at = ?, cancel_refused_at = null,
+    due_at = case when state = 'submitted' and due_at > ? then cast(? as timestamptz) else due_at end
+    where id = ? and state = ? ${sameSubmission} and cancel_refused_at ${sameRefusal} and hidden_at is null
+    returning id`,
+    [now, now, now, id, state, ...submission, ...refusal],
+  );
+  return rows.length === 1 ? ok(undefined) : err({ kind: "stale_task", id });
+};
+
+const hide = async (database: Database, id: TaskId, owner: AccountId, now: Date): Promise<Result<void, NotFound>> => {
+  return database.transaction(async (sql) => {
+    const hidden = await sql(
+      `update task set hidden_at = ?, ${DUE_WHEN_HIDDEN}
+      where id = ? and account_id = ? and hidden_at is null returning id, account_id, metadata, in_search`,
+      [now, now, id, owner],
+    );
+    const [row] = hidden;
+    if (row === undefined) return err(notFound(`There is no task ${id}.`));
+    const { dialect } = database;
+    if (row.in_search) await updateSearch(sql, dialect, [id]);
+    // Long ago: its images expire now, unless they were uploaded again.
+    await writeInOneRoundTrip(sql, dialect, releaseReferences({ id, accountId: owner }, new Date(0)));
+    // Nobody finds it by its metadata or reads its events any more: others would have to skip them.
+    await deletePairs(sql, dialect, row);
+    await deleteReadEvents(sql, dialect, [id]);
+    return ok(undefined);
+  });
+};
+
+const isHidden = async (database: Database, id: TaskId, owner: AccountId): Promise<boolean> => {
+  const rows = await database.sql("select id from task where id = ? and account_id = ? and hidden_at is not null", [
+    id,
+    owner,
+  ]);
+  return rows.length === 1;
+};

@@ -1,0 +1,36 @@
+/**
+ * Orders owners by the work that they got lately, the least first: who has got little does not wait for those who have
+ * got much. Work counts half after each `halfLife` of work for all owners together. So no clock is needed, and what the
+ * owner that has got the most waits for is bounded, even if new owners come for ever.
+ */
+export class LeastServed {
+  private readonly halfLife: number;
+  /** Less than this counts as nothing: then an owner is equal to those who come. */
+  private readonly least: number;
+  private readonly served = new Map<string, number>();
+
+  constructor(halfLife: number, least: number) {
+    this.halfLife = halfLife;
+    this.least = least;
+  }
+
+  /** The owner gets this amount of work. */
+  add(owner: string, amount: number): void {
+    const kept = 0.5 ** (amount / this.halfLife);
+    for (const [other, sum] of this.served) {
+      if (sum * kept < this.least) this.served.delete(other);
+      else this.served.set(other, sum * kept);
+    }
+    this.served.set(owner, this.of(owner) + amount);
+  }
+
+  /** The work that the owner got lately. */
+  of(owner: string): number {
+    return this.served.get(owner) ?? 0;
+  }
+
+  /** Forgets all owners. */
+  clear(): void {
+    this.served.clear();
+  }
+}

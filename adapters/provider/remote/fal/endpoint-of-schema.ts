@@ -1,0 +1,139 @@
+import { err, ok, type Result } from "neverthrow";
+import { RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../../../domain/images/resolution.js";
+import { IMAGE_URLS_MAX } from "../../../../domain/tasks/creation-request.js";
+import type { FalEndpoint, FalInputs } from "./fal-model.js";
+import type { FalSchema, InputShape } from "./fal-schema.js";
+
+/** An endpoint whose inputs were found in its schema, and whether it needs a reference image. */
+export type MappedEndpoint = FalEndpoint & { readonly needsImage: boolean };
+
+/** Inputs of one picture, in an order of preference for those with a choice. */
+const CONSTANTS: Readonly<Record<string, readonly unknown[]>> = {
+  num_images: [1],
+  max_images: [1],
+  output_format: ["png", "jpeg"],
+};
+
+const OPTIONAL = ["seed", "quality", "loras", "mask_url"] as const;
+
+/** What this service sends only if the operator has set it. */
+export type FalExtras = { readonly mask_url: boolean; readonly loras: boolean };
+
+/** Finds in an endpoint's schema how to ask it for a panorama. The error says what it lacks. */
+export const endpointOfSchema = (id: string, schema: FalSchema, extras: FalExtras): Result<MappedEndpoint, string> => {
+  if (!schema.inputs.has("prompt")) return err("has no input prompt");
+  // Endpoints that paint by a mask alone make a picture of the size of the canvas.
+  const sizes = sizesIn(schema) ?? (extras.mask_url && schema.inputs.has("mask_url") ? forEach(() => ({})) : undefined);
+  if (sizes === undefined) return err("has neither an image_size with width and height nor the aspect_ratio 2:1");
+  const references = referencesIn(schema);
+  const inputs = Object.fromEntries(
+    Object.entries(CONSTANTS).flatMap(([name, values]) => {
+      const value = values.find((one) => allows(schema.inputs.get(name), one));
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+  const promptCharactersMax = Math.min(...numbers(schema.inputs.get("prompt"), "maxLength"));
+  const endpoint: FalEndpoint = {
+    id,
+    ...(references && { references }),
+    sizes,
+    takes: OPTIONAL.filter((name) => schema.inputs.has(name)),
+    ...(schema.required.includes("mask_url") && { needsMask: true }),
+    inputs,
+    ...(Number.isFinite(promptCharactersMax) && { promptCharactersMax }),
+  };
+  const missing = missingIn(endpoint, schema, extras);
+  if (missing.length > 0) return err(`needs the inputs ${missing.join(", ")}, which this service does not send`);
+  return ok({ ...endpoint, needsImage: references !== undefined && schema.required.includes(references.input) });
+};
+
+/** Compares what is known of an endpoint with its schema. The error says what is different. */
+export const verifyEndpoint = (endpoint: FalEndpoint, schema: FalSchema, extras: FalExtras): Result<void, string> => {
+  const unknown = [...namesOf(endpoint)].filter((name) => !schema.inputs.has(name));
+  if (unknown.length > 0) return err(`does not know the inputs ${unknown.join(", ")}`);
+  const missing = missingIn(endpoint, schema, extras);
+  if (missing.length > 0) return err(`needs the inputs ${missing.join(", ")}, which this service does not send`);
+  const { references } = endpoint;
+  const itemsMax = references && Math.min(...numbers(schema.inputs.get(references.input), "maxItems"));
+  if (references?.input === "image_urls" && (itemsMax ?? 0) < Math.min(IMAGE_URLS_MAX, references.max)) {
+    return err(`keeps ${itemsMax} reference images`);
+  }
+  const sent = [endpoint.inputs, ...Object.values(endpoint.sizes)].flatMap((inputs) => Object.entries(inputs));
+  const refused = sent.find(([name, value]) => !allows(schema.inputs.get(name), value));
+  return refused === undefined ? ok(undefined) : err(`does not allow ${refused[0]}=${JSON.stringify(refused[1])}`);
+};
+
+const missingIn = (endpoint: FalEndpoint, { required }: FalSchema, extras: FalExtras): readonly string[] => {
+  const sent = namesOf(endpoint);
+  return required.filter((name) => !sent.has(name) || extras[name as keyof FalExtras] === false);
+};
+
+const namesOf = ({ references, sizes, takes, inputs }: FalEndpoint): ReadonlySet<string> =>
+  new Set([
+    "prompt",
+    ...(references === undefined ? [] : [references.input]),
+    ...takes,
+    ...[inputs, ...Object.values(sizes)].flatMap(Object.keys),
+  ]);
+
+/** Whether an input may have this value: a value of a list, if it has one, or an object if one of its shapes is one. */
+export const allows = (shapes: readonly InputShape[] | undefined, value: unknown): boolean =>
+  shapes?.some(({ enum: values, properties, type }) => {
+    if (typeof value === "object") return properties !== undefined || type === "object";
+    return values === undefined ? properties === undefined && type !== "null" : values.includes(value);
+  }) === true;
+
+const numbers = (shapes: readonly InputShape[] = [], name: "maxItems" | "maxLength"): readonly number[] =>
+  shapes.flatMap((shape) => shape[name] ?? []);
+
+const referencesIn = ({ inputs }: FalSchema): FalEndpoint["references"] => {
+  // Without a stated number it is ours: fal's endpoints for several images keep at least three.
+  const max = Math.min(IMAGE_URLS_MAX, ...numbers(inputs.get("image_urls"), "maxItems"));
+  if (inputs.has("image_urls")) return { input: "image_urls", max };
+  return inputs.has("image_url") ? { input: "image_url", max: 1 } : undefined;
+};
+
+const sizesIn = (schema: FalSchema): FalEndpoint["sizes"] | undefined => imageSizesIn(schema) ?? ratiosIn(schema);
+
+const imageSizesIn = ({ inputs, shapesOf }: FalSchema): FalEndpoint["sizes"] | undefined => {
+  const free = inputs.get("image_size")?.find(({ properties }) => properties?.width && properties.height);
+  const edges = [free?.properties?.width, free?.properties?.height].map(shapesOf);
+  if (free === undefined) return undefined;
+  const [width = [], height = []] = edges;
+  const largest = RESOLUTION_NAMES.findLast((name) => {
+    const { widthPixels, heightPixels } = RESOLUTIONS[name];
+    return isWithin(width, widthPixels) && isWithin(height, heightPixels);
+  });
+  if (largest === undefined) return undefined;
+  return forEach((resolution) => {
+    const { widthPixels, heightPixels } = RESOLUTIONS[resolution];
+    const fits = isWithin(width, widthPixels) && isWithin(height, heightPixels);
+    const size = fits ? { widthPixels, heightPixels } : RESOLUTIONS[largest];
+    return { image_size: { width: size.widthPixels, height: size.heightPixels } };
+  });
+};
+
+const isWithin = (shapes: readonly InputShape[], pixels: number): boolean =>
+  shapes.every(({ minimum = 0, maximum = Number.POSITIVE_INFINITY }) => minimum <= pixels && pixels <= maximum);
+
+const ratiosIn = ({ inputs }: FalSchema): FalEndpoint["sizes"] | undefined => {
+  const ratios = inputs.get("aspect_ratio");
+  if (ratios === undefined || !valuesOf(ratios).includes("2:1")) return undefined;
+  const known = valuesOf(inputs.get("resolution"));
+  const named = RESOLUTION_NAMES.map((name) => known.find((value) => String(value).toLowerCase() === name));
+  return forEach((resolution) => {
+    const at = RESOLUTION_NAMES.indexOf(resolution);
+    // The next larger one, or else the largest.
+    const value = named.slice(at).find((one) => one !== undefined) ?? named.findLast((one) => one !== undefined);
+    return { aspect_ratio: "2:1", ...(value !== undefined && { resolution: value }) };
+  });
+};
+
+const valuesOf = (shapes: readonly InputShape[] = []): readonly unknown[] =>
+  shapes.flatMap((shape) => shape.enum ?? []);
+
+const forEach = (inputs: (resolution: Resolution) => FalInputs): FalEndpoint["sizes"] => ({
+  "1k": inputs("1k"),
+  "2k": inputs("2k"),
+  "4k": inputs("4k"),
+});

@@ -1,0 +1,58 @@
+import type { Resolution } from "../../../../domain/images/resolution.js";
+import { type Abilities, ALL_ABILITIES } from "../../../../domain/tasks/abilities.js";
+import { leadingCharacters } from "../leading-prompt.js";
+
+/** Inputs of an endpoint, by name. */
+export type FalInputs = Readonly<Record<string, unknown>>;
+
+/** What fal needs to make a panorama at one of its endpoints. */
+export type FalEndpoint = {
+  /** Such as `fal-ai/flux-2/edit`. */
+  readonly id: string;
+  /** The input for reference images, and how many of them it keeps. Absent if it makes pictures from text alone. */
+  readonly references?: { readonly input: "image_urls" | "image_url"; readonly max: number };
+  /** The inputs that say the size. */
+  readonly sizes: Readonly<Record<Resolution, FalInputs>>;
+  /** Inputs without which it still makes a picture. `seed` is our mark in fal's list of requests. */
+  readonly takes: readonly ("seed" | "quality" | "loras" | "mask_url")[];
+  /** It paints by a mask alone: it ignores what the mask lets it paint. */
+  readonly needsMask?: boolean;
+  /** Inputs that are the same in every request. */
+  readonly inputs: FalInputs;
+  /** In characters. Absent if fal states none that is below ours. */
+  readonly promptCharactersMax?: number;
+};
+
+/** A model is a pair of endpoints, for requests without and with reference images. At least one of them is there. */
+export type FalModel = {
+  readonly text?: FalEndpoint;
+  readonly images?: FalEndpoint;
+  /** How a model that was trained on panoramas wants prompts to begin. Absent if the model must be led. */
+  readonly prefix?: string;
+};
+
+export const endpointsOf = ({ text, images }: FalModel): readonly FalEndpoint[] =>
+  [...new Set([text, images])].filter((endpoint) => endpoint !== undefined);
+
+/** The endpoint for a request with this number of reference images. */
+export const endpointFor = ({ text, images }: FalModel, references: number): FalEndpoint | undefined =>
+  references === 0 ? text : images;
+
+/**
+ * What the model keeps of a request. As `canvas`, its reference images are one picture, whatever their number.
+ * `promptTemplate` replaces the one of leading-prompt.ts.
+ */
+export const falAbilities = (
+  model: FalModel,
+  references: "separate" | "canvas",
+  promptTemplate: string | undefined,
+): Abilities => {
+  const limits = endpointsOf(model).map(({ promptCharactersMax = Number.POSITIVE_INFINITY }) => promptCharactersMax);
+  const ours = model.prefix === undefined ? leadingCharacters(promptTemplate) : `${model.prefix}, `.length;
+  const picturesMax = model.images?.references?.max ?? 0;
+  return {
+    imagesMin: model.text === undefined ? 1 : 0,
+    imagesMax: references === "canvas" ? ALL_ABILITIES.imagesMax : Math.min(ALL_ABILITIES.imagesMax, picturesMax),
+    promptCharactersMax: Math.min(ALL_ABILITIES.promptCharactersMax, Math.min(...limits) - ours),
+  };
+};

@@ -1,0 +1,24 @@
+import type { SubmissionFailure } from "../../../../application/ports/generation-provider.js";
+
+/** Why a reference image cannot be sent: a reason for the log, or the failure of the creation. */
+export type ReferenceFailure = string | SubmissionFailure;
+
+/** Nothing is sent, because the customer must change a reference image. */
+export const unusableReference = (reason: string): SubmissionFailure => ({
+  kind: "refused",
+  reason,
+  cause: "reference_unusable",
+});
+
+/** Nothing is sent, because a reference image cannot be read from its URL. */
+export const unreachableReference = (reason: string): SubmissionFailure => ({
+  kind: "refused",
+  reason,
+  cause: "reference_unreachable",
+});
+
+/** Says which of the reference images a failure is about, if it is about one. */
+export const ofImage =
+  (imageIndex: number) =>
+  (failure: ReferenceFailure): ReferenceFailure =>
+    typeof failure === "string" || failure.cause === undefined ? failure : { ...failure, imageIndex };

@@ -1,0 +1,24 @@
+import { createHash } from "node:crypto";
+import { err, ok, type Result } from "neverthrow";
+import { type ImageType, imageTypeOf } from "../../../../domain/images/image-type.js";
+import type { CreationContext } from "../dialect.js";
+import { referenceBytes } from "./reference-bytes.js";
+import { type ReferenceFailure, unusableReference } from "./reference-failure.js";
+
+export type ReferenceFile = { readonly name: string; readonly type: ImageType; readonly bytes: Uint8Array };
+
+/**
+ * A reference image as a file for an upload. The same image has the same name, so a server stores it once.
+ */
+export const referenceFile = async (
+  url: string,
+  { storage, publicFetch }: Pick<CreationContext, "storage" | "publicFetch">,
+): Promise<Result<ReferenceFile, ReferenceFailure>> => {
+  const read = await referenceBytes(storage, publicFetch, url);
+  if (read.isErr()) return err(read.error);
+  const bytes = read.value;
+  const type = imageTypeOf(bytes);
+  if (type === undefined) return err(unusableReference("a reference image is not a JPEG, PNG or WebP"));
+  const name = `${createHash("sha256").update(bytes).digest("hex")}.${type.slice("image/".length)}`;
+  return ok({ name, type, bytes });
+};

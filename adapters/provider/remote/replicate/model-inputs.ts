@@ -1,0 +1,126 @@
+import { err, ok, type Result } from "neverthrow";
+import { z } from "zod";
+import { type PixelSize, RESOLUTIONS, type Resolution } from "../../../../domain/images/resolution.js";
+import { IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../../../domain/tasks/abilities.js";
+
+/** How a model is asked for a panorama: what its schema says of its inputs. */
+export type ModelInputs = {
+  /** Sent with every prediction. */
+  readonly constants: Readonly<Record<string, unknown>>;
+  readonly sizes: Readonly<Record<Resolution, PixelSize>>;
+  /**
+   * A `list` has one element for each reference image. A LoRA of the platform's trainer has one `canvas`, which the
+   * result gets its shape from, and perhaps a mask.
+   */
+  readonly references:
+    | { readonly kind: "list"; readonly input: string; readonly max: number }
+    | { readonly kind: "canvas"; readonly hasMask: boolean }
+    | { readonly kind: "none" };
+  /** Whether it takes a seed, by which a lost submission is found. */
+  readonly hasSeed: boolean;
+  readonly promptCharactersMax: number;
+};
+
+const property = z.looseObject({
+  type: z.string().optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  maxItems: z.number().optional(),
+  maxLength: z.number().optional(),
+  enum: z.array(z.unknown()).optional(),
+  items: z.looseObject({ type: z.string().optional(), format: z.string().optional() }).optional(),
+  /** The list of allowed values stands in a schema of its own. */
+  allOf: z.array(z.looseObject({ $ref: z.string().optional() })).optional(),
+});
+type Property = z.infer<typeof property>;
+
+/** `openapi_schema` of a version, as far as it is read. */
+export const modelSchema = z.object({
+  components: z.object({
+    schemas: z
+      .object({
+        Input: z.object({ properties: z.record(z.string(), property), required: z.array(z.string()).optional() }),
+      })
+      .catchall(z.looseObject({ enum: z.array(z.unknown()).optional() })),
+  }),
+});
+type Schemas = z.infer<typeof modelSchema>["components"]["schemas"];
+
+/** Of the inputs that models have beside those for prompt, pictures and size: what one good panorama needs. */
+const PREFERRED: Readonly<Record<string, readonly unknown[]>> = {
+  num_outputs: [1],
+  max_images: [1],
+  sequential_image_generation: ["disabled"],
+  // It would rewrite the customer's prompt.
+  enhance_prompt: [false],
+  prompt_upsampling: [false],
+  // Custom sizes of the trainer's models need it off.
+  go_fast: [false],
+  output_format: ["png", "jpg", "jpeg"],
+  output_quality: [95],
+};
+
+/** Edges of a picture are multiples of it. */
+const STEP_PIXELS = 16;
+
+/** Finds how to ask a model for a panorama. The error completes "the model ...". */
+export const modelInputs = ({ components: { schemas } }: z.infer<typeof modelSchema>): Result<ModelInputs, string> => {
+  const { properties, required = [] } = schemas.Input;
+  if (properties.prompt === undefined) return err("has no input prompt");
+  const custom = ["size", "aspect_ratio"].find((name) => allows(schemas, properties[name], "custom"));
+  const { width, height } = properties;
+  if (custom === undefined || width === undefined || height === undefined) {
+    return err("takes no width and height of its own: neither size nor aspect_ratio can be custom");
+  }
+  const sizes = sizesWithin(
+    Math.max(width.minimum ?? 0, (height.minimum ?? 0) * 2),
+    Math.min(width.maximum ?? Number.POSITIVE_INFINITY, (height.maximum ?? Number.POSITIVE_INFINITY) * 2),
+  );
+  if (sizes === undefined) return err("makes no picture that is twice as wide as high");
+  const chosen = Object.entries(PREFERRED).flatMap(([name, values]) => {
+    const value = values.find((one) => allows(schemas, properties[name], one));
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const references = referencesIn(properties);
+  const constants = { [custom]: "custom", ...Object.fromEntries(chosen) };
+  const sent = new Set([...Object.keys(constants), "prompt", "width", "height", "seed"]);
+  const unknown = required.filter((name) => !sent.has(name));
+  if (unknown.length > 0) return err(`needs the inputs ${unknown.join(", ")}, which this service does not send`);
+  const promptCharactersMax = Math.min(PROMPT_CHARACTERS_MAX, properties.prompt.maxLength ?? PROMPT_CHARACTERS_MAX);
+  return ok({ constants, sizes, references, hasSeed: properties.seed !== undefined, promptCharactersMax });
+};
+
+/** A list of URLs, or the one image of the models that the platform's trainer makes. */
+const referencesIn = (properties: Readonly<Record<string, Property>>): ModelInputs["references"] => {
+  const list = Object.entries(properties).find(
+    ([, { type, items }]) => type === "array" && items?.type === "string" && items.format === "uri",
+  );
+  if (list !== undefined) {
+    const [input, { maxItems = IMAGE_URLS_MAX }] = list;
+    return { kind: "list", input, max: Math.min(IMAGE_URLS_MAX, maxItems) };
+  }
+  return properties.image !== undefined && properties.prompt_strength !== undefined
+    ? { kind: "canvas", hasMask: properties.mask !== undefined }
+    : { kind: "none" };
+};
+
+/** Whether an input exists, and takes this value. */
+const allows = (schemas: Schemas, input: Property | undefined, value: unknown): boolean => {
+  if (input === undefined) return false;
+  const values = input.enum ?? input.allOf?.map(({ $ref }) => schemas[$ref?.split("/").at(-1) ?? ""]?.enum)[0];
+  if (values !== undefined) return values.includes(value);
+  const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = input;
+  return value !== "custom" && (typeof value !== "number" || (value >= minimum && value <= maximum));
+};
+
+/** The sizes to ask for, with a width within limits: the service scales a result to the exact size. */
+const sizesWithin = (widthMin: number, widthMax: number): ModelInputs["sizes"] | undefined => {
+  const least = Math.ceil(widthMin / 2 / STEP_PIXELS) * STEP_PIXELS;
+  const most = Math.floor(widthMax / 2 / STEP_PIXELS) * STEP_PIXELS;
+  if (least > most) return undefined;
+  const sizeOf = (resolution: Resolution): PixelSize => {
+    const heightPixels = Math.min(most, Math.max(least, RESOLUTIONS[resolution].heightPixels));
+    return { widthPixels: 2 * heightPixels, heightPixels };
+  };
+  return { "1k": sizeOf("1k"), "2k": sizeOf("2k"), "4k": sizeOf("4k") };
+};

@@ -1,0 +1,103 @@
+import { err, ok, Result } from "neverthrow";
+import { z } from "zod";
+import type { GenerationOrder } from "../../../../application/ports/generation-provider.js";
+import { jsonOf } from "../answers/body.js";
+import { nonEmpty } from "../answers/non-empty.js";
+import { correlationSeed } from "../correlation-seed.js";
+import type { CreationContext } from "../dialect.js";
+import { dataUri } from "../images/data-uri.js";
+import { paintMask, panoramaCanvas } from "../images/panorama-canvas.js";
+import { ofImage, type ReferenceFailure } from "../images/reference-failure.js";
+import { referenceFile } from "../images/reference-file.js";
+import { type HostedImages, referenceInput } from "../images/reference-input.js";
+import type { ModelInputs } from "./model-inputs.js";
+
+/** `TOK` is the trigger word of FLUX models that the platform's trainer has made. */
+const LORA_PREFIX = "TOK, 360 degree equirectangular panorama, seamless";
+/** Of 0 to 1, where 1 ignores the given image. The default of the models, 0.8, repaints most of it. */
+const UNMASKED_PROMPT_STRENGTH = 0.6;
+/** For the area outside the mask: its plain colour needs no keeping. */
+const MASKED_PROMPT_STRENGTH = 0.95;
+/** Replicate takes data URIs of at most 256 kB; base64 turns three bytes into four characters. */
+const DATA_URI_BYTES_MAX = 190_000;
+
+const uploadedSchema = z.object({ urls: z.object({ get: nonEmpty }) });
+
+/** The input of a prediction. */
+export const predictionInput = async (
+  { constants, sizes, references, hasSeed }: ModelInputs,
+  { taskId, request }: GenerationOrder,
+  context: CreationContext,
+): Promise<Result<object, ReferenceFailure>> => {
+  const { widthPixels: width, heightPixels: height } = sizes[request.resolution];
+  const settings = { ...constants, width, height, ...(hasSeed && { seed: correlationSeed(taskId) }) };
+  const { imageUrls, prompt } = request;
+  switch (references.kind) {
+    case "list": {
+      if (imageUrls.length > references.max) return err(tooMany(references.max));
+      const given = imageUrls.map(async (url, index) => (await referenceOf(url, context)).mapErr(ofImage(index)));
+      const images = Result.combine(await Promise.all(given));
+      return images.map((urls) => ({
+        ...settings,
+        prompt: context.promptFor(request),
+        ...(urls.length > 0 && { [references.input]: urls }),
+      }));
+    }
+    case "canvas": {
+      if (imageUrls.length > 1) return err(tooMany(1));
+      const [url] = imageUrls;
+      const image = url === undefined ? ok({}) : await canvasOf(context.storage, url, references.hasMask);
+      const text = prompt === undefined ? LORA_PREFIX : `${LORA_PREFIX}, ${prompt}`;
+      return image.map((given) => ({ ...settings, prompt: text, ...given }));
+    }
+    case "none":
+      if (imageUrls.length > 0) return err(tooMany(0));
+      return ok({ ...settings, prompt: context.promptFor(request) });
+  }
+};
+
+/** The schema was read after the request was admitted. */
+const tooMany = (max: number): string => `the model keeps at most ${max} reference images; nothing was sent`;
+
+/**
+ * A small image of this service as a data URI, a larger one as a file that is uploaded first, both with all their
+ * bytes. The URL of another host is passed on.
+ */
+const referenceOf = async (url: string, context: CreationContext): Promise<Result<string, ReferenceFailure>> => {
+  if (context.storage.nameOf(url) === undefined) return ok(url);
+  const read = await referenceFile(url, context);
+  if (read.isErr()) return err(read.error);
+  const { name, type, bytes } = read.value;
+  if (bytes.length <= DATA_URI_BYTES_MAX) return ok(dataUri(type, bytes));
+  const sent = await context.upload("/files", { fields: {}, file: { field: "content", name, type, bytes } });
+  const file = sent.andThen(jsonOf).mapErr(({ reason }) => `the upload of a reference image: ${reason}`);
+  return file.andThen((body) => {
+    const { data } = uploadedSchema.safeParse(body);
+    return data === undefined ? err("the answer to the upload of a reference image has no URL") : ok(data.urls.get);
+  });
+};
+
+type CanvasInputs = { readonly image: string; readonly mask?: string; readonly prompt_strength: number };
+
+/**
+ * The inputs for a reference image. It is on a canvas, because the result gets the shape of this image. A photo is kept
+ * by a mask if the version has one; anything else is kept by a low `prompt_strength`.
+ */
+const canvasOf = async (
+  storage: HostedImages,
+  url: string,
+  hasMask: boolean,
+): Promise<Result<CanvasInputs, ReferenceFailure>> => {
+  const given = await referenceInput(storage, url, async (bytes): Promise<Result<string | CanvasInputs, string>> => {
+    const canvas = await panoramaCanvas(bytes);
+    if (canvas.isErr()) return err(canvas.error);
+    const { jpeg, photo } = canvas.value;
+    const image = dataUri("image/jpeg", jpeg);
+    if (!hasMask || photo === undefined) return ok(image);
+    const mask = dataUri("image/png", await paintMask(photo));
+    return ok({ image, mask, prompt_strength: MASKED_PROMPT_STRENGTH });
+  });
+  return given.map((image) =>
+    typeof image === "string" ? { image, prompt_strength: UNMASKED_PROMPT_STRENGTH } : image,
+  );
+};

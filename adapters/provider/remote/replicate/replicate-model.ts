@@ -1,0 +1,85 @@
+import { err, ok, type Result } from "neverthrow";
+import { z } from "zod";
+import { parseBody } from "../answers/body.js";
+import type { Read } from "../dialect.js";
+import type { CheckFailure } from "../remote-options.js";
+import { checkedJson, misconfigured, unchecked } from "../start-check.js";
+import { type ModelInputs, modelInputs, modelSchema } from "./model-inputs.js";
+
+/** `version`: what predictions run, the id of a version, or the name of an official model. */
+export type KnownModel = { readonly version: string; readonly inputs: ModelInputs };
+
+const versionSchema = z.object({ id: z.string(), openapi_schema: modelSchema });
+const publishedSchema = z.object({ latest_version: versionSchema.nullable() });
+type Version = z.infer<typeof versionSchema>;
+
+const VERSION_ID = /^[0-9a-f]{64}$/;
+
+/**
+ * Finds the schema of `model` and the version that its predictions run: the one in its name, or the latest one, because
+ * only official models can be run by their name alone. Reads it once; the model stays as it is until the service starts
+ * again.
+ */
+export class ReplicateModel {
+  /** `owner/name` or `owner/name:version`. */
+  private readonly model: string;
+  /** Undefined until it was read. */
+  known: KnownModel | undefined;
+  private reading: Promise<Result<KnownModel, CheckFailure>> | undefined;
+
+  constructor(model: string) {
+    this.model = model;
+  }
+
+  /** `owner/name`. */
+  get name(): string {
+    return this.model.split(":")[0] ?? "";
+  }
+
+  /** Concurrent calls share one read. After a failure the next call reads again. */
+  async find(read: Read): Promise<Result<KnownModel, CheckFailure>> {
+    if (this.known !== undefined) return ok(this.known);
+    this.reading ??= this.read(read).finally(() => {
+      this.reading = undefined;
+    });
+    return this.reading;
+  }
+
+  private async read(read: Read): Promise<Result<KnownModel, CheckFailure>> {
+    const { model, name } = this;
+    const versionId = model.split(":")[1];
+    const answer = await read(versionId === undefined ? `/models/${name}` : `/models/${name}/versions/${versionId}`);
+    if (answer.isOk() && answer.value.status === 404) {
+      const what = versionId === undefined ? "model" : "version of a model";
+      return err(misconfigured(`REPLICATE_MODEL=${model}: the provider has no such ${what}; set one that it has`));
+    }
+    const json = checkedJson(answer, "REPLICATE_API_KEY");
+    const version = json.andThen((body) =>
+      parseBody<Version | null>(
+        versionId === undefined ? publishedSchema.transform(({ latest_version }) => latest_version) : versionSchema,
+        "a model with its inputs",
+        body,
+      ).mapErr(({ reason }) => unchecked(reason)),
+    );
+    return version
+      .andThen((found) => this.usable(found, versionId !== undefined))
+      .map((known) => {
+        this.known = known;
+        return known;
+      });
+  }
+
+  private usable(version: Version | null, isNamed: boolean): Result<KnownModel, CheckFailure> {
+    const cannot = (why: string) =>
+      misconfigured(`REPLICATE_MODEL=${this.model}: the model ${why}; set bytedance/seedream-4 or another model`);
+    if (version === null) return err(cannot("has no version that can be run"));
+    const inputs = modelInputs(version.openapi_schema).mapErr(cannot);
+    return inputs.andThen((found): Result<KnownModel, CheckFailure> => {
+      // The trainer's models have versions of their owners. Those with lists of pictures are official ones.
+      if (found.references.kind !== "canvas" && !isNamed) return ok({ version: this.name, inputs: found });
+      return VERSION_ID.test(version.id)
+        ? ok({ version: version.id, inputs: found })
+        : err(unchecked("the answer is not a version of a model"));
+    });
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * A bundled workflow: Qwen-Image 2512 with the LoRA `ProGamerGov/qwen-360-diffusion`, which was trained at
+ * 2048 × 1024. PROVIDERS.md says which files it needs, and where they go.
+ */
+export const QWEN_IMAGE_360 = {
+  "1": {
+    class_type: "UNETLoader",
+    inputs: { unet_name: "qwen_image_2512_fp8_e4m3fn.safetensors", weight_dtype: "default" },
+  },
+  "2": {
+    class_type: "LoraLoaderModelOnly",
+    inputs: {
+      model: ["1", 0],
+      lora_name: "qwen-360-diffusion-2512-int8-bf16-v2.safetensors",
+      strength_model: 1,
+    },
+  },
+  "3": { class_type: "ModelSamplingAuraFlow", inputs: { model: ["2", 0], shift: 3.1 } },
+  "4": {
+    class_type: "CLIPLoader",
+    inputs: { clip_name: "qwen_2.5_vl_7b_fp8_scaled.safetensors", type: "qwen_image", device: "default" },
+  },
+  "5": { class_type: "VAELoader", inputs: { vae_name: "qwen_image_vae.safetensors" } },
+  "6": {
+    class_type: "CLIPTextEncode",
+    inputs: { clip: ["4", 0], text: "360 degree panorama with equirectangular projection, {prompt}" },
+  },
+  "7": { class_type: "CLIPTextEncode", inputs: { clip: ["4", 0], text: "{negative_prompt}" } },
+  "8": {
+    class_type: "EmptySD3LatentImage",
+    inputs: { width: "{width}", height: "{height}", batch_size: 1 },
+  },
+  "9": {
+    class_type: "KSampler",
+    inputs: {
+      model: ["3", 0],
+      positive: ["6", 0],
+      negative: ["7", 0],
+      latent_image: ["8", 0],
+      seed: "{seed}",
+      steps: 30,
+      cfg: 4,
+      sampler_name: "euler",
+      scheduler: "simple",
+      denoise: 1,
+    },
+  },
+  "10": { class_type: "VAEDecode", inputs: { samples: ["9", 0], vae: ["5", 0] } },
+  "11": { class_type: "SaveImage", inputs: { images: ["10", 0], filename_prefix: "panorama" } },
+} as const;

@@ -1,0 +1,50 @@
+const PHOTOS = { image1: ["21", 0], image2: ["22", 0], image3: ["23", 0] };
+
+/**
+ * A bundled workflow: Qwen-Image-Edit 2511, which keeps up to three photos and also paints from text alone. It was not
+ * trained on panoramas, so it gets the leading prompt. PROVIDERS.md says which files it needs, and where they go.
+ */
+export const QWEN_IMAGE_EDIT = {
+  "1": {
+    class_type: "UNETLoader",
+    inputs: { unet_name: "qwen_image_edit_2511_bf16.safetensors", weight_dtype: "default" },
+  },
+  "3": { class_type: "ModelSamplingAuraFlow", inputs: { model: ["1", 0], shift: 3.1 } },
+  "4": {
+    class_type: "CLIPLoader",
+    inputs: { clip_name: "qwen_2.5_vl_7b_fp8_scaled.safetensors", type: "qwen_image", device: "default" },
+  },
+  "5": { class_type: "VAELoader", inputs: { vae_name: "qwen_image_vae.safetensors" } },
+  "21": { class_type: "LoadImage", inputs: { image: "{image1?}" } },
+  "22": { class_type: "LoadImage", inputs: { image: "{image2?}" } },
+  "23": { class_type: "LoadImage", inputs: { image: "{image3?}" } },
+  "6": {
+    class_type: "TextEncodeQwenImageEditPlus",
+    inputs: { clip: ["4", 0], vae: ["5", 0], prompt: "{leading_prompt}", ...PHOTOS },
+  },
+  "7": {
+    class_type: "TextEncodeQwenImageEditPlus",
+    inputs: { clip: ["4", 0], vae: ["5", 0], prompt: "{negative_prompt}", ...PHOTOS },
+  },
+  "8": {
+    class_type: "EmptySD3LatentImage",
+    inputs: { width: "{width}", height: "{height}", batch_size: 1 },
+  },
+  "9": {
+    class_type: "KSampler",
+    inputs: {
+      model: ["3", 0],
+      positive: ["6", 0],
+      negative: ["7", 0],
+      latent_image: ["8", 0],
+      seed: "{seed}",
+      steps: 40,
+      cfg: 4,
+      sampler_name: "euler",
+      scheduler: "simple",
+      denoise: 1,
+    },
+  },
+  "10": { class_type: "VAEDecode", inputs: { samples: ["9", 0], vae: ["5", 0] } },
+  "11": { class_type: "SaveImage", inputs: { images: ["10", 0], filename_prefix: "panorama" } },
+};

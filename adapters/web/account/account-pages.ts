@@ -1,0 +1,253 @@
+import { ok } from "neverthrow";
+import type { Visitor } from "../../../application/accounts/find-session.js";
+import type { AccountOverview } from "../../../application/accounts/read-account.js";
+import type { UseCases } from "../../../application/create-application.js";
+import type { PaymentsUnavailable } from "../../../application/ports/payments.js";
+import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
+import { type CreditPack, packOf } from "../../../domain/credits/credit-pack.js";
+import { type LedgerEntry, parseLedgerCursor } from "../../../domain/credits/ledger.js";
+import { parseLowBalanceThreshold } from "../../../domain/credits/low-balance.js";
+import { parseOrderId, type TooManyPendingOrders } from "../../../domain/credits/order.js";
+import type { InvalidRequest } from "../../../domain/invalid-request.js";
+import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import { viewerPath } from "../../../domain/tasks/slug.js";
+import type { Task } from "../../../domain/tasks/task.js";
+import type { Page, PageBody, PageReply } from "../../web-page/page.js";
+import { shortened } from "../../wording/shortened.js";
+import { admitWrite } from "../admit-write.js";
+import { dateOf, timeOf } from "../date.js";
+import { errorBox } from "../error-box.js";
+import { fieldMessage } from "../field-message.js";
+import { type Html, html } from "../html.js";
+import { hiddenToken, type Layout } from "../layout.js";
+import { redirect } from "../redirect.js";
+import { type SessionGuard, STALE_FORM } from "../session-guard.js";
+import { accountNav } from "./account-nav.js";
+
+type Parts = {
+  readonly accounts: Pick<UseCases["accounts"], "read" | "setLowBalance">;
+  readonly panoramas: Pick<UseCases["panoramas"], "read">;
+  readonly credits: Pick<UseCases["credits"], "buy">;
+  readonly rateLimits: RateLimits;
+  readonly guard: SessionGuard;
+  readonly layout: Layout;
+  readonly policy: Pick<PanoramaPolicy, "packs">;
+};
+
+/** The checkout page of the payment service, to which the order form redirects. */
+const CHECKOUT_ORIGINS = ["https://checkout.stripe.com"];
+
+/** `/account`: balance with its threshold, orders and activity. */
+export const accountPages = (parts: Parts): readonly Page[] => {
+  const { guard } = parts;
+  const forms = {
+    stale: (_request: PageBody, visitor: Visitor) => accountPage(parts, 403, visitor, { error: STALE_FORM }),
+    back: () => "/account",
+  };
+  return [
+    {
+      method: "GET",
+      path: "/account",
+      body: "none",
+      handle: guard.member(async ({ query }, visitor) =>
+        accountPage(parts, 200, visitor, { notice: NOTICES[query.get("order") ?? ""], query }),
+      ),
+    },
+    {
+      method: "POST",
+      path: "/account/orders",
+      body: "fields",
+      handle: guard.memberForm(async ({ form }, visitor) => {
+        const limited = await admitWrite(parts, visitor);
+        if (limited !== undefined) return limited;
+        const pack = packOf(Number(form.get("credits")), parts.policy.packs);
+        if (pack === undefined) return refusal(parts, visitor, { kind: "not_for_sale" });
+        const placed = await parts.credits.buy(visitor.account, pack);
+        return placed.match(
+          ({ checkoutUrl }) => redirect(checkoutUrl ?? "/account?order=placed"),
+          (refused) => refusal(parts, visitor, refused),
+        );
+      }, forms),
+    },
+    {
+      method: "POST",
+      path: "/account/low-balance",
+      body: "fields",
+      handle: guard.memberForm(async ({ form }, visitor) => {
+        const limited = await admitWrite(parts, visitor);
+        if (limited !== undefined) return limited;
+        const text = (form.get("credits") ?? "").trim();
+        const threshold = text === "" ? ok(undefined) : parseLowBalanceThreshold(text);
+        if (threshold.isErr()) return refusal(parts, visitor, threshold.error, text);
+        const set = await parts.accounts.setLowBalance(visitor.account.id, threshold.value);
+        return set.isErr() ? parts.layout.notFound(visitor) : redirect("/account");
+      }, forms),
+    },
+  ];
+};
+
+/** The number of credits is not that of a pack. */
+type NotForSale = { readonly kind: "not_for_sale" };
+
+type Refusal = InvalidRequest | NotForSale | TooManyPendingOrders | PaymentsUnavailable;
+
+/** A refusal without a status and a sentence does not compile. */
+const refusals: {
+  readonly [Kind in Refusal["kind"]]: readonly [number, (refused: Extract<Refusal, { kind: Kind }>) => string];
+} = {
+  invalid_request: [400, fieldMessage],
+  not_for_sale: [400, () => "This number of credits is not for sale."],
+  too_many_pending_orders: [
+    409,
+    ({ limit }) =>
+      `You have ${limit} orders of the last 24 hours that are not paid, the maximum. Pay one of them, or order again later.`,
+  ],
+  payments_unavailable: [
+    503,
+    () => "The payment service is currently unavailable. You were not charged. Please try again.",
+  ],
+};
+
+/** `threshold`: what was typed for the low balance. */
+const refusal = (parts: Parts, visitor: Visitor, refused: Refusal, threshold?: string): Promise<PageReply> => {
+  const [status, sentence] = refusals[refused.kind] as [number, (refused: Refusal) => string];
+  return accountPage(parts, status, visitor, { error: sentence(refused), threshold });
+};
+
+const NOTICES: Readonly<Record<string, string>> = {
+  placed: "Thank you, your order is placed. The operator adds the credits when it is paid.",
+  paid: "Thank you. The credits are added when the payment service confirms the payment, usually within seconds.",
+};
+
+type Shown = {
+  readonly error?: string;
+  readonly notice?: string | undefined;
+  /** The threshold that was refused. */
+  readonly threshold?: string | undefined;
+  /** Names the pages of the orders and of the ledger. */
+  readonly query?: URLSearchParams;
+};
+
+const accountPage = async (
+  { accounts, panoramas, layout, policy }: Parts,
+  status: number,
+  visitor: Visitor,
+  { error, notice, threshold, query = new URLSearchParams() }: Shown,
+): Promise<PageReply> => {
+  const { id } = visitor.account;
+  const overview = await accounts.read(id, {
+    ordersBefore: parseOrderId(query.get("orders") ?? ""),
+    ledgerBefore: parseLedgerCursor(query.get("ledger") ?? ""),
+  });
+  const taskIds = new Set(overview.ledger.flatMap((entry) => ("taskId" in entry ? [entry.taskId] : [])));
+  const found = await Promise.all([...taskIds].map((taskId) => panoramas.read(taskId, id)));
+  const tasks = new Map(found.flatMap((task) => (task.isOk() ? [[task.value.id, task.value] as const] : [])));
+  const main = html`<div class="page">
+<div class="row"><h1>Account</h1>
+<div class="who">${visitor.account.email}
+<form method="post" action="/logout">${hiddenToken(visitor.formToken)}<button class="button quiet small">Log out</button></form></div></div>
+${accountNav("/account")}
+${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${errorBox(error)}
+<div class="sections">
+<section class="panel" aria-labelledby="balance"><h2 id="balance">Credits</h2>
+<p class="figure">${overview.credits.remaining}</p>
+<p class="hint">${overview.credits.reserved} reserved for panoramas that are being made, ${overview.credits.spent} spent so far.</p>
+<form method="post" action="/account/low-balance" class="inline">${hiddenToken(visitor.formToken)}
+<label>Send a webhook when my balance falls below<input name="credits" inputmode="numeric" value="${threshold ?? overview.lowBalance}" placeholder="no notice"></label><button class="button quiet">Save</button></form></section>
+<section class="panel" aria-labelledby="buy"><h2 id="buy">Buy more</h2>
+<form method="post" action="/account/orders">${hiddenToken(visitor.formToken)}
+<fieldset aria-labelledby="buy"><div class="choices">${policy.packs.map(
+    (
+      pack,
+      index,
+    ) => html`<label class="choice"><input type="radio" name="credits" value="${pack.credits}"${index === 0 && html` checked`}>
+<span><strong>${pack.credits} credits</strong><small>${priceOf(pack)}</small></span></label>`,
+  )}</div></fieldset><button class="button">Order</button></form></section>
+</div>
+${ordersSection(overview, query)}
+${activitySection(overview, tasks, query)}
+</div>`;
+  const page = {
+    title: "Account",
+    main,
+    visitor,
+    styles: ["account.css"],
+    formTargets: CHECKOUT_ORIGINS,
+  };
+  return layout.reply(status, page);
+};
+
+const priceOf = ({ priceCents, currency }: CreditPack): string =>
+  new Intl.NumberFormat("en-GB", { style: "currency", currency }).format(priceCents / 100);
+
+const ordersSection = ({ orders, nextOrders }: AccountOverview, query: URLSearchParams): Html => html`
+<section aria-labelledby="orders"><h2 id="orders">Orders</h2>${
+  orders.length === 0
+    ? html`<p class="empty">No ${query.has("orders") ? "older orders" : "orders yet"}.</p>`
+    : table(
+        ["Date", "Credits", "State", "Order"],
+        orders.map(
+          (order) => html`<tr><td>${dateOf(order.createdAt)}</td>
+<td class="number">${order.credits}</td><td>${
+            order.state === "paid"
+              ? html`<span class="state good">Paid</span>`
+              : html`<span class="state busy">Waiting for payment</span>`
+          }</td><td class="id"><code>${order.id}</code></td></tr>`,
+        ),
+      )
+}${pager("orders", nextOrders, "orders", query)}</section>`;
+
+type Tasks = ReadonlyMap<TaskId, Task>;
+
+const activitySection = ({ ledger, nextLedger }: AccountOverview, tasks: Tasks, query: URLSearchParams): Html => html`
+<section aria-labelledby="ledger"><h2 id="ledger">Activity</h2>${
+  ledger.length === 0
+    ? html`<p class="empty">${query.has("ledger") ? "Nothing older." : "Nothing yet."}</p>`
+    : table(
+        ["Time", "What", "Credits"],
+        ledger.map(
+          (entry) => html`<tr><td>${timeOf(entry.at)}</td><td>${subjectOf(entry, tasks)}</td>
+<td class="number">${entry.credits > 0 ? `+${entry.credits}` : `−${-entry.credits}`}</td></tr>`,
+        ),
+      )
+}${pager("ledger", nextLedger, "activity", query)}</section>`;
+
+/** What a ledger entry is for, such as "4k panorama", with a link to it unless it is deleted. */
+const subjectOf = (entry: LedgerEntry, tasks: Tasks): Html | string => {
+  switch (entry.kind) {
+    case "adjustment":
+      return entry.reason;
+    case "purchase":
+      return html`Order <code>${entry.orderId}</code>`;
+    default: {
+      const task = tasks.get(entry.taskId);
+      const refunded = entry.kind === "refund" && ", refunded";
+      if (task === undefined) return html`Panorama, deleted${refunded}`;
+      const { slug, request } = task;
+      return html`<a href="${viewerPath(slug, "private")}">${request.resolution} panorama</a>${refunded} <small dir="auto">${shortened(request.prompt ?? "from pictures", WORDS_CHARACTERS_MAX)}</small>`;
+    }
+  }
+};
+
+/** The beginning of a prompt that fits into a row. */
+const WORDS_CHARACTERS_MAX = 48;
+
+type List = "orders" | "ledger";
+
+/** The links to the next page of one list, and to its first. The other list stays where it is. */
+const pager = (list: List, before: string | number | undefined, what: string, query: URLSearchParams): Html => {
+  const href = (place: string | undefined): string => {
+    const places = ["orders", "ledger"].flatMap((name): [string, string][] => {
+      const there = name === list ? place : (query.get(name) ?? undefined);
+      return there === undefined ? [] : [[name, there]];
+    });
+    return `/account?${new URLSearchParams(places).toString()}#${list}`;
+  };
+  return html`<p class="more">${query.has(list) && html`<a class="button quiet" rel="prev" href="${href(undefined)}">Newest ${what}</a> `}${
+    before !== undefined && html`<a class="button quiet" rel="next" href="${href(String(before))}">Older ${what}</a>`
+  }</p>`;
+};
+
+const table = (columns: readonly string[], rows: readonly Html[]): Html => html`<div class="table" tabindex="0"><table>
+<thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;

@@ -1,0 +1,11 @@
+import { EMAIL_CHARACTERS_MAX } from "../../../domain/accounts/account.js";
+import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from "../../../domain/accounts/password.js";
+import { type Html, html } from "../html.js";
+
+export const emailField = (email: string): Html =>
+  html`<label>E-mail address<input type="email" name="email" value="${email}" autocomplete="username"
+maxlength="${EMAIL_CHARACTERS_MAX}" required></label>`;
+
+export const newPasswordField = html`<label>Password<input type="password" name="password" autocomplete="new-password" required
+minlength="${PASSWORD_CHARACTERS_MIN}" maxlength="${PASSWORD_CHARACTERS_MAX}" aria-describedby="password-hint"></label>
+<p class="hint" id="password-hint">At least ${PASSWORD_CHARACTERS_MIN} characters. A few random words make a good password.</p>`;

@@ -1,0 +1,217 @@
+import { otherField, type Sphere, type View } from "./sphere.js";
+
+const VERTICAL_FIELD_MAX = 85;
+const FIELD_MAX = 120;
+const FIELD_MIN = 20;
+const START_FIELD = 100;
+/** A picture with few pixels looks blurred in a wide view of a large window. */
+const START_FIELD_OF_SMALL_PICTURE = 75;
+const SMALL_PICTURE_PIXELS = 1024;
+const ROTATION_DEGREES_PER_SECOND = 2;
+const KEY_DEGREES_PER_SECOND = 60;
+const INTRO_MILLISECONDS = 2_400;
+/** At the start of the intro: how much of the sphere the shorter side of the window shows. */
+const PLANET_SCALE = 2.1;
+/** The part of its speed that a released sphere has after a second. */
+const GLIDE_LEFT = 0.02;
+
+export const isReducedMotion = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** Moves the view of a sphere, and draws it when it has changed. */
+export class Camera {
+  readonly sphere: Sphere;
+  /** Called when the sphere starts or stops rotating by itself. */
+  onRotation: (rotates: boolean) => void = () => {};
+  /** Draws instead of the camera, while a headset shows the sphere. */
+  isElsewhere = false;
+  /** Keys that are held down: degrees a second that they turn the view by. */
+  readonly held = new Map<string, readonly [right: number, up: number]>();
+  private rotates = false;
+  private introSince: number | undefined;
+  /** Degrees a second to the right and upwards. */
+  private glide: [number, number] = [0, 0];
+  private frame = 0;
+  private last = 0;
+  private readonly stage: HTMLElement;
+
+  constructor(sphere: Sphere, stage: HTMLElement, pictureWidth: number, start: View | undefined) {
+    this.sphere = sphere;
+    this.stage = stage;
+    this.resize();
+    if (start !== undefined) this.lookAs(start);
+    else this.look({ fov: pictureWidth <= SMALL_PICTURE_PIXELS ? START_FIELD_OF_SMALL_PICTURE : START_FIELD });
+    this.draw(performance.now());
+    new ResizeObserver(() => this.fit()).observe(stage);
+  }
+
+  get view(): View {
+    return this.sphere.view;
+  }
+
+  /**
+   * The view as links have it: its field is that along the longer side of the window. So a view from an upright phone
+   * is no narrow strip on a wide screen, and vice versa.
+   */
+  get sharedView(): View {
+    return { ...this.view, fov: otherField(this.view.fov, 1 / this.acrossLonger) };
+  }
+
+  /** Looks as a link says. */
+  lookAs({ yaw, pitch, fov }: View): void {
+    this.look({ yaw, pitch, fov: otherField(fov, this.acrossLonger) });
+  }
+
+  /** Degrees that one CSS pixel in the middle of the view covers. */
+  get degreesPerPixel(): number {
+    return otherField(this.view.fov, 1 / this.stage.clientWidth);
+  }
+
+  /** Keeps the view within the limits, and draws it. */
+  look({ yaw = this.view.yaw, pitch = this.view.pitch, fov = this.view.fov }: Partial<View>): void {
+    this.sphere.view = {
+      yaw: wrapped(yaw),
+      pitch: Math.max(-90, Math.min(90, pitch)),
+      fov: Math.max(FIELD_MIN, Math.min(this.fieldMax(), fov)),
+    };
+    this.redraw();
+  }
+
+  turn(right: number, up: number): void {
+    this.look({ yaw: this.view.yaw + right, pitch: this.view.pitch + up });
+  }
+
+  /** Zooms around a point of the window: what is there stays there. */
+  zoom(factor: number, at?: { readonly clientX: number; readonly clientY: number }): void {
+    this.stopMoving();
+    const box = this.stage.getBoundingClientRect();
+    const x = at === undefined ? 0 : ((at.clientX - box.left) / box.width) * 2 - 1;
+    const y = at === undefined ? 0 : 1 - ((at.clientY - box.top) / box.height) * 2;
+    const wanted = this.sphere.directionAt(x, y, this.view);
+    this.look({ fov: this.view.fov * factor });
+    if (at === undefined) return;
+    // The second time corrects what is left: yaw and pitch are not independent.
+    for (let n = 0; n < 2; n += 1) {
+      const found = this.sphere.directionAt(x, y, this.view);
+      this.turn(wrapped(wanted.yaw - found.yaw), wanted.pitch - found.pitch);
+    }
+  }
+
+  rotate(rotates: boolean): void {
+    this.rotates = rotates;
+    this.onRotation(rotates);
+    this.redraw();
+  }
+
+  get isRotating(): boolean {
+    return this.rotates;
+  }
+
+  /** Goes from above a little planet down to its ground. */
+  playIntro(): void {
+    this.introSince = performance.now();
+    this.redraw();
+  }
+
+  /** The reader has taken over. */
+  stopMoving(): void {
+    this.glide = [0, 0];
+    this.introSince = undefined;
+    this.sphere.bend = 0;
+    if (this.rotates) this.rotate(false);
+    this.redraw();
+  }
+
+  /** Keeps turning for a moment after a drag. */
+  release(right: number, up: number): void {
+    if (isReducedMotion()) return;
+    this.glide = [right, up];
+    this.redraw();
+  }
+
+  redraw(): void {
+    if (this.frame === 0) this.frame = requestAnimationFrame((now) => this.step(now));
+  }
+
+  private step(now: number): void {
+    this.frame = 0;
+    if (this.isElsewhere) return;
+    const seconds = Math.min(0.1, (now - this.last) / 1000 || 0);
+    this.last = now;
+    const moves = this.rotates || this.held.size > 0 || this.glide.some((speed) => Math.abs(speed) > 1);
+    if (moves) {
+      const slow = Math.min(1, this.view.fov / 75);
+      for (const [right, up] of this.held.values())
+        this.turnBy(right * slow, up * slow, seconds * KEY_DEGREES_PER_SECOND);
+      this.turnBy(...this.glide, seconds);
+      this.glide = this.glide.map((speed) => speed * GLIDE_LEFT ** seconds) as [number, number];
+      if (this.rotates) this.turnBy(1, 0, seconds * ROTATION_DEGREES_PER_SECOND);
+    }
+    this.draw(now);
+    if (moves || this.introSince !== undefined) this.redraw();
+    else this.last = 0;
+  }
+
+  private turnBy(right: number, up: number, amount: number): void {
+    const { yaw, pitch, fov } = this.view;
+    this.sphere.view = {
+      yaw: wrapped(yaw + right * amount),
+      pitch: Math.max(-90, Math.min(90, pitch + up * amount)),
+      fov,
+    };
+  }
+
+  private draw(now: number): void {
+    const { sphere, stage } = this;
+    const target = sphere.view;
+    const done = this.introSince === undefined ? 1 : Math.min(1, (now - this.introSince) / INTRO_MILLISECONDS);
+    if (done < 1) {
+      const left = 1 - done * done * (3 - 2 * done);
+      const wide = PLANET_SCALE * Math.max(1, stage.clientWidth / stage.clientHeight);
+      const scale = Math.tan((target.fov * Math.PI) / 360);
+      sphere.bend = left;
+      sphere.view = {
+        yaw: target.yaw - 120 * left,
+        pitch: target.pitch - (90 + target.pitch) * left,
+        fov: (Math.atan(scale * (wide / scale) ** left) * 360) / Math.PI,
+      };
+    } else {
+      this.introSince = undefined;
+      sphere.bend = 0;
+    }
+    sphere.draw();
+    sphere.view = target;
+    // For tests, and for scripts of the page.
+    for (const name of ["yaw", "pitch", "fov"] as const) stage.dataset[name] = target[name].toFixed(1);
+    stage.dataset.moves = String(done < 1 || this.rotates);
+  }
+
+  /** The vertical field of view is limited: beyond, a picture is stretched towards the edges. */
+  private fieldMax(): number {
+    const { width, height } = this.sphere.canvas;
+    return Math.min(FIELD_MAX, otherField(VERTICAL_FIELD_MAX, width / height));
+  }
+
+  /** The width of the canvas by its longer side. */
+  private get acrossLonger(): number {
+    const { width, height } = this.sphere.canvas;
+    return width / Math.max(width, height);
+  }
+
+  /** A view keeps its field along the longer side, so that a phone can be turned. */
+  private fit(): void {
+    const view = this.sharedView;
+    this.resize();
+    this.lookAs(view);
+    if (!this.isElsewhere) this.draw(performance.now());
+  }
+
+  private resize(): void {
+    const { clientWidth, clientHeight } = this.stage;
+    const density = Math.min(2, devicePixelRatio);
+    this.sphere.canvas.width = Math.max(1, Math.round(clientWidth * density));
+    this.sphere.canvas.height = Math.max(1, Math.round(clientHeight * density));
+  }
+}
+
+/** -180 to 180 degrees. */
+const wrapped = (yaw: number): number => ((((yaw + 180) % 360) + 360) % 360) - 180;

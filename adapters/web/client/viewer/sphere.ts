@@ -1,0 +1,160 @@
+import { shaderProgram } from "../shader-program.js";
+
+/** Where a viewer looks. Degrees; `yaw` to the right, `pitch` upwards, `fov` is the horizontal field of view. */
+export type View = { readonly yaw: number; readonly pitch: number; readonly fov: number };
+
+/** The matrix of a rotation, by columns. */
+export type Turn = readonly number[];
+
+/**
+ * What a pixel at (x, y), from -1 to 1, sees: (x * scaleX + offsetX, y * scaleY + offsetY, -1) as a turned direction.
+ */
+type Lens = readonly [scaleX: number, scaleY: number, offsetX: number, offsetY: number];
+
+/** A picture whose size is known. */
+export type Picture = ImageBitmap | HTMLImageElement;
+
+const radians = (degrees: number): number => (degrees * Math.PI) / 180;
+const degrees = (angle: number): number => (angle * 180) / Math.PI;
+
+/** The field of view in one direction, from that in the other one and the ratio of their lengths. */
+export const otherField = (fov: number, ratio: number): number =>
+  degrees(2 * Math.atan(Math.tan(radians(fov) / 2) * ratio));
+
+const VERTEX = `#version 300 es
+in vec2 at;
+out vec2 p;
+void main() { p = at; gl_Position = vec4(at, 0, 1); }`;
+
+// With `bend` from 0 to 1, the eye moves from the middle of the sphere to its back: from a perspective view to a
+// stereographic one, which shows the ground as a little planet. Derivatives are taken across the left and right edge of
+// the picture, and less of them near its poles, so that no seam shows and the poles are not blurred.
+const FRAGMENT = `#version 300 es
+precision highp float;
+uniform sampler2D picture;
+uniform vec4 lens;
+uniform mat3 turn;
+uniform float bend;
+in vec2 p;
+out vec4 color;
+void main() {
+  vec3 v = vec3(p * lens.xy + lens.zw, -1);
+  float a = dot(v, v);
+  float t = (bend + sqrt(max(bend * bend - a * (bend * bend - 1.), 0.))) / a;
+  vec3 d = turn * vec3(v.xy * t, bend - t);
+  float level = length(d.xz);
+  vec2 uv = vec2(atan(d.x, -d.z) / 6.2831853 + .5, atan(level, d.y) / 3.1415927);
+  vec2 dx = dFdx(uv), dy = dFdy(uv);
+  dx.x = (fract(dx.x + .5) - .5) * level;
+  dy.x = (fract(dy.x + .5) - .5) * level;
+  color = vec4(textureGrad(picture, uv, dx, dy).rgb, 1);
+}`;
+
+/**
+ * Draws an equirectangular picture around the viewer, on one rectangle. Throws without WebGL 2. A shader of our own:
+ * the script has 8 kB compressed, with pannellum and its menus 19 kB.
+ */
+export class Sphere {
+  readonly canvas: HTMLCanvasElement;
+  readonly gl: WebGL2RenderingContext;
+  view: View = { yaw: 0, pitch: 0, fov: 75 };
+  /** Degrees that the device is turned around the direction of view. */
+  roll = 0;
+  /** 0: perspective. 1: stereographic. */
+  bend = 0;
+  /** Pictures must not be wider. */
+  readonly widthMax: number;
+  private uniforms: Record<"lens" | "turn" | "bend", WebGLUniformLocation | null> = {
+    lens: null,
+    turn: null,
+    bend: null,
+  };
+
+  constructor(canvas: HTMLCanvasElement) {
+    const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, depth: false });
+    if (gl === null) throw new Error("WebGL 2 is not available");
+    this.canvas = canvas;
+    this.gl = gl;
+    this.widthMax = gl.getParameter(gl.MAX_TEXTURE_SIZE);
+    this.prepare();
+  }
+
+  /** Also after the browser has lost and restored the context. */
+  prepare(): void {
+    const { gl } = this;
+    const program = shaderProgram(gl, VERTEX, FRAGMENT);
+    gl.useProgram(program);
+    gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+    gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([-1, -1, 3, -1, -1, 3]), gl.STATIC_DRAW);
+    const at = gl.getAttribLocation(program, "at");
+    gl.enableVertexAttribArray(at);
+    gl.vertexAttribPointer(at, 2, gl.FLOAT, false, 0, 0);
+    for (const name of ["lens", "turn", "bend"] as const) this.uniforms[name] = gl.getUniformLocation(program, name);
+    gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
+    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE);
+    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR_MIPMAP_LINEAR);
+  }
+
+  show(picture: Picture): void {
+    const { gl } = this;
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, gl.RGBA, gl.UNSIGNED_BYTE, picture);
+    gl.generateMipmap(gl.TEXTURE_2D);
+  }
+
+  draw(): void {
+    const { width, height } = this.canvas;
+    this.gl.viewport(0, 0, width, height);
+    this.drawEye(lensOf(this.view.fov, height / width), turnOf(this.view, this.roll), this.bend);
+  }
+
+  /** Draws into the viewport that is set. */
+  drawEye(lens: Lens, turn: Turn, bend = 0): void {
+    const { gl, uniforms } = this;
+    gl.uniform4fv(uniforms.lens, lens);
+    gl.uniformMatrix3fv(uniforms.turn, false, turn);
+    gl.uniform1f(uniforms.bend, bend);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
+  }
+
+  /** A view as an image file, in the canvas itself: it is drawn again before the browser shows it. */
+  capture(width: number, height: number, view: View, type: string): Promise<Blob> {
+    const { canvas } = this;
+    const kept = { width: canvas.width, height: canvas.height };
+    const { view: shown, roll, bend } = this;
+    Object.assign(canvas, { width, height });
+    Object.assign(this, { view, roll: 0, bend: 0 });
+    this.draw();
+    const captured = new Promise<Blob>((resolve, reject) =>
+      canvas.toBlob((blob) => (blob === null ? reject(new Error("no image was made")) : resolve(blob)), type, 0.92),
+    );
+    Object.assign(canvas, kept);
+    Object.assign(this, { view: shown, roll, bend });
+    this.draw();
+    return captured;
+  }
+
+  /** The direction at a point of the canvas, from -1 to 1, to the right and upwards. */
+  directionAt(x: number, y: number, view: View): Pick<View, "yaw" | "pitch"> {
+    const [scaleX, scaleY] = lensOf(view.fov, this.canvas.height / this.canvas.width);
+    const turn = turnOf(view, 0);
+    const along = (row: number) =>
+      (turn[row] ?? 0) * x * scaleX + (turn[3 + row] ?? 0) * y * scaleY - (turn[6 + row] ?? 0);
+    const [right, up, back] = [along(0), along(1), along(2)];
+    return { yaw: degrees(Math.atan2(right, -back)), pitch: degrees(Math.atan2(up, Math.hypot(right, back))) };
+  }
+}
+
+const lensOf = (fov: number, ratio: number): Lens => {
+  const scale = Math.tan(radians(fov) / 2);
+  return [scale, scale * ratio, 0, 0];
+};
+
+/** Columns: to the right, upwards and backwards of the camera. */
+export const turnOf = ({ yaw, pitch }: Pick<View, "yaw" | "pitch">, roll: number): Turn => {
+  const [y, p, r] = [radians(yaw), radians(pitch), radians(roll)];
+  const [sy, cy, sp, cp, sr, cr] = [Math.sin(y), Math.cos(y), Math.sin(p), Math.cos(p), Math.sin(r), Math.cos(r)];
+  const right = [cy, 0, sy];
+  const up = [-sy * sp, cp, cy * sp];
+  const mix = (a: number, b: number) => right.map((value, n) => value * a + (up[n] ?? 0) * b);
+  return [...mix(cr, sr), ...mix(-sr, cr), -sy * cp, -sp, cy * cp];
+};

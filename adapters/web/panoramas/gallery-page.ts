@@ -1,0 +1,135 @@
+import type { UseCases } from "../../../application/create-application.js";
+import { parseTaskId, type TaskId } from "../../../domain/task-id.js";
+import { SEARCH_CHARACTERS_MAX, searchWords } from "../../../domain/tasks/prompt-search.js";
+import type { Page } from "../../web-page/page.js";
+import { type Html, html } from "../html.js";
+import type { Layout } from "../layout.js";
+import { redirect } from "../redirect.js";
+import type { SessionGuard } from "../session-guard.js";
+import { galleryTile, type Images } from "./panorama-card.js";
+
+type Parts = {
+  readonly panoramas: Pick<UseCases["panoramas"], "listPublic" | "searchPublic">;
+  readonly images: Images;
+  readonly guard: SessionGuard;
+  readonly layout: Layout;
+};
+
+const PANORAMAS_PER_PAGE = 24;
+const DESCRIPTION =
+  "360° panoramas that others have made from a sentence or from pictures. Open one and look around in it.";
+
+/** What the reader wants to see. `search` is empty if it has no words. */
+type View = { readonly search: string; readonly sort: "newest" | "oldest" };
+
+/** What is on the page before, and on the page after. */
+const AGES = { newest: ["newer", "older"], oldest: ["older", "newer"] } as const;
+
+/**
+ * `GET /gallery?q=WORDS&sort=oldest&before=ID` or `&after=ID`: all public panoramas, or those that a search finds, in
+ * pages. A script loads the next page when the reader scrolls.
+ */
+export const galleryPage = (parts: Parts): Page => ({
+  method: "GET",
+  path: "/gallery",
+  body: "none",
+  cost: "search",
+  handle: async (request) => {
+    const visitor = await parts.guard.visitor(request);
+    const { query } = request;
+    const text = [...(query.get("q") ?? "")].slice(0, SEARCH_CHARACTERS_MAX).join("").trim();
+    const words = searchWords(text);
+    const view: View = {
+      search: words.length === 0 ? "" : text,
+      sort: query.get("sort") === "oldest" ? "oldest" : "newest",
+    };
+    const before = parseTaskId(query.get("before") ?? "");
+    const after = parseTaskId(query.get("after") ?? "");
+    const range = [PANORAMAS_PER_PAGE, before, after, view.sort] as const;
+    const { panoramas, next, newer } =
+      words.length === 0
+        ? await parts.panoramas.listPublic(...range)
+        : await parts.panoramas.searchPublic(words, ...range);
+
+    const isFirst = before === undefined && after === undefined;
+    const read = after !== undefined || (isFirst && view.sort === "oldest") ? "newer" : "older";
+    const links = { older: next && link(view, "older", next), newer: newer && link(view, "newer", newer) };
+    const [back, forward] = AGES[view.sort];
+    // The first page has one address only, and is full if there are enough.
+    if (!isFirst && read === back && links[back] === undefined) return redirect(pathOf(view));
+
+    const isEmpty = isFirst && panoramas.length === 0 && view.search === "";
+    const main = html`<div class="band">${
+      isEmpty
+        ? html`<div class="message"><h1>Gallery</h1><p>There is nothing here yet. The first public panorama can be yours.</p>
+<p><a class="button" href="/works">Make a panorama</a></p></div>`
+        : html`${head(view, text, panoramas.length > 0)}
+${
+  panoramas.length === 0
+    ? nothingFound(view, isFirst)
+    : html`<ul class="tiles" id="gallery">${panoramas.map((task) => galleryTile(task, parts.images))}</ul>`
+}
+<p class="more">${links[back]}
+${links[forward]}</p>`
+    }</div>`;
+    return parts.layout.reply(200, {
+      title: view.search === "" ? "Gallery" : `${view.search} · Gallery`,
+      description: DESCRIPTION,
+      main,
+      visitor,
+      frame: "dark",
+      scripts: ["gallery.js"],
+      styles: ["gallery.css"],
+      ...(view.search !== "" && { head: html`<meta name="robots" content="noindex">` }),
+    });
+  },
+});
+
+const pathOf = ({ search, sort }: View, cursor: Readonly<Record<string, string>> = {}): string => {
+  const query = new URLSearchParams({
+    ...(search !== "" && { q: search }),
+    ...(sort === "oldest" && { sort }),
+    ...cursor,
+  });
+  return query.size === 0 ? "/gallery" : `/gallery?${query}`;
+};
+
+/** A link to the page beside. */
+const link = (view: View, age: "older" | "newer", cursor: TaskId): Html => {
+  const isBack = age === AGES[view.sort][0];
+  const path = pathOf(view, { [age === "older" ? "before" : "after"]: cursor });
+  return html`<a class="button${isBack && " quiet"}" rel="${isBack ? "prev" : "next"}" href="${path}">${age === "older" ? "Older" : "Newer"} panoramas</a>`;
+};
+
+const head = (
+  view: View,
+  text: string,
+  hasFound: boolean,
+): Html => html`<div class="band-head gallery-head"><div><h1>Gallery</h1>
+${
+  hasFound &&
+  html`<p>${
+    view.search === ""
+      ? "Open a panorama to look around in it."
+      : html`Results for “<bdi>${view.search}</bdi>” · <a href="${pathOf({ ...view, search: "" })}">Show all</a>`
+  }</p>`
+}</div>
+<form class="search" method="get" action="/gallery" role="search">
+<input type="search" name="q" value="${text}" aria-label="Search in descriptions" placeholder="Search: lake, night, snow …"
+maxlength="${SEARCH_CHARACTERS_MAX}" autocomplete="off" enterkeyhint="search" dir="auto">${view.sort === "oldest" && html`<input type="hidden" name="sort" value="oldest">`}
+<button aria-label="Search"><svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><circle cx="10.5" cy="10.5" r="6.5"/><path d="M15.5 15.5 21 21"/></svg></button></form>
+<nav class="sort" aria-label="Order">${(["newest", "oldest"] as const).map(
+  (sort) =>
+    html`<a href="${pathOf({ ...view, sort })}"${sort === view.sort && html` aria-current="true"`}>${sort === "newest" ? "Newest" : "Oldest"}</a>`,
+)}</nav></div>`;
+
+const nothingFound = (view: View, isFirst: boolean): Html => {
+  const { search, sort } = view;
+  const first = sort === "newest" ? "Newest" : "Oldest";
+  if (search === "") {
+    return html`<div class="nothing"><p>There are no ${AGES[sort][1]} panoramas.</p>
+<p><a class="button" href="${pathOf(view)}">${first} panoramas</a></p></div>`;
+  }
+  return html`<div class="nothing"><p>${isFirst ? "Nothing" : "Nothing more"} found for “<bdi>${search}</bdi>”.</p>
+<p class="hint">${isFirst && "Try fewer words, or only their beginnings."}</p><p><a class="button" href="${pathOf({ ...view, search: isFirst ? "" : search })}">${isFirst ? "Show all panoramas" : "First results"}</a></p></div>`;
+};

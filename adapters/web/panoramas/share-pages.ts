@@ -1,0 +1,139 @@
+import type { UseCases } from "../../../application/create-application.js";
+import { type ObjectName, thumbnailNameOf } from "../../../domain/images/object-name.js";
+import type { PixelSize } from "../../../domain/images/resolution.js";
+import type { KeptImage } from "../../../domain/images/storage-status.js";
+import { parseSlug, type Slug } from "../../../domain/tasks/slug.js";
+import { isCached } from "../../web-page/is-cached.js";
+import type { Page, PageReply } from "../../web-page/page.js";
+import { html } from "../html.js";
+import { COPY_WIDTHS, copyWidthsOf, hasStoredImage, type KeptTask, THUMBNAIL_WIDTH, titleOf } from "./panorama-card.js";
+
+/** Makes pictures of stored images; `undefined` while the image cannot be read, or while too many are being made. */
+export type PicturesOnDemand = {
+  /** The view of a panorama in link previews, as JPEG. */
+  readonly socialImage: (image: ObjectName) => Promise<Uint8Array | undefined>;
+  /** A smaller copy, as WebP. */
+  readonly resized: (image: ObjectName, widthPixels: number) => Promise<Uint8Array | undefined>;
+};
+
+type Parts = {
+  readonly panoramas: Pick<UseCases["panoramas"], "findPublic">;
+  readonly pictures: PicturesOnDemand;
+  readonly publicUrl: string;
+};
+
+/** The size that link previews of social networks have. */
+export const SOCIAL_IMAGE_SIZE: PixelSize = { widthPixels: 1200, heightPixels: 630 };
+
+export const socialImageUrl = (publicUrl: string, slug: Slug): string => `${publicUrl}/p/${slug}/social.jpg`;
+
+/** The answer of oEmbed (https://oembed.com) for the address of a viewer. */
+export const oembedUrl = (publicUrl: string, link: string): string =>
+  `${publicUrl}/oembed?${new URLSearchParams({ url: link, format: "json" })}`;
+
+/** The size of a frame with the viewer, unless the page that embeds it asks for a smaller one. */
+const FRAME_SIZE: PixelSize = { widthPixels: 960, heightPixels: 540 };
+const CACHE_SECONDS = 86_400;
+
+/**
+ * What pages and other sites read about a public panorama: `GET /p/{slug}/social.jpg`, `GET /p/{slug}/{width}.webp` and
+ * `GET /oembed?url=…&format=json`.
+ */
+export const sharePages = (parts: Parts): readonly Page[] => [
+  picturePage(parts, "social.jpg", "image/jpeg", ({ image }) => parts.pictures.socialImage(image.imageName)),
+  ...COPY_WIDTHS.map((width) =>
+    picturePage(parts, `${width}.webp`, "image/webp", (task) =>
+      copyWidthsOf(task).includes(width) ? parts.pictures.resized(sourceOf(task.image, width), width) : "none",
+    ),
+  ),
+  { method: "GET", path: "/oembed", body: "none", cost: "page", handle: ({ query }) => oembed(parts, query) },
+];
+
+/**
+ * A picture of a public panorama, under the path of its viewer. `make` returns `none` if the panorama does not have it.
+ */
+const picturePage = (
+  { panoramas }: Parts,
+  file: string,
+  contentType: string,
+  make: (task: KeptTask) => Promise<Uint8Array | undefined> | "none",
+): Page => ({
+  method: "GET",
+  path: `/p/:slug/${file}`,
+  body: "none",
+  cost: "picture",
+  handle: async ({ params, headers }) => {
+    const slug = parseSlug(params.slug ?? "");
+    const task = slug && (await panoramas.findPublic(slug));
+    if (!task || !hasStoredImage(task)) return text(404, "There is no such picture.");
+    const etag = `"${task.image.imageName}/${file}"`;
+    if (isCached(headers["if-none-match"], etag)) return { status: 304, headers: caching(etag), body: undefined };
+    const body = await make(task);
+    if (body === "none") return text(404, "There is no such picture.");
+    if (body === undefined) return text(503, "The picture cannot be read now. Try again later.");
+    return { status: 200, headers: { ...caching(etag), "content-type": contentType }, body };
+  },
+});
+
+/** The thumbnail takes less time to read and to decode than the image. */
+const sourceOf = ({ status, imageName }: KeptImage, width: number): ObjectName =>
+  status === "saved" && width < THUMBNAIL_WIDTH ? thumbnailNameOf(imageName) : imageName;
+
+const caching = (etag: string) => ({
+  "cache-control": `public, max-age=${CACHE_SECONDS}`,
+  "x-content-type-options": "nosniff",
+  etag,
+});
+
+const text = (status: number, sentence: string): PageReply => ({
+  status,
+  headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" },
+  body: sentence,
+});
+
+/** The status codes are those of the oEmbed specification, section 2.3.4. */
+const oembed = async ({ panoramas, publicUrl }: Parts, query: URLSearchParams): Promise<PageReply> => {
+  if ((query.get("format") ?? "json") !== "json") return text(501, "Only format=json is supported.");
+  const slug = slugOf(query.get("url") ?? "", publicUrl);
+  const task = slug && (await panoramas.findPublic(slug));
+  if (!task || !hasStoredImage(task)) return text(404, "There is no public panorama at this url.");
+  const width = atMost(FRAME_SIZE.widthPixels, query.get("maxwidth"));
+  const height = atMost(FRAME_SIZE.heightPixels, query.get("maxheight"));
+  const title = titleOf(task);
+  const frame = html`<iframe src="${publicUrl}/p/${task.slug}?embed=1" width="${width}" height="${height}" title="${title}" allow="fullscreen; gyroscope; accelerometer; xr-spatial-tracking" allowfullscreen></iframe>`;
+  const answer = {
+    version: "1.0",
+    type: "rich",
+    title,
+    provider_name: "Panorama",
+    provider_url: `${publicUrl}/`,
+    cache_age: CACHE_SECONDS,
+    thumbnail_url: socialImageUrl(publicUrl, task.slug),
+    thumbnail_width: SOCIAL_IMAGE_SIZE.widthPixels,
+    thumbnail_height: SOCIAL_IMAGE_SIZE.heightPixels,
+    html: frame.text,
+    width,
+    height,
+  };
+  return {
+    status: 200,
+    headers: {
+      "content-type": "application/json; charset=utf-8",
+      "cache-control": `public, max-age=3600`,
+      "access-control-allow-origin": "*",
+      "x-content-type-options": "nosniff",
+    },
+    body: JSON.stringify(answer),
+  };
+};
+
+const slugOf = (link: string, publicUrl: string): Slug | undefined => {
+  if (!URL.canParse(link)) return undefined;
+  const { origin, pathname } = new URL(link);
+  const [, slug] = /^\/p\/([^/]+)$/.exec(pathname) ?? [];
+  return origin === new URL(publicUrl).origin ? parseSlug(slug ?? "") : undefined;
+};
+
+/** What a page asks for, if it is a number of pixels and smaller. */
+const atMost = (pixels: number, asked: string | null): number =>
+  asked !== null && /^[1-9]\d{0,5}$/.test(asked) ? Math.min(pixels, Number(asked)) : pixels;

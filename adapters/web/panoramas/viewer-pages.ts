@@ -1,0 +1,150 @@
+import type { Visitor } from "../../../application/accounts/find-session.js";
+import type { UseCases } from "../../../application/create-application.js";
+import type { Clock } from "../../../application/ports/clock.js";
+import { parseSlug, viewerPath } from "../../../domain/tasks/slug.js";
+import { isInProgress, type Task } from "../../../domain/tasks/task.js";
+import type { Page, PageReply, PageRequest } from "../../web-page/page.js";
+import { html } from "../html.js";
+import type { Content, Layout } from "../layout.js";
+import type { SessionGuard } from "../session-guard.js";
+import { hasStoredImage, type Images, thumbnailUrl, titleOf } from "./panorama-card.js";
+import { linkPreview, viewerScene } from "./viewer-scene.js";
+import { endedView, type Progress, progressOf, waitingView } from "./waiting-view.js";
+
+type Parts = {
+  readonly panoramas: Pick<
+    UseCases["panoramas"],
+    "findPublic" | "findOwn" | "forecast" | "isLate" | "listPublic" | "list"
+  >;
+  readonly clock: Pick<Clock, "now">;
+  readonly images: Images;
+  readonly guard: SessionGuard;
+  readonly layout: Layout;
+  readonly publicUrl: string;
+};
+
+/**
+ * `GET /p/{slug}` and `GET /works/{slug}`: the viewer. With `?embed=1` it has no header, for frames in other pages.
+ * While the panorama is in progress, a script of the page reads `…/status`.
+ */
+export const viewerPages = (parts: Parts): readonly Page[] => {
+  const { panoramas, guard, layout } = parts;
+  const findPublic = async ({ params }: PageRequest) => {
+    const slug = parseSlug(params.slug ?? "");
+    return slug && panoramas.findPublic(slug);
+  };
+  const findOwn = async ({ params }: PageRequest, { account }: Visitor) => {
+    const slug = parseSlug(params.slug ?? "");
+    return slug && panoramas.findOwn(slug, account.id);
+  };
+  const status = async (task: Task | undefined): Promise<PageReply> => ({
+    status: task === undefined ? 404 : 200,
+    headers: { "content-type": "application/json", "cache-control": "no-store", "x-content-type-options": "nosniff" },
+    body: JSON.stringify(task === undefined ? {} : await progress(parts, task)),
+  });
+  return [
+    {
+      method: "GET",
+      path: "/p/:slug",
+      body: "none",
+      cost: "page",
+      handle: async (request) => {
+        const [visitor, task] = await Promise.all([guard.visitor(request), findPublic(request)]);
+        return task ? viewer(parts, task, "/p", { visitor, query: request.query }) : layout.notFound(visitor);
+      },
+    },
+    {
+      method: "GET",
+      path: "/p/:slug/status",
+      body: "none",
+      handle: async (request) => status(await findPublic(request)),
+    },
+    {
+      method: "GET",
+      path: "/works/:slug",
+      body: "none",
+      handle: guard.member(async (request, visitor) => {
+        const task = await findOwn(request, visitor);
+        return task ? viewer(parts, task, "/works", { visitor, query: request.query }) : layout.notFound(visitor);
+      }),
+    },
+    {
+      method: "GET",
+      path: "/works/:slug/status",
+      body: "none",
+      handle: guard.member(async (request, visitor) => status(await findOwn(request, visitor))),
+    },
+  ];
+};
+
+const progress = async ({ panoramas, clock }: Parts, task: Task): Promise<Progress> => {
+  const { ahead } = await panoramas.forecast(task);
+  const now = clock.now();
+  return progressOf(task, now, ahead, panoramas.isLate(task, now));
+};
+
+const viewer = async (
+  parts: Parts,
+  task: Task,
+  folder: "/p" | "/works",
+  { visitor, query }: { readonly visitor: Visitor | undefined; readonly query: URLSearchParams },
+): Promise<PageReply> => {
+  const { images, layout, publicUrl } = parts;
+  const isPublic = task.request.visibility === "public";
+  const isEmbedded = query.get("embed") === "1";
+  const content: Omit<Content, "main"> = {
+    title: titleOf(task),
+    visitor,
+    styles: ["viewer.css"],
+    scripts: ["viewer.js"],
+    frame: isEmbedded ? "bare" : "stage",
+    embeddable: isEmbedded && isPublic,
+  };
+  const isOwner = visitor !== undefined && visitor.account.id === task.accountId;
+  if (!hasStoredImage(task)) {
+    const owner = isOwner ? visitor : undefined;
+    const view = isInProgress(task)
+      ? waitingView(task, await progress(parts, task), owner, `${folder}/${task.slug}/status`)
+      : { main: endedView(task, owner) };
+    return layout.reply(200, { ...content, ...view });
+  }
+
+  const scene = {
+    url: images.urlOf(task.image.imageName),
+    thumbnail: thumbnailUrl(task.image, images),
+    link: publicUrl + viewerPath(task.slug, task.request.visibility),
+  };
+  const { previous, next } = isEmbedded ? {} : await neighbours(parts, task, folder);
+  const linkTo = (other: Task | undefined) => other && { path: `${folder}/${other.slug}`, title: titleOf(other) };
+  const main = viewerScene(task, scene, {
+    isEmbedded,
+    owner: isOwner ? visitor : undefined,
+    previous: linkTo(previous),
+    next: linkTo(next),
+  });
+  const head = isPublic ? linkPreview(task, scene.link, publicUrl) : html`<meta name="robots" content="noindex">`;
+  return layout.reply(200, { ...content, main, head });
+};
+
+/** Tasks that are read to find one with an image. */
+const NEIGHBOURS_READ = 3;
+
+type Neighbours = { readonly previous?: Task | undefined; readonly next?: Task | undefined };
+
+/** The next newer and the next older panorama: of the gallery, or of the member's own. */
+const neighbours = async (
+  { panoramas }: Parts,
+  { id, accountId }: Task,
+  folder: "/p" | "/works",
+): Promise<Neighbours> => {
+  if (folder === "/p") {
+    const [older, newer] = await Promise.all([panoramas.listPublic(1, id), panoramas.listPublic(1, undefined, id)]);
+    return { previous: newer.panoramas[0], next: older.panoramas[0] };
+  }
+  const filter = { status: "succeeded" } as const;
+  const [older, newer] = await Promise.all([
+    panoramas.list(accountId, NEIGHBOURS_READ, id, filter),
+    panoramas.list(accountId, NEIGHBOURS_READ, undefined, filter, id),
+  ]);
+  return { previous: newer.tasks.findLast(hasStoredImage), next: older.tasks.find(hasStoredImage) };
+};

@@ -1,0 +1,126 @@
+import type { Visitor } from "../../../application/accounts/find-session.js";
+import { RESOLUTIONS } from "../../../domain/images/resolution.js";
+import { pixelSize } from "../../wording/pixel-size.js";
+import { dateOf } from "../date.js";
+import { type Html, html } from "../html.js";
+import { icon } from "../icon.js";
+import { hiddenToken } from "../layout.js";
+import { creationPath } from "./creation-path.js";
+import { fullPromptOf, type KeptTask, summaryOf, titleOf } from "./panorama-card.js";
+import { oembedUrl, SOCIAL_IMAGE_SIZE, socialImageUrl } from "./share-pages.js";
+
+type Urls = {
+  readonly url: string;
+  readonly thumbnail: string;
+  /** The address of the viewer, for everybody or for the owner only. */
+  readonly link: string;
+};
+
+type Options = {
+  /** In a frame of another page. */
+  readonly isEmbedded: boolean;
+  /** The visitor, if it is the owner. */
+  readonly owner: Visitor | undefined;
+  /** The next newer panorama, and the next older one. */
+  readonly previous: Neighbour | undefined;
+  readonly next: Neighbour | undefined;
+};
+
+type Neighbour = { readonly path: string; readonly title: string };
+
+/** The sphere with its caption, bar, menu and dialog. The script client/viewer.ts shows what needs a script. */
+export const viewerScene = (task: KeptTask, { url, thumbnail, link }: Urls, options: Options): Html => {
+  const { isEmbedded, previous, next } = options;
+  const title = titleOf(task);
+  const full = fullPromptOf(task);
+  const { prompt, visibility } = task.request;
+  const withPrompt = creationPath({ prompt });
+  const hasPrompt = withPrompt !== creationPath({});
+  const size = RESOLUTIONS[task.request.resolution];
+  return html`<div class="scene" id="scene">
+<img class="flat" id="flat" src="${thumbnail}" alt="${title}, as a flat image" crossorigin="anonymous" fetchpriority="high">
+<div id="viewer" class="sphere" data-image="${url}" data-width="${size.widthPixels}" data-name="panorama-${task.slug}" tabindex="0" role="application" aria-label="${title}: 360° view. Drag, or use the arrow keys, to look around; plus and minus zoom."></div>
+<div class="progress" id="progress" role="progressbar" aria-label="Loading the picture" aria-valuemin="0" aria-valuemax="100" aria-valuenow="0"><span></span></div>
+<p class="stage-note" id="stage-note" role="status" hidden></p>
+<noscript><p class="stage-note">The 360° view needs JavaScript. <a href="${url}">Open the flat picture.</a></p></noscript>
+${previous && html`<a class="round neighbour" id="previous" rel="prev" href="${previous.path}" aria-label="Previous panorama: ${previous.title}" title="Previous panorama">${icon("M15 5l-7 7 7 7")}</a>`}
+${next && html`<a class="round neighbour" id="next" rel="next" href="${next.path}" aria-label="Next panorama: ${next.title}" title="Next panorama">${icon("M9 5l7 7-7 7")}</a>`}
+<div class="overlay"><div class="caption" id="caption"><h1 dir="auto">${title}</h1>
+<p class="facts"><span>${dateOf(task.succeededAt)} · ${pixelSize(size)} · ${visibility === "public" ? "public" : "only you can see this"}</span>
+${hasPrompt && !isEmbedded && html`<a href="${withPrompt}">Use this prompt</a>`}</p>
+${full !== undefined && html`<details><summary>Full prompt</summary><p dir="auto">${full}</p></details>`}</div>
+<div class="bar" id="bar" role="group" aria-label="Viewer controls" hidden>
+${barButton("rotate", "Rotate", "M20 12a8 8 0 1 1-2.3-5.6M20 3v4h-4")}
+${barButton("zoom-out", "Zoom out", "M5 12h14")}
+${barButton("zoom-in", "Zoom in", "M12 5v14M5 12h14")}
+${barButton("motion", "Look around by moving the device", "M8 3h8a1 1 0 0 1 1 1v16a1 1 0 0 1-1 1H8a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1zM3 9v6M21 9v6", true)}
+${barButton("vr", "View in VR", "M3 7h18v10h-6l-3-3-3 3H3zM7.5 11.5h.01M16.500 11.500h.01", true)}
+${barButton("fullscreen", "Full screen", "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5", true)}
+${
+  isEmbedded
+    ? html`<a class="round" href="${link}" target="_blank" rel="noopener" aria-label="Open in a new tab" title="Open in a new tab">${icon("M14 4h6v6M20 4l-9 9M10 5H5v14h14v-5")}</a>`
+    : html`<button type="button" class="round" id="download" popovertarget="downloads" aria-label="Download" title="Download">${icon("M12 4v11M7 11l5 5 5-5M5 20h14")}</button>
+${barButton("share", "Share", "M12 15V4M8 7.500l4-4 4 4M6 11H5v9h14v-9h-1")}`
+}
+</div></div>
+${!isEmbedded && downloadMenu(task, url)}${!isEmbedded && shareDialog(task, link, options)}</div>`;
+};
+
+const barButton = (id: string, label: string, path: string, hidden = false): Html =>
+  html`<button type="button" class="round" id="${id}" aria-label="${label}" title="${label}"${hidden && html` hidden`}>${icon(path)}</button>`;
+
+const downloadMenu = ({ slug, request }: KeptTask, url: string): Html => html`
+<div id="downloads" class="menu" popover role="group" aria-label="Download">
+<a href="${url}" download="panorama-${slug}.jpg" id="save-picture">Panorama <small>JPEG, ${pixelSize(RESOLUTIONS[request.resolution])}</small></a>
+<button type="button" id="save-view">This view <small>PNG</small></button>
+<button type="button" id="save-cube">Six cube faces <small>JPEG, in a ZIP file</small></button>
+<p id="save-note" role="status" hidden></p></div>`;
+
+const shareDialog = (task: KeptTask, link: string, { owner }: Options): Html => html`
+<dialog id="share-dialog" class="dialog" aria-labelledby="share-title"><form method="dialog" class="row"><h2 id="share-title">Share</h2>
+<button class="round" aria-label="Close">${icon("M6 6l12 12M18 6L6 18")}</button></form>
+${task.request.visibility === "public" ? shareFields(task, link) : privateNote(task, owner)}</dialog>`;
+
+/** The script fills in the view and the text of the frame. */
+const shareFields = (task: KeptTask, link: string): Html => html`
+<div><label for="share-link">Link</label><span class="copy"><input id="share-link" value="${link}" readonly dir="ltr"><button type="button" class="button small" data-copy="share-link">Copy link</button></span></div>
+<label class="check"><input type="checkbox" id="share-view"><span>Start at this view</span></label>
+<div><label for="share-frame">To embed it in a page</label><span class="copy"><textarea id="share-frame" rows="3" readonly dir="ltr" data-title="${titleOf(task)}"></textarea><button type="button" class="button small" data-copy="share-frame">Copy code</button></span></div>
+<p class="actions"><button type="button" class="button quiet small" id="share-system" hidden>More ways to share</button></p>
+<p id="copied" role="status"></p>`;
+
+const privateNote = ({ id, slug }: KeptTask, owner: Visitor | undefined): Html => html`
+<p>Only you can open this panorama. To share it, make it public: everybody with the link can open it, and it is in the gallery.</p>
+${
+  owner &&
+  html`<form method="post" action="/works/${id}/visibility" id="publish" data-public="/p/${slug}">${hiddenToken(owner.formToken)}<input type="hidden" name="visibility" value="public"><button class="button">Make it public</button></form>
+<p id="copied" role="status"></p>`
+}`;
+
+/** Metadata for search engines and for the link previews of chats and social networks. */
+export const linkPreview = (task: KeptTask, link: string, publicUrl: string): Html => {
+  const title = titleOf(task);
+  const size = pixelSize(RESOLUTIONS[task.request.resolution]);
+  const description =
+    fullPromptOf(task) === undefined
+      ? `A 360° panorama of ${size} pixels. Open it and look around.`
+      : `${summaryOf(task)} A 360° panorama.`;
+  const image = socialImageUrl(publicUrl, task.slug);
+  const { widthPixels, heightPixels } = SOCIAL_IMAGE_SIZE;
+  return html`<link rel="canonical" href="${link}">
+<link rel="alternate" type="application/json+oembed" href="${oembedUrl(publicUrl, link)}" title="${title}">
+<meta name="description" content="${description}">
+<meta property="og:type" content="website">
+<meta property="og:site_name" content="Panorama">
+<meta property="og:title" content="${title}">
+<meta property="og:description" content="${description}">
+<meta property="og:url" content="${link}">
+<meta property="og:image" content="${image}">
+<meta property="og:image:width" content="${widthPixels}">
+<meta property="og:image:height" content="${heightPixels}">
+<meta property="og:image:alt" content="${title}">
+<meta name="twitter:card" content="summary_large_image">
+<meta name="twitter:title" content="${title}">
+<meta name="twitter:description" content="${description}">
+<meta name="twitter:image" content="${image}">`;
+};

@@ -1,0 +1,143 @@
+import { randomUUID } from "node:crypto";
+import type { Visitor } from "../../../application/accounts/find-session.js";
+import { RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../../domain/images/resolution.js";
+import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
+import type { Abilities } from "../../../domain/tasks/abilities.js";
+import {
+  IMAGE_URL_CHARACTERS_MAX,
+  IMAGE_URLS_MAX,
+  PROMPT_CHARACTERS_MAX,
+  PROMPT_CHARACTERS_MIN,
+  parseCreationRequest,
+} from "../../../domain/tasks/creation-request.js";
+import { SEED_MAX } from "../../../domain/tasks/seed.js";
+import type { Task } from "../../../domain/tasks/task.js";
+import { imagesRange } from "../../wording/abilities-sentence.js";
+import { pixelSize } from "../../wording/pixel-size.js";
+import { type Html, html } from "../html.js";
+import { hiddenToken } from "../layout.js";
+import { thousands } from "../thousands.js";
+import { imageOrigin } from "./image-origin.js";
+import type { Images } from "./panorama-card.js";
+
+/** The pictures that the form sends: those of an earlier attempt that was refused, and the typed addresses. */
+export const pictureUrls = (form: URLSearchParams): string[] =>
+  ["uploaded_url", "image_url"].flatMap((name) => form.getAll(name).flatMap((url) => url.trim() || []));
+
+/** The creation request of the form, with these pictures. */
+export const creationOf = (form: URLSearchParams, imageUrls: readonly string[]) =>
+  parseCreationRequest({
+    resolution: form.get("resolution"),
+    visibility: form.get("visibility") ?? undefined,
+    ...(form.get("prompt")?.trim() && { prompt: form.get("prompt") }),
+    ...(imageUrls.length > 0 && { image_urls: imageUrls }),
+    ...(form.get("seed")?.trim() && { seed: seedOf(form.get("seed")?.trim() ?? "") }),
+  });
+
+/** Text that is not a number stays text, for the message. */
+const seedOf = (text: string): unknown => (/^-?\d+$/.test(text) ? Number(text) : text);
+
+/** A form with this prompt, cut at the longest one, so that a link cannot fill the page. */
+export const formWithPrompt = (prompt: string): URLSearchParams =>
+  new URLSearchParams({ prompt: [...prompt].slice(0, PROMPT_CHARACTERS_MAX).join("") });
+
+/** A form that would create this panorama once more. */
+export const formOf = ({ request }: Task, images: Images): URLSearchParams => {
+  const { prompt = "", resolution, visibility, seed, imageUrls } = request;
+  const form = new URLSearchParams({ ...Object.fromEntries(formWithPrompt(prompt)), resolution, visibility });
+  if (seed !== undefined) form.set("seed", String(seed));
+  for (const url of imageUrls) form.append(isStoredHere(url, images) ? "uploaded_url" : "image_url", url);
+  return form;
+};
+
+const isStoredHere = (url: string, images: Images): boolean =>
+  URL.canParse(url) && new URL(url).origin === imageOrigin(images);
+
+const DEFAULT_RESOLUTION: Resolution = "2k";
+
+type Offer = {
+  /** Credits of the visitor. */
+  readonly balance: number;
+  readonly images: Images;
+  readonly policy: PanoramaPolicy;
+  readonly abilities: Abilities;
+};
+
+/** The form with what was typed before. Browsers do not allow a page to keep chosen files: their pictures are kept. */
+export const creationForm = (
+  form: URLSearchParams,
+  { formToken }: Visitor,
+  { balance, images, policy, abilities }: Offer,
+): Html => {
+  const { prices } = policy;
+  const { promptCharactersMax } = abilities;
+  const chosen = RESOLUTION_NAMES.find((name) => name === form.get("resolution")) ?? DEFAULT_RESOLUTION;
+  const visibility = form.get("visibility") ?? "private";
+  // Without the script, which opens closed sections, an invalid field in one would silently prevent sending.
+  return html`
+<form method="post" action="/works" enctype="multipart/form-data" class="panel create" id="create" novalidate data-balance="${balance}">
+${hiddenToken(formToken)}<input type="hidden" name="idempotency_key" value="${randomUUID()}">
+<p class="error" id="form-error" role="alert" hidden></p>
+<div class="words"><label for="prompt">Prompt</label>
+<textarea name="prompt" rows="3" placeholder="A quiet lake at dawn, mist over the water" id="prompt" dir="auto" aria-describedby="count" data-min="${PROMPT_CHARACTERS_MIN}" data-max="${promptCharactersMax}">${form.get("prompt") ?? ""}</textarea>
+<p class="hint count" id="count">Up to ${thousands(promptCharactersMax)} characters</p></div>
+<div class="columns">
+<fieldset><legend>Resolution</legend><div class="choices">${RESOLUTION_NAMES.map((name) =>
+    choice("resolution", name, chosen, {
+      label: `${name.toUpperCase()} · ${prices[name]} credits`,
+      note: pixelSize(RESOLUTIONS[name]),
+      cost: prices[name],
+    }),
+  )}</div></fieldset>
+<fieldset><legend>Visibility</legend><div class="choices">
+${choice("visibility", "private", visibility, { label: "Private", note: "only you" })}
+${choice("visibility", "public", visibility, { label: "Public", note: "in the gallery" })}</div></fieldset>
+</div>
+${abilities.imagesMax === 0 ? html`<p class="hint">Panoramas are made from words only here, without pictures.</p>` : pictureFields(form, images, policy, abilities)}
+<details class="references"${form.get("seed")?.trim() && html` open`}><summary>Seed (optional)</summary>
+<label for="seed">Seed</label><input type="number" name="seed" value="${form.get("seed") ?? ""}" min="0" max="${SEED_MAX}" step="1" id="seed" aria-describedby="about-seed">
+<p class="hint" id="about-seed">The same words and seed give the same picture, if the image generator takes seeds.</p>
+</details>
+<div class="make"><button class="button" id="make">Make it<span id="cost" hidden> · ${prices[chosen]} credits</span></button>
+<progress id="progress" max="100" value="0" aria-label="Upload" hidden></progress>
+<p class="hint" id="keys" hidden>Ctrl or ⌘ + Enter</p>
+<p class="hint" id="short"${balance >= prices[chosen] && html` hidden`}>You have ${balance} credits, too few for this. <a href="/account">Buy credits</a></p></div>
+</form>`;
+};
+
+/** Addresses beyond the maximum, such as those of a panorama to create once more, are shown and not dropped. */
+const pictureFields = (
+  form: URLSearchParams,
+  images: Images,
+  { uploads }: PanoramaPolicy,
+  abilities: Abilities,
+): Html => {
+  const { imagesMin, imagesMax } = abilities;
+  const uploaded = form.getAll("uploaded_url");
+  const addresses = form.getAll("image_url").filter((url) => url.trim() !== "");
+  const isOpen = imagesMin > 0 || uploaded.length + addresses.length > 0;
+  const addressFields = Math.min(IMAGE_URLS_MAX, Math.max(imagesMax, addresses.length));
+  return html`<details class="references"${isOpen && html` open`}><summary>Pictures to start from (${imagesMin === 0 && "up to "}${imagesRange(abilities)})</summary>
+${
+  uploaded.length > 0 &&
+  html`<ul class="pictures kept" aria-label="Uploaded pictures">${uploaded.map((url, index) => keptPicture(url, index + 1, images))}</ul>`
+}
+<label class="drop" id="drop"><span>Drop JPEG, PNG or WebP files here, or click to choose files</span>
+<input type="file" name="files" id="files" accept="image/jpeg,image/png,image/webp"${imagesMax > 1 && html` multiple`} data-count-min="${imagesMin}" data-count-max="${imagesMax}" data-bytes-max="${uploads.fileBytesMax}" data-total-bytes-max="${uploads.totalBytesMax}"></label>
+<p class="error small" id="picture-error" role="alert" hidden></p>
+<ul class="pictures" id="pictures" aria-label="Chosen pictures"></ul>
+<p class="visually-hidden" id="chosen" role="status"></p>
+<div class="addresses">${Array.from({ length: addressFields }, (_, index) => html`<label>URL of image ${index + 1}<input type="url" name="image_url" value="${addresses[index] ?? ""}" placeholder="https://" maxlength="${IMAGE_URL_CHARACTERS_MAX}"></label>`)}</div>
+</details>`;
+};
+
+const keptPicture = (url: string, number: number, images: Images): Html =>
+  html`<li>${
+    isStoredHere(url, images) && html`<img src="${url}" alt="" width="96" height="72">`
+  }<label class="check"><input type="checkbox" name="uploaded_url" value="${url}" checked> Picture ${number}</label></li>`;
+
+type Choice = { readonly label: string; readonly note: string; readonly cost?: number };
+
+const choice = (name: string, value: string, chosen: string, { label, note, cost }: Choice): Html =>
+  html`<label class="choice"><input type="radio" name="${name}" value="${value}"${value === chosen && html` checked`}${cost !== undefined && html` data-cost="${cost}"`}>
+<span><strong>${label}</strong><small>${note}</small></span></label>`;

@@ -1,0 +1,75 @@
+import type { Visitor } from "../../../application/accounts/find-session.js";
+import type { UseCases } from "../../../application/create-application.js";
+import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
+import type { Abilities } from "../../../domain/tasks/abilities.js";
+import { keptFor } from "../../web-page/kept-for.js";
+import type { Page, PageReply } from "../../web-page/page.js";
+import type { Description } from "../docs/description.js";
+import { type Html, html } from "../html.js";
+import type { Layout } from "../layout.js";
+import type { SessionGuard } from "../session-guard.js";
+
+type Parts = {
+  /** Makes the OpenAPI description of the REST interface. */
+  readonly describe: (abilities: Abilities) => Promise<object>;
+  /** The folder with the guides in Markdown. */
+  readonly guidesFolder: string;
+  readonly policy: PanoramaPolicy;
+  readonly accounts: Pick<UseCases["accounts"], "listApiKeys">;
+  readonly panoramas: Pick<UseCases["panoramas"], "readAbilities">;
+  readonly guard: SessionGuard;
+  readonly layout: Layout;
+};
+
+/**
+ * `GET /docs`: guides, and the reference of the REST interface from its OpenAPI description. It is rendered at the
+ * first request, which loads the description and the libraries. For visitors without a login the page is the same until
+ * the abilities change, so it is kept.
+ */
+export const docsPage = ({ describe, guidesFolder, policy, accounts, panoramas, guard, layout }: Parts): Page => {
+  const rendered = keptFor(async (abilities: Abilities) => {
+    const { renderDocs } = await import("../docs/render-docs.js");
+    return renderDocs((await describe(abilities)) as Description, guidesFolder, policy, abilities);
+  });
+  const reply = async (abilities: Abilities, keys: Html, visitor: Visitor | undefined): Promise<PageReply> =>
+    layout.reply(200, {
+      title: "API reference",
+      description:
+        "The REST interface of Panorama: create 360° panoramas from your own programs, poll them or get webhooks.",
+      visitor,
+      scripts: ["docs.js"],
+      styles: ["docs.css"],
+      main: (await rendered(abilities))(keys),
+    });
+  const publicReply = keptFor((abilities: Abilities) => reply(abilities, NO_KEYS, undefined));
+  return {
+    method: "GET",
+    path: "/docs",
+    cost: "page",
+    body: "none",
+    handle: async (request) => {
+      const visitor = await guard.visitor(request);
+      const abilities = panoramas.readAbilities();
+      return visitor === undefined
+        ? publicReply(abilities)
+        : reply(abilities, await keysOf(visitor, accounts), visitor);
+    },
+  };
+};
+
+const NO_KEYS = html`<p class="keys">The examples read your key from <code>$PANORAMA_API_KEY</code>.
+<a href="/signup">Sign up</a> or <a href="/login?next=%2Fdocs">log in</a> to get one.</p>`;
+
+/** The names of the visitor's keys. The keys themselves are not stored, so they cannot be shown. */
+const keysOf = async ({ account }: Visitor, accounts: Parts["accounts"]): Promise<Html> => {
+  const all = (await accounts.listApiKeys(account.id)).unwrapOr([]); // a visitor has an account
+  const keys = all.filter(({ key }) => key.revokedAt === undefined);
+  const variable = html`<code>$PANORAMA_API_KEY</code>`;
+  if (keys.length === 0) {
+    return html`<p class="keys">The examples read your key from ${variable}. You have none yet:
+<a href="/account/keys">create an API key</a>.</p>`;
+  }
+  const names = keys.map(({ key }, index) => html`${index > 0 && ", "}<bdi>${key.name}</bdi>`);
+  return html`<p class="keys">The examples read your key from ${variable}. Your keys: ${names}. A key is shown only when it is
+made: <a href="/account/keys">make another one</a> if you have lost it.</p>`;
+};

@@ -1,0 +1,135 @@
+import type { UseCases } from "../../../application/create-application.js";
+import { type Prices, RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../../domain/images/resolution.js";
+import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
+import { type Abilities, PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/abilities.js";
+import type { Page } from "../../web-page/page.js";
+import { pixelSize } from "../../wording/pixel-size.js";
+import { type Html, html } from "../html.js";
+import type { Layout } from "../layout.js";
+import { galleryTile } from "../panoramas/panorama-card.js";
+import type { SessionGuard } from "../session-guard.js";
+import { type HeroPicture, heroPicture } from "./hero-picture.js";
+
+type Parts = Parameters<typeof heroPicture>[0] & {
+  readonly policy: Pick<PanoramaPolicy, "prices">;
+  readonly panoramas: Pick<UseCases["panoramas"], "listPublic" | "readAbilities">;
+  readonly guard: SessionGuard;
+  readonly layout: Layout;
+  readonly publicUrl: string;
+};
+
+/** Two rows of three; one row if there are fewer. */
+const LATEST_PANORAMAS = 6;
+const LATEST_IN_ROW = 3;
+
+const EXAMPLES = ["Neon city in the rain", "Inside a glacier", "Lavender at dusk"];
+const SURPRISES = [
+  "Northern lights over a frozen lake",
+  "Dunes under two moons",
+  "A volcano at night",
+  "Coral reef in clear water",
+  "Pine forest in the morning mist",
+  "Tropical beach after a storm",
+  "Above the rings of a planet",
+  "Autumn valley at sunrise",
+];
+
+const descriptionOf = ({ imagesMax }: Abilities): string =>
+  `Describe a place, then stand in it: seamless 360° panoramas from a sentence${imagesMax > 0 ? " or from your own images" : ""}, ` +
+  "for the web, for games and for headsets.";
+
+/** `GET /`: a panorama with a prompt field in it, the latest panoramas, how it works, a quick start and the prices. */
+export const landingPage = (parts: Parts): Page => ({
+  method: "GET",
+  path: "/",
+  body: "none",
+  cost: "page",
+  handle: async (request) => {
+    const { guard, layout, publicUrl, images } = parts;
+    const visitor = await guard.visitor(request);
+    const { panoramas } = await parts.panoramas.listPublic(LATEST_PANORAMAS);
+    const latest = panoramas.length < LATEST_PANORAMAS ? panoramas.slice(0, LATEST_IN_ROW) : panoramas;
+    const picture = await heroPicture(parts, panoramas);
+    const abilities = parts.panoramas.readAbilities();
+    const main = html`${hero(picture, visitor !== undefined)}
+${
+  latest.length > 0 &&
+  html`<section class="band" aria-labelledby="latest"><div class="band-head"><h2 id="latest">Latest panoramas</h2>
+<a href="/gallery">See the gallery</a></div>
+<ul class="tiles">${latest.map((task) => galleryTile(task, images))}</ul></section>`
+}
+<div class="page">
+<section aria-labelledby="how"><h2 id="how">How it works</h2>
+<ol class="steps">
+<li><h3>Describe it</h3><p>${wordsAndPictures(abilities)}</p></li>
+<li><h3>Step inside</h3><p>After a moment you are in the middle of it. Look around with a finger, a mouse or a headset.</p></li>
+<li><h3>Take it with you</h3><p>Share a link, put it on a website, or download the picture for your game.</p></li>
+</ol></section>
+<section aria-labelledby="start"><h2 id="start">For programs</h2>
+<div class="start"><div><p>One request starts a panorama and reserves its credits. If the generation fails, you get them back.
+Read the task until it has succeeded: it has the address of the picture and of its viewer.</p>
+<p><a href="/docs">Guides and the API reference</a> have examples in curl, TypeScript and Python. There is also a server
+for <a href="/mcp">assistants (MCP)</a>.
+You find your API keys in <a href="/account/keys">your account</a>.</p></div>
+<pre tabindex="0" aria-label="Example"><code>curl -sS ${publicUrl}/api/v1/panoramas \\
+  -H "Authorization: Bearer $PANORAMA_API_KEY" \\
+  -H "Content-Type: application/json" \\
+  -d '{"prompt": "a quiet lake at sunset", "resolution": "2k"}'</code></pre></div>
+</section>
+<section aria-labelledby="prices"><h2 id="prices">Prices</h2>
+<ul class="prices">${RESOLUTION_NAMES.map((name) => price(name, parts.policy.prices))}</ul>
+</section>
+</div>`;
+    return layout.reply(200, {
+      title: `360° images from text${abilities.imagesMax > 0 ? " and images" : ""}`,
+      description: descriptionOf(abilities),
+      main,
+      visitor,
+      frame: "hero-page",
+      scripts: ["hero.js"],
+      styles: ["gallery.css", "landing.css"],
+      // Most who come for the first time come here. Members have the files already.
+      inlineStyles: visitor === undefined,
+    });
+  },
+});
+
+const wordsAndPictures = ({ imagesMin, imagesMax }: Abilities): string => {
+  if (imagesMax === 0) return "A sentence is enough.";
+  const pictures = imagesMax === 1 ? "one picture" : `up to ${imagesMax === 2 ? "two" : "three"} pictures`;
+  return imagesMin > 0
+    ? `Add ${pictures} of your own, and a sentence if you like.`
+    : `A sentence is enough. Add ${pictures} of your own if you like.`;
+};
+
+/** Without its script the form leads visitors over the login to `/works`, and keeps the prompt. */
+const hero = ({ title, viewer, thumbnail, picture }: HeroPicture, isMember: boolean): Html => {
+  const surprise = SURPRISES[Math.floor(Math.random() * SURPRISES.length)] ?? "";
+  const example = (prompt: string, text: string): Html =>
+    html`<li><a href="${pathFor(prompt, isMember)}">${text}</a></li>`;
+  return html`<section class="hero" id="hero" data-thumbnail="${thumbnail}" data-picture="${picture}">
+<picture><source media="(prefers-reduced-motion: reduce)" srcset="${picture}">
+<img class="hero-still" id="hero-still" src="${thumbnail}" alt="" decoding="async"></picture>
+<noscript><img class="hero-still" src="${picture}" alt=""></noscript>
+<canvas class="hero-sphere" id="hero-sphere" aria-hidden="true"></canvas>
+<div class="hero-text"><h1>Describe a place.<br>Then stand in it.</h1>
+<p class="hero-lead">Type a sentence. In seconds you have a 360° world to look around in, share, and use in your game or
+headset.</p>
+<form class="hero-form" id="hero-form" method="get" action="/works"${!isMember && html` data-visitor`}>
+<input name="prompt" aria-label="Describe a place" placeholder="A quiet lake at dawn, mist over the water" required
+maxlength="${PROMPT_CHARACTERS_MAX}" autocomplete="off" dir="auto"><button class="button">Make it</button></form>
+<ul class="hero-examples" aria-label="Examples">${EXAMPLES.map((prompt) => example(prompt, prompt))}${example(surprise, "Surprise me")}</ul></div>
+<div class="hero-note"><button type="button" class="hero-pause" id="hero-pause" aria-label="Pause the rotation" hidden>
+<svg viewBox="0 0 24 24" width="18" height="18" aria-hidden="true"><path class="pause" d="M8 5v14M16 5v14"/><path class="play" d="M8 5l11 7-11 7z"/></svg></button>
+${viewer === undefined ? html`<span>${title}</span>` : html`<a href="${viewer}" dir="auto">${title}</a>`}</div>
+</section>`;
+};
+
+/** Where a prompt is continued: visitors sign up first. */
+const pathFor = (prompt: string, isMember: boolean): string => {
+  const works = `/works?${new URLSearchParams({ prompt })}`;
+  return isMember ? works : `/signup?${new URLSearchParams({ next: works })}`;
+};
+
+const price = (name: Resolution, prices: Prices): Html =>
+  html`<li><strong>${name.toUpperCase()}</strong><span>${pixelSize(RESOLUTIONS[name])} pixels</span><span>${prices[name]} credits</span></li>`;

@@ -1,0 +1,66 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { err, ok, type Result } from "neverthrow";
+import type { Page } from "../../web-page/page.js";
+import { Html, html } from "../html.js";
+import type { Layout } from "../layout.js";
+import type { SessionGuard } from "../session-guard.js";
+
+/** A page whose text the operator has written. */
+export type LegalPage = { readonly path: string; readonly title: string; readonly content: Html };
+
+/** The files that the operator's folder may have, and the words of the links to them. */
+const PAGES = [
+  { file: "terms.md", path: "/terms", title: "Terms" },
+  { file: "privacy.md", path: "/privacy", title: "Privacy" },
+  { file: "contact.md", path: "/contact", title: "Contact" },
+];
+
+/**
+ * Reads `terms.md`, `privacy.md` and `contact.md`, those that exist, and renders them. The error is a sentence: the
+ * folder has none of them, or one cannot be read.
+ */
+export const readLegalPages = async (folder: string): Promise<Result<readonly LegalPage[], string>> => {
+  const pages: LegalPage[] = [];
+  for (const { file, path, title } of PAGES) {
+    const text = await readFile(join(folder, file), "utf8").catch((error: NodeJS.ErrnoException) => error);
+    if (typeof text === "string") pages.push({ path, title, content: await rendered(text, title) });
+    else if (text.code !== "ENOENT") return err(`${file} cannot be read: ${text.message}.`);
+  }
+  if (pages.length === 0)
+    return err(`must have at least one of the files ${PAGES.map(({ file }) => file).join(", ")}.`);
+  return ok(pages);
+};
+
+/** `/terms`, `/privacy` and `/contact`. */
+export const legalPages = (pages: readonly LegalPage[], guard: SessionGuard, layout: Layout): readonly Page[] =>
+  pages.map(({ path, title, content }) => ({
+    method: "GET",
+    path,
+    body: "none",
+    handle: async (request) => {
+      const main = html`<div class="page prose">${content}</div>`;
+      return layout.reply(200, { title, main, visitor: await guard.visitor(request) });
+    },
+  }));
+
+/** What a link may lead to. Everything else, such as `javascript:`, is shown as text. */
+const LINK = /^(https?:\/\/|mailto:|tel:|\/(?!\/)|#)/i;
+
+/** Markdown as safe HTML. HTML in it is shown as text, and so are pictures: other origins would have to serve them. */
+const rendered = async (markdown: string, title: string): Promise<Html> => {
+  const { Marked } = await import("marked");
+  const shown = (text: string): string => html`${text}`.text;
+  const marked = new Marked({
+    renderer: {
+      html: ({ text }) => shown(text),
+      image: ({ text }) => shown(text),
+      link({ href, tokens }) {
+        const content = this.parser.parseInline(tokens);
+        return LINK.test(href) ? `<a href="${shown(href)}">${content}</a>` : content;
+      },
+    },
+  });
+  const content = new Html(await marked.parse(markdown.replace(/^\uFEFF/, "")));
+  return /<h1>/.test(content.text) ? content : html`<h1>${title}</h1>${content}`;
+};

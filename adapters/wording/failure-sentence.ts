@@ -1,0 +1,66 @@
+import type { FailedTask } from "../../domain/tasks/task.js";
+import { toldReason } from "../../domain/tasks/told-reason.js";
+
+type Failed = Pick<FailedTask, "reason" | "imageIndex" | "request">;
+
+/**
+ * The parameter of the creation at fault; `undefined` if there is none, or if it is one of several. Prompt and
+ * reference images of a failed task are erased after a while.
+ */
+export const failedParam = (task: Failed): string | undefined => {
+  const { prompt, imageUrls } = task.request;
+  if (isAboutReference(task)) {
+    const index = imageIndexOf(task);
+    return index === undefined ? "image_urls" : `image_urls[${index}]`;
+  }
+  return task.reason === "content_refused" && prompt !== undefined && imageUrls.length === 0 ? "prompt" : undefined;
+};
+
+/** Why the task has failed, and what to do next. Says nothing about its credits, and quotes no provider. */
+export const failureSentence = (task: Failed): string => {
+  switch (toldReason(task)) {
+    case "canceled":
+      return "The panorama was canceled. To have it all the same, create it again.";
+    case "queue_timeout":
+      return "The panorama waited too long for its turn. Try again later.";
+    case "reference_unreachable":
+      return `The picture of ${referenceWords(task)} could not be read. Upload it, or give a public https URL of it.`;
+    case "reference_unusable":
+      return `The image generator could not use ${referenceWords(task)}. Try another picture: a JPEG, PNG or WebP.`;
+    case "content_refused":
+      return `The image generator does not make pictures of this. ${changeWhat(task)}`;
+    case "provider_refused":
+      return "The image generator did not accept the panorama. Try again later, or with other words.";
+    case "provider_failed":
+      return "The image generator failed to make the panorama. Try again; other words may help.";
+    case "provider_unavailable":
+      return "The image generator did not answer. Try again later.";
+    case "provider_timeout":
+      return "The image generator did not finish in time. Try again later.";
+    case "unusable_result":
+      return "The image generator made no usable picture. Try again; other words may help.";
+  }
+};
+
+/** The same, and where the credits are. */
+export const failureMessage = (task: Failed & Pick<FailedTask, "reservation">): string =>
+  `${failureSentence(task)} The ${task.reservation.credits} reserved credits were refunded.`;
+
+const isAboutReference = ({ reason }: Failed): boolean =>
+  reason === "reference_unreachable" || reason === "reference_unusable";
+
+/** Of a single reference image it is known without being told. */
+const imageIndexOf = ({ imageIndex, request }: Failed): number | undefined =>
+  imageIndex ?? (request.imageUrls.length === 1 ? 0 : undefined);
+
+const referenceWords = (task: Failed): string => {
+  const index = imageIndexOf(task);
+  return index === undefined || task.request.imageUrls.length < 2
+    ? "a reference image"
+    : `reference image ${index + 1}`;
+};
+
+const changeWhat = ({ request: { prompt, imageUrls } }: Failed): string => {
+  if (imageUrls.length === 0) return "Change the prompt.";
+  return prompt === undefined ? "Change the reference images." : "Change the prompt or the reference images.";
+};

@@ -1,0 +1,73 @@
+import type { Result } from "neverthrow";
+import {
+  type ActiveTask,
+  type FailedTask,
+  type FailureReason,
+  fail,
+  placeOf,
+  type Task,
+} from "../../domain/tasks/task.js";
+import type { Clock } from "../ports/clock.js";
+import type { Reporter } from "../ports/reporter.js";
+import type { Lease, StaleTask, TaskStore } from "../ports/stores/task-store.js";
+import type { TaskSignals } from "../ports/task-signals.js";
+
+/** What a move needs that clients wait for. */
+export type MovePorts = {
+  readonly tasks: Pick<TaskStore, "move">;
+  readonly signals: Pick<TaskSignals, "announce">;
+};
+
+/** What failing a task needs. */
+export type FailPorts = MovePorts & {
+  readonly clock: Pick<Clock, "now">;
+  readonly reporter: Pick<Reporter, "report">;
+};
+
+/**
+ * Why a task fails. `imageIndex`: which reference image the reason is about. `detail` is for the log. `mayBeRunning`:
+ * the provider may have started a generation nobody knows.
+ */
+export type Failure = {
+  readonly reason: FailureReason;
+  readonly imageIndex?: number | undefined;
+  readonly detail: string;
+  readonly mayBeRunning?: boolean | undefined;
+};
+
+/**
+ * Fails a task, refunds it, and tells everybody: clients that wait for it, and the log. Every failure of a task is
+ * stored here. A stale task was moved by somebody else, who has announced that.
+ */
+export const failTask = async (
+  ports: FailPorts,
+  current: ActiveTask | Lease<ActiveTask>,
+  { reason, imageIndex, detail, mayBeRunning = false }: Failure,
+): Promise<Result<FailedTask, StaleTask>> => {
+  const { clock, reporter } = ports;
+  const task = "fence" in current ? current.task : current;
+  const failed = await moveTask(ports, current, fail(task, reason, clock.now(), imageIndex), undefined);
+  if (failed.isErr()) return failed;
+  reporter.report({ kind: "task_failed", taskId: task.id, provider: placeOf(task), reason, detail });
+  if (mayBeRunning) reporter.report({ kind: "possible_orphan", taskId: task.id, detail });
+  return failed;
+};
+
+/** Stores the next state of a task, due at `dueAt`, and announces it. */
+export const moveTask = <T extends Task>(
+  { tasks, signals }: MovePorts,
+  current: Task | Lease<Task>,
+  next: T,
+  dueAt: Date | undefined,
+): Promise<Result<T, StaleTask>> => announceStored(signals, next, tasks.move(current, next, dueAt));
+
+/** Announces a task if it was stored. The waiting clients of a stale one hear from whoever has moved it. */
+export const announceStored = async <T extends Task>(
+  signals: Pick<TaskSignals, "announce">,
+  next: T,
+  stored: Promise<Result<void, StaleTask>>,
+): Promise<Result<T, StaleTask>> =>
+  (await stored).map(() => {
+    signals.announce(next);
+    return next;
+  });

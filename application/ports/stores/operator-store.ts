@@ -1,0 +1,90 @@
+import type { Result } from "neverthrow";
+import type { AccountId } from "../../../domain/account-id.js";
+import type { Account, Email } from "../../../domain/accounts/account.js";
+import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
+import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
+import type { Credits } from "../../../domain/credits/credits.js";
+import type { LedgerEntry } from "../../../domain/credits/ledger.js";
+import type { Standing } from "../../../domain/credits/standing.js";
+import type { ObjectName } from "../../../domain/images/object-name.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import type { Task } from "../../../domain/tasks/task.js";
+import type { NotFound } from "../../errors.js";
+
+/** An account as the operator sees it. */
+export type AccountSummary = {
+  readonly account: Account;
+  readonly standing: Standing;
+  /** When the operator has closed it; `undefined` for an open one. */
+  readonly closedAt: Date | undefined;
+};
+
+/** A task of any account. `isHidden`: its owner has deleted the panorama, or the account is closed. */
+export type TaskOfAccount = { readonly task: Task; readonly isHidden: boolean };
+
+/** The queue in front of the provider (domain/tasks/queue.ts) at one moment. */
+export type QueueSummary = {
+  readonly waiting: number;
+  /** When the oldest waiting task was reserved; `undefined` if none waits. */
+  readonly oldest: Date | undefined;
+  /** The tasks that hold a slot, by the name of their place; `undefined`: none was recorded. */
+  readonly running: readonly { readonly place: string | undefined; readonly tasks: number }[];
+  /** The accounts with the most waiting tasks, most first. */
+  readonly accounts: readonly { readonly accountId: AccountId; readonly waiting: number }[];
+};
+
+/**
+ * Reads and changes what operators ask for, of all accounts. Throws if the store is unreachable or a row is unreadable.
+ * The methods that change an account throw if there is no such account.
+ */
+export interface OperatorStore {
+  /** Newest first, at most `limit`, older than `before`. */
+  accounts(limit: number, before: AccountId | undefined): Promise<AccountSummary[]>;
+  account(id: AccountId): Promise<AccountSummary | undefined>;
+  /**
+   * The accounts whose e-mail address contains the text, in any case, and those with this id or with a task, slug,
+   * order or key of this id. Newest first.
+   */
+  searchAccounts(text: string, limit: number): Promise<AccountSummary[]>;
+  task(id: TaskId): Promise<TaskOfAccount | undefined>;
+  /** The tasks of the account, newest first, at most `limit`, older than `before`. */
+  tasks(account: AccountId, limit: number, before: TaskId | undefined): Promise<TaskOfAccount[]>;
+  /** The uploaded images that no task uses. */
+  unusedUploads(account: AccountId): Promise<{ readonly name: ObjectName; readonly uploadedAt: Date }[]>;
+  /** `accountsMax`: how many accounts it names. */
+  queue(accountsMax: number): Promise<QueueSummary>;
+
+  /** Stores the entry and the balance that `decide` returns for the current balance; nothing if it refuses. */
+  adjust<Refusal>(
+    account: AccountId,
+    decide: (balance: Credits) => Result<{ readonly entry: LedgerEntry; readonly balance: Credits }, Refusal>,
+  ): Promise<Result<Credits, Refusal>>;
+
+  key(id: ApiKeyId): Promise<ApiKey | undefined>;
+  /** Replaces the limits. What the key has spent in the day and the month of `now` counts for its new budgets. */
+  setKeyLimits(id: ApiKeyId, limits: KeyLimits, now: Date): Promise<Result<void, NotFound>>;
+
+  /**
+   * Closes the account in one transaction, if `decide` allows it: stores the entry that `decide` returns for the
+   * balance that is left, replaces the e-mail address by `email`, also in the log of operators, and deletes password,
+   * sessions, password links, keys and idempotency keys. Its endpoints are switched off. A closed account is closed
+   * again.
+   */
+  close<Refusal>(
+    account: AccountId,
+    email: Email,
+    now: Date,
+    decide: (standing: Standing) => Result<LedgerEntry | undefined, Refusal>,
+  ): Promise<Result<void, Refusal>>;
+  /**
+   * Of a closed account: hides up to `limit` tasks after `after`, oldest first, as `TaskStore.hide` does, and erases
+   * what their owner has sent: prompt, images, metadata, seed, webhook URL. Returns the last task; `undefined` at the
+   * end.
+   */
+  eraseTasks(account: AccountId, after: TaskId | undefined, limit: number, now: Date): Promise<TaskId | undefined>;
+  /**
+   * Of a closed account: deletes up to `limit` events with their deliveries. After the last one, deletes the endpoints
+   * and what is known of its own receivers, and makes the uploaded images expire. Returns whether more are left.
+   */
+  eraseEvents(account: AccountId, limit: number): Promise<boolean>;
+}

@@ -1,0 +1,7 @@
+/**
+ * Thrown by a store when others have held what a write needs for too long, such as the lock of a row. The method that
+ * throws it has written nothing, and may be called again later.
+ */
+export class StoreBusy extends Error {
+  override readonly name: string = "StoreBusy";
+}

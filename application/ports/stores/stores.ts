@@ -1,0 +1,42 @@
+import type { Clock } from "../clock.js";
+import type { Ids } from "../ids.js";
+import type { Secrets } from "../secrets.js";
+import type { AccountStore } from "./account-store.js";
+import type { ApiKeyStore } from "./api-key-store.js";
+import type { ApiRequests } from "./api-requests.js";
+import type { DeliveryStore } from "./delivery-store.js";
+import type { EndpointStore } from "./endpoint-store.js";
+import type { EventStore } from "./event-store.js";
+import type { LedgerStore } from "./ledger-store.js";
+import type { OperatorLog } from "./operator-log.js";
+import type { OperatorStore } from "./operator-store.js";
+import type { OrderStore } from "./order-store.js";
+import type { PasswordLinkStore } from "./password-link-store.js";
+import type { RateLimits } from "./rate-limits.js";
+import type { ReferenceStore } from "./reference-store.js";
+import type { RetentionStore } from "./retention-store.js";
+import type { SessionStore } from "./session-store.js";
+import type { TaskPorts } from "./task-ports.js";
+
+/** All stores. They share one database: what one method writes is one transaction. */
+export type Stores = {
+  readonly accounts: AccountStore;
+  readonly orders: OrderStore;
+  readonly keys: ApiKeyStore;
+  readonly ledger: LedgerStore;
+  readonly sessions: SessionStore;
+  readonly links: PasswordLinkStore;
+  readonly endpoints: EndpointStore;
+  readonly deliveries: DeliveryStore;
+  readonly events: EventStore;
+  readonly references: ReferenceStore;
+  readonly tasks: TaskPorts;
+  readonly retentions: RetentionStore;
+  readonly operators: OperatorStore;
+  readonly operatorLog: OperatorLog;
+  readonly apiRequests: ApiRequests;
+  readonly rateLimits: RateLimits;
+};
+
+/** The stores, time and randomness. */
+export type StorePorts = Stores & { readonly clock: Clock; readonly ids: Ids; readonly secrets: Secrets };

@@ -1,0 +1,62 @@
+import type { Result, ResultAsync } from "neverthrow";
+import type { CommandError } from "../../command-error.js";
+import type { Service } from "../../service.js";
+
+/** What a command prints: `json` with `--json`, else `lines`. With `failed` the exit status is that of an error. */
+export type Output = {
+  readonly json: object;
+  readonly lines: readonly string[];
+  readonly failed?: CommandError["kind"];
+};
+
+/** The values of a command's options, by option name. */
+export type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+
+export type Option = {
+  readonly type: "string" | "boolean";
+  readonly multiple?: true;
+  readonly default?: string | boolean | string[];
+  /** What it does, for the help: a phrase without a full stop. */
+  readonly about: string;
+};
+
+export type Command = {
+  /** The words that select it on the command line, such as `account create`. */
+  readonly words: string;
+  /** What it does, for the help: a sentence. */
+  readonly about: string;
+  /** Its options and arguments, as the help shows them. */
+  readonly usage: string;
+  readonly options: Readonly<Record<string, Option>>;
+  /** The name in `Values` of the positional argument, if the command takes one. */
+  readonly positional?: string;
+  readonly required: readonly string[];
+  /** A command line to paste, without `panorama`. */
+  readonly example: string;
+  /** A REST client. It may run on another machine than the service, and the files that it writes are the user's. */
+  readonly isClient?: true;
+  /** It changes something, or reads everything about a person: it is written to the log of operators. */
+  readonly isRecorded?: true;
+  /** Creates the SQLite file if it is missing, and migrates it. Other commands refuse: DATA_DIR may be mistyped. */
+  readonly createsDatabase?: true;
+  /** Runs instead of `run` if the configuration is wrong, with the sentence that says why. Other commands refuse. */
+  readonly runMisconfigured?: (problem: string) => Promise<Result<Output, CommandError>>;
+  /** Resolves to what is printed, or to an error. With `undefined` nothing is printed. */
+  run(
+    service: Service,
+    values: Values,
+  ): Promise<Result<Output | undefined, CommandError>> | ResultAsync<Output | undefined, CommandError>;
+};
+
+/** Returns the value of a required option. `main` has checked that it is there. */
+export const text = (values: Values, option: string): string => {
+  const value = values[option];
+  if (typeof value !== "string") throw new Error(`Bug: --${option} is read as text but has no text value`);
+  return value;
+};
+
+export const optionalText = (values: Values, option: string): string | undefined =>
+  values[option] === undefined ? undefined : text(values, option);
+
+/** The options that several commands have. */
+export const ACCOUNT = { account: { type: "string", about: "id of the account" } } as const;

@@ -1,0 +1,44 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { MCP_PACKAGE_PATH } from "../../adapters/mcp/mcp-configuration.js";
+import {
+  BUNDLE_FILE,
+  LICENSES_FILE,
+  packMcpServer,
+  readMcpBundle,
+  SERVICE_FILE,
+  serviceJson,
+} from "../../adapters/mcp/mcp-package.js";
+import { licensesOf } from "./licenses-of.js";
+
+/**
+ * `tsx bootstrap/packages/build-mcp-package.ts [DIRECTORY]`, a step of `npm run build`: bundles the MCP server into one
+ * file in dist/mcp, or in DIRECTORY. At startup the service packs this file together with its own origin. This script
+ * also writes a package for a local service.
+ */
+const LOCAL_SERVICE = "http://localhost:8080";
+const project = fileURLToPath(new URL("../..", import.meta.url));
+const target = process.argv[2] ?? join(project, "dist/mcp");
+
+await mkdir(target, { recursive: true });
+const { metafile } = await build({
+  absWorkingDir: project,
+  entryPoints: ["bootstrap/panorama-mcp.ts"],
+  outfile: join(target, BUNDLE_FILE),
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  format: "esm",
+  minify: true,
+  legalComments: "none",
+  banner: { js: "#!/usr/bin/env node" },
+  metafile: true,
+  logLevel: "warning",
+});
+await writeFile(join(target, LICENSES_FILE), await licensesOf("panorama-mcp", Object.keys(metafile.inputs)));
+
+const bundle = await readMcpBundle(target);
+await writeFile(join(target, SERVICE_FILE), serviceJson(LOCAL_SERVICE));
+await writeFile(join(target, basename(MCP_PACKAGE_PATH)), packMcpServer(bundle, LOCAL_SERVICE));

@@ -1,0 +1,325 @@
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { isBuiltin } from "node:module";
+import { basename, dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, type Plugin, transform } from "esbuild";
+import { clientDeclarations, sourceOf } from "./client-declarations.js";
+import { declarationMap } from "./declaration-map.js";
+import { licensesOf } from "./licenses-of.js";
+import { publicModules } from "./public-modules.js";
+import { referenceOf } from "./reference.js";
+
+/**
+ * `npm run release`: makes three packages from dist/ in dist-packages/. Each installs from the registry alone, without
+ * the `overrides` of this project, and compiles nothing.
+ *
+ * - panorama-core: domain, application, memory adapters, contract suites
+ * - panorama-client: the typed client, with what it needs inside
+ * - panorama-service: everything, with the `panorama` command
+ *
+ * Each package lists all modules that can be imported, after the patterns in `exports` of package.json. README.md of
+ * each package is in bootstrap/packages/.
+ */
+type Target = { readonly types: string; readonly default: string };
+type Manifest = {
+  readonly version: string;
+  readonly license: string;
+  readonly engines: Readonly<Record<string, string>>;
+  readonly repository?: unknown;
+  readonly bin: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+};
+
+const project = fileURLToPath(new URL("../..", import.meta.url));
+const target = join(project, "dist-packages");
+const root: Manifest = JSON.parse(await readFile(join(project, "package.json"), "utf8"));
+const exported: Readonly<Record<string, Target>> = Object.fromEntries(
+  (await publicModules(project)).map(({ path, source }) => {
+    const compiled = `./dist/${source.replace(/\.ts$/, "")}`;
+    return [`./${path}`, { types: `${compiled}.d.ts`, default: `${compiled}.js` }];
+  }),
+);
+
+/**
+ * What the bundled command loads at run time: `NOT_BUNDLED` of bootstrap/packages/bundle-command.ts, and what public
+ * modules use.
+ */
+const SERVICE_PACKAGES = [
+  "@aws-sdk/client-s3",
+  "@google-cloud/storage",
+  "@mikro-orm/core",
+  "@mikro-orm/knex",
+  "@mikro-orm/migrations",
+  "@mikro-orm/postgresql",
+  "@opentelemetry/api",
+  "@opentelemetry/exporter-trace-otlp-http",
+  "@opentelemetry/resources",
+  "@opentelemetry/sdk-trace-base",
+  "@photostructure/sqlite",
+  "busboy",
+  "cockatiel",
+  "ipaddr.js",
+  "neverthrow",
+  "nodemailer",
+  "pg",
+  "selfsigned",
+  "sharp",
+  "stripe",
+  "undici",
+  "zod",
+  "zod-openapi",
+];
+
+/** The package that `overrides` in package.json puts in place of `uWebSockets.js`, which is not in the registry. */
+const UWEBSOCKETS = { name: "uwebsockets", version: "3.0.6" };
+
+const versionOf = (name: string): string => {
+  const version = root.dependencies[name] ?? root.optionalDependencies[name] ?? root.devDependencies[name];
+  if (version === undefined) throw new Error(`package.json has no dependency ${name}`);
+  return version;
+};
+const versionsOf = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, versionOf(name)]));
+
+/** The exports of the package with one of these paths, or below it. */
+const exportsOf = (folders: readonly string[]): Readonly<Record<string, Target>> =>
+  Object.fromEntries(
+    Object.entries(exported).filter(([path]) => folders.some((folder) => `${path}/`.startsWith(`./${folder}/`))),
+  );
+
+const PACKAGE_JSON = { "./package.json": "./package.json" };
+
+/** The part of the changelog for those who import the library: its entries "For the library", and their headings. */
+const libraryChanges = (changes: string): string => {
+  const lines = changes.split("\n").filter((line) => line.startsWith("#") || line.startsWith("- For the library"));
+  const isEmpty = (line: string, n: number) => line.startsWith("### ") && lines[n + 1]?.startsWith("- ") !== true;
+  const text = lines
+    .filter((line, n) => !isEmpty(line, n))
+    .map((line) => (line.startsWith("#") ? `\n${line}\n` : line));
+  return `${text
+    .join("\n")
+    .replaceAll(/\n{3,}/g, "\n\n")
+    .trimStart()}\n`;
+};
+
+const writePackage = async (
+  name: string,
+  description: string,
+  folders: readonly string[],
+  manifest: Readonly<Record<string, unknown>>,
+): Promise<void> => {
+  const folder = join(target, name);
+  const { version, license, engines, repository } = root;
+  const common = { name, version, description, license, type: "module", engines, repository };
+  await writeFile(
+    join(folder, "package.json"),
+    `${JSON.stringify({ ...common, ...manifest, files: [...folders, "CHANGELOG.md"] }, undefined, 2)}\n`,
+  );
+  await cp(join(project, "LICENSE"), join(folder, "LICENSE"));
+  const changes = await readFile(join(project, "CHANGELOG.md"), "utf8");
+  await writeFile(join(folder, "CHANGELOG.md"), name === "panorama-service" ? changes : libraryChanges(changes));
+  await cp(join(project, "bootstrap/packages", `${name}.md`), join(folder, "README.md"));
+  await writeFile(join(folder, "REFERENCE.md"), await referenceOf(folder)); // in the tarball if `folders` has it
+  console.log(`${relative(project, folder)}: its reference is REFERENCE.md`);
+};
+
+/** Still readable in a stack trace. */
+const SHORT = { minifySyntax: true, charset: "utf8" } as const;
+
+/**
+ * Copies the compiled modules of a folder, and their sources, to which the declaration maps point. The comments are in
+ * the declarations and in the sources; the scripts have none.
+ */
+const copyModules = async (name: string, folder: string, withSources: boolean): Promise<void> => {
+  const compiled = join(target, name, "dist", folder);
+  await cp(join(project, "dist", folder), compiled, { recursive: true });
+  for (const file of await readdir(compiled, { recursive: true })) {
+    const path = join(compiled, file);
+    if (file.endsWith(".js")) {
+      const { code } = await transform(await readFile(path, "utf8"), {
+        ...SHORT,
+        format: "esm",
+        legalComments: "none",
+      });
+      await writeFile(path, code);
+    } else if (file.endsWith(".d.ts.map")) {
+      if (withSources) await writeFile(path, await shortMap(path, join(folder, file)));
+      else await rm(path);
+    } else if (!withSources && file.endsWith(".d.ts")) {
+      await writeFile(path, (await readFile(path, "utf8")).replace(/\/\/# sourceMappingURL=.*\n?$/, ""));
+    }
+  }
+  if (withSources) await cp(join(project, folder), join(target, name, folder), { recursive: true });
+};
+
+/** A map of the declared names only: a third of what the compiler writes, and all that an editor needs. */
+const shortMap = async (path: string, file: string): Promise<string> => {
+  const declarations = await readFile(path.replace(/\.map$/, ""), "utf8");
+  const source = file.replace(/\.d\.ts\.map$/, ".ts");
+  const { sources } = JSON.parse(await readFile(path, "utf8")) as { readonly sources: readonly string[] };
+  const sourceText = await readFile(join(project, source), "utf8");
+  return declarationMap(basename(file, ".map"), declarations, sources[0] ?? "", sourceText);
+};
+
+const CORE_FOLDERS = ["domain", "application"];
+/** For tests. Their scripts are short and say enough, so their sources are left out: a sixth of the package. */
+const FOR_TESTS = ["adapters/memory", "adapters/contracts"];
+
+const buildCore = async (): Promise<void> => {
+  for (const folder of CORE_FOLDERS) await copyModules("panorama-core", folder, true);
+  for (const folder of FOR_TESTS) await copyModules("panorama-core", folder, false);
+  await writePackage(
+    "panorama-core",
+    "The domain and the use cases of the panorama service, with memory adapters and contract suites",
+    ["dist", ...CORE_FOLDERS],
+    {
+      sideEffects: false,
+      exports: { ...exportsOf(["domain", "application", "memory", "contracts"]), ...PACKAGE_JSON },
+      dependencies: versionsOf(["neverthrow", "zod"]),
+      // Three contract suites try random input: whoever runs them installs it.
+      peerDependencies: { "fast-check": `^${versionOf("fast-check")}` },
+      peerDependenciesMeta: { "fast-check": { optional: true } },
+    },
+  );
+};
+
+/** zod's messages in other languages, which are most of its size. The client shows none of them. */
+const withoutLocales: Plugin = {
+  name: "without the locales of zod",
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({ contents: "export {};" }));
+  },
+};
+
+/** The modules of the core that make the client's arguments, or explain its errors. */
+const CLIENT_CORE = ["domain/creation-request", "domain/image-type", "domain/invalid-request", "domain/task-filter"];
+
+/** Bundles the client with neverthrow and zod, so that it depends on nothing. It runs in Node.js and in browsers. */
+const buildClient = async (): Promise<void> => {
+  const folder = join(target, "panorama-client");
+  const modules = Object.entries(exportsOf(["client", ...CLIENT_CORE])).map(([path, target]) => {
+    const name = path.split("/").at(-1);
+    return { path: name === "panorama-client" ? "." : `./${name}`, target };
+  });
+  const { metafile } = await build({
+    absWorkingDir: project,
+    entryPoints: modules.map(({ target }) => target.default),
+    outdir: join(folder, "dist"),
+    outbase: "dist",
+    chunkNames: "chunks/[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    platform: "neutral",
+    mainFields: ["module", "main"],
+    target: "es2022",
+    format: "esm",
+    legalComments: "none",
+    plugins: [withoutLocales],
+    metafile: true,
+    logLevel: "warning",
+  });
+  const roots = modules.map(({ target }) => target.types.replace(/^\.\/dist\/(.*)\.d\.ts$/, "$1.ts"));
+  const { declarations, sources } = clientDeclarations(project, roots);
+  for (const source of sources) await cp(join(project, source), join(folder, source));
+  for (const [file, text] of declarations) {
+    const path = join(folder, "dist", file);
+    const source = sourceOf(file);
+    const name = basename(file);
+    await mkdir(dirname(path), { recursive: true });
+    if (!sources.includes(source)) {
+      await writeFile(path, text);
+      continue;
+    }
+    const sourceText = await readFile(join(project, source), "utf8");
+    const map = declarationMap(name, text, relative(dirname(path), join(folder, source)), sourceText);
+    await writeFile(`${path}.map`, map);
+    await writeFile(path, `${text}//# sourceMappingURL=${name}.map\n`);
+  }
+  await writeFile(join(folder, "LICENSES.txt"), await licensesOf("panorama-client", Object.keys(metafile.inputs)));
+  const folders = [...new Set(sources.map((source) => source.split("/")[0] ?? ""))];
+  await writePackage(
+    "panorama-client",
+    "The typed client of the panorama service",
+    ["dist", ...folders, "LICENSES.txt", "REFERENCE.md"],
+    {
+      sideEffects: false,
+      exports: { ...Object.fromEntries(modules.map(({ path, target }) => [path, target])), ...PACKAGE_JSON },
+    },
+  );
+};
+
+/** The package of an import in a bundle. */
+const IMPORTED_PACKAGE = /(?:from |require\(|import\(|import )"((?:@[\w.-]+\/)?[\w:-][\w.:-]*)/g;
+
+const SOURCE_FOLDERS = ["domain", "application", "adapters"];
+
+/** Throws if a public module imports a package that the package does not depend on. */
+const checkImports = async (folder: string, dependencies: Readonly<Record<string, string>>): Promise<void> => {
+  const { metafile } = await build({
+    absWorkingDir: folder,
+    entryPoints: Object.values(exported).map((target) => target.default),
+    outdir: "unused",
+    bundle: true,
+    splitting: true,
+    platform: "node",
+    format: "esm",
+    packages: "external",
+    write: false,
+    metafile: true,
+  });
+  for (const [file, { imports }] of Object.entries(metafile.inputs)) {
+    for (const { path, external } of imports) {
+      const name = path.split("/", path.startsWith("@") ? 2 : 1).join("/");
+      const known = external !== true || isBuiltin(path) || name in dependencies || name === "fast-check";
+      // Only the sources need tsx: they load TypeScript in a thread.
+      if (!known && name !== "tsx") throw new Error(`${file} imports ${name}: add it to SERVICE_PACKAGES`);
+    }
+  }
+};
+
+const buildService = async (): Promise<void> => {
+  const folder = join(target, "panorama-service");
+  await cp(join(project, "dist"), join(folder, "dist"), { recursive: true });
+  // The declaration maps point to the sources. Those of the scripts in the browser have none.
+  const isBrowserScript = (path: string) => relative(project, path).startsWith("adapters/web/client");
+  for (const source of SOURCE_FOLDERS) {
+    await cp(join(project, source), join(folder, source), {
+      recursive: true,
+      filter: (path) => !isBrowserScript(path),
+    });
+  }
+  const dependencies = { ...versionsOf(SERVICE_PACKAGES), [UWEBSOCKETS.name]: UWEBSOCKETS.version };
+  await checkImports(folder, dependencies);
+  // The bundled command imports the package of the registry by its own name.
+  for (const file of await readdir(join(folder, "dist/bundle"))) {
+    if (!file.endsWith(".js")) continue;
+    const path = join(folder, "dist/bundle", file);
+    const text = await readFile(path, "utf8");
+    const renamed = text.replaceAll('require("uWebSockets.js")', `require("${UWEBSOCKETS.name}")`);
+    if (renamed !== text) await writeFile(path, renamed);
+    for (const [, name = ""] of renamed.matchAll(IMPORTED_PACKAGE)) {
+      // tsx runs the sources, not the bundle. The examples of /docs import panorama-client: they are text.
+      const known = isBuiltin(name) || name in dependencies || name === "tsx" || name === "panorama-client";
+      if (!known) throw new Error(`The command imports ${name}: add it to SERVICE_PACKAGES`);
+    }
+  }
+  await writePackage(
+    "panorama-service",
+    "360° panoramas from text and reference images: the service, its command, and its library",
+    ["dist", ...SOURCE_FOLDERS, "REFERENCE.md"],
+    {
+      sideEffects: ["./dist/bootstrap/**", "./dist/bundle/**"],
+      bin: root.bin,
+      exports: { ...exported, ...PACKAGE_JSON },
+      dependencies,
+      peerDependencies: { "fast-check": `^${versionOf("fast-check")}` },
+      peerDependenciesMeta: { "fast-check": { optional: true } },
+    },
+  );
+};
+
+await rm(target, { recursive: true, force: true });
+await buildCore();
+await buildClient();
+await buildService();

@@ -1,0 +1,64 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import ts from "typescript";
+
+type Targets = Readonly<Record<string, string | { readonly types: string }>>;
+
+/**
+ * The reference of a package as one page of Markdown, from the declaration files that its package.json exports: each
+ * public path with its exports, their documentation comments and declarations.
+ */
+export const referenceOf = async (folder: string): Promise<string> => {
+  const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  const { name, version, exports }: { name: string; version: string; exports: Targets } = manifest;
+  const modules = Object.entries(exports).flatMap(([path, target]) =>
+    typeof target === "string" ? [] : [{ path: name + path.slice(1), file: join(folder, target.types) }],
+  );
+  const sections = await Promise.all(
+    modules.map(async ({ path, file }) => moduleReference(path, await readFile(file, "utf8"))),
+  );
+  const contents = modules.map(({ path }) => `- [${path}](#${path.replace(/[^\w-]/g, "").toLowerCase()})`);
+  const title = `# ${name} ${version}: reference`;
+  return `${[title, "Made from the comments of the code.", contents.join("\n"), ...sections].join("\n\n")}\n`;
+};
+
+/** The section of one module. `declarations` is the text of its declaration file. */
+export const moduleReference = (path: string, declarations: string): string => {
+  const file = ts.createSourceFile("module.d.ts", declarations, ts.ScriptTarget.ES2023, true);
+  const exported = file.statements.flatMap((statement) => {
+    const isExported = ts.canHaveModifiers(statement) && ts.getModifiers(statement)?.some(isExport) === true;
+    const names = isExported ? namesOf(statement) : [];
+    if (names.length === 0) return [];
+    const text = statement
+      .getText(file)
+      .replace(/^export (declare )?/, "")
+      .replace(/^ +private .*;\n/gm, "");
+    const code = `\`\`\`ts\n${text}\n\`\`\``;
+    const [comment] = ts.getJSDocCommentsAndTags(statement).filter(ts.isJSDoc).slice(-1);
+    const prose = comment === undefined ? [] : [proseOf(comment.getText(file))];
+    return [[`### ${names.join(", ")}`, ...prose, code].join("\n\n")];
+  });
+  return [`## ${path}`, ...exported].join("\n\n");
+};
+
+const isExport = ({ kind }: ts.Modifier): boolean => kind === ts.SyntaxKind.ExportKeyword;
+
+const namesOf = (statement: ts.Statement): readonly string[] => {
+  if (ts.isVariableStatement(statement))
+    return statement.declarationList.declarations.map(({ name }) => name.getText());
+  const isNamed =
+    ts.isTypeAliasDeclaration(statement) ||
+    ts.isInterfaceDeclaration(statement) ||
+    ts.isClassDeclaration(statement) ||
+    ts.isFunctionDeclaration(statement);
+  return isNamed && statement.name !== undefined ? [statement.name.text] : [];
+};
+
+/** The text of a comment. Lines that are indented in it, such as those of a drawing, are kept as they are. */
+const proseOf = (comment: string): string =>
+  comment
+    .replace(/^\/\*\*\s?|\s*\*\/$/g, "")
+    .split("\n")
+    .map((line) => line.replace(/^\s*\* ?/, "").replace(/^ {2,}(?=\S)/, (indent) => " ".repeat(4) + indent))
+    .join("\n")
+    .trim();

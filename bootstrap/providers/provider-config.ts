@@ -1,0 +1,236 @@
+import { err, ok, Result } from "neverthrow";
+import { z } from "zod";
+import { needsComfyKey } from "../../adapters/provider/remote/comfy/needs-comfy-key.js";
+import {
+  FAL_QUALITIES,
+  FAL_REFERENCES,
+  type FalModelOptions,
+  falChoice,
+} from "../../adapters/provider/remote/fal/fal-choice.js";
+import { REMOTE_DEFAULTS } from "../../adapters/provider/remote/remote-defaults.js";
+import type { ProviderLimits } from "../../adapters/provider/remote/settings.js";
+import { BUNDLED_WORKFLOWS } from "../../adapters/provider/remote/workflows/bundled-workflows.js";
+import { WORLDLABS_MODELS, type WorldlabsModel } from "../../adapters/provider/remote/worldlabs/worldlabs.js";
+import { milliseconds, origin, ownServer, secret } from "../variables.js";
+
+/** Remote providers, and whether `PROVIDER` may name a model of theirs, as in `fal:seedream-4.5`. */
+const REMOTE_PROVIDERS = {
+  skybox: false,
+  replicate: true,
+  fal: true,
+  worldlabs: true,
+  comfy: true,
+  comfyui: true,
+  http: false,
+} as const;
+type RemoteKind = keyof typeof REMOTE_PROVIDERS;
+
+const PROVIDERS_ALLOWED =
+  `must be local, or a comma-separated list of ${Object.keys(REMOTE_PROVIDERS).join(", ")} without duplicates, ` +
+  "where replicate, fal and worldlabs may name a model, such as fal:seedream-4.5, and comfy and comfyui a bundled workflow";
+
+/** An element of `PROVIDER`. */
+type Named = { readonly kind: RemoteKind; readonly model: string | undefined };
+
+const namedOf = (text: string): Named | undefined => {
+  const [, kind = "", model] = /^([a-z]+)(?::(.+))?$/.exec(text) ?? [];
+  if (!Object.hasOwn(REMOTE_PROVIDERS, kind)) return undefined;
+  const known = kind as RemoteKind;
+  return model !== undefined && !REMOTE_PROVIDERS[known] ? undefined : { kind: known, model };
+};
+
+const providerNames = z.string().transform((list, context): "local" | readonly [Named, ...Named[]] => {
+  const texts = list.split(",").map((name) => name.trim());
+  if (list.trim() === "local") return "local";
+  const [first, ...others] = texts.map(namedOf);
+  if (first === undefined || others.includes(undefined) || new Set(texts).size < texts.length) {
+    context.addIssue({ code: "custom", message: PROVIDERS_ALLOWED });
+    return z.NEVER;
+  }
+  return [first, ...(others as Named[])];
+});
+
+const ownServers = z
+  .string()
+  .transform((list) => list.split(",").map((url) => url.trim()))
+  .pipe(z.tuple([ownServer], ownServer))
+  .refine((urls) => new Set(urls).size === urls.length, "must have no duplicates");
+
+const replicateModel = z
+  .string()
+  .regex(/^[\w.-]+\/[\w.-]+(:[0-9a-f]{64})?$/, "must be owner/name, or owner/name:version");
+const worldlabsModel = z.enum(WORLDLABS_MODELS, `must be one of ${WORLDLABS_MODELS.join(", ")}`);
+const bundledWorkflow = z.enum(BUNDLED_WORKFLOWS, `must be ${BUNDLED_WORKFLOWS.join(" or ")}`);
+
+/** The variables of the generation providers (CONFIGURATION.md). */
+export const providerVariables = {
+  PROVIDER: providerNames.default("local"),
+  PROVIDER_POLL_MS: milliseconds(100).optional(),
+  PROVIDER_CALLS_PER_SECOND: z.coerce.number().int().min(1).max(100_000).optional(),
+  PROVIDER_MAX_CONCURRENT: z.coerce.number().int().min(1).optional(),
+  LOCAL_PROVIDER_DELAY_MS: milliseconds(0).default(1_500),
+  SKYBOX_API_KEY: secret.optional(),
+  SKYBOX_BASE_URL: origin.default(REMOTE_DEFAULTS.skybox.baseUrl),
+  SKYBOX_STYLE_ID: z.coerce.number().int().min(1).default(REMOTE_DEFAULTS.skybox.styleId),
+  REPLICATE_API_KEY: secret.optional(),
+  REPLICATE_BASE_URL: origin.default(REMOTE_DEFAULTS.replicate.baseUrl),
+  REPLICATE_MODEL: replicateModel.default(REMOTE_DEFAULTS.replicate.model),
+  FAL_API_KEY: secret.optional(),
+  FAL_BASE_URL: origin.default(REMOTE_DEFAULTS.fal.baseUrl),
+  FAL_PLATFORM_URL: origin.default(REMOTE_DEFAULTS.fal.platformUrl),
+  FAL_JWKS_URL: z.url({ protocol: /^https?$/ }).optional(),
+  FAL_MODEL: z.string().optional(),
+  FAL_EDIT_MODEL: z.string().optional(),
+  FAL_QUALITY: z.enum(FAL_QUALITIES).optional(),
+  FAL_REFERENCES: z.enum(FAL_REFERENCES).optional(),
+  FAL_LORA_URL: z.url({ protocol: /^https$/ }).optional(),
+  WORLDLABS_API_KEY: secret.optional(),
+  WORLDLABS_BASE_URL: origin.default(REMOTE_DEFAULTS.worldlabs.baseUrl),
+  WORLDLABS_MODEL: worldlabsModel.default(REMOTE_DEFAULTS.worldlabs.model),
+  COMFY_BASE_URL: ownServer.default(REMOTE_DEFAULTS.comfy.baseUrl),
+  COMFY_API_KEY: secret.optional(),
+  COMFY_WORKFLOW: z.string().optional(),
+  COMFYUI_BASE_URL: ownServers.optional(),
+  /** Was the key of Comfy Cloud. */
+  COMFYUI_API_KEY: secret.optional(),
+  COMFYUI_WORKFLOW: z.string().optional(),
+  HTTP_PROVIDER_URL: ownServer.optional(),
+  HTTP_PROVIDER_TOKEN: secret.optional(),
+};
+
+/** The embedded provider, which paints panoramas on this machine. */
+export type LocalProviderConfig = { readonly kind: "local"; readonly delayMilliseconds: number };
+
+/** Remote providers in the order in which they are tried: each is the fallback of the one before it. */
+export type RemoteProvidersConfig = {
+  readonly kind: "remote";
+  readonly inOrder: readonly [RemoteProviderConfig, ...RemoteProviderConfig[]];
+};
+
+export type RemoteProviderConfig = DialectConfig | ComfyuiConfig;
+
+/** A provider at one URL. */
+type DialectConfig = {
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+} & ProviderLimits &
+  (
+    | ({ readonly apiKey: string } & HostedProviderConfig)
+    /** Comfy API v2; `apiKey` is absent if a proxy of the operator's own asks for none. */
+    | { readonly kind: "comfy"; readonly apiKey: string | undefined; readonly workflowSetting: WorkflowSetting }
+    /** A worker of the operator's own; `token` is absent if it asks for none. */
+    | { readonly kind: "http"; readonly token: string | undefined }
+  );
+
+/** A JSON file, or the name of a bundled workflow. Absent for the default. */
+type WorkflowSetting = string | undefined;
+
+/** ComfyUI servers that run the same workflow. */
+type ComfyuiConfig = ProviderLimits & {
+  readonly kind: "comfyui";
+  /** Without trailing slashes. */
+  readonly baseUrls: readonly [string, ...string[]];
+  readonly workflowSetting: WorkflowSetting;
+};
+
+type HostedProviderConfig =
+  | { readonly kind: "skybox"; readonly styleId: number }
+  | { readonly kind: "replicate"; readonly model: string }
+  | { readonly kind: "worldlabs"; readonly model: WorldlabsModel }
+  | ({
+      readonly kind: "fal";
+      /** The interface that lists requests and models. Without a trailing slash. */
+      readonly platformUrl: string;
+      /** The public keys that verify fal's webhook signatures; the first URL that answers is used. */
+      readonly jwksUrls: readonly string[];
+    } & FalModelOptions);
+
+/** The base URLs of all servers that a provider may ask. */
+export const serversOf = (provider: RemoteProviderConfig): readonly string[] =>
+  provider.kind === "comfyui" ? provider.baseUrls : [provider.baseUrl];
+
+const variablesSchema = z.object(providerVariables);
+type Variables = z.infer<typeof variablesSchema>;
+
+/** The providers that `PROVIDER` names, with their settings. The error is one line for the operator. */
+export const providerOf = (data: Variables): Result<LocalProviderConfig | RemoteProvidersConfig, string> => {
+  if (data.PROVIDER === "local") return ok({ kind: "local", delayMilliseconds: data.LOCAL_PROVIDER_DELAY_MS });
+  const [first, ...others] = data.PROVIDER;
+  return remoteProviderOf(first, data).andThen((opened) =>
+    Result.combine(others.map((other) => remoteProviderOf(other, data))).map((fallbacks) => ({
+      kind: "remote" as const,
+      inOrder: [opened, ...fallbacks] as const,
+    })),
+  );
+};
+
+const remoteProviderOf = (named: Named, data: Variables): Result<RemoteProviderConfig, string> => {
+  const { kind } = named;
+  const needs = (what: string) => err(`Bad configuration: PROVIDER=${shownName(named)} needs ${what}.`);
+  const limits: ProviderLimits = {
+    pollMilliseconds: data.PROVIDER_POLL_MS,
+    callsPerSecond: data.PROVIDER_CALLS_PER_SECOND,
+    concurrencyMax: data.PROVIDER_MAX_CONCURRENT,
+  };
+  if (kind === "http") {
+    const { HTTP_PROVIDER_URL: baseUrl, HTTP_PROVIDER_TOKEN: token } = data;
+    return baseUrl === undefined ? needs("HTTP_PROVIDER_URL") : ok({ kind, baseUrl, token, ...limits });
+  }
+  if (kind === "comfy") {
+    const { COMFY_BASE_URL: baseUrl, COMFY_API_KEY: apiKey, COMFY_WORKFLOW: workflow } = data;
+    if (apiKey === undefined && needsComfyKey(baseUrl)) return needs("COMFY_API_KEY");
+    const set = modelOf<WorkflowSetting>(named, bundledWorkflow, workflow);
+    return set.map((workflowSetting) => ({ kind, baseUrl, apiKey, workflowSetting, ...limits }));
+  }
+  if (kind === "comfyui") {
+    const { COMFYUI_BASE_URL: baseUrls, COMFYUI_API_KEY: oldKey, COMFYUI_WORKFLOW: workflow } = data;
+    if (oldKey !== undefined || baseUrls?.some(isComfyCloud)) return err(COMFY_CLOUD_MOVED);
+    if (baseUrls === undefined) return needs("COMFYUI_BASE_URL");
+    const set = modelOf<WorkflowSetting>(named, bundledWorkflow, workflow);
+    return set.map((workflowSetting) => ({ kind, baseUrls, workflowSetting, ...limits }));
+  }
+  const prefix = kind.toUpperCase() as Uppercase<typeof kind>;
+  const apiKey = data[`${prefix}_API_KEY`];
+  if (apiKey === undefined) return needs(`${prefix}_API_KEY`);
+  const access = { apiKey, baseUrl: data[`${prefix}_BASE_URL`], ...limits };
+  switch (kind) {
+    case "skybox":
+      return ok({ kind, ...access, styleId: data.SKYBOX_STYLE_ID });
+    case "replicate":
+      return modelOf(named, replicateModel, data.REPLICATE_MODEL).map((model) => ({ kind, ...access, model }));
+    case "worldlabs":
+      return modelOf(named, worldlabsModel, data.WORLDLABS_MODEL).map((model) => ({ kind, ...access, model }));
+    case "fal": {
+      const jwksUrls = data.FAL_JWKS_URL === undefined ? REMOTE_DEFAULTS.fal.jwksUrls : [data.FAL_JWKS_URL];
+      const urls = { platformUrl: data.FAL_PLATFORM_URL, jwksUrls };
+      return falModelOf(named, data).map((model) => ({ kind, ...access, ...urls, ...model }));
+    }
+  }
+};
+
+const isComfyCloud = (baseUrl: string): boolean => new URL(baseUrl).hostname === "cloud.comfy.org";
+
+const COMFY_CLOUD_MOVED =
+  "Bad configuration: PROVIDER=comfyui is for ComfyUI servers of your own, without COMFYUI_API_KEY. " +
+  "For Comfy Cloud set PROVIDER=comfy and COMFY_API_KEY, and remove COMFYUI_API_KEY and COMFYUI_BASE_URL.";
+
+const shownName = ({ kind, model }: Named): string => (model === undefined ? kind : `${kind}:${model}`);
+
+/** The model in `PROVIDER`, or else that of the provider's own variable. */
+const modelOf = <T>(named: Named, schema: z.ZodType<T>, ofVariable: T): Result<T, string> => {
+  if (named.model === undefined) return ok(ofVariable);
+  const parsed = schema.safeParse(named.model);
+  return parsed.success
+    ? ok(parsed.data)
+    : err(`Bad configuration: PROVIDER=${shownName(named)}: the model ${parsed.error.issues[0]?.message}.`);
+};
+
+/** `FAL_EDIT_MODEL` belongs to `FAL_MODEL`, not to a model in `PROVIDER`. */
+const falModelOf = ({ model }: Named, data: Variables): Result<FalModelOptions, string> => {
+  const { FAL_MODEL, FAL_EDIT_MODEL, FAL_LORA_URL: loraUrl, FAL_QUALITY: quality, FAL_REFERENCES: references } = data;
+  const chosen = model === undefined ? { model: FAL_MODEL, editModel: FAL_EDIT_MODEL } : { model };
+  const options: FalModelOptions = { ...chosen, loraUrl, quality, references };
+  return falChoice(options)
+    .map(() => options)
+    .mapErr((reason) => `Bad configuration: ${reason}.`);
+};

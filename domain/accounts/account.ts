@@ -1,0 +1,22 @@
+import { err, ok, type Result } from "neverthrow";
+import type { AccountId } from "../account-id.js";
+import type { Brand } from "../brand.js";
+import { type InvalidRequest, invalidRequest } from "../invalid-request.js";
+
+/** An e-mail address in lower case, so that each address has one spelling. */
+export type Email = Brand<string, "Email">;
+
+/** The longest address, in characters. */
+export const EMAIL_CHARACTERS_MAX = 254;
+
+/** A customer with credits. */
+export type Account = { readonly id: AccountId; readonly email: Email; readonly createdAt: Date };
+
+/** Trims and lower-cases the address. The error names the rule that it breaks. */
+export const parseEmail = (text: string): Result<Email, InvalidRequest> => {
+  const email = text.trim().toLowerCase();
+  const hasForm = /^[^\s@\p{Cc}]+@[^\s@.\p{Cc}]+(\.[^\s@.\p{Cc}]+)*$/u.test(email) && email.isWellFormed();
+  return hasForm && email.length <= EMAIL_CHARACTERS_MAX
+    ? ok(email as Email)
+    : err(invalidRequest("email", { name: "email", actual: text }));
+};

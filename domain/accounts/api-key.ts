@@ -1,0 +1,60 @@
+import { err, ok, type Result } from "neverthrow";
+import type { AccountId } from "../account-id.js";
+import type { Brand } from "../brand.js";
+import { type InvalidRequest, invalidRequest } from "../invalid-request.js";
+import type { KeyLimits } from "./key-limits.js";
+
+/** Identifies an API key. It is not its secret. */
+export type ApiKeyId = Brand<string, "ApiKeyId">;
+
+/** The secret: `sk-` and 43 characters of base64url. Shown once, never stored (specification, Authentication). */
+export type ApiKeySecret = Brand<string, "ApiKeySecret">;
+
+/** A key as it is stored: only the SHA-256 of the secret. */
+export type ApiKey = {
+  readonly id: ApiKeyId;
+  readonly accountId: AccountId;
+  readonly name: string;
+  readonly secretSha256: string;
+  readonly createdAt: Date;
+  readonly revokedAt: Date | undefined;
+  readonly limits: KeyLimits;
+  /** The last admitted request, to the minute; `undefined`: none yet. */
+  readonly lastUsedAt: Date | undefined;
+};
+
+/** The account has never paid, so it gets no key. */
+export type NoPaidOrder = { readonly kind: "no_paid_order"; readonly accountId: AccountId };
+
+/** Makes a secret from 32 random bytes as base64url. */
+export const apiKeySecret = (random32BytesAsBase64url: string): ApiKeySecret =>
+  `sk-${random32BytesAsBase64url}` as ApiKeySecret;
+
+/** Returns `undefined` for text that cannot be a key, so no lookup is made. */
+export const parseApiKeySecret = (text: string): ApiKeySecret | undefined =>
+  /^sk-[A-Za-z0-9_-]{43}$/.test(text) ? (text as ApiKeySecret) : undefined;
+
+/** The longest name of a key, in characters. */
+export const KEY_NAME_CHARACTERS_MAX = 80;
+
+/** The name of a key is shown to people: 1 to 80 visible characters. */
+export const parseKeyName = (text: string): Result<string, InvalidRequest> => {
+  const name = text.trim();
+  return name !== "" && [...name].length <= KEY_NAME_CHARACTERS_MAX && !/\p{Cc}|\p{Cs}/u.test(name)
+    ? ok(name)
+    : err(invalidRequest("name", { name: "visible_characters", min: 1, max: KEY_NAME_CHARACTERS_MAX, actual: text }));
+};
+
+/** A key needs at least one paid order (specification, Authentication, 3). */
+export const allowKey = (accountId: AccountId, paidOrders: number): Result<void, NoPaidOrder> =>
+  paidOrders > 0 ? ok(undefined) : err({ kind: "no_paid_order", accountId });
+
+/** Maximum of keys of one account that are not revoked. */
+export const API_KEYS_MAX = 20;
+
+/** The account already has `limit` live keys. */
+export type TooManyApiKeys = { readonly kind: "too_many_api_keys"; readonly limit: number };
+
+/** `liveKeys`: the account's keys that are not revoked. */
+export const admitKey = (liveKeys: number): Result<void, TooManyApiKeys> =>
+  liveKeys < API_KEYS_MAX ? ok(undefined) : err({ kind: "too_many_api_keys", limit: API_KEYS_MAX });

@@ -1,0 +1,34 @@
+import type { AccountId } from "../account-id.js";
+import type { Brand } from "../brand.js";
+
+/** The content of the session cookie: at least 128 random bits as base64url. A request with it is logged in. */
+export type SessionToken = Brand<string, "SessionToken">;
+
+/** A login as it is stored: only the SHA-256 of the token. */
+export type Session = {
+  readonly tokenSha256: string;
+  readonly accountId: AccountId;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+};
+
+/** How long a login lasts. */
+export const SESSION_SECONDS = 30 * 24 * 60 * 60;
+
+/** The most of one account. A login beyond them ends the oldest one. */
+export const SESSIONS_MAX = 100;
+
+/** A session from `now` on. Only the digest of its token is stored. */
+export const openSession = (accountId: AccountId, tokenSha256: string, now: Date): Session => ({
+  tokenSha256,
+  accountId,
+  createdAt: now,
+  expiresAt: new Date(now.getTime() + SESSION_SECONDS * 1000),
+});
+
+/** Whether the session has not expired. */
+export const isLive = ({ expiresAt }: Session, now: Date): boolean => now < expiresAt;
+
+/** Returns `undefined` for text that cannot be a token, so no lookup is made. */
+export const parseSessionToken = (text: string): SessionToken | undefined =>
+  /^[A-Za-z0-9_-]{22,64}$/.test(text) ? (text as SessionToken) : undefined;

@@ -1,0 +1,123 @@
+import { err, ok, type Result } from "neverthrow";
+import type { AccountId } from "../account-id.js";
+import { type Brand, valueOrThrow } from "../brand.js";
+import { type InvalidRequest, invalidRequest } from "../invalid-request.js";
+import type { Credits } from "./credits.js";
+
+/** Identifies an order. */
+export type OrderId = Brand<string, "OrderId">;
+
+/** Returns `undefined` for text that cannot be an order id, so that no lookup is needed. */
+export const parseOrderId = (text: string): OrderId | undefined =>
+  /^[A-Za-z0-9_-]{1,40}$/.test(text) ? (text as OrderId) : undefined;
+
+/** Makes one from a constant. Throws for text that cannot be one: input is parsed. */
+export const orderId = (text: string): OrderId =>
+  valueOrThrow(parseOrderId(text), text, "an order id: 1 to 40 of the characters A-Z, a-z, 0-9, _ and -");
+
+/**
+ * A purchase of credits.
+ *
+ *   pending ──pay──▶ paid
+ */
+export type Order = PendingOrder | PaidOrder;
+
+type OrderCore = {
+  readonly id: OrderId;
+  readonly accountId: AccountId;
+  readonly credits: Credits;
+  readonly createdAt: Date;
+  /** Absent: the customer cannot pay it through a payment service. The operator records the payment. */
+  readonly checkout?: OrderCheckout | undefined;
+};
+/** What a payment must match. It is fixed when the checkout is opened, so later changes of the packs do not matter. */
+export type OrderCheckout = {
+  /** The payment service's id of the checkout session. */
+  readonly sessionId: string;
+  /** A random text that the payment service returns with the payment. No other product of its account knows it. */
+  readonly token: string;
+  readonly priceCents: number;
+  /** Code of ISO 4217, in upper case. */
+  readonly currency: string;
+};
+/** An order that is not paid. */
+export type PendingOrder = OrderCore & { readonly state: "pending" };
+/** An order whose credits are in the balance. */
+export type PaidOrder = OrderCore & { readonly state: "paid"; readonly paidAt: Date };
+
+/** The order was paid before; its credits are not added again. */
+export type AlreadyPaid = { readonly kind: "already_paid"; readonly order: PaidOrder };
+
+/** A payment as the payment service reports it. `undefined`: it has no such value. */
+export type Payment = {
+  readonly orderId: OrderId;
+  readonly sessionId: string;
+  readonly token: string | undefined;
+  readonly amountCents: number | undefined;
+  /** Code of ISO 4217, in upper case. */
+  readonly currency: string | undefined;
+};
+
+/** All differences that a payment can have. `checkout`: no checkout of the order is known. */
+export const PAYMENT_DIFFERENCES = ["checkout", "session", "token", "amount", "currency"] as const;
+/** One of `PAYMENT_DIFFERENCES`. */
+export type PaymentDifference = (typeof PAYMENT_DIFFERENCES)[number];
+
+/** The payment is not for this order: it may be for another product that is sold through the same payment service. */
+export type WrongPayment = { readonly kind: "wrong_payment"; readonly differences: readonly PaymentDifference[] };
+
+const ORDER_CREDITS_MAX = 1_000_000;
+
+/** An order is for 1 to 1,000,000 credits. */
+export const parseOrderCredits = (amount: number): Result<Credits, InvalidRequest> =>
+  Number.isInteger(amount) && amount >= 1 && amount <= ORDER_CREDITS_MAX
+    ? ok(amount as Credits)
+    : err(invalidRequest("credits", { name: "integer", min: 1, max: ORDER_CREDITS_MAX, actual: amount }));
+
+/** A new order. It adds no credits until it is paid. */
+export const openOrder = (id: OrderId, accountId: AccountId, credits: Credits, createdAt: Date): PendingOrder => ({
+  id,
+  accountId,
+  credits,
+  createdAt,
+  state: "pending",
+});
+
+/**
+ * Pays the order with a payment of its checkout. A payment that differs in anything is refused, also for a paid order.
+ */
+export const payWith = (order: Order, payment: Payment, now: Date): Result<PaidOrder, AlreadyPaid | WrongPayment> => {
+  const differences = differencesOf(order.checkout, payment);
+  return differences.length > 0 ? err({ kind: "wrong_payment", differences }) : pay(order, now);
+};
+
+const differencesOf = (checkout: OrderCheckout | undefined, payment: Payment): readonly PaymentDifference[] => {
+  if (checkout === undefined) return ["checkout"];
+  const matches: readonly (readonly [PaymentDifference, boolean])[] = [
+    ["session", payment.sessionId === checkout.sessionId],
+    ["token", payment.token === checkout.token],
+    ["amount", payment.amountCents === checkout.priceCents],
+    ["currency", payment.currency === checkout.currency],
+  ];
+  return matches.flatMap(([difference, isMatch]) => (isMatch ? [] : [difference]));
+};
+
+/** Pays the order, on the operator's word. A second payment is refused with `already_paid`. */
+export const pay = (order: Order, now: Date): Result<PaidOrder, AlreadyPaid> =>
+  order.state === "pending" ? ok({ ...order, state: "paid", paidAt: now }) : err({ kind: "already_paid", order });
+
+/**
+ * Maximum of pending orders that a customer may place within 24 hours. Older ones may still be paid, and do not count.
+ */
+export const PENDING_ORDERS_MAX = 10;
+/** Older pending orders do not count: a checkout that was left never ends, and its order may be paid days later. */
+export const PENDING_ORDERS_WINDOW_MILLISECONDS = 24 * 60 * 60 * 1000;
+
+/** The account already has `limit` recent orders that are not paid. */
+export type TooManyPendingOrders = { readonly kind: "too_many_pending_orders"; readonly limit: number };
+
+/** `pendingOrders`: the account's pending orders of the last 24 hours. */
+export const admitOrder = (pendingOrders: number): Result<void, TooManyPendingOrders> =>
+  pendingOrders < PENDING_ORDERS_MAX
+    ? ok(undefined)
+    : err({ kind: "too_many_pending_orders", limit: PENDING_ORDERS_MAX });

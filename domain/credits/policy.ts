@@ -1,0 +1,64 @@
+import { type Credits, credits } from "./credits.js";
+import type { Rate } from "./rate-limit.js";
+
+/**
+ * The numbers of one product, and the names of its kinds. `Price`: what can be paid for. `RateKind`: the kinds of
+ * requests that share a limit.
+ */
+export type Policy<Price extends string, RateKind extends string> = {
+  /** What one task costs, by its kind. */
+  readonly prices: Readonly<Record<Price, Credits>>;
+  readonly rates: Readonly<Record<RateKind, Rate>>;
+  /** Maximum number of active tasks of one account. */
+  readonly activeMax: number;
+  /** How long the first request with an idempotency key is remembered. */
+  readonly idempotencyHours: number;
+  /**
+   * A hold of a meter that was neither captured nor refunded is refunded after this time, because the process that
+   * worked on it has died (hold.ts). Panorama tasks have deadlines of their own.
+   */
+  readonly holdSeconds: number;
+};
+
+/** Prices are plain numbers here. Omitted numbers have their defaults: 24 hours, and one hour. */
+export type PolicyDefinition<Price extends string, RateKind extends string> = {
+  readonly prices: Readonly<Record<Price, number>>;
+  readonly rates: Readonly<Record<RateKind, Rate>>;
+  readonly activeMax: number;
+  readonly idempotencyHours?: number;
+  readonly holdSeconds?: number;
+};
+
+const IDEMPOTENCY_HOURS = 24;
+const HOLD_SECONDS = 60 * 60;
+
+/** Makes a policy from constants. Throws for impossible numbers: prices are 0 or more, all others 1 or more. */
+export const definePolicy = <Price extends string, RateKind extends string>({
+  prices,
+  rates,
+  activeMax,
+  idempotencyHours = IDEMPOTENCY_HOURS,
+  holdSeconds = HOLD_SECONDS,
+}: PolicyDefinition<Price, RateKind>): Policy<Price, RateKind> => {
+  for (const [kind, { limit, windowSeconds }] of Object.entries<Rate>(rates)) {
+    requirePositive(`rates.${kind}.limit`, limit);
+    requirePositive(`rates.${kind}.windowSeconds`, windowSeconds);
+  }
+  requirePositive("activeMax", activeMax);
+  requirePositive("idempotencyHours", idempotencyHours);
+  requirePositive("holdSeconds", holdSeconds);
+  const amounts = Object.entries<number>(prices).map(([price, amount]) => [price, credits(amount)]);
+  // The entries have the keys of `prices`.
+  return {
+    prices: Object.fromEntries(amounts) as Record<Price, Credits>,
+    rates,
+    activeMax,
+    idempotencyHours,
+    holdSeconds,
+  };
+};
+
+const requirePositive = (name: string, value: number): void => {
+  if (Number.isSafeInteger(value) && value >= 1) return;
+  throw new RangeError(`${name} of a policy must be an integer of 1 or more, not ${value}`);
+};

@@ -1,0 +1,22 @@
+import type { AccountId } from "../account-id.js";
+import type { Day } from "./budget.js";
+import type { Credits } from "./credits.js";
+
+/**
+ * What the creations of an account that ended on one day, in UTC, without a panorama have left behind: their number,
+ * and the bytes of their texts. They cost no credits, so that without a limit an account could fill the database for
+ * nothing.
+ */
+export type Failures = { readonly day: Day; readonly count: number; readonly bytes: number };
+
+/** The state of an account that decides whether it may open a new task (specification, Limits). */
+export type Standing = {
+  readonly accountId: AccountId;
+  readonly credits: Credits;
+  /** Tasks that are `processing`. */
+  readonly activeTasks: number;
+  /** Below this balance the owner is told (low-balance.ts). */
+  readonly lowBalanceThreshold?: Credits | undefined;
+  /** Its creations without a panorama, on the latest day with any; `undefined`: there were none. */
+  readonly failures?: Failures | undefined;
+};

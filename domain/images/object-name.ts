@@ -1,0 +1,54 @@
+import type { Brand } from "../brand.js";
+import { FILE_EXTENSIONS, type ImageType } from "./image-type.js";
+
+/** The name of an object in the object storage: `references/…` or `panoramas/…`. */
+export type ObjectName = Brand<string, "ObjectName">;
+
+/**
+ * `unguessable` as for a panorama. The store of reference images finds the name that the same bytes already have
+ * (application/ports/stores/reference-store.ts), so that they have the same URL (specification, POST /images). A name
+ * is never used again after its object is deleted.
+ */
+export const referenceImageName = (unguessable: string, type: ImageType): ObjectName =>
+  `references/${unguessable}.${FILE_EXTENSIONS[type]}` as ObjectName;
+
+/**
+ * Whether the store knows the reference image while it exists. Earlier versions named images by the SHA-256 of their
+ * bytes and recorded nothing; those are never deleted.
+ */
+export const isRecordedReference = (name: ObjectName): boolean => /^references\/(?![0-9a-f]{64}\.)/.test(name);
+
+/** `unguessable`: at least 128 random bits as text, so that private URLs cannot be guessed and names do not collide. */
+export const panoramaName = (unguessable: string): ObjectName => `panoramas/${unguessable}.jpg` as ObjectName;
+
+/** The name of the thumbnail of a panorama. */
+export const thumbnailNameOf = (panorama: ObjectName): ObjectName =>
+  panorama.replace(/\.jpg$/, "-thumbnail.webp") as ObjectName;
+
+/**
+ * Whether the URL is in a folder of the objects, according to `urlOf`, however it is written: with a query, a fragment
+ * or encoded characters. So an image that has a name, or had one, cannot be referred to without it.
+ */
+export const isInObjectFolder = (url: string, urlOf: (name: ObjectName) => string): boolean => {
+  const { origin, pathname } = new URL(url);
+  return ["references/", "panoramas/"].some((folder) => {
+    const below = new URL(urlOf(folder as ObjectName));
+    return origin === below.origin && decoded(pathname).startsWith(decoded(below.pathname));
+  });
+};
+
+const decoded = (path: string): string => {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+};
+
+/** Returns `undefined` for text that cannot be the name of an object of this service. */
+export const parseObjectName = (text: string): ObjectName | undefined =>
+  /^(references\/([0-9a-f]{64}|[0-9A-Za-z_-]{22,43})\.(jpg|png|webp)|panoramas\/[0-9A-Za-z_-]{22,64}(\.jpg|-thumbnail\.webp))$/.test(
+    text,
+  )
+    ? (text as ObjectName)
+    : undefined;

@@ -1,0 +1,63 @@
+import type { AccountId } from "../account-id.js";
+import type { Credits } from "../credits/credits.js";
+import { isKept } from "../images/storage-status.js";
+import type { TaskId } from "../task-id.js";
+import { type FailedTask, isActive, type SucceededTask, type Task } from "./task.js";
+
+/** All events of an account, by their names on the wire. */
+export const EVENT_TYPES = ["panorama.succeeded", "panorama.failed", "panorama.saved", "credits.low"] as const;
+/** One of `EVENT_TYPES`. */
+export type EventType = (typeof EVENT_TYPES)[number];
+/** The events of a task. */
+export type TaskEventType = Exclude<EventType, "credits.low">;
+
+/**
+ * Something that an account is told by webhook and by stream. `number` counts the events of one account from 1 on,
+ * without gaps, in the order in which they were committed.
+ */
+export type AccountEvent = { readonly accountId: AccountId; readonly number: number; readonly at: Date } & (
+  | { readonly type: TaskEventType; readonly taskId: TaskId }
+  | { readonly type: "credits.low"; readonly remainingCredits: Credits }
+);
+
+/** An event that has no number yet. */
+export type NewEvent = AccountEvent extends infer Event
+  ? Event extends AccountEvent
+    ? Omit<Event, "number">
+    : never
+  : never;
+
+/**
+ * The event that a transition of a task causes. Each task causes each type at most once. `now` is the time of an event
+ * for which the task has none.
+ */
+export const taskEventOf = (before: Task, next: Task, now: Date): NewEvent | undefined => {
+  const { id: taskId, accountId } = next;
+  if (isActive(before)) {
+    if (isActive(next)) return undefined;
+    return { type: `panorama.${next.state}`, accountId, taskId, at: endOf(next) };
+  }
+  const wasKept = before.state === "succeeded" && isKept(before.image);
+  const isSaved = next.state === "succeeded" && isKept(next.image) && !wasKept;
+  return isSaved ? { type: "panorama.saved", accountId, taskId, at: now } : undefined;
+};
+
+/** When the task ended. */
+export const endOf = (task: SucceededTask | FailedTask): Date =>
+  task.state === "failed" ? task.failedAt : task.succeededAt;
+
+/** Events, and deliveries of them, are deleted after this time. */
+export const EVENT_RETENTION_MILLISECONDS = 30 * 24 * 60 * 60 * 1000;
+
+const NUMBER_DIGITS = 10;
+
+/** The `webhook-id`: the same for every attempt, and in the order of the events of one account. */
+export const eventIdOf = ({ accountId, number }: Pick<AccountEvent, "accountId" | "number">): string =>
+  `evt_${accountId}_${number.toString().padStart(NUMBER_DIGITS, "0")}`;
+
+/** The number in an id of an event of this account; `undefined` for any other text. */
+export const parseEventNumber = (text: string, accountId: AccountId): number | undefined => {
+  const prefix = `evt_${accountId}_`;
+  const digits = text.slice(prefix.length);
+  return text.startsWith(prefix) && /^\d{10}$/.test(digits) ? Number(digits) : undefined;
+};

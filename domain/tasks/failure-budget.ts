@@ -1,0 +1,45 @@
+import { err, ok, type Result } from "neverthrow";
+import { dayOf, endOf } from "../credits/budget.js";
+import type { Rate } from "../credits/rate-limit.js";
+import type { Failures } from "../credits/standing.js";
+import type { CreationRequest } from "./creation-request.js";
+
+/** The account had too many creations without a panorama today. `retryAfterSeconds`: until the day ends, in UTC. */
+export type TooManyFailures = { readonly kind: "too_many_failures"; readonly retryAfterSeconds: number };
+
+/** So many minutes of a key's writes may all end without a panorama: more than an outage of a provider causes. */
+const MINUTES = 200;
+/** Four times the texts of most creations that fail. The longest ones have 48 kB. */
+const BYTES_OF_EACH = 16 * 1024;
+
+/** The most that one account may leave behind in a day. `writes`: the limit of an API key. */
+export const failuresMax = (writes: Rate): Omit<Failures, "day"> => {
+  const count = MINUTES * writes.limit;
+  return { count, bytes: count * BYTES_OF_EACH };
+};
+
+/** Whether the account may try again today. `failures`: of its latest day with any. */
+export const admitAfterFailures = (
+  failures: Failures | undefined,
+  writes: Rate,
+  now: Date,
+): Result<void, TooManyFailures> => {
+  if (failures?.day !== dayOf(now)) return ok(undefined);
+  const max = failuresMax(writes);
+  if (failures.count < max.count && failures.bytes < max.bytes) return ok(undefined);
+  const milliseconds = endOf("day", now).getTime() - now.getTime();
+  return err({ kind: "too_many_failures", retryAfterSeconds: Math.ceil(milliseconds / 1000) });
+};
+
+/** The failures of the day of `now`, with one more. */
+export const withFailure = (failures: Failures | undefined, request: CreationRequest, now: Date): Failures => {
+  const day = dayOf(now);
+  const { count, bytes } = failures?.day === day ? failures : { count: 0, bytes: 0 };
+  return { day, count: count + 1, bytes: bytes + bytesOf(request) };
+};
+
+/** The bytes of the texts that the customer chooses, in UTF-8. */
+export const bytesOf = ({ prompt = "", imageUrls, metadata, webhookUrl = "" }: CreationRequest): number => {
+  const texts = [prompt, webhookUrl, ...imageUrls, ...Object.entries(metadata).flat()];
+  return texts.reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0);
+};

@@ -1,0 +1,95 @@
+import type { AccountId } from "../account-id.js";
+import { isProbed, type Receiver } from "./webhook-receiver.js";
+
+/** What the share of a delivery depends on. */
+export type DueDelivery = {
+  readonly id: number;
+  readonly accountId: AccountId;
+  readonly lane: string;
+  /** Scheme, host and port of its URL. Lanes of several accounts may have the same one. */
+  readonly origin: string;
+  readonly receiver: Receiver;
+};
+
+/** Deliveries of one lane that one process sends at a time. */
+export const LANE_SLOTS = 12;
+/** Deliveries of all accounts to one origin that one process sends at a time. */
+export const ORIGIN_SLOTS = 32;
+
+/**
+ * Chooses the deliveries to send now. `due` is in the order in which they are due, `running` is being sent, `slots` is
+ * how many one process sends at a time.
+ *
+ * Accounts take turns, and within an account its lanes. An account may have as many slots as are free then, so accounts
+ * with slow receivers leave free ones, however many they are: n accounts have slots / (n + 1) each, and the last free
+ * slot goes only to an account that has none. The slots of an origin are shared alike. Lanes with fewer failures come
+ * first, so that many lanes that never confirm do not keep a new one from its first attempt.
+ */
+export const shareSlots = <Due extends DueDelivery>(
+  due: readonly Due[],
+  running: readonly DueDelivery[],
+  slots: number,
+): readonly Due[] => {
+  const used = new Map<string, number>();
+  const usedBy = (key: string): number => used.get(key) ?? 0;
+  let free = slots;
+  const take = (delivery: DueDelivery): void => {
+    for (const key of keysOf(delivery)) used.set(key, usedBy(key) + 1);
+    free -= 1;
+  };
+  const mayHave = (delivery: DueDelivery): boolean => {
+    const { lane, account, origin, accountAtOrigin, unverifiedAtOrigin } = names(delivery);
+    const { receiver } = delivery;
+    return (
+      usedBy(account) < free &&
+      usedBy(lane) < (isProbed(receiver) ? 1 : LANE_SLOTS) &&
+      usedBy(accountAtOrigin) < ORIGIN_SLOTS - usedBy(origin) &&
+      (receiver.verifiedAt !== undefined || usedBy(unverifiedAtOrigin) === 0)
+    );
+  };
+  running.forEach(take);
+  const chosen: Due[] = [];
+  const leastFailed = [...due].sort((a, b) => a.receiver.failures - b.receiver.failures);
+  for (const delivery of inTurns(leastFailed, usedBy)) {
+    if (!mayHave(delivery)) continue;
+    take(delivery);
+    chosen.push(delivery);
+  }
+  return chosen;
+};
+
+/** The first of each lane and account before the second ones, counted after those that it already has. */
+const inTurns = <Due extends DueDelivery>(due: readonly Due[], usedBy: (key: string) => number): readonly Due[] => {
+  const byLane = turnsOf(due, (delivery) => names(delivery).lane, usedBy);
+  return turnsOf(byLane, (delivery) => names(delivery).account, usedBy);
+};
+
+/** Sorts by the number of each delivery among those with the same key. The order is stable. */
+const turnsOf = <Due extends DueDelivery>(
+  due: readonly Due[],
+  keyOf: (delivery: Due) => string,
+  usedBy: (key: string) => number,
+): readonly Due[] => {
+  const counts = new Map<string, number>();
+  const turns = due.map((delivery) => {
+    const key = keyOf(delivery);
+    const turn = counts.get(key) ?? usedBy(key);
+    counts.set(key, turn + 1);
+    return { delivery, turn };
+  });
+  return turns.sort((a, b) => a.turn - b.turn).map(({ delivery }) => delivery);
+};
+
+const names = ({ accountId, lane, origin }: DueDelivery) => ({
+  account: `account ${accountId}`,
+  lane: `lane ${lane}`,
+  origin: `origin ${origin}`,
+  accountAtOrigin: `account ${accountId} origin ${origin}`,
+  unverifiedAtOrigin: `unverified ${origin}`,
+});
+
+const keysOf = (delivery: DueDelivery): readonly string[] => {
+  const { account, lane, origin, accountAtOrigin, unverifiedAtOrigin } = names(delivery);
+  const keys = [account, lane, origin, accountAtOrigin];
+  return delivery.receiver.verifiedAt === undefined ? [...keys, unverifiedAtOrigin] : keys;
+};

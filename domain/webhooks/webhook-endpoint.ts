@@ -1,0 +1,106 @@
+import { err, ok, type Result } from "neverthrow";
+import type { AccountId } from "../account-id.js";
+import type { Brand } from "../brand.js";
+import { type BrokenRule, type InvalidRequest, invalidRequest } from "../invalid-request.js";
+import { isPublicHost } from "../public-host.js";
+
+/** Identifies an endpoint. */
+export type EndpointId = Brand<string, "EndpointId">;
+
+/** Signs webhooks as Standard Webhooks defines it: `whsec_` and 32 random bytes in base64. */
+export type EndpointSecret = Brand<string, "EndpointSecret">;
+
+/** The secret of an endpoint, with its prefix. */
+export const endpointSecret = (random32BytesAsBase64: string): EndpointSecret =>
+  `whsec_${random32BytesAsBase64}` as EndpointSecret;
+
+/** Where an account receives webhooks. It gets every event of the account. */
+export type Endpoint = {
+  readonly id: EndpointId;
+  readonly accountId: AccountId;
+  /**
+   * `undefined`: the account's default endpoint. It gets the events of tasks that were created with a `webhook_url`,
+   * there.
+   */
+  readonly url: string | undefined;
+  readonly secret: EndpointSecret;
+  /** The secret before the last rotation. Webhooks are signed with both until then. */
+  readonly previous: { readonly secret: EndpointSecret; readonly until: Date } | undefined;
+  readonly createdAt: Date;
+  /** The first failed attempt since the last successful one. */
+  readonly failingSince: Date | undefined;
+  /** Since when no more webhooks are sent, and why. */
+  readonly off: { readonly at: Date; readonly reason: OffReason } | undefined;
+};
+
+/**
+ * `failing`: every attempt of three days has failed. `gone`: it answered with status 410. `deleted`: by its account.
+ */
+export const OFF_REASONS = ["failing", "gone", "deleted"] as const;
+/** One of `OFF_REASONS`. */
+export type OffReason = (typeof OFF_REASONS)[number];
+
+/** The most endpoints of an account. */
+export const ENDPOINTS_MAX = 10;
+
+/** The account already has `limit` endpoints. */
+export type TooManyEndpoints = { readonly kind: "too_many_endpoints"; readonly limit: number };
+
+/** `endpoints`: those of the account that have a URL. */
+export const admitEndpoint = (endpoints: number): Result<void, TooManyEndpoints> =>
+  endpoints < ENDPOINTS_MAX ? ok(undefined) : err({ kind: "too_many_endpoints", limit: ENDPOINTS_MAX });
+
+/** `urls`: those of the account's endpoints. The same URL twice would get every event twice. */
+export const admitEndpointAt = (
+  url: string,
+  urls: readonly string[],
+): Result<void, TooManyEndpoints | InvalidRequest> => {
+  if (urls.some((other) => targetOf(other) === targetOf(url))) {
+    return err(invalidRequest("url", { name: "new_endpoint" }));
+  }
+  return admitEndpoint(urls.length);
+};
+
+/** What is requested: without the fragment, and in one spelling. */
+const targetOf = (url: string): string => {
+  const target = new URL(url);
+  target.hash = "";
+  return target.href;
+};
+
+/** The longest URL of an endpoint, in characters. */
+export const WEBHOOK_URL_CHARACTERS_MAX = 2048;
+
+/**
+ * The URL of an endpoint: https, without user name and password, and not at a private address. `privateOrigins`, which
+ * the operator lists, may be both http and private. The address of a name is checked when a webhook is sent, because it
+ * can change.
+ */
+export const parseEndpointUrl = (text: string, privateOrigins: readonly string[]): Result<string, InvalidRequest> => {
+  const refuse = (rule: InvalidRequest["rule"]) => err(invalidRequest("url", rule));
+  if (text.length > WEBHOOK_URL_CHARACTERS_MAX) {
+    return refuse({ name: "characters_max", max: WEBHOOK_URL_CHARACTERS_MAX, actual: text.length });
+  }
+  if (/[\s\p{Cc}]/u.test(text) || !text.isWellFormed() || !/^https?:\/\//.test(text) || !URL.canParse(text)) {
+    return refuse({ name: "https_url", actual: text });
+  }
+  const { username, password } = new URL(text);
+  if (username !== "" || password !== "") return refuse({ name: "no_user_info" });
+  const broken = brokenTargetRule(text, privateOrigins);
+  return broken === undefined ? ok(text) : refuse(broken);
+};
+
+/** Why no webhooks may be sent to this http or https URL, of an endpoint or a task; `undefined` if they may. */
+export const brokenTargetRule = (url: string, privateOrigins: readonly string[]): BrokenRule | undefined => {
+  const { protocol, origin, hostname } = new URL(url);
+  if (privateOrigins.includes(origin)) return undefined;
+  if (protocol !== "https:") return { name: "https_url", actual: url };
+  return isPublicHost(hostname) ? undefined : { name: "public_host", actual: hostname };
+};
+
+/** How long webhooks are signed with the old secret too, after a rotation. */
+export const SECRET_OVERLAP_MILLISECONDS = 24 * 60 * 60 * 1000;
+
+/** The secrets that are valid at `now`, newest first. */
+export const secretsAt = ({ secret, previous }: Endpoint, now: Date): readonly EndpointSecret[] =>
+  previous !== undefined && now < previous.until ? [secret, previous.secret] : [secret];

@@ -1,0 +1,54 @@
+import { afterEach, beforeEach } from "vitest";
+import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
+import { parseServiceUrl } from "../../../adapters/client/service-url.js";
+import { parseCreationRequest } from "../../../domain/tasks/creation-request.js";
+import { FakeService } from "../../support/fake-service.js";
+import { SkippingClock } from "../../support/skipping-clock.js";
+
+/** What the tests of PanoramaClient share: a client of a fake service before each test. */
+export const setUpClient = () => {
+  let service: FakeService;
+  let clock: SkippingClock;
+  let client: PanoramaClient;
+
+  const clientWith = (apiKey: string) =>
+    new PanoramaClient({ baseUrl: parseServiceUrl(service.origin)._unsafeUnwrap(), apiKey }, clock, () => 0.5);
+
+  const startService = async () => {
+    service = await FakeService.start();
+  };
+
+  beforeEach(async () => {
+    await startService();
+    clock = new SkippingClock(() => service.hanging());
+    client = clientWith(service.apiKey);
+  });
+  afterEach(() => service.stop());
+
+  return {
+    get service() {
+      return service;
+    },
+    get clock() {
+      return clock;
+    },
+    get client() {
+      return client;
+    },
+    clientWith,
+    startService,
+  };
+};
+
+export const aRequest = (prompt = "a quiet harbour") =>
+  parseCreationRequest({ prompt, resolution: "1k" })._unsafeUnwrap();
+
+/** What the fake service says about it. */
+export const A_HARBOUR_SHOWN = {
+  created_at: "2026-01-01T12:00:00.000Z",
+  resolution: "1k",
+  visibility: "private",
+  prompt: "a quiet harbour",
+  image_urls: [],
+  metadata: {},
+};

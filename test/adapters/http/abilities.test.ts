@@ -1,0 +1,138 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createApiKey } from "../../../application/accounts/create-api-key.js";
+import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
+import { type Abilities, ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
+import { expectError } from "../../support/error-answer.js";
+import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
+
+const TEXT_ONLY: Abilities = { imagesMin: 0, imagesMax: 0, promptCharactersMax: 4000 };
+const ONE_IMAGE: Abilities = { imagesMin: 0, imagesMax: 1, promptCharactersMax: 1200 };
+const NEEDS_IMAGES: Abilities = { imagesMin: 1, imagesMax: 3, promptCharactersMax: 4000 };
+
+type Document = {
+  readonly info: { readonly description: string };
+  readonly "x-panorama": { readonly abilities: unknown };
+  readonly paths: Record<string, { readonly post: { readonly description: string } }>;
+  readonly components: { readonly schemas: { readonly CreationRequest: CreationSchema } };
+};
+
+type CreationSchema = {
+  readonly description: string;
+  readonly properties: Record<string, Readonly<Record<string, unknown>>>;
+};
+
+describe("what this installation can make", () => {
+  let service: HttpService;
+  let customer: Customer;
+
+  beforeEach(async () => {
+    service = await HttpService.start();
+    customer = await service.customer();
+  });
+  afterEach(() => service.end());
+
+  const document = async () => (await (await fetch(`${service.url}/api/v1/openapi.json`)).json()) as Document;
+
+  it.each([
+    [ALL_ABILITIES, { images_min: 0, images_max: 3, prompt_characters_max: 4000 }],
+    [TEXT_ONLY, { images_min: 0, images_max: 0, prompt_characters_max: 4000 }],
+    [ONE_IMAGE, { images_min: 0, images_max: 1, prompt_characters_max: 1200 }],
+    [NEEDS_IMAGES, { images_min: 1, images_max: 3, prompt_characters_max: 4000 }],
+  ])("is told by GET /abilities and by x-panorama: %o", async (abilities, told) => {
+    service.provider.abilities = abilities;
+    const response = await service.request("/abilities", customer);
+    expect(response.status).toBe(200);
+    const all = { ...told, resolutions: ["1k", "2k", "4k"] };
+    expect(await response.json()).toEqual(all);
+    expect((await document())["x-panorama"].abilities).toEqual(all);
+  });
+
+  it("is told to keys that may read, and to no others", async () => {
+    const limits = (scope: "read" | "create") => ({ ...NO_LIMITS, scopes: [scope] });
+    const keyFor = async (scope: "read" | "create") => {
+      const created = await createApiKey(service)(customer.accountId, scope, limits(scope));
+      return { ...customer, key: created._unsafeUnwrap().secret };
+    };
+    expect((await service.request("/abilities", await keyFor("read"))).status).toBe(200);
+    await expectError(await service.request("/abilities", await keyFor("create")), 401, "invalid_api_key");
+  });
+
+  it.each([
+    [
+      ALL_ABILITIES,
+      "panoramas from a text prompt, from up to 3 reference images, or from both.",
+      "Needs a prompt of 3 to 4000 characters, image_urls, or both.",
+      "Has a prompt, image_urls with at least one URL, or both. Without image_urls the prompt has at least 3 characters.",
+      { maxItems: 3, description: "This installation takes up to 3 reference images." },
+      { maxLength: 4000, description: "A prompt has at most 4000 characters." },
+    ],
+    [
+      TEXT_ONLY,
+      "panoramas from a text prompt.",
+      "Needs a prompt of 3 to 4000 characters.",
+      "Has a prompt of at least 3 characters. image_urls is refused unless it is empty.",
+      { maxItems: 0, description: "This installation takes no reference images." },
+      { maxLength: 4000, description: "A prompt has at most 4000 characters." },
+    ],
+    [
+      ONE_IMAGE,
+      "panoramas from a text prompt, from up to 1 reference image, or from both.",
+      "Needs a prompt of 3 to 1200 characters, image_urls, or both.",
+      "Has a prompt, image_urls with at least one URL, or both. Without image_urls the prompt has at least 3 characters.",
+      { maxItems: 1, description: "This installation takes up to 1 reference image." },
+      { maxLength: 1200, description: "A prompt has at most 1200 characters." },
+    ],
+    [
+      NEEDS_IMAGES,
+      "panoramas from 1 to 3 reference images, with or without a text prompt.",
+      "Needs image_urls, with or without a prompt of at most 4000 characters.",
+      "Has image_urls, with or without a prompt.",
+      { minItems: 1, maxItems: 3, description: "This installation needs 1 to 3 reference images." },
+      { maxLength: 4000, description: "A prompt has at most 4000 characters." },
+    ],
+  ])("is in the OpenAPI description of a creation: %o", async (abilities, from, needs, has, images, prompt) => {
+    service.provider.abilities = abilities;
+    const { info, paths, components } = await document();
+    expect(info.description).toContain(from);
+    expect(paths["/panoramas"]?.post.description).toContain(needs);
+    const { description, properties } = components.schemas.CreationRequest;
+    expect(description).toBe(
+      `${has} White space around a prompt does not count. For an optional field, null is the same as leaving it out.`,
+    );
+    const { items: _, ...imageUrls } = properties.image_urls ?? {};
+    const each = " Each is at a public address, or is an image of this service that is not deleted.";
+    const told = images.description + (abilities.imagesMax > 0 ? each : "");
+    expect(imageUrls).toEqual({ type: "array", ...images, description: told });
+    expect(properties.prompt).toEqual({ type: "string", ...prompt });
+  });
+
+  it("is described anew, with another ETag, when a provider's check has found other abilities", async () => {
+    const read = async (etag = "") =>
+      await fetch(`${service.url}/api/v1/openapi.json`, { headers: { "if-none-match": etag } });
+    const before = await read();
+    const etag = before.headers.get("etag") ?? "";
+    expect(before.status).toBe(200);
+    expect((await read(etag)).status).toBe(304);
+    service.provider.abilities = ONE_IMAGE;
+    const after = await read(etag);
+    expect(after.status).toBe(200);
+    expect(((await after.json()) as Document)["x-panorama"].abilities).toMatchObject({ images_max: 1 });
+    service.provider.abilities = ALL_ABILITIES;
+    expect((await read(etag)).status).toBe(304);
+  });
+
+  const urls = (count: number) => Array.from({ length: count }, (_, n) => `https://images.example/${n}.jpg`);
+
+  it.each([
+    [TEXT_ONLY, { image_urls: urls(1) }, "image_urls"],
+    [ONE_IMAGE, { image_urls: urls(2) }, "image_urls"],
+    [ONE_IMAGE, { prompt: "x".repeat(1201) }, "prompt"],
+    [NEEDS_IMAGES, {}, "image_urls"],
+  ])("is what a creation may ask for; beyond %o, 400 and no credit", async (abilities, wanted, param) => {
+    service.provider.abilities = abilities;
+    const response = await service.create(customer, { ...A_CREATION, ...wanted });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { code: "invalid_request", param } });
+    expect(await (await service.request("/credits", customer)).json()).toMatchObject({ remaining_credits: 100 });
+  });
+});

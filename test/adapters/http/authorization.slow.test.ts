@@ -1,0 +1,517 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import fc from "fast-check";
+import { ok } from "neverthrow";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { offerOf } from "../../../adapters/client/offer.js";
+import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
+import { parseServiceUrl } from "../../../adapters/client/service-url.js";
+import {
+  aCreationRequest,
+  aFailedTask,
+  aGeneratedTask,
+  anApiKey,
+  anEndpoint,
+  aQueuedTask,
+  aReservedTask,
+  aSubmittedTask,
+  aSucceededTask,
+} from "../../../adapters/contracts/support/builders.js";
+import { openApiDocument } from "../../../adapters/http/openapi/openapi-document.js";
+import { Listener } from "../../../adapters/http/servers/listener.js";
+import { AllowedFolders } from "../../../adapters/mcp/allowed-folders.js";
+import { panoramaMcpServer } from "../../../adapters/mcp/panorama-mcp-server.js";
+import { UnconfirmedCreations } from "../../../adapters/mcp/unconfirmed-creations.js";
+import { ManualPayments } from "../../../adapters/payments/manual-payments.js";
+import { credits } from "../../../domain/credits/credits.js";
+import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
+import { openOrder } from "../../../domain/credits/order.js";
+import { panoramaName } from "../../../domain/images/object-name.js";
+import { expire, giveUp, keep, keepWithoutThumbnail, uploading } from "../../../domain/images/storage-status.js";
+import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
+import { ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
+import { eventIdOf } from "../../../domain/tasks/account-event.js";
+import type { Task } from "../../../domain/tasks/task.js";
+import { HttpService } from "../../support/http-service.js";
+import { McpSession, textsOf } from "../../support/mcp-session.js";
+import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
+
+/** Where a client can put text into a request, besides the parameters of its path. */
+type Positions = {
+  readonly query?: readonly string[];
+  readonly headers?: readonly string[];
+  /** Of the JSON body. The values are those of a valid request, and each is replaced in turn. */
+  readonly json?: Readonly<Record<string, unknown>>;
+  /** Of the form, which is a `multipart` one if it has files. */
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly multipart?: boolean;
+};
+
+const ACCEPTS_NOTHING: Positions = {};
+
+/**
+ * Every route, with everything that its clients can send. A route that is missing here fails the test. A form has no
+ * other fields, and no other query is read: a new one belongs here, too.
+ */
+const ROUTES: Readonly<Record<string, Positions>> = {
+  "post /api/v1/panoramas": {
+    headers: ["idempotency-key"],
+    json: {
+      prompt: "a lake",
+      image_urls: ["https://images.example/a"],
+      resolution: "1k",
+      visibility: "private",
+      seed: 1,
+      metadata: { order: "1" },
+      max_credits: 10,
+      webhook_url: "https://hooks.example/a",
+    },
+  },
+  "get /api/v1/panoramas": {
+    query: ["limit", "cursor", "status", "visibility", "created_after", "created_before", "metadata.order"],
+  },
+  "get /api/v1/panoramas/:id": { headers: ["prefer"] },
+  "delete /api/v1/panoramas/:id": ACCEPTS_NOTHING,
+  "post /api/v1/panoramas/:id/cancel": ACCEPTS_NOTHING,
+  "post /api/v1/images": { fields: { name: "a" }, multipart: true },
+  "get /api/v1/panoramas/:id/events": { headers: ["last-event-id"] },
+  "get /api/v1/events": { headers: ["last-event-id"] },
+  "get /api/v1/abilities": ACCEPTS_NOTHING,
+  "get /api/v1/credits": ACCEPTS_NOTHING,
+  "get /api/v1/openapi.json": ACCEPTS_NOTHING,
+  "post /payments/stripe": { headers: ["stripe-signature"], json: { id: "evt" } },
+  "post /hooks/:provider": { query: ["task", "token"], json: { id: "evt" } },
+  "get /": ACCEPTS_NOTHING,
+  "get /gallery": { query: ["q", "sort", "before", "after"] },
+  "get /p/:slug": { query: ["embed"] },
+  "get /p/:slug/status": ACCEPTS_NOTHING,
+  "get /p/:slug/social.jpg": { headers: ["if-none-match"] },
+  "get /p/:slug/512.webp": { headers: ["if-none-match"] },
+  "get /p/:slug/768.webp": { headers: ["if-none-match"] },
+  "get /p/:slug/1536.webp": { headers: ["if-none-match"] },
+  "get /oembed": { query: ["url", "format", "maxwidth", "maxheight"] },
+  "get /works/:slug": { query: ["embed"] },
+  "get /works/:slug/status": ACCEPTS_NOTHING,
+  "get /login": { query: ["next", "new", "ended"] },
+  "post /login": { fields: { email: "nobody@example.com", password: "wrong words here", next: "/works" } },
+  "get /signup": { query: ["sent", "next"] },
+  "post /signup": { fields: { email: "nobody@example.com", password: "right words here" } },
+  "post /logout": { fields: {} },
+  "get /password/forgot": { query: ["sent", "next"] },
+  "post /password/forgot": { fields: { email: "nobody@example.com" } },
+  "get /password/reset": { query: ["token"] },
+  "post /password/reset": { fields: { token: "t", password: "right words here" } },
+  "get /works": { query: ["before", "after", "prompt", "from"] },
+  "post /works": {
+    multipart: true,
+    fields: {
+      prompt: "a lake",
+      resolution: "1k",
+      visibility: "private",
+      seed: "1",
+      image_url: "",
+      uploaded_url: "",
+      idempotency_key: "mine",
+    },
+  },
+  "post /works/:id/visibility": { fields: { visibility: "public" } },
+  "post /works/:id/cancel": { fields: {} },
+  "post /works/:id/delete": { fields: {} },
+  "get /account": { query: ["order", "orders", "ledger"] },
+  "post /account/orders": { fields: { credits: "100" } },
+  "get /account/keys": ACCEPTS_NOTHING,
+  "post /account/keys": {
+    fields: { name: "k", limits: "1", scope: "read", expires_at: "", credits_per_day: "", credits_per_month: "" },
+  },
+  "post /account/low-balance": { fields: { credits: "10" } },
+  "post /account/keys/:id/revoke": { fields: {} },
+  "get /account/webhooks": { query: ["before"] },
+  "post /account/webhooks": { fields: { url: "https://hooks.example/new" } },
+  "post /account/webhooks/:id/delete": { fields: {} },
+  "post /account/webhooks/:id/rotate": { fields: {} },
+  "post /account/webhooks/:id/enable": { fields: {} },
+  "post /account/deliveries/:id/resend": { fields: {} },
+  "get /docs": ACCEPTS_NOTHING,
+  "get /favicon.ico": ACCEPTS_NOTHING,
+  "get /robots.txt": ACCEPTS_NOTHING,
+  "get /mcp": ACCEPTS_NOTHING,
+  "get /mcp/package.tgz": ACCEPTS_NOTHING,
+  // The name of an object cannot be guessed, and shows it to everybody who knows it. Other ids show nothing.
+  "get /assets/:folder/:file": ACCEPTS_NOTHING,
+  "get /generations/:name": ACCEPTS_NOTHING,
+  "get /healthz": ACCEPTS_NOTHING,
+  "get /readyz": ACCEPTS_NOTHING,
+  "get /metrics": ACCEPTS_NOTHING,
+};
+
+const STATES = ["queued", "reserved", "submitted", "generated", "failed"] as const;
+const IMAGES = ["uploading", "saved", "saved-no-thumb", "failed", "expired"] as const;
+
+const aTask = fc.record({
+  state: fc.constantFrom(...STATES, ...IMAGES),
+  visibility: fc.constantFrom("private", "public"),
+  isDeleted: fc.boolean(),
+});
+type TaskShape = (typeof aTask extends fc.Arbitrary<infer Shape> ? Shape : never) & {};
+
+const taskOf = ({ state, visibility }: TaskShape, differences: Partial<Task>, prompt: string): Task => {
+  const request = aCreationRequest({ prompt, visibility, metadata: { order: prompt } });
+  const all = { ...differences, request } as Parameters<typeof aQueuedTask>[0] &
+    Parameters<typeof aSucceededTask>[0] &
+    Parameters<typeof aFailedTask>[0];
+  const image = uploading("https://provider.example/1.jpg", panoramaName(`${differences.slug}------`));
+  switch (state) {
+    case "queued":
+      return aQueuedTask(all);
+    case "reserved":
+      return aReservedTask(all);
+    case "submitted":
+      return aSubmittedTask(all);
+    case "generated":
+      return aGeneratedTask(all);
+    case "failed":
+      return aFailedTask(all);
+    case "uploading":
+      return aSucceededTask({ ...all, image });
+    case "saved":
+      return aSucceededTask({ ...all, image: keep(image) });
+    case "saved-no-thumb":
+      return aSucceededTask({ ...all, image: keepWithoutThumbnail(image) });
+    case "expired":
+      return aSucceededTask({ ...all, image: expire(image) });
+  }
+  return aSucceededTask({ ...all, image: giveUp(image) });
+};
+
+/** An id of the other account, and one of the same form, at the same place in every order, that does not exist. */
+type ForeignId = { readonly kind: string; readonly known: string; readonly unknown: string };
+
+/** "-" is before every other character of an id. */
+const foreign = (kind: string, known: string, unknown = `${known.slice(0, -1)}-`): ForeignId => ({
+  kind,
+  known,
+  unknown,
+});
+
+/** Stores objects of every kind for the account. Returns their ids, and texts that nobody else may see. */
+const furnish = async (service: WebService, { id: accountId }: Person, name: string, shapes: readonly TaskShape[]) => {
+  const { database, ids, clock } = service;
+  const now = clock.now();
+  Object.assign(database, { lastDelivery: 700_000 + database.deliveries.length }); // not to be found in other texts
+  const secrets = [`${name}@example.com`, `${name}'s secret`];
+  const known: ForeignId[] = [foreign("account", accountId), foreign("idempotency key", `${name}-key-1`)];
+  const url = `https://${name}.example/hook`;
+  const endpoint = anEndpoint({ id: ids.endpointId(), accountId, url, secret: ids.endpointSecret() });
+  (await service.endpoints.insert(endpoint, () => ok(undefined)))._unsafeUnwrap();
+  const key = anApiKey({ id: ids.apiKeyId(), accountId, name: `${name}'s secret key` });
+  (await service.keys.insert(key, () => ok(undefined)))._unsafeUnwrap();
+  const order = openOrder(ids.orderId(), accountId, credits(100), now);
+  await service.orders.insert(order);
+  known.push(foreign("endpoint", endpoint.id), foreign("key", key.id), foreign("order", order.id));
+  secrets.push(url, endpoint.secret, key.id, order.id, accountId);
+  for (const shape of shapes) {
+    const hasSucceeded = IMAGES.some((image) => image === shape.state);
+    const isPublic = shape.visibility === "public" && hasSucceeded && !shape.isDeleted;
+    const prompt = isPublic ? `${name}'s public words` : `${name}'s secret words`;
+    const task = taskOf(shape, { id: ids.taskId(), slug: ids.slug(), accountId, reservedAt: now }, prompt);
+    const hidden = shape.isDeleted && ["succeeded", "failed"].includes(task.state);
+    database.tasks.set(task.id, { task, place: undefined, dueAt: undefined, fence: 0, hidden });
+    known.push(foreign(`task ${shape.state}${hidden ? ", deleted" : ""}`, task.id));
+    if (!isPublic)
+      known.push(
+        foreign(`slug ${shape.state}`, task.slug, task.slug.slice(0, 8) + [...task.slug.slice(8)].reverse().join("")),
+      );
+    if (!isPublic) secrets.push(task.id, task.slug);
+    if (task.state !== "succeeded" && task.state !== "failed") continue;
+    database.recordEvent({ type: `panorama.${task.state}`, accountId, taskId: task.id, at: now }, undefined, now);
+    const delivery = database.deliveries.at(-1);
+    if (delivery === undefined) continue;
+    known.push(foreign("delivery", String(delivery.id), String(delivery.id + 5_000)));
+    const event = eventIdOf(delivery.event);
+    known.push(foreign("event", event, event.replace(accountId, `${accountId.slice(0, -1)}-`)));
+  }
+  const [task] = database.tasks.keys();
+  const requestSha256 = "0".repeat(64);
+  if (task !== undefined) {
+    database.idempotencyKeys.push({
+      accountId,
+      key: `${name}-key-1` as IdempotencyKey,
+      taskId: task,
+      requestSha256,
+      createdAt: now,
+    });
+  }
+  return { known, secrets };
+};
+
+/** A client of the account: its API key for the REST interface, its session for the pages. */
+const clientOf = async (service: WebService, person: Person) => {
+  const origin = { origin: service.url };
+  const fields = new URLSearchParams({ email: person.email, password: PASSWORD });
+  const login = await fetch(`${service.url}/login`, {
+    method: "POST",
+    body: fields,
+    headers: origin,
+    redirect: "manual",
+  });
+  const cookie = login.headers.get("set-cookie")?.split(";")[0] ?? "";
+  const page = await (await fetch(`${service.url}/account`, { headers: { cookie } })).text();
+  const formToken = /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? "";
+  expect([cookie, formToken].every((text) => text.length > 20)).toBe(true);
+
+  return (route: string, path: string, { fields, json, multipart }: Positions, headers: Record<string, string>) => {
+    const [method = ""] = route.split(" ");
+    const isApi = path.startsWith("/api/");
+    const access: Record<string, string> = isApi ? { authorization: `Bearer ${person.key}` } : { cookie, ...origin };
+    const form = fields && Object.entries({ ...(!isApi && { form_token: formToken }), ...fields });
+    const data = new FormData();
+    for (const [name, value] of form ?? []) data.append(name, value);
+    const body = json ? JSON.stringify(json) : multipart ? data : form && new URLSearchParams(form);
+    const init = { method: method.toUpperCase(), headers: { ...access, ...headers }, redirect: "manual" } as const;
+    return fetch(service.url + path, body === undefined ? init : { ...init, body });
+  };
+};
+type Client = Awaited<ReturnType<typeof clientOf>>;
+
+/** One request for each position of the route, with `text` in it. */
+const requestsWith = (
+  route: string,
+  text: string,
+): { position: string; send: (client: Client) => Promise<Response> }[] => {
+  const positions = ROUTES[route] ?? ACCEPTS_NOTHING;
+  const path = (route.split(" ")[1] ?? "").replace(/:\w+/g, "none");
+  const inPath = [...route.matchAll(/:\w+/g)].map(([name]) => ({
+    position: name,
+    send: (client: Client) => {
+      const filled = (route.split(" ")[1] ?? "").replace(name, encodeURIComponent(text)).replace(/:\w+/g, "none");
+      return client(route, filled, positions, {});
+    },
+  }));
+  const inQuery = (positions.query ?? []).map((name) => ({
+    position: `?${name}`,
+    send: (client: Client) => client(route, `${path}?${new URLSearchParams({ [name]: text })}`, positions, {}),
+  }));
+  const inHeaders = (positions.headers ?? []).map((name) => ({
+    position: name,
+    send: (client: Client) => client(route, path, positions, { [name]: text }),
+  }));
+  const inBody = (["json", "fields"] as const).flatMap((part) =>
+    Object.entries(positions[part] ?? {}).map(([name, value]) => ({
+      position: `${part} ${name}`,
+      send: (client: Client) => {
+        const replaced = { ...positions[part], [name]: replacedIn(value, text) };
+        return client(route, path, { ...positions, [part]: replaced }, {});
+      },
+    })),
+  );
+  return [...inPath, ...inQuery, ...inHeaders, ...inBody];
+};
+
+const replacedIn = (value: unknown, text: string): unknown => {
+  if (Array.isArray(value)) return [`https://images.example/${text}`];
+  if (typeof value === "string" && value.startsWith("https:")) return `https://hooks.example/${text}`;
+  return typeof value === "object" ? { order: text } : text;
+};
+
+/** What a client sees, without what differs between any two requests. */
+const seenBy = async (response: Response, sent: string): Promise<string> => {
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  const body = isStream ? "" : await response.text();
+  if (isStream) await response.body?.cancel();
+  const headers = [...response.headers].filter(([name]) => !DIFFERENT_HEADERS.has(name));
+  const seen = `${response.status} ${JSON.stringify(headers)}\n${body}`;
+  return [sent, encodeURIComponent(sent), encodeURIComponent(encodeURIComponent(sent))].reduce(
+    (text, one) => text.replaceAll(one, "(id)"),
+    seen,
+  );
+};
+
+const DIFFERENT_HEADERS: ReadonlySet<string> = new Set(["date", "x-request-id", "content-length", "etag"]);
+
+/** Without what the request has made: ids, secrets and times. */
+const withoutNew = (seen: string): string =>
+  seen
+    .replace(/[a-z]{3}_[0-9a-f]{32}/g, "(new id)")
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, "(new id)")
+    .replace(/note=[\w-]+\.[\w-]+/g, "(new secret)")
+    .replace(/sk-[\w-]{20,}|whsec_[\w+/=]+/g, "(new secret)")
+    .replace(/(panoramas\/|works\/|value=")[a-z0-9]{16}\b/g, "$1(new slug)")
+    .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z?)?/g, "(time)");
+
+describe("objects of another account", () => {
+  let service: WebService;
+  const routes = new Set<string>();
+  /** The calls of the stores, by name. */
+  let calls: string[] = [];
+  let isInStore = false;
+
+  beforeAll(async () => {
+    const route = vi.spyOn(Listener.prototype, "route");
+    service = await WebService.start(new ManualPayments(), true);
+    const everything = await HttpService.start({
+      mcpPackage: { path: "/mcp/package.tgz", bytes: new Uint8Array() } as never,
+      temporaryImage: async () => undefined,
+    });
+    await everything.end();
+    for (const [method, path] of route.mock.calls) if (!path.startsWith("/static/")) routes.add(`${method} ${path}`);
+    route.mockRestore();
+    const { tasks, accounts, orders, keys, ledger, sessions, links, endpoints, deliveries, references } = service;
+    for (const store of [tasks, accounts, orders, keys, ledger, sessions, links, endpoints, deliveries, references]) {
+      const methods = Object.entries(Object.getOwnPropertyDescriptors(Object.getPrototypeOf(store)));
+      for (const [name, { value }] of methods) {
+        if (name === "constructor" || typeof value !== "function") continue;
+        Object.assign(store, {
+          [name](...args: unknown[]) {
+            if (!isInStore) calls.push(`${store.constructor.name}.${name}`);
+            const wasInStore = isInStore;
+            isInStore = true; // what a store calls of its own is not counted
+            try {
+              return value.apply(store, args);
+            } finally {
+              isInStore = wasInStore;
+            }
+          },
+        });
+      }
+    }
+  });
+  afterAll(async () => {
+    await service?.end();
+    expect(service?.failures).toEqual([]);
+  });
+
+  it("are tested on every route of the service", () => {
+    expect([...routes].sort()).toEqual(Object.keys(ROUTES).sort());
+  });
+
+  it("are tested in everything that the OpenAPI description lets a client send", () => {
+    type Parameter = { readonly in: string; readonly name: string };
+    type Operation = {
+      readonly parameters?: readonly Parameter[];
+      readonly requestBody?: { readonly content: Record<string, { readonly schema: { readonly $ref?: string } }> };
+    };
+    const { paths = {}, components } = openApiDocument(
+      "https://panoramas.example",
+      PANORAMA_POLICY,
+      ALL_ABILITIES,
+    ) as never as {
+      paths: Record<string, Record<string, Operation>>;
+      components: { schemas: Record<string, { properties: Record<string, unknown> }> };
+    };
+    for (const [path, operations] of Object.entries(paths)) {
+      for (const [method, { parameters = [], requestBody }] of Object.entries(operations)) {
+        const route = `${method} /api/v1${path.replace(/^\/api\/v1/, "").replace(/\{(\w+)\}/g, ":$1")}`;
+        const { query = [], headers = [], json = {} } = ROUTES[route] ?? {};
+        const named = (place: string) =>
+          parameters.filter((one) => one.in === place).map(({ name }) => name.toLowerCase());
+        expect(query.filter((name) => !name.includes(".")).sort(), route).toEqual(named("query").sort());
+        for (const name of named("header").filter((one) => one !== "x-request-id"))
+          expect(headers, route).toContain(name);
+        const ref = requestBody?.content["application/json"]?.schema.$ref?.split("/").at(-1);
+        if (ref === undefined) continue;
+        expect(Object.keys(json).sort(), route).toEqual(Object.keys(components.schemas[ref]?.properties ?? {}).sort());
+      }
+    }
+  });
+
+  it("are not shown, not changed and not distinguishable from nothing, wherever their ids are sent", async () => {
+    let number = 0;
+    const shapes = fc.array(aTask, { minLength: 2, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(shapes, shapes, async (ofAnn, ofBob) => {
+        number += 1;
+        const [ann, bob] = [await service.person(`ann${number}`), await service.person(`bob${number}`)];
+        await furnish(service, ann, `ann${number}`, ofAnn);
+        const { known, secrets } = await furnish(service, bob, `bob${number}`, ofBob);
+        known.push({ kind: "e-mail address", known: bob.email, unknown: `eve${number}@example.com` });
+        await service.clock.advance(61_000);
+        const client = await clientOf(service, ann);
+        const before = structuredClone({ ...service.database });
+        const bobBefore = stateOf(service, bob);
+        const send = async (request: (client: Client) => Promise<Response>, sent: string) => {
+          Object.assign(service.database, structuredClone(before));
+          await service.clock.advance(61_000); // requests before do not count for the rate limits
+          calls = [];
+          const seen = await seenBy(await request(client), sent);
+          return { seen, calls: calls.sort(), bobIsChanged: stateOf(service, bob) !== bobBefore };
+        };
+        for (const id of known) {
+          for (const route of Object.keys(ROUTES).filter((route) => routes.has(route))) {
+            const others = requestsWith(route, id.unknown);
+            for (const [index, { position, send: request }] of requestsWith(route, id.known).entries()) {
+              const place = `${route}, ${position}: ${id.kind} ${id.known}`;
+              const withKnown = await send(request, id.known);
+              const withUnknown = await send(others[index]?.send as typeof request, id.unknown);
+              expect(withKnown.bobIsChanged, place).toBe(false);
+              expect(withoutNew(withKnown.seen), place).toBe(withoutNew(withUnknown.seen));
+              expect(withKnown.calls, place).toEqual(withUnknown.calls);
+              const shown = secrets.filter((secret) => secret !== id.known && withKnown.seen.includes(secret));
+              expect(shown, place).toEqual([]);
+            }
+          }
+        }
+      }),
+      { numRuns: 1, endOnFailure: true },
+    );
+  });
+
+  it("are not distinguishable from nothing for the MCP server either", async () => {
+    const [ann, bob] = [await service.person("mcp-ann"), await service.person("mcp-bob")];
+    const { known } = await furnish(service, bob, "mcp-bob", [
+      { state: "saved", visibility: "public", isDeleted: false },
+    ]);
+    const folder = await mkdtemp(join(tmpdir(), "panorama-mcp-"));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const clock = { now: () => new Date(), sleep: async () => {} };
+    const log = () => {};
+    const server = panoramaMcpServer({
+      offer: offerOf(PANORAMA_POLICY),
+      client: new PanoramaClient(
+        { baseUrl: parseServiceUrl(service.url)._unsafeUnwrap(), apiKey: ann.key },
+        clock,
+        () => 0.5,
+      ),
+      site: service.url,
+      folders: new AllowedFolders(""),
+      unconfirmed: new UnconfirmedCreations({
+        folder,
+        scope: [service.url, ann.key],
+        newIdempotencyKey: () => "mcp-key",
+        clock,
+        processId: 1,
+        isRunning: () => true,
+        warn: log,
+      }),
+      log,
+    });
+    const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
+    await server.connect(serverSide);
+    const session = await McpSession.over(clientSide);
+    onTestFinished(() => session.client.close());
+    const textOf = async (id: string) =>
+      textsOf(await session.call("get_panorama_task", { task_id: id }))
+        .join()
+        .replaceAll(id, "(id)");
+    for (const id of known) {
+      await service.clock.advance(61_000);
+      expect(await textOf(id.known), id.kind).toBe(await textOf(id.unknown));
+    }
+  });
+});
+
+/** Everything that belongs to the account. */
+const stateOf = ({ database }: WebService, { id }: Person): string => {
+  const { accounts, orders, keys, tasks, endpoints, sessions, ledger, events, deliveries, uploads } = database;
+  const own = <Row>(rows: Iterable<Row>, ownerOf: (row: Row) => string) =>
+    [...rows].filter((row) => ownerOf(row) === id);
+  return JSON.stringify([
+    own(accounts.values(), ({ account }) => account.id),
+    own(tasks.values(), ({ task }) => task.accountId),
+    own(deliveries, ({ event }) => event.accountId),
+    ...[orders.values(), keys.values(), endpoints.values(), sessions.values(), ledger, events, uploads].map((rows) =>
+      own<{ readonly accountId: string }>(rows, ({ accountId }) => accountId),
+    ),
+  ]);
+};

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Page } from "../../../../adapters/web-page/page.js";
+import { HttpService, NO_PAGES } from "../../../support/http-service.js";
+import { RawConnection } from "../../../support/raw-connection.js";
+
+const broken: Page = {
+  method: "GET",
+  path: "/broken",
+  body: "none",
+  handle: async () => {
+    throw new Error("the database is away");
+  },
+};
+
+describe("a path that people open", () => {
+  let service: HttpService;
+
+  beforeAll(async () => {
+    service = await HttpService.start({ web: { ...NO_PAGES, pages: [broken] } });
+  });
+  afterAll(() => service.end());
+
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const answer = await fetch(service.url + path, { redirect: "manual", ...init });
+    return {
+      status: answer.status,
+      type: answer.headers.get("content-type"),
+      location: answer.headers.get("location"),
+      requestId: answer.headers.get("x-request-id"),
+      body: await answer.text(),
+    };
+  };
+
+  it.each(["/nope", "/gallery/nope", "/apis", "/assets.html"])(
+    "%s is answered with a page if it does not exist",
+    async (path) => {
+      expect(await ask(path)).toMatchObject({
+        status: 404,
+        type: "text/html; charset=utf-8",
+        body: "<p>no such page</p>",
+      });
+      expect(await ask(path, { method: "POST" })).toMatchObject({ status: 404, body: "<p>no such page</p>" });
+    },
+  );
+
+  it("is answered with a page that has the request id if its page throws", async () => {
+    const { status, type, requestId, body } = await ask("/broken");
+    expect([status, type, body]).toEqual([500, "text/html; charset=utf-8", `<p>failed: ${requestId}</p>`]);
+    expect(service.failures).toEqual([{ requestId, error: new Error("the database is away") }]);
+  });
+
+  it.each(["/api", "/api/v1/nope", "/api/v1/credits/", "/hooks", "/payments/nope", "/assets/a", "/metrics/"])(
+    "%s is answered with the JSON of an error, because programs call it",
+    async (path) => {
+      const { status, type, body } = await ask(path);
+      expect([status, type, JSON.parse(body).error.code]).toEqual([404, "application/json", "not_found"]);
+    },
+  );
+
+  it("that ends with a slash is redirected to the path without it, with its query", async () => {
+    expect(await ask("/gallery/")).toMatchObject({ status: 308, location: "/gallery" });
+    expect(await ask("/p/abc//?embed=1")).toMatchObject({ status: 308, location: "/p/abc?embed=1" });
+    expect((await ask("/gallery/", { method: "POST" })).status).toBe(404);
+  });
+
+  it.each(["//evil.example/", "//evil.example/a/", "/\\evil.example/", "///"])(
+    "%s is not redirected, because a browser would take it for another site",
+    async (target) => {
+      const connection = await RawConnection.open(service.port);
+      connection.send(`GET ${target} HTTP/1.1\r\nhost: x\r\n\r\n`);
+      const answer = await connection.response();
+      connection.close();
+      expect(answer.split("\r\n")[0]).toContain(" 404 ");
+      expect(answer.toLowerCase()).not.toContain("location:");
+    },
+  );
+});

@@ -1,0 +1,283 @@
+import sharp from "sharp";
+import { describe, expect, it } from "vitest";
+import { type PixelSize, RESOLUTIONS } from "../../../domain/images/resolution.js";
+import { bombPng, noise, plain, seamless } from "../../support/test-images.js";
+import { imaging, pixels, size, small, target } from "./sharp-setup.js";
+
+/** The JPEG that is made of these bytes. */
+const panorama = async (bytes: Uint8Array, wanted: PixelSize = target): Promise<Uint8Array> =>
+  (await imaging.panorama(bytes, wanted))._unsafeUnwrap().bytes;
+
+const refusal = async (bytes: Uint8Array): Promise<string> => {
+  const { kind, reason } = (await imaging.panorama(bytes, target))._unsafeUnwrapErr();
+  expect(kind).toBe("unusable_image");
+  return reason;
+};
+
+/** The value of the property `name` in the image's XMP. */
+const xmpValue = async (image: Uint8Array, name: string): Promise<string | undefined> => {
+  const { xmpAsString = "" } = await sharp(image).metadata();
+  return new RegExp(`${name}="([^"]*)"`).exec(xmpAsString)?.[1];
+};
+
+const middle = async (image: Uint8Array): Promise<number[]> => (await pixels(image))(512, 256);
+
+describe("SharpImaging.panorama", () => {
+  const sources: [string, PixelSize][] = [
+    ["of the same size", size(0, 0)],
+    ["smaller", small],
+    ["larger", size(6144, 3072)],
+    ["of an odd size, a little off 2:1", size(2047, 1030)],
+  ];
+
+  for (const [resolution, wanted] of Object.entries(RESOLUTIONS)) {
+    it.each(sources)(
+      `makes a ${resolution} JPEG with Photo Sphere XMP of its real size from an image that is %s`,
+      async (_, given) => {
+        const source = given.widthPixels === 0 ? wanted : given;
+        const made = await panorama(await plain(source).png().toBuffer(), wanted);
+        const { format, width, height, channels } = await sharp(made).metadata();
+        expect({ format, width, height, channels }).toEqual({
+          format: "jpeg",
+          width: wanted.widthPixels,
+          height: wanted.heightPixels,
+          channels: 3,
+        });
+        const expected = {
+          "GPano:ProjectionType": "equirectangular",
+          "GPano:UsePanoramaViewer": "True",
+          "GPano:FullPanoWidthPixels": String(wanted.widthPixels),
+          "GPano:FullPanoHeightPixels": String(wanted.heightPixels),
+          "GPano:CroppedAreaImageWidthPixels": String(wanted.widthPixels),
+          "GPano:CroppedAreaImageHeightPixels": String(wanted.heightPixels),
+          "GPano:CroppedAreaLeftPixels": "0",
+          "GPano:CroppedAreaTopPixels": "0",
+          "GPano:PoseHeadingDegrees": "0",
+          "Iptc4xmpExt:DigitalSourceType": "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia",
+        };
+        for (const [name, value] of Object.entries(expected))
+          expect([name, await xmpValue(made, name)]).toEqual([name, value]);
+      },
+    );
+  }
+
+  it("says in the XMP that no model was trained for a picture that was made by rules", async () => {
+    const made = await imaging.panorama(await plain(small).png().toBuffer(), target, "algorithmicMedia");
+    expect(await xmpValue(made._unsafeUnwrap().bytes, "Iptc4xmpExt:DigitalSourceType")).toBe(
+      "http://cv.iptc.org/newscodes/digitalsourcetype/algorithmicMedia",
+    );
+  });
+
+  it("puts the XMP into one APP1 segment before the image data", async () => {
+    const made = await panorama(await plain(small).png().toBuffer(), target);
+    const bytes = Buffer.from(made);
+    const at = bytes.indexOf("http://ns.adobe.com/xap/1.0/\0", 0, "latin1");
+    expect(bytes.readUInt16BE(at - 4)).toBe(0xffe1);
+    expect(bytes.subarray(at + 29, at + 29 + bytes.readUInt16BE(at - 2) - 31).toString()).toMatch(
+      /^<\?xpacket begin="\uFEFF".*<\?xpacket end="w"\?>$/s,
+    );
+    expect(at).toBeLessThan(bytes.indexOf(Buffer.from([0xff, 0xda])));
+  });
+
+  // Rotated by 180°, the seam is in the middle of the image, where the filter is not at an edge.
+  it.each([size(2048, 1024), size(6144, 3072), size(3000, 1500), size(3120, 1560), size(512, 256), size(128, 64)])(
+    "makes no seam at the left and right edge when it resizes from $widthPixels × $heightPixels",
+    async (from) => {
+      const rotated = async (rotatedColumns: number) => {
+        const source = await noise(from, rotatedColumns).png({ compressionLevel: 0 }).toBuffer();
+        return pixels(await panorama(source));
+      };
+      const at = await rotated(0);
+      const atRotated = await rotated(from.widthPixels / 2);
+      const width = target.widthPixels;
+      for (const x of [0, 1, 2, width - 3, width - 2, width - 1]) {
+        let difference = 0;
+        for (let y = 0; y < target.heightPixels; y += 1) {
+          difference += Math.abs((at(x, y)[1] ?? 0) - (atRotated((x + width / 2) % width, y)[1] ?? 0));
+        }
+        expect(difference / target.heightPixels, `mean difference in column ${x}`).toBeLessThan(1.5);
+      }
+    },
+  );
+
+  it("does not resize an image of the target size: every pixel keeps its position", async () => {
+    const source = await seamless(target).png().toBuffer();
+    const [before, after] = [await pixels(source), await pixels(await panorama(source))];
+    for (const x of [0, 1, 17, 500, 1022, 1023]) {
+      for (const [channel, value] of before(x, 200).entries()) {
+        expect(Math.abs(value - (after(x, 200)[channel] ?? 0))).toBeLessThan(8);
+      }
+    }
+  });
+
+  const near = (colour: number[], wanted: number[]) => {
+    expect(colour).toHaveLength(wanted.length);
+    for (const [channel, value] of wanted.entries()) expect(Math.abs((colour[channel] ?? 0) - value)).toBeLessThan(16);
+  };
+
+  it.each([
+    ["JPEG", () => plain(small, "#c86432").jpeg({ quality: 95 }), [200, 100, 50]],
+    ["WebP", () => plain(small, "#c86432").webp({ lossless: true }), [200, 100, 50]],
+    ["palette PNG", () => plain(small, "#c86432").png({ palette: true }), [200, 100, 50]],
+    ["CMYK JPEG", () => plain(small, "#808080").toColourspace("cmyk").jpeg({ quality: 95 }), [128, 128, 128]],
+    ["16-bit PNG", () => plain(small, "#c86432").toColourspace("rgb16").png(), [200, 100, 50]],
+    ["grey JPEG", () => plain(small, "#777777").toColourspace("b-w").jpeg(), [119, 119, 119]],
+    ["16-bit grey PNG", () => plain(small, "#777777").toColourspace("grey16").png(), [119, 119, 119]],
+    ["half transparent PNG", () => plain(small, "#c86432").ensureAlpha(0.5).png(), [100, 50, 25]],
+    ["fully transparent WebP", () => plain(small, "#c86432").ensureAlpha(0).webp(), [0, 0, 0]],
+  ])("makes an image with three channels and the right colours from a %s", async (_, source, colour) => {
+    for (const wanted of [target, small]) {
+      const made = await panorama(await source().toBuffer(), wanted);
+      near((await pixels(made))(wanted.widthPixels / 2, wanted.heightPixels / 2), colour);
+    }
+  });
+
+  it("applies the EXIF orientation and removes all EXIF data", async () => {
+    const upright = seamless(small);
+    const turned = await upright
+      .rotate(270)
+      .withExif({ IFD0: { Copyright: "Ann" } })
+      .withMetadata({ orientation: 6 })
+      .jpeg({ quality: 95 })
+      .toBuffer();
+    expect(await sharp(turned).metadata()).toMatchObject({ width: 128, height: 256 });
+    const made = await panorama(turned);
+    const [, , blueAbove = 0] = (await pixels(made))(300, 20);
+    const [, , blueBelow = 0] = (await pixels(made))(300, 490);
+    expect(blueAbove - blueBelow).toBeGreaterThan(150);
+    expect((await sharp(made).metadata()).exif).toBeUndefined();
+  });
+
+  it.each([
+    ["2:1.05", size(1000, 525)],
+    ["square", size(512, 512)],
+    ["1:2", size(256, 512)],
+    ["cubemap strip", size(1536, 256)],
+  ])("rejects a %s image because it is not 2:1", async (_, given) => {
+    expect(await refusal(await plain(given).png().toBuffer())).toContain("not 2:1");
+  });
+
+  it("accepts an image within 1 % of 2:1", async () => {
+    for (const given of [size(1000, 504), size(1000, 496)]) {
+      expect((await imaging.panorama(await plain(given).png().toBuffer(), target)).isOk()).toBe(true);
+    }
+  });
+
+  it("accepts an image of 8192 × 4096 pixels and rejects a larger one", async () => {
+    expect((await imaging.panorama(await plain(size(8192, 4096)).jpeg().toBuffer(), target)).isOk()).toBe(true);
+    expect(await refusal(await plain(size(8194, 4097)).jpeg().toBuffer())).toContain("more than 8192 × 4096");
+  });
+
+  it.each(["jpeg", "png", "webp"] as const)("rejects a truncated %s file", async (format) => {
+    const whole = await seamless(size(512, 256)).toFormat(format).toBuffer();
+    for (const share of [0.01, 0.1, 0.3, 0.5, 0.8, 0.95]) {
+      expect(await refusal(whole.subarray(0, Math.floor(whole.length * share)))).toMatch(/cannot be decoded|neither/);
+    }
+  });
+
+  it("rejects every format except JPEG, PNG and WebP", async () => {
+    const others = {
+      gif: await plain(small).gif().toBuffer(),
+      tiff: await plain(small).tiff().toBuffer(),
+      avif: await plain(small).avif().toBuffer(),
+      svg: Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100"/>'),
+      html: Buffer.from("<!doctype html><title>Too many requests</title>"),
+      nothing: Buffer.alloc(0),
+      signatureOnly: Buffer.from([0xff, 0xd8, 0xff]),
+      gifWithPngSignature: Buffer.concat([
+        Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+        await plain(small).gif().toBuffer(),
+      ]),
+    };
+    for (const [name, bytes] of Object.entries(others))
+      expect([name, await refusal(bytes)]).toEqual([name, expect.stringMatching(/neither|cannot/)]);
+  });
+
+  it("rejects a decompression bomb by its header, without decoding it", async () => {
+    const bomb = bombPng(size(30_000, 30_000));
+    expect(bomb.length).toBeLessThan(200_000);
+    const before = performance.now();
+    expect(await refusal(bomb)).toBe("it has 30000 × 30000 pixels, more than 120 megapixels");
+    expect(performance.now() - before).toBeLessThan(500);
+  });
+
+  it("returns the right image for each of six concurrent requests", async () => {
+    const colours = ["#ff0000", "#00ff00", "#0000ff", "#ffffff", "#000000", "#888888"];
+    const made = await Promise.all(
+      colours.map(async (colour) => imaging.panorama(await plain(small, colour).png().toBuffer(), target)),
+    );
+    for (const [index, colour] of colours.entries()) {
+      const wanted = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+      near(await middle(made[index]!._unsafeUnwrap().bytes), wanted);
+    }
+  });
+});
+
+describe("SharpImaging.thumbnail", () => {
+  it("makes a WebP of 1024 × 512 pixels and less than 60 kB, without the panorama's XMP", async () => {
+    const made = await panorama(await seamless(target).png().toBuffer(), target);
+    const thumbnail = (await imaging.thumbnail(made))._unsafeUnwrap();
+    expect(await sharp(thumbnail).metadata()).toMatchObject({ format: "webp", width: 1024, height: 512 });
+    expect((await sharp(thumbnail).metadata()).xmp).toBeUndefined();
+    expect(thumbnail.length).toBeLessThan(60_000);
+  });
+
+  it("rejects bytes that are not an image, and formats other than JPEG, PNG and WebP", async () => {
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="200" height="100"/>');
+    for (const bytes of [
+      Buffer.from("not an image"),
+      svg,
+      await plain(small).gif().toBuffer(),
+      await plain(small).tiff().toBuffer(),
+    ]) {
+      expect((await imaging.thumbnail(bytes))._unsafeUnwrapErr().kind).toBe("unusable_image");
+    }
+  });
+});
+
+describe("SharpImaging.inspect", () => {
+  it.each(["jpeg", "png", "webp"] as const)(
+    "returns the size of a %s image, and rejects it if another type is declared",
+    async (format) => {
+      const bytes = await plain(size(40, 30)).toFormat(format).toBuffer();
+      expect((await imaging.inspect(bytes, `image/${format}`))._unsafeUnwrap()).toEqual(size(40, 30));
+      const other = format === "png" ? "image/jpeg" : "image/png";
+      expect((await imaging.inspect(bytes, other))._unsafeUnwrapErr().kind).toBe("unusable_image");
+    },
+  );
+
+  it("returns the size after the EXIF orientation is applied", async () => {
+    const bytes = await plain(size(40, 30)).withMetadata({ orientation: 6 }).jpeg().toBuffer();
+    expect((await imaging.inspect(bytes, "image/jpeg"))._unsafeUnwrap()).toEqual(size(30, 40));
+  });
+
+  it("accepts 120 megapixels and rejects more, with the size of the image", async () => {
+    const largest = size(12_000, 10_000);
+    expect((await imaging.inspect(bombPng(largest), "image/png"))._unsafeUnwrap()).toEqual(largest);
+    expect((await imaging.inspect(bombPng(size(12_001, 10_000)), "image/png"))._unsafeUnwrapErr()).toEqual({
+      kind: "unusable_image",
+      reason: "it has 12001 × 10000 pixels, more than 120 megapixels",
+    });
+  });
+
+  it.each(["jpeg", "png"] as const)(
+    "rejects a %s above 40 megapixels that must be decoded as a whole",
+    async (format) => {
+      const bytes = await plain(size(8_001, 5_000)).toFormat(format, { progressive: true }).toBuffer();
+      expect((await imaging.inspect(bytes, `image/${format}`))._unsafeUnwrapErr()).toEqual({
+        kind: "unusable_image",
+        reason: "it has 8001 × 5000 pixels, more than 40 megapixels, the most of a progressive or interlaced image",
+      });
+    },
+  );
+
+  it("rejects a decompression bomb, a signature without an image, and markup after a signature", async () => {
+    const signature = Buffer.from([0xff, 0xd8, 0xff]);
+    const cases = [
+      [bombPng(size(30_000, 30_000)), "image/png"],
+      [signature, "image/jpeg"],
+      [Buffer.concat([signature, Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'/>")]), "image/jpeg"],
+    ] as const;
+    for (const [bytes, type] of cases) expect((await imaging.inspect(bytes, type)).isErr()).toBe(true);
+  });
+});

@@ -1,0 +1,464 @@
+import { err, ok } from "neverthrow";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  accountId,
+  anAccount,
+  anApiKey,
+  aPaidOrder,
+  aPlace,
+  aReservedTask,
+  noon,
+  openATask,
+  orderId,
+  taskId,
+} from "../../../adapters/contracts/support/builders.js";
+import { unwrap } from "../../../adapters/contracts/tasks/task-setup.js";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import { openPostgresDatabase } from "../../../adapters/persistence/postgres/postgres-database.js";
+import type { Database } from "../../../adapters/persistence/sql/database.js";
+import { PostgresApiRequests } from "../../../adapters/persistence/stores/postgres-api-requests.js";
+import { sqlTasks } from "../../../adapters/persistence/tasks/sql-tasks.js";
+import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
+import type { TaskPorts } from "../../../application/ports/stores/task-ports.js";
+import type { AccountSnapshot } from "../../../application/ports/stores/task-store.js";
+import type { Email } from "../../../domain/accounts/account.js";
+import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
+import type { Spending } from "../../../domain/credits/budget.js";
+import { credits } from "../../../domain/credits/credits.js";
+import type { IdempotencyKey, IdempotentRequest } from "../../../domain/credits/idempotency.js";
+import { audit } from "../../../domain/credits/ledger.js";
+import type { Standing } from "../../../domain/credits/standing.js";
+import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
+import type { QueuePosition } from "../../../domain/tasks/queue.js";
+import { fail, type ReservedTask, submit } from "../../../domain/tasks/task.js";
+import { freshDatabase } from "../../support/postgres.js";
+import { postgresStores } from "../../support/postgres-stores.js";
+
+/*
+ * On PostgreSQL a creation reads the account, decides, and writes if the account's row is unchanged. The contract suite
+ * has the rules; these tests change the account between the two statements.
+ */
+describe("TaskStore on PostgreSQL: a creation in two statements", () => {
+  const owner = accountId(1);
+  const idempotent: IdempotentRequest = { key: "k" as IdempotencyKey, requestSha256: "a".repeat(64) };
+  let url: string;
+  let stores: Awaited<ReturnType<typeof postgresStores>>;
+  let database: Database;
+
+  beforeAll(async () => {
+    url = await freshDatabase();
+  });
+  beforeEach(async () => {
+    stores = await postgresStores(url);
+    ({ database } = stores);
+    await stores.accounts.open(anAccount({ id: owner }), { order: aPaidOrder({ credits: credits(100) }) });
+  });
+  afterEach(async () => {
+    for await (const { standing, entries, tasks } of stores.ledger.all()) {
+      expect(audit(standing, entries, tasks)).toEqual([]);
+    }
+    await stores.close();
+  });
+
+  const open = (
+    tasks: TaskPorts,
+    n: number,
+    { key, seen = [] }: { key?: IdempotentRequest; seen?: Standing[] } = {},
+  ) => {
+    const task = aReservedTask({ id: taskId(n), accountId: owner });
+    return tasks.open({
+      account: owner,
+      dueAt: noon,
+      idempotent: key,
+      decide: (standing) => {
+        seen.push(standing);
+        return openATask(standing, task, noon);
+      },
+    });
+  };
+  const opened = async (n: number, key?: IdempotentRequest) =>
+    unwrap(await open(stores.tasks, n, { ...(key && { key }) })).task as ReservedTask;
+  const standing = async (): Promise<Standing | undefined> => {
+    for await (const account of stores.ledger.all()) return account.standing;
+    return undefined;
+  };
+
+  /** A store whose every read of the account is followed by `work`, as if other requests ran in between. */
+  const afterEachRead = (work: (read: number) => Promise<unknown>): TaskPorts => {
+    let reads = 0;
+    return withSql(database, async (statement, parameters) => {
+      const rows = await database.sql(statement, parameters);
+      if (statement.startsWith("select")) await work(++reads);
+      return rows;
+    });
+  };
+
+  it("sends two statements and no transaction, also with an idempotency key", async () => {
+    const statements: string[] = [];
+    const counting = withSql(database, (statement, parameters) => {
+      statements.push(statement);
+      return database.sql(statement, parameters);
+    });
+    unwrap(await open(counting, 1));
+    unwrap(await open(counting, 2, { key: idempotent }));
+    expect(statements.map((statement) => statement.slice(0, 6))).toEqual(["select", "with c", "select", "with c"]);
+    expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 2 });
+  });
+
+  it("sends two statements and takes no lock if the first place of a chain has no limit, whatever the others have", async () => {
+    const statements: string[] = [];
+    const counting = withSql(database, (statement, parameters) => {
+      statements.push(statement);
+      return database.sql(statement, parameters);
+    });
+    const task = aReservedTask({ id: taskId(1), accountId: owner });
+    const opened = await counting.open({
+      account: owner,
+      dueAt: noon,
+      decide: (standing, queued, _, place) => openATask(standing, task, noon, { turn: queued?.turn, place }),
+      queue: { places: [aPlace(undefined, "first"), aPlace(1, "second")], dueAt: noon },
+    });
+    expect(unwrap(opened).task).toMatchObject({ state: "reserved", place: "first" });
+    expect(statements.map((statement) => statement.slice(0, 6))).toEqual(["select", "with c"]);
+    expect(await stores.tasks.find(taskId(1), owner)).toMatchObject({ state: "reserved", place: "first" });
+  });
+
+  it("decides again with the new standing when another creation changed the account in between", async () => {
+    const seen: Standing[] = [];
+    const tasks = afterEachRead(async (read) => read === 1 && opened(2));
+    expect(unwrap(await open(tasks, 1, { seen }))).toMatchObject({ task: { id: taskId(1) }, replayed: false });
+    expect(seen).toMatchObject([
+      { credits: 100, activeTasks: 0 },
+      { credits: 96, activeTasks: 1 },
+    ]);
+    expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 2 });
+  });
+
+  it("refuses, and writes nothing, when others took the last slots in between", async () => {
+    for (const n of [2, 3, 4]) await opened(n);
+    const tasks = afterEachRead(async (read) => read <= 2 && opened(10 + read));
+    const refused = await open(tasks, 1, { key: idempotent });
+    expect(refused).toMatchObject(err({ kind: "too_many_active_tasks" }));
+    expect(await stores.tasks.find(taskId(1), owner)).toBeUndefined();
+    expect(await standing()).toEqual({ accountId: owner, credits: 80, activeTasks: 5 });
+  });
+
+  it("returns the other task when another creation used the same idempotency key in between", async () => {
+    const tasks = afterEachRead(async (read) => read === 1 && opened(2, idempotent));
+    expect(unwrap(await open(tasks, 1, { key: idempotent }))).toMatchObject({
+      task: { id: taskId(2) },
+      replayed: true,
+    });
+    expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+  });
+
+  it("notices a change in between, even if credits and active tasks are the same again", async () => {
+    const tasks = afterEachRead(async (read) => {
+      if (read > 1) return;
+      const task = await opened(2, idempotent);
+      const submitted = submit(task, "upstream-2", noon);
+      unwrap(await stores.tasks.move(task, submitted, noon));
+      unwrap(await stores.tasks.move(submitted, fail(submitted, "generation_failed", noon), undefined));
+      expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
+    });
+    expect(unwrap(await open(tasks, 1, { key: idempotent }))).toMatchObject({
+      task: { id: taskId(2), state: "failed" },
+      replayed: true,
+    });
+    expect(await stores.tasks.find(taskId(1), owner)).toBeUndefined();
+  });
+
+  it("locks the account when it changes after every read, so that the creation ends", async () => {
+    const seen: Standing[] = [];
+    const buy = (n: number) =>
+      database.sql(`with order_ as (insert into credit_order (id, account_id, credits, created_at, paid_at)
+        values ('ord_${n}', '${owner}', 1, now(), now()) returning id),
+        entry as (insert into ledger_entry (account_id, kind, credits, order_id, at)
+          select '${owner}', 'purchase', 1, id, now() from order_)
+        update account set credits = credits + 1 where id = '${owner}'`);
+    const tasks = afterEachRead(buy);
+    expect(unwrap(await open(tasks, 1, { seen })).replayed).toBe(false);
+    expect(seen.map(({ credits }) => credits)).toEqual([100, 101, 102, 103]);
+    expect(await standing()).toEqual({ accountId: owner, credits: 99, activeTasks: 1 });
+  });
+
+  describe.each([
+    ["is committed", "decides again", true, [100, 100]],
+    ["is rolled back", "writes what it has decided", false, [100]],
+  ] as const)("while a transaction that has locked the account %s", (_, outcome, commits, decisions) => {
+    it(`waits, then ${outcome}`, async () => {
+      const seen: Standing[] = [];
+      let opening: Promise<unknown> | undefined;
+      await database.transaction(async (sql) => {
+        await sql("update account set credits = credits where id = ?", [owner]);
+        opening = open(stores.tasks, 1, { seen });
+        while ((await database.sql(WAITING)).length === 0);
+        return commits ? ok(undefined) : err("rolled back");
+      });
+      await opening;
+      expect(seen.map(({ credits }) => credits)).toEqual(decisions);
+      expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+    });
+  });
+
+  it("waits for the lock of the account with one connection only, however many creations and refunds come", async () => {
+    const tasks = [1, 2].map((n) => aReservedTask({ id: taskId(n), accountId: owner }));
+    for (const { id } of tasks) await opened(Number(id.slice(-12)));
+    let writes: Promise<unknown>[] = [];
+    let waiting: number | undefined;
+    const other = await openPostgresDatabase(url, 2);
+    await other.transaction(async (sql) => {
+      await sql("update account set credits = credits where id = ?", [owner]);
+      writes = [
+        ...Array.from({ length: 20 }, (_, n) => open(stores.tasks, 10 + n)),
+        ...tasks.map((task) => stores.tasks.move(task, fail(task, "submission_unknown", noon), undefined)),
+      ];
+      while ((await other.sql(WAITING)).length === 0);
+      for (let n = 0; n < 20; n += 1) waiting = (await other.sql(WAITING)).length;
+      return ok(undefined);
+    });
+    await Promise.all(writes);
+    await other.close();
+    expect(waiting).toBe(1);
+    // The creations come first: five at most are active. Then two tasks are refunded.
+    expect(await standing()).toEqual({ accountId: owner, credits: 88, activeTasks: 3 });
+  });
+
+  it("refuses a creation that has waited for others without a lock", async () => {
+    const statements: string[] = [];
+    const counting = withSql(database, (statement, parameters) => {
+      statements.push(statement.slice(0, 6));
+      return database.sql(statement, parameters);
+    });
+    const results = await Promise.all(Array.from({ length: 9 }, (_, n) => open(counting, n + 1)));
+    expect(results.filter((result) => result.isErr())).toHaveLength(4);
+    expect(statements.slice(-4)).toEqual(["select", "select", "select", "select"]);
+  });
+
+  it("throws StoreBusy, and has written nothing, if others hold the account's lock for seconds", async () => {
+    let busy: unknown;
+    await database.transaction(async (sql) => {
+      await sql("update account set credits = credits where id = ?", [owner]);
+      busy = await open(stores.tasks, 1).catch((error: unknown) => error);
+      return ok(undefined);
+    });
+    expect(busy).toBeInstanceOf(StoreBusy);
+    expect(busy).toMatchObject({ message: expect.stringContaining("lock timeout") });
+    expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
+  });
+
+  it("stays exact with fifty creations of two instances while tasks are refunded", async () => {
+    const other = await openPostgresDatabase(url, 4);
+    const instances = [stores.tasks, sqlTasks(other)] as const;
+    const results = await Promise.all(
+      Array.from({ length: 50 }, async (_, n) => {
+        const tasks = instances[n % 2 === 0 ? 0 : 1];
+        const key: IdempotentRequest = { key: `k${n % 10}` as IdempotencyKey, requestSha256: "a".repeat(64) };
+        const result = await open(tasks, n, { key });
+        if (result.isErr() || result.value.replayed || n % 3 > 0) return result;
+        const task = result.value.task as ReservedTask;
+        unwrap(await tasks.move(task, fail(task, "submission_unknown", noon), undefined));
+        return result;
+      }),
+    );
+    const created = results.flatMap((result) => (result.isOk() && !result.value.replayed ? [result.value.task] : []));
+    const stored = await stores.tasks.list(owner, 100, undefined);
+    expect(stored.map(({ id }) => id).sort()).toEqual(created.map(({ id }) => id).sort());
+    const active = stored.filter(({ state }) => state === "reserved").length;
+    expect(active).toBeLessThanOrEqual(5);
+    expect(await standing()).toEqual({ accountId: owner, credits: 100 - 4 * active, activeTasks: active });
+    const used = await database.sql("select distinct task_id from idempotency_key");
+    expect(used).toHaveLength(active); // a refused creation releases its key
+    await other.close();
+  });
+
+  describe("with the account as it was read with the key", () => {
+    const key = anApiKey({ accountId: owner });
+    const chain = { places: [aPlace(undefined, "first")], dueAt: noon };
+    let snapshot: AccountSnapshot;
+
+    beforeEach(async () => {
+      unwrap(await stores.keys.insert(key, () => ok(undefined)));
+      snapshot = await read();
+    });
+
+    const read = async () => {
+      const requests = new PostgresApiRequests(database, new HandClock(), RATE_LIMITS);
+      const admitted = await requests.admit(key.secretSha256, "write");
+      return unwrap(admitted).key.account as AccountSnapshot;
+    };
+    const openWith = (tasks: TaskPorts, n: number, idempotentRequest?: IdempotentRequest, seen: Standing[] = []) => {
+      const task = aReservedTask({ id: taskId(n), accountId: owner });
+      const decide = (standing: Standing, queued?: QueuePosition, _?: Spending, place?: string) => {
+        seen.push(standing);
+        return openATask(standing, task, noon, { turn: queued?.turn, place });
+      };
+      return tasks.open({ account: owner, dueAt: noon, idempotent: idempotentRequest, decide, queue: chain, snapshot });
+    };
+    const counting = (statements: string[]) =>
+      withSql(database, (statement, parameters) => {
+        statements.push(statement.slice(0, 6));
+        return database.sql(statement, parameters);
+      });
+
+    it("sends one statement", async () => {
+      const statements: string[] = [];
+      expect(snapshot.standing).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
+      expect(unwrap(await openWith(counting(statements), 1))).toMatchObject({ task: { id: taskId(1) } });
+      expect(statements).toEqual(["with c"]);
+      expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+    });
+
+    it("reads the account again if it has changed since", async () => {
+      const seen: Standing[] = [];
+      await opened(2);
+      unwrap(await openWith(stores.tasks, 1, undefined, seen));
+      expect(seen).toMatchObject([{ credits: 100 }, { credits: 96 }]);
+      expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 2 });
+    });
+
+    it("reads the account with the idempotency key of the request", async () => {
+      await opened(2, idempotent);
+      snapshot = await read();
+      expect(unwrap(await openWith(stores.tasks, 1, idempotent))).toMatchObject({
+        task: { id: taskId(2) },
+        replayed: true,
+      });
+    });
+
+    it("does not overtake a task that waits", async () => {
+      const other = accountId(2);
+      const waits = aReservedTask({ id: taskId(2), accountId: other });
+      await stores.accounts.open(anAccount({ id: other, email: "other@example.com" as Email }), {
+        order: aPaidOrder({ id: orderId(2), accountId: other, credits: credits(100) }),
+      });
+      const full = { places: [], dueAt: noon };
+      const queued = await stores.tasks.open({
+        account: other,
+        dueAt: noon,
+        decide: (standing, place) => openATask(standing, waits, noon, { turn: place?.turn }),
+        queue: full,
+      });
+      expect(unwrap(queued).task.state).toBe("queued");
+      expect(unwrap(await openWith(stores.tasks, 1)).task.state).toBe("queued");
+    });
+  });
+
+  describe("with the budget of a key", () => {
+    const budgets = { creditsPerDay: credits(14), creditsPerMonth: undefined };
+    const key = anApiKey({ accountId: owner, limits: { ...NO_LIMITS, ...budgets } });
+
+    beforeEach(async () => unwrap(await stores.keys.insert(key, () => ok(undefined))));
+
+    const spend = (tasks: TaskPorts, n: number, seen: (Spending | undefined)[] = []) => {
+      const task = aReservedTask({ id: taskId(n), accountId: owner, apiKeyId: key.id });
+      return tasks.open({
+        account: owner,
+        dueAt: noon,
+        decide: (standing, place, spending) => {
+          seen.push(spending);
+          return openATask(standing, task, noon, { turn: place?.turn, budget: spending && { budgets, spending } });
+        },
+        spender: { apiKeyId: key.id, now: noon },
+      });
+    };
+    const spent = async () => (await stores.keys.spending(owner, noon)).get(key.id)?.today;
+
+    it("sends two statements and no transaction", async () => {
+      const statements: string[] = [];
+      const counting = withSql(database, (statement, parameters) => {
+        statements.push(statement);
+        return database.sql(statement, parameters);
+      });
+      unwrap(await spend(counting, 1));
+      expect(statements.map((statement) => statement.slice(0, 6))).toEqual(["select", "with c"]);
+      expect(await spent()).toBe(4);
+    });
+
+    it("decides again when the key has spent more, or was given credits back, in between", async () => {
+      const seen: (Spending | undefined)[] = [];
+      const tasks = afterEachRead(async (read) => {
+        if (read === 1) unwrap(await spend(stores.tasks, 2));
+        if (read !== 2) return;
+        const [task] = await stores.tasks.list(owner, 1, undefined);
+        unwrap(await stores.tasks.move(task as ReservedTask, fail(task as ReservedTask, "refused", noon), undefined));
+      });
+      unwrap(await spend(tasks, 1, seen));
+      expect(seen.map((spending) => spending?.today)).toEqual([0, 4, 0]);
+      expect(await spent()).toBe(4);
+    });
+
+    it("locks the account when it changes after every read, and reads what was spent again", async () => {
+      const seen: (Spending | undefined)[] = [];
+      let n = 10;
+      const tasks = afterEachRead(async (read) => {
+        if (read > 3) return;
+        n += 1;
+        unwrap(await spend(stores.tasks, n));
+      });
+      expect(await spend(tasks, 1, seen)).toMatchObject(err({ kind: "budget_spent", left: 2 }));
+      expect(seen.map((spending) => spending?.today)).toEqual([0, 4, 8, 12]);
+      expect(await spent()).toBe(12);
+    });
+
+    it("admits of fifty creations of two instances exactly what the budget pays for, while tasks are refunded", async () => {
+      const other = await openPostgresDatabase(url, 4);
+      const instances = [stores.tasks, sqlTasks(other)] as const;
+      const highest: number[] = [];
+      const results = await Promise.all(
+        Array.from({ length: 50 }, async (_, n) => {
+          const tasks = instances[n % 2 === 0 ? 0 : 1];
+          const result = await spend(tasks, n);
+          highest.push((await spent()) ?? 0);
+          if (result.isErr() || n % 5 > 0) return result;
+          const task = result.value.task as ReservedTask;
+          unwrap(await tasks.move(task, fail(task, "submission_unknown", noon), undefined));
+          return result;
+        }),
+      );
+      expect(Math.max(...highest)).toBeLessThanOrEqual(14);
+      const stored = await stores.tasks.list(owner, 100, undefined);
+      const active = stored.filter(({ state }) => state === "reserved").length;
+      expect(active).toBeLessThanOrEqual(3);
+      expect(await spent()).toBe(4 * active);
+      const refusals = results.flatMap((result) => (result.isErr() ? [result.error.kind] : []));
+      expect(new Set(refusals)).toEqual(new Set(["budget_spent"]));
+
+      const rest = await Promise.all(
+        Array.from({ length: 50 }, (_, n) => spend(instances[n % 2 === 0 ? 0 : 1], 100 + n)),
+      );
+      expect(rest.filter((result) => result.isOk())).toHaveLength(3 - active);
+      expect(await spent()).toBe(12);
+      await other.close();
+    });
+  });
+
+  it("charges only what the credits pay for, with fifty creations of two instances", async () => {
+    await stores.accounts.open(anAccount({ id: accountId(2) }), {
+      order: aPaidOrder({ id: orderId(2), accountId: accountId(2), credits: credits(11) }),
+    });
+    const other = await openPostgresDatabase(url, 4);
+    const instances = [stores.tasks, sqlTasks(other)] as const;
+    const results = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => {
+        const task = aReservedTask({ id: taskId(n), accountId: accountId(2) });
+        const tasks = instances[n % 2 === 0 ? 0 : 1];
+        return tasks.open({
+          account: task.accountId,
+          dueAt: noon,
+          decide: (current) => openATask(current, task, noon),
+        });
+      }),
+    );
+    expect(results.filter((result) => result.isOk())).toHaveLength(2);
+    expect(await stores.ledger.balance(accountId(2))).toBe(3);
+    await other.close();
+  });
+});
+
+/** Statements of this database that wait for a lock. */
+const WAITING = `select pid from pg_stat_activity
+  where datname = current_database() and wait_event_type = 'Lock' and query like '%checked%'`;
+
+const withSql = (database: Database, sql: Database["sql"]): TaskPorts =>
+  sqlTasks(Object.assign(Object.create(database) as Database, { sql }));

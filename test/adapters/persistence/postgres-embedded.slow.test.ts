@@ -1,0 +1,353 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import { ok } from "neverthrow";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished } from "vitest";
+import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
+import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
+import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
+import { describeStores } from "../../../adapters/contracts/store-contracts.js";
+import {
+  accountId,
+  anAccount,
+  anApiKey,
+  aPaidOrder,
+  aReservedTask,
+  noon,
+  openATask,
+} from "../../../adapters/contracts/support/builders.js";
+import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import { openDatabase } from "../../../adapters/persistence/open-database.js";
+import { openPostgresDatabase } from "../../../adapters/persistence/postgres/postgres-database.js";
+import type { PostgresPool, Tables } from "../../../adapters/persistence/schema/installation.js";
+import { migrate, migrationTexts } from "../../../adapters/persistence/schema/migrate.js";
+import { migratePostgresDatabase } from "../../../adapters/persistence/schema/migrate-postgres.js";
+import { STEPS } from "../../../adapters/persistence/schema/table-sets.js";
+import type { AnyDatabase } from "../../../adapters/persistence/sql/database.js";
+import { sqlStores } from "../../../adapters/persistence/sql-stores.js";
+import { SqlMeterStore } from "../../../adapters/persistence/stores/sql-meter-store.js";
+import { credits } from "../../../domain/credits/credits.js";
+import type { Standing } from "../../../domain/credits/standing.js";
+import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
+import { taskId } from "../../../domain/task-id.js";
+import type { ReservedTask } from "../../../domain/tasks/task.js";
+import { administer, databaseUrl, freshDatabase } from "../../support/postgres.js";
+import { EMPTY_TABLES } from "../../support/postgres-stores.js";
+import { timedBy } from "../../support/timed-by.js";
+
+const test = { describe, it, beforeEach, afterEach };
+const BOTH = ["panoramas", "meter"] as const satisfies readonly Tables[];
+const SCHEMA = "panorama";
+
+/**
+ * A database of an embedder. The schema `public` has tables with the names of ours, and the schema `panorama` has a
+ * table of the embedder. `pool` has a role without any right on these: PostgreSQL refuses a statement that names the
+ * wrong table.
+ */
+const embeddersDatabase = async () => {
+  const connectionString = await freshDatabase(); // its schema `public` is an installation of the service
+  const role = `embedder_${randomBytes(6).toString("hex")}`;
+  const admin = new pg.Pool({ connectionString, max: 2 });
+  await admin.query(`create role ${role}`);
+  for (const schema of [SCHEMA, "tenant_b"]) {
+    await admin.query(`create schema ${schema}; grant usage, create on schema ${schema} to ${role}`);
+  }
+  await admin.query("create table panorama.customer (id int primary key, name text)");
+  await admin.query("insert into panorama.customer values (1, 'acme')");
+  const pool = new pg.Pool({ connectionString, max: 4, options: `-c role=${role}` });
+  const close = async () => {
+    await pool.end();
+    await admin.query(`drop owned by ${role}; drop role ${role}`);
+    await admin.end();
+  };
+  return { admin, pool, role, connectionString, close };
+};
+
+describe("on an embedder's pool", () => {
+  let embedder: Awaited<ReturnType<typeof embeddersDatabase>>;
+  let database: AnyDatabase;
+
+  beforeAll(async () => {
+    embedder = await embeddersDatabase();
+    const installation = { pool: embedder.pool, schema: SCHEMA, tables: BOTH };
+    await migrate(installation);
+    database = await openDatabase(installation);
+  });
+  afterAll(async () => {
+    const customers = await embedder.admin.query("select * from panorama.customer");
+    expect(customers.rows).toEqual([{ id: 1, name: "acme" }]);
+    const accounts = await embedder.admin.query("select count(*) as n from public.account");
+    expect(accounts.rows).toEqual([{ n: "0" }]);
+    await embedder.close();
+  });
+
+  const stores = async () => {
+    await embedder.admin.query(`begin; set local search_path = ${SCHEMA}; ${EMPTY_TABLES}; commit`);
+    return { ...sqlStores(database), close: async () => {} };
+  };
+  describeStores(test, "on an embedder's pool", stores);
+  describeTaskQueue(test, "on an embedder's pool", stores);
+  describeOperatorStore(test, "on an embedder's pool", stores);
+  describeOperatorLog(test, "on an embedder's pool", stores);
+
+  const meterStore = async (clock: HandClock) => {
+    await embedder.admin.query(
+      "truncate panorama.meter_account, panorama.meter_hold, panorama.meter_log, panorama.meter_entry",
+    );
+    const store = new SqlMeterStore(timedBy(clock, database), clock, { taskId: () => taskId(randomUUID()) });
+    return { store, close: async () => {} };
+  };
+  describeMeterStore(test, "on an embedder's pool", meterStore);
+  describeMeter(test, "on an embedder's pool", meterStore, 10);
+});
+
+const decide = (task: ReservedTask) => (standing: Standing) => openATask(standing, task, noon);
+
+/** Columns, constraints and indexes of our tables, without the name of their schema. */
+const structureOf = async (pool: pg.Pool, schema: string): Promise<unknown> => {
+  const texts = await pool.query(
+    `select table_name || '.' || column_name || ' ' || data_type || ' ' || coalesce(column_default, '') || is_nullable as line
+      from information_schema.columns where table_schema = $1
+    union all select conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid)
+      from pg_constraint where connamespace = cast($1 as regnamespace)
+    union all select indexdef from pg_indexes where schemaname = $1
+    union all select tgname || ' ' || pg_get_triggerdef(oid) from pg_trigger
+      where not tgisinternal and tgrelid in (select oid from pg_class where relnamespace = cast($1 as regnamespace))`,
+    [schema],
+  );
+  return texts.rows
+    .map(({ line }) => String(line).replaceAll(`${schema}.`, ""))
+    .filter((line) => !/schema_migration|meter_|customer/.test(line))
+    .sort();
+};
+
+describe("stores on an embedder's pool", () => {
+  let embedder: Awaited<ReturnType<typeof embeddersDatabase>>;
+  let pool: pg.Pool;
+
+  beforeEach(async () => {
+    embedder = await embeddersDatabase();
+    ({ pool } = embedder);
+  });
+  afterEach(() => embedder.close());
+
+  const opened = async (using: PostgresPool = pool, schema: string | undefined = SCHEMA) => {
+    const installation = { pool: using, schema, tables: BOTH };
+    await migrate(installation);
+    return openDatabase(installation);
+  };
+
+  /** Another pool of the same role. */
+  const otherPool = (config: pg.PoolConfig = {}): pg.Pool => {
+    const { connectionString, role } = embedder;
+    const other = new pg.Pool({ connectionString, options: `-c role=${role}`, ...config });
+    onTestFinished(() => other.end());
+    return other;
+  };
+
+  it("are not opened before the tables are migrated", async () => {
+    const installation = { pool, schema: SCHEMA, tables: BOTH };
+    const message = "The tables of schema panorama are not up to date: call migrate() first.";
+    await expect(openDatabase(installation)).rejects.toThrow(message);
+    await migrate({ ...installation, tables: ["meter"] });
+    await expect(openDatabase(installation)).rejects.toThrow(message);
+    await expect(openDatabase({ ...installation, tables: ["meter"] })).resolves.toMatchObject({
+      dialect: "postgresql",
+    });
+  });
+
+  it.each(["", "Panorama", 'x"; drop schema panorama; --', "pg_x", "x".repeat(64), "a b"])(
+    "refuse the schema %j",
+    async (schema) => {
+      await expect(migrate({ pool, schema, tables: BOTH })).rejects.toThrow("The schema");
+      await expect(openDatabase({ pool, schema, tables: BOTH })).rejects.toThrow("cannot be used");
+    },
+  );
+
+  it("are not opened on connections whose isolation level is not the one of their decisions", async () => {
+    await opened();
+    const serializable = otherPool({
+      options: `-c role=${embedder.role} -c default_transaction_isolation=serializable`,
+    });
+    await expect(openDatabase({ pool: serializable, schema: SCHEMA, tables: BOTH })).rejects.toThrow(
+      'default_transaction_isolation "serializable". The stores need "read committed".',
+    );
+  });
+
+  it("are migrated once by concurrent processes, to the tables that the ORM's migrator makes", async () => {
+    await Promise.all([1, 2, 3, 4].map(() => migrate({ pool: otherPool(), schema: SCHEMA, tables: BOTH })));
+    const { rows } = await pool.query("select name from panorama.schema_migration order by id");
+    expect(rows.map(({ name }) => name)).toEqual([...STEPS.panoramas, ...STEPS.meter].map(({ name }) => name));
+    expect(await structureOf(embedder.admin, SCHEMA)).toEqual(await structureOf(embedder.admin, "public"));
+  });
+
+  it("are migrated in a schema that does not exist yet", async () => {
+    const { admin } = embedder;
+    await migrate({ pool: admin, schema: "fresh", tables: BOTH });
+    await openDatabase({ pool: admin, schema: "fresh", tables: BOTH });
+    expect(await structureOf(admin, "fresh")).toEqual(await structureOf(admin, "public"));
+  });
+
+  it("are updated while another process works on them, whatever tables its transactions use in whatever order", async () => {
+    const { admin } = embedder;
+    for (const { name, statements } of migrationTexts({
+      dialect: "postgresql",
+      name: "updated",
+      tables: ["panoramas"],
+    })) {
+      if (name > "008-account-limits") break;
+      await admin.query(`begin; ${statements.join(";\n")}; commit`);
+    }
+    const worker = await admin.connect();
+    await worker.query("begin; lock table updated.account in row exclusive mode"); // as an update does
+    const migrated = migrate({ pool: otherPool({ max: 1, options: "" }), schema: "updated", tables: ["panoramas"] });
+    const waiting = "select count(*)::int as waiting from pg_locks where not granted";
+    while ((await admin.query(waiting)).rows[0].waiting === 0) await setTimeout(5);
+    await worker.query("lock table updated.task in row exclusive mode; commit");
+    worker.release();
+    await migrated;
+    expect(await structureOf(admin, "updated")).toEqual(await structureOf(admin, "public"));
+  });
+
+  it("change nothing if a name is taken", async () => {
+    const { admin } = embedder;
+    await admin.query("create table panorama.webhook_delivery (id int)");
+    await expect(migrate({ pool, schema: SCHEMA, tables: BOTH })).rejects.toThrow(
+      'relation "webhook_delivery" already exists',
+    );
+    const { rows } = await admin.query("select tablename from pg_tables where schemaname = 'panorama' order by 1");
+    expect(rows).toEqual([{ tablename: "customer" }, { tablename: "webhook_delivery" }]);
+    expect(pool.idleCount).toBe(pool.totalCount);
+  });
+
+  it("are also migrated by the texts of the steps, which an embedder's own tool executes", async () => {
+    const { admin } = embedder;
+    for (const { statements } of migrationTexts({ dialect: "postgresql", name: "texts", tables: BOTH })) {
+      await admin.query(`begin; ${statements.join(";\n")}; commit`);
+    }
+    await openDatabase({ pool: admin, schema: "texts", tables: BOTH });
+    await migrate({ pool: admin, schema: "texts", tables: BOTH }); // finds nothing to do
+    expect(await structureOf(admin, "texts")).toEqual(await structureOf(admin, "public"));
+  });
+
+  it("can be taken over from the service, and the other way round", async () => {
+    const name = `taken_${randomBytes(6).toString("hex")}`;
+    await administer(inject("postgresUrl"), `create database ${name}`);
+    const url = databaseUrl(inject("postgresUrl"), name);
+    const own = new pg.Pool({ connectionString: url });
+    await migrate({ pool: own, tables: ["panoramas"] }); // without a schema: the first one of search_path
+    await migratePostgresDatabase(url); // the ORM's migrator has nothing to do
+    const service = await openPostgresDatabase(url, 2);
+    await sqlStores(service).accounts.open(anAccount());
+    await service.close();
+    const database = await openDatabase({ pool: own, schema: "public", tables: ["panoramas"] });
+    expect(await sqlStores(database).accounts.find(accountId(1))).toEqual(anAccount());
+    await own.end();
+  });
+
+  it("of two schemas in one database do not see each other, on the connections of one pool", async () => {
+    const [first, second] = [sqlStores(await opened()), sqlStores(await opened(pool, "tenant_b"))];
+    await first.accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(7) }) });
+    expect(await second.accounts.find(accountId(1))).toBeUndefined();
+    await second.accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(11) }) });
+    const task = aReservedTask();
+    const opening = { account: accountId(1), dueAt: noon, decide: decide(task) };
+    const both = () => [first, second].map(({ tasks }) => tasks.list(accountId(1), 10, undefined));
+    await Promise.all(Array.from({ length: 5 }, both).flat()); // each connection prepares the statements of both
+    await first.tasks.open(opening);
+    expect(await Promise.all(both())).toEqual([[task], []]);
+    expect([await first.ledger.balance(accountId(1)), await second.ledger.balance(accountId(1))]).toEqual([3, 11]);
+  });
+
+  it("change no setting of a connection, and limit the time of their transactions", async () => {
+    const one = otherPool({ max: 1, statement_timeout: 60_000 });
+    const settings = async () =>
+      (await one.query("select name, setting from pg_settings where name <> 'transaction_isolation' order by name"))
+        .rows;
+    const database = await opened(one);
+    const before = await settings();
+    await sqlStores(database).accounts.open(anAccount());
+    const names = ["transaction_isolation", "lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"];
+    const within = await database.transaction<unknown, never>(async (sql) =>
+      ok((await sql(`select ${names.map((name) => `current_setting('${name}') as ${name}`).join(", ")}`))[0]),
+    );
+    expect(within._unsafeUnwrap()).toEqual({
+      transaction_isolation: "read committed",
+      lock_timeout: "3s",
+      statement_timeout: "4s",
+      idle_in_transaction_session_timeout: "4s",
+    });
+    expect(await settings()).toEqual(before);
+    await database.close();
+    expect((await one.query("select 1 as still_open")).rows).toEqual([{ still_open: 1 }]);
+  });
+
+  it("read and create in one round trip each", async () => {
+    let roundTrips = 0;
+    const counted: PostgresPool = {
+      options: pool.options,
+      waitingCount: 0,
+      query: (query) => {
+        roundTrips += 1;
+        return pool.query({ ...query });
+      },
+      connect: async () => {
+        throw new Error("a transaction takes more");
+      },
+    };
+    const { accounts, keys } = sqlStores(await opened());
+    await accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(10) }) });
+    await keys.insert(anApiKey(), () => ok(undefined));
+    const { tasks, requestsAt } = sqlStores(await openDatabase({ pool: counted, schema: SCHEMA, tables: BOTH }));
+    const requests = requestsAt(new HandClock(), RATE_LIMITS);
+    const task = aReservedTask();
+    roundTrips = 0;
+    const write = (await requests.admit(anApiKey().secretSha256, "write"))._unsafeUnwrap();
+    expect(roundTrips).toBe(1);
+    await tasks.open({ account: accountId(1), dueAt: noon, decide: decide(task), snapshot: write.key.account });
+    expect(roundTrips).toBe(2);
+    const read = (await requests.admit(anApiKey().secretSha256, "read", task.id))._unsafeUnwrap();
+    expect(roundTrips).toBe(3);
+    expect(read.task).toEqual(task);
+  });
+
+  it("survive the loss of a connection in a transaction", async () => {
+    const database = await opened();
+    const lost = database.transaction<void, never>(async (sql) => {
+      const [row] = await sql("select pg_backend_pid() as pid");
+      await embedder.admin.query("select pg_terminate_backend($1)", [row?.pid]);
+      await sql("select 1");
+      return ok(undefined);
+    });
+    await expect(lost).rejects.toThrow(/terminat|connection/i);
+    expect(await sqlStores(database).accounts.find(accountId(1))).toBeUndefined();
+    expect(pool.idleCount).toBe(pool.totalCount);
+  });
+
+  it("read and write on, when a migration adds a column to a table of prepared statements", async () => {
+    const { accounts } = sqlStores(await opened());
+    await accounts.open(anAccount());
+    const read = () => Promise.all(Array.from({ length: 8 }, () => accounts.find(accountId(1))));
+    await read();
+    await pool.query("alter table panorama.account add column later integer");
+    expect(await read()).toEqual(Array(8).fill(anAccount()));
+  });
+
+  it("do not depend on the type parsers that the embedder has set for its driver", async () => {
+    const { accounts, keys, requestsAt, tasks, ledger } = sqlStores(await opened());
+    const types = [16, 20, 23, 114, 1043, 1184, 3802];
+    const parsers = types.map((type) => pg.types.getTypeParser(type as never));
+    onTestFinished(() => {
+      for (const [index, type] of types.entries()) pg.types.setTypeParser(type, parsers[index] as never);
+    });
+    for (const type of types) pg.types.setTypeParser(type, () => ({ wrapped: true }) as never);
+    await accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(10) }) });
+    await keys.insert(anApiKey(), () => ok(undefined));
+    const task = aReservedTask();
+    await tasks.open({ account: accountId(1), dueAt: noon, decide: decide(task) });
+    const admitted = await requestsAt(new HandClock(), RATE_LIMITS).admit(anApiKey().secretSha256, "read", task.id);
+    expect(admitted._unsafeUnwrap().task).toEqual(task);
+    expect((await ledger.list(accountId(1), 5, undefined)).map(({ entry }) => entry.credits)).toEqual([-4, 10]);
+  });
+});

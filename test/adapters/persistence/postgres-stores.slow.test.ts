@@ -1,0 +1,33 @@
+import { afterEach, beforeAll, beforeEach, describe, it } from "vitest";
+import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
+import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
+import { describeStores } from "../../../adapters/contracts/store-contracts.js";
+import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
+import { describeTaskMetrics } from "../../support/contracts/task-metrics-contract.js";
+import {
+  describeDeliveryPlans,
+  describeGrowthPlans,
+  describeListPlans,
+  describeTaskPlans,
+} from "../../support/contracts/task-plans-contract.js";
+import { describeUnreadableTasks } from "../../support/contracts/unreadable-tasks-contract.js";
+import { freshDatabase } from "../../support/postgres.js";
+import { postgresStores } from "../../support/postgres-stores.js";
+
+let url: string;
+beforeAll(async () => {
+  url = await freshDatabase();
+});
+
+const test = { describe, it, beforeEach, afterEach };
+describeStores(test, "on PostgreSQL", () => postgresStores(url));
+describeTaskQueue(test, "on PostgreSQL", () => postgresStores(url));
+describeConcurrentUploads(test, "on PostgreSQL", () => postgresStores(url));
+describeOperatorStore(test, "on PostgreSQL", () => postgresStores(url));
+describeOperatorLog(test, "on PostgreSQL", () => postgresStores(url));
+describeTaskMetrics("on PostgreSQL", () => postgresStores(url));
+describeUnreadableTasks("on PostgreSQL", () => postgresStores(url));
+describeTaskPlans("on PostgreSQL", () => postgresStores(url));
+describeListPlans("on PostgreSQL", () => postgresStores(url));
+describeDeliveryPlans("on PostgreSQL", () => postgresStores(url));
+describeGrowthPlans("on PostgreSQL", () => postgresStores(url));

@@ -1,0 +1,331 @@
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
+import { MikroORM } from "@mikro-orm/core";
+import { PostgreSqlDriver } from "@mikro-orm/postgresql";
+import { err, ok } from "neverthrow";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import {
+  accountId,
+  anAccount,
+  aPaidOrder,
+  aReservedTask,
+  noon,
+  openATask,
+  taskId,
+} from "../../../../adapters/contracts/support/builders.js";
+import { openPostgresDatabase } from "../../../../adapters/persistence/postgres/postgres-database.js";
+import { migratePostgresDatabase } from "../../../../adapters/persistence/schema/migrate-postgres.js";
+import { ormOptions } from "../../../../adapters/persistence/schema/orm-options.js";
+import type { Database, Sql } from "../../../../adapters/persistence/sql/database.js";
+import { administer, databaseUrl, freshDatabase, PostgresServer } from "../../../support/postgres.js";
+import { postgresStores } from "../../../support/postgres-stores.js";
+
+/** The maximum duration of a statement while PostgreSQL is unavailable. */
+const FAILURE_MILLISECONDS_MAX = 8_000;
+
+describe("Database on PostgreSQL", () => {
+  let url: string;
+  let stores: Awaited<ReturnType<typeof postgresStores>>;
+  let database: Database;
+
+  beforeAll(async () => {
+    url = await freshDatabase();
+  });
+  beforeEach(async () => {
+    stores = await postgresStores(url);
+    ({ database } = stores);
+    await stores.accounts.open(anAccount(), { order: aPaidOrder() });
+  });
+  afterEach(() => stores.close());
+
+  it("has exactly the tables of schema.ts after the migrations", async () => {
+    const orm = await MikroORM.init({
+      ...ormOptions("postgresql"),
+      driver: PostgreSqlDriver,
+      clientUrl: url,
+      schemaGenerator: { skipTables: ["rate_limit", "task_search"] }, // the schema generator does not support them
+    });
+    expect(await orm.getSchemaGenerator().getUpdateSchemaSQL({ wrap: false })).toBe("");
+    await orm.close(true);
+  });
+
+  it("is migrated once by concurrent processes, and is not opened before", async () => {
+    await administer(inject("postgresUrl"), "create database empty");
+    const empty = databaseUrl(inject("postgresUrl"), "empty");
+    await expect(openPostgresDatabase(empty, 2)).rejects.toThrow(
+      "The database is not up to date: run panorama migrate first.",
+    );
+    await Promise.all([1, 2, 3, 4].map(() => migratePostgresDatabase(empty)));
+    const opened = await openPostgresDatabase(empty, 2);
+    expect(await opened.sql("select name from schema_migration order by id")).toEqual([
+      { name: "001-tables" },
+      { name: "002-shared-rate-limits" },
+      { name: "003-web" },
+      { name: "004-queue" },
+      { name: "005-long-ledger" },
+      { name: "006-password-links" },
+      { name: "007-failed-images" },
+      { name: "008-account-limits" },
+      { name: "009-task-submissions" },
+      { name: "010-native-size" },
+      { name: "011-key-limits" },
+      { name: "012-task-fields" },
+      { name: "013-outbox" },
+      { name: "014-places" },
+      { name: "015-operators" },
+      { name: "016-retention-compatible" },
+      { name: "017-traceparent-compatible" },
+      { name: "018-leases-compatible" },
+      { name: "019-search-compatible" },
+      { name: "020-webhooks-compatible" },
+      { name: "021-growth-compatible" },
+      { name: "022-retention-in-force-compatible" },
+      { name: "023-delivery-leases-compatible" },
+      { name: "024-result-figures-compatible" },
+      { name: "025-failure-causes-compatible" },
+    ]);
+    await opened.close();
+  });
+
+  it("is not opened or migrated when a later version has migrated it, but stays open, unless that is compatible", async () => {
+    const ahead = await freshDatabase();
+    const open = await openPostgresDatabase(ahead, 2);
+    await open.sql("insert into schema_migration (name) values ('998-index-compatible')");
+    await (await openPostgresDatabase(ahead, 2)).close();
+    await migratePostgresDatabase(ahead);
+    await open.sql("insert into schema_migration (name) values ('999-later')");
+    for (const attempt of [() => openPostgresDatabase(ahead, 2), () => migratePostgresDatabase(ahead)]) {
+      await expect(attempt()).rejects.toMatchObject({
+        kind: "configuration",
+        message:
+          "The database is ahead of this version: a later one has run the migration 999-later. Start the later version, or " +
+          "restore a backup from before it. Instances of this version that run already may go on until they are replaced.",
+      });
+    }
+    expect(await open.sql("select 1 as one")).toEqual([{ one: 1 }]);
+    await open.close();
+  });
+
+  it("says what to do when the login is refused or the database is missing", async () => {
+    const missing = databaseUrl(inject("postgresUrl"), "no_such_database");
+    await expect(openPostgresDatabase(missing, 2)).rejects.toMatchObject({
+      kind: "configuration",
+      message:
+        'PostgreSQL refuses the login: database "no_such_database" does not exist. Create it, or correct DATABASE_URL.',
+    });
+    const unknown = new URL(url);
+    unknown.username = "nobody_known";
+    await expect(openPostgresDatabase(unknown.href, 2)).rejects.toMatchObject({
+      kind: "configuration",
+      message:
+        'PostgreSQL refuses the login: role "nobody_known" does not exist. Correct user and password in DATABASE_URL.',
+    });
+  });
+
+  it("reads and writes on, when a migration adds a column to a table of prepared statements", async () => {
+    const read = () => database.sql("select * from account");
+    const readInTransaction = () =>
+      database.transaction<number, never>(async (sql) => {
+        await sql("update account set credits = credits");
+        return ok((await sql("select * from account")).length);
+      });
+    // Every connection of the pool prepares the statements.
+    await Promise.all(Array.from({ length: 8 }, read));
+    await Promise.all(Array.from({ length: 8 }, readInTransaction));
+    await administer(url, "alter table account add column later integer");
+    try {
+      expect(await Promise.all(Array.from({ length: 8 }, readInTransaction))).toEqual(Array(8).fill(ok(1)));
+      expect((await Promise.all(Array.from({ length: 8 }, read))).map(({ length }) => length)).toEqual(
+        Array(8).fill(1),
+      );
+    } finally {
+      await administer(url, "alter table account drop column later");
+    }
+  });
+
+  it("answers reads while a write waits for the lock of a transaction", async () => {
+    const write = (sql = database.sql) => sql("update account set credits = credits");
+    const read = (sql = database.sql) => sql("select id from account");
+    const allOpen = barrier(4);
+    const prepare = async (sql: Sql) => {
+      await allOpen();
+      await write(sql);
+      return ok(await read(sql));
+    };
+    await Promise.all([1, 2, 3, 4].map(() => database.transaction(prepare)));
+    let waits = true;
+    let waiting = Promise.resolve();
+    await database.transaction(async (sql) => {
+      await write(sql);
+      waiting = write().then(() => {
+        waits = false;
+      });
+      const reads = await Promise.all(Array.from({ length: 40 }, () => read()));
+      expect(reads).toEqual(Array(40).fill([{ id: accountId(1) }]));
+      expect(waits).toBe(true);
+      return err("roll back");
+    });
+    await waiting;
+  });
+
+  it("uses the index of due tasks to find due work", async () => {
+    const plan = await database.snapshot(async (sql) => {
+      await sql("set local enable_seqscan = off"); // with so few rows, a sequential scan would be correct too
+      return sql(
+        `explain select id from task
+        where state = 'submitted' and due_at <= now() and due_at is not null order by due_at limit 5`,
+      );
+    });
+    expect(JSON.stringify(plan)).toContain("Index Scan using task_due_index");
+  });
+
+  it("rejects updates and deletes of ledger entries", async () => {
+    for (const statement of ["update ledger_entry set credits = 1", "delete from ledger_entry"]) {
+      await expect(database.sql(statement)).rejects.toThrow("the ledger is append-only");
+    }
+  });
+
+  it("retries a transaction that PostgreSQL aborts because of a deadlock", async () => {
+    await stores.accounts.open(anAccount({ id: accountId(2) }));
+    let attempts = 0;
+    const bothLocked = barrier(2);
+    const lockInOrder = (first: number, second: number) =>
+      database.transaction<void, never>(async (sql) => {
+        attempts += 1;
+        const lock = (n: number) => sql("update account set credits = credits + 1 where id = ?", [accountId(n)]);
+        await lock(first);
+        await bothLocked();
+        await lock(second);
+        return ok(undefined);
+      });
+    await Promise.all([lockInOrder(1, 2), lockInOrder(2, 1)]);
+    expect(attempts).toBeGreaterThan(2); // PostgreSQL aborts one of the two or, if both have waited long, each
+    expect(await stores.ledger.balance(accountId(2))).toBe(2);
+  });
+
+  it("retries a single statement that PostgreSQL aborts because of a deadlock", async () => {
+    await stores.accounts.open(anAccount({ id: accountId(2) }));
+    let single: Promise<unknown> | undefined;
+    await database.transaction<void, never>(async (sql) => {
+      await sql("set local deadlock_timeout = '1min'"); // so that the other statement is the one that is aborted
+      await sql("update account set credits = credits + 1 where id = ?", [accountId(1)]);
+      // Locks the second account, then waits for the first one.
+      single = database.sql(
+        `with second as (update account set credits = credits + 1 where id = ? returning id)
+        update account set credits = credits + 1 where id = ? and exists (select 1 from second)`,
+        [accountId(2), accountId(1)],
+      );
+      while ((await database.sql("select 1 from pg_locks where not granted")).length === 0);
+      await sql("update account set credits = credits + 1 where id = ?", [accountId(2)]);
+      return ok(undefined);
+    });
+    await single;
+    expect(await stores.ledger.balance(accountId(2))).toBe(2);
+  });
+
+  it("does not block a creation while another account is locked", async () => {
+    await stores.accounts.open(anAccount({ id: accountId(2) }), {
+      order: aPaidOrder({ id: "ord_2" as never, accountId: accountId(2) }),
+    });
+    await database.transaction(async (sql) => {
+      await sql("update account set credits = credits where id = ?", [accountId(1)]);
+      const task = aReservedTask({ id: taskId(2), accountId: accountId(2) });
+      const opened = await stores.tasks.open({
+        account: task.accountId,
+        dueAt: noon,
+        decide: (s) => openATask(s, task, noon),
+      });
+      expect(opened.isOk()).toBe(true);
+      return err("roll back");
+    });
+  });
+});
+
+/** Returns a function whose calls resolve once it has been called `size` times. */
+const barrier = (size: number) => {
+  let calls = 0;
+  let open: () => void;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return () => {
+    calls += 1;
+    if (calls >= size) open();
+    return opened;
+  };
+};
+
+describe("Database while PostgreSQL is unavailable", () => {
+  let server: PostgresServer;
+  let database: Database;
+
+  beforeAll(async () => {
+    server = await PostgresServer.start();
+    await migratePostgresDatabase(server.url);
+    database = await openPostgresDatabase(server.url, 3);
+  });
+  afterAll(async () => {
+    await database.close();
+    await server.remove();
+  });
+
+  it("fails statements within seconds, and works again when PostgreSQL is back", async () => {
+    await server.stop();
+    const started = Date.now();
+    const failed = await Promise.allSettled(Array.from({ length: 12 }, () => database.ping()));
+    expect(failed.map(({ status }) => status)).toEqual(Array(12).fill("rejected"));
+    expect(Date.now() - started).toBeLessThan(FAILURE_MILLISECONDS_MAX);
+    await server.restart();
+    await Promise.all(Array.from({ length: 12 }, () => database.ping()));
+  });
+
+  it("fails a statement that waits for a lock for several seconds", async () => {
+    const started = Date.now();
+    const holder = database.transaction(async (sql) => {
+      await sql("lock table account");
+      await expect(database.sql("select * from account")).rejects.toThrow(/lock timeout/);
+      return err("roll back");
+    });
+    await holder;
+    expect(Date.now() - started).toBeLessThan(FAILURE_MILLISECONDS_MAX);
+  });
+
+  it("fails statements within seconds when the server stops responding", async () => {
+    const { port, silence, close } = await aProxyTo(Number(new URL(server.url).port));
+    const url = new URL(server.url);
+    url.port = String(port);
+    const far = await openPostgresDatabase(url.href, 2);
+    silence();
+    const started = Date.now();
+    const failed = await Promise.allSettled(Array.from({ length: 4 }, () => far.ping()));
+    expect(failed.map(({ status }) => status)).toEqual(Array(4).fill("rejected"));
+    expect(Date.now() - started).toBeLessThan(FAILURE_MILLISECONDS_MAX);
+    await far.close();
+    close();
+  });
+});
+
+/** A proxy to the server that can silently drop all data, as a lost network does. */
+const aProxyTo = async (port: number) => {
+  let silent = false;
+  const sockets: Socket[] = [];
+  const { connect } = await import("node:net");
+  const proxy = createServer((near) => {
+    const far = connect(port, "127.0.0.1");
+    sockets.push(near, far);
+    near.on("data", (data) => silent || far.write(data)).on("error", () => {});
+    far.on("data", (data) => silent || near.write(data)).on("error", () => {});
+    near.on("close", () => far.destroy());
+  }).listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  return {
+    port: (proxy.address() as { port: number }).port,
+    silence: () => {
+      silent = true;
+    },
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      proxy.close();
+    },
+  };
+};

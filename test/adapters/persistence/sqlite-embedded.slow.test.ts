@@ -1,0 +1,309 @@
+import { randomUUID } from "node:crypto";
+import { setImmediate as turn } from "node:timers/promises";
+import { DatabaseSync } from "@photostructure/sqlite";
+import { err, ok } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
+import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
+import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
+import { describeStores } from "../../../adapters/contracts/store-contracts.js";
+import {
+  accountId,
+  anAccount,
+  anApiKey,
+  aPaidOrder,
+  aReservedTask,
+  noon,
+  openATask,
+  taskId,
+} from "../../../adapters/contracts/support/builders.js";
+import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import { openDatabase } from "../../../adapters/persistence/open-database.js";
+import type { SqliteInstallation, Tables } from "../../../adapters/persistence/schema/installation.js";
+import { migrate, migrationTexts } from "../../../adapters/persistence/schema/migrate.js";
+import { STEPS } from "../../../adapters/persistence/schema/table-sets.js";
+import { sqlStores } from "../../../adapters/persistence/sql-stores.js";
+import { openSqliteDatabase } from "../../../adapters/persistence/sqlite/open-sqlite-database.js";
+import { SqlMeterStore } from "../../../adapters/persistence/stores/sql-meter-store.js";
+import { credits } from "../../../domain/credits/credits.js";
+import type { Standing } from "../../../domain/credits/standing.js";
+import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
+import { taskId as makeTaskId } from "../../../domain/task-id.js";
+import { scratchFolder } from "../../support/scratch-folder.js";
+
+const PREFIX = "panorama_";
+const test = { describe, it, beforeEach, afterEach };
+const BOTH = ["panoramas", "meter"] as const satisfies readonly Tables[];
+/** `SQLITE_DENY` and `SQLITE_OK`, and the actions that name a table, an index or a trigger. */
+const [OK, DENY] = [0, 1];
+const NAMES_TABLE: ReadonlySet<number> = new Set([9, 18, 20, 23, 26]); // delete, insert, read, update, alter table
+const NAMES_OBJECT: ReadonlySet<number> = new Set([1, 2, 7, 8, 10, 11, 16, 17]); // create and drop
+
+/**
+ * The database of an embedder, with tables that have the names of ours. `refused` are the accesses of our statements to
+ * them, which SQLite refuses.
+ */
+const embeddersDatabase = (file = ":memory:") => {
+  const sqlite = new DatabaseSync(file);
+  sqlite.exec("create table account (id integer primary key, name text)");
+  sqlite.exec("create table task (id integer primary key, title text)");
+  sqlite.exec("insert into account (name) values ('acme'); insert into task (title) values ('buy milk')");
+  const refused: string[] = [];
+  const isOurs = (name: string | null) =>
+    name === null || name.startsWith(PREFIX) || /^(sqlite_|json_each$)/.test(name);
+  sqlite.setAuthorizer((action, first, second) => {
+    const tables = NAMES_TABLE.has(action) ? [action === 26 ? second : first] : [];
+    const named = NAMES_OBJECT.has(action) ? [first, second] : tables;
+    const foreign = named.filter((name) => !isOurs(name));
+    if (foreign.length === 0) return OK;
+    refused.push(foreign.join(" "));
+    return DENY;
+  });
+  return { sqlite, refused };
+};
+
+const stores = async () => {
+  const { sqlite, refused } = embeddersDatabase();
+  const installation = { sqlite, prefix: PREFIX, tables: BOTH };
+  await migrate(installation);
+  const database = await openDatabase(installation);
+  const close = async () => {
+    await database.close();
+    expect(refused).toEqual([]);
+    sqlite.close();
+  };
+  return { database, ...sqlStores(database), close };
+};
+
+describeStores(test, "on an embedder's SQLite connection", stores);
+describeTaskQueue(test, "on an embedder's SQLite connection", stores);
+describeOperatorStore(test, "on an embedder's SQLite connection", stores);
+describeOperatorLog(test, "on an embedder's SQLite connection", stores);
+
+const meterStore = async (clock: HandClock) => {
+  const { database, close } = await stores();
+  return { store: new SqlMeterStore(database, clock, { taskId: () => makeTaskId(randomUUID()) }), close };
+};
+describeMeterStore(test, "on an embedder's SQLite connection", meterStore);
+describeMeter(test, "on an embedder's SQLite connection", meterStore, 10);
+
+const schemaOf = (sqlite: InstanceType<typeof DatabaseSync>) =>
+  sqlite.prepare("select type, name, tbl_name, sql from sqlite_master order by name").all();
+
+describe("stores on an embedder's SQLite connection", () => {
+  let sqlite: InstanceType<typeof DatabaseSync>;
+  let installation: SqliteInstallation;
+
+  beforeEach(() => {
+    sqlite = new DatabaseSync(":memory:");
+    sqlite.exec("create table customer (id integer primary key, name text)");
+    installation = { sqlite, prefix: PREFIX, tables: BOTH };
+  });
+  afterEach(() => sqlite.close());
+
+  const names = (): unknown[] => sqlite.prepare("select name from customer order by id").all().map(nameOf);
+
+  it("are not opened before the tables are migrated", async () => {
+    await expect(openDatabase(installation)).rejects.toThrow(
+      "The tables of prefix panorama_ are not up to date: call migrate() first.",
+    );
+    await migrate({ ...installation, tables: ["meter"] });
+    await expect(openDatabase(installation)).rejects.toThrow("call migrate() first");
+    await expect(openDatabase({ ...installation, tables: ["meter"] })).resolves.toMatchObject({ dialect: "sqlite" });
+  });
+
+  it.each(["", "a-b", 'x"; drop table customer; --', "sqlite_x", "Upper", "x".repeat(33), "1st"])(
+    "refuse the prefix %j",
+    async (prefix) => {
+      await expect(migrate({ ...installation, prefix })).rejects.toThrow("The table prefix");
+      await expect(openDatabase({ ...installation, prefix })).rejects.toThrow("cannot be used");
+    },
+  );
+
+  it("are migrated once, and what belongs to others is as before", async () => {
+    sqlite.exec("insert into customer (name) values ('acme')");
+    const before = schemaOf(sqlite);
+    await migrate(installation);
+    const after = schemaOf(sqlite);
+    const ours = (row: unknown) => /^(panorama_|sqlite_autoindex_panorama_|sqlite_sequence)/.test(nameOf(row));
+    expect(after.filter((row) => !ours(row))).toEqual(before);
+    await Promise.all([migrate(installation), migrate(installation)]);
+    expect(schemaOf(sqlite)).toEqual(after);
+    expect(names()).toEqual(["acme"]);
+    const run = sqlite.prepare("select name from panorama_schema_migration order by id").all().map(nameOf);
+    expect(run).toEqual([...STEPS.panoramas, ...STEPS.meter].map(({ name }) => name));
+  });
+
+  it("change nothing if a name is taken", async () => {
+    sqlite.exec("create table panorama_webhook_delivery (id integer)");
+    const before = schemaOf(sqlite);
+    await expect(migrate(installation)).rejects.toThrow("panorama_webhook_delivery already exists");
+    expect(schemaOf(sqlite)).toEqual(before);
+    expect(sqlite.isTransaction).toBe(false);
+  });
+
+  it("are also migrated by the texts of the steps, which an embedder's own tool executes", async () => {
+    for (const { statements } of migrationTexts({ dialect: "sqlite", name: PREFIX, tables: BOTH })) {
+      sqlite.exec(`begin; ${statements.join(";\n")}; commit`);
+    }
+    const byTexts = schemaOf(sqlite);
+    await migrate(installation); // finds nothing to do
+    expect(schemaOf(sqlite)).toEqual(byTexts);
+    const other = new DatabaseSync(":memory:");
+    other.exec("create table customer (id integer primary key, name text)");
+    await migrate({ ...installation, sqlite: other });
+    expect(schemaOf(other)).toEqual(byTexts);
+    other.close();
+    await openDatabase(installation);
+  });
+
+  it("can be taken over from a file of the service, and the other way round", async () => {
+    const file = `${await scratchFolder()}/own.sqlite`;
+    const own = new DatabaseSync(file);
+    await migrate({ sqlite: own, tables: ["panoramas"] });
+    own.close();
+    const service = await openSqliteDatabase(file); // the ORM's migrator has nothing to do
+    await sqlStores(service).accounts.open(anAccount());
+    await service.close();
+    const again = new DatabaseSync(file);
+    await migrate({ sqlite: again, tables: ["panoramas"] });
+    const database = await openDatabase({ sqlite: again, tables: ["panoramas"] });
+    expect(await sqlStores(database).accounts.find(accountId(1))).toEqual(anAccount());
+    again.close();
+  });
+
+  it("of two prefixes in one database do not see each other", async () => {
+    const open = async (prefix: string) => {
+      const one = { ...installation, prefix };
+      await migrate(one);
+      return sqlStores(await openDatabase(one));
+    };
+    const [first, second] = [await open("first_"), await open("second_")];
+    await first.accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(7) }) });
+    expect(await second.accounts.find(accountId(1))).toBeUndefined();
+    await second.accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(11) }) });
+    const task = aReservedTask();
+    const opening = {
+      account: accountId(1),
+      dueAt: noon,
+      decide: (standing: Standing) => openATask(standing, task, noon),
+    };
+    await Promise.all([first.tasks.open(opening), second.tasks.list(accountId(1), 10, undefined)]);
+    expect(await first.tasks.list(accountId(1), 10, undefined)).toEqual([task]);
+    expect(await second.tasks.list(accountId(1), 10, undefined)).toEqual([]);
+    expect([await first.ledger.balance(accountId(1)), await second.ledger.balance(accountId(1))]).toEqual([3, 11]);
+  });
+
+  it("never take a statement of the embedder into a transaction of theirs", async () => {
+    await migrate(installation);
+    const database = await openDatabase(installation);
+    const { accounts, tasks, ledger } = sqlStores(database);
+    await accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(1_000) }) });
+    const insert = sqlite.prepare("insert into customer (name) values (?)");
+    const expected: string[] = [];
+    let ends = false;
+    /** Writes in every turn of the event loop, and between the steps of others, as an embedder's requests do. */
+    const embedder = async (id: string) => {
+      for (let n = 0; !ends; n += 1) {
+        expect(sqlite.isTransaction).toBe(false);
+        insert.run(`${id}-${n}`);
+        expected.push(`${id}-${n}`);
+        if (n % 3 === 0) await Promise.resolve();
+        else await turn();
+      }
+    };
+    const writers = ["a", "b", "c"].map(embedder);
+    const open = (n: number) =>
+      tasks.open({
+        account: accountId(1),
+        dueAt: noon,
+        decide: (standing) =>
+          n % 2 === 0
+            ? openATask({ ...standing, activeTasks: 0 }, aReservedTask({ id: taskId(n) }), noon)
+            : err({ kind: "too_many_active_tasks", limit: 5 } as const),
+      });
+    const opened = await Promise.all(Array.from({ length: 100 }, (_, n) => open(n)));
+    for await (const { entries } of ledger.all()) expect(entries).toHaveLength(1 + 50);
+    const failed = database.transaction(async (sql) => {
+      await sql("update account set credits = 0");
+      throw new Error("rolls back");
+    });
+    await expect(failed).rejects.toThrow("rolls back");
+    ends = true;
+    await Promise.all(writers);
+    expect(opened.filter((result) => result.isErr())).toHaveLength(50);
+    expect(names().sort()).toEqual(expected.sort());
+    expect(await ledger.balance(accountId(1))).toBe(1_000 - 50 * 4);
+  });
+
+  it("begin no snapshot while the embedder is at work in the same turn", async () => {
+    await migrate(installation);
+    const database = await openDatabase(installation);
+    const snapshot = database.snapshot(async (sql) => {
+      const counts: unknown[] = [];
+      for (let n = 0; n < 20; n += 1) counts.push((await sql("select count(*) as customers from customer"))[0]);
+      return counts;
+    });
+    for (let n = 0; n < 20; n += 1) {
+      expect(sqlite.isTransaction).toBe(false);
+      sqlite.exec("insert into customer (name) values ('acme')");
+      await Promise.resolve();
+    }
+    expect(await snapshot).toEqual(Array(20).fill({ customers: 20 }));
+    expect(names()).toHaveLength(20);
+  });
+
+  it("wait for a transaction that the embedder has left open", async () => {
+    await migrate(installation);
+    const { accounts } = sqlStores(await openDatabase(installation));
+    sqlite.exec("begin; insert into customer (name) values ('lost')");
+    let opened = false;
+    const opening = accounts.open(anAccount()).then(() => {
+      opened = true;
+    });
+    for (let n = 0; n < 50; n += 1) await turn();
+    expect(opened).toBe(false);
+    sqlite.exec("rollback");
+    await opening;
+    expect(names()).toEqual([]);
+    expect(await accounts.find(accountId(1))).toEqual(anAccount());
+  });
+
+  it("forget what they remember of a key when anybody writes on the connection", async () => {
+    await migrate(installation);
+    const { accounts, keys, requestsAt } = sqlStores(await openDatabase(installation));
+    await accounts.open(anAccount(), { order: aPaidOrder() });
+    await keys.insert(anApiKey(), () => ok(undefined));
+    const requests = requestsAt(new HandClock(), RATE_LIMITS);
+    const admitted = async () => {
+      await turn();
+      return (await requests.admit(anApiKey().secretSha256, "read")).isOk();
+    };
+    expect(await admitted()).toBe(true);
+    await keys.revoke(anApiKey().id, noon);
+    expect(await admitted()).toBe(false);
+    sqlite.exec("update panorama_api_key set revoked_at = null");
+    expect(await admitted()).toBe(true);
+    sqlite.exec("update panorama_api_key set revoked_at = 1");
+    sqlite.exec("begin; update panorama_api_key set revoked_at = null");
+    expect(await admitted()).toBe(true); // as the embedder's own statements see it
+    sqlite.exec("rollback");
+    expect(await admitted()).toBe(false);
+  });
+
+  it("set no pragma, and leave the connection open", async () => {
+    const pragmas = () =>
+      ["journal_mode", "synchronous", "foreign_keys", "busy_timeout", "cache_size", "query_only"].map((name) =>
+        sqlite.prepare(`pragma ${name}`).all(),
+      );
+    const before = pragmas();
+    await migrate(installation);
+    const database = await openDatabase(installation);
+    await sqlStores(database).accounts.open(anAccount());
+    await database.close();
+    expect(pragmas()).toEqual(before);
+  });
+});
+
+const nameOf = (row: unknown): string => String((row as { readonly name: unknown }).name);

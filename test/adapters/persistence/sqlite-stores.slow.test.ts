@@ -1,0 +1,27 @@
+import { afterEach, beforeEach, describe, it } from "vitest";
+import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
+import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
+import { describeStores } from "../../../adapters/contracts/store-contracts.js";
+import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
+import { describeTaskMetrics } from "../../support/contracts/task-metrics-contract.js";
+import {
+  describeDeliveryPlans,
+  describeGrowthPlans,
+  describeListPlans,
+  describeTaskPlans,
+} from "../../support/contracts/task-plans-contract.js";
+import { describeUnreadableTasks } from "../../support/contracts/unreadable-tasks-contract.js";
+import { sqliteStores } from "../../support/sqlite-stores.js";
+
+const test = { describe, it, beforeEach, afterEach };
+describeStores(test, "on SQLite", sqliteStores);
+describeTaskQueue(test, "on SQLite", sqliteStores);
+describeConcurrentUploads(test, "on SQLite", sqliteStores);
+describeOperatorStore(test, "on SQLite", sqliteStores);
+describeOperatorLog(test, "on SQLite", sqliteStores);
+describeTaskMetrics("on SQLite", sqliteStores);
+describeUnreadableTasks("on SQLite", sqliteStores);
+describeTaskPlans("on SQLite", sqliteStores);
+describeListPlans("on SQLite", sqliteStores);
+describeDeliveryPlans("on SQLite", sqliteStores);
+describeGrowthPlans("on SQLite", sqliteStores);

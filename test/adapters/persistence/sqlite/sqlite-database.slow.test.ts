@@ -1,0 +1,364 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { MikroORM } from "@mikro-orm/core";
+import { err, ok } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import {
+  accountId,
+  anAccount,
+  aPaidOrder,
+  aReservedTask,
+  noon,
+  openATask,
+  orderId,
+  taskId,
+} from "../../../../adapters/contracts/support/builders.js";
+import { tables } from "../../../../adapters/persistence/schema/schema.js";
+import { SqliteOrmDriver } from "../../../../adapters/persistence/schema/sqlite-orm-driver.js";
+import {
+  openExistingSqliteDatabase,
+  openSqliteDatabase,
+} from "../../../../adapters/persistence/sqlite/open-sqlite-database.js";
+import { openSqliteFile } from "../../../../adapters/persistence/sqlite/sqlite-connection.js";
+import type { SqliteDatabase } from "../../../../adapters/persistence/sqlite/sqlite-database.js";
+import { verifyLedger } from "../../../../application/credits/verify-ledger.js";
+import { credits } from "../../../../domain/credits/credits.js";
+import { fail, type ReservedTask } from "../../../../domain/tasks/task.js";
+import { sqlStores } from "../../../support/sql-stores.js";
+
+describe("Database on SQLite", () => {
+  let folder: string;
+  let file: string;
+  let database: SqliteDatabase;
+  let stores: ReturnType<typeof sqlStores>;
+
+  const reopen = async () => {
+    database = await openSqliteDatabase(file);
+    stores = sqlStores(database);
+  };
+  const openAccount = () => stores.accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(100_000) }) });
+  const open = (n: number) => {
+    const task = aReservedTask({ id: taskId(n) });
+    return stores.tasks.open({
+      account: task.accountId,
+      dueAt: noon,
+      decide: (standing) => openATask(standing, task, noon),
+    });
+  };
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "panorama-sqlite-"));
+    file = join(folder, "not", "there", "yet", "panorama.sqlite");
+    await reopen();
+  });
+  afterEach(async () => {
+    await database.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it("keeps its data when it is closed and opened again", async () => {
+    await openAccount();
+    await open(1);
+    await database.close();
+    await reopen();
+    expect(await stores.tasks.find(taskId(1), accountId(1))).toEqual(aReservedTask());
+  });
+
+  it("is one file when it is closed, so that a copy of this file is the whole database", async () => {
+    await openAccount();
+    await database.close();
+    const copy = join(folder, "copy.sqlite");
+    await copyFile(file, copy);
+    await reopen();
+    const copied = await openExistingSqliteDatabase(copy);
+    expect(await copied.sql("select id from account")).toEqual([{ id: accountId(1) }]);
+    await copied.close();
+  });
+
+  it("names the file that cannot be opened", async () => {
+    const damaged = join(folder, "damaged.sqlite");
+    await writeFile(damaged, "not a database ".repeat(100));
+    await expect(openSqliteDatabase(damaged)).rejects.toThrow(
+      `Cannot open the database ${damaged}: file is not a database`,
+    );
+  });
+
+  it("is not opened when a later version has migrated it, unless that is compatible", async () => {
+    const record = (name: string) => database.sql("insert into schema_migration (name) values (?)", [name]);
+    await record("998-index-compatible");
+    await (await openExistingSqliteDatabase(file)).close();
+    await record("999-later");
+    for (const open of [openSqliteDatabase, openExistingSqliteDatabase]) {
+      await expect(open(file)).rejects.toMatchObject({
+        kind: "configuration",
+        message:
+          `The database ${file} is ahead of this version: a later one has run the migration 999-later. Start the later ` +
+          "version, or restore a backup from before it. Instances of this version that run already may go on until they " +
+          "are replaced.",
+      });
+    }
+  });
+
+  it("has committed data on the disk, so that it survives a crash of the process", async () => {
+    await openAccount();
+    await open(1);
+    const copy = join(folder, "copy.sqlite");
+    await copyFile(file, copy);
+    await copyFile(`${file}-wal`, `${copy}-wal`);
+    const survivor = await openSqliteDatabase(copy);
+    expect(await sqlStores(survivor).tasks.find(taskId(1), accountId(1))).toEqual(aReservedTask());
+    await survivor.close();
+  });
+
+  it("answers a ping, and throws when a statement fails", async () => {
+    await expect(database.ping()).resolves.toBeUndefined();
+    await database.sql("alter table task rename to lost");
+    await expect(stores.tasks.find(taskId(1), accountId(1))).rejects.toThrow("no such table");
+  });
+
+  it("has exactly the tables of schema.ts after the migrations", async () => {
+    const generated = await MikroORM.init({
+      driver: SqliteOrmDriver as never,
+      dbName: ":memory:",
+      entities: tables,
+      discovery: { disableDynamicFileAccess: true },
+    });
+    await generated.getSchemaGenerator().createSchema();
+    const described = await describeTables((statement) => generated.em.getConnection().execute(`/**/ ${statement}`));
+    await generated.close();
+    expect(Object.keys(described)).toHaveLength(tables.length);
+    expect(await describeTables((statement) => database.sql(statement))).toEqual(described);
+  });
+
+  it("uses the index of due tasks to find due work", async () => {
+    const plan = await database.sql(
+      `explain query plan select id from task
+      where state = 'submitted' and due_at <= 1 and due_at is not null order by due_at limit 5`,
+    );
+    expect(plan.map(({ detail }) => detail)).toEqual([
+      expect.stringContaining("USING INDEX task_due_index (state=? AND due_at>? AND due_at<?)"),
+    ]);
+  });
+
+  describe("group commit", () => {
+    const credit = (account: number, amount: number) =>
+      database.sql("update account set credits = credits + ? where id = ?", [amount, accountId(account)]);
+    const balance = async () =>
+      Number((await database.sql("select credits from account where id = ?", [accountId(1)]))[0]?.credits);
+
+    beforeEach(openAccount);
+
+    it("rolls back only the transactions that failed, and commits the others of the group", async () => {
+      const before = await balance();
+      const bug = new Error("a bug");
+      const outcomes = await Promise.allSettled([
+        credit(1, 1),
+        database.transaction(async (sql) => {
+          await sql("update account set credits = credits + 10 where id = ?", [accountId(1)]);
+          return err("refused");
+        }),
+        database.transaction(async (sql) => {
+          await sql("update account set credits = credits + 100 where id = ?", [accountId(1)]);
+          throw bug;
+        }),
+        database.sql("update account set credits = -1"),
+        credit(1, 1_000),
+      ]);
+      expect(outcomes.map(({ status }) => status)).toEqual([
+        "fulfilled",
+        "fulfilled",
+        "rejected",
+        "rejected",
+        "fulfilled",
+      ]);
+      expect(outcomes[1]).toEqual({ status: "fulfilled", value: err("refused") });
+      expect(outcomes[2]).toEqual({ status: "rejected", reason: bug });
+      expect(await balance()).toBe(before + 1_001);
+    });
+
+    it("is overloaded if a further write would wait for more than 50 ms, and never for reads", async () => {
+      let now = 0;
+      vi.spyOn(performance, "now").mockImplementation(() => (now += 60)); // read twice for each group
+      const write = (count: number) => Promise.all(Array.from({ length: count }, () => credit(1, 1)));
+      await write(4 * 128);
+      const waiting = write(64);
+      expect(database.isOverloaded("write")).toBe(false); // so many may always wait
+      const more = write(1);
+      expect([database.isOverloaded("write"), database.isOverloaded("read")]).toEqual([true, false]);
+      await Promise.all([waiting, more]);
+      expect(database.isOverloaded("write")).toBe(false);
+      vi.restoreAllMocks();
+    });
+
+    it("shows other reads nothing before the commit", async () => {
+      const before = await balance();
+      const seen: number[] = [];
+      await database.transaction<void, never>(async (sql) => {
+        await sql("update account set credits = credits + 1 where id = ?", [accountId(1)]);
+        seen.push(await balance());
+        return ok(undefined);
+      });
+      expect([...seen, await balance()]).toEqual([before, before + 1]);
+    });
+
+    it("waits for the lock of another process without blocking reads, and then commits", async () => {
+      const before = await balance();
+      const other = openSqliteFile(file);
+      other.execute("begin immediate");
+      const credited = credit(1, 5);
+      for (let turn = 0; turn < 5; turn += 1) {
+        await setTimeout(5); // the event loop is free, and the write still waits
+        expect(await balance()).toBe(before);
+      }
+      other.execute("rollback");
+      other.close();
+      await credited;
+      expect(await balance()).toBe(before + 5);
+    });
+  });
+
+  describe("ledger tables", () => {
+    beforeEach(async () => {
+      await openAccount();
+      await open(1);
+    });
+
+    it.each([
+      ["updated", "update ledger_entry set credits = 1"],
+      ["deleted", "delete from ledger_entry"],
+    ])("reject that an entry is %s", async (_, statement) => {
+      await expect(database.sql(statement)).rejects.toThrow("the ledger is append-only");
+    });
+
+    it.each([
+      ["two reservations of one task", "select account_id, kind, credits, task_id, order_id, at from ledger_entry"],
+      ["a balance below zero", undefined],
+    ])("reject %s", async (_, again) => {
+      const statement = again
+        ? `insert into ledger_entry (account_id, kind, credits, task_id, order_id, at) ${again}`
+        : "update account set credits = -1";
+      await expect(database.sql(statement)).rejects.toThrow(/constraint failed/i);
+    });
+
+    it("reject the deletion of an account that has entries", async () => {
+      await expect(database.sql("delete from account")).rejects.toThrow(/constraint failed/i);
+    });
+
+    it("let verifyLedger report a balance that was changed without a ledger entry", async () => {
+      await database.sql("update account set credits = credits + 1");
+      expect(await verifyLedger(stores)()).toEqual({
+        accounts: 1,
+        findings: [expect.stringContaining("the balance is 99997, but the sum of the entries is 99996")],
+      });
+    });
+  });
+
+  it.each([
+    ["state", "'lost'"],
+    ["resolution", "'8k'"],
+    ["image_urls", "'{}'"],
+    ["reserved_at", "'soon'"],
+    ["credits", "'many'"],
+    ["visibility", "'secret'"],
+  ])("names the row and the column when %s has an invalid value", async (column, value) => {
+    await openAccount();
+    await open(1);
+    await database.sql(`update task set ${column} = ${value}`);
+    await expect(stores.tasks.find(taskId(1), accountId(1))).rejects.toThrow(
+      `row ${taskId(1)}: column ${column} cannot be`,
+    );
+  });
+
+  it("names a column that the task's state requires but that is null", async () => {
+    await openAccount();
+    await open(1);
+    await database.sql("update task set state = 'submitted'");
+    await expect(stores.tasks.find(taskId(1), accountId(1))).rejects.toThrow("column submitted_at cannot be null");
+  });
+
+  it("keeps the ledger correct while another process writes to the same file", async () => {
+    await openAccount();
+    let running = true;
+    const payments = payingProcess(file, 2, 200).finally(() => {
+      running = false;
+    });
+    let opened = 0;
+    while (running) {
+      const batch = await Promise.all(Array.from({ length: 5 }, (_, i) => open(opened + i)));
+      for (const result of batch) {
+        const { task } = result._unsafeUnwrap();
+        const failed = fail(task as ReservedTask, "refused", noon);
+        expect((await stores.tasks.move(task, failed, undefined)).isOk()).toBe(true);
+      }
+      opened += batch.length;
+    }
+    expect(await payments).toEqual({ code: 0, output: "" });
+    expect(await stores.ledger.balance(accountId(2))).toBe(200);
+    expect(await stores.ledger.balance(accountId(1))).toBe(100_000);
+    expect(await verifyLedger(stores)()).toEqual({ accounts: 2, findings: [] });
+  });
+
+  it("is created once by processes that start concurrently in an empty folder", async () => {
+    const fresh = join(folder, "fresh", "panorama.sqlite");
+    const started = await Promise.all([1, 2, 3].map((n) => payingProcess(fresh, n, 1)));
+    expect(started).toEqual(Array(3).fill({ code: 0, output: "" }));
+    const created = await openSqliteDatabase(fresh);
+    expect(await verifyLedger(sqlStores(created))()).toEqual({ accounts: 3, findings: [] });
+    await created.close();
+  });
+
+  it("rolls back the whole transaction when a later statement fails", async () => {
+    await openAccount();
+    const order = aPaidOrder({ id: orderId(2) });
+    await stores.orders.insert({ ...order, state: "pending" });
+    await database.sql("create trigger no_more before insert on ledger_entry begin select raise(abort, 'full'); end");
+    await expect(stores.orders.pay(order)).rejects.toThrow("full");
+    await expect(open(1)).rejects.toThrow("full");
+    expect((await stores.orders.find(order.id))?.state).toBe("pending");
+    expect(await stores.ledger.balance(accountId(1))).toBe(100_000);
+    expect(await stores.tasks.list(accountId(1), 9, undefined)).toEqual([]);
+  });
+});
+
+const payingProcess = async (file: string, account: number, orders: number) => {
+  const script = fileURLToPath(new URL("../../../support/paying-process.ts", import.meta.url));
+  const child = spawn(process.execPath, ["--import", "tsx", script, file, String(account), String(orders)]);
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => (output += data.toString()));
+  const [code] = await once(child, "close");
+  return { code, output };
+};
+
+type Query = (statement: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+
+/** Columns, indexes and foreign keys of every table, as defined by schema.ts. */
+const describeTables = async (query: Query) => {
+  const names = await query(
+    `select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name <> 'schema_migration'
+    and name <> 'task_search' and name not like 'task_words%'`,
+  );
+  const described: Record<string, unknown> = {};
+  for (const { name } of names) {
+    const indexes = await query(`select name, "unique", partial from pragma_index_list('${name}') order by name`);
+    described[String(name)] = {
+      columns: await query(
+        `select name, type, "notnull", dflt_value, pk from pragma_table_info('${name}') order by name`,
+      ),
+      indexes: await Promise.all(
+        indexes.map(async (index) => ({
+          ...index,
+          columns: await query(`select name, "desc" from pragma_index_xinfo('${index.name}') where key order by seqno`),
+        })),
+      ),
+      foreignKeys: await query(
+        `select "table", "from", "to", on_update, on_delete from pragma_foreign_key_list('${name}') order by "from"`,
+      ),
+    };
+  }
+  return described;
+};

@@ -1,0 +1,140 @@
+import { setImmediate } from "node:timers/promises";
+import { ok } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  accountId,
+  anAccount,
+  anApiKey,
+  aPaidOrder,
+  apiKeyId,
+  aReservedTask,
+  noon,
+  openATask,
+  taskId,
+} from "../../../../adapters/contracts/support/builders.js";
+import { HandClock } from "../../../../adapters/memory/hand-clock.js";
+import { MemoryRateLimits } from "../../../../adapters/memory/stores/memory-rate-limits.js";
+import type { Database } from "../../../../adapters/persistence/sql/database.js";
+import { openSqliteDatabase } from "../../../../adapters/persistence/sqlite/open-sqlite-database.js";
+import { SqlApiKeyStore } from "../../../../adapters/persistence/stores/sql-api-key-store.js";
+import { SqliteApiRequests } from "../../../../adapters/persistence/stores/sqlite-api-requests.js";
+import { sqlTasks } from "../../../../adapters/persistence/tasks/sql-tasks.js";
+import { NO_LIMITS } from "../../../../domain/accounts/key-limits.js";
+import { RATE_LIMITS } from "../../../../domain/panorama-policy.js";
+import { sqliteStores } from "../../../support/sqlite-stores.js";
+
+/** Another connection to the file stands for another process: SQLite tells both apart from the reader alike. */
+describe("what SqliteApiRequests remembers", () => {
+  const owner = accountId(1);
+  const key = anApiKey();
+  const task = aReservedTask({ accountId: owner });
+  let stores: Awaited<ReturnType<typeof sqliteStores>>;
+  let other: Database;
+  let reads: number;
+  let comparisons: number;
+  let requests: SqliteApiRequests;
+  let clock: HandClock;
+
+  beforeEach(async () => {
+    stores = await sqliteStores();
+    other = await openSqliteDatabase(stores.file);
+    await stores.accounts.open(anAccount(), { order: aPaidOrder() });
+    (await stores.keys.insert(key, () => ok(undefined)))._unsafeUnwrap();
+    await stores.tasks.open({ account: owner, dueAt: noon, decide: (standing) => openATask(standing, task, noon) });
+    reads = 0;
+    comparisons = 0;
+    const counting = {
+      version: () => {
+        comparisons += 1;
+        return stores.database.version();
+      },
+      first: (select: string, parameters: readonly unknown[]) => {
+        reads += 1;
+        return stores.database.first(select, parameters);
+      },
+    };
+    clock = new HandClock();
+    requests = new SqliteApiRequests(counting, new MemoryRateLimits(clock, RATE_LIMITS), clock);
+  });
+  afterEach(async () => {
+    await other.close();
+    await stores.close();
+  });
+
+  const read = async () => (await requests.admit(key.secretSha256, "read", task.id)).map((admitted) => admitted.task);
+
+  it("saves the read of the same key and task, and still counts each request", async () => {
+    const first = (await requests.admit(key.secretSha256, "read", task.id))._unsafeUnwrap();
+    const second = (await requests.admit(key.secretSha256, "read", task.id))._unsafeUnwrap();
+    expect(second.task).toBe(first.task);
+    expect([first.admission.remaining, second.admission.remaining]).toEqual([59, 58]);
+    expect(reads).toBe(1);
+  });
+
+  it("is compared with the database once for the requests of one turn of the event loop", async () => {
+    await read();
+    await read();
+    expect(comparisons).toBe(1);
+    await setImmediate();
+    await read();
+    expect(comparisons).toBe(2);
+  });
+
+  it("is neither a key without the task nor an unknown key", async () => {
+    await read();
+    expect((await requests.admit(key.secretSha256, "read"))._unsafeUnwrap().task).toBeUndefined();
+    expect((await requests.admit("f".repeat(64), "read")).isErr()).toBe(true);
+    expect((await requests.admit("f".repeat(64), "read")).isErr()).toBe(true);
+    expect(reads).toBe(4);
+  });
+
+  it.each([
+    ["this process", () => stores.database],
+    ["another process", () => other],
+  ])("is forgotten when %s revokes the key", async (_, database) => {
+    expect((await read())._unsafeUnwrap()).toEqual(task);
+    (await new SqlApiKeyStore(database()).revoke(key.id, noon))._unsafeUnwrap();
+    expect((await read())._unsafeUnwrapErr()).toEqual({ kind: "invalid_api_key" });
+  });
+
+  it.each([
+    ["this process", () => stores.database],
+    ["another process", () => other],
+  ])("is forgotten when %s changes the task", async (_, database) => {
+    expect((await read())._unsafeUnwrap()?.request.visibility).toBe("private");
+    (await sqlTasks(database()).setVisibility(task.id, owner, "public"))._unsafeUnwrap();
+    expect((await read())._unsafeUnwrap()?.request.visibility).toBe("public");
+    (await sqlTasks(database()).hide(task.id, owner, noon))._unsafeUnwrap();
+    expect((await read())._unsafeUnwrap()).toBeUndefined();
+  });
+
+  it("does not outlive the expiry of the key, although nobody commits", async () => {
+    const expiresAt = new Date(clock.now().getTime() + 2_000);
+    const brief = anApiKey({ id: apiKeyId(2), limits: { ...NO_LIMITS, expiresAt } });
+    (await stores.keys.insert(brief, () => ok(undefined)))._unsafeUnwrap();
+    const admit = () => requests.admit(brief.secretSha256, "read", task.id);
+    expect((await admit()).isOk()).toBe(true);
+    await clock.advance(1_999);
+    expect((await admit()).isOk()).toBe(true);
+    await clock.advance(1);
+    expect((await admit())._unsafeUnwrapErr()).toEqual({ kind: "api_key_expired", expiredAt: expiresAt });
+    expect(reads).toBe(1);
+  });
+
+  it("does not lend the scopes of one kind of request to the other", async () => {
+    const reader = anApiKey({ id: apiKeyId(2), limits: { ...NO_LIMITS, scopes: ["read"] } });
+    (await stores.keys.insert(reader, () => ok(undefined)))._unsafeUnwrap();
+    expect((await requests.admit(reader.secretSha256, "read")).isOk()).toBe(true);
+    expect((await requests.admit(reader.secretSha256, "write"))._unsafeUnwrapErr().kind).toBe("missing_scope");
+    expect(reads).toBe(1);
+  });
+
+  it("is at most 20,000 keys and tasks", async () => {
+    for (let n = 0; n <= 20_000; n += 1) await requests.admit(key.secretSha256, "read", taskId(n));
+    expect(reads).toBe(20_001);
+    await requests.admit(key.secretSha256, "read", taskId(0));
+    expect(reads).toBe(20_002);
+    await requests.admit(key.secretSha256, "read", taskId(20_000));
+    expect(reads).toBe(20_002);
+  });
+});

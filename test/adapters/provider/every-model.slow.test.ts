@@ -1,0 +1,324 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sharp from "sharp";
+import { describe, expect, it } from "vitest";
+import { aCreationRequest, noon, taskId } from "../../../adapters/contracts/support/builders.js";
+import { errorReply } from "../../../adapters/http/replies/errors.js";
+import { sharpImaging } from "../../../adapters/imaging/sharp-imaging.js";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import { MemoryObjectStorage } from "../../../adapters/memory/memory-object-storage.js";
+import { LocalProvider } from "../../../adapters/provider/local/local-provider.js";
+import { PaintPool } from "../../../adapters/provider/local/paint-pool.js";
+import { ReferenceImages } from "../../../adapters/provider/local/reference-images.js";
+import { PublicFetch } from "../../../adapters/provider/public-fetch.js";
+import { correlationSeed } from "../../../adapters/provider/remote/correlation-seed.js";
+import type { RemoteProvider } from "../../../adapters/provider/remote/remote-provider.js";
+import { referenceImageName } from "../../../domain/images/object-name.js";
+import { type PixelSize, RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../../domain/images/resolution.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
+import { useCases } from "../../support/application.js";
+import type { FakeProvider, UpstreamTask } from "../../support/fake-provider.js";
+import { MODELS, type ModelUnderTest } from "../../support/models-under-test.js";
+import { plain } from "../../support/test-images.js";
+import { anOwner, aWorld } from "../../support/world.js";
+
+/** With everything that a template could take for its own. */
+const PROMPT = 'A lake, "at dusk" – €5 for {prompt}, {references} & $& 湖';
+const SEED = 42;
+const CREDITS = 100;
+
+const PHOTOS = await Promise.all(
+  ["#d01030", "#10d030", "#3010d0"].map(async (colour) => {
+    const bytes = await plain({ widthPixels: 60, heightPixels: 40 }, colour).png().toBuffer();
+    return { bytes, rgb: [...Buffer.from(colour.slice(1), "hex")], sha256: sha256Of(bytes) };
+  }),
+);
+/** Where the photos lie across a panorama, by their number. */
+const DIRECTIONS: readonly (readonly number[])[] = [[], [1 / 2], [1 / 2, 0], [1 / 2, 5 / 6, 1 / 6]];
+const COLOUR_DISTANCE_MAX = 40;
+
+/** Prompt alone, then one to three reference images without and with it. */
+const KINDS = [
+  { images: 0, prompt: PROMPT },
+  ...[1, 2, 3].flatMap((images) => [
+    { images, prompt: undefined },
+    { images, prompt: PROMPT },
+  ]),
+];
+
+type Row = {
+  readonly name: string;
+  readonly fromText: boolean;
+  /** The numbers of reference images that are kept. */
+  readonly images: ReadonlySet<number>;
+  /** What is known of the picture's size before it is made. */
+  readonly sizes: Readonly<Record<Resolution, string>>;
+  readonly seed: string;
+  readonly lost: string;
+};
+const rows = new Map<string, Row>();
+
+describe.each(MODELS)("$name", (model) => {
+  it("gets exactly what a request has, or the request is refused and costs nothing", async () => {
+    const { provider, fake, world, instance, request, close } = await set(model);
+    try {
+      fake.plan = "run";
+      const row = {
+        name: model.name,
+        fromText: false,
+        images: new Set<number>(),
+        sizes: new Map<Resolution, string>(),
+      };
+      const seeds = new Set<string>();
+      let latest: TaskId | undefined;
+      for (const resolution of RESOLUTION_NAMES) {
+        for (const { images, prompt } of KINDS) {
+          const wanted = request(images, prompt, resolution);
+          const owner = await anOwner(world, CREDITS);
+          const before = fake.server.requests.length;
+          const created = await instance.createPanorama(owner, wanted);
+          if (created.isErr()) {
+            const reply = errorReply(created.error);
+            const { error } = JSON.parse(String(reply.body));
+            expect([reply.status, error.code, error.param]).toEqual([400, "invalid_request", "image_urls"]);
+            expect(provider.canMake(wanted).isErr()).toBe(true);
+            expect(await world.ledger.balance(owner)).toBe(CREDITS);
+            expect(await world.tasks.list(owner, 10, undefined)).toEqual([]);
+            expect(fake.server.requests.length).toBe(before);
+            continue;
+          }
+          expect(provider.canMake(wanted).isOk()).toBe(true);
+          const task = fake.tasks.at(-1) as UpstreamTask;
+          const received = await Promise.all(fake.referencesOf(task).map((picture) => photosIn(picture, images)));
+          expect(received.flat()).toEqual([1, 2, 3].slice(0, images));
+          if (prompt !== undefined) expect(fake.promptOf(task)).toContain(prompt);
+          latest = created.value.task.id;
+          seeds.add(seedIn(task, latest));
+          row.sizes.set(resolution, (model.picture?.said ?? ((one) => sizeText(askedOf(fake, one))))(task));
+          if (images === 0) row.fromText = true;
+          else row.images.add(images);
+        }
+      }
+      expect(seeds.size).toBe(1);
+      rows.set(model.name, {
+        ...row,
+        sizes: Object.fromEntries(row.sizes) as Row["sizes"],
+        seed: [...seeds].join(),
+        lost: await searched(provider, fake, latest as TaskId),
+      });
+    } finally {
+      await close();
+    }
+  });
+
+  it.each(RESOLUTION_NAMES)(
+    "gives a panorama of exactly %s, whatever its own size, which is told",
+    async (resolution) => {
+      const { provider, fake, world, instance, request, close } = await set(model);
+      try {
+        const wanted = [3, 2, 1, 0].map((images) => request(images, PROMPT, resolution));
+        const most = wanted.find((one) => provider.canMake(one).isOk()) as CreationRequest;
+        const owner = await anOwner(world, CREDITS);
+        const { id } = (await instance.createPanorama(owner, most))._unsafeUnwrap().task;
+        const native = model.picture?.size ?? askedOf(fake, fake.tasks[0] as UpstreamTask);
+        fake.picture = await pictureOf(native);
+        await world.clock.advance(10_000);
+        await instance.settle();
+        const task = await world.tasks.find(id, owner);
+        if (task?.state !== "succeeded") throw new Error(`The task is ${JSON.stringify(task)}.`);
+        expect(task.nativeSize).toEqual(native);
+        const [measured] = world.reporter.of("picture_measured");
+        expect(measured).toMatchObject({ taskId: id, provider: provider.name, nativeSize: native });
+        const bytes = (await world.storage.read(task.image.imageName))._unsafeUnwrap();
+        expect(await sizeOf(bytes)).toEqual(RESOLUTIONS[resolution]);
+      } finally {
+        await close();
+      }
+    },
+  );
+});
+
+describe("`local`", () => {
+  it("paints every request in the exact size, with all reference images in it", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "every-model-"));
+    const [clock, storage, publicFetch, pool] = [
+      new HandClock(),
+      new MemoryObjectStorage(),
+      new PublicFetch(),
+      new PaintPool(2),
+    ];
+    const references = new ReferenceImages(storage, publicFetch);
+    const settings = { clock, references, pool, folder, publicUrl: "https://p.example", delayMilliseconds: 0 };
+    const provider = new LocalProvider(settings);
+    try {
+      const urls = await hosted(storage);
+      for (const [n, [images, resolution]] of (
+        [
+          [0, "4k"],
+          [1, "2k"],
+          [2, "1k"],
+          [3, "1k"],
+        ] as const
+      ).entries()) {
+        const request = aCreationRequest({ prompt: "a foggy ocean", image_urls: urls.slice(0, images), resolution });
+        const id = (await provider.submit({ taskId: taskId(n), request }))._unsafeUnwrap();
+        await provider.idle();
+        const progress = (await provider.poll(id))._unsafeUnwrap();
+        if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
+        const { bytes } = (await provider.download(progress.temporaryUrl))._unsafeUnwrap();
+        expect(await sizeOf(bytes)).toEqual(RESOLUTIONS[resolution]);
+        expect(await photosOn(Buffer.from(bytes), images)).toEqual([1, 2, 3].slice(0, images));
+        expect((await provider.search(taskId(n)))._unsafeUnwrap()).toBe(id);
+      }
+      const sizes = RESOLUTION_NAMES.map((resolution) => [resolution, sizeText(RESOLUTIONS[resolution])]);
+      rows.set("`local`", {
+        name: "`local`",
+        fromText: true,
+        images: new Set([1, 2, 3]),
+        sizes: Object.fromEntries(sizes) as Row["sizes"],
+        seed: "used",
+        lost: "by our id",
+      });
+    } finally {
+      await Promise.all([pool.close(), publicFetch.close()]);
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+it("PROVIDERS.md has the table of what was seen (after a change: vitest run THIS_FILE --update)", async () => {
+  expect([...rows.keys()]).toEqual([...MODELS.map(({ name }) => name), "`local`"]);
+  const document = await readFile("PROVIDERS.md", "utf8");
+  const parts = /^(.*<!-- what every model keeps, written by a test -->\n).*(<!-- end -->\n.*)$/s.exec(document);
+  if (parts === null) throw new Error("PROVIDERS.md does not have the two marks of the table.");
+  const [, before, after] = parts;
+  const head = ["model", "text alone", "reference images", ...RESOLUTION_NAMES, "`seed`", "a lost submission"];
+  const table = [head, head.map(() => "---"), ...[...rows.values()].map(cellsOf)];
+  const lines = table.map((cells) =>
+    `| ${cells.join(" | ")} |`.replaceAll("| ---", "|---").replaceAll("--- |", "---|"),
+  );
+  await expect([before, ...lines.map((line) => `${line}\n`), after].join("")).toMatchFileSnapshot(
+    "../../../PROVIDERS.md",
+  );
+});
+
+const cellsOf = ({ name, fromText, images, sizes, seed, lost }: Row): readonly string[] => {
+  const counts = [...(fromText ? [0] : []), ...images];
+  const [fewest, most] = [Math.min(...counts), Math.max(...counts)];
+  const text = fewest === most ? (most === 0 ? "none" : `${most}`) : `${fewest} to ${most}`;
+  return [name, fromText ? "yes" : "no", text, ...RESOLUTION_NAMES.map((one) => sizes[one]), seed, lost];
+};
+
+/** The application with one model, and requests for it. */
+const set = async (model: ModelUnderTest) => {
+  const world = aWorld();
+  const { clock, storage } = world;
+  const remote = await model.start({
+    clock,
+    storage,
+    // All requests are started at once. A large canvas takes seconds on a busy machine.
+    concurrencyMax: 1_000,
+    submitTimeoutMilliseconds: 120_000,
+  });
+  expect((await remote.provider.check()).isOk()).toBe(true);
+  const urls = await hosted(storage);
+  return {
+    ...remote,
+    world,
+    instance: useCases({ ...world, provider: remote.provider, imaging: sharpImaging() }),
+    request: (images: number, prompt: string | undefined, resolution: Resolution) =>
+      aCreationRequest({ prompt, image_urls: urls.slice(0, images), resolution, seed: SEED }),
+  };
+};
+
+/** Stores the photos, and resolves to their URLs. */
+const hosted = (storage: MemoryObjectStorage): Promise<string[]> =>
+  Promise.all(
+    PHOTOS.map(async ({ bytes, sha256 }) => {
+      const name = referenceImageName(sha256, "image/png");
+      await storage.put(name, bytes, "image/png");
+      return storage.urlOf(name);
+    }),
+  );
+
+function sha256Of(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** The numbers of the photos that a reference image is or shows; `given`: how many photos the request has. */
+const photosIn = async (reference: unknown, given: number): Promise<number[]> => {
+  const whole = PHOTOS.findIndex(
+    ({ bytes, sha256 }) =>
+      reference === `data:image/png;base64,${bytes.toString("base64")}` ||
+      // An uploaded file has the hash of its bytes in its name.
+      JSON.stringify(reference).includes(sha256),
+  );
+  if (whole >= 0) return [whole + 1];
+  return photosOn(Buffer.from(String(reference).replace(/^data:image\/[a-z]+;base64,/, ""), "base64"), given);
+};
+
+/** The numbers of the photos that a panorama shows where they belong. */
+const photosOn = async (panorama: Buffer, given: number): Promise<number[]> => {
+  const { widthPixels, heightPixels } = await sizeOf(panorama);
+  const horizon = { left: 0, top: heightPixels / 2, width: widthPixels, height: 1 };
+  const row = await sharp(panorama).extract(horizon).removeAlpha().raw().toBuffer();
+  return (DIRECTIONS[given] ?? []).flatMap((across, index) => {
+    const at = Math.floor(across * widthPixels) * 3;
+    const differences = PHOTOS[index]?.rgb.map((value, channel) => Math.abs(value - (row[at + channel] ?? 0))) ?? [];
+    return Math.max(...differences) <= COLOUR_DISTANCE_MAX ? [index + 1] : [];
+  });
+};
+
+const sizeOf = async (bytes: Uint8Array): Promise<PixelSize> => {
+  const { width, height } = await sharp(bytes).metadata();
+  return { widthPixels: width, heightPixels: height };
+};
+
+const askedOf = (fake: FakeProvider, task: UpstreamTask): PixelSize => {
+  const asked = fake.sizeOf(task);
+  if (asked === undefined) throw new Error("The model is asked for no size; say in MODELS which one it gives.");
+  return { widthPixels: asked.width, heightPixels: asked.height };
+};
+
+const sizeText = ({ widthPixels, heightPixels }: PixelSize): string => `${widthPixels} × ${heightPixels}`;
+
+/** A picture without a seam, dark above and bright below. Each size is drawn once. */
+const pictureOf = async ({ widthPixels, heightPixels }: PixelSize): Promise<Buffer> => {
+  const known = pictures.get(widthPixels);
+  if (known !== undefined) return known;
+  const picture = await sharp(Buffer.of(20, 40, 90, 150, 140, 120), { raw: { width: 1, height: 2, channels: 3 } })
+    .resize(widthPixels, heightPixels, { fit: "fill" })
+    .jpeg()
+    .toBuffer();
+  pictures.set(widthPixels, picture);
+  return picture;
+};
+const pictures = new Map<number, Buffer>();
+
+/** What the task was started with, wherever its seed stands. */
+const seedIn = ({ input }: UpstreamTask, id: TaskId): string => {
+  const seeds: unknown[] = [];
+  JSON.stringify(input, (key, value: unknown) => {
+    if (key === "seed") seeds.push(value);
+    return value;
+  });
+  if (seeds.length === 0) return "no";
+  if (seeds.every((seed) => seed === SEED)) return "used";
+  expect(seeds).toEqual([correlationSeed(id)]);
+  return "our mark";
+};
+
+/** Whether the latest task of a fake whose tasks all run is found, now or when it has ended. */
+const searched = async (provider: RemoteProvider, fake: FakeProvider, id: TaskId): Promise<string> => {
+  const task = fake.tasks.at(-1) as UpstreamTask;
+  const isFound = async () =>
+    (await provider.search(id, noon)).map((found) => found?.includes(task.id)).unwrapOr(false);
+
+  const how = seedIn(task, id) === "our mark" ? "by seed" : "by our id";
+  if (await isFound()) return how;
+  fake.plan = "succeed";
+  return (await isFound()) ? `${how}, when it has ended` : "not found";
+};

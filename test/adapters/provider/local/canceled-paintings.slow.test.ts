@@ -1,0 +1,207 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { err, ok, type Result } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, taskId } from "../../../../adapters/contracts/support/builders.js";
+import { HandClock } from "../../../../adapters/memory/hand-clock.js";
+import { MemoryObjectStorage } from "../../../../adapters/memory/memory-object-storage.js";
+import { LocalProvider } from "../../../../adapters/provider/local/local-provider.js";
+import {
+  type Paint,
+  type PaintingFailed,
+  type PaintOrder,
+  PaintPool,
+} from "../../../../adapters/provider/local/paint-pool.js";
+import { ReferenceImages } from "../../../../adapters/provider/local/reference-images.js";
+import { PublicFetch } from "../../../../adapters/provider/public-fetch.js";
+
+/** Paints nothing: a picture is painted until it is stopped and the test lets it end. */
+class HeldPool extends PaintPool {
+  readonly orders: PaintOrder[] = [];
+  painting = 0;
+  /** Lets pictures that were stopped end. */
+  letEnd = () => {};
+  private readonly mayEnd = new Promise<void>((resolve) => {
+    this.letEnd = resolve;
+  });
+
+  override async run<T>(order: PaintOrder, work: (paint: Paint) => Promise<T>): Promise<Result<T, PaintingFailed>> {
+    this.orders.push(order);
+    this.painting += 1;
+    const stopped: PaintingFailed = { kind: "stopped", reason: "stopped" };
+    try {
+      const paint: Paint = async () => {
+        await new Promise<void>((resolve) => order.signal.addEventListener("abort", () => resolve()));
+        await this.mayEnd;
+        return err(stopped);
+      };
+      return ok(await work(paint));
+    } finally {
+      this.painting -= 1;
+    }
+  }
+}
+
+describe("a canceled generation of the local provider", () => {
+  let folder: string;
+  let clock: HandClock;
+  let pool: HeldPool;
+  let publicFetch: PublicFetch;
+  let provider: LocalProvider;
+  const storage = new MemoryObjectStorage();
+
+  const aProvider = (paintPool: PaintPool, fetching = publicFetch) =>
+    new LocalProvider({
+      clock,
+      references: new ReferenceImages(storage, fetching),
+      pool: paintPool,
+      folder,
+      publicUrl: "https://p.example",
+      delayMilliseconds: 0,
+    });
+  const anOrder = (n = 1, more: Readonly<Record<string, unknown>> = {}) => ({
+    taskId: taskId(n),
+    request: aCreationRequest({ resolution: "4k", prompt: "a foggy ocean", ...more }),
+  });
+  const submitted = async (n = 1): Promise<string> => (await provider.submit(anOrder(n)))._unsafeUnwrap();
+  const files = async () => [await readdir(join(folder, "jobs")), await readdir(join(folder, "results"))];
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "local-provider-"));
+    clock = new HandClock();
+    pool = new HeldPool(1);
+    publicFetch = new PublicFetch();
+    provider = aProvider(pool);
+  });
+  afterEach(async () => {
+    pool.letEnd();
+    await publicFetch.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it("is confirmed when nothing of it is painted any more; until then a poll finds it running", async () => {
+    const id = await submitted();
+    await expect.poll(() => pool.painting).toBe(1);
+    let confirmed = false;
+    const canceling = provider.cancel(id).finally(() => {
+      confirmed = true;
+    });
+    await expect.poll(() => pool.orders[0]?.signal.aborted).toBe(true);
+    expect(await provider.poll(id)).toEqual(ok({ state: "running" }));
+    expect(confirmed).toBe(false);
+    pool.letEnd();
+    expect(await canceling).toEqual(ok("canceled"));
+    expect(pool.painting).toBe(0);
+    expect((await provider.poll(id))._unsafeUnwrap().state).toBe("failed");
+    expect(await files()).toEqual([[], []]);
+  });
+
+  it("is not painted again by a process that starts while its painting stops", async () => {
+    const id = await submitted();
+    const canceling = provider.cancel(id);
+    await expect.poll(() => pool.orders[0]?.signal.aborted).toBe(true);
+    const next = new HeldPool(1);
+    expect((await aProvider(next).poll(id))._unsafeUnwrap().state).toBe("failed");
+    expect(next.orders).toEqual([]);
+    pool.letEnd();
+    await canceling;
+  });
+
+  it("stops in the process that paints it if another one cancels it", async () => {
+    pool.letEnd();
+    const id = await submitted();
+    await expect.poll(() => pool.painting).toBe(1);
+    const other = aProvider(new HeldPool(1));
+    expect(await other.cancel(id)).toEqual(ok("canceled"));
+    await expect.poll(() => pool.painting).toBe(0);
+    await provider.idle();
+    expect(await files()).toEqual([[], []]);
+  });
+
+  it("does not wait for a reference image that does not arrive", async () => {
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const origin = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const fetching = new PublicFetch([origin]);
+    provider = aProvider(pool, fetching);
+    // A customer's URL is https; the exempt origin stands for any host that is slow.
+    const order = anOrder(1);
+    const request = { ...order.request, imageUrls: [`${origin}/a.png`] };
+    const id = (await provider.submit({ ...order, request }))._unsafeUnwrap();
+    await expect.poll(() => pool.painting).toBe(1);
+    const from = performance.now();
+    expect(await provider.cancel(id)).toEqual(ok("canceled"));
+    expect(performance.now() - from).toBeLessThan(5_000); // the time limit of the fetch is 20 s
+    await fetching.close();
+    silent.closeAllConnections();
+    silent.close();
+  });
+
+  it("leaves the paintings of others as they are", async () => {
+    pool.letEnd();
+    const [first, second] = [await submitted(1), await submitted(2)];
+    await expect.poll(() => pool.painting).toBe(2);
+    await provider.cancel(first);
+    expect(pool.painting).toBe(1);
+    expect(await provider.poll(second)).toEqual(ok({ state: "running" }));
+    await provider.cancel(second);
+  });
+});
+
+describe("the paintings of the local provider", () => {
+  let folder: string;
+  const publicFetch = new PublicFetch();
+  const pool = new HeldPool(1);
+  const aProvider = () =>
+    new LocalProvider({
+      clock: new HandClock(),
+      references: new ReferenceImages(new MemoryObjectStorage(), publicFetch),
+      pool,
+      folder,
+      publicUrl: "https://p.example",
+      delayMilliseconds: 0,
+    });
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "local-provider-"));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it("are as many as its place has slots; a submission beyond them is busy, and a poll starts no more", async () => {
+    const [place] = aProvider().places();
+    const max = place?.concurrencyMax ?? 0;
+    expect(max).toBeGreaterThan(5); // more than one account can have
+    const before = aProvider();
+    const request = aCreationRequest({ resolution: "1k", prompt: "a foggy ocean" });
+    const ids: string[] = [];
+    for (let n = 1; n <= max; n += 1) ids.push((await before.submit({ taskId: taskId(n), request }))._unsafeUnwrap());
+    const refused = await before.submit({ taskId: taskId(max + 1), request });
+    expect(refused._unsafeUnwrapErr().kind).toBe("busy");
+    expect(await before.search(taskId(max + 1))).toEqual(ok(undefined));
+
+    // A process that starts with the jobs of several others.
+    const another = aProvider();
+    const order = { taskId: taskId(max + 1), request };
+    ids.push((await another.submit(order))._unsafeUnwrap());
+    pool.orders.length = 0;
+    const next = aProvider();
+    for (const id of ids) expect(await next.poll(id)).toEqual(ok({ state: "running" }));
+    expect(pool.orders).toHaveLength(max);
+    pool.letEnd();
+    for (const id of ids) await Promise.all([before, another, next].map((one) => one.cancel(id)));
+  });
+
+  it("are shared by owner, which a restart keeps; without one each is its own", async () => {
+    const request = aCreationRequest({ resolution: "1k", prompt: "a foggy ocean" });
+    const provider = aProvider();
+    await provider.submit({ taskId: taskId(1), owner: "account", request });
+    await provider.submit({ taskId: taskId(2), request });
+    pool.orders.length = 0;
+    const next = aProvider();
+    for (const n of [1, 2]) await next.poll(`local-${taskId(n)}`);
+    expect(pool.orders.map(({ owner }) => owner)).toEqual(["account", taskId(2)]);
+    for (const one of [provider, next]) for (const n of [1, 2]) await one.cancel(`local-${taskId(n)}`);
+  });
+});

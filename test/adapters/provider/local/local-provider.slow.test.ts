@@ -1,0 +1,427 @@
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ok, type Result } from "neverthrow";
+import sharp from "sharp";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  generationProviderContract,
+  type OrderedOutcome,
+} from "../../../../adapters/contracts/generation-provider-contract.js";
+import { aCreationRequest, taskId } from "../../../../adapters/contracts/support/builders.js";
+import { HandClock } from "../../../../adapters/memory/hand-clock.js";
+import { MemoryObjectStorage } from "../../../../adapters/memory/memory-object-storage.js";
+import { LocalProvider } from "../../../../adapters/provider/local/local-provider.js";
+import {
+  type Paint,
+  type PaintingFailed,
+  type PaintOrder,
+  PaintPool,
+} from "../../../../adapters/provider/local/paint-pool.js";
+import { ReferenceImages } from "../../../../adapters/provider/local/reference-images.js";
+import { PublicFetch } from "../../../../adapters/provider/public-fetch.js";
+import { referenceImageName } from "../../../../domain/images/object-name.js";
+import { bombPng } from "../../../support/test-images.js";
+
+/** Paints each picture once: most tests are about something else, and paint the same one. */
+class RememberingPool extends PaintPool {
+  private readonly painted = new Map<string, Awaited<ReturnType<Paint>>>();
+
+  override run<T>(order: PaintOrder, work: (paint: Paint) => Promise<T>): Promise<Result<T, PaintingFailed>> {
+    return super.run(order, (paint) =>
+      work(async (scene, references) => {
+        if (references.length > 0) return paint(scene, references);
+        const key = JSON.stringify([scene, order.size]);
+        const painted =
+          this.painted.get(key) ?? (await paint(scene, references)).map((pixels) => Uint8Array.from(pixels));
+        if (painted.isOk()) this.painted.set(key, painted);
+        return painted;
+      }),
+    );
+  }
+}
+
+const pool = new PaintPool(2);
+const rememberingPool = new RememberingPool(2);
+const publicFetch = new PublicFetch();
+const storage = new MemoryObjectStorage();
+let folder: string;
+let clock: HandClock;
+let provider: LocalProvider;
+
+const aProvider = (paintPool: PaintPool = rememberingPool): LocalProvider =>
+  new LocalProvider({
+    clock,
+    references: new ReferenceImages(storage, publicFetch),
+    pool: paintPool,
+    folder,
+    publicUrl: "https://p.example",
+    delayMilliseconds: 1500,
+  });
+
+const TRIGGERS: Record<OrderedOutcome, string> = {
+  succeed: "",
+  fail: "test:fail",
+  "be refused": "test:reject",
+  expire: "",
+};
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "local-provider-"));
+  clock = new HandClock();
+  provider = aProvider();
+});
+
+afterEach(async () => {
+  await provider.idle();
+  await rm(folder, { recursive: true });
+});
+
+afterAll(async () => {
+  await Promise.all([pool.close(), rememberingPool.close(), publicFetch.close()]);
+});
+
+generationProviderContract({ describe, it, afterEach }, "LocalProvider", async () => ({
+  provider,
+  searchable: true,
+  order: (n, outcome) => ({
+    taskId: taskId(n),
+    request: aCreationRequest({ resolution: "1k", prompt: `a foggy ocean ${TRIGGERS[outcome]}` }),
+  }),
+  expire: (url) => rm(join(folder, "results", url.slice(url.lastIndexOf("/") + 1))),
+  allEnded: async () => {
+    await provider.idle();
+    await clock.advance(1500);
+  },
+  close: async () => {},
+}));
+
+describe("LocalProvider", () => {
+  const anOrder = (prompt: string | undefined, more: Readonly<Record<string, unknown>> = {}) => ({
+    taskId: taskId(1),
+    request: aCreationRequest({ resolution: "1k", prompt, ...more }),
+  });
+
+  /** Submits, waits for the painting and the delay, and polls. */
+  const outcomeOf = async (order: ReturnType<typeof anOrder>) => {
+    const id = (await provider.submit(order))._unsafeUnwrap();
+    await provider.idle();
+    await clock.advance(1500);
+    return (await provider.poll(id))._unsafeUnwrap();
+  };
+
+  const urlOf = async (order: ReturnType<typeof anOrder>): Promise<string> => {
+    const progress = await outcomeOf(order);
+    if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
+    return progress.temporaryUrl;
+  };
+
+  it.each([
+    ["1k", 1024, 512],
+    ["2k", 2048, 1024],
+  ] as const)("paints a JPEG of exactly the size of %s", async (resolution, width, height) => {
+    const url = await urlOf(anOrder("a foggy ocean", { resolution }));
+    const image = (await provider.download(url))._unsafeUnwrap();
+    expect(image).toMatchObject({ thumbnail: "possible", sourceType: "algorithmicMedia" });
+    expect(await sharp(image.bytes).metadata()).toMatchObject({ format: "jpeg", width, height });
+  });
+
+  it("finds its image by any spelling of the public URL", async () => {
+    const url = await urlOf(anOrder("a foggy ocean"));
+    for (const spelling of [url.replace("p.example", "P.Example:443"), url.replace("p.example", "new.example")]) {
+      expect((await provider.download(spelling)).isOk()).toBe(true);
+    }
+  });
+
+  it("reports a generation as running until it is painted and the delay has passed", async () => {
+    const id = (await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
+    expect((await provider.poll(id))._unsafeUnwrap()).toEqual({ state: "running" });
+    await provider.idle();
+    await clock.advance(1499);
+    expect((await provider.poll(id))._unsafeUnwrap()).toEqual({ state: "running" });
+    await clock.advance(1);
+    expect((await provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
+  });
+
+  it("ends a generation although the clock was set back", async () => {
+    const id = (await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
+    await provider.idle();
+    clock.setBack(3_600_000);
+    expect((await provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
+  });
+
+  it("returns an unguessable temporary URL and serves the image by its name", async () => {
+    const url = await urlOf(anOrder("a foggy ocean"));
+    expect(url).toMatch(/^https:\/\/p\.example\/generations\/[\w-]{22}\.jpg$/);
+    const served = await provider.temporaryImage(url.slice(url.lastIndexOf("/") + 1));
+    expect(served).toEqual((await provider.download(url))._unsafeUnwrap().bytes);
+  });
+
+  it.each(["../jobs/x.json", "nothing.jpg", "", "AAAAAAAAAAAAAAAAAAAAAA.jpg", "AAAAAAAAAAAAAAAAAAAAAA.jpg.failed"])(
+    "has no temporary image named %j",
+    async (name) => {
+      expect(await provider.temporaryImage(name)).toBeUndefined();
+      const gone = await provider.download(`https://p.example/generations/${name}`);
+      expect(gone._unsafeUnwrapErr().kind).toBe("result_gone");
+    },
+  );
+
+  it("starts one generation per task, also with repeated submissions by two processes", async () => {
+    const order = anOrder("a foggy ocean");
+    const other = aProvider();
+    const ids = await Promise.all([provider.submit(order), provider.submit(order), other.submit(order)]);
+    expect(new Set(ids.map((id) => id._unsafeUnwrap())).size).toBe(1);
+    await Promise.all([provider.idle(), other.idle()]);
+    expect(await readdir(join(folder, "jobs"))).toHaveLength(1);
+    expect(await readdir(join(folder, "results"))).toHaveLength(1);
+  });
+
+  it("paints the same picture for the same prompt and seed, and another one for another seed", async () => {
+    provider = aProvider(pool);
+    const pictureOf = async (n: number, seed: number | undefined) => {
+      const request = aCreationRequest({ prompt: "a lake in the mountains", resolution: "1k", seed });
+      const id = (await provider.submit({ taskId: taskId(n), request }))._unsafeUnwrap();
+      await provider.idle();
+      await clock.advance(1500);
+      const progress = (await provider.poll(id))._unsafeUnwrap();
+      if (progress.state !== "succeeded") throw new Error(progress.state);
+      return Buffer.from((await provider.download(progress.temporaryUrl))._unsafeUnwrap().bytes).toString("base64");
+    };
+    const [seven, again, eight, none] = [
+      await pictureOf(1, 7),
+      await pictureOf(2, 7),
+      await pictureOf(3, 8),
+      await pictureOf(4, undefined),
+    ];
+    expect(again === seven).toBe(true);
+    expect(new Set([seven, eight, none]).size).toBe(3);
+  });
+
+  it("finds a generation by its task id", async () => {
+    expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBeUndefined();
+    const id = (await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
+    expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBe(id);
+    expect((await provider.search(taskId(2)))._unsafeUnwrap()).toBeUndefined();
+  });
+
+  it("paints again what a previous process did not finish", async () => {
+    const previousPool = new PaintPool(1);
+    const before = aProvider(previousPool);
+    const id = (await before.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
+    await previousPool.close();
+    await before.idle();
+    expect(await readdir(join(folder, "results"))).toEqual([]);
+
+    await clock.advance(1500);
+    expect((await provider.poll(id))._unsafeUnwrap()).toEqual({ state: "running" });
+    await provider.idle();
+    expect((await provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
+  });
+
+  it("cancels a generation that runs or waits for its delay, and leaves no file of it", async () => {
+    provider = aProvider(pool);
+    for (const painted of [false, true]) {
+      const id = (await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
+      if (painted) await provider.idle();
+      expect(await provider.cancel(id)).toEqual(ok("canceled"));
+      expect(await provider.cancel(id)).toEqual(ok("canceled"));
+      await provider.idle();
+      expect(await readdir(join(folder, "jobs"))).toEqual([]);
+      expect(await readdir(join(folder, "results"))).toEqual([]);
+      expect((await provider.poll(id))._unsafeUnwrap()).toEqual({
+        state: "failed",
+        reason: "the generation does not exist",
+      });
+    }
+  });
+
+  it("is too late to cancel a generation that has ended", async () => {
+    const order = anOrder("a foggy ocean");
+    const url = await urlOf(order);
+    expect(await provider.cancel((await provider.submit(order))._unsafeUnwrap())).toEqual(ok("too_late"));
+    expect((await provider.download(url)).isOk()).toBe(true);
+  });
+
+  it("reports unavailable when a picture cannot be stored, and tries again", async () => {
+    const id = (await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
+    await rm(join(folder, "results"), { recursive: true });
+    await provider.idle();
+    expect((await provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+    await provider.idle();
+  });
+
+  it("reports an unknown generation as failed", async () => {
+    expect((await provider.poll("local-unknown"))._unsafeUnwrap().state).toBe("failed");
+  });
+
+  it("discard removes the job with its prompt and the result", async () => {
+    const url = await urlOf(anOrder("a foggy ocean"));
+    expect(await provider.discard(`local-${taskId(1)}`)).toEqual(ok(undefined));
+    expect([await readdir(join(folder, "jobs")), await readdir(join(folder, "results"))]).toEqual([[], []]);
+    expect(await provider.temporaryImage(url.split("/").at(-1) ?? "")).toBeUndefined();
+  });
+
+  it("removes jobs and results that are older than a day", async () => {
+    const url = await urlOf(anOrder("a foggy ocean"));
+    clock = new HandClock(new Date());
+    provider = aProvider();
+    await provider.clean();
+    expect((await provider.download(url)).isOk()).toBe(true);
+
+    const results = join(folder, "results");
+    await writeFile(join(results, "left-behind.temporary"), "");
+    const old = new Date(clock.now().getTime() - 25 * 60 * 60 * 1000);
+    for (const part of ["jobs", "results"]) {
+      for (const name of await readdir(join(folder, part))) await utimes(join(folder, part, name), old, old);
+    }
+    await provider.clean();
+    expect((await provider.download(url))._unsafeUnwrapErr().kind).toBe("result_gone");
+    expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBeUndefined();
+    expect(await readdir(results)).toEqual([]);
+  });
+
+  describe("a sandbox trigger in the prompt", () => {
+    it.each(["test:reject", "a foggy ocean test:no-id", "TEST:REJECT please", "A foggy ocean (test:reject), please."])(
+      "makes the creation refused: %j",
+      async (prompt) => {
+        expect((await provider.submit(anOrder(prompt)))._unsafeUnwrapErr().kind).toBe("refused");
+        expect((await provider.search(taskId(1)))._unsafeUnwrap()).toBeUndefined();
+      },
+    );
+
+    it("test:fail makes the generation fail", async () => {
+      expect((await outcomeOf(anOrder("a foggy ocean test:fail"))).state).toBe("failed");
+    });
+
+    it.each([
+      ["test:content", "content_refused"],
+      ["test:reference", "reference_unusable"],
+      ["test:unreachable", "reference_unreachable"],
+      ["test:timeout", "deadline_passed"],
+      ["test:queue-timeout", "never_started"],
+      ["test:unavailable", "provider_unavailable"],
+    ])("%s makes the generation fail with the cause %s", async (trigger, cause) => {
+      expect(await outcomeOf(anOrder(`a foggy ocean ${trigger}`))).toMatchObject({ state: "failed", cause });
+    });
+
+    it("reads a failure that version 2.0 has stored, whose text is the reason", async () => {
+      await outcomeOf(anOrder("a foggy ocean test:content"));
+      const results = join(folder, "results");
+      const [name = ""] = await readdir(results);
+      await writeFile(join(results, name), "the paint thread crashed");
+      expect((await provider.poll(`local-${taskId(1)}`))._unsafeUnwrap()).toEqual({
+        state: "failed",
+        reason: "the paint thread crashed",
+      });
+    });
+
+    it("test:slow makes the generation take a minute", async () => {
+      expect((await outcomeOf(anOrder("a foggy ocean test:slow"))).state).toBe("running");
+      await clock.advance(58_499);
+      expect((await provider.poll(`local-${taskId(1)}`))._unsafeUnwrap().state).toBe("running");
+      await clock.advance(1);
+      expect((await provider.poll(`local-${taskId(1)}`))._unsafeUnwrap().state).toBe("succeeded");
+    });
+
+    it.each([
+      ["test:expired", "expired"],
+      ["test:storage-fail", "failed"],
+    ])("%s makes a good image that must end with the storage status %s", async (trigger, ends) => {
+      const url = await urlOf(anOrder(`a foggy ocean ${trigger}`));
+      const image = (await provider.download(url))._unsafeUnwrap();
+      expect(image.ends).toBe(ends);
+      expect((await sharp(image.bytes).metadata()).width).toBe(1024);
+    });
+
+    it("test:expired makes the temporary URL expire at once for everybody else", async () => {
+      const url = await urlOf(anOrder("a foggy ocean test:expired"));
+      expect(await provider.temporaryImage(url.slice(url.lastIndexOf("/") + 1))).toBeUndefined();
+    });
+
+    it("test:no-thumb makes the thumbnail unavailable, with a good image", async () => {
+      const url = await urlOf(anOrder("a foggy ocean test:no-thumb"));
+      const image = (await provider.download(url))._unsafeUnwrap();
+      expect(image.thumbnail).toBe("unavailable");
+      expect((await sharp(image.bytes).metadata()).width).toBe(1024);
+    });
+
+    it("must be a whole word: test:failure and contest:fail have no effect", async () => {
+      expect((await outcomeOf(anOrder("contest:fail test:failure"))).state).toBe("succeeded");
+    });
+  });
+
+  describe("a reference image", () => {
+    const stored = async (bytes: Uint8Array): Promise<string> => {
+      const name = referenceImageName("ab".repeat(32), "image/png");
+      storage.objects.delete(name);
+      await storage.put(name, bytes, "image/png");
+      return storage.urlOf(name);
+    };
+
+    const aSquare = (background: string): Promise<Buffer> =>
+      sharp({ create: { width: 300, height: 300, channels: 3, background } })
+        .png()
+        .toBuffer();
+
+    it("in our own storage is read from there and appears in the middle of the picture", async () => {
+      const imageUrls = [await stored(await aSquare("#d01030"))];
+      const url = await urlOf(anOrder(undefined, { image_urls: imageUrls }));
+      const { bytes } = (await provider.download(url))._unsafeUnwrap();
+      const middle = await sharp(bytes).extract({ left: 508, top: 252, width: 8, height: 8 }).raw().toBuffer();
+      expect(middle[0]).toBeGreaterThan(190);
+      expect(middle[1]).toBeLessThan(40);
+    });
+
+    it.each([
+      ["is not on a public address", "reference_unreachable", async () => "https://127.0.0.1/a.png"],
+      [
+        "is not in the storage",
+        "reference_unreachable",
+        async () => storage.urlOf(referenceImageName("cd".repeat(32), "image/png")),
+      ],
+      ["is not an image", "reference_unusable", async () => stored(Buffer.from("<svg/>"))],
+      ["is cut off", "reference_unusable", async () => stored((await aSquare("#808080")).subarray(0, 100))],
+    ])("that %s fails the generation as %s", async (_, cause, imageUrl) => {
+      const good = referenceImageName("ef".repeat(32), "image/png");
+      await storage.put(good, await aSquare("#d01030"), "image/png");
+      const imageUrls = [storage.urlOf(good), await imageUrl()];
+      expect(await outcomeOf(anOrder("a foggy ocean", { image_urls: imageUrls }))).toEqual({
+        state: "failed",
+        reason: expect.stringContaining("reference image"),
+        cause,
+        imageIndex: 1,
+      });
+    });
+
+    it("that is a decompression bomb fails the generation without being decoded", async () => {
+      const imageUrls = [await stored(bombPng({ widthPixels: 12_001, heightPixels: 10_000 }))];
+      expect((await outcomeOf(anOrder("a foggy ocean", { image_urls: imageUrls }))).state).toBe("failed");
+    });
+  });
+
+  it("has no prompt in file names and leaves no temporary files", async () => {
+    await outcomeOf(anOrder("a foggy ocean"));
+    const [job] = await readdir(join(folder, "jobs"));
+    expect(job).toBe(`${taskId(1)}.json`);
+    expect(JSON.parse(await readFile(join(folder, "jobs", job!), "utf8"))).toMatchObject({ prompt: "a foggy ocean" });
+    expect((await readdir(join(folder, "results"))).filter((name) => name.endsWith(".temporary"))).toEqual([]);
+  });
+
+  describe("when the disk fails", () => {
+    it("reports submissions as unknown, and polls and searches as unavailable", async () => {
+      await provider.clean(); // the folder is there now
+      await rm(join(folder, "jobs"), { recursive: true });
+      await writeFile(join(folder, "jobs"), "not a folder");
+      expect((await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrapErr().kind).toBe("unknown");
+      expect((await provider.poll("local-pan_1"))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+      expect((await provider.search(taskId(1)))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+    });
+
+    it("reports a generation whose file is damaged as unavailable", async () => {
+      const id = (await provider.submit(anOrder("a foggy ocean")))._unsafeUnwrap();
+      const [name = ""] = await readdir(join(folder, "jobs"));
+      await writeFile(join(folder, "jobs", name), "{");
+      expect((await provider.poll(id))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+    });
+  });
+});

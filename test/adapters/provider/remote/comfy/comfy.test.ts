@@ -1,0 +1,291 @@
+import { err, ok } from "neverthrow";
+import { afterEach, describe, expect, it } from "vitest";
+import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/support/builders.js";
+import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
+import { comfy as dialectOf, idempotencyKeyOf } from "../../../../../adapters/provider/remote/comfy/comfy.js";
+import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
+import { leadingPrompt } from "../../../../../adapters/provider/remote/leading-prompt.js";
+import { namedWorkflow } from "../../../../../adapters/provider/remote/workflows/bundled-workflows.js";
+import { referenceImageName } from "../../../../../domain/images/object-name.js";
+import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
+import type { FakeComfy } from "../../../../support/fake-comfy.js";
+import { FAULTS, refuses } from "../../../../support/faulty-server.js";
+import { COMFYUI_WORKFLOW, startComfy } from "../../../../support/providers-under-test.js";
+import { plain } from "../../../../support/test-images.js";
+
+remoteProviderContract("Comfy API v2", startComfy, {
+  callsPerSecond: 10,
+  concurrencyMax: 1,
+  pauseSeconds: 10,
+  searchable: false,
+  cancels: true,
+  // Images are uploaded as bytes; see below.
+  textOnly: true,
+  resultsNeedKey: true,
+});
+
+const order = (n: number, body: Readonly<Record<string, unknown>> = {}) => ({
+  taskId: taskId(n),
+  request: aCreationRequest(body),
+});
+
+const envelope = (code: string, details?: object) => ({ error: { code, message: "No: a secret lake", details } });
+
+describe("comfy dialect", () => {
+  let comfy: Awaited<ReturnType<typeof startComfy>>;
+  let warnings: string[];
+  const started = async (...[overrides, workflow]: Parameters<typeof startComfy>) => {
+    warnings = [];
+    comfy = await startComfy({ warn: (message) => warnings.push(message), ...overrides }, workflow);
+    return comfy;
+  };
+  afterEach(() => comfy.close());
+
+  const theTask = ({ tasks }: FakeComfy) => {
+    const [task] = tasks;
+    if (task === undefined) throw new Error("Nothing was started.");
+    return task;
+  };
+  const creationsOf = ({ server }: FakeComfy) =>
+    server.requests.filter(({ method, path }) => method === "POST" && path.endsWith("/api/v2/jobs"));
+
+  /** Hosted pictures, which differ. */
+  const pictures = async (storage: MemoryObjectStorage, count: number): Promise<string[]> => {
+    const urls: string[] = [];
+    for (let n = 1; n <= count; n += 1) {
+      const name = referenceImageName(`${n}`.repeat(64), "image/png");
+      const picture = await plain({ widthPixels: 30 + n, heightPixels: 20 })
+        .png()
+        .toBuffer();
+      await storage.put(name, picture, "image/png");
+      urls.push(storage.urlOf(name));
+    }
+    return urls;
+  };
+
+  describe("creation", () => {
+    it("sends the workflow in a closed body, with a bearer token and a key of its own for each submission", async () => {
+      const { provider, fake } = await started();
+      for (const submission of [undefined, 0, 1]) {
+        await provider.submit({ ...order(submission === 0 ? 2 : 1, { resolution: "4k" }), submission });
+      }
+      const sent = creationsOf(fake);
+      expect(sent.map(({ headers }) => headers.authorization)).toEqual(Array(3).fill("Bearer comfyui-secret"));
+      expect(sent.map(({ body }) => Object.keys(body as object))).toEqual(Array(3).fill(["workflow"]));
+      expect(sent[0]?.body).toMatchObject({ workflow: { "5": { inputs: { seed: correlationSeed(taskId(1)) } } } });
+      expect(fake.sizeOf(theTask(fake))).toEqual({ width: 2048, height: 1024 });
+      const keys = sent.map(({ headers }) => headers["idempotency-key"]);
+      expect(keys).toEqual([order(1), order(2), { ...order(1), submission: 1 }].map(idempotencyKeyOf));
+      expect(new Set(keys).size).toBe(3);
+      for (const key of keys) {
+        expect(key).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+      }
+    });
+
+    it("needs no token for a proxy of one's own", async () => {
+      const { provider, fake } = await started({ apiKey: "" });
+      expect((await provider.submit(order(1))).isOk()).toBe(true);
+      expect(creationsOf(fake)[0]?.headers).not.toHaveProperty("authorization");
+    });
+
+    it("that is sent again with the same key is unknown: it runs once, and cannot be found", async () => {
+      const { provider, fake } = await started();
+      fake.faults.creates.push(FAULTS.cutAfter);
+      expect((await provider.submit(order(1)))._unsafeUnwrapErr().kind).toBe("unknown");
+      const repeated = await provider.submit(order(1));
+      expect(repeated._unsafeUnwrapErr()).toEqual({
+        kind: "unknown",
+        reason: "status 422: the provider rejects the request as invalid",
+      });
+      expect(fake.tasks).toHaveLength(1);
+      const reason = "comfy has no list of tasks to search";
+      expect(await provider.search(taskId(1), noon)).toEqual(err({ kind: "provider_unavailable", reason }));
+      expect(warnings).toEqual([]);
+    });
+
+    it("can be sent again with the same key after a refusal for certain", async () => {
+      const { provider, fake } = await started();
+      fake.limits.everyThirdCreation = true;
+      for (const n of [1, 2]) await provider.submit(order(n));
+      expect((await provider.submit(order(3)))._unsafeUnwrapErr().kind).toBe("busy");
+      expect((await provider.submit(order(3))).isOk()).toBe(true);
+    });
+
+    it.each<[string, number, string, object | undefined]>([
+      [
+        "comfy refuses creations: COMFY_WORKFLOW: it has no such nodes, files or inputs in KSampler (invalid_workflow).",
+        422,
+        "invalid_workflow",
+        { node_errors: { "5": [{ field: "model", reason: "missing_input" }], other: [] } },
+      ],
+      [
+        "comfy refuses creations: it does not know a reference image that was uploaded just before.",
+        422,
+        "missing_asset",
+        undefined,
+      ],
+      [
+        "comfy refuses creations: COMFY_BASE_URL: the deployment is stopped; start it, or set another one.",
+        422,
+        "deployment_stopped",
+        undefined,
+      ],
+      ["comfy refuses creations: it does not understand the creation (invalid_request).", 400, "invalid_request", {}],
+    ])("warns the operator: %s", async (warning, status, code, details) => {
+      const { provider, fake } = await started();
+      fake.faults.creates.push(refuses(status, {}, envelope(code, details)));
+      const { kind, cause } = (await provider.submit(order(1)))._unsafeUnwrapErr();
+      expect({ kind, cause }).toEqual({ kind: "refused", cause: undefined });
+      expect(warnings).toEqual([warning]);
+    });
+
+    it("warns the operator of a workflow that the provider cannot run", async () => {
+      const withOther = { ...COMFYUI_WORKFLOW, "6": { class_type: "LoraStack", inputs: {} } };
+      const { provider } = await started({}, withOther);
+      expect((await provider.submit(order(1)))._unsafeUnwrapErr().kind).toBe("refused");
+      expect(warnings).toEqual([expect.stringContaining("no such nodes, files or inputs in LoraStack")]);
+    });
+
+    it("is refused without a warning when no credits are left, and busy when the queue is full", async () => {
+      const { provider, fake } = await started();
+      fake.faults.creates.push(
+        refuses(402, {}, envelope("insufficient_credits")),
+        refuses(429, { "retry-after": "7" }, envelope("queue_full")),
+        refuses(429, { "retry-after": "7" }, envelope("deployment_not_ready")),
+      );
+      const failures = [];
+      for (const n of [1, 2, 3]) failures.push((await provider.submit(order(n)))._unsafeUnwrapErr());
+      expect(failures.map(({ kind }) => kind)).toEqual(["refused", "busy", "busy"]);
+      expect(failures[0]?.reason).toBe("status 402: no credit or quota is left with the provider");
+      expect(warnings).toEqual([]);
+    });
+
+    it("that the content rules refuse is the customer's to change", async () => {
+      const { provider, fake } = await started();
+      fake.faults.creates.push(refuses(422, {}, envelope("content_policy_violation")));
+      expect((await provider.submit(order(1)))._unsafeUnwrapErr()).toMatchObject({
+        kind: "refused",
+        cause: "content_refused",
+      });
+      expect(warnings).toEqual([]);
+    });
+  });
+
+  describe("reference images", () => {
+    it.each([0, 1, 2, 3])("%i of them are uploaded and put into the bundled workflow, each once", async (count) => {
+      const storage = new MemoryObjectStorage();
+      const { provider, fake } = await started({ storage }, "qwen-image-edit");
+      expect(provider.name).toBe("comfy:qwen-image-edit");
+      const wanted = order(1, { prompt: "a lake", image_urls: await pictures(storage, count) });
+      expect(provider.canMake(wanted.request)).toEqual(ok(undefined));
+      expect((await provider.submit(wanted)).isOk()).toBe(true);
+      expect(fake.assets).toHaveLength(count);
+      for (const asset of fake.assets) {
+        expect(asset).toMatchObject({ contentType: "image/png", expiresIn: 86_400 });
+        expect(asset.filePath).toMatch(/^[0-9a-f]{64}\.png$/);
+      }
+      const task = theTask(fake);
+      expect(fake.referencesOf(task)).toEqual(fake.assets);
+      expect(fake.promptOf(task)).toBe(leadingPrompt(wanted.request));
+      const { "6": encode } = task.input.workflow as Record<string, { inputs: object }>;
+      expect(Object.keys(encode?.inputs ?? {})).toEqual(
+        ["clip", "vae", "prompt", "image1", "image2", "image3"].slice(0, 3 + count),
+      );
+    });
+
+    it("are uploaded again for another task, although the provider has their bytes", async () => {
+      const storage = new MemoryObjectStorage();
+      const { provider, fake } = await started({ storage }, "qwen-image-edit");
+      const image_urls = await pictures(storage, 1);
+      for (const n of [1, 2]) expect((await provider.submit(order(n, { image_urls }))).isOk()).toBe(true);
+      expect(new Set(fake.assets.map(({ hash }) => hash)).size).toBe(1);
+      expect(fake.tasks).toHaveLength(2);
+    });
+
+    it.each([
+      [422, { kind: "refused", cause: "reference_unusable", imageIndex: 0 }],
+      [413, { kind: "refused", cause: "reference_unusable", imageIndex: 0 }],
+      [402, { kind: "refused" }],
+      [500, { kind: "refused" }],
+      [429, { kind: "busy" }],
+    ])("that are answered with %i start nothing", async (status, expected) => {
+      const storage = new MemoryObjectStorage();
+      const { provider, fake } = await started({ storage }, "qwen-image-edit");
+      fake.uploadFaults.push(refuses(status));
+      const failure = await provider.submit(order(1, { image_urls: await pictures(storage, 1) }));
+      expect(failure._unsafeUnwrapErr()).toEqual({
+        ...expected,
+        reason: expect.stringContaining(`the upload of a reference image: status ${status}`),
+      });
+      expect(creationsOf(fake)).toEqual([]);
+    });
+
+    it("that are none start nothing, and upload nothing", async () => {
+      const storage = new MemoryObjectStorage();
+      const { provider, fake } = await started({ storage }, "qwen-image-edit");
+      const name = referenceImageName("ab".repeat(32), "image/png");
+      await storage.put(name, Buffer.from("<html>"), "image/png");
+      const failure = await provider.submit(order(1, { image_urls: [storage.urlOf(name)] }));
+      expect(failure._unsafeUnwrapErr()).toEqual({
+        kind: "refused",
+        cause: "reference_unusable",
+        imageIndex: 0,
+        reason: "a reference image is not a JPEG, PNG or WebP",
+      });
+      expect(fake.server.requests).toEqual([]);
+    });
+  });
+
+  it("downloads a result behind its redirect", async () => {
+    const { provider, fake } = await started();
+    const id = (await provider.submit(order(1)))._unsafeUnwrap();
+    const url = `${fake.server.url}/api/v2/assets/image-of-${id}/content`;
+    expect(await provider.poll(id)).toEqual(ok({ state: "succeeded", temporaryUrl: url }));
+    expect((await provider.download(url, id)).isOk()).toBe(true);
+    expect(fake.server.requests.at(-1)?.path).toBe(fake.signedPath);
+  });
+
+  it.each([
+    ["/deployment/dep-1/api/v2/assets/7/content", "https://gateway.example/deployment/dep-1/api/v2/assets/7/content"],
+    ["https://signed.example/7.png?s=1", "https://signed.example/7.png?s=1"],
+  ])("resolves the link %s against the host, and prefers a saved image to a preview", async (url, temporaryUrl) => {
+    await started();
+    const nodes = { ...COMFYUI_WORKFLOW, "8": { class_type: "PreviewImage", inputs: {} } };
+    const dialect = dialectOf({
+      baseUrl: "https://gateway.example/deployment/dep-1",
+      apiKey: "key",
+      workflow: namedWorkflow(nodes),
+    });
+    const image = (node_id: string, at: string) => ({ node_id, type: "image", url: at });
+    const job = { status: "succeeded", outputs: [image("8", "/preview.png"), image("9", url)], error: null };
+    expect(await dialect.reportOf(job, "1", comfy.read)).toEqual(ok({ state: "succeeded", temporaryUrl }));
+  });
+
+  it("waits a minute for the image of a job that has succeeded without one", async () => {
+    const { provider, fake } = await started();
+    fake.plan = "succeed without image";
+    const id = (await provider.submit(order(1)))._unsafeUnwrap();
+    expect(await provider.poll(id)).toEqual(ok({ state: "running" }));
+  });
+
+  it("reports a job that is being canceled as running, and one that was canceled as failed", async () => {
+    const { provider, fake } = await started();
+    fake.plan = "run";
+    const id = (await provider.submit(order(1)))._unsafeUnwrap();
+    fake.readsUntilCanceled = 1;
+    await fetch(`${fake.baseUrl}/api/v2/jobs/${id}/cancel`, {
+      method: "POST",
+      headers: { authorization: "Bearer comfyui-secret" },
+    });
+    expect(await provider.poll(id)).toEqual(ok({ state: "running" }));
+    const reason = "the provider ended it as canceled";
+    expect(await provider.poll(id)).toEqual(ok({ state: "failed", reason }));
+  });
+
+  it("says at the start that there is no Comfy API v2 at the URL", async () => {
+    const { provider, fake } = await started();
+    fake.faults.checks.push(refuses(404, {}, { detail: "Not Found" }));
+    const reason = "COMFY_BASE_URL: there is no Comfy API v2 below this URL; leave out /api";
+    expect(await provider.check()).toEqual(err({ kind: "misconfigured", reason }));
+  });
+});

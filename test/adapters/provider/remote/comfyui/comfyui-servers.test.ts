@@ -1,0 +1,128 @@
+import { err, ok } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/support/builders.js";
+import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
+import { promptIdOf } from "../../../../../adapters/provider/remote/comfyui/comfyui.js";
+import { FAULTS, refuses } from "../../../../support/faulty-server.js";
+import { startComfyuiServers } from "../../../../support/providers-under-test.js";
+
+const order = (n: number, body: Readonly<Record<string, unknown>> = {}) => ({
+  taskId: taskId(n),
+  request: aCreationRequest(body),
+});
+
+describe("ComfyuiServers", () => {
+  let clock: HandClock;
+  let both: Awaited<ReturnType<typeof startComfyuiServers>>;
+  beforeEach(async () => {
+    clock = new HandClock();
+    both = await startComfyuiServers({ clock });
+  });
+  afterEach(() => both.close());
+
+  const started = () => both.fakes.map(({ tasks }) => tasks.length);
+
+  const names = () => both.fakes.map(({ baseUrl }) => `${new URL(baseUrl).host}/api`);
+
+  it("has one place for each server, with the limit of a server or that of the setting", async () => {
+    const limits = (provider: typeof both.provider) => provider.places().map(({ concurrencyMax }) => concurrencyMax);
+    expect(both.provider.places().map(({ name }) => name)).toEqual(names());
+    expect(limits(both.provider)).toEqual([1, 1]);
+    const other = await startComfyuiServers({ concurrencyMax: 7 });
+    expect(limits(other.provider)).toEqual([7, 7]);
+    await other.close();
+  });
+
+  it("sends a creation to the server with the shortest queue, and two at once to the servers of their places", async () => {
+    for (const fake of both.fakes) fake.plan = "run";
+    const [one, two] = names();
+    const changePlace = async () => false;
+    await Promise.all([
+      both.provider.submit({ ...order(1), place: two, changePlace }),
+      both.provider.submit({ ...order(2), place: one, changePlace }),
+    ]);
+    expect(started()).toEqual([1, 1]);
+    const [first] = both.fakes;
+    first.foreignPrompts = 2;
+    expect((await both.provider.submit(order(3))).isOk()).toBe(true);
+    expect(started()).toEqual([1, 2]);
+  });
+
+  it("moves to the slot of the server with the shortest queue, and stays where it is if that has none", async () => {
+    for (const fake of both.fakes) fake.plan = "run";
+    const [one, two] = names();
+    both.fakes[0].foreignPrompts = 2;
+    const moves: string[] = [];
+    const submit = (n: number, moved: boolean) =>
+      both.provider.submit({
+        ...order(n),
+        place: one,
+        changePlace: async ({ name }) => {
+          moves.push(name);
+          return moved;
+        },
+      });
+    expect((await submit(1, false)).isOk()).toBe(true);
+    expect(started()).toEqual([1, 0]);
+    expect((await submit(2, true)).isOk()).toBe(true);
+    expect(started()).toEqual([1, 1]);
+    expect(moves).toEqual([two, two]);
+  });
+
+  it("shows a server that is down as a place that takes nothing", async () => {
+    const [first] = both.fakes;
+    await first.close();
+    for (let n = 1; n <= 9; n += 1) await both.provider.submit(order(n));
+    expect(both.provider.places().map(({ readiness }) => readiness)).toEqual(["down", "ready"]);
+  });
+
+  it("polls, finds and downloads at the server that has the task", async () => {
+    both.fakes[0].foreignPrompts = 1;
+    const id = (await both.provider.submit(order(1)))._unsafeUnwrap();
+    expect(id).toBe(`${new URL(both.fakes[1].baseUrl).host}/api:${promptIdOf(taskId(1))}`);
+    expect(await both.provider.search(taskId(1), noon)).toEqual(ok(id));
+    const progress = (await both.provider.poll(id))._unsafeUnwrap();
+    if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
+    expect((await both.provider.download(progress.temporaryUrl, id)).isOk()).toBe(true);
+  });
+
+  it("sends nothing to a server that is down, and refuses when all are", async () => {
+    const [first, second] = both.fakes;
+    first.faults.lists.push(...Array.from({ length: 3 }, () => FAULTS.cutBefore));
+    for (const n of [1, 2]) expect((await both.provider.submit(order(n))).isOk()).toBe(true);
+    expect(started()).toEqual([0, 2]);
+    second.faults.lists.push(FAULTS.failsBefore);
+    const refused = { kind: "refused", reason: "no ComfyUI server answers", cause: "provider_unavailable" };
+    expect(await both.provider.submit(order(3))).toEqual(err(refused));
+  });
+
+  it("is busy, and does not refuse, while all servers are paused", async () => {
+    for (const fake of both.fakes) fake.faults.lists.push(refuses(429, { "retry-after": "20" }));
+    const busy = { kind: "busy", reason: "no ComfyUI server answers" };
+    expect(await both.provider.submit(order(1))).toEqual(err(busy));
+    expect(await both.provider.submit(order(1))).toEqual(err(busy));
+    await clock.advance(20_000);
+    expect((await both.provider.submit(order(1))).isOk()).toBe(true);
+  });
+
+  it("asks the next server after a refusal, and none after an unclear answer", async () => {
+    const [first, second] = both.fakes;
+    first.faults.creates.push(refuses(400));
+    expect((await both.provider.submit(order(1))).isOk()).toBe(true);
+    expect(started()).toEqual([0, 1]);
+    second.plan = "run";
+    second.foreignPrompts = 1;
+    first.faults.creates.push(FAULTS.cutAfter);
+    expect((await both.provider.submit(order(2)))._unsafeUnwrapErr().kind).toBe("unknown");
+    expect(started()).toEqual([1, 1]);
+  });
+
+  it("does not wait for a server that is silent", async () => {
+    both.fakes[0].faults.lists.push(FAULTS.noAnswerAfter);
+    const submitted = both.provider.submit(order(1));
+    await expect.poll(() => clock.sleeping, { interval: 5 }).toBe(1);
+    await clock.advance(2_000);
+    expect((await submitted).isOk()).toBe(true);
+    expect(started()).toEqual([0, 1]);
+  });
+});

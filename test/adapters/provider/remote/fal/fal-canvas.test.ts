@@ -1,0 +1,103 @@
+import sharp from "sharp";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { aCreationRequest, taskId } from "../../../../../adapters/contracts/support/builders.js";
+import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
+import type { FalModelOptions } from "../../../../../adapters/provider/remote/fal/fal-choice.js";
+import { leadingPrompt } from "../../../../../adapters/provider/remote/leading-prompt.js";
+import { referenceImageName } from "../../../../../domain/images/object-name.js";
+import { startFal } from "../../../../support/providers-under-test.js";
+import { plain } from "../../../../support/test-images.js";
+
+const COLOURS = ["#d01030", "#10d030", "#3010d0"];
+const FILL = { model: "fal-ai/flux-2/lora", editModel: "fal-ai/flux-pro/v1/fill", references: "canvas" } as const;
+
+let storage: MemoryObjectStorage;
+let remote: Awaited<ReturnType<typeof startFal>>;
+beforeEach(() => {
+  storage = new MemoryObjectStorage();
+});
+afterEach(() => remote.close());
+
+/** The URL of a picture that this service hosts. */
+const hosted = async (colour: string, widthPixels = 30, heightPixels = 20): Promise<string> => {
+  const bytes = await plain({ widthPixels, heightPixels }, colour).png().toBuffer();
+  const name = referenceImageName(colour.slice(1).padEnd(64, "a"), "image/png");
+  await storage.put(name, bytes, "image/png");
+  return storage.urlOf(name);
+};
+
+const submit = async (options: FalModelOptions, urls: readonly string[]) => {
+  remote = await startFal({ storage }, options);
+  expect((await remote.provider.check()).isOk()).toBe(true);
+  const request = aCreationRequest({ prompt: "a lake", image_urls: [...urls], resolution: "1k" });
+  expect(remote.provider.canMake(request).isOk()).toBe(true);
+  return { request, submitted: await remote.provider.submit({ taskId: taskId(1), request }) };
+};
+
+/** The input of the only task. */
+const sent = () => {
+  const [task, ...others] = remote.fake.tasks;
+  if (task === undefined || others.length > 0) throw new Error("There is not one task.");
+  return task.input;
+};
+
+/** Width, height, channels and the pixels at these parts of the width, at the horizon. */
+const pictureIn = async (uri: unknown, ...across: number[]) => {
+  const bytes = Buffer.from(String(uri).replace("data:image/png;base64,", ""), "base64");
+  const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
+  const { width, height, channels } = info;
+  const at = (part: number) => (Math.floor(height / 2) * width + Math.floor(part * width)) * channels;
+  return {
+    size: [width, height, channels],
+    pixels: across.map((part) => `#${data.subarray(at(part), at(part) + channels).toString("hex")}`),
+  };
+};
+
+it("gives a model with a mask all photos in one picture of the asked size, and the mask that keeps them", async () => {
+  const { request, submitted } = await submit(
+    { model: "gpt-image-2", references: "canvas" },
+    await Promise.all(COLOURS.map((colour) => hosted(colour))),
+  );
+  const { prompt, image_urls, mask_url, image_size } = sent();
+  expect(prompt).toBe(leadingPrompt(request, undefined, "canvas"));
+  expect(image_size).toEqual({ width: 1152, height: 576 });
+  expect(image_urls).toHaveLength(1);
+  const directions = [1 / 2, 5 / 6, 1 / 6];
+  const canvas = await pictureIn((image_urls as unknown[])[0], ...directions);
+  expect(canvas).toEqual({ size: [1152, 576, 3], pixels: COLOURS });
+  const mask = await pictureIn(mask_url, ...directions, 1 / 3);
+  const [kept, painted] = ["#000000ff", "#ffffff00"];
+  expect(mask).toEqual({ size: [1152, 576, 4], pixels: [kept, kept, kept, painted] });
+  expect((await remote.provider.poll(submitted._unsafeUnwrap()))._unsafeUnwrap().state).toBe("succeeded");
+});
+
+it("gives three photos to a model that takes one picture and needs a mask", async () => {
+  await submit(FILL, await Promise.all(COLOURS.map((colour) => hosted(colour))));
+  const input = sent();
+  expect(await pictureIn(input.image_url, 1 / 2, 5 / 6, 1 / 6)).toEqual({ size: [1024, 512, 3], pixels: COLOURS });
+  expect((await pictureIn(input.mask_url)).size).toEqual([1024, 512, 4]);
+});
+
+it("sends a panorama without a mask, because the mask would let the model paint all of it", async () => {
+  const { request } = await submit({ model: "gpt-image-2", references: "canvas" }, [await hosted("#d01030", 40, 20)]);
+  const input = sent();
+  expect(input).not.toHaveProperty("mask_url");
+  expect(input.prompt).toBe(leadingPrompt(request, undefined, "panorama"));
+  expect((await pictureIn((input.image_urls as unknown[])[0])).size).toEqual([1152, 576, 3]);
+});
+
+it("refuses a panorama for a model that needs a mask: it would ignore the picture", async () => {
+  const { submitted } = await submit(FILL, [await hosted("#d01030", 40, 20)]);
+  expect(submitted._unsafeUnwrapErr()).toEqual({
+    kind: "refused",
+    reason: "the model paints around photos, and the reference image is a whole panorama",
+    cause: "reference_unusable",
+  });
+  expect(remote.fake.tasks).toEqual([]);
+});
+
+it("sends a request without reference images as without a canvas", async () => {
+  await submit({ model: "gpt-image-2", references: "canvas" }, []);
+  expect(sent()).not.toHaveProperty("mask_url");
+  expect(sent()).not.toHaveProperty("image_urls");
+});

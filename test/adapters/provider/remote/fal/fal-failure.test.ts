@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { falCause, falFailure } from "../../../../../adapters/provider/remote/fal/fal-failure.js";
+
+const STATUS = "COMPLETED with status 422";
+const REASON = `the provider ended it as ${STATUS}`;
+const CONTENT = { state: "failed", reason: `${REASON}: its content rules`, cause: "content_refused" };
+const REFERENCE = {
+  state: "failed",
+  reason: `${REASON}: a reference image`,
+  cause: "reference_unusable",
+  imageIndex: 1,
+};
+
+const bodyOf = (type: string, msg = "No: a lake with a policy", loc: unknown[] = ["body", "prompt"]) => ({
+  detail: [{ loc, msg, type, url: "https://docs.fal.ai", input: "a lake with a policy" }],
+});
+
+describe("falFailure", () => {
+  it("takes refused content for the customer's cause", () => {
+    expect(falFailure(STATUS, bodyOf("content_policy_violation"))).toEqual(CONTENT);
+    expect(falFailure(STATUS, bodyOf("no_media_generated", "Unsafe content."))).toEqual(CONTENT);
+    expect(falFailure(STATUS, { detail: "The content was flagged by the safety checker." })).toEqual(CONTENT);
+    expect(falCause(bodyOf("content_policy_violation"))).toBe("content_refused");
+  });
+
+  it.each([
+    "image_load_error",
+    "file_too_large",
+    "image_too_small",
+    "image_too_large",
+    "unsupported_image_format",
+    "face_detection_error",
+  ])("takes %s for the customer's picture", (type) => {
+    const body = bodyOf(type, "No.", ["body", "image_urls", 1]);
+    expect(falFailure(STATUS, body)).toEqual(REFERENCE);
+    expect(falCause(body)).toBe("reference_unusable");
+  });
+
+  it("tells a picture that cannot be fetched from one that cannot be used", () => {
+    const body = bodyOf("file_download_error", "No.", ["body", "image_urls", 1]);
+    expect(falFailure(STATUS, body)).toEqual({ ...REFERENCE, cause: "reference_unreachable" });
+    expect(falCause(body)).toBe("reference_unreachable");
+  });
+
+  it("does not say which picture it is if the model takes one", () => {
+    const { imageIndex: _, ...without } = REFERENCE;
+    expect(falFailure(STATUS, bodyOf("image_too_small", "No.", ["body", "image_url"]))).toEqual(without);
+  });
+
+  it("does not take the weights of a LoRA for the customer's picture", () => {
+    const body = bodyOf("file_download_error", "No.", ["body", "loras", 0, "path"]);
+    expect(falFailure(STATUS, body)).toEqual({ state: "failed", reason: REASON });
+  });
+
+  it.each([
+    "missing",
+    "value_error",
+    "greater_than",
+    "less_than",
+    "greater_than_equal",
+    "less_than_equal",
+    "one_of",
+    "feature_not_supported",
+    "string_too_short",
+    "string_too_long",
+    "sequence_too_long",
+    "sequence_too_short",
+    "too_long",
+    "extra_forbidden",
+    "literal_error",
+    "int_parsing",
+  ])("takes %s for an input that the model does not understand", (type) => {
+    expect(falFailure(STATUS, bodyOf(type))).toEqual({ state: "misunderstood", reason: `${REASON} with ${type}` });
+    expect(falCause(bodyOf(type))).toBeUndefined();
+  });
+
+  it.each(["downstream_service_error", "internal_server_error", "no_media_generated", "something_new"])(
+    "takes %s for a failure of the provider, whatever its text says",
+    (type) => {
+      expect(falFailure(STATUS, bodyOf(type))).toEqual({ state: "failed", reason: REASON });
+    },
+  );
+
+  it.each([
+    [bodyOf("generation_timeout"), "deadline_passed"],
+    [bodyOf("downstream_service_unavailable"), "provider_unavailable"],
+    [{ detail: "Request timed out", error_type: "request_timeout" }, "never_started"],
+    [{ detail: "Startup timed out", error_type: "startup_timeout" }, "provider_unavailable"],
+    [{ detail: "No runner", error_type: "runner_scheduling_failure" }, "provider_unavailable"],
+  ])("says what is known about %j: %s", (body, cause) => {
+    expect(falFailure(STATUS, body)).toEqual({ state: "failed", reason: REASON, cause });
+  });
+
+  it("prefers the customer's cause when there are several errors", () => {
+    const detail = [...bodyOf("missing").detail, ...bodyOf("content_policy_violation").detail];
+    expect(falFailure(STATUS, { detail })).toEqual(CONTENT);
+  });
+});

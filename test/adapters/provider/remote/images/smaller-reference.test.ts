@@ -1,0 +1,35 @@
+import { randomBytes } from "node:crypto";
+import sharp from "sharp";
+import { expect, it } from "vitest";
+import { smallerReference } from "../../../../../adapters/provider/remote/images/smaller-reference.js";
+import { plain } from "../../../../support/test-images.js";
+
+it("smallerReference leaves an image of at most 10 MiB and 4000 pixels at an edge as it is", async () => {
+  const bytes = await plain({ widthPixels: 30, heightPixels: 20 }).png().toBuffer();
+  expect((await smallerReference(bytes))._unsafeUnwrap()).toEqual({ type: "image/png", bytes });
+});
+
+it("smallerReference makes a larger image a JPEG of the same shape", async () => {
+  const [width, height] = [2400, 1600];
+  const noise = sharp(randomBytes(width * height * 3), { raw: { width, height, channels: 3 } });
+  const bytes = await noise.png({ compressionLevel: 0 }).toBuffer();
+  expect(bytes.length).toBeGreaterThan(10 * 1024 * 1024);
+  const { type, bytes: smaller } = (await smallerReference(bytes))._unsafeUnwrap();
+  expect([type, smaller.length < 10 * 1024 * 1024]).toEqual(["image/jpeg", true]);
+  expect(await sharp(smaller).metadata()).toMatchObject({ format: "jpeg", width, height });
+});
+
+it("smallerReference makes a photo of a phone with 108 megapixels a JPEG of 4000 pixels at an edge", async () => {
+  const bytes = await plain({ widthPixels: 12_000, heightPixels: 9_000 }).jpeg().toBuffer();
+  const { bytes: smaller } = (await smallerReference(bytes))._unsafeUnwrap();
+  expect(await sharp(smaller).metadata()).toMatchObject({ format: "jpeg", width: 4000, height: 3000 });
+});
+
+it("smallerReference refuses what is no image", async () => {
+  const reason = "a reference image is not a JPEG, PNG or WebP";
+  expect((await smallerReference(Buffer.from("no image")))._unsafeUnwrapErr()).toBe(reason);
+  const broken = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), randomBytes(11 << 20)]);
+  expect((await smallerReference(broken))._unsafeUnwrapErr()).toBe(
+    "a reference image: it cannot be decoded: Input buffer has corrupt header",
+  );
+});

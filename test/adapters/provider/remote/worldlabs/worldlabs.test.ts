@@ -1,0 +1,339 @@
+import { err, ok } from "neverthrow";
+import sharp from "sharp";
+import { afterEach, describe, expect, it } from "vitest";
+import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/support/builders.js";
+import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
+import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
+import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
+import { RandomIds } from "../../../../../adapters/system/random-ids.js";
+import { referenceImageName } from "../../../../../domain/images/object-name.js";
+import { invalidRequest } from "../../../../../domain/invalid-request.js";
+import type { CreationRequest } from "../../../../../domain/tasks/creation-request.js";
+import { advanceUntil } from "../../../../support/advance-until.js";
+import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
+import type { FakeWorldlabs } from "../../../../support/fake-worldlabs.js";
+import { answers, FAULTS, type Fault, refuses } from "../../../../support/faulty-server.js";
+import { startWorldlabs } from "../../../../support/providers-under-test.js";
+import { plain } from "../../../../support/test-images.js";
+
+remoteProviderContract("World Labs Marble", startWorldlabs, {
+  callsPerSecond: 10,
+  concurrencyMax: 2,
+  pauseSeconds: 20,
+  searchable: true,
+  upstreamTaskIdOf: (id) => `worlds/world-${id}`,
+  foundAs: (id) => id.replace("operations/", "worlds/world-"),
+  hasNoStatus: true,
+  cancels: false,
+});
+
+const URLS = [1, 2, 3].map((n) => `https://pictures.example/${n}.jpg`);
+const uri = (url: string | undefined) => ({ source: "uri", uri: url });
+
+describe("worldlabs dialect", () => {
+  let worldlabs: Awaited<ReturnType<typeof startWorldlabs>>;
+  let warnings: string[];
+  const started = async (...[overrides, model]: Parameters<typeof startWorldlabs>) => {
+    warnings = [];
+    worldlabs = await startWorldlabs({ warn: (message) => warnings.push(message), ...overrides }, model);
+    return worldlabs;
+  };
+  afterEach(() => worldlabs.close());
+
+  const submit = (request: CreationRequest = aCreationRequest({ prompt: "a lake" }), id = taskId(1)) =>
+    worldlabs.provider.submit({ taskId: id, request });
+  const theTask = ({ tasks }: FakeWorldlabs) => {
+    const [task] = tasks;
+    if (task === undefined) throw new Error("Nothing was started.");
+    return task;
+  };
+  const callsOf = ({ server }: FakeWorldlabs) => server.requests.map(({ method, path }) => `${method} ${path}`);
+  /** The upstream task id of a creation whose answer is lost. */
+  const lost = async ({ fake, provider }: Awaited<ReturnType<typeof startWorldlabs>>) => {
+    fake.faults.creates.push(FAULTS.cutAfter);
+    expect((await submit())._unsafeUnwrapErr().kind).toBe("unknown");
+    return (await provider.search(taskId(1), noon))._unsafeUnwrap() ?? "";
+  };
+
+  /** A picture that the service hosts. */
+  const hosted = async (storage: MemoryObjectStorage, picture: Buffer) => {
+    const name = referenceImageName("ab".repeat(32), "image/png");
+    await storage.put(name, picture, "image/png");
+    return storage.urlOf(name);
+  };
+
+  describe("creation", () => {
+    it("has the key in a header of its own, our mark as a tag, and is private", async () => {
+      const { fake } = await started();
+      const id = new RandomIds().taskId();
+      expect((await submit(undefined, id))._unsafeUnwrap()).toBe(`operations/${theTask(fake).id}`);
+      const [{ method, path, headers, body } = {}] = fake.server.requests;
+      expect([method, path, headers?.["wlt-api-key"]]).toEqual([
+        "POST",
+        "/marble/v1/worlds:generate",
+        "worldlabs-secret",
+      ]);
+      expect(body).toEqual({
+        display_name: id,
+        model: "marble-1.0-draft",
+        seed: correlationSeed(id),
+        tags: [expect.stringMatching(/^[0-9a-f]{32}$/)],
+        permission: { public: false },
+        world_prompt: { type: "text", text_prompt: "a lake" },
+      });
+    });
+
+    it.each([0, 2_147_483_647])("has the customer's seed %i, because the tag is our mark", async (seed) => {
+      const { fake, provider } = await started();
+      await submit(aCreationRequest({ prompt: "a lake", seed }));
+      await submit(aCreationRequest({ prompt: "a lake", seed }), taskId(2));
+      expect(fake.tasks.map(({ input }) => input.seed)).toEqual([seed, seed]);
+      for (const [n, { id }] of fake.tasks.entries()) {
+        expect(await provider.search(taskId(n + 1), noon)).toEqual(ok(`worlds/world-${id}`));
+      }
+    });
+
+    it("is made by the model that was set, which is in the provider's name", async () => {
+      const { fake, provider } = await started({}, "marble-1.1");
+      expect([provider.name, provider.account]).toEqual(["worldlabs:marble-1.1", "worldlabs"]);
+      await submit();
+      expect(theTask(fake).input.model).toBe("marble-1.1");
+    });
+
+    it("refuses a prompt above 2000 characters before anything is sent", async () => {
+      const { provider } = await started();
+      expect(provider.canMake(aCreationRequest({ prompt: "x".repeat(2_000) }))).toEqual(ok(undefined));
+      expect(provider.canMake(aCreationRequest({ prompt: "x".repeat(2_001) }))).toEqual(
+        err(invalidRequest("prompt", { name: "characters_max", max: 2_000, actual: 2_001 })),
+      );
+    });
+
+    it.each<[string, Fault, string]>([
+      [
+        "invalid or with refused content",
+        refuses(400, {}, { detail: "Bad request", request_id: "r1" }),
+        "status 400: the provider rejects the request as invalid",
+      ],
+      [
+        "without credits",
+        refuses(402, {}, { detail: "Insufficient API credits" }),
+        "status 402: no credit or quota is left with the provider",
+      ],
+    ])("that is %s is refused without a cause and without a warning", async (_, fault, reason) => {
+      const { fake } = await started();
+      fake.faults.creates.push(fault);
+      expect((await submit())._unsafeUnwrapErr()).toEqual({ kind: "refused", reason, cause: undefined });
+      expect(warnings).toEqual([]);
+    });
+
+    it.each([
+      [
+        {
+          detail: [{ loc: ["body", "world_prompt", "multi_image_prompt", 0], msg: "not a lake", type: "value_error" }],
+        },
+        " (body.world_prompt.multi_image_prompt.0 value_error)",
+      ],
+      [{ detail: [{ loc: ["a lake"], msg: "", type: "a lake" }] }, ""],
+      ["<html>", ""],
+    ])("that does not fit the provider's schema warns the operator, without the prompt", async (body, where) => {
+      const { fake } = await started();
+      fake.faults.creates.push(refuses(422, {}, body));
+      expect((await submit())._unsafeUnwrapErr().kind).toBe("refused");
+      expect(warnings).toEqual([`worldlabs refuses creations: it does not understand the creation${where}.`]);
+    });
+  });
+
+  describe("reference images", () => {
+    it.each<[number, string | undefined, object]>([
+      [1, "a lake", { type: "image", image_prompt: uri(URLS[0]), text_prompt: "a lake" }],
+      [1, undefined, { type: "image", image_prompt: uri(URLS[0]) }],
+      [
+        2,
+        undefined,
+        { type: "multi-image", multi_image_prompt: [0, 180].map((azimuth, n) => ({ azimuth, content: uri(URLS[n]) })) },
+      ],
+      [
+        3,
+        "a lake",
+        {
+          type: "multi-image",
+          multi_image_prompt: [0, 120, 240].map((azimuth, n) => ({ azimuth, content: uri(URLS[n]) })),
+          text_prompt: "a lake",
+        },
+      ],
+    ])(
+      "%i of them, and the prompt %s, are all given to the model, evenly around the viewer",
+      async (count, prompt, expected) => {
+        const { fake, provider } = await started();
+        const request = aCreationRequest({ prompt, image_urls: URLS.slice(0, count) });
+        expect(provider.canMake(request)).toEqual(ok(undefined));
+        expect((await submit(request)).isOk()).toBe(true);
+        const task = theTask(fake);
+        expect(task.input.world_prompt).toEqual(expected);
+        expect(fake.referencesOf(task)).toEqual(URLS.slice(0, count));
+        expect(fake.promptOf(task)).toBe(prompt);
+      },
+    );
+
+    it.each([
+      [400, 200, true],
+      [300, 200, false],
+    ])("that this service hosts are sent as bytes: %i × %i is a panorama: %s", async (width, height, is_pano) => {
+      const storage = new MemoryObjectStorage();
+      const { fake } = await started({ storage });
+      const bytes = await plain({ widthPixels: width, heightPixels: height }).png().toBuffer();
+      const image_urls = [await hosted(storage, bytes)];
+      expect((await submit(aCreationRequest({ prompt: undefined, image_urls }))).isOk()).toBe(true);
+      expect(theTask(fake).input.world_prompt).toEqual({
+        type: "image",
+        image_prompt: { source: "data_base64", data_base64: bytes.toString("base64"), extension: "png" },
+        is_pano,
+      });
+    });
+
+    it("above the provider's limit are made smaller", async () => {
+      const storage = new MemoryObjectStorage();
+      const { fake } = await started({ storage });
+      const large = await plain({ widthPixels: 2_000, heightPixels: 1_500 }).png({ compressionLevel: 0 }).toBuffer();
+      expect(large.length).toBeGreaterThan(7_500_000);
+      expect((await submit(aCreationRequest({ image_urls: [await hosted(storage, large)] }))).isOk()).toBe(true);
+      const [sent] = fake.referencesOf(theTask(fake));
+      const [type, data = ""] = String(sent).split(",");
+      expect(type).toBe("data:image/jpeg;base64");
+      expect(await sharp(Buffer.from(data, "base64")).metadata()).toMatchObject({
+        format: "jpeg",
+        width: 2_000,
+        height: 1_500,
+      });
+    });
+
+    it("that are none start nothing", async () => {
+      const storage = new MemoryObjectStorage();
+      const { fake } = await started({ storage });
+      const failure = await submit(aCreationRequest({ image_urls: [await hosted(storage, Buffer.from("<html>"))] }));
+      expect(failure._unsafeUnwrapErr()).toEqual({
+        kind: "refused",
+        cause: "reference_unusable",
+        reason: "a reference image is not a JPEG, PNG or WebP",
+        imageIndex: 0,
+      });
+      expect(fake.server.requests).toEqual([]);
+    });
+  });
+
+  it("fails a generation that has ended without a panorama", async () => {
+    const { fake, provider } = await started();
+    fake.plan = "succeed without image";
+    const id = (await submit())._unsafeUnwrap();
+    expect(await provider.poll(id)).toEqual(ok({ state: "failed", reason: "the world has no panorama" }));
+  });
+
+  describe("a lost creation", () => {
+    it.each(["world", "bare"] as const)(
+      "is found by its tag, and goes on as its world, wrapped as %s",
+      async (wrapper) => {
+        const { fake, provider } = await started();
+        Object.assign(fake, { wrapper, plan: "run" });
+        const id = await lost(worldlabs);
+        expect(id).toBe(`worlds/world-${theTask(fake).id}`);
+        expect(await provider.poll(id)).toEqual(ok({ state: "running" }));
+        fake.plan = "succeed";
+        const temporaryUrl = `${fake.baseUrl}/panoramas/${theTask(fake).id}.png?sig=1`;
+        expect(await provider.poll(id)).toEqual(ok({ state: "succeeded", temporaryUrl }));
+        expect((await provider.download(temporaryUrl, id)).isOk()).toBe(true);
+        expect(fake.tasks).toHaveLength(1);
+      },
+    );
+
+    it("counts as running if its world has failed, because a world does not say so", async () => {
+      const { fake, provider } = await started();
+      fake.plan = "fail";
+      expect(await provider.poll(await lost(worldlabs))).toEqual(ok({ state: "running" }));
+    });
+
+    it("is searched again after a 429, as a read: creations pause, too", async () => {
+      const clock = new HandClock();
+      const { fake, provider } = await started({ clock });
+      fake.faults.lists.push(refuses(429, { "retry-after": "5" }));
+      const searching = provider.search(taskId(1), noon);
+      await expect.poll(() => fake.server.requests.length, { interval: 5 }).toBe(1);
+      await expect.poll(() => provider.readiness(), { interval: 5 }).toBe("busy");
+      await advanceUntil(clock, searching);
+      expect(await searching).toEqual(ok(undefined));
+      expect(callsOf(fake)).toEqual(Array(2).fill("POST /marble/v1/worlds:list"));
+    });
+
+    it("does not open the circuit while every search of it fails with 500", async () => {
+      const clock = new HandClock();
+      const { fake, provider } = await started({ clock });
+      fake.faults.lists.push(...Array.from({ length: 9 }, () => FAULTS.failsBefore));
+      for (let n = 0; n < 3; n += 1) {
+        const searching = provider.search(taskId(1), noon);
+        await advanceUntil(clock, searching);
+        expect((await searching).isErr()).toBe(true);
+      }
+      expect(provider.readiness()).toBe("ready");
+    });
+
+    it.each<[string, unknown]>([
+      ["worlds of other tags", { worlds: [{ world_id: "w1", tags: ["other"] }] }],
+      ["worlds without tags", { worlds: [{ world_id: "w1", tags: null }] }],
+      ["a further page", { worlds: [], next_page_token: "bmV4dA==" }],
+    ])("may exist if the list has %s", async (_, list) => {
+      const { fake, provider } = await started();
+      fake.faults.lists.push(answers(list));
+      const reason = "the list has worlds without the tag that was asked for";
+      expect(await provider.search(taskId(1), noon)).toEqual(err({ kind: "provider_unavailable", reason }));
+    });
+  });
+
+  describe("discard", () => {
+    it("deletes the world of the operation", async () => {
+      const { fake, provider } = await started();
+      const id = (await submit())._unsafeUnwrap();
+      await provider.poll(id);
+      expect(await provider.discard?.(id)).toEqual(ok(undefined));
+      expect([...fake.deleted]).toEqual([`world-${theTask(fake).id}`]);
+      expect(callsOf(fake).slice(-2)).toEqual([
+        `GET /marble/v1/operations/${theTask(fake).id}`,
+        `DELETE /marble/v1/worlds/world-${theTask(fake).id}`,
+      ]);
+    });
+
+    it("deletes a world that was found again, without looking for its operation", async () => {
+      const { fake, provider } = await started();
+      const id = await lost(worldlabs);
+      expect(await provider.discard?.(id)).toEqual(ok(undefined));
+      expect([...fake.deleted]).toEqual([`world-${theTask(fake).id}`]);
+      expect(callsOf(fake).filter((call) => call.includes("operations"))).toEqual([]);
+    });
+
+    it.each<[string, Fault]>([
+      ["is not answered", FAULTS.cutBefore],
+      ["fails", FAULTS.failsBefore],
+    ])("is to be repeated when the read of the operation %s", async (_, fault) => {
+      const { fake, provider } = await started();
+      const id = (await submit())._unsafeUnwrap();
+      fake.faults.polls.push(fault);
+      expect((await provider.discard?.(id))?._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+      expect([...fake.deleted]).toEqual([]);
+      expect(await provider.discard?.(id)).toEqual(ok(undefined));
+      expect(fake.deleted.size).toBe(1);
+    });
+
+    it("has nothing to delete when the operation has expired or names no world", async () => {
+      const { fake, provider } = await started();
+      const id = (await submit())._unsafeUnwrap();
+      fake.faults.polls.push(refuses(404), answers({ done: false, metadata: null }));
+      for (let n = 0; n < 2; n += 1) expect(await provider.discard?.(id)).toEqual(ok(undefined));
+      expect([...fake.deleted]).toEqual([]);
+    });
+  });
+
+  it("reports an answer that is not the credits of an account as unchecked", async () => {
+    const { fake, provider } = await started();
+    fake.credits = { balance: 7 };
+    const reason = "the answer is not the credits of an account";
+    expect(await provider.check()).toEqual(err({ kind: "unchecked", reason }));
+  });
+});

@@ -1,0 +1,221 @@
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { beforeAll, describe, expect, it } from "vitest";
+import { openApiDocument } from "../../../adapters/http/openapi/openapi-document.js";
+import { WAIT_SECONDS_MAX } from "../../../adapters/http/requests/prefer.js";
+import { STREAM_MILLISECONDS_MAX } from "../../../adapters/http/routes/events-route.js";
+import type { Description, Schema } from "../../../adapters/web/docs/description.js";
+import { panoramaPolicy } from "../../../domain/panorama-policy.js";
+import { ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
+import { logInAs, ready, setUpBrowser } from "../../support/browser.js";
+import { codeOnPage, textOf } from "../../support/page-code.js";
+import type { Person, WebService } from "../../support/web-service.js";
+
+const policy = panoramaPolicy({ prices: { "1k": 3, "2k": 17, "4k": 23 }, writesPerMinute: 13, activeMax: 7 });
+
+/** The most bytes of the page without its scripts, styles and font, compressed. */
+const PAGE_BYTES_MAX = 21_000;
+
+describe("/docs", () => {
+  const on = setUpBrowser({ policy });
+  let service: WebService;
+  let ann: Person;
+  let page: string;
+  let description: Description;
+
+  beforeAll(async () => {
+    ({ service } = on);
+    ann = await service.person("ann");
+    page = await (await fetch(`${service.url}/docs`)).text();
+    description = openApiDocument(service.url, policy, ALL_ABILITIES) as unknown as Description;
+  });
+
+  /** The part of the page with this id, up to the next one with a heading. */
+  const partOf = (id: string): string => {
+    const [, part = ""] = new RegExp(`<section class="operation" id="${id}">(.*?)</section>`, "s").exec(page) ?? [];
+    expect(part, id).not.toBe("");
+    return textOf(part).replace(/\s+/g, " ");
+  };
+
+  it("shows every operation and webhook with its parameters, answers, error codes and headers", () => {
+    const operations = Object.values({ ...description.paths, ...description.webhooks }).flatMap((item) =>
+      Object.values(item),
+    );
+    expect(operations.length).toBe(11);
+    for (const { operationId, summary, description: text = "", parameters = [], responses } of operations) {
+      const part = partOf(operationId);
+      expect(part).toContain(summary);
+      expect(part).toContain(text);
+      for (const { name, description: meaning = "" } of parameters) {
+        expect(part).toContain(` ${name} `);
+        expect(part).toContain(meaning);
+      }
+      for (const [status, { description: meaning, headers = {}, content = {} }] of Object.entries(responses)) {
+        const codes = Object.values(content).flatMap(({ schema }) => codesOf(schema));
+        expect(part).toContain([` ${status}`, ...codes, meaning].join(" "));
+        for (const name of Object.keys(headers)) expect(part).toContain(name);
+      }
+    }
+  });
+
+  const resolved = (schema: Schema): Schema =>
+    description.components.schemas[schema.$ref?.split("/").at(-1) ?? ""] ?? schema;
+  const codesOf = (schema: Schema): readonly unknown[] =>
+    resolved(schema).properties?.error?.properties?.code?.enum ?? [];
+
+  it("shows every field of every object, and every error code", () => {
+    const { CreationRequest, ...objects } = description.components.schemas;
+    const fields = (schema: Schema | undefined) => Object.entries(schema?.properties ?? {});
+    for (const [name, field] of fields(CreationRequest)) {
+      expect(partOf("createPanorama")).toContain(` ${name} `);
+      expect(partOf("createPanorama")).toContain(field.description ?? "");
+    }
+    const codes = Object.values(objects).flatMap(codesOf);
+    expect(new Set(codes).size).toBe(8);
+    for (const code of codes) {
+      expect(partOf("Error")).toContain(String(code));
+      expect(page).toContain(`<td><code>${code}</code></td>`);
+    }
+    for (const [name, schema] of Object.entries(objects)) {
+      if (codesOf(schema).length > 0) continue;
+      for (const part of schema.anyOf ?? [schema]) {
+        for (const [field, { description: meaning = "" }] of fields(part)) {
+          expect(partOf(name)).toContain(` ${field} `);
+          expect(partOf(name)).toContain(meaning);
+        }
+      }
+    }
+  });
+
+  it("names the prices and limits of the policy", () => {
+    const text = textOf(page).replace(/\s+/g, " ");
+    expect(text).toContain("It costs 3 (1k), 17 (2k) or 23 (4k) credits.");
+    expect(text).toContain("13 writes and 60 reads; refused ones count too");
+    expect(text).toContain("tasks of an account in processing 7 ");
+    expect(text).toContain('RateLimit: "write";r=12;t=60 means 12 more writes');
+    expect(text).toContain(`With Prefer: wait=${WAIT_SECONDS_MAX} the answer comes`);
+    expect(STREAM_MILLISECONDS_MAX).toBe(900_000);
+    expect(text).not.toContain("{{");
+  });
+
+  it("has an example in each language for every operation", () => {
+    for (const language of ["bash", "typescript", "python"]) {
+      // Those of the six guides: one in five of them, two more for curl.
+      expect([language, codeOnPage(page, language).length]).toEqual([language, language === "bash" ? 16 : 15]);
+    }
+  });
+
+  it("links only to parts that exist, each with an id of its own, with headings in order", () => {
+    const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect(ids.length).toBe(new Set(ids).size);
+    for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
+    const levels = [...page.matchAll(/<h(\d)/g)].map(([, level]) => Number(level));
+    expect(levels.filter((level, index) => level > (levels[index - 1] ?? 0) + 1)).toEqual([]);
+    expect(levels.filter((level) => level === 1).length).toBe(1);
+  });
+
+  it("is sent compressed to visitors without a login, below 21 kB", async () => {
+    const get = async (coding: string) => {
+      const answer = await fetch(`${service.url}/docs`, { headers: { "accept-encoding": coding } });
+      expect(answer.headers.get("vary")).toBe("accept-encoding");
+      return answer.headers.get("content-encoding");
+    };
+    expect(await get("br, gzip")).toBe("br");
+    expect(await get("gzip")).toBe("gzip");
+    expect(await get("identity")).toBe(null);
+    const raw = async (coding: "br" | "gzip") => rawBody(`${service.url}/docs`, coding);
+    const [br, gzip] = [await raw("br"), await raw("gzip")];
+    expect(brotliDecompressSync(br).toString()).toBe(page);
+    expect(gunzipSync(gzip).toString()).toBe(page);
+    expect(br.length).toBeLessThanOrEqual(PAGE_BYTES_MAX);
+    expect(gzip.length).toBeLessThanOrEqual(PAGE_BYTES_MAX);
+  });
+
+  it("names the keys of a member, and sends pages with a form token uncompressed", async () => {
+    expect(page).toContain('<a href="/signup">Sign up</a>');
+    const tab = await on.openTab();
+    await logInAs(tab, ann);
+    const answer = await tab.page.goto("/docs");
+    expect(await tab.page.locator(".keys").innerText()).toContain("Your keys: first.");
+    expect(answer?.headers()["content-encoding"]).toBe(undefined);
+    expect(await tab.page.content()).not.toContain(ann.key);
+    const [key] = await service.keys.listLive(ann.id);
+    await service.keys.revoke(key!.id, service.clock.now());
+    await tab.page.goto("/docs");
+    expect(await tab.page.locator(".keys").innerText()).toContain("You have none yet: create an API key.");
+  });
+
+  it("fits into a phone and a tablet, also with everything open, with and without scripts", async () => {
+    for (const [width, javaScriptEnabled] of [
+      [390, true],
+      [390, false],
+      [820, true],
+    ] as const) {
+      const tab = await on.openTab({ viewport: { width, height: 844 }, javaScriptEnabled });
+      await tab.page.goto("/docs");
+      if (javaScriptEnabled) {
+        await ready(tab.page, "docs");
+        await tab.page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true");
+      } else {
+        await tab.page.locator("details.contents summary").click();
+        await tab.page.locator("#createPanorama summary").first().click();
+      }
+      expect(await tab.page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+      // Every table is seen whole.
+      const cut =
+        "[...document.querySelectorAll('.scroll')].filter((part) => part.scrollWidth > part.clientWidth).length";
+      expect([width, await tab.page.evaluate(cut)]).toEqual([width, 0]);
+    }
+  });
+
+  it("switches the language of an example without scripts", async () => {
+    const tab = await on.openTab({ javaScriptEnabled: false });
+    await tab.page.goto("/docs#createPanorama");
+    const example = tab.page.locator("#createPanorama .example");
+    expect(await example.locator("pre").filter({ visible: true }).innerText()).toMatch(/^curl -sS /);
+    await example.getByLabel("Python", { exact: true }).check();
+    expect(await example.locator("pre").filter({ visible: true }).innerText()).toMatch(/^import os\nimport requests/);
+  });
+
+  it("remembers the language for all examples, copies code, and marks the part that is read", async () => {
+    const tab = await on.openTab({ permissions: ["clipboard-read", "clipboard-write"] });
+    const { page: shown } = tab;
+    await shown.goto("/docs");
+    await ready(shown, "docs");
+    await shown.getByRole("radio", { name: "curl" }).first().focus();
+    await shown.keyboard.press("ArrowRight");
+    const credits = shown.locator("#readCredits .example");
+    expect(await credits.getByRole("radio", { name: "TypeScript" }).isChecked()).toBe(true);
+    await shown.reload();
+    await ready(shown, "docs");
+    expect(await credits.getByRole("radio", { name: "TypeScript" }).isChecked()).toBe(true);
+
+    await credits.getByRole("button", { name: "Copy: Read the balance, TypeScript" }).click();
+    const copied = await shown.evaluate("navigator.clipboard.readText()");
+    expect(copied).toBe(codeOnPage(page, "typescript").find((code) => code.includes("client.creditTotals()")));
+
+    const codes = async () => (await shown.locator(".code pre").allTextContents()).join("\n");
+    const before = await codes();
+    const field = shown.getByLabel("Paste a key");
+    await field.fill(" sk-own_Key-1 ");
+    const after = await codes();
+    expect(after.includes("PANORAMA_API_KEY")).toBe(false);
+    for (const part of ['"Authorization: Bearer ', 'apiKey: "', 'f"Bearer ', "`Bearer "])
+      expect(after).toContain(`${part}sk-own_Key-1${part.startsWith("`") ? "`" : '"'}`);
+    await field.fill("sk-it's not a key");
+    expect((await codes()) === before).toBe(true);
+
+    await shown.getByRole("navigation", { name: "Contents" }).getByRole("link", { name: "Idempotency" }).click();
+    await expect.poll(() => shown.locator("nav.contents a[aria-current]").allInnerTexts()).toEqual(["Idempotency"]);
+    expect(new URL(shown.url()).hash).toBe("#idempotency");
+  });
+});
+
+/** The body as it was sent. */
+const rawBody = async (url: string, coding: string): Promise<Buffer> => {
+  const { get } = await import("node:http");
+  return new Promise((resolve, reject) => {
+    get(url, { headers: { "accept-encoding": coding } }, async (answer) => {
+      resolve(Buffer.concat(await answer.toArray()));
+    }).on("error", reject);
+  });
+};

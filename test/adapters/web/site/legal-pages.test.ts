@@ -1,0 +1,87 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { HandClock } from "../../../../adapters/memory/hand-clock.js";
+import { MemoryRateLimits } from "../../../../adapters/memory/stores/memory-rate-limits.js";
+import { Layout } from "../../../../adapters/web/layout.js";
+import { SessionGuard } from "../../../../adapters/web/session-guard.js";
+import { type LegalPage, legalPages, readLegalPages } from "../../../../adapters/web/site/legal-pages.js";
+import { StaticFiles } from "../../../../adapters/web/static-files.js";
+import type { PageRequest } from "../../../../adapters/web-page/page.js";
+import { RATE_LIMITS } from "../../../../domain/panorama-policy.js";
+import { builtClient } from "../../../support/built-client.js";
+import { scratchFolder } from "../../../support/scratch-folder.js";
+
+const PUBLIC_URL = "http://localhost:8080";
+
+describe("the operator's pages", () => {
+  let files: StaticFiles;
+  beforeAll(async () => {
+    files = await StaticFiles.read(await builtClient());
+  });
+
+  const folderWith = async (texts: Readonly<Record<string, string>>): Promise<string> => {
+    const folder = await scratchFolder();
+    for (const [name, text] of Object.entries(texts)) await writeFile(join(folder, name), text);
+    return folder;
+  };
+  const read = async (texts: Readonly<Record<string, string>>) =>
+    (await readLegalPages(await folderWith(texts)))._unsafeUnwrap();
+  const contentOf = async (markdown: string) => (await read({ "terms.md": markdown }))[0]?.content.text ?? "";
+
+  const answer = async (legal: readonly LegalPage[], path: string): Promise<string> => {
+    const layout = new Layout(files, PUBLIC_URL, legal);
+    const rateLimits = new MemoryRateLimits(new HandClock(), RATE_LIMITS);
+    const guard = new SessionGuard({ findSession: async () => undefined }, rateLimits, layout, PUBLIC_URL);
+    const page = legalPages(legal, guard, layout).find((one) => one.path === path);
+    const reply = await page?.handle({ cookies: new Map() } as unknown as PageRequest);
+    return String(reply?.body);
+  };
+
+  it("are those that exist, and the footer names them", async () => {
+    const legal = await read({
+      "privacy.md": "# Your data\n\nWe keep *little*.",
+      "contact.md": "[Write](mailto:a@b.example)",
+    });
+    expect(legal.map(({ path, title }) => [path, title])).toEqual([
+      ["/privacy", "Privacy"],
+      ["/contact", "Contact"],
+    ]);
+    const privacy = await answer(legal, "/privacy");
+    expect(privacy).toContain("<h1>Your data</h1>\n<p>We keep <em>little</em>.</p>");
+    expect(privacy).toContain("<title>Privacy · Panorama</title>");
+    expect(privacy).toMatch(/<footer[\s\S]*href="\/privacy">Privacy<\/a> <a href="\/contact">Contact<\/a>/u);
+    expect(privacy).not.toContain('href="/terms"');
+    const contact = await answer(legal, "/contact");
+    expect(contact).toContain('<h1>Contact</h1><p><a href="mailto:a@b.example">Write</a></p>');
+    expect(await answer([], "/privacy")).toBe("undefined");
+  });
+
+  it("show HTML, pictures and links to scripts as text", async () => {
+    const dangerous = [
+      "<script>alert(1)</script>",
+      'a <img src=x onerror="alert(1)"> b',
+      "[a](javascript:alert(1))",
+      "[b](<java&#115;cript:alert(1)>)",
+      "[c](data:text/html,x)",
+      "[d](//evil.example)",
+      "![e](https://evil.example/x.png)",
+      '[f](https://good.example/"onclick="x)',
+      "`<b>`",
+    ];
+    const text = await contentOf(dangerous.join("\n\n"));
+    expect(text).not.toMatch(/<(?!\/?(?:h1|p|a|code)[ >])/);
+    expect(text.match(/<a [^>]*>/g)).toEqual(['<a href="https://good.example/&quot;onclick=&quot;x">']);
+    expect(text).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
+    expect(text).toContain("<code>&lt;b&gt;</code>");
+  });
+
+  it("must exist if a folder is named", async () => {
+    const empty = await scratchFolder();
+    const sentence = "must have at least one of the files terms.md, privacy.md, contact.md.";
+    expect((await readLegalPages(empty))._unsafeUnwrapErr()).toBe(sentence);
+    expect((await readLegalPages(join(empty, "none")))._unsafeUnwrapErr()).toBe(sentence);
+    await mkdir(join(empty, "terms.md"));
+    expect((await readLegalPages(empty))._unsafeUnwrapErr()).toMatch(/^terms\.md cannot be read: EISDIR/);
+  });
+});

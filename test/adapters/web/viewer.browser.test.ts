@@ -1,0 +1,401 @@
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { ready, setUpBrowser, type Tab } from "../../support/browser.js";
+import { pixelAt, quarterAt, quarterOf } from "../../support/pixels.js";
+import type { Person, WebService } from "../../support/web-service.js";
+
+const radians = (angle: number): number => (angle * Math.PI) / 180;
+const degrees = (angle: number): number => (angle * 180) / Math.PI;
+
+/** Where the sphere looks, as the page says. */
+const viewOf = async ({ page }: Tab): Promise<{ yaw: number; pitch: number; fov: number }> => {
+  const { yaw, pitch, fov } = (await page.evaluate("({ ...document.getElementById('viewer').dataset })")) as Record<
+    string,
+    string
+  >;
+  return { yaw: Number(yaw), pitch: Number(pitch), fov: Number(fov) };
+};
+
+describe("the viewer page", () => {
+  const on = setUpBrowser();
+  let service: WebService;
+  let ann: Person;
+  let tab: Tab;
+
+  beforeAll(async () => {
+    ({ service } = on);
+    ann = await service.person("ann", 1000);
+  });
+  beforeEach(async () => {
+    service.provider.play({ poll: "succeeded", download: "image" });
+    tab = await on.openTab({ viewport: { width: 1000, height: 600 } });
+  });
+
+  it("shows the middle of the image, and the part to its right after a drag to the left", async () => {
+    const { slug } = await service.kept(ann);
+    await tab.page.goto(`/p/${slug}`);
+    await ready(tab.page, "sphere");
+    expect([await quarterAt(tab.page, 300, 300), await quarterAt(tab.page, 700, 300)]).toEqual([1, 2]);
+
+    await tab.page.mouse.move(800, 300);
+    await tab.page.mouse.down();
+    await tab.page.mouse.move(100, 300, { steps: 10 });
+    await tab.page.mouse.up();
+    await expect.poll(() => quarterAt(tab.page, 400, 300)).toBe(2);
+    await expect.poll(() => quarterAt(tab.page, 900, 300)).toBe(3);
+  });
+
+  it("zooms with its buttons, the wheel and the keyboard", async () => {
+    const { slug } = await service.kept(ann);
+    await tab.page.goto(`/p/${slug}`);
+    await ready(tab.page, "sphere");
+    // Two quarters meet in the middle of the view. After a small turn, their seam moves when the view zooms in.
+    await tab.page.mouse.move(500, 300);
+    await tab.page.mouse.down();
+    await tab.page.mouse.move(650, 300, { steps: 5 });
+    await tab.page.waitForTimeout(100); // the pointer rests before the release: otherwise the sphere keeps turning
+    await tab.page.mouse.up();
+    await expect.poll(() => quarterAt(tab.page, 690, 300)).toBe(2);
+    await expect
+      .poll(async () => {
+        await tab.page.getByRole("button", { name: "Zoom in" }).click();
+        return quarterAt(tab.page, 690, 300);
+      })
+      .toBe(1);
+    await tab.page.mouse.move(500, 300);
+    await expect
+      .poll(async () => {
+        await tab.page.mouse.wheel(0, 300);
+        return quarterAt(tab.page, 690, 300);
+      })
+      .toBe(2);
+    await tab.page.locator("#viewer").focus();
+    await tab.page.keyboard.down("ArrowLeft");
+    await expect.poll(() => quarterAt(tab.page, 690, 300)).toBe(1);
+    await tab.page.keyboard.up("ArrowLeft");
+  });
+
+  it("keeps what is under the pointer there when the wheel zooms", async () => {
+    const { slug } = await service.kept(ann);
+    await tab.page.goto(`/p/${slug}`);
+    await ready(tab.page, "sphere");
+    const { x, y, width, height } = (await tab.page.locator("#viewer").boundingBox())!;
+    await tab.page.mouse.move(x + 0.8 * width, y + height / 2);
+    const yawAtPointer = async () => {
+      const { yaw, fov } = await viewOf(tab);
+      return yaw + degrees(Math.atan(0.6 * Math.tan(radians(fov) / 2)));
+    };
+    const before = await yawAtPointer();
+    await tab.page.mouse.wheel(0, -300);
+    await expect.poll(async () => (await viewOf(tab)).fov).toBeLessThan(60);
+    expect(await yawAtPointer()).toBeCloseTo(before, 0);
+    expect((await viewOf(tab)).yaw).toBeGreaterThan(3);
+  });
+
+  it("rotates after an intro until it is paused, but not for readers who prefer reduced motion", async () => {
+    const { slug } = await service.kept(ann);
+    const moving = await on.openTab({
+      reducedMotion: "no-preference",
+      viewport: { width: 1000, height: 600 },
+    });
+    await moving.page.goto(`/p/${slug}`);
+    await ready(moving.page, "sphere");
+    // The intro begins above a little planet: all quarters meet below.
+    await expect.poll(() => quarterAt(moving.page, 480, 300), { timeout: 15_000 }).toBe(2);
+    const pause = moving.page.getByRole("button", { name: "Pause rotation" });
+    await pause.focus();
+    await moving.page.keyboard.press("Enter");
+    await moving.page.getByRole("button", { name: "Rotate" }).waitFor();
+    const { yaw } = await viewOf(moving);
+    await expect.poll(() => moving.page.locator("#viewer").getAttribute("data-moves")).toBe("false");
+    expect((await viewOf(moving)).yaw).toBe(yaw);
+    // The caption keeps the place free while nothing happens.
+    const captionOpacity = () => moving.page.evaluate("getComputedStyle(document.getElementById('caption')).opacity");
+    await expect.poll(captionOpacity, { timeout: 15_000 }).toBe("0");
+    await moving.page.mouse.move(500, 200);
+    await expect.poll(captionOpacity).toBe("1");
+    await moving.close();
+
+    await tab.page.goto(`/p/${slug}`);
+    await ready(tab.page, "sphere");
+    expect(await tab.page.locator("#viewer").getAttribute("data-moves")).toBe("false");
+    await tab.page.getByRole("button", { name: "Rotate" }).click();
+    await expect.poll(async () => (await viewOf(tab)).yaw).toBeGreaterThan(0);
+  });
+
+  it("shows a focus ring above the picture, and every control to the keyboard", async () => {
+    await service.kept(ann, { prompt: "an older one" });
+    const { slug } = await service.kept(ann, { prompt: "a long prompt ".repeat(10) });
+    await service.kept(ann, { prompt: "a newer one" });
+    await tab.page.goto(`/p/${slug}`);
+    await ready(tab.page, "sphere");
+    const ring = () => pixelAt(tab.page, 4, 330);
+    expect(Math.min(...(await ring()))).toBeLessThan(100);
+    await tab.page.getByRole("link", { name: "Log in" }).focus();
+    const reached: string[] = [];
+    for (let n = 0; n < 11; n += 1) {
+      await tab.page.keyboard.press("Tab");
+      if (n === 0) expect(Math.min(...(await ring()))).toBeGreaterThan(240);
+      reached.push(
+        await tab.page.evaluate<string>(
+          "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent",
+        ),
+      );
+    }
+    expect(reached.map((name) => name.split(":")[0])).toEqual([
+      `${"a long prompt ".repeat(6).slice(0, 80)}…`,
+      "Previous panorama",
+      "Next panorama",
+      "Use this prompt",
+      "Full prompt",
+      "Rotate",
+      "Zoom out",
+      "Zoom in",
+      "Full screen",
+      "Download",
+      "Share",
+    ]);
+    await tab.page.keyboard.press("Enter");
+    expect(await tab.page.getByRole("dialog").isVisible()).toBe(true);
+    await tab.page.keyboard.press("Escape");
+    expect(await tab.page.getByRole("dialog").isVisible()).toBe(false);
+    expect(await tab.page.evaluate("document.activeElement.id")).toBe("share");
+    await tab.page.emulateMedia({ forcedColors: "active" });
+    expect(await tab.page.evaluate("getComputedStyle(document.activeElement).borderTopStyle")).toBe("solid");
+    const neighbours = () => tab.page.getByRole("link", { name: /^(Previous|Next) panorama/ }).count();
+    expect(await neighbours()).toBe(2);
+    await tab.page.getByText("Full prompt").click(); // reaches up to them
+    expect(await neighbours()).toBe(0);
+  });
+
+  it("limits the vertical field of view, and starts narrower with a small picture", async () => {
+    const small = await service.kept(ann);
+    const large = await service.kept(ann, { resolution: "2k" });
+    const fields = async () => {
+      const { fov } = await viewOf(tab);
+      const { width, height } = (await tab.page.locator("#viewer").boundingBox())!;
+      return { horizontal: fov, vertical: 2 * degrees(Math.atan(Math.tan(radians(fov) / 2) * (height / width))) };
+    };
+    for (const [{ slug }, width, height, horizontal] of [
+      [small, 1000, 600, 75],
+      [large, 1000, 600, 100],
+    ] as const) {
+      await tab.page.setViewportSize({ width, height });
+      await tab.page.goto(`/p/${slug}`);
+      await ready(tab.page, "sphere");
+      expect(await fields()).toMatchObject({ horizontal: horizontal === 100 ? expect.any(Number) : horizontal });
+      expect((await fields()).horizontal).toBeLessThanOrEqual(horizontal);
+      expect((await fields()).vertical).toBeLessThanOrEqual(85.1);
+    }
+    await tab.page.setViewportSize({ width: 390, height: 844 });
+    await expect.poll(async () => (await fields()).vertical).toBeLessThanOrEqual(85.1);
+    await tab.page.getByRole("button", { name: "Zoom out" }).click();
+    await tab.page.getByRole("button", { name: "Zoom out" }).click();
+    expect((await fields()).vertical).toBeCloseTo(85, 0);
+  });
+
+  it("is interactive with a preview before the picture has arrived, and then shows the picture in the same view", async () => {
+    const { slug } = await service.kept(ann, { resolution: "4k" });
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const bytes = new Map<string, number>();
+    await tab.page.route("**/assets/panoramas/*.jpg", async (route) => {
+      await held;
+      await route.continue();
+    });
+    tab.page.on("requestfinished", async (request) => {
+      const { responseBodySize, responseHeadersSize } = await request.sizes();
+      bytes.set(request.url(), responseBodySize + responseHeadersSize);
+    });
+    await tab.page.goto(`/p/${slug}`);
+    await ready(tab.page, "sphere");
+    const viewer = tab.page.locator("#viewer");
+    expect(await viewer.getAttribute("data-quality")).toBe("preview");
+    // The page, its styles, font and script, the icon of the tab, and the preview.
+    await expect.poll(() => [...bytes.keys()].some((url) => url.endsWith(".webp"))).toBe(true);
+    expect([...bytes.values()].reduce((sum, one) => sum + one, 0)).toBeLessThan(90_000);
+    await viewer.focus();
+    await tab.page.keyboard.press("ArrowRight");
+    await expect.poll(async () => (await viewOf(tab)).yaw).toBeGreaterThan(0);
+    const { fov } = await viewOf(tab);
+    await tab.page.keyboard.press("+");
+    await expect.poll(async () => (await viewOf(tab)).fov).toBeLessThan(fov);
+    const view = await viewOf(tab);
+    release();
+    await expect.poll(() => viewer.getAttribute("data-quality"), { timeout: 15_000 }).toBe("full");
+    expect(await viewOf(tab)).toEqual(view);
+    expect(await tab.page.locator("#progress").isHidden()).toBe(true);
+  });
+
+  it("has room for all of its buttons on a narrow phone", async () => {
+    const { slug } = await service.kept(ann);
+    await tab.page.setViewportSize({ width: 320, height: 640 });
+    await tab.page.goto(`/p/${slug}`);
+    await ready(tab.page, "sphere");
+    // Those of phones with a gyroscope, and of headsets.
+    for (const id of ["motion", "vr"])
+      await tab.page.locator(`#${id}`).evaluate((button) => button.removeAttribute("hidden"));
+    const buttons = await tab.page.locator("#bar > button").all();
+    expect(buttons).toHaveLength(8);
+    for (const button of buttons) {
+      const { x = 0, width = 0 } = (await button.boundingBox()) ?? {};
+      expect(width).toBeGreaterThan(24);
+      expect([await button.getAttribute("id"), x > 0, x + width < 320]).toEqual([
+        await button.getAttribute("id"),
+        true,
+        true,
+      ]);
+    }
+  });
+
+  it("follows the device after permission where it must be asked, and has no full screen where there is none", async () => {
+    const { slug } = await service.kept(ann);
+    const phone = await on.openTab({
+      viewport: { width: 390, height: 800 },
+      hasTouch: true,
+      isMobile: true,
+    });
+    await phone.page.addInitScript(`
+      window.asked = 0;
+      window.answer = "denied";
+      DeviceOrientationEvent.requestPermission = async () => { window.asked += 1; return window.answer; };
+      delete Element.prototype.requestFullscreen;`);
+    await phone.page.goto(`/p/${slug}`);
+    await ready(phone.page, "sphere");
+    expect(await phone.page.getByRole("button", { name: "Full screen" }).count()).toBe(0);
+    const motion = phone.page.getByRole("button", { name: "Look around by moving the device" });
+    expect(await phone.page.evaluate("asked")).toBe(0);
+    await motion.click();
+    await phone.page.getByText("does not allow this page to use the device's motion").waitFor();
+    expect(await motion.getAttribute("aria-pressed")).toBeNull();
+    await phone.page.evaluate("answer = 'granted'");
+    await motion.click();
+    await expect.poll(() => motion.getAttribute("aria-pressed")).toBe("true");
+    expect(await phone.page.evaluate("asked")).toBe(2);
+    const turnTo = (alpha: number, beta: number) =>
+      phone.page.evaluate(
+        `dispatchEvent(new DeviceOrientationEvent("deviceorientation", { alpha: ${alpha}, beta: ${beta}, gamma: 0 }))`,
+      );
+    await turnTo(100, 90); // upright: the view stays where it is
+    await turnTo(70, 120); // 30° to the right, and 30° upwards
+    await expect.poll(async () => (await viewOf(phone)).yaw).toBeCloseTo(30, 0);
+    expect((await viewOf(phone)).pitch).toBeCloseTo(30, 0);
+    await motion.click();
+    await turnTo(0, 90);
+    expect(await motion.getAttribute("aria-pressed")).toBe("false");
+    expect((await viewOf(phone)).yaw).toBeCloseTo(30, 0);
+  });
+
+  it("lets the page around a frame scroll, and zooms there only with Ctrl and the wheel", async () => {
+    const { slug } = await service.kept(ann);
+    const body = `<iframe src="/p/${slug}?embed=1" width="800" height="400"></iframe><div style="height:3000px"></div>`;
+    await tab.page.route("**/other-page", (route) => route.fulfill({ contentType: "text/html", body }));
+    await tab.page.goto("/other-page");
+    const frame = tab.page.frameLocator("iframe");
+    await frame.locator('body[data-ready="sphere"]').waitFor({ state: "attached" });
+    const fov = async () => Number(await frame.locator("#viewer").getAttribute("data-fov"));
+    const before = await fov();
+    await tab.page.mouse.move(400, 150);
+    await tab.page.mouse.wheel(0, 200);
+    await frame.getByText("scroll to zoom").waitFor();
+    await expect.poll(() => tab.page.evaluate("scrollY")).toBeGreaterThan(0);
+    expect(await fov()).toBe(before);
+    await tab.page.evaluate("scrollTo(0, 0)");
+    await tab.page.keyboard.down("Control");
+    await tab.page.mouse.wheel(0, -200);
+    await tab.page.keyboard.up("Control");
+    await expect.poll(fov).toBeLessThan(before);
+    expect(await tab.page.evaluate("scrollY")).toBe(0);
+  });
+
+  it("draws what each eye of a headset sees, frame by frame, into the headset's layer", async () => {
+    const { slug } = await service.kept(ann);
+    // A headset with two eyes of 100 × 100 pixels.
+    await tab.page.addInitScript(`
+      class Session extends EventTarget {
+        updateRenderState({ baseLayer }) { this.layer = baseLayer; }
+        async requestReferenceSpace() { return "space"; }
+        requestAnimationFrame(draw) { this.draw = draw; }
+        async end() { this.dispatchEvent(new Event("end")); }
+      }
+      WebGL2RenderingContext.prototype.makeXRCompatible = async () => {};
+      window.XRWebGLLayer = class {
+        constructor(session, gl) {
+          this.gl = gl;
+          this.framebuffer = gl.createFramebuffer();
+          const color = gl.createRenderbuffer();
+          gl.bindRenderbuffer(gl.RENDERBUFFER, color);
+          gl.renderbufferStorage(gl.RENDERBUFFER, gl.RGBA8, 200, 100);
+          gl.bindFramebuffer(gl.FRAMEBUFFER, this.framebuffer);
+          gl.framebufferRenderbuffer(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.RENDERBUFFER, color);
+          gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+        }
+        getViewport({ eye }) { return { x: 100 * eye, y: 0, width: 100, height: 100 }; }
+      };
+      const session = new Session();
+      Object.defineProperty(navigator, "xr", { value: { isSessionSupported: async () => true, requestSession: async () => session } });
+      // One frame with the head of each eye turned to the right by so many degrees. Returns two colours of each eye.
+      window.frameOf = (turns) => {
+        const views = turns.map((degrees, eye) => {
+          const [s, c] = [Math.sin(degrees * Math.PI / 180), Math.cos(degrees * Math.PI / 180)];
+          // The left eye sees 45° to both sides, the right one from the middle to 45° on its right.
+          const projection = eye === 0 ? [1, 0] : [2, 1];
+          return { eye, projectionMatrix: [projection[0], 0, 0, 0, 0, 1, 0, 0, projection[1], 0, -1, -1, 0, 0, -0.2, 0],
+            transform: { matrix: [c, 0, s, 0, 0, 1, 0, 0, -s, 0, c, 0, 0, 0, 0, 1] } };
+        });
+        const { gl, framebuffer } = session.layer;
+        const { draw } = session;
+        session.draw = undefined;
+        gl.bindFramebuffer(gl.FRAMEBUFFER, null); // as a browser may leave it between two frames
+        draw(0, { getViewerPose: () => ({ views }) });
+        gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
+        return [5, 95, 105, 195].map((x) => {
+          const pixel = new Uint8Array(4);
+          gl.readPixels(x, 50, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
+          return [...pixel.slice(0, 3)];
+        });
+      };
+      window.wantsFrame = () => session.draw !== undefined;`);
+    await tab.page.goto(`/p/${slug}#v=45,0,75`);
+    await ready(tab.page, "sphere");
+    const button = tab.page.getByRole("button", { name: "View in VR" });
+    await button.click();
+    await expect.poll(() => button.getAttribute("aria-pressed")).toBe("true");
+    const frame = async (left: number, right: number) =>
+      ((await tab.page.evaluate(`frameOf([${left}, ${right}])`)) as [number, number, number][]).map(quarterOf);
+    // Straight ahead is where the view was: 45° to the right of the middle of the picture.
+    expect(await frame(0, -90)).toEqual([2, 2, 1, 1]);
+    expect(await frame(-90, 45)).toEqual([1, 1, 3, 3]);
+    expect(await frame(0, -180)).toEqual([2, 2, 0, 0]);
+    await button.click();
+    await expect.poll(() => button.getAttribute("aria-pressed")).toBe("false");
+    // The page draws again. The frame that was asked for before draws nothing, and asks for no other.
+    await tab.page.locator("#viewer").focus();
+    await tab.page.keyboard.down("ArrowLeft");
+    await expect.poll(() => quarterAt(tab.page, 500, 300)).toBe(1);
+    await tab.page.keyboard.up("ArrowLeft");
+    expect(await frame(-90, 45)).toEqual([2, 2, 0, 0]);
+    expect(await tab.page.evaluate("wantsFrame()")).toBe(false);
+  });
+
+  it("fits the screen of a phone and supports touch", async () => {
+    const { slug } = await service.kept(ann);
+    const phone = await on.openTab({
+      viewport: { width: 390, height: 800 },
+      hasTouch: true,
+      isMobile: true,
+    });
+    await phone.page.goto(`/p/${slug}`);
+    await ready(phone.page, "sphere");
+    expect(await phone.page.evaluate("document.documentElement.scrollWidth")).toBe(390);
+    expect(await quarterAt(phone.page, 300, 400)).toBe(2);
+    const touch = await phone.page.context().newCDPSession(phone.page);
+    const dispatch = (type: "touchStart" | "touchMove" | "touchEnd", x?: number) =>
+      touch.send("Input.dispatchTouchEvent", { type, touchPoints: x === undefined ? [] : [{ x, y: 400 }] });
+    await dispatch("touchStart", 100);
+    for (let x = 120; x <= 340; x += 20) await dispatch("touchMove", x);
+    await dispatch("touchEnd");
+    await expect.poll(() => quarterAt(phone.page, 300, 400)).toBe(1);
+  });
+});

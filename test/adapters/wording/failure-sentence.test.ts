@@ -1,0 +1,72 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { aFailedTask } from "../../../adapters/contracts/support/builders.js";
+import { failedParam, failureMessage, failureSentence } from "../../../adapters/wording/failure-sentence.js";
+import { FAILURE_REASONS, type FailedTask, type FailureReason } from "../../../domain/tasks/task.js";
+import { TOLD_REASONS, toldReason } from "../../../domain/tasks/told-reason.js";
+
+const failed = (
+  reason: FailureReason,
+  { prompt, images = 0, imageIndex }: { prompt?: string; images?: number; imageIndex?: number } = {},
+): FailedTask => {
+  const task = aFailedTask({ reason, imageIndex });
+  const imageUrls = Array.from({ length: images }, (_, n) => `https://pictures.example/${n}.jpg`);
+  return { ...task, request: { ...task.request, prompt, imageUrls } as FailedTask["request"] };
+};
+
+/** Any failed task: also one whose texts are erased. */
+const anyFailed = fc
+  .record(
+    {
+      reason: fc.constantFrom(...FAILURE_REASONS),
+      prompt: fc.string({ minLength: 1 }),
+      images: fc.integer({ min: 0, max: 3 }),
+      imageIndex: fc.integer({ min: 0, max: 2 }),
+    },
+    { requiredKeys: ["reason"] },
+  )
+  .map(({ reason, ...rest }) => failed(reason, rest));
+
+describe("what is told of a failed task", () => {
+  it("has each of the reasons for clients for at least one reason of a task", () => {
+    const told = FAILURE_REASONS.map((reason) => toldReason({ reason }));
+    expect([...new Set(told)].sort()).toEqual([...TOLD_REASONS].sort());
+  });
+
+  it("names the refunded credits, says what to do, and quotes neither prompt nor URL", () => {
+    fc.assert(
+      fc.property(anyFailed, (task) => {
+        const message = failureMessage(task);
+        expect(message).toMatch(
+          /^[A-Z][^\n]+\. (Try|Upload|Change|To have it all the same)[^\n]+\. The 4 reserved credits were refunded\.$/,
+        );
+        expect(message.length).toBeLessThanOrEqual(200);
+        expect(message).not.toContain("pictures.example");
+      }),
+    );
+  });
+
+  it("names a parameter that the task has had", () => {
+    fc.assert(
+      fc.property(anyFailed, (task) => {
+        expect(failedParam(task) ?? "none").toMatch(/^(none|prompt|image_urls|image_urls\[[0-2]\])$/);
+      }),
+    );
+  });
+
+  it.each([
+    ["reference_unusable", { images: 3, imageIndex: 1 }, "image_urls[1]", "could not use reference image 2."],
+    ["reference_unusable", { images: 2 }, "image_urls", "could not use a reference image."],
+    ["reference_unreachable", { images: 1 }, "image_urls[0]", "picture of a reference image could not be read."],
+    ["reference_unreachable", { imageIndex: 2 }, "image_urls[2]", "picture of a reference image could not be read."],
+    ["content_refused", { prompt: "a lake" }, "prompt", "Change the prompt."],
+    ["content_refused", { prompt: "a lake", images: 1 }, undefined, "Change the prompt or the reference images."],
+    ["content_refused", { images: 1 }, undefined, "Change the reference images."],
+    ["content_refused", {}, undefined, "Change the prompt."],
+    ["generation_failed", { prompt: "a lake", images: 1 }, undefined, "failed to make the panorama."],
+  ] as const)("of %s with %j: the parameter %s, and %j", (reason, given, param, words) => {
+    const task = failed(reason, given);
+    expect(failedParam(task)).toBe(param);
+    expect(failureSentence(task)).toContain(words);
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { ScriptedProvider } from "../../../adapters/memory/scripted-provider.js";
+import { readAbilities } from "../../../application/panoramas/read-abilities.js";
+import { type Abilities, ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
+
+const TEXT_ONLY: Abilities = { imagesMin: 0, imagesMax: 0, promptCharactersMax: 4000 };
+const PHOTOS_ONLY: Abilities = { imagesMin: 1, imagesMax: 1, promptCharactersMax: 1200 };
+
+const providerOf = (abilities: Abilities) => Object.assign(new ScriptedProvider(), { abilities });
+
+describe("readAbilities", () => {
+  it("reads those of a single model", () => {
+    expect(readAbilities({ provider: providerOf(PHOTOS_ONLY) })()).toEqual(PHOTOS_ONLY);
+  });
+
+  it("combines those of several models: what at least one of them can make", () => {
+    const models = [providerOf(TEXT_ONLY), providerOf(PHOTOS_ONLY)];
+    const places = () => models.flatMap((model) => model.places());
+    expect(readAbilities({ provider: { places } })()).toEqual({
+      imagesMin: 0,
+      imagesMax: 1,
+      promptCharactersMax: 4000,
+    });
+  });
+
+  it("counts a place without abilities as one that can make everything", () => {
+    const places = () => [{ name: "a", concurrencyMax: undefined, readiness: "ready", canMake: () => true }] as const;
+    expect(readAbilities({ provider: { places } })()).toEqual(ALL_ABILITIES);
+  });
+
+  it("counts models that are down, and reads again at each call", () => {
+    const provider = providerOf(TEXT_ONLY);
+    provider.ready = "down";
+    const read = readAbilities({ provider });
+    expect(read()).toEqual(TEXT_ONLY);
+    provider.abilities = PHOTOS_ONLY;
+    expect(read()).toEqual(PHOTOS_ONLY);
+  });
+});

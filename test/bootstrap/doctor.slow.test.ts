@@ -1,0 +1,667 @@
+import { once } from "node:events";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { tlsCertificate } from "../../adapters/http/servers/tls-certificate.js";
+import { postgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import { RandomIds } from "../../adapters/system/random-ids.js";
+import { SystemClock } from "../../adapters/system/system-clock.js";
+import { type Config, readConfig } from "../../bootstrap/config.js";
+import { examine, examineWithout } from "../../bootstrap/doctor/examine.js";
+import type { Finding } from "../../bootstrap/doctor/finding.js";
+import type { Machine } from "../../bootstrap/doctor/machine.js";
+import type { Token } from "../../bootstrap/provide.js";
+import { createService } from "../../bootstrap/service.js";
+import { tokens } from "../../bootstrap/tokens.js";
+import { FakeGcs } from "../support/fake-gcs.js";
+import { FakeReplicate, REPLICATE_KEY } from "../support/fake-replicate.js";
+import { freePort } from "../support/free-port.js";
+import { MailServer, silentServer } from "../support/mail-server.js";
+import { freshDatabase } from "../support/postgres.js";
+import { Installation } from "../support/service-process.js";
+
+const GIBIBYTE = 1024 ** 3;
+const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
+const MAIL_PASSWORD = "hunter22";
+
+const HEALTHY_MACHINE: Machine = {
+  platform: "linux",
+  nodeVersion: "20.19.0",
+  glibcVersion: "2.36",
+  openFilesMax: 65_536,
+  freeSpace: async () => ({ freeBytes: 100 * GIBIBYTE, freeFiles: 1_000_000 }),
+};
+
+const SUPPORTED = "PostgreSQL, a bucket, Replicate, a mail server, and the proxy in front of all";
+
+/** One thing that is wrong, and what it is called. Everything else is as it should be. */
+type Fault = {
+  readonly fault: string;
+  readonly name: string;
+  readonly status: Finding["status"];
+  /** A part of the message: the value, and what to do. */
+  readonly says: string | RegExp;
+  /** The part that `serve` cannot make then, for the same reason, in the same words. */
+  readonly stops?: Token<unknown>;
+  readonly environment?: () => Readonly<Record<string, string>>;
+  readonly machine?: Partial<Machine>;
+  /** The clock of this machine against that of the others. */
+  readonly clockMilliseconds?: number;
+  readonly plant?: () => Promise<unknown> | unknown;
+  readonly repair?: () => Promise<unknown> | unknown;
+};
+
+describe(`panorama doctor with ${SUPPORTED}`, () => {
+  let folder: string;
+  let databaseUrl: string;
+  let bucket: FakeGcs;
+  let replicate: FakeReplicate;
+  let mail: MailServer;
+  let closedPort: number;
+  const closes: (() => Promise<unknown> | unknown)[] = [];
+  /** What everybody sees: the proxy at `localhost`, the bucket's objects at `127.0.0.1`, which is another origin. */
+  const front = {
+    port: 0,
+    imageStatus: 200,
+    instead: undefined as string | undefined,
+    cors: "*" as string | undefined,
+    healthStatus: 200,
+  };
+  let selfSignedPort: number;
+  let refusingPort: number;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "panorama-test-"));
+    await writeFile(join(folder, "a-file"), "");
+    [databaseUrl, bucket, replicate, mail, closedPort] = await Promise.all([
+      freshDatabase(),
+      FakeGcs.start(),
+      FakeReplicate.start(),
+      MailServer.start(MAIL_PASSWORD),
+      freePort(),
+    ]);
+    const server = createServer((request, response) => {
+      if (request.url === "/healthz") return response.writeHead(front.healthStatus).end('{"status":"ok"}');
+      const object = bucket.objects.get(request.url?.slice(1) ?? "");
+      if (front.cors !== undefined) response.setHeader("access-control-allow-origin", front.cors);
+      return response.writeHead(object === undefined ? 404 : front.imageStatus).end(front.instead ?? object?.bytes);
+    }).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    front.port = (server.address() as AddressInfo).port;
+
+    const { certificateFile, keyFile } = await tlsCertificate(folder, "localhost", new Date());
+    const files = { cert: await readFile(certificateFile), key: await readFile(keyFile) };
+    const selfSigned = createHttpsServer(files, (_, response) => response.end('{"status":"ok"}')).listen(0);
+    await once(selfSigned, "listening");
+    selfSignedPort = (selfSigned.address() as AddressInfo).port;
+
+    const refusing = createTcpServer((socket) => socket.once("data", () => socket.end(WRONG_PASSWORD))).listen(0);
+    await once(refusing, "listening");
+    refusingPort = (refusing.address() as AddressInfo).port;
+    await examine(configOf(), portsOf()); // loads what the checks need, so that the first one is not slow
+    closes.push(
+      () => server.close(),
+      () => selfSigned.close(),
+      () => refusing.close(),
+    );
+  });
+  afterAll(async () => {
+    await Promise.all([bucket.close(), replicate.close(), mail.end(), ...closes.map((close) => close())]);
+    await rm(folder, { recursive: true });
+  });
+
+  const healthyEnvironment = (): Record<string, string> => ({
+    DATA_DIR: folder,
+    DATABASE_URL: databaseUrl,
+    DEMO: "false",
+    PUBLIC_URL: `http://localhost:${front.port}`,
+    STORAGE: "gcs",
+    GCS_BUCKET: bucket.bucket,
+    GCS_API_ENDPOINT: bucket.url,
+    GCS_PUBLIC_URL: `https://127.0.0.1:${front.port}`,
+    PROVIDER: "replicate",
+    REPLICATE_BASE_URL: replicate.baseUrl,
+    REPLICATE_API_KEY: REPLICATE_KEY,
+    SMTP_URL: `smtp://user:${MAIL_PASSWORD}@127.0.0.1:${mail.port}/?tls.rejectUnauthorized=false`,
+    MAIL_FROM: "no-reply@panorama.example",
+    LOG_LEVEL: "silent",
+  });
+  const configOf = (differences: Readonly<Record<string, string>> = {}): Config => {
+    const config = readConfig({ ...healthyEnvironment(), ...differences })._unsafeUnwrap();
+    const { storage } = config;
+    // The bucket's public URL is https; the test's proxy is not.
+    return storage.kind === "gcs"
+      ? { ...config, storage: { ...storage, publicUrl: storage.publicUrl?.replace("https:", "http:") } }
+      : config;
+  };
+  const portsOf = ({ machine, clockMilliseconds = 0 }: Partial<Fault> = {}) => {
+    const clock = new SystemClock();
+    const now = () => new Date(Date.now() + clockMilliseconds);
+    const shifted = { now, sleep: (milliseconds: number, signal?: AbortSignal) => clock.sleep(milliseconds, signal) };
+    return { clock: shifted, ids: new RandomIds(), machine: { ...HEALTHY_MACHINE, ...machine } };
+  };
+  const sql = async (statement: string) => {
+    const database = postgresDatabase(databaseUrl, 1);
+    await database.sql(statement).finally(() => database.close());
+  };
+  const addMigration = (name: string) => () => sql(`insert into schema_migration (name) values ('${name}')`);
+  const removeMigration = (name: string) => () => sql(`delete from schema_migration where name = '${name}'`);
+  const url = (port: number) => new URL(databaseUrl.replace(/:\d+\//, `:${port}/`)).href;
+  const withFiles = { STORAGE: "filesystem", PUBLIC_URL: "" };
+  const tls = (differences: Record<string, string> = {}) => ({ ...withFiles, ...differences });
+
+  it("finds nothing, reports every check, and leaves nothing behind", async () => {
+    const before = await readdir(folder, { recursive: true });
+    const findings = await examine(configOf(), portsOf());
+    expect(findings.filter(({ status }) => status !== "ok")).toEqual([
+      { name: "TLS listener", status: "not checked", message: expect.stringContaining("There is none") },
+    ]);
+    expect(findings.map(({ name }) => name)).toEqual([
+      "configuration",
+      "Node.js",
+      "glibc",
+      "open files",
+      "data directory",
+      "disk space",
+      "database",
+      "migrations",
+      "clock",
+      "retention",
+      "storage",
+      "image URL",
+      "CORS",
+      "provider replicate",
+      "TLS listener",
+      "public URL",
+      "mail",
+    ]);
+    expect(bucket.writes).toBeGreaterThan(0);
+    expect(await readdir(folder, { recursive: true })).toEqual(before);
+    expect(mail.received).toEqual([]);
+    expect(replicate.tasks).toEqual([]);
+  });
+
+  const FAULTS: readonly Fault[] = [
+    {
+      fault: "DATA_DIR cannot be written",
+      name: "data directory",
+      status: "failed",
+      says: /^DATA_DIR .*a-file\/data cannot be written: ENOTDIR.*Give the user of the service the right to write there/,
+      environment: () => ({ DATA_DIR: join(folder, "a-file/data") }),
+    },
+    {
+      fault: "DATA_DIR mistyped",
+      name: "data directory",
+      status: "warning",
+      says: /^There is no DATA_DIR .*mistyped\. Check the name/,
+      environment: () => ({ DATA_DIR: join(folder, "mistyped") }),
+    },
+    {
+      fault: "a disk that is nearly full",
+      name: "disk space",
+      status: "failed",
+      says: "has 0.1 GiB of free space. Free some",
+      machine: { freeSpace: async () => ({ freeBytes: 0.1 * GIBIBYTE, freeFiles: 1_000_000 }) },
+    },
+    {
+      fault: "a disk without room for more files",
+      name: "disk space",
+      status: "failed",
+      says: "has room for 12 more files",
+      machine: { freeSpace: async () => ({ freeBytes: 100 * GIBIBYTE, freeFiles: 12 }) },
+    },
+    {
+      fault: "an old Node.js",
+      name: "Node.js",
+      status: "failed",
+      says: "This is Node.js 20.18.3. Install 20.19 or later",
+      machine: { nodeVersion: "20.18.3" },
+    },
+    {
+      fault: "an old glibc",
+      name: "glibc",
+      status: "warning",
+      says: "This is glibc 2.36, and the native HTTP server needs 2.38 with Node.js 22.1.0",
+      machine: { nodeVersion: "22.1.0" },
+    },
+    {
+      fault: "another C library, and HTTP_SERVER=native",
+      name: "glibc",
+      status: "failed",
+      says: "There is no glibc here, and the native HTTP server needs 2.29 with Node.js 20.19.0. Set HTTP_SERVER=node",
+      environment: () => ({ HTTP_SERVER: "native" }),
+      machine: { glibcVersion: undefined },
+    },
+    {
+      fault: "a low limit of open files",
+      name: "open files",
+      status: "failed",
+      says: "The process may have 256 open files. Allow 4096 or more",
+      machine: { openFilesMax: 256 },
+    },
+    {
+      fault: "PostgreSQL down",
+      name: "database",
+      status: "failed",
+      says: /^PostgreSQL cannot be reached: connect ECONNREFUSED .*Check that it runs/,
+      environment: () => ({ DATABASE_URL: url(closedPort) }),
+      stops: tokens.database,
+    },
+    {
+      fault: "a wrong password for PostgreSQL",
+      name: "database",
+      status: "failed",
+      says: 'PostgreSQL refuses the login: password authentication failed for user "test". Correct user and password',
+      environment: () => ({ DATABASE_URL: url(refusingPort) }),
+      stops: tokens.database,
+    },
+    {
+      fault: "a database that does not exist",
+      name: "database",
+      status: "failed",
+      says: 'database "missing" does not exist. Create it, or correct DATABASE_URL.',
+      environment: () => ({ DATABASE_URL: databaseUrl.replace(/[^/]+$/, "missing") }),
+      stops: tokens.database,
+    },
+    {
+      fault: "more connections than PostgreSQL allows",
+      name: "database",
+      status: "warning",
+      says: "allows 200 connections in all, and DATABASE_CONNECTIONS is 500",
+      environment: () => ({ DATABASE_CONNECTIONS: "500" }),
+    },
+    {
+      fault: "migrations that have not run",
+      name: "migrations",
+      status: "failed",
+      says: "The database is not up to date: run panorama migrate first.",
+      plant: removeMigration("015-operators"),
+      repair: addMigration("015-operators"),
+      stops: tokens.database,
+    },
+    {
+      fault: "a database that is ahead",
+      name: "migrations",
+      status: "failed",
+      says: "The database is ahead of this version: a later one has run the migration 999-later. Start the later version",
+      plant: addMigration("999-later"),
+      repair: removeMigration("999-later"),
+      stops: tokens.database,
+    },
+    {
+      fault: "a shorter retention in the settings",
+      name: "retention",
+      status: "warning",
+      says: "Now unused reference images are kept for 2 days, although the settings say for 24 hours. Run panorama retention show",
+      plant: () => sql("insert into retention (retained, in_force) values ('reference_images', 172800000)"),
+      repair: () => sql("delete from retention"),
+    },
+    {
+      fault: "a database whose clock is ahead",
+      name: "clock",
+      status: "failed",
+      says: "The clock of the database is 30.0 s ahead of this machine's. Synchronize both (NTP)",
+      clockMilliseconds: -30_000,
+    },
+    {
+      fault: "a database whose clock is a little behind",
+      name: "clock",
+      status: "warning",
+      says: "The clock of the database is 1.0 s behind this machine's.",
+      clockMilliseconds: 1_000,
+    },
+    {
+      fault: "a missing bucket",
+      name: "storage",
+      status: "failed",
+      says: "The bucket no-such-bucket is not usable: Cloud Storage answered 404. Make the bucket, or correct its name.",
+      environment: () => ({ GCS_BUCKET: "no-such-bucket" }),
+      stops: tokens.storage,
+    },
+    {
+      fault: "credentials that may not list the bucket",
+      name: "storage",
+      status: "failed",
+      says: "Cloud Storage answered 403. Check the credentials",
+      plant: () => {
+        bucket.faultAfterwards = 403;
+      },
+      repair: () => {
+        bucket.faultAfterwards = undefined;
+      },
+      stops: tokens.storage,
+    },
+    {
+      fault: "a bucket that takes no write",
+      name: "storage",
+      status: "failed",
+      says: "is not usable: Cloud Storage answered 403. Check the credentials",
+      plant: () => {
+        bucket.faults = ["slow", 403];
+      },
+    },
+    {
+      fault: "a storage that is down",
+      name: "storage",
+      status: "failed",
+      says: "is not usable: Cloud Storage cannot be used (ECONNREFUSED). Check the address of the storage",
+      environment: () => ({ GCS_API_ENDPOINT: `http://127.0.0.1:${closedPort}` }),
+      stops: tokens.storage,
+    },
+    {
+      fault: "objects that the public cannot read",
+      name: "image URL",
+      status: "failed",
+      says: /answered 403, so clients cannot read images\. Check GCS_PUBLIC_URL, and that everybody may read/,
+      plant: () => {
+        front.imageStatus = 403;
+      },
+      repair: () => {
+        front.imageStatus = 200;
+      },
+    },
+    {
+      fault: "a public URL of another bucket",
+      name: "image URL",
+      status: "failed",
+      says: "answered 404, so clients cannot read images",
+      environment: () => ({ GCS_PUBLIC_URL: `https://127.0.0.1:${front.port}/another` }),
+    },
+    {
+      fault: "a public URL with a page for every path",
+      name: "image URL",
+      status: "failed",
+      says: "answered with something else than the stored object",
+      plant: () => {
+        front.instead = "<!doctype html>";
+      },
+      repair: () => {
+        front.instead = undefined;
+      },
+    },
+    {
+      fault: "a CDN that is down",
+      name: "image URL",
+      status: "failed",
+      says: /cannot be reached: .*ECONNREFUSED.*\. Check GCS_PUBLIC_URL\.$/,
+      environment: () => ({ GCS_PUBLIC_URL: `https://127.0.0.1:${closedPort}` }),
+    },
+    {
+      fault: "no CORS",
+      name: "CORS",
+      status: "warning",
+      says: /with no Access-Control-Allow-Origin, so the viewer shows the flat image only\. Allow GET and HEAD from http:\/\/localhost/,
+      plant: () => {
+        front.cors = undefined;
+      },
+      repair: () => {
+        front.cors = "*";
+      },
+    },
+    {
+      fault: "CORS for another origin",
+      name: "CORS",
+      status: "warning",
+      says: "with Access-Control-Allow-Origin: https://other.example, so",
+      plant: () => {
+        front.cors = "https://other.example";
+      },
+      repair: () => {
+        front.cors = "*";
+      },
+    },
+    {
+      fault: "a wrong key of the provider",
+      name: "provider replicate",
+      status: "failed",
+      says: "Bad configuration: REPLICATE_API_KEY: the provider does not accept this key (status 401); set a valid one.",
+      environment: () => ({ REPLICATE_API_KEY: "r8_other" }),
+      stops: tokens.provider,
+    },
+    {
+      fault: "an unknown model of the provider",
+      name: "provider replicate",
+      status: "failed",
+      says: "Bad configuration: REPLICATE_MODEL=owner/none: the provider has no such model; set one that it has.",
+      environment: () => ({ REPLICATE_MODEL: "owner/none" }),
+      stops: tokens.provider,
+    },
+    {
+      fault: "a provider that is down",
+      name: "provider replicate",
+      status: "warning",
+      says: /^The API key and the model or style could not be checked: .*\. Creations are refused while/,
+      environment: () => ({ REPLICATE_BASE_URL: `http://127.0.0.1:${closedPort}` }),
+    },
+    {
+      fault: "a missing workflow of ComfyUI",
+      name: "provider comfyui",
+      status: "failed",
+      says: "Bad configuration: COMFYUI_WORKFLOW=none.json: the file cannot be read.",
+      environment: () => ({
+        PROVIDER: "comfyui",
+        COMFYUI_BASE_URL: `http://127.0.0.1:${closedPort}`,
+        COMFYUI_WORKFLOW: "none.json",
+      }),
+      stops: tokens.provider,
+    },
+    {
+      fault: "the key of another certificate",
+      name: "TLS listener",
+      status: "failed",
+      says: /key\.pem is not the key of the certificate .*certificate\.pem\. Restart panorama serve/,
+      environment: () => tls({ DATA_DIR: join(folder, "mixed") }),
+      plant: async () => {
+        await tlsCertificate(join(folder, "mixed"), "localhost", new Date());
+        await writeFile(join(folder, "mixed/tls/key.pem"), await readFile(join(folder, "tls/key.pem")));
+      },
+    },
+    {
+      fault: "an expired certificate",
+      name: "TLS listener",
+      status: "failed",
+      says: /^The certificate .*certificate\.pem is valid until \w+ \d+ [\d:]+ 20\d\d GMT only\. Restart panorama serve/,
+      environment: () => tls({ DATABASE_URL: "" }), // whose clock is right
+      clockMilliseconds: 3660 * DAY_MILLISECONDS,
+    },
+    {
+      fault: "a certificate for another host",
+      name: "TLS listener",
+      status: "failed",
+      says: "is not for panorama.internal, the host of PUBLIC_URL. Restart panorama serve",
+      environment: () => tls({ PUBLIC_URL: "http://panorama.internal:8080" }),
+    },
+    {
+      fault: "a certificate that is not readable",
+      name: "TLS listener",
+      status: "failed",
+      says: /^Certificate or key in .*tls cannot be read: /,
+      environment: () => tls({ DATA_DIR: join(folder, "broken") }),
+      plant: async () => {
+        await tlsCertificate(join(folder, "broken"), "localhost", new Date());
+        await writeFile(join(folder, "broken/tls/certificate.pem"), "nothing");
+      },
+    },
+    {
+      fault: "a certificate of the proxy that browsers do not accept",
+      name: "public URL",
+      status: "failed",
+      says: /^The certificate of https:\/\/localhost:\d+ is not accepted: self-signed certificate\. Install a certificate/,
+      environment: () => ({ PUBLIC_URL: `https://localhost:${selfSignedPort}` }),
+    },
+    {
+      fault: "a proxy that is down",
+      name: "public URL",
+      status: "warning",
+      says: /^Nothing answers at https:\/\/localhost:\d+: .*ECONNREFUSED.*\. Check the proxy/,
+      environment: () => ({ PUBLIC_URL: `https://localhost:${closedPort}` }),
+    },
+    {
+      fault: "a proxy without the service behind it",
+      name: "public URL",
+      status: "failed",
+      says: "/healthz answered 502, and not as panorama serve does. Check the proxy",
+      plant: () => {
+        front.healthStatus = 502;
+      },
+      repair: () => {
+        front.healthStatus = 200;
+      },
+    },
+    {
+      fault: "a mail server that is down",
+      name: "mail",
+      status: "failed",
+      says: /^The mail server 127\.0\.0\.1:\d+ cannot be used: .*ECONNREFUSED.*Check host, port and encryption in SMTP_URL\.$/,
+      environment: () => ({ SMTP_URL: `smtp://127.0.0.1:${closedPort}` }),
+    },
+    {
+      fault: "a wrong password for the mail server",
+      name: "mail",
+      status: "failed",
+      says: /^The mail server 127\.0\.0\.1:\d+ refuses the login: .*\. Correct user and password in SMTP_URL\.$/,
+      environment: () => ({ SMTP_URL: `smtp://user:wrong@127.0.0.1:${mail.port}/?tls.rejectUnauthorized=false` }),
+    },
+    {
+      fault: "a certificate of the mail server that is not valid",
+      name: "mail",
+      status: "failed",
+      says: /cannot be used: .*certificate.*Check host, port and encryption in SMTP_URL\.$/,
+      environment: () => ({ SMTP_URL: `smtp://user:${MAIL_PASSWORD}@127.0.0.1:${mail.port}` }),
+    },
+  ];
+
+  it.each(FAULTS.map((fault) => [fault.fault, fault] as const))("finds %s", async (_, fault) => {
+    // Faults of others do not need the mail server, whose handshake takes longest.
+    const withoutMail = fault.name === "mail" ? {} : { SMTP_URL: "", MAIL_FROM: "" };
+    const environment = { ...withoutMail, ...fault.environment?.() };
+    await fault.plant?.();
+    try {
+      const findings = await examine(configOf(environment), portsOf(fault));
+      const { message = "", status } = findings.find(({ name }) => name === fault.name) ?? {};
+      expect(message).toMatch(fault.says);
+      expect(status).toBe(fault.status);
+      expect(findings.filter((finding) => finding.status === "failed").map(({ name }) => name)).toEqual(
+        fault.status === "failed" ? [fault.name] : [],
+      );
+      // No secret in any sentence, and no object left behind.
+      for (const secret of [MAIL_PASSWORD, REPLICATE_KEY, "r8_other", "wrong@"]) {
+        for (const finding of findings) expect(finding.message).not.toContain(secret);
+      }
+      expect([...bucket.objects.keys()]).toEqual([]);
+      if (fault.stops !== undefined) {
+        const service = createService(configOf({ ...environment, HOST: "127.0.0.1" }));
+        await service.loadServer();
+        await expect(service.get(fault.stops)).rejects.toThrow(message);
+        await service.close().catch(() => {}); // the container keeps the rejection of the part
+      }
+    } finally {
+      await fault.repair?.();
+    }
+  });
+
+  it("finds an unknown value of a setting, and checks what it can without the others", () => {
+    const problem = readConfig({ STORAGE: "ftp" })._unsafeUnwrapErr();
+    const findings = examineWithout(problem, HEALTHY_MACHINE);
+    expect(findings.slice(0, 4).map(({ name, status }) => [name, status])).toEqual([
+      ["configuration", "failed"],
+      ["Node.js", "ok"],
+      ["glibc", "ok"],
+      ["open files", "ok"],
+    ]);
+    expect(findings[0]?.message).toContain('STORAGE="ftp"');
+    expect(new Set(findings.slice(4).map(({ status }) => status))).toEqual(new Set(["not checked"]));
+  });
+
+  it("ends in time when nothing answers, and says so for each", async () => {
+    const silent = await silentServer();
+    const at = `127.0.0.1:${silent.port}`;
+    const start = performance.now();
+    const findings = await examine(
+      configOf({
+        DATABASE_URL: `postgresql://a:b@${at}/c`,
+        GCS_API_ENDPOINT: `http://${at}`,
+        REPLICATE_BASE_URL: `http://${at}`,
+        SMTP_URL: `smtp://${at}`,
+        PUBLIC_URL: `http://${at}`,
+      }),
+      portsOf(),
+      500,
+    );
+    expect(performance.now() - start).toBeLessThan(2_000);
+    const late = findings.filter(({ message }) => message.startsWith("There was no result within 0.5 s."));
+    expect(late.map(({ name }) => name)).toEqual(["database", "storage", "provider", "public URL", "mail"]);
+    silent.end();
+  });
+
+  it("says the lowest version of Node.js that package.json allows", async () => {
+    const { engines } = JSON.parse(await readFile("package.json", "utf8")) as { engines: { node: string } };
+    const [major = 0, minor = 0] = engines.node.replace(">=", "").split(".").map(Number);
+    const { message } = examineWithout("", { ...HEALTHY_MACHINE, nodeVersion: `${major}.${minor - 1}.0` })[1] ?? {};
+    expect(message).toContain(`Install ${major}.${minor} or later`);
+  });
+});
+
+describe("panorama doctor on one machine", () => {
+  let installation: Installation;
+  beforeAll(async () => {
+    installation = await Installation.create({ DEMO: "false" });
+  });
+  afterAll(() => installation.remove());
+
+  it("changes nothing before the first start, and checks the running service afterwards", async () => {
+    const statuses = (json: Record<string, unknown>, wanted: string) =>
+      (json.checks as { name: string; status: string }[])
+        .filter(({ status }) => status === wanted)
+        .map(({ name }) => name);
+    const first = await installation.command("doctor");
+    expect([first.status, first.json.status]).toEqual([0, "warning"]);
+    expect(statuses(first.json, "warning")).toContain("database");
+    expect(await readdir(installation.dataDir)).toEqual([]);
+
+    await installation.start();
+    const running = await installation.command("doctor");
+    expect(running.json.checks).toEqual(
+      expect.arrayContaining([expect.objectContaining({ name: "image URL", status: "ok" })]),
+    );
+    expect(statuses(running.json, "failed")).toEqual([]);
+    expect(statuses(running.json, "not_checked")).toEqual(["clock", "mail"]);
+    expect(running.status).toBe(0);
+    await installation.end("SIGTERM");
+    const [line = ""] = installation.log.split("\n");
+    expect(JSON.parse(line)).toMatchObject({
+      event: "starting",
+      version: "2.0.0",
+      instance: expect.stringMatching(/:\d+$/),
+      configuration: { DEMO: "false", DATA_DIR: installation.dataDir },
+    });
+  });
+
+  it("exits with the status of what is wrong", async () => {
+    const of = async (environment: Record<string, string>) => {
+      const other = await Installation.create({ DATA_DIR: installation.dataDir, ...environment });
+      const { status, json } = await other.command("doctor");
+      return { status, failed: (json.checks as Finding[]).find((finding) => finding.status === "failed")?.name };
+    };
+    const closed = await freePort();
+    expect(await of({ STORAGE: "ftp" })).toEqual({ status: 6, failed: "configuration" });
+    expect(await of({ DATABASE_URL: `postgresql://a:b@127.0.0.1:${closed}/c` })).toEqual({
+      status: 4,
+      failed: "database",
+    });
+  });
+});
+
+/** What PostgreSQL answers to a login with a wrong password. */
+const WRONG_PASSWORD = (() => {
+  const fields = ["SFATAL", "VFATAL", "C28P01", 'Mpassword authentication failed for user "test"', ""].join("\0");
+  const body = Buffer.from(`${fields}\0`);
+  const head = Buffer.alloc(5);
+  head.write("E");
+  head.writeInt32BE(body.length + 4, 1);
+  return Buffer.concat([head, body]);
+})();

@@ -1,0 +1,181 @@
+import { readdir } from "node:fs/promises";
+import sharp from "sharp";
+import { Agent, fetch as fetchWith } from "undici";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { RawConnection } from "../support/raw-connection.js";
+import { RestClient, type Task } from "../support/rest-client.js";
+import { Installation } from "../support/service-process.js";
+
+describe("the service without any configuration", () => {
+  let installation: Installation;
+  let client: RestClient;
+
+  beforeAll(async () => {
+    installation = await Installation.create({ LOCAL_PROVIDER_DELAY_MS: "100" });
+    const ready = await installation.start();
+    expect(ready).toEqual({
+      url: installation.url,
+      demo_api_key: expect.stringMatching(/^sk-[\w-]{43}$/),
+      demo_email: "demo@example.com",
+      demo_password: expect.stringMatching(/^[\w-]{22}$/),
+    });
+    client = new RestClient(installation.url, ready.demo_api_key ?? "");
+  });
+
+  /** A new customer, so that tests do not share a rate limit. */
+  const customer = async (email: string): Promise<RestClient> => {
+    const { json } = await installation.command("account", "create", "--email", email, "--credits", "100", "--key");
+    return new RestClient(installation.url, String(json.api_key));
+  };
+
+  afterAll(() => installation.remove());
+
+  it.each([
+    ["1k", 1024, 512, 4],
+    ["2k", 2048, 1024, 6],
+    ["4k", 3840, 1920, 10],
+  ])(
+    "makes a %s panorama of %i × %i pixels with 360° metadata for %i credits",
+    async (resolution, width, height, cost) => {
+      const before = await client.credits();
+      const created = await client.create({ prompt: "a quiet ocean in the fog", resolution });
+      expect(created).toEqual({
+        id: expect.any(String),
+        status: "processing",
+        credits_charged: cost,
+        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+        resolution,
+        visibility: "private",
+        prompt: "a quiet ocean in the fog",
+        image_urls: [],
+        metadata: {},
+      });
+
+      const task = await client.untilKept(created.id);
+      expect(task.output?.storage_status).toBe("saved");
+      expect(task.output?.viewer_url).toBe(`${installation.url}/works/${task.output?.slug}`);
+
+      const response = await fetch(task.output?.image_url ?? "");
+      expect(response.headers.get("content-type")).toBe("image/jpeg");
+      const image = await sharp(Buffer.from(await response.arrayBuffer())).metadata();
+      expect(image).toMatchObject({ format: "jpeg", width, height });
+      const photoSphere = image.xmpAsString ?? "";
+      for (const property of ["FullPanoWidthPixels", "CroppedAreaImageWidthPixels"]) {
+        expect(photoSphere).toContain(`GPano:${property}="${width}"`);
+      }
+      expect(photoSphere).toContain('GPano:ProjectionType="equirectangular"');
+      expect(photoSphere).toContain('digitalsourcetype/algorithmicMedia"'); // painted by rules, not by a trained model
+      expect(await client.credits()).toBe(before - cost);
+    },
+  );
+
+  it("accepts a header block of 16 kB, also if it arrives in two packets", async () => {
+    const connection = await RawConnection.open(Number(new URL(installation.url).port));
+    connection.send(`GET /healthz HTTP/1.1\r\nhost: x\r\nx: ${"v".repeat(8_000)}`);
+    expect((await fetch(`${installation.url}/healthz`)).status).toBe(200); // the first packet is read now
+    connection.send(`${"v".repeat(8_000)}\r\n\r\n`);
+    expect(await connection.response()).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    connection.close();
+  });
+
+  it("serves an uploaded image unchanged and uses it as a reference", async () => {
+    const png = await sharp({ create: { width: 64, height: 64, channels: 3, background: "#c03020" } })
+      .png()
+      .toBuffer();
+    const [url = ""] = await client.upload([new Blob([new Uint8Array(png)], { type: "image/png" })]);
+    expect(url).toMatch(new RegExp(`^https://localhost:${installation.tlsPort}/assets/references/[\\w-]{22}\\.png$`));
+    const trusting = new Agent({ connect: { rejectUnauthorized: false } });
+    const opened = await fetchWith(url, { dispatcher: trusting });
+    expect(Buffer.from(await opened.arrayBuffer()).equals(png)).toBe(true);
+    await trusting.close();
+
+    const { id } = await client.create({ image_urls: [url], resolution: "1k" });
+    const task = await client.untilKept(id);
+    expect(task.output?.storage_status).toBe("saved");
+    const image = Buffer.from(await (await fetch(task.output?.image_url ?? "")).arrayBuffer());
+    const middle = await sharp(image).extract({ left: 507, top: 251, width: 10, height: 10 }).raw().toBuffer();
+    const [red = 0, green = 0] = middle;
+    expect(red).toBeGreaterThan(green + 60);
+  });
+
+  it.each([
+    ["test:expired", "expired"],
+    ["test:storage-fail", "failed"],
+    ["test:no-thumb", "saved-no-thumb"],
+  ])("a prompt with %s ends with the storage status %s", async (trigger, status) => {
+    const client = await customer(`${status}@example.com`);
+    const { id } = await client.create({ prompt: `a foggy ocean ${trigger}`, resolution: "1k" });
+    expect((await client.untilKept(id)).output?.storage_status).toBe(status);
+  });
+
+  it("a prompt with test:fail fails the task and refunds it", async () => {
+    const before = await client.credits();
+    const { id } = await client.create({ prompt: "a foggy ocean test:fail", resolution: "4k" });
+    const task = await client.untilKept(id);
+    expect(task).toEqual({
+      id,
+      status: "failed",
+      credits_charged: 10,
+      created_at: expect.any(String),
+      finished_at: expect.any(String),
+      resolution: "4k",
+      visibility: "private",
+      prompt: "a foggy ocean test:fail",
+      image_urls: [],
+      metadata: {},
+      error: { code: "generation_failed", message: expect.stringContaining("refunded"), reason: "provider_failed" },
+    } satisfies Task);
+    expect(await client.credits()).toBe(before);
+  });
+
+  it("cancels a generation that runs, filters by metadata, and deletes the task", async () => {
+    const client = await customer("undecided@example.com");
+    const before = await client.credits();
+    const metadata = { order: "A-17" };
+    const { id } = await client.create({ prompt: "a foggy ocean test:slow", resolution: "1k", seed: 7, metadata });
+    const send = (method: string, path: string) => client.request(`/panoramas/${path}`, { method });
+    expect((await send("DELETE", id)).status).toBe(400);
+    const canceled = await (await send("POST", `${id}/cancel`)).json();
+    expect(canceled).toMatchObject({
+      id,
+      status: "failed",
+      seed: 7,
+      metadata,
+      error: { message: expect.stringContaining("canceled") },
+    });
+    expect(await client.credits()).toBe(before);
+    const list = async () => (await client.request("/panoramas?status=failed&metadata.order=A-17")).json();
+    expect(await list()).toEqual({ data: [canceled], next_cursor: null });
+    expect([(await send("DELETE", id)).status, (await send("DELETE", id)).status]).toEqual([204, 204]);
+    expect(await list()).toEqual({ data: [], next_cursor: null });
+  });
+
+  it("has a correct ledger according to panorama ledger verify", async () => {
+    const { json, status } = await installation.command("ledger", "verify");
+    expect(json).toEqual({ accounts: 5, findings: [] });
+    expect(status).toBe(0);
+  });
+
+  it("finishes requests in flight on SIGTERM, exits with 0, and continues its tasks after a restart", async () => {
+    const client = await customer("patient@example.com");
+    const waiting = await client.create({ prompt: "a foggy ocean", resolution: "2k" });
+    const creations = [1, 2].map((n) => client.create({ prompt: `a foggy ocean ${n}`, resolution: "1k" }));
+    const answered = Promise.all(creations);
+    await new Promise((resolve) => setImmediate(resolve));
+    const [created, exit] = [await answered, await installation.end("SIGTERM")];
+    expect(exit).toBe(0);
+    expect(installation.log.trimEnd()).toMatch(/"msg":"stopped"\}$/);
+
+    expect(await installation.start()).toEqual({ url: installation.url });
+    for (const { id } of [waiting, ...created]) {
+      expect((await client.untilKept(id)).output?.storage_status).toBe("saved");
+    }
+    expect(await readdir(`${installation.dataDir}/uploads`)).toEqual([]);
+  });
+
+  it("writes neither keys nor prompts to the log", () => {
+    expect(installation.log).toContain("POST");
+    expect(installation.log).not.toContain("sk-");
+    expect(installation.log).not.toContain("quiet ocean");
+  });
+});

@@ -1,0 +1,127 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PROMPT_TEMPLATE } from "../../adapters/provider/remote/leading-prompt.js";
+import { McpSession } from "../support/mcp-session.js";
+import { Installation } from "../support/service-process.js";
+
+const SETTINGS = {
+  prices: { "1k": 3, "2k": 7, "4k": 21 },
+  creditPacks: { currency: "EUR", packs: [{ credits: 50, price: 4.5 }] },
+  limits: { writesPerMinute: 7, activeTasks: 2 },
+  signUp: "invited",
+  welcomeCredits: 5,
+};
+
+describe("a service with a settings file", () => {
+  let installation: Installation;
+  let folder: string;
+  let key: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "panorama-settings-"));
+    const file = join(folder, "settings.json");
+    await writeFile(file, JSON.stringify(SETTINGS));
+    installation = await Installation.create({ PANORAMA_SETTINGS: file, LOCAL_PROVIDER_DELAY_MS: "60000" });
+    key = (await installation.start()).demo_api_key ?? "";
+  });
+  afterAll(async () => {
+    await installation.remove();
+    await rm(folder, { recursive: true });
+  });
+
+  const page = async (path: string) => (await fetch(installation.url + path)).text();
+  const create = (resolution: string) =>
+    fetch(`${installation.url}/api/v1/panoramas`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({ resolution, prompt: "a quiet lake" }),
+    });
+
+  it("describes, shows and charges its prices, and applies its limits", async () => {
+    const description = (await (await fetch(`${installation.url}/api/v1/openapi.json`)).json()) as {
+      "x-panorama": Record<string, unknown>;
+    };
+    expect(description["x-panorama"]).toMatchObject({
+      prices: SETTINGS.prices,
+      active_tasks: 2,
+      requests_per_minute: { read: 60, write: 7 },
+      credit_packs: [{ credits: 50, price_cents: 450, currency: "EUR" }],
+    });
+    expect(await page("/")).toContain("<span>21 credits</span>");
+    expect(await page("/signup")).toContain("by invitation");
+
+    const created = await create("2k");
+    expect([created.status, created.headers.get("ratelimit-policy")]).toEqual([202, '"write";q=7;w=60']);
+    expect(await created.json()).toMatchObject({ credits_charged: 7 });
+    expect((await create("1k")).status).toBe(202);
+    const third = await create("1k");
+    expect([third.status, await third.json()]).toEqual([
+      429,
+      {
+        error: {
+          code: "too_many_active_tasks",
+          message: "This account already has 2 tasks in processing, the maximum. Retry when one finishes.",
+        },
+      },
+    ]);
+    const credits = await fetch(`${installation.url}/api/v1/credits`, { headers: { authorization: `Bearer ${key}` } });
+    expect(await credits.json()).toMatchObject({ remaining_credits: 990, reserved_credits: 10 });
+  });
+
+  it("tells its prices to the MCP server, which compares them with max_credits", async () => {
+    const session = await McpSession.over(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: ["dist/bootstrap/panorama.cjs", "mcp"],
+        env: { PANORAMA_BASE_URL: installation.url, PANORAMA_API_KEY: key, PANORAMA_STATE_DIR: folder },
+        stderr: "pipe",
+      }),
+    );
+    const { tools } = await session.client.listTools();
+    const generate = tools.find(({ name }) => name === "generate_panorama_from_text");
+    expect(generate?.description).toContain("Costs 3 (1k), 7 (2k) or 21 (4k) credits.");
+    expect(generate?.description).toContain("at most 2 tasks");
+    const refused = { prompt: "a quiet ocean", resolution: "1k", max_credits: 2 };
+    expect(await session.error("generate_panorama_from_text", refused)).toMatchObject({ code: "budget_exceeded" });
+    await session.client.close();
+  });
+
+  it("opens an account by an invitation, with welcome credits", async () => {
+    const { json } = await installation.command("account", "invite", "ann@example.com");
+    const { link } = json as { link: string };
+    expect(link).toMatch(new RegExp(`^${installation.url}/password/reset\\?token=[\\w-]{22,}$`));
+    const set = await fetch(`${installation.url}/password/reset`, {
+      method: "POST",
+      redirect: "manual",
+      headers: { origin: installation.url },
+      body: new URLSearchParams({ token: new URL(link).searchParams.get("token") ?? "", password: "a long password" }),
+    });
+    expect([set.status, set.headers.get("location")]).toEqual([303, "/works"]);
+    const { accounts } = (await installation.command("account", "find", "ann@")).json as { accounts: object[] };
+    expect(accounts).toMatchObject([{ email: "ann@example.com", credits: 5 }]);
+  });
+
+  it("prints what is in effect, and refuses a bad file with exit status 6", async () => {
+    expect((await installation.command("settings", "show")).json).toMatchObject({
+      prices: SETTINGS.prices,
+      provider_prompt: PROMPT_TEMPLATE,
+      sign_up: "invited",
+      welcome_credits: 5,
+      finished_images_days: null,
+    });
+    const file = join(folder, "bad.json");
+    await writeFile(file, '{ "prices": { "2k": 0 } }');
+    installation.environment.PANORAMA_SETTINGS = file;
+    const { status, error } = await installation.command("serve");
+    expect([status, error]).toEqual([
+      6,
+      {
+        code: "configuration",
+        message: `Bad configuration: PANORAMA_SETTINGS=${file}: prices.2k is 0: must be an integer from 1 to 1000000.`,
+      },
+    ]);
+  });
+});

@@ -1,0 +1,297 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { offerOf } from "../../adapters/client/offer.js";
+import { toldAbilities } from "../../adapters/client/told-abilities.js";
+import { openApiDocument } from "../../adapters/http/openapi/openapi-document.js";
+import { HandClock } from "../../adapters/memory/hand-clock.js";
+import { memoryPorts } from "../../adapters/memory/memory-ports.js";
+import { pricesSentence } from "../../adapters/wording/prices.js";
+import { createApplication } from "../../application/create-application.js";
+import { readConfig } from "../../bootstrap/config.js";
+import { parseSettings, readSettings, type SettingsContext, settingsJsonSchema } from "../../bootstrap/settings.js";
+import type { Email } from "../../domain/accounts/account.js";
+import { credits } from "../../domain/credits/credits.js";
+import { RESOLUTION_NAMES } from "../../domain/images/resolution.js";
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
+import { ALL_ABILITIES } from "../../domain/tasks/abilities.js";
+import { parseCreationRequest } from "../../domain/tasks/creation-request.js";
+import { scratchFolder } from "../support/scratch-folder.js";
+
+const LOCAL = { hasRealProvider: false, sendsMail: false };
+const parsed = (content: unknown, context: SettingsContext = LOCAL) => parseSettings(content, context)._unsafeUnwrap();
+
+const PROMPT_RULE = "must be a text of at most 4000 characters that contains {prompt} once";
+
+describe("the settings", () => {
+  it("are those of the specification without a file, and in an empty one", () => {
+    const defaults = {
+      policy: PANORAMA_POLICY,
+      signUp: "open",
+      welcomeCredits: 12,
+      providerPrompt: undefined,
+      retention: { finishedImagesDays: null },
+      resultBounds: { seamMax: undefined },
+    };
+    expect(readSettings(undefined, LOCAL)._unsafeUnwrap()).toEqual(defaults);
+    expect(parsed({})).toEqual(defaults);
+    expect(offerOf(PANORAMA_POLICY)).toEqual({
+      prices: { "1k": 4, "2k": 6, "4k": 10 },
+      active_tasks: 5,
+      requests_per_minute: { read: 60, write: 10 },
+      uploads: { files: 5, file_bytes: 10_485_760, total_bytes: 20_971_520, request_bytes: 26_214_400 },
+      credit_packs: [
+        { credits: 100, price_cents: 900, currency: "USD" },
+        { credits: 500, price_cents: 3900, currency: "USD" },
+        { credits: 2000, price_cents: 12_900, currency: "USD" },
+      ],
+    });
+  });
+
+  it("keep the default of each setting that is left out, and sort the packs", () => {
+    const { policy, retention } = parsed({
+      prices: { "2k": 7 },
+      limits: { writesPerMinute: 3, uploads: { files: 2 } },
+      creditPacks: {
+        currency: "EUR",
+        packs: [
+          { credits: 300, price: 19.99 },
+          { credits: 50, price: 4.5 },
+        ],
+      },
+      retention: { finishedImagesDays: 30 },
+    });
+    expect(policy.prices).toEqual({ "1k": 4, "2k": 7, "4k": 10 });
+    expect(policy.rates).toMatchObject({ read: { limit: 60 }, write: { limit: 3 }, total: { limit: 60 } });
+    expect(policy.rates.login).toEqual(PANORAMA_POLICY.rates.login);
+    expect(policy.uploads).toEqual({ ...PANORAMA_POLICY.uploads, filesMax: 2 });
+    expect(policy.packs).toEqual([
+      { credits: 50, priceCents: 450, currency: "EUR" },
+      { credits: 300, priceCents: 1999, currency: "EUR" },
+    ]);
+    expect(retention).toEqual({ finishedImagesDays: 30 });
+  });
+
+  it("have bounds for the figures of results, of which SEAM_MAX may set the one for the seam", () => {
+    const results = { seamMax: 12.5, seamRatioMax: 8, poleDeviationMax: 30 };
+    expect(parsed({ results }).resultBounds).toEqual(results);
+    const { seamMax: _, ...others } = results;
+    expect(parsed({ results: others }, { ...LOCAL, seamMax: 20 }).resultBounds).toEqual({ ...others, seamMax: 20 });
+    expect(parseSettings({ results }, { ...LOCAL, seamMax: 20 })._unsafeUnwrapErr()).toBe(
+      "results.seamMax is 12.5: must be omitted, because the variable SEAM_MAX is set",
+    );
+    expect(readConfig({ SEAM_MAX: "12.5" })._unsafeUnwrap()).toMatchObject({ resultBounds: { seamMax: 12.5 } });
+  });
+
+  it("have a prompt for the providers, with and without a place for the reference images", () => {
+    for (const providerPrompt of ["{references}360: {prompt}", `{prompt}${"x".repeat(3992)}`]) {
+      expect(parsed({ providerPrompt }).providerPrompt).toBe(providerPrompt);
+    }
+  });
+
+  it("give welcome credits with a provider that costs money only if the file says so", () => {
+    const real = { hasRealProvider: true, sendsMail: true };
+    expect(parsed({}, real).welcomeCredits).toBe(0);
+    expect(parsed({ welcomeCredits: 4 }, real).welcomeCredits).toBe(4);
+    const unconfirmed = { hasRealProvider: true, sendsMail: false };
+    expect(parsed({ welcomeCredits: 4, signUp: "invited" }, unconfirmed).welcomeCredits).toBe(4);
+    expect(parseSettings({ welcomeCredits: 4 }, unconfirmed)._unsafeUnwrapErr()).toBe(
+      "welcomeCredits is 4: must be 0, because everybody can sign up, panoramas of this provider cost money, and without SMTP_URL no address is confirmed; or set SMTP_URL, or signUp to invited",
+    );
+  });
+
+  it.each<[unknown, string]>([
+    [[], "the content is []: must be an object in braces"],
+    [null, "the content is null: must be an object in braces"],
+    [{ prices: { "1k": 0 } }, "prices.1k is 0: must be an integer from 1 to 1000000"],
+    [{ prices: { "2k": "6" } }, 'prices.2k is "6": must be an integer from 1 to 1000000'],
+    [{ prices: { "4k": 9.5 } }, "prices.4k is 9.5: must be an integer from 1 to 1000000"],
+    [{ prices: { "4k": null } }, "prices.4k is null: must be an integer from 1 to 1000000"],
+    [{ prices: 4 }, "prices is 4: must be an object in braces"],
+    [{ prices: { "3k": 5 } }, "prices.3k is not a setting. Did you mean prices.1k? Known here: 1k, 2k, 4k"],
+    [
+      { limits: { readPerMinute: 5 } },
+      "limits.readPerMinute is not a setting. Did you mean limits.readsPerMinute? Known here: readsPerMinute, writesPerMinute, activeTasks, uploads",
+    ],
+    [
+      { signup: "open" },
+      "signup is not a setting. Did you mean signUp? Known here: $schema, prices, creditPacks, limits, retention, results, providerPrompt, signUp, welcomeCredits",
+    ],
+    [{ signUp: "private" }, 'signUp is "private": must be one of open, invited, closed'],
+    [{ limits: { activeTasks: 0 } }, "limits.activeTasks is 0: must be an integer from 1 to 1000"],
+    [
+      { limits: { uploads: { fileMebibytes: 30 } } },
+      "limits.uploads.totalMebibytes is 20: must not be smaller than fileMebibytes, which is 30",
+    ],
+    [
+      { limits: { uploads: { totalMebibytes: 25 } } },
+      "limits.uploads.requestMebibytes is 25: must be larger than totalMebibytes, which is 25",
+    ],
+    [{ creditPacks: { packs: [] } }, "creditPacks.currency is missing: must be one of AUD, BRL"],
+    [{ creditPacks: { currency: "JPY", packs: [] } }, 'creditPacks.currency is "JPY": must be one of AUD, BRL'],
+    [{ creditPacks: { currency: "EUR", packs: [] } }, "creditPacks.packs is []: must have 1 to 10 packs"],
+    [
+      { creditPacks: { currency: "EUR", packs: [{ credits: 1, price: 0.001 }] } },
+      "creditPacks.packs.0.price is 0.001: must be an amount from 0.50 to 999999.99 with at most two decimals",
+    ],
+    [
+      { creditPacks: { currency: "EUR", packs: [{ credit: 1, credits: 2, price: 1 }] } },
+      "creditPacks.packs.0.credit is not a setting. Did you mean creditPacks.packs.0.credits? Known here: credits, price",
+    ],
+    [
+      {
+        creditPacks: {
+          currency: "EUR",
+          packs: [
+            { credits: 1, price: 1 },
+            { credits: 1, price: 2 },
+          ],
+        },
+      },
+      "must not have two packs with the same number of credits",
+    ],
+    [{ retention: { finishedImagesDays: 0 } }, "retention.finishedImagesDays is 0: must be an integer from 1 to 36500"],
+    [{ results: { seamMax: 256 } }, "results.seamMax is 256: must be a number from 0 to 255"],
+    [{ results: { seamRatioMax: 0.5 } }, "results.seamRatioMax is 0.5: must be a number from 1 to 1000"],
+    [{ results: { poleDeviationMax: "30" } }, 'results.poleDeviationMax is "30": must be a number from 0 to 128'],
+    [
+      { results: { poleMax: 3 } },
+      "results.poleMax is not a setting. Did you mean results.seamMax? Known here: seamMax, seamRatioMax, poleDeviationMax",
+    ],
+    [{ providerPrompt: "360!" }, `providerPrompt is "360!": ${PROMPT_RULE}`],
+    [{ providerPrompt: "{prompt} {prompt}" }, PROMPT_RULE],
+    [{ providerPrompt: `{prompt}${"x".repeat(3993)}` }, PROMPT_RULE],
+    [{ providerPrompt: null }, `providerPrompt is null: ${PROMPT_RULE}`],
+    [{ welcomeCredits: -1 }, "welcomeCredits is -1: must be an integer from 0 to 1000000"],
+  ])("are refused as %j", (content, sentence) => {
+    expect(parseSettings(content, LOCAL)._unsafeUnwrapErr()).toContain(sentence);
+  });
+
+  it("are read from the file that PANORAMA_SETTINGS names, and an error names the file", async () => {
+    const folder = await scratchFolder();
+    const file = join(folder, "settings.json");
+    const read = () => readConfig({ PANORAMA_SETTINGS: file });
+    expect(read()._unsafeUnwrapErr()).toMatch(
+      /^Bad configuration: PANORAMA_SETTINGS=.*settings\.json: the file cannot be read: ENOENT/,
+    );
+    await writeFile(file, "{ prices: }");
+    expect(read()._unsafeUnwrapErr()).toContain("settings.json: the file is not JSON: ");
+    await writeFile(file, '{ "signUp": "clsoed" }');
+    expect(read()._unsafeUnwrapErr()).toBe(
+      `Bad configuration: PANORAMA_SETTINGS=${file}: signUp is "clsoed": must be one of open, invited, closed.`,
+    );
+    await writeFile(file, '\ufeff{ "signUp": "closed", "retention": { "finishedImagesDays": 7 } }');
+    expect(read()._unsafeUnwrap()).toMatchObject({ signUp: "closed", retention: { finishedImagesDays: 7 } });
+  });
+
+  it("have an example in CONFIGURATION.md that is valid", async () => {
+    const [, example = ""] =
+      /## Prices, packs and limits.*?```json\n(.*?)```/s.exec(await readFile("CONFIGURATION.md", "utf8")) ?? [];
+    const settings = parsed(JSON.parse(example), { hasRealProvider: true, sendsMail: true });
+    expect(settings).toMatchObject({ signUp: "invited", retention: { finishedImagesDays: 365 } });
+  });
+
+  it("have a JSON schema with every setting, which allows no other", () => {
+    const schema = settingsJsonSchema() as { properties: Record<string, { properties?: object }> };
+    expect(schema).toMatchObject({ type: "object", additionalProperties: false });
+    expect(Object.keys(schema.properties)).toEqual([
+      ...["$schema", "prices", "creditPacks", "limits", "retention", "results", "providerPrompt"],
+      ...["signUp", "welcomeCredits"],
+    ]);
+    expect(schema.properties.prices).toMatchObject({
+      properties: { "1k": { type: "integer", minimum: 1, maximum: 1_000_000 } },
+      additionalProperties: false,
+    });
+    expect(schema.properties.providerPrompt).toMatchObject({
+      type: "string",
+      maxLength: 4000,
+      pattern: "\\{prompt\\}",
+    });
+    expect(schema.properties.signUp).toMatchObject({ enum: ["open", "invited", "closed"] });
+  });
+});
+
+const price = fc.integer({ min: 1, max: 1_000_000 });
+const settingsFile = fc.record(
+  {
+    prices: fc.record({ "1k": price, "2k": price, "4k": price }, { requiredKeys: [] }),
+    creditPacks: fc.record({
+      currency: fc.constantFrom("EUR", "USD", "GBP"),
+      packs: fc.uniqueArray(
+        fc.record({
+          credits: fc.integer({ min: 1, max: 1_000_000 }),
+          price: fc.integer({ min: 50, max: 99_999_999 }).map((cents) => cents / 100),
+        }),
+        { minLength: 1, maxLength: 10, selector: ({ credits: amount }) => amount },
+      ),
+    }),
+    limits: fc.record(
+      {
+        readsPerMinute: fc.integer({ min: 1, max: 6000 }),
+        writesPerMinute: fc.integer({ min: 1, max: 600 }),
+        activeTasks: fc.integer({ min: 1, max: 20 }),
+      },
+      { requiredKeys: [] },
+    ),
+  },
+  { requiredKeys: [] },
+);
+
+/** The text that a person reads in the description. */
+const described = (document: ReturnType<typeof openApiDocument>) =>
+  JSON.parse(JSON.stringify(document)) as {
+    info: { description: string };
+    "x-panorama": ReturnType<typeof offerOf>;
+    components: { schemas: { CreationRequest: { properties: { resolution: { description: string } } } } };
+  };
+
+describe("any valid settings", () => {
+  it("are what the OpenAPI description says, what a creation is charged and what is limited", async () => {
+    await fc.assert(
+      fc.asyncProperty(settingsFile, fc.constantFrom(...RESOLUTION_NAMES), async (file, resolution) => {
+        const { policy } = parsed(file);
+        const document = described(openApiDocument("https://panoramas.example", policy, ALL_ABILITIES));
+        const offer = document["x-panorama"];
+        expect(offer).toEqual({ ...offerOf(policy), abilities: toldAbilities(ALL_ABILITIES) });
+        expect(document.info.description).toContain(pricesSentence(offer.prices));
+        expect(document.components.schemas.CreationRequest.properties.resolution.description).toContain(
+          ` pixels, ${offer.prices[resolution]} credits.`,
+        );
+        expect(offer.prices).toMatchObject(file.prices ?? {});
+        expect(offer.credit_packs).toHaveLength(file.creditPacks?.packs.length ?? 3);
+        for (const { credits: amount, price: sold } of file.creditPacks?.packs ?? []) {
+          const pack = offer.credit_packs.find(({ credits: found }) => found === amount);
+          expect((pack?.price_cents ?? 0) / 100).toBe(sold);
+        }
+
+        const ports = memoryPorts(new HandClock(), policy.rates);
+        const app = createApplication({ ports, settings: { policy } });
+        const cost = offer.prices[resolution];
+        const opened = await app.accounts.open({
+          email: "ann@example.com" as Email,
+          credits: credits(cost * (offer.active_tasks + 1)),
+          keyName: "first",
+        });
+        const { account, secret } = opened._unsafeUnwrap();
+        const request = parseCreationRequest({ resolution, prompt: "a lake" })._unsafeUnwrap();
+        const dear = await app.panoramas.create(account.id, request, undefined, { maxCredits: cost - 1 });
+        expect(dear._unsafeUnwrapErr()).toMatchObject({ field: "max_credits", rule: { name: "cost_max", cost } });
+        for (let n = 1; n <= offer.active_tasks; n += 1) {
+          const created = await app.panoramas.create(account.id, request, undefined, { maxCredits: cost });
+          expect(created._unsafeUnwrap().task.reservation.credits).toBe(cost);
+        }
+        const refused = await app.panoramas.create(account.id, request);
+        expect(refused._unsafeUnwrapErr()).toEqual({ kind: "too_many_active_tasks", limit: offer.active_tasks });
+        expect(await app.credits.readBalance(account.id)).toBe(cost);
+
+        const write = (await app.accounts.admitApiRequest(secret, "write"))._unsafeUnwrap();
+        expect(write.admission).toMatchObject({
+          limit: offer.requests_per_minute.write,
+          remaining: offer.requests_per_minute.write - 1,
+        });
+      }),
+      { numRuns: 40 },
+    );
+  });
+});

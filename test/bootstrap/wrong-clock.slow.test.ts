@@ -1,0 +1,133 @@
+import { randomUUID } from "node:crypto";
+import { resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openPostgresDatabase, type PostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import { verifyLedger } from "../../application/credits/verify-ledger.js";
+import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
+import { FakeHttpProvider, HTTP_TOKEN } from "../support/fake-http-provider.js";
+import { createsFiftyWithBudget, keysWithBudget } from "../support/fifty-creations-with-budget.js";
+import { freshDatabase } from "../support/postgres.js";
+import { RestClient } from "../support/rest-client.js";
+import { Installation } from "../support/service-process.js";
+import { sqlStores } from "../support/sql-stores.js";
+import { seamless } from "../support/test-images.js";
+
+/** Pictures take time; test/adapters/persistence/application-clocks.slow.test.ts makes 80 tasks without them. */
+const ACCOUNTS = 2;
+const TASKS_OF_EACH = 5;
+const CREDITS = 100;
+const PRICE = 4;
+
+describe.each([
+  ["ahead", 600_000],
+  ["behind", -600_000],
+])("two instances on PostgreSQL, one of whose wall clocks is ten minutes %s", (_, ahead) => {
+  let provider: FakeHttpProvider;
+  let right: Installation;
+  let wrong: Installation;
+  let database: PostgresDatabase;
+
+  beforeAll(async () => {
+    provider = await FakeHttpProvider.start();
+    provider.picture = await seamless({ widthPixels: 512, heightPixels: 256 }).jpeg().toBuffer();
+    const databaseUrl = await freshDatabase();
+    database = await openPostgresDatabase(databaseUrl, 2);
+    const environment = {
+      DATABASE_URL: databaseUrl,
+      PUBLIC_URL: "https://panorama.example",
+      DEMO: "false",
+      PROVIDER: "http",
+      HTTP_PROVIDER_URL: provider.baseUrl,
+      HTTP_PROVIDER_TOKEN: HTTP_TOKEN,
+      PROVIDER_POLL_MS: "500",
+      LEASE_MS: "2000",
+      GENERATION_DEADLINE_MS: "120000",
+    };
+    right = await Installation.create(environment);
+    wrong = await Installation.create({
+      ...environment,
+      DATA_DIR: right.dataDir,
+      NODE_OPTIONS: `--require ${resolve("test/support/wrong-clock.cjs")}`,
+      WALL_CLOCK_AHEAD_MS: String(ahead),
+    });
+    await Promise.all([right.start(), wrong.start()]);
+  });
+  afterAll(async () => {
+    await Promise.all([right.remove(), wrong.remove()]);
+    await database.close();
+    await provider.close();
+  });
+
+  it("make all of ten paid tasks, each once", async () => {
+    provider.plan = "run";
+    const keys = secretsOf(await accountsWithKeys(database, ACCOUNTS, CREDITS));
+    const created = await Promise.all(
+      keys.flatMap((key) =>
+        Array.from({ length: TASKS_OF_EACH }, async (_, n) => {
+          const body = { prompt: "a quiet lake", resolution: "1k" };
+          const { id } = await new RestClient((n % 2 ? right : wrong).url, key).create(body, {
+            "idempotency-key": randomUUID(),
+          });
+          return { key, id };
+        }),
+      ),
+    );
+    await setTimeout(3_000); // polls, leases and sweeps of both instances
+    provider.plan = "succeed";
+    const ends = await Promise.all(created.map(({ key, id }) => new RestClient(right.url, key).untilKept(id)));
+    expect(ends.map(({ status, error }) => error?.message ?? status)).toEqual(created.map(() => "succeeded"));
+    expect(provider.tasks.map(({ id }) => id).sort()).toEqual(created.map(({ id }) => id).sort());
+    const credits = await Promise.all(keys.map((key) => new RestClient(wrong.url, key).credits()));
+    expect(credits).toEqual(keys.map(() => CREDITS - TASKS_OF_EACH * PRICE));
+    expect((await verifyLedger(sqlStores(database))()).findings).toEqual([]);
+  });
+
+  it("together admit 60 reads a minute of one key", async () => {
+    const [key = ""] = secretsOf(await accountsWithKeys(database, 1, CREDITS));
+    const reads = Array.from({ length: 90 }, (_, n) =>
+      new RestClient((n % 2 ? right : wrong).url, key).request("/credits"),
+    );
+    const statuses = (await Promise.all(reads)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(60);
+  });
+
+  it("accept only the creations within the budgets of their keys, of fifty concurrent ones", async () => {
+    await createsFiftyWithBudget(await keysWithBudget(database), [right.url, wrong.url], database);
+  });
+
+  it("name and order tasks by the time of the database", async () => {
+    const [key = ""] = secretsOf(await accountsWithKeys(database, 1, CREDITS));
+    const ids: string[] = [];
+    for (const { url } of [wrong, right, wrong, right]) {
+      const { id, created_at } = await new RestClient(url, key).create({ prompt: "a quiet lake", resolution: "1k" });
+      expect(Math.abs(Date.parse(created_at) - Date.now())).toBeLessThan(5_000);
+      ids.push(id);
+      await setTimeout(50); // longer than the clocks can differ
+    }
+    expect(ids.toSorted()).toEqual(ids);
+  });
+
+  it("are ready or not, and say why: log, metric, /readyz", async () => {
+    expect((await fetch(`${right.url}/readyz`)).status).toBe(200);
+    const refused = await fetch(`${wrong.url}/readyz`);
+    expect(refused.status).toBe(503);
+    const { checks } = (await refused.json()) as { checks: { name: string; ok: boolean; detail: string }[] };
+    expect(checks.filter(({ ok }) => !ok)).toEqual([
+      {
+        name: "clock",
+        ok: false,
+        detail: `This machine's clock is 600 s ${ahead > 0 ? "ahead of" : "behind"} the database's. Synchronize both (NTP).`,
+      },
+    ]);
+    const metric = async ({ url }: Installation) => {
+      const answer = await (await fetch(`${url}/metrics`)).text();
+      return Number(/^panorama_clock_difference_seconds (\S+)$/m.exec(answer)?.[1]);
+    };
+    expect(await metric(wrong)).toBeCloseTo(ahead / 1000, 0);
+    expect(Math.abs(await metric(right))).toBeLessThan(1);
+    await Promise.all([right.end("SIGTERM"), wrong.end("SIGTERM")]);
+    expect(right.log).not.toContain("clock_differs");
+    expect(wrong.log.match(/"event":"clock_differs"/g)).toHaveLength(1);
+  });
+});

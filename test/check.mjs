@@ -1,0 +1,33 @@
+import { spawn } from "node:child_process";
+
+/**
+ * `npm run check`, and `npm run check style` for one of them: the checks that read the sources, at the same time.
+ * Prints the output of each when it ends, and exits with 1 if any of them failed.
+ */
+const CHECKS = {
+  types: "tsc --noEmit && tsc -p adapters/web/client",
+  style: "biome ci .",
+  layers: "depcruise domain application adapters bootstrap test --config",
+  build: "npm run -s build",
+};
+
+const run = (name) =>
+  new Promise((resolve) => {
+    const child = spawn(CHECKS[name], { shell: true, stdio: ["ignore", "pipe", "pipe"] });
+    const output = [];
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => output.push(chunk));
+    child.on("close", (status) => {
+      process.stdout.write(Buffer.concat(output));
+      if (status !== 0) console.error(`The check "${name}" failed.`);
+      resolve(status === 0);
+    });
+  });
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !(name in CHECKS));
+if (unknown.length > 0) {
+  console.error(`There is no check ${unknown.join(", ")}. There are: ${Object.keys(CHECKS).join(", ")}.`);
+  process.exit(1);
+}
+const succeeded = await Promise.all((asked.length === 0 ? ["types", "style", "layers"] : asked).map(run));
+process.exitCode = succeeded.every(Boolean) ? 0 : 1;

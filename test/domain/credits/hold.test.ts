@@ -1,0 +1,53 @@
+import * as fc from "fast-check";
+import { expect, it } from "vitest";
+import { accountId, noon, secondsAfter, taskId } from "../../../adapters/contracts/support/builders.js";
+import { credits } from "../../../domain/credits/credits.js";
+import { expireHolds, type OpenHold } from "../../../domain/credits/hold.js";
+import { sumOf } from "../../../domain/credits/ledger.js";
+
+const owner = accountId(1);
+
+const aHold = (n: number, amount: number, seconds: number): OpenHold => ({
+  reservation: { taskId: taskId(n), accountId: owner, credits: credits(amount), state: "held" },
+  heldAt: noon,
+  expiresAt: secondsAfter(noon, seconds),
+  idempotent: undefined,
+});
+
+it("the leases of an account end at their time, the first one first, and only those that are over", () => {
+  const open = [aHold(1, 3, 20), aHold(2, 4, 10), aHold(3, 5, 21)];
+  const refund = (n: number, amount: number, seconds: number) => ({
+    kind: "refund",
+    accountId: owner,
+    taskId: taskId(n),
+    credits: amount,
+    at: secondsAfter(noon, seconds),
+  });
+  expect(expireHolds(owner, { credits: credits(1), open }, secondsAfter(noon, 20))).toEqual({
+    standing: { accountId: owner, credits: 8, activeTasks: 1 },
+    open: [open[2]],
+    refunded: [open[1], open[0]].map((hold) => ({ ...hold, reservation: { ...hold?.reservation, state: "refunded" } })),
+    entries: [refund(2, 4, 10), refund(1, 3, 20)],
+  });
+});
+
+it("it makes no difference when somebody looks: leases that end one by one or all at once leave the same", () => {
+  const holds = fc.array(fc.tuple(fc.nat(9), fc.nat(20)), { maxLength: 6 });
+  return fc.assert(
+    fc.property(holds, fc.array(fc.nat(20), { maxLength: 5 }), (amounts, looks) => {
+      const open = amounts.map(([amount, seconds], n) => aHold(n, amount, seconds));
+      const atOnce = expireHolds(owner, { credits: credits(7), open }, secondsAfter(noon, 20));
+      let account = { credits: credits(7), open: open as readonly OpenHold[] };
+      const entries = [];
+      for (const seconds of [...looks.sort((a, b) => a - b), 20]) {
+        const expiry = expireHolds(owner, account, secondsAfter(noon, seconds));
+        expect(expiry.standing.activeTasks).toBe(expiry.open.length);
+        account = { credits: expiry.standing.credits, open: expiry.open };
+        entries.push(...expiry.entries);
+      }
+      expect(entries).toEqual(atOnce.entries);
+      expect(account.credits).toBe(7 + sumOf(entries));
+      expect(account).toEqual({ credits: atOnce.standing.credits, open: atOnce.open });
+    }),
+  );
+});

@@ -1,0 +1,310 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  aCreationRequest,
+  accountId,
+  aFailedTask,
+  aPaidOrder,
+  aReservedTask,
+  aSubmittedTask,
+  aSucceededTask,
+  noon,
+  orderId,
+  secondsAfter,
+  taskId,
+} from "../../../adapters/contracts/support/builders.js";
+import { credits } from "../../../domain/credits/credits.js";
+import {
+  type AdjustmentReason,
+  adjust,
+  audit,
+  type LedgerEntry,
+  ledgerCursor,
+  parseAdjustmentReason,
+  parseLedgerCursor,
+  purchaseEntry,
+  refundEntry,
+  reservationEntry,
+  sumOf,
+} from "../../../domain/credits/ledger.js";
+import { isActive, type Task } from "../../../domain/tasks/task.js";
+
+type AccountLedger = { credits: number; activeTasks: number; entries: LedgerEntry[]; tasks: Task[] };
+
+const makers = [aReservedTask, aSubmittedTask, aSucceededTask, aFailedTask] as const;
+
+const entriesOf = (task: Task): LedgerEntry[] => {
+  const reserved = reservationEntry({ ...task.reservation, state: "held" }, task.reservedAt);
+  return task.state === "failed" ? [reserved, refundEntry(task.reservation, task.failedAt)] : [reserved];
+};
+
+const ledgerOf = (purchases: readonly number[], tasks: Task[]): AccountLedger => {
+  const paid = purchases.map((amount, n) => purchaseEntry(aPaidOrder({ id: orderId(n), credits: credits(amount) })));
+  const entries = [...paid, ...tasks.flatMap(entriesOf)];
+  return { credits: sumOf(entries), activeTasks: tasks.filter(isActive).length, entries, tasks };
+};
+
+/** Consistent ledgers after a history of purchases and tasks; every account has bought enough for all its tasks. */
+const consistentLedger: fc.Arbitrary<AccountLedger> = fc
+  .record({
+    purchases: fc.array(fc.integer({ min: 100, max: 1000 }), { minLength: 1, maxLength: 4 }),
+    tasks: fc.array(fc.tuple(fc.constantFrom(...makers), fc.constantFrom("1k", "2k", "4k")), {
+      minLength: 1,
+      maxLength: 8,
+    }),
+  })
+  .map(({ purchases, tasks }) =>
+    ledgerOf(
+      purchases,
+      tasks.map(([make, resolution], n) => make({ id: taskId(n), request: aCreationRequest({ resolution }) })),
+    ),
+  );
+
+const findings = ({ credits: balance, activeTasks, entries, tasks }: AccountLedger): string[] =>
+  audit({ credits: balance as never, activeTasks }, entries, tasks);
+
+const without = <T>(list: readonly T[], index: number): T[] => list.filter((_, at) => at !== index);
+const replaced = <T>(list: readonly T[], index: number, item: T): T[] => list.with(index, item);
+
+/** Each makes a consistent ledger wrong in one way: `n` selects the place, `amount` the size of the error. */
+const corruptions: Readonly<Record<string, (ledgers: AccountLedger, n: number, amount: number) => AccountLedger>> = {
+  "the balance is off": (ledger, _, amount) => ({ ...ledger, credits: ledger.credits + amount }),
+  "an active task is counted too often, or not at all": (ledger, _, amount) => ({
+    ...ledger,
+    activeTasks: ledger.activeTasks + amount,
+  }),
+  "an entry is lost": (ledger, n) => ({ ...ledger, entries: without(ledger.entries, n % ledger.entries.length) }),
+  "an entry is lost together with its credits": (ledger, n) => {
+    const taskEntries = ledger.entries.filter(({ kind }) => kind !== "purchase");
+    const lost = taskEntries[n % taskEntries.length]!;
+    return {
+      ...ledger,
+      entries: ledger.entries.filter((entry) => entry !== lost),
+      credits: ledger.credits - lost.credits,
+    };
+  },
+  "an entry is written twice": (ledger, n) => ({
+    ...ledger,
+    entries: [...ledger.entries, ledger.entries[n % ledger.entries.length]!],
+  }),
+  "an entry is written twice and its credits are counted twice": (ledger, n) => {
+    const twice = ledger.entries[n % ledger.entries.length]!;
+    return { ...ledger, entries: [...ledger.entries, twice], credits: ledger.credits + twice.credits };
+  },
+  "an entry has another amount": (ledger, n, amount) => {
+    const at = n % ledger.entries.length;
+    const entry = ledger.entries[at]!;
+    return { ...ledger, entries: replaced(ledger.entries, at, { ...entry, credits: entry.credits + amount }) };
+  },
+  "a task's entry has another amount, and the balance agrees": (ledger, n, amount) => {
+    const taskEntries = ledger.entries.filter(({ kind }) => kind !== "purchase");
+    const wrong = taskEntries[n % taskEntries.length]!;
+    const entries = ledger.entries.map((entry) =>
+      entry === wrong ? { ...entry, credits: entry.credits + amount } : entry,
+    );
+    return { ...ledger, entries, credits: ledger.credits + amount };
+  },
+  "a task's entry names another task": (ledger, n) => {
+    const at = ledger.entries.findIndex(({ kind }) => kind === "reservation");
+    const entry = ledger.entries[at] as Extract<LedgerEntry, { kind: "reservation" | "refund" }>;
+    return { ...ledger, entries: replaced(ledger.entries, at, { ...entry, taskId: taskId(1000 + n) }) };
+  },
+  "a reservation is written as a refund": (ledger) => {
+    const at = ledger.entries.findIndex(({ kind }) => kind === "reservation");
+    const entry = ledger.entries[at] as Extract<LedgerEntry, { kind: "reservation" | "refund" }>;
+    return { ...ledger, entries: replaced(ledger.entries, at, { ...entry, kind: "refund" }) };
+  },
+  "a task is lost": (ledger, n) => ({ ...ledger, tasks: without(ledger.tasks, n % ledger.tasks.length) }),
+  "a task was opened without its reservation": (ledger) => ({
+    ...ledger,
+    tasks: [...ledger.tasks, aSucceededTask({ id: taskId(1000) })],
+  }),
+  "a task failed without its refund": (ledger) => {
+    const task = aFailedTask({ id: taskId(1000) });
+    const [reserved] = entriesOf(task) as [LedgerEntry];
+    return {
+      ...ledger,
+      tasks: [...ledger.tasks, task],
+      entries: [...ledger.entries, reserved],
+      credits: ledger.credits + reserved.credits,
+    };
+  },
+  "a task that succeeded was refunded": (ledger) => {
+    const task = aSucceededTask({ id: taskId(1000) });
+    return {
+      ...ledger,
+      tasks: [...ledger.tasks, task],
+      entries: [...ledger.entries, ...entriesOf(aFailedTask({ id: task.id }))],
+    };
+  },
+};
+
+describe("the ledger", () => {
+  it("adds purchases and refunds, and subtracts reservations", () => {
+    const order = aPaidOrder({ credits: credits(100), paidAt: secondsAfter(noon, 5) });
+    const { reservation: held } = aReservedTask();
+    const { reservation: refunded } = aFailedTask();
+
+    const entries = [purchaseEntry(order), reservationEntry(held, noon), refundEntry(refunded, secondsAfter(noon, 9))];
+
+    expect(entries).toEqual([
+      {
+        kind: "purchase",
+        accountId: accountId(1),
+        orderId: order.id,
+        credits: 100,
+        at: secondsAfter(noon, 5),
+      },
+      { kind: "reservation", accountId: accountId(1), taskId: taskId(1), credits: -4, at: noon },
+      { kind: "refund", accountId: accountId(1), taskId: taskId(1), credits: 4, at: secondsAfter(noon, 9) },
+    ]);
+    expect(sumOf(entries.slice(0, 2))).toBe(96);
+    expect(sumOf(entries)).toBe(100);
+    expect(sumOf([])).toBe(0);
+  });
+
+  it("has a sum of the purchased credits minus those that tasks hold or have spent", () => {
+    return fc.assert(
+      fc.property(consistentLedger, ({ entries, tasks }) => {
+        const bought = sumOf(entries.filter(({ kind }) => kind === "purchase"));
+        const notRefunded = tasks.filter(({ state }) => state !== "failed");
+        expect(sumOf(entries)).toBe(bought - notRefunded.reduce((sum, task) => sum + task.reservation.credits, 0));
+      }),
+    );
+  });
+});
+
+describe("the place of an entry in its ledger", () => {
+  it.each([
+    ["0", 0],
+    ["17", 17],
+    ["9".repeat(15), 999_999_999_999_999],
+  ])("is parsed from %j", (text, cursor) => {
+    expect(parseLedgerCursor(text)).toBe(cursor);
+  });
+
+  it.each(["", "-1", "1.5", "1e3", " 1", "1 ", "x", "9".repeat(16)])("is not %j", (text) => {
+    expect(parseLedgerCursor(text)).toBeUndefined();
+  });
+
+  it("is made of the place of an entry", () => {
+    expect([ledgerCursor(0), ledgerCursor(7), ledgerCursor(999_999_999_999_999)]).toEqual([0, 7, 999_999_999_999_999]);
+  });
+
+  it.each([-1, 1.5, 1e15, 1e21, Number.NaN])("is not made of %d", (place) => {
+    expect(() => ledgerCursor(place)).toThrow(
+      new RangeError(`"${place}" cannot be a cursor of the ledger: an integer from 0 to 10^15 - 1`),
+    );
+  });
+});
+
+describe("the audit", () => {
+  it("finds no error in the ledger of a new account", () => {
+    expect(audit({ credits: credits(0), activeTasks: 0 }, [], [])).toEqual([]);
+  });
+
+  it("finds no error in a consistent ledger, in any order of its entries", () => {
+    return fc.assert(
+      fc.property(consistentLedger, fc.nat(), (ledger, n) => {
+        const cut = n % ledger.entries.length;
+        const entries = [...ledger.entries.slice(cut), ...ledger.entries.slice(0, cut)];
+        expect(findings({ ...ledger, entries })).toEqual([]);
+      }),
+    );
+  });
+
+  it.each(Object.keys(corruptions))("finds that %s", (name) => {
+    const amount = fc.integer({ min: -50, max: 50 }).filter((by) => by !== 0);
+    return fc.assert(
+      fc.property(consistentLedger, fc.nat(100), amount, (ledger, n, by) => {
+        expect(findings(corruptions[name]!(ledger, n, by))).not.toEqual([]);
+      }),
+    );
+  });
+
+  it("names what a task has instead of what it must have", () => {
+    const [one, other] = [aSucceededTask(), aSucceededTask({ id: taskId(2) })];
+    const [reserved] = entriesOf(one) as [LedgerEntry];
+    const purchase = purchaseEntry(aPaidOrder({ credits: credits(10) }));
+    const entries = [purchase, reserved, reserved];
+    expect(audit({ credits: credits(2), activeTasks: 0 }, entries, [one, other])).toEqual([
+      `task ${taskId(1)} is succeeded and must have [reservation -4], but has [reservation -4, reservation -4]`,
+      `task ${taskId(2)} is succeeded and must have [reservation -4], but has []`,
+    ]);
+  });
+
+  it("describes each error in a sentence for the operator", () => {
+    const failed = aFailedTask();
+    const [reserved] = entriesOf(failed) as [LedgerEntry];
+    const purchase = purchaseEntry(aPaidOrder({ credits: credits(1) }));
+    const orphan = { ...reserved, taskId: taskId(9) } as LedgerEntry;
+
+    const ledger = { credits: -2, activeTasks: 1, entries: [purchase, purchase, reserved, orphan], tasks: [failed] };
+
+    expect(findings(ledger)).toEqual([
+      "the balance is -2, but the sum of the entries is -6",
+      "the balance is negative: -2",
+      "1 active tasks are counted, but there are 0",
+      `order ${orderId(1)} was credited more than once`,
+      `task ${taskId(1)} is failed and must have [reservation -4, refund 4], but has [reservation -4]`,
+      `there are entries for task ${taskId(9)}, which does not exist`,
+    ]);
+  });
+});
+
+describe("adjust", () => {
+  const reason = "goodwill" as AdjustmentReason;
+
+  it("changes the balance by its entry, and never makes it negative", () => {
+    return fc.assert(
+      fc.property(fc.nat(1000), fc.integer({ min: -1000, max: 1000 }), (balance, change) => {
+        const adjusted = adjust({ accountId: accountId(1), balance: credits(balance), change, reason, at: noon });
+        if (balance + change < 0) {
+          expect(adjusted._unsafeUnwrapErr()).toEqual({ kind: "insufficient_credits", balance, cost: -change });
+        } else {
+          expect(adjusted._unsafeUnwrap()).toEqual({
+            entry: { kind: "adjustment", accountId: accountId(1), credits: change, reason, at: noon },
+            balance: balance + change,
+          });
+        }
+      }),
+    );
+  });
+
+  it("leaves a consistent ledger consistent, which has a finding if the entry is missing", () => {
+    return fc.assert(
+      fc.property(consistentLedger, fc.integer({ min: 1, max: 50 }), (ledger, change) => {
+        const { entry, balance } = adjust({
+          accountId: accountId(1),
+          balance: credits(ledger.credits),
+          change,
+          reason,
+          at: noon,
+        })._unsafeUnwrap();
+        const entries = [...ledger.entries, entry];
+        expect(findings({ ...ledger, credits: balance, entries })).toEqual([]);
+        expect(findings({ ...ledger, credits: balance })).toEqual([
+          `the balance is ${balance}, but the sum of the entries is ${balance - change}`,
+        ]);
+      }),
+    );
+  });
+});
+
+describe("parseAdjustmentReason", () => {
+  it("takes 1 to 200 characters without the white space around them", () => {
+    expect(parseAdjustmentReason(" For the outage ")._unsafeUnwrap()).toBe("For the outage");
+    expect(parseAdjustmentReason("é".repeat(200)).isOk()).toBe(true);
+    for (const [text, rule] of [
+      [" ", { name: "characters", min: 1, max: 200, actual: 0 }],
+      ["x".repeat(201), { name: "characters", min: 1, max: 200, actual: 201 }],
+      ["a\u0000", { name: "storable_text" }],
+    ] as const) {
+      expect(parseAdjustmentReason(text)._unsafeUnwrapErr()).toEqual({
+        kind: "invalid_request",
+        field: "reason",
+        rule,
+      });
+    }
+  });
+});

@@ -1,0 +1,112 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { IMAGE_TYPES } from "../../../domain/images/image-type.js";
+import {
+  isInObjectFolder,
+  isRecordedReference,
+  type ObjectName,
+  panoramaName,
+  parseObjectName,
+  referenceImageName,
+  thumbnailNameOf,
+} from "../../../domain/images/object-name.js";
+
+const hexadecimal = fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: 64, maxLength: 64 });
+const unguessable = fc
+  .uint8Array({ minLength: 17, maxLength: 48 })
+  .map((bytes) => Buffer.from(bytes).toString("base64url"));
+
+describe("an object's name", () => {
+  it("has the extension of the reference image's type", () => {
+    const random = "Unguessable-_0123456789";
+    expect(referenceImageName(random, "image/jpeg")).toBe(`references/${random}.jpg`);
+    expect(referenceImageName(random, "image/png")).toBe(`references/${random}.png`);
+    expect(referenceImageName(random, "image/webp")).toBe(`references/${random}.webp`);
+  });
+
+  it("tells recorded reference images from those of earlier versions and from panoramas", () => {
+    const recorded = (text: string) => isRecordedReference(parseObjectName(text)!);
+    expect(recorded(`references/${"b".repeat(22)}.jpg`)).toBe(true);
+    expect(recorded(`references/${"0f".repeat(32)}.jpg`)).toBe(false);
+    expect(recorded(`panoramas/${"b".repeat(22)}.jpg`)).toBe(false);
+    expect(isRecordedReference("panoramas/references/b.jpg" as ObjectName)).toBe(false);
+  });
+
+  it("is below one of two folders, however its URL is written", () => {
+    const isBelow = (url: string) => isInObjectFolder(url, (name) => `https://Cdn.example:443/a%20b/${name}`);
+    for (const path of [
+      `references/${"b".repeat(22)}.jpg`,
+      "references/",
+      "references/x.png?size=1#top",
+      "panoramas/x/../y.jpg",
+      "%70anoramas/x.jpg",
+      "x/../panoramas/%",
+    ]) {
+      expect([path, isBelow(`https://cdn.example/a%20b/${path}`)]).toEqual([path, !path.endsWith("%")]);
+    }
+    for (const url of [
+      "https://cdn.example/a%20b/reference.png",
+      "https://cdn.example/references/x.png",
+      "https://cdn.example:8443/a%20b/references/x.png",
+      "http://cdn.example/a%20b/references/x.png",
+      "https://cdn.example.evil.example/a%20b/references/x.png",
+    ]) {
+      expect([url, isBelow(url)]).toEqual([url, false]);
+    }
+  });
+
+  it("puts a thumbnail beside its panorama", () => {
+    const name = panoramaName("unguessable.jpg-0000000");
+    expect(name).toBe("panoramas/unguessable.jpg-0000000.jpg");
+    expect(thumbnailNameOf(name)).toBe("panoramas/unguessable.jpg-0000000-thumbnail.webp");
+  });
+
+  it("is parsed from a URL", () => {
+    return fc.assert(
+      fc.property(hexadecimal, fc.constantFrom(...IMAGE_TYPES), unguessable, (sha256, type, random) => {
+        const panorama = panoramaName(random);
+        const references = [sha256, random.slice(0, 22)].map((text) => referenceImageName(text, type));
+        for (const name of [...references, panorama, thumbnailNameOf(panorama)]) {
+          expect(parseObjectName(name)).toBe(name);
+        }
+      }),
+    );
+  });
+
+  const sha256 = "a".repeat(64);
+  const random = "b".repeat(22);
+  it.each([
+    "",
+    "references/",
+    `/references/${sha256}.jpg`,
+    `references/${sha256}`,
+    `references/${sha256}.gif`,
+    `references/${sha256}.jpg\n`,
+    `references/${sha256}.jpg/..`,
+    `references/${sha256.toUpperCase()}.jpg`,
+    `references/${sha256.slice(1)}.jpg`,
+    `references/../panoramas/${random}.jpg`,
+    `references//${sha256}.jpg`,
+    `references\\${sha256}.jpg`,
+    `references%2f${sha256}.jpg`,
+    `panoramas/${random}.png`,
+    `panoramas/${random.slice(1)}.jpg`,
+    `panoramas/${"b".repeat(65)}.jpg`,
+    `panoramas/${random}.jpg\u0000.jpg`,
+    `panoramas/../../../../../../etc/passwd.jpg`,
+    `others/${random}.jpg`,
+    "../service.sqlite",
+  ])("cannot be %j", (text) => {
+    expect(parseObjectName(text)).toBeUndefined();
+  });
+
+  it("never points outside its two folders", () => {
+    const piece = fc.constantFrom("references", "panoramas", "/", "..", ".", "\\", "%2e", "a".repeat(64), ".jpg");
+    return fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const name = parseObjectName(pieces.join(""));
+        if (name !== undefined) expect(name).toMatch(/^(references|panoramas)\/[^/\\%]+$/);
+      }),
+    );
+  });
+});

@@ -1,0 +1,59 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { figuresOf, flawOf, type Picture, type ResultBounds } from "../../../domain/images/picture.js";
+
+const level = fc.double({ min: 0, max: 255, noNaN: true });
+const picture: fc.Arbitrary<Picture> = fc.record({
+  nativeSize: fc.constant({ widthPixels: 1440, heightPixels: 720 }),
+  isFlat: fc.boolean(),
+  seam: level,
+  seamRatio: level,
+  poleDeviation: fc.record({ zenith: level, nadir: level }),
+  horizon: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
+});
+const bound = fc.option(level, { nil: undefined });
+const bounds: fc.Arbitrary<ResultBounds> = fc.record({
+  seamMax: bound,
+  seamRatioMax: bound,
+  poleDeviationMax: bound,
+});
+
+it("flawOf accepts exactly the pictures that are not flat and within every bound that there is", () => {
+  const within = (figure: number, max: number | undefined) => max === undefined || figure <= max;
+  fc.assert(
+    fc.property(picture, bounds, (one, { seamMax, seamRatioMax, poleDeviationMax }) => {
+      const { zenith, nadir } = one.poleDeviation;
+      const usable =
+        !one.isFlat &&
+        within(one.seam, seamMax) &&
+        within(one.seamRatio, seamRatioMax) &&
+        within(zenith, poleDeviationMax) &&
+        within(nadir, poleDeviationMax);
+      expect(flawOf(one, { seamMax, seamRatioMax, poleDeviationMax }) === undefined).toBe(usable);
+    }),
+  );
+});
+
+const good: Picture = {
+  nativeSize: { widthPixels: 1440, heightPixels: 720 },
+  isFlat: false,
+  seam: 12.5,
+  seamRatio: 1.75,
+  poleDeviation: { zenith: 3, nadir: 8.25 },
+  horizon: 0.5,
+};
+
+it.each<[string, Picture, ResultBounds, string | undefined]>([
+  ["a flat picture", { ...good, isFlat: true }, {}, "it is a single flat colour"],
+  ["a picture at each bound", good, { seamMax: 12.5, seamRatioMax: 1.75, poleDeviationMax: 8.25 }, undefined],
+  ["a seam", good, { seamMax: 10 }, "its seam of 12.5 is above 10"],
+  ["a seam ratio", good, { seamRatioMax: 1.5 }, "its seam ratio of 1.75 is above 1.5"],
+  ["the worse pole", good, { poleDeviationMax: 8 }, "its pole deviation of 8.25 is above 8"],
+])("flawOf says what is wrong with %s", (_, one, bounds, flaw) => {
+  expect(flawOf(one, bounds)).toBe(flaw);
+});
+
+it("figuresOf has only what was measured", () => {
+  const { seam, seamRatio, poleDeviation, horizon } = good;
+  expect(figuresOf(good)).toEqual({ seam, seamRatio, poleDeviation, horizon });
+});

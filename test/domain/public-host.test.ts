@@ -1,0 +1,179 @@
+import fc from "fast-check";
+import ipaddr from "ipaddr.js";
+import { describe, expect, it } from "vitest";
+import { isPublicAddress, isPublicHost } from "../../domain/public-host.js";
+
+describe("isPublicAddress", () => {
+  it.each([
+    ["loopback", "127.0.0.1"],
+    ["private", "10.0.0.1"],
+    ["link local, cloud metadata", "169.254.169.254"],
+    ["unspecified", "0.1.2.3"],
+    ["shared (carrier-grade NAT)", "100.64.0.1"],
+    ["shared, last", "100.127.255.255"],
+    ["Azure's host", "168.63.129.16"],
+    ["private", "172.31.255.255"],
+    ["protocol assignments", "192.0.0.1"],
+    ["protocol assignments, anycast", "192.0.0.9"],
+    ["documentation", "192.0.2.1"],
+    ["6to4 relay", "192.88.99.1"],
+    ["benchmarks", "198.19.255.255"],
+    ["documentation", "203.0.113.1"],
+    ["multicast", "224.0.0.1"],
+    ["reserved", "240.0.0.1"],
+    ["broadcast", "255.255.255.255"],
+    ["unspecified", "::"],
+    ["IPv4-compatible, private", "::10.0.0.1"],
+    ["IPv4-compatible, loopback", "::7f00:1"],
+    ["IPv4-compatible, of a public address", "::8.8.8.8"],
+    ["IPv4-mapped, private", "::ffff:10.0.0.1"],
+    ["IPv4-mapped, Azure's host", "::ffff:168.63.129.16"],
+    ["IPv4-translated", "::ffff:0:10.0.0.1"],
+    ["not assigned", "1::1"],
+    ["NAT64 of a private address", "64:ff9b::10.0.0.1"],
+    ["NAT64 of the cloud metadata address", "64:ff9b::169.254.169.254"],
+    ["local NAT64", "64:ff9b:1::1"],
+    ["discard", "100::1"],
+    ["dummy", "100:0:0:1::1"],
+    ["Teredo", "2001::1"],
+    ["benchmarks", "2001:2::1"],
+    ["ORCHID", "2001:20::1"],
+    ["documentation", "2001:db8::1"],
+    ["6to4 of a private address", "2002:a00:1::1"],
+    ["documentation", "3fff::1"],
+    ["documentation, last", "3fff:fff:ffff::1"],
+    ["not assigned", "4000::1"],
+    ["segment routing", "5f00::1"],
+    ["unique local", "fc00::1"],
+    ["link local", "fe80::1"],
+    ["site local", "fec0::1"],
+    ["multicast", "ff02::1"],
+    ["loopback", "::1"],
+    ["link local with a zone", "fe80::1%1"],
+  ])("refuses %s: %s", (_, address) => {
+    expect(isPublicAddress(address)).toBe(false);
+  });
+
+  it.each(["8.8.8.8", "100.63.255.255", "168.63.129.17", "198.20.0.1", "2606:4700::1", "2a00:1450::1"])(
+    "accepts the public address %s",
+    (address) => {
+      expect(isPublicAddress(address)).toBe(true);
+    },
+  );
+
+  it.each(["", "localhost", "1.2.3", "1.2.3.256", "01.2.3.0004", "8.8.8.8 ", "::1]/x[", "1::2::3", "2606:4700::g"])(
+    "refuses %j, which is no address",
+    (text) => {
+      expect(isPublicAddress(text)).toBe(false);
+    },
+  );
+
+  /** Another author's list of the same networks. */
+  const isPublicToOthers = (text: string): boolean => {
+    const address = ipaddr.parse(text);
+    const isGlobal = address instanceof ipaddr.IPv4 || address.match(ipaddr.IPv6.parseCIDR("2000::/3"));
+    return isGlobal && address.range() === "unicast" && text !== "168.63.129.16";
+  };
+
+  it("agrees with ipaddr.js about every address, however it is written", () => {
+    const ipv6 = fc.tuple(
+      fc.constantFrom(
+        "",
+        "2001:",
+        "2001:4:112:",
+        "2002:",
+        "2620:4f:8000:",
+        "3fff:0",
+        "64:ff9b:",
+        "fc",
+        "fe8",
+        "::ffff:",
+      ),
+      fc.ipV6(),
+    );
+    const near = ipv6.map(([start, address]) => `${start}${address}`).filter((text) => ipaddr.isValid(text));
+    fc.assert(
+      fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), near), (address) => {
+        expect([address, isPublicAddress(address)]).toEqual([address, isPublicToOthers(address)]);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it("agrees with ipaddr.js at the edges of all of its special networks", () => {
+    type Network = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
+    const networks = [ipaddr.IPv4, ipaddr.IPv6].flatMap(({ prototype }) => {
+      const { SpecialRanges } = prototype as unknown as { SpecialRanges: Record<string, Network | Network[]> };
+      return Object.values(SpecialRanges).flatMap((range) => (Array.isArray(range[0]) ? range : [range]) as Network[]);
+    });
+    expect(networks.length).toBeGreaterThan(40);
+    for (const [network, length] of networks) {
+      const bytes = network.toByteArray();
+      const digits = bytes.length * 8;
+      const first = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
+      const last = first + 2n ** BigInt(digits - length) - 1n;
+      for (const edge of [first - 1n, first, last, last + 1n]) {
+        if (edge < 0n || edge >= 2n ** BigInt(digits)) continue;
+        const parts = bytes.map((_, index) => Number((edge >> BigInt(digits - 8 * (index + 1))) & 255n));
+        const address = ipaddr.fromByteArray(parts).toString();
+        expect([address, isPublicAddress(address)]).toEqual([address, isPublicToOthers(address)]);
+      }
+    }
+  });
+});
+
+describe("isPublicHost", () => {
+  const hostOf = (url: string) => isPublicHost(new URL(url).hostname);
+
+  it.each([
+    "https://127.0.0.1/",
+    "https://127.0.0.1./",
+    "https://0x7f.1/",
+    "https://2130706433/",
+    "https://0177.0.0.1/",
+    "https://127.1/",
+    "https://0/",
+    "https://10.0.0.7:8443/a.png",
+    "https://\u{ff11}\u{ff10}.0.0.7/",
+    "https://169.254.169.254/latest/meta-data",
+    "https://[::1]/",
+    "https://[::]/",
+    "https://[::ffff:10.0.0.7]/",
+    "https://[64:ff9b::a00:7]/",
+    "https://[fd00::1]/",
+    "https://[fe80::1]/",
+    "https://[2001:db8::1]/",
+    "https://localhost/",
+    "https://LOCALHOST./",
+    "https://files.localhost:8443/",
+  ])("refuses %s", (url) => {
+    expect(hostOf(url)).toBe(false);
+  });
+
+  it.each([
+    "https://8.8.8.8/",
+    "https://8.8.8.8./",
+    "https://[2606:4700::1]/",
+    "https://example.com/",
+    "https://localhost.example.com/",
+    "https://mylocalhost/",
+    "https://files.internal/",
+    "https://10.0.0.7.example.com/",
+  ])("accepts %s", (url) => {
+    expect(hostOf(url)).toBe(true);
+  });
+
+  it("decides about an address in a URL as about the address", () => {
+    fc.assert(
+      fc.property(fc.ipV4Extended(), (address) => {
+        const { hostname } = new URL(`https://${address}/`);
+        expect(isPublicHost(hostname)).toBe(isPublicAddress(hostname));
+      }),
+    );
+    fc.assert(
+      fc.property(fc.ipV6(), (address) => {
+        expect(hostOf(`https://[${address}]/`)).toBe(isPublicAddress(address));
+      }),
+    );
+  });
+});

@@ -1,0 +1,254 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { aPlace } from "../../../adapters/contracts/support/builders.js";
+import {
+  estimatedMilliseconds,
+  freeSlots,
+  nextTurn,
+  placeOfNewTask,
+  type Queue,
+  type QueuePace,
+  shortestWaitMilliseconds,
+  slotsOf,
+  turnsAfterEnd,
+  turnsAfterReturn,
+} from "../../../domain/tasks/queue.js";
+
+const queue = (differences: Partial<Queue> = {}): Queue => ({
+  running: new Map(),
+  waiting: 0,
+  round: 1,
+  ...differences,
+});
+
+describe("the queue of a provider", () => {
+  const at = (running: Record<string, number>) => new Map<string | undefined, number>(Object.entries(running));
+
+  it("starts a new task at the first place with a free slot, unless any task waits", () => {
+    const places = [aPlace(2, "a"), aPlace(1, "b")];
+    const placeOf = (differences: Partial<Queue>) => placeOfNewTask(queue(differences), places)?.name;
+    expect(placeOf({ running: at({ a: 1, b: 1 }) })).toBe("a");
+    expect(placeOf({ running: at({ a: 2 }) })).toBe("b");
+    expect(placeOf({ running: at({ a: 2, b: 1 }) })).toBeUndefined();
+    expect(placeOf({ waiting: 1 })).toBeUndefined();
+    expect(placeOfNewTask(queue({ running: at({ a: 99 }) }), [aPlace(undefined, "a")])?.name).toBe("a");
+    expect(placeOfNewTask(queue({ waiting: 1 }), [aPlace(undefined, "a")])).toBeUndefined();
+    expect(placeOfNewTask(queue(), [])).toBeUndefined();
+  });
+
+  it("has as many free slots at each place as its limit minus its running tasks", () => {
+    const places = [aPlace(5, "a"), aPlace(2, "b"), aPlace(undefined, "c")];
+    const free = (running: Queue["running"]) => freeSlots({ running }, places);
+    expect(free(at({ a: 3, b: 2, c: 9 }))).toEqual([2, 0, Number.POSITIVE_INFINITY]);
+    expect(free(at({ a: 7, removed: 4 }))).toEqual([0, 2, Number.POSITIVE_INFINITY]); // the operator has lowered a limit
+    expect(
+      free(
+        new Map([
+          [undefined, 4],
+          ["b", 1],
+        ]),
+      ),
+    ).toEqual([1, 1, Number.POSITIVE_INFINITY]);
+  });
+
+  it("has the slots of all places together, and no number of them if one place has no limit", () => {
+    expect(slotsOf([aPlace(5, "a"), aPlace(2, "b")])).toBe(7);
+    expect(slotsOf([aPlace(5, "a"), aPlace(undefined, "b")])).toBeUndefined();
+  });
+
+  it("gives a new account the current round as its turn, and a waiting account the round after its last turn", () => {
+    expect(nextTurn(queue({ round: 4 }), 0)).toBe(4);
+    expect(nextTurn(queue({ round: 4 }), 2)).toBe(4);
+    expect(nextTurn(queue({ round: 4 }), 4)).toBe(5);
+    expect(nextTurn(queue({ round: 4 }), 6)).toBe(7);
+  });
+
+  it("gives a returning task the first turn of its account's newer tasks, which move back by one", () => {
+    expect(turnsAfterReturn({ round: 4 }, 0, [])).toEqual([4]);
+    expect(turnsAfterReturn({ round: 4 }, 4, [])).toEqual([5]);
+    expect(turnsAfterReturn({ round: 4 }, 20, [10, 9, 8])).toEqual([8, 9, 10, 21]);
+    expect(turnsAfterReturn({ round: 4 }, 20, [9, 10, 8])).toEqual([8, 9, 10, 21]);
+    expect(turnsAfterReturn({ round: 4 }, 6, [5, 6])).toEqual([5, 6, 7]);
+  });
+
+  it("keeps the tasks of an account in order, one per round, in whatever order they return", () => {
+    return fc.assert(
+      fc.property(fc.shuffledSubarray([0, 1, 2, 3, 4]), fc.integer({ min: 1, max: 9 }), (returning, round) => {
+        const turns = new Map<number, number>();
+        let lastTurn = 0;
+        for (const task of returning) {
+          const newer = [...turns.keys()].filter((other) => other > task).sort((a, b) => a - b);
+          const moved = turnsAfterReturn(
+            { round },
+            lastTurn,
+            newer.map((other) => turns.get(other) ?? 0),
+          );
+          for (const [index, other] of [task, ...newer].entries()) turns.set(other, moved[index] ?? 0);
+          lastTurn = Math.max(lastTurn, ...moved);
+        }
+        const inOrder = [...turns].sort(([a], [b]) => a - b).map(([, turn]) => turn);
+        expect(inOrder).toEqual(returning.map((_, index) => round + index));
+      }),
+    );
+  });
+
+  it("leaves an account where it would be without the tasks that ended in the queue", () => {
+    const step = fc.oneof(
+      { weight: 3, arbitrary: fc.constant({ kind: "open" as const }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant("end" as const), at: fc.nat() }) },
+      { weight: 1, arbitrary: fc.constant({ kind: "start" as const }) },
+    );
+    return fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const started: number[] = [];
+        let [waiting, lastTurn, round]: [number[], number, number] = [[], 0, 1];
+        for (const step of steps) {
+          if (step.kind === "open") {
+            lastTurn = nextTurn({ round }, lastTurn);
+            waiting.push(lastTurn);
+          } else if (step.kind === "end" && waiting.length > 0) {
+            const at = step.at % waiting.length;
+            const after = turnsAfterEnd(waiting[at] ?? 0, lastTurn, waiting.slice(at + 1));
+            waiting = [...waiting.slice(0, at), ...after.turns];
+            lastTurn = after.lastTurn;
+          } else if (step.kind === "start" && waiting.length > 0) {
+            started.push(waiting.shift() ?? 0);
+            round = Math.max(round, ...started);
+          }
+          // One task of the account in each round, from the first one on that is left to it.
+          const first = waiting[0] ?? 0;
+          expect(waiting).toEqual(waiting.map((_, index) => first + index));
+          const all = [...started, ...waiting];
+          expect(new Set(all).size).toBe(all.length);
+          if (waiting.length > 0) expect(first).toBeLessThanOrEqual(Math.max(round, (started.at(-1) ?? 0) + 1));
+        }
+      }),
+    );
+  });
+
+  it("gives the last turn back only if no task was started with a later one", () => {
+    expect(turnsAfterEnd(3, 6, [5, 6])).toEqual({ turns: [3, 5], lastTurn: 5 });
+    expect(turnsAfterEnd(3, 3, [])).toEqual({ turns: [], lastTurn: 2 });
+    expect(turnsAfterEnd(3, 4, [])).toEqual({ turns: [], lastTurn: 4 });
+  });
+
+  const pace = (differences: Partial<QueuePace> = {}): QueuePace => ({
+    concurrencyMax: undefined,
+    generationMilliseconds: undefined,
+    callsPerSecond: undefined,
+    ...differences,
+  });
+
+  it("knows no wait without knowledge about the provider", () => {
+    expect(shortestWaitMilliseconds(10_000, pace())).toBe(0);
+    expect(shortestWaitMilliseconds(10_000, pace({ concurrencyMax: 1 }))).toBe(0);
+    expect(shortestWaitMilliseconds(10_000, pace({ generationMilliseconds: 30_000 }))).toBe(0);
+  });
+
+  it("waits for a generation per group of tasks that have slots, and for a call per task", () => {
+    const slots = pace({ concurrencyMax: 2, generationMilliseconds: 30_000 });
+    expect(shortestWaitMilliseconds(1, slots)).toBe(0);
+    expect(shortestWaitMilliseconds(2, slots)).toBe(30_000);
+    expect(shortestWaitMilliseconds(5, slots)).toBe(60_000);
+    expect(shortestWaitMilliseconds(5, pace({ callsPerSecond: 10 }))).toBe(500);
+    expect(shortestWaitMilliseconds(5, { ...slots, callsPerSecond: 0.01 })).toBe(500_000);
+  });
+
+  it("never estimates more than the wait of a queue that is served without a break", () => {
+    return fc.assert(
+      fc.property(
+        fc.nat(200),
+        fc.integer({ min: 1, max: 9 }),
+        fc.integer({ min: 1, max: 60 }),
+        (ahead, slots, seconds) => {
+          // All slots have just been taken; each runs one generation after the other.
+          const waited = Math.ceil((ahead + 1) / slots) * seconds * 1000;
+          const known = pace({ concurrencyMax: slots, generationMilliseconds: seconds * 1000 });
+          expect(shortestWaitMilliseconds(ahead, known)).toBeLessThanOrEqual(waited);
+        },
+      ),
+    );
+  });
+
+  it("estimates nothing without knowledge about generations, or without a slot", () => {
+    expect(estimatedMilliseconds(3, pace({ concurrencyMax: 2, callsPerSecond: 10 }))).toBeUndefined();
+    expect(estimatedMilliseconds(3, pace({ concurrencyMax: 0, generationMilliseconds: 30_000 }))).toBeUndefined();
+  });
+
+  it("estimates the wait for a slot, or for the calls before it if that takes longer, and the generation", () => {
+    const slots = pace({ concurrencyMax: 2, generationMilliseconds: 30_000 });
+    expect(estimatedMilliseconds(0, slots)).toBe(45_000);
+    expect(estimatedMilliseconds(5, slots)).toBe(120_000);
+    expect(estimatedMilliseconds(5, { ...slots, callsPerSecond: 0.01 })).toBe(630_000);
+    expect(estimatedMilliseconds(5, pace({ generationMilliseconds: 30_000 }))).toBe(30_000);
+  });
+
+  it("estimates between the shortest time and that of a queue whose slots have all just been taken", () => {
+    return fc.assert(
+      fc.property(
+        fc.nat(200),
+        fc.integer({ min: 1, max: 9 }),
+        fc.integer({ min: 1, max: 60 }),
+        (ahead, slots, seconds) => {
+          const generation = seconds * 1000;
+          const known = pace({ concurrencyMax: slots, generationMilliseconds: generation });
+          const estimated = estimatedMilliseconds(ahead, known) ?? 0;
+          expect(estimated).toBeGreaterThanOrEqual(shortestWaitMilliseconds(ahead, known) + generation);
+          expect(estimated).toBeLessThanOrEqual((Math.ceil((ahead + 1) / slots) + 1) * generation);
+        },
+      ),
+    );
+  });
+
+  type Waiting = { readonly account: number; readonly turn: number; readonly number: number };
+
+  /** Returns the accounts in the order of service. A number adds a task of that account; -1 frees one slot. */
+  const serve = (events: readonly number[]) => {
+    const lastTurns = new Map<number, number>();
+    const waiting: Waiting[] = [];
+    const services: { readonly account: number; readonly waitedFor: ReadonlySet<number> }[] = [];
+    let round = 1;
+    for (const [number, account] of events.entries()) {
+      if (account >= 0) {
+        const turn = nextTurn(queue({ round }), lastTurns.get(account) ?? 0);
+        lastTurns.set(account, turn);
+        waiting.push({ account, turn, number });
+        continue;
+      }
+      waiting.sort((a, b) => a.turn - b.turn || a.number - b.number);
+      const waitedFor = new Set(waiting.map((task) => task.account));
+      const first = waiting.shift();
+      if (first === undefined) continue;
+      expect(first.turn).toBeGreaterThanOrEqual(round);
+      round = first.turn;
+      services.push({ account: first.account, waitedFor });
+    }
+    return services;
+  };
+
+  it("serves one task of each account per round, also if an account has many tasks", () => {
+    const slots = Array.from({ length: 9 }, () => -1);
+    const order = serve([1, 1, 1, 1, 1, 2, 2, 3, ...slots]).map(({ account }) => account);
+    expect(order).toEqual([1, 2, 3, 1, 2, 1, 1, 1]);
+  });
+
+  it("serves a new account before the second tasks of the others", () => {
+    expect(serve([1, 1, 1, -1, 2, -1, -1, -1]).map(({ account }) => account)).toEqual([1, 2, 1, 1]);
+  });
+
+  it("serves no account more than twice while another one waits, in every order of arrival", () => {
+    return fc.assert(
+      fc.property(fc.array(fc.integer({ min: -1, max: 3 }), { maxLength: 200 }), (events) => {
+        const services = serve(events);
+        for (let waiting = 0; waiting <= 3; waiting += 1) {
+          let servedBefore = new Map<number, number>();
+          for (const { account, waitedFor } of services) {
+            if (account === waiting || !waitedFor.has(waiting)) servedBefore = new Map();
+            else servedBefore.set(account, (servedBefore.get(account) ?? 0) + 1);
+            expect(Math.max(0, ...servedBefore.values())).toBeLessThanOrEqual(2);
+          }
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,166 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  aCreationRequest,
+  aPlace,
+  aQueuedTask,
+  limitedTo,
+  taskId,
+} from "../../../adapters/contracts/support/builders.js";
+import type { ProviderPlace, Queue } from "../../../domain/tasks/queue.js";
+import { startNextTasks } from "../../../domain/tasks/start-next-tasks.js";
+import { start } from "../../../domain/tasks/task.js";
+
+const running = (tasks: Record<string, number>) => new Map<string | undefined, number>(Object.entries(tasks));
+
+describe("startNextTasks", () => {
+  const queue: Queue = { running: running({ only: 3 }), waiting: 3, round: 4 };
+  const next = [
+    aQueuedTask({ id: taskId(1), turn: 4 }),
+    aQueuedTask({ id: taskId(2), turn: 5 }),
+    aQueuedTask({ id: taskId(3), turn: 6 }),
+  ];
+  const started = next.map((task) => start(task, "only"));
+
+  it("starts the first tasks until no slot is free, and moves the round to the last one's turn", () => {
+    const expected = { tasks: started.slice(0, 2), round: 5, hasRoom: false };
+    expect(startNextTasks(queue, next, limitedTo(5), 16)).toEqual(expected);
+  });
+
+  it("starts all given tasks when more slots are free, and says that it has room", () => {
+    expect(startNextTasks(queue, next, limitedTo(99), 16)).toEqual({ tasks: started, round: 6, hasRoom: true });
+  });
+
+  it("starts all given tasks when the provider has no concurrency limit", () => {
+    expect(startNextTasks(queue, next, limitedTo(undefined), 16)).toEqual({ tasks: started, round: 6, hasRoom: true });
+  });
+
+  it("starts no more than the limit", () => {
+    const expected = { tasks: started.slice(0, 1), round: 4, hasRoom: false };
+    expect(startNextTasks(queue, next, limitedTo(undefined), 1)).toEqual(expected);
+  });
+
+  it("starts tasks of earlier rounds, which have returned to the queue, without going back to their round", () => {
+    const returned = aQueuedTask({ id: taskId(9), turn: 2, submissions: 1 });
+    expect(startNextTasks(queue, [returned], limitedTo(5), 16)).toMatchObject({
+      tasks: [start(returned, "only")],
+      round: 4,
+    });
+  });
+
+  it("starts nothing and keeps the round when no slot is free, no place takes tasks or no task waits", () => {
+    const nothing = { tasks: [], round: 4, hasRoom: false };
+    expect(startNextTasks(queue, next, limitedTo(3), 16)).toEqual(nothing);
+    expect(startNextTasks({ ...queue, running: running({ only: 7 }) }, next, limitedTo(5), 16)).toEqual(nothing);
+    expect(startNextTasks(queue, next, [], 16)).toEqual(nothing);
+    expect(startNextTasks(queue, [], limitedTo(5), 16)).toEqual({ ...nothing, hasRoom: true });
+  });
+
+  describe("with several places", () => {
+    const KINDS = ["a lake", "a forest", "a city"] as const;
+    type Kind = (typeof KINDS)[number];
+    const kindOf = (request: { readonly prompt: string | undefined }) => request.prompt as Kind;
+    const place = fc.record({
+      concurrencyMax: fc.option(fc.nat(3), { nil: undefined }),
+      kinds: fc.subarray([...KINDS]),
+      running: fc.nat(4),
+    });
+    const waiting = fc.record({ kind: fc.constantFrom(...KINDS), turns: fc.nat(1) });
+
+    /** Numbers the places and the tasks; each task has the turn of the one before or the next. */
+    const situation = fc
+      .record({
+        places: fc.array(place, { maxLength: 3 }),
+        tasks: fc.array(waiting, { maxLength: 12 }),
+        limit: fc.nat(12),
+      })
+      .map(({ places, tasks, limit }) => {
+        let turn = 1;
+        return {
+          limit,
+          queue: {
+            running: running(Object.fromEntries(places.map((one, n) => [`place-${n}`, one.running]))),
+            waiting: tasks.length,
+            round: 1,
+          },
+          places: places.map(
+            ({ concurrencyMax, kinds }, n): ProviderPlace => ({
+              ...aPlace(concurrencyMax, `place-${n}`),
+              canMake: (request) => kinds.includes(kindOf(request)),
+            }),
+          ),
+          next: tasks.map(({ kind, turns }, n) => {
+            turn += turns;
+            return aQueuedTask({ id: taskId(n + 1), turn, request: aCreationRequest({ prompt: kind }) });
+          }),
+        };
+      });
+
+    it("fills each place up to its own limit, with tasks that it can make", () => {
+      return fc.assert(
+        fc.property(situation, ({ queue, next, places, limit }) => {
+          const { tasks } = startNextTasks(queue, next, places, limit);
+          expect(tasks.length).toBeLessThanOrEqual(limit);
+          for (const { name, concurrencyMax = Number.POSITIVE_INFINITY, canMake } of places) {
+            const there = tasks.filter((task) => task.place === name);
+            expect(there.every(({ request }) => canMake(request))).toBe(true);
+            const free = Math.max(0, concurrencyMax - (queue.running.get(name) ?? 0));
+            expect(there.length).toBeLessThanOrEqual(free);
+          }
+        }),
+      );
+    });
+
+    it("never lets a task wait while a place that can make it has a free slot, whatever is before it", () => {
+      return fc.assert(
+        fc.property(situation, ({ queue, next, places }) => {
+          const { tasks, hasRoom } = startNextTasks(queue, next, places, next.length + 1);
+          const startedIds = new Set(tasks.map(({ id }) => id));
+          const free = places.filter(({ name, concurrencyMax = Number.POSITIVE_INFINITY }) => {
+            const there = tasks.filter((task) => task.place === name).length;
+            return (queue.running.get(name) ?? 0) + there < concurrencyMax;
+          });
+          expect(hasRoom).toBe(free.length > 0);
+          const left = next.filter(({ id }) => !startedIds.has(id));
+          expect(left.filter(({ request }) => free.some(({ canMake }) => canMake(request)))).toEqual([]);
+        }),
+      );
+    });
+
+    it("starts the longest waiting one of the tasks that a place can make", () => {
+      return fc.assert(
+        fc.property(situation, ({ queue, next, places, limit }) => {
+          const { tasks } = startNextTasks(queue, next, places, limit);
+          const startedIds = new Set(tasks.map(({ id }) => id));
+          for (const task of tasks) {
+            const { canMake } = places.find(({ name }) => name === task.place) as ProviderPlace;
+            const before = next.filter(({ id, request }) => id < task.id && canMake(request));
+            expect(before.every(({ id }) => startedIds.has(id))).toBe(true);
+          }
+        }),
+      );
+    });
+
+    it("starts every task in the end, in any order in which slots become free", () => {
+      return fc.assert(
+        fc.property(situation, fc.infiniteStream(fc.nat(2)), ({ next }, freed) => {
+          const kinds: readonly Kind[][] = [["a lake"], ["a lake", "a forest"], ["a forest", "a city"]];
+          let left = next;
+          for (let n = 0; left.length > 0; n += 1) {
+            // At least every third slot is one of each place.
+            const one = n % 3 === 0 ? (freed.next().value as number) : n % 3;
+            const free = {
+              ...aPlace(1),
+              canMake: (request: { prompt: string | undefined }) => kinds[one]?.includes(kindOf(request)) === true,
+            };
+            const { tasks } = startNextTasks({ running: new Map(), waiting: left.length, round: 1 }, left, [free], 16);
+            const first = left.find(({ request }) => free.canMake(request));
+            expect(tasks.map(({ id }) => id)).toEqual(first === undefined ? [] : [first.id]);
+            left = left.filter((task) => task !== first);
+            if (n > 999) throw new Error("a task starves");
+          }
+        }),
+      );
+    });
+  });
+});

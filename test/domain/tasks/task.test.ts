@@ -1,0 +1,269 @@
+import * as fc from "fast-check";
+import { describe, expect, expectTypeOf, it } from "vitest";
+import {
+  aCreationRequest,
+  aFailedTask,
+  aGeneratedTask,
+  aNativeSize,
+  anImageName,
+  aQueuedTask,
+  aReservedTask,
+  aSubmittedTask,
+  aSucceededTask,
+  noon,
+  secondsAfter,
+} from "../../../adapters/contracts/support/builders.js";
+import {
+  expire,
+  giveUp,
+  keep,
+  keepWithoutThumbnail,
+  type StoredImage,
+  uploading,
+} from "../../../domain/images/storage-status.js";
+import {
+  type FailureReason,
+  fail,
+  finish,
+  isActive,
+  isCancelable,
+  isInGallery,
+  isInProgress,
+  isRefusedCreation,
+  placeOf,
+  requeue,
+  start,
+  statusOf,
+  submit,
+  succeed,
+  type Task,
+  withFigures,
+} from "../../../domain/tasks/task.js";
+
+const later = secondsAfter(noon, 90);
+const image = uploading("https://provider.example.com/temporary/1.jpg", anImageName());
+
+const states = {
+  queued: aQueuedTask(),
+  reserved: aReservedTask(),
+  submitted: aSubmittedTask(),
+  generated: aGeneratedTask(),
+  succeeded: aSucceededTask(),
+  failed: aFailedTask(),
+} as const satisfies Record<Task["state"], Task>;
+
+const events = { start, requeue, submit, finish, succeed, fail } as const;
+type Event = keyof typeof events;
+
+/** The events that each state allows, as in the drawing in task.ts: a forbidden one does not compile. */
+const legalEvents = (task: Task): Partial<Record<Event, () => Task>> => {
+  switch (task.state) {
+    case "queued":
+      return { start: () => start(task, "only"), fail: () => fail(task, "deadline_passed", later) };
+    case "reserved":
+      return {
+        requeue: () => requeue(task, 2),
+        submit: () => submit(task, "upstream-2", later),
+        fail: () => fail(task, "deadline_passed", later),
+      };
+    case "submitted":
+      return { finish: () => finish(task, image.temporaryUrl), fail: () => fail(task, "deadline_passed", later) };
+    case "generated":
+      return {
+        succeed: () => succeed(task, image.imageName, aNativeSize, later),
+        fail: () => fail(task, "generation_failed", later),
+      };
+    case "succeeded":
+    case "failed":
+      return {};
+  }
+};
+
+describe("a task", () => {
+  it("remembers the place that makes it until its end, and none while it is queued", () => {
+    const started = start(aQueuedTask(), "fal:seedream-4.5");
+    const submitted = submit(started, "upstream-1", noon);
+    const generated = finish(submitted, "https://provider.example.com/temporary/1.jpg");
+    const ended = [
+      succeed(generated, anImageName(), aNativeSize, later),
+      ...[started, submitted, generated].map((task) => fail(task, "deadline_passed", later)),
+    ];
+    for (const task of [started, submitted, generated, ...ended]) expect(placeOf(task)).toBe("fal:seedream-4.5");
+    const requeued = requeue(started, 1);
+    for (const task of [requeued, fail(requeued, "never_started", later)]) expect(placeOf(task)).toBeUndefined();
+  });
+
+  it("remembers what was measured in its result, whether it is usable or not", () => {
+    const figures = { seam: 3.5, seamRatio: 2.25, poleDeviation: { zenith: 1, nadir: 60 } };
+    const measured = withFigures(aGeneratedTask(), figures);
+    expect(succeed(measured, anImageName(), aNativeSize, later).figures).toEqual(figures);
+    expect(fail(measured, "generation_failed", later).figures).toEqual(figures);
+    expect(fail(aSubmittedTask(), "generation_failed", later).figures).toBeUndefined();
+  });
+
+  it("records when the provider accepted it, and under which id", () => {
+    const task = aReservedTask();
+    const { turn: _, submissions: __, ...core } = task;
+    expect(submit(task, "upstream-2", later)).toStrictEqual({
+      ...core,
+      state: "submitted",
+      submittedAt: later,
+      upstreamTaskId: "upstream-2",
+    });
+  });
+
+  it("keeps its turn when it starts", () => {
+    const started = { ...aQueuedTask({ turn: 7 }), state: "reserved", place: "only" };
+    expect(start(aQueuedTask({ turn: 7 }), "only")).toStrictEqual(started);
+  });
+
+  it("is the same task with another submission after it has returned to the queue", () => {
+    const sent = start(aQueuedTask({ turn: 7 }), "only");
+    expect(requeue(sent, 7)).toStrictEqual({ ...aQueuedTask({ turn: 7 }), submissions: 1 });
+    expect(start(requeue(sent, 7), "only")).toStrictEqual({ ...sent, submissions: 1 });
+    expect(requeue(aReservedTask(), 3)).toStrictEqual(aQueuedTask({ turn: 3, submissions: 1 }));
+  });
+
+  it("counts as a refused creation only when it fails before its creation request is answered", () => {
+    const failed = aFailedTask({ reason: "refused" });
+    expect(isRefusedCreation(aReservedTask(), failed)).toBe(true);
+    expect(isRefusedCreation(aReservedTask({ turn: 7 }), failed)).toBe(false);
+    expect(isRefusedCreation(aQueuedTask(), failed)).toBe(false);
+    expect(isRefusedCreation(aSubmittedTask(), failed)).toBe(false);
+    expect(isRefusedCreation(aReservedTask(), aSubmittedTask())).toBe(false);
+  });
+
+  it("keeps its credits held while its result is not checked", () => {
+    const task = aSubmittedTask();
+    const { temporaryUrl } = image;
+    expect(finish(task, temporaryUrl)).toStrictEqual({ ...task, state: "generated", temporaryUrl });
+  });
+
+  it("captures its credits when it succeeds, and has an image to keep", () => {
+    const { temporaryUrl: _, ...task } = aGeneratedTask();
+    expect(succeed(aGeneratedTask(), image.imageName, aNativeSize, later)).toStrictEqual({
+      ...task,
+      state: "succeeded",
+      reservation: { ...task.reservation, state: "captured" },
+      succeededAt: later,
+      image,
+      nativeSize: aNativeSize,
+    });
+  });
+
+  it.each<FailureReason>(["never_started", "refused", "submission_unknown", "never_submitted"])(
+    "refunds its credits and records the reason when the provider did not accept it: %s",
+    (reason) => {
+      const { turn: _, submissions: __, ...task } = aReservedTask();
+      expect(fail(aReservedTask(), reason, later)).toEqual({
+        ...task,
+        state: "failed",
+        reservation: { ...task.reservation, state: "refunded" },
+        failedAt: later,
+        reason,
+      });
+    },
+  );
+
+  it.each<FailureReason>(["generation_failed", "deadline_passed"])(
+    "refunds its credits and records the reason when it fails after the provider accepted it: %s",
+    (reason) => {
+      const { submittedAt, upstreamTaskId, ...task } = aSubmittedTask();
+      expect(fail(aSubmittedTask(), reason, later)).toEqual({
+        ...task,
+        state: "failed",
+        reservation: { ...task.reservation, state: "refunded" },
+        failedAt: later,
+        reason,
+      });
+    },
+  );
+
+  it.each<[Task["state"], Event, Task["state"]]>([
+    ["queued", "start", "reserved"],
+    ["queued", "fail", "failed"],
+    ["reserved", "submit", "submitted"],
+    ["reserved", "fail", "failed"],
+    ["submitted", "finish", "generated"],
+    ["submitted", "fail", "failed"],
+    ["generated", "succeed", "succeeded"],
+    ["generated", "fail", "failed"],
+  ])("moves from %s by %s to %s, and the task before stays unchanged", (state, event, target) => {
+    const before = states[state];
+    const copy = structuredClone(before);
+    expect(legalEvents(before)[event]?.().state).toBe(target);
+    expect(before).toEqual(copy);
+  });
+
+  it("has no other transitions: the compiler refuses them", () => {
+    type StatesThatAllow<Name extends Event> = Parameters<(typeof events)[Name]>[0]["state"];
+    expectTypeOf<StatesThatAllow<"start">>().toEqualTypeOf<"queued">();
+    expectTypeOf<StatesThatAllow<"submit">>().toEqualTypeOf<"reserved">();
+    expectTypeOf<StatesThatAllow<"finish">>().toEqualTypeOf<"submitted">();
+    expectTypeOf<StatesThatAllow<"succeed">>().toEqualTypeOf<"generated">();
+    expectTypeOf<StatesThatAllow<"fail">>().toEqualTypeOf<"queued" | "reserved" | "submitted" | "generated">();
+  });
+
+  it("never leaves a final state, and resolves its credits exactly once, in every sequence of events", () => {
+    return fc.assert(
+      fc.property(
+        fc.constantFrom(...(Object.keys(states) as Task["state"][])),
+        fc.array(fc.constantFrom(...(Object.keys(events) as Event[])), { maxLength: 20 }),
+        (start, sequence) => {
+          let task: Task = states[start];
+          let resolutions = 0;
+          for (const event of sequence) {
+            const next: Task | undefined = legalEvents(task)[event]?.();
+            if (next === undefined) continue;
+            if (!isActive(next)) resolutions += 1;
+            task = next;
+            expect(task.reservation.state).toBe(
+              isActive(task) ? "held" : { succeeded: "captured", failed: "refunded" }[task.state],
+            );
+            expect(task.reservation.credits).toBe(states[start].reservation.credits);
+            expect([task.id, task.accountId, task.slug]).toEqual([
+              states[start].id,
+              states[start].accountId,
+              states[start].slug,
+            ]);
+          }
+          expect(resolutions).toBe(isActive(states[start]) && !isActive(task) ? 1 : 0);
+        },
+      ),
+    );
+  });
+
+  it.each([
+    ["queued", "processing", true, true],
+    ["reserved", "processing", true, true],
+    ["submitted", "processing", true, true],
+    ["generated", "processing", true, false],
+    ["succeeded", "succeeded", false, false],
+    ["failed", "failed", false, false],
+  ] as const)("in state %s: status %s, isActive %s, isCancelable %s", (state, status, active, cancelable) => {
+    expect(statusOf(states[state])).toBe(status);
+    expect(isActive(states[state])).toBe(active);
+    expect(isCancelable(states[state])).toBe(cancelable);
+  });
+
+  it("is in progress while it is active, and after success while its image is uploading", () => {
+    expect(isInProgress(states.queued)).toBe(true);
+    expect(isInProgress(states.reserved)).toBe(true);
+    expect(isInProgress(states.submitted)).toBe(true);
+    expect(isInProgress(states.generated)).toBe(true);
+    expect(isInProgress(aSucceededTask({ image }))).toBe(true);
+    expect(isInProgress(aSucceededTask({ image: keep(image) }))).toBe(false);
+    expect(isInProgress(states.failed)).toBe(false);
+  });
+
+  it("is in the gallery while it is public and its image is in permanent storage", () => {
+    const shown = (visibility: "public" | "private", stored: StoredImage) =>
+      isInGallery(aSucceededTask({ request: aCreationRequest({ visibility }), image: stored }));
+    for (const stored of [keep(image), keepWithoutThumbnail(image)]) {
+      expect([shown("public", stored), shown("private", stored)]).toEqual([true, false]);
+    }
+    for (const stored of [image, giveUp(image), expire(image)]) expect(shown("public", stored)).toBe(false);
+    const request = aCreationRequest({ visibility: "public" });
+    for (const task of [aGeneratedTask({ request }), aFailedTask({ request })]) expect(isInGallery(task)).toBe(false);
+  });
+});

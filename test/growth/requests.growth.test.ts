@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Dialect } from "../../adapters/persistence/sql/database.js";
+import { GrownService } from "./grown-service.js";
+import { type MakeRequest, ROUTES } from "./requests.js";
+import { FULL, type Member, member, OLD, seedCrowd, seedMember, seedSearch, YOUNG } from "./seed.js";
+
+/*
+ * No request costs more because its account is old, or because the service has many: each route is measured for a young
+ * account on a small database, and for a young and an old one on a large database. Pages that show more tasks than a
+ * young account has take longer by design; there, an account whose tasks just fill the page takes its place.
+ */
+
+const SLOWDOWN_MAX = 1.5;
+/** Below this difference, in milliseconds, a slowdown cannot be told from noise. */
+const NOISE = 1;
+/** Noise only adds time, so the fastest of so many runs is compared. */
+const RUNS = 8;
+/** What seems slower is measured again after everything else, because other work on the machine comes in waves. */
+const PASSES = 5;
+const CROWD = { small: 300, large: 30_000 };
+
+const now = new Date();
+const young = member("young", YOUNG, now);
+const full = member("full", FULL, now);
+const old = member("old", OLD, now);
+
+describe.each<Dialect>(["sqlite", "postgresql"])("the routes on %s", (dialect) => {
+  let small: GrownService;
+  let large: GrownService;
+
+  beforeAll(async () => {
+    small = await GrownService.start(dialect, async (run) => {
+      await seedCrowd(run, dialect, CROWD.small, now);
+      await seedMember(run, dialect, young, YOUNG, now);
+      await seedMember(run, dialect, full, FULL, now);
+      await seedSearch(run, dialect);
+    });
+    large = await GrownService.start(dialect, async (run) => {
+      await seedCrowd(run, dialect, CROWD.large, now);
+      await seedMember(run, dialect, young, YOUNG, now);
+      await seedMember(run, dialect, full, FULL, now);
+      await seedMember(run, dialect, old, OLD, now);
+      await seedSearch(run, dialect);
+    });
+  });
+  afterAll(async () => {
+    await small?.close();
+    await large?.close();
+  });
+
+  it("are all measured", () => {
+    const isFile = (route: string) => /^GET \/(static|assets|generations|downloads|docs|mcp)\b/.test(route);
+    expect([...small.routes].filter((route) => !isFile(route) && !(route in ROUTES))).toEqual([]);
+  });
+
+  /** Milliseconds for the young account, for the young one among many others, and for the old one among them. */
+  const measure = async ({ method, make, fastest }: Measured): Promise<void> => {
+    const base = make(young, 0).isLarge ? full : young;
+    const subjects: readonly (readonly [GrownService, Member])[] = [
+      [small, base],
+      [large, base],
+      [large, old],
+    ];
+    for (let run = 0; run < RUNS; run += 1) {
+      for (const [index, [service, who]] of subjects.entries()) {
+        const request = make(who, run);
+        const { milliseconds, status } = await service.send(method, request);
+        expect(status, `${method} ${request.path} of ${who.id}`).toBe(request.status);
+        fastest[index] = Math.min(fastest[index] ?? Number.POSITIVE_INFINITY, milliseconds);
+      }
+    }
+  };
+
+  it(`take at most ${SLOWDOWN_MAX} times as long for an old account among many`, async () => {
+    const all = Object.entries(ROUTES).flatMap(([route, rows]): Measured[] =>
+      typeof rows === "string"
+        ? []
+        : Object.entries(rows).map(([what, make]) => {
+            const method = route.slice(0, route.indexOf(" "));
+            return { name: `${route} ${what}`, method, make, fastest: [] };
+          }),
+    );
+    let slower = all;
+    for (let pass = 0; pass < PASSES; pass += 1) {
+      for (const measured of slower) await measure(measured);
+      slower = slower.filter(({ fastest }) => isSlower(fastest));
+    }
+    const lines = (some: readonly Measured[]) =>
+      some.map(({ name, fastest }) => `${name}: ${fastest.map((time) => time.toFixed(2)).join(" → ")} ms`);
+    console.log(lines(all).join("\n"));
+    expect(lines(slower)).toEqual([]);
+  });
+
+  it("read what is unfinished, for a scrape, in the same time", async () => {
+    const fastest = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    for (let run = 0; run < RUNS * PASSES; run += 1) {
+      for (const [index, service] of [small, large].entries()) {
+        const started = performance.now();
+        await service.readBacklog();
+        fastest[index] = Math.min(fastest[index] ?? 0, performance.now() - started);
+      }
+    }
+    console.log(`scrape: ${fastest.map((time) => time.toFixed(2)).join(" → ")} ms`);
+    expect(isSlower(fastest)).toBe(false);
+  });
+});
+
+type Measured = {
+  readonly name: string;
+  readonly method: string;
+  readonly make: MakeRequest;
+  readonly fastest: number[];
+};
+
+const isSlower = ([base = 0, ...others]: readonly number[]): boolean =>
+  Math.max(...others) > Math.max(base * SLOWDOWN_MAX, base + NOISE);

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readEventStream } from "../../adapters/client/read-event-stream.js";
+import { createsFiftyWithBudget, keysWithBudget } from "../support/fifty-creations-with-budget.js";
+import { type Customer, Fleet, pause } from "../support/fleet.js";
+import type { Installation } from "../support/service-process.js";
+
+/** Answers while PostgreSQL is down must be faster. */
+const OUTAGE_ANSWERS_MILLISECONDS_MAX = 8_000;
+const PANORAMA_CREDITS = 4;
+
+describe("three instances on one PostgreSQL database", () => {
+  let fleet: Fleet;
+  let customers: Customer[];
+
+  beforeAll(async () => {
+    fleet = await Fleet.start();
+    customers = await fleet.customers(20);
+  });
+  afterAll(() => fleet.remove());
+
+  /** Creates tasks, two at a time per customer. Every 25th becomes a panorama, the others fail and are refunded. */
+  const load = async (creations: number): Promise<string[]> => {
+    let started = 0;
+    const client = async (customer: Customer): Promise<string[]> => {
+      const ids: string[] = [];
+      while (started < creations) {
+        started += 1;
+        ids.push(await fleet.create(customer, started % 25 === 0 ? "a foggy ocean" : "test:fail"));
+      }
+      return ids;
+    };
+    return (await Promise.all([...customers, ...customers].map(client))).flat();
+  };
+
+  const expectConsistency = async (ids: readonly string[]) => {
+    await fleet.untilIdle();
+    const { tasks, entries, findings } = await fleet.ledgers();
+    expect(findings).toEqual([]);
+    const known = new Map(tasks.map((task) => [task.id, task]));
+    for (const id of ids) expect(["succeeded", "failed"]).toContain(known.get(id)?.state);
+    for (const task of tasks) {
+      if (task.state === "succeeded") expect(task.storage_status).toBe("saved");
+      const refunds = entries.filter((entry) => entry.task_id === task.id && entry.kind === "refund");
+      expect(refunds).toHaveLength(task.state === "failed" ? 1 : 0);
+    }
+    const submissions = fleet.submissions();
+    expect(submissions.size).toBeGreaterThan(ids.length / 2); // the last log lines of a killed instance may be lost
+    for (const [id, times] of submissions) expect(times, `submissions of ${id}`).toBe(1);
+    const accounts = await fleet.database.sql("select id, credits from account");
+    for (const { id, credits } of accounts) {
+      const panoramas = tasks.filter((task) => task.account_id === id && task.state === "succeeded").length;
+      const [purchase] = entries.filter((entry) => entry.account_id === id && entry.kind === "purchase");
+      expect(credits).toBe(Number(purchase?.credits) - panoramas * PANORAMA_CREDITS);
+    }
+  };
+
+  /** Resolves when an instance holds the lease to check or store the task's image, or has already stored it. */
+  const untilStoring = async (id: string | undefined) => {
+    for (;;) {
+      const [row] = await fleet.database.sql(
+        "select storage_status, due_at > now() + interval '2 seconds' as leased from task where id = ?",
+        [id],
+      );
+      if (row?.leased === true || row?.storage_status === "saved") return;
+    }
+  };
+
+  it("together admit 60 reads a minute of one key", async () => {
+    const [customer] = await fleet.customers(1);
+    const headers = { authorization: `Bearer ${customer?.nextKey()}` };
+    const reads = Array.from({ length: 90 }, (_, n) =>
+      fetch(`${fleet.instances[n % 3]?.url}/api/v1/credits`, { headers }),
+    );
+    const statuses = (await Promise.all(reads)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(60);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(30);
+  });
+
+  it("accept only the creations within the budgets of their keys, of fifty concurrent ones", async () => {
+    const urls = fleet.instances.map(({ url }) => url);
+    await createsFiftyWithBudget(await keysWithBudget(fleet.database), urls, fleet.database);
+  });
+
+  it("stream the events of a task that another instance has moved", async () => {
+    const [streaming, creating] = fleet.instances as [Installation, Installation, Installation];
+    const [customer] = await fleet.customers(1);
+    const headers = { authorization: `Bearer ${customer?.nextKey()}` };
+    const leaving = new AbortController();
+    const opened = await fetch(`${streaming.url}/api/v1/events`, { headers, signal: leaving.signal });
+    expect(opened.status).toBe(200);
+    streaming.signal("SIGSTOP"); // so that it cannot move the task itself
+    try {
+      const id = await fleet.create(customer as Customer, "test:fail", creating);
+      const failed = () => fleet.database.sql("select id from task where id = ? and state = 'failed'", [id]);
+      await expect.poll(failed).toHaveLength(1);
+      streaming.signal("SIGCONT");
+      for await (const { data } of readEventStream(opened.body as ReadableStream<Uint8Array>)) {
+        expect(JSON.parse(data)).toMatchObject({ type: "panorama.failed", data: { id, status: "failed" } });
+        break;
+      }
+    } finally {
+      streaming.signal("SIGCONT");
+      leaving.abort();
+    }
+  });
+
+  it("end each of 200 tasks once when one instance is killed under load", {
+    timeout: 120_000,
+  }, async () => {
+    const killed = fleet.instances[1];
+    const ids = load(200);
+    await pause(1_500);
+    expect(await killed?.end("SIGKILL")).toBe("SIGKILL");
+    expect(new Set(await ids).size).toBe(200);
+    await expectConsistency(await ids);
+    await killed?.start();
+  });
+
+  it("answer 500 without delay while PostgreSQL is down, and continue when it is back", {
+    timeout: 120_000,
+  }, async () => {
+    const ids = load(100);
+    await pause(500);
+    await fleet.server.stop();
+    for (const instance of fleet.instances) {
+      const start = Date.now();
+      const headers = { authorization: `Bearer ${customers[0]?.nextKey()}` };
+      const answer = await fetch(`${instance.url}/api/v1/credits`, { headers });
+      expect({ status: answer.status, body: await answer.json() }).toEqual({
+        status: 500,
+        body: { error: { code: "internal_error", message: expect.any(String) } },
+      });
+      const readiness = await fetch(`${instance.url}/readyz`);
+      expect(readiness.status).toBe(503);
+      expect(Date.now() - start).toBeLessThan(OUTAGE_ANSWERS_MILLISECONDS_MAX);
+    }
+    await fleet.server.restart();
+    expect(new Set(await ids).size).toBe(100);
+    await expectConsistency(await ids);
+    for (const { url } of fleet.instances) expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  });
+
+  it("stay consistent when one of them is paused for longer than its lease", { timeout: 120_000 }, async () => {
+    const [paused, ...others] = fleet.instances as [Installation, ...Installation[]];
+    const ids: string[] = [];
+    // The others are paused first, so that a lease in the database belongs to this instance when it is paused.
+    for (const other of others) other.signal("SIGSTOP");
+    let leasedId: string | undefined;
+    for (const customer of customers.slice(0, 10)) {
+      ids.push(await fleet.create(customer, "a foggy ocean", paused));
+      await untilStoring(ids.at(-1));
+      paused.signal("SIGSTOP");
+      await pause(100);
+      const [row] = await fleet.database.sql(
+        "select id from task where state = 'generated' or storage_status = 'uploading'",
+      );
+      leasedId = row && String(row.id);
+      if (leasedId !== undefined) break;
+      paused.signal("SIGCONT"); // it had already stored the image
+    }
+    expect(leasedId).toBeDefined();
+    for (const other of others) other.signal("SIGCONT");
+    ids.push(...(await Promise.all(customers.map((customer) => fleet.create(customer, "test:fail", others[0])))));
+    await fleet.untilIdle();
+    const before = await fleet.ledgers();
+
+    paused.signal("SIGCONT");
+    await pause(2_000);
+    expect(await fleet.ledgers()).toEqual(before);
+    await expectConsistency(ids);
+  });
+});

@@ -1,0 +1,206 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { gunzipSync } from "node:zlib";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { MCP_PACKAGE_PATH } from "../../adapters/mcp/mcp-configuration.js";
+import { type McpBundle, packMcpServer, readMcpBundle } from "../../adapters/mcp/mcp-package.js";
+import { FakeService } from "../support/fake-service.js";
+import { base64, pngBytes } from "../support/image-bytes.js";
+import { McpSession, textsOf } from "../support/mcp-session.js";
+
+const run = promisify(execFile);
+
+let folder: string;
+let bundle: McpBundle;
+let service: FakeService;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "panorama-mcp-package-"));
+  await run(process.execPath, ["--import", "tsx", "bootstrap/packages/build-mcp-package.ts", folder]);
+  bundle = await readMcpBundle(folder);
+  service = await FakeService.start();
+  service.serve(MCP_PACKAGE_PATH, packMcpServer(bundle, service.origin), "application/gzip");
+});
+afterAll(async () => {
+  await service.stop();
+  await rm(folder, { recursive: true });
+});
+
+/** Starts the package as an MCP client does: with its URL and the API key only. */
+const byNpx = (environment: Record<string, string> = { PANORAMA_API_KEY: service.apiKey }) =>
+  new StdioClientTransport({
+    command: "npx",
+    args: ["-y", `${service.origin}${MCP_PACKAGE_PATH}`],
+    env: {
+      ...environment,
+      PANORAMA_STATE_DIR: join(folder, "state"),
+      npm_config_cache: join(folder, "npm-cache"),
+      npm_config_update_notifier: "false",
+    },
+    stderr: "pipe",
+  });
+
+/** Starts the bundle without npx, so that the process id is that of the MCP server. */
+const directly = (stateFolder: string) =>
+  new StdioClientTransport({
+    command: process.execPath,
+    args: [join(folder, "panorama-mcp.js")],
+    env: {
+      PANORAMA_API_KEY: service.apiKey,
+      PANORAMA_BASE_URL: service.origin,
+      PANORAMA_STATE_DIR: stateFolder,
+    },
+    stderr: "pipe",
+  });
+
+describe("the MCP package", () => {
+  it("has less than 1 MB, and the same bytes for the same origin", () => {
+    const packed = packMcpServer(bundle, "https://panorama.test");
+    expect(packed.length).toBeLessThan(1_000_000);
+    expect(packMcpServer(bundle, "https://panorama.test")).toEqual(packed);
+    expect(packMcpServer(bundle, "https://other.test")).not.toEqual(packed);
+    expect(String(gunzipSync(packed))).toContain('{"base_url":"https://panorama.test/api/v1"}');
+  });
+
+  it("installs with npm as one program without dependencies, and contains the licences of the bundled packages", async () => {
+    const tarball = join(folder, "package.tgz");
+    await writeFile(tarball, packMcpServer(bundle, "https://panorama.test"));
+    const target = join(folder, "installed");
+    await mkdir(target);
+    await run("npm", ["install", "--offline", "--prefix", target, tarball]);
+    const { stdout } = await run("npm", ["ls", "--all", "--json", "--prefix", target]);
+    expect(Object.keys(JSON.parse(stdout).dependencies)).toEqual(["panorama-mcp"]);
+    expect(JSON.parse(stdout).dependencies["panorama-mcp"]).toMatchObject({ version: "0.1.0" });
+    expect(String(bundle.licenses)).toMatch(/@modelcontextprotocol\/sdk\n\nMIT License/);
+  });
+
+  it("runs every tool when npx starts it from the service with nothing but the API key", async () => {
+    const session = await McpSession.over(byNpx());
+    expect(session.client.getServerVersion()).toMatchObject({ name: "panorama", version: "0.1.0" });
+
+    const text = await session.call("generate_panorama_from_text", { prompt: "a quiet harbour", resolution: "1k" });
+    const { id } = text.structuredContent as { id: string };
+    const done = await session.call("get_panorama_task", { id, wait_seconds: 20 });
+    expect(done.structuredContent).toMatchObject({ status: "succeeded", output: { storage_status: "saved" } });
+    expect(done.content.some(({ type }) => type === "image")).toBe(true);
+
+    const images = Array.from({ length: 5 }, (_, index) => base64(pngBytes(4 * 1024 * 1024, index)));
+    const uploaded = await session.call("upload_reference_images", { images });
+    const { image_urls } = uploaded.structuredContent as { image_urls: string[] };
+    expect(new Set(image_urls).size).toBe(5);
+    const fromImages = await session.call("generate_panorama_from_images", {
+      image_urls: image_urls.slice(0, 3),
+      resolution: "2k",
+    });
+    expect(fromImages.structuredContent).toMatchObject({ status: "processing", credits_charged: 6 });
+
+    expect((await session.call("get_credit_balance")).structuredContent).toEqual({ remaining_credits: 90 });
+    const refused = await session.call("generate_panorama_from_text", {
+      prompt: "a quiet harbour",
+      resolution: "1k",
+      max_credits: 0,
+    });
+    expect(textsOf(refused)[0]).toContain("budget_exceeded");
+    expect(service.tasks).toHaveLength(2);
+    await session.client.close();
+  });
+
+  it("keeps the session after an upload that exceeds the total limit", async () => {
+    const session = await McpSession.over(byNpx());
+    const images = Array(5).fill(base64(pngBytes(10 * 1024 * 1024)));
+    expect((await session.error("upload_reference_images", { images }))?.message).toContain("20 MiB");
+    expect((await session.call("get_credit_balance")).isError).toBeFalsy();
+    await session.client.close();
+  });
+
+  it("continues a creation after the process was killed, once, although two processes get the same call", async () => {
+    const stateFolder = join(folder, "killed");
+    const names = () => readdir(join(stateFolder, "unconfirmed-creations"));
+    const aLighthouse = { prompt: "a lighthouse in a storm", resolution: "1k" };
+    const before = { tasks: service.tasks.length, credits: service.remainingCredits };
+
+    service.failNext("POST", "/panoramas", { kind: "accept-and-hang" });
+    const hanging = service.hanging();
+    const transport = directly(stateFolder);
+    const killed = await McpSession.over(transport);
+    const lost = killed.call("generate_panorama_from_text", aLighthouse).catch((error: Error) => error);
+    await hanging;
+    expect(await names()).toHaveLength(1);
+    expect((await names())[0]).not.toContain("lighthouse");
+    process.kill(transport.pid ?? 0, "SIGKILL");
+    expect(await lost).toBeInstanceOf(Error);
+
+    const sessions = await Promise.all([
+      McpSession.over(directly(stateFolder)),
+      McpSession.over(directly(stateFolder)),
+    ]);
+    const answers = await Promise.all(
+      sessions.map((session) => session.call("generate_panorama_from_text", aLighthouse)),
+    );
+    const continued = answers.map((answer) => textsOf(answer)[1]?.startsWith("This is the task of the earlier call"));
+    expect(continued.sort()).toEqual([false, true]);
+    expect(service.tasks).toHaveLength(before.tasks + 2);
+    expect(service.remainingCredits).toBe(before.credits - 8);
+    expect(await names()).toEqual([]);
+    await Promise.all(sessions.map(({ client }) => client.close()));
+  });
+
+  it("works without a state folder, and warns once on stderr", async () => {
+    const transport = directly(join(folder, "panorama-mcp.js"));
+    const stderr: string[] = [];
+    transport.stderr?.on("data", (chunk) => stderr.push(String(chunk)));
+    const session = await McpSession.over(transport);
+    for (let call = 1; call <= 2; call++) {
+      const created = await session.call("generate_panorama_from_text", { prompt: "a lake", resolution: "1k" });
+      expect(created.structuredContent).toMatchObject({ status: "processing", credits_charged: 4 });
+    }
+    await session.client.close();
+    expect(stderr.join("").match(/the state folder cannot be used/g)).toHaveLength(1);
+  });
+
+  it("lists its tools without an API key, and warns on stderr only", async () => {
+    const transport = byNpx({});
+    const stderr: string[] = [];
+    transport.stderr?.on("data", (chunk) => stderr.push(String(chunk)));
+    const session = await McpSession.over(transport);
+    expect((await session.client.listTools()).tools).toHaveLength(5);
+    expect(stderr.join("")).toContain("PANORAMA_API_KEY is not set");
+    await session.client.close();
+  });
+
+  it("writes only protocol messages to stdout, and exits when stdin ends", async () => {
+    const started = run(process.execPath, [join(folder, "panorama-mcp.js")], { env: { PATH: process.env.PATH } });
+    const request = { jsonrpc: "2.0", id: 1, method: "ping" };
+    started.child.stdin?.end(`${JSON.stringify(request)}\n`);
+    const { stdout } = await started;
+    expect(stdout).toBe('{"result":{},"jsonrpc":"2.0","id":1}\n');
+    expect(started.child.exitCode).toBe(0);
+  });
+
+  it("does not start with an invalid PANORAMA_BASE_URL, and reports why in one line", async () => {
+    const env = { PATH: process.env.PATH, PANORAMA_BASE_URL: "panorama.test" };
+    const started = run(process.execPath, [join(folder, "panorama-mcp.js")], { env });
+    await expect(started).rejects.toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(/^panorama-mcp: PANORAMA_BASE_URL: .*but is "panorama\.test"\.\n$/),
+    });
+  });
+
+  it("answers tools/list within one second after its start", async () => {
+    // Measures the installed program, without the time that npx takes.
+    const milliseconds: number[] = [];
+    for (let start = 0; start < 3; start++) {
+      const begun = performance.now();
+      const command = join(folder, "installed/node_modules/.bin/panorama-mcp");
+      const session = await McpSession.over(new StdioClientTransport({ command, stderr: "pipe" }));
+      milliseconds.push(performance.now() - begun);
+      await session.client.close();
+    }
+    expect(Math.min(...milliseconds)).toBeLessThan(1000);
+  });
+});

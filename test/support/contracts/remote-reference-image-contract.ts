@@ -1,0 +1,40 @@
+import sharp from "sharp";
+import { expect, it } from "vitest";
+import { aCreationRequest, taskId } from "../../../adapters/contracts/support/builders.js";
+import { referenceImageName } from "../../../domain/images/object-name.js";
+import { FOREIGN, PROMPT, type RemoteSetup } from "./remote-setup.js";
+
+/** How a RemoteProvider sends reference images. */
+export const describeRemoteReferenceImages = (on: RemoteSetup): void => {
+  const { submitted, creations } = on;
+
+  const sent = () => JSON.stringify(on.remote.fake.tasks[0]?.input);
+
+  it("with a foreign URL is sent as its URL", async () => {
+    await submitted();
+    expect(sent()).toContain(FOREIGN);
+  });
+
+  it("that the service hosts is sent as bytes", async () => {
+    const name = referenceImageName("ab".repeat(32), "image/png");
+    await on.storage.put(name, await aPicture(), "image/png");
+    const request = aCreationRequest({ prompt: PROMPT, image_urls: [on.storage.urlOf(name)] });
+    (await on.remote.provider.submit({ taskId: taskId(1), request }))._unsafeUnwrap();
+    expect(sent()).not.toContain(on.storage.urlOf(name));
+    expect(sent()).toMatch(/"(data:image\/(png|jpeg);base64,)?[A-Za-z0-9+/]{80,}=*"/);
+  });
+
+  it("that the service hosts but cannot read makes the creation refused, without a call", async () => {
+    const request = aCreationRequest({
+      image_urls: [on.storage.urlOf(referenceImageName("cd".repeat(32), "image/png"))],
+    });
+    const failure = (await on.remote.provider.submit({ taskId: taskId(1), request }))._unsafeUnwrapErr();
+    expect(failure).toMatchObject({ kind: "refused", reason: expect.stringContaining("reference image") });
+    expect(creations()).toBe(0);
+  });
+};
+
+const aPicture = (): Promise<Buffer> =>
+  sharp({ create: { width: 300, height: 200, channels: 3, background: "#d01030" } })
+    .png()
+    .toBuffer();

@@ -1,0 +1,72 @@
+/** `npm run verify NAME`: what takes minutes or needs more than Node.js, and so is not part of `npm test`. */
+
+const BUILD = "npm run -s build";
+const PACKAGES = "tsx bootstrap/packages/build-packages.ts";
+const BUNDLE_SIMULATION =
+  "esbuild test/simulation/simulate.ts --bundle --packages=external --platform=node --target=node20 --format=esm --sourcemap --outfile=reports/simulate.mjs --log-level=warning";
+
+export const VERIFICATIONS = {
+  alerts: {
+    about: "promtool checks the alert rules, and fires each alert on a planted series",
+    steps: [BUILD, "tsx test/adapters/observability/check-alerts.ts"],
+  },
+  browser: { about: "the web pages in Chromium", steps: ["vitest run --project browser"] },
+  fairness: {
+    about: "one hostile client beside another customer, for each resource (5 minutes)",
+    steps: [BUILD, "tsx test/fairness/fairness.ts"],
+  },
+  faults: { about: "every fault at every call of a port (minutes)", steps: ["tsx test/faults/run.ts"] },
+  fuzz: { about: "random requests to the built service (--requests N)", steps: [BUILD, "tsx test/fuzz/fuzz.ts"] },
+  growth: {
+    about: "every route and page for an account with 100,000 tasks (1 minute)",
+    steps: [BUILD, "vitest run --project growth"],
+  },
+  image: { about: "the steps of the Dockerfile, and the result (3 minutes)", steps: ["tsx test/deployment/image.ts"] },
+  kills: {
+    about: "processes of the service, killed at random moments (1 minute)",
+    steps: [BUILD, "vitest run --project kill"],
+  },
+  mutation: {
+    about: "mutation testing of domain and application, or of one file (hours)",
+    steps: ["node test/mutation/run-mutation.mjs"],
+  },
+  nodes: { about: "the fast tests on each version of Node.js", steps: ["node test/on-node-versions.mjs"] },
+  overload: {
+    about: "the built service at ten times its capacity (4 minutes)",
+    steps: [BUILD, "tsx test/overload/overload.ts"],
+  },
+  packages: {
+    about: "installs the packages with npm, pnpm and yarn, and runs the examples",
+    steps: [BUILD, PACKAGES, "tsx test/packages/install.ts"],
+  },
+  "packages-form": {
+    about: "publint and attw of each package, its size, and what it costs to import",
+    steps: [BUILD, PACKAGES, "tsx test/packages/check.ts"],
+  },
+  packed: {
+    about: "the library and the MCP server, packed and installed as others do",
+    steps: [BUILD, PACKAGES, "vitest run --project packed"],
+  },
+  planted: { about: "the machines find each planted fault (hours)", steps: ["tsx test/faults/planted.ts"] },
+  providers: {
+    about: "the application under random faults of each provider, 200 runs (10 minutes)",
+    steps: ["env RUNS=200 vitest run --project slow test/adapters/provider/remote/whole-application.slow.test.ts"],
+  },
+  rolling: {
+    about: "restarts three instances behind nginx under load (3 minutes)",
+    steps: [BUILD, "tsx test/deployment/rolling.ts"],
+  },
+  simulation: {
+    about: "the whole application under random orders, clocks and faults (--runs N)",
+    steps: [BUNDLE_SIMULATION, "node --enable-source-maps reports/simulate.mjs"],
+  },
+  soak: { about: "the built service for minutes under faults (--minutes N)", steps: [BUILD, "tsx test/soak/soak.ts"] },
+  "supply-chain": {
+    about: "integrity and licences of the packages, and npm audit",
+    steps: ["tsx test/supply-chain/check.ts"],
+  },
+  upgrade: {
+    about: "the last release beside this version on one database (minutes)",
+    steps: [BUILD, "tsx test/upgrade/rolling.ts"],
+  },
+};
