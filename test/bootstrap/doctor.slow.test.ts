@@ -590,10 +590,10 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
         PUBLIC_URL: `http://${at}`,
       }),
       portsOf(),
-      500,
+      1_000,
     );
-    expect(performance.now() - start).toBeLessThan(2_000);
-    const late = findings.filter(({ message }) => message.startsWith("There was no result within 0.5 s."));
+    expect(performance.now() - start).toBeLessThan(4_500); // one after the other, the five take 5 s
+    const late = findings.filter(({ message }) => message.startsWith("There was no result within 1 s."));
     expect(late.map(({ name }) => name)).toEqual(["database", "storage", "provider", "public URL", "mail"]);
     silent.end();
   });

@@ -139,9 +139,7 @@ describe("the reason of a failed panorama", () => {
     expect(await newest()).toEqual(task);
     const stream = await (await client.request(`/panoramas/${id}/events`)).text();
     expect(JSON.parse(/^data: (.*)$/m.exec(stream)?.[1] ?? "").data).toEqual(task);
-    await expect
-      .poll(() => webhooks.get(id), { timeout: 10_000 })
-      .toMatchObject({ type: "panorama.failed", data: task });
+    await expect.poll(() => webhooks.get(id)).toMatchObject({ type: "panorama.failed", data: task });
 
     const told = await session.call("get_panorama_task", { id });
     expect(told.structuredContent).toMatchObject({ id, status: "failed", error: task.error });

@@ -33,7 +33,7 @@ it("without OTEL_EXPORTER_OTLP_ENDPOINT nothing of OpenTelemetry is loaded, and 
   expect((await create({ traceparent: "00-not-valid-01" })).status).toBe(202);
   provider.plan = "fail";
   const started = async () => provider.server.requests.filter(({ method }) => method === "PUT");
-  await expect.poll(async () => (await started()).length, { timeout: 15_000 }).toBe(3);
+  await expect.poll(async () => (await started()).length).toBe(3);
 
   expect(await installation.end("SIGTERM")).toBe(0);
   expect(installation.log).not.toContain("@opentelemetry");

@@ -4,7 +4,7 @@ import { runBusyProvider } from "../support/busy-provider-run.js";
 
 /** `npm run bench busy` does the same with 10 calls per second, which takes minutes. */
 it("makes all of 200 panoramas of 40 accounts, each once, with a provider that refuses every third creation, although the service is killed twice", {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const figures = await runBusyProvider({
     provider: "skybox",
@@ -37,7 +37,7 @@ it.each([
 ] as const)(
   "starts each of 40 panoramas at most once with %s, and refunds what is lost in two kills",
   {
-    timeout: 120_000,
+    timeout: 300_000,
   },
   async (provider, mayRefund) => {
     const figures = await runBusyProvider({

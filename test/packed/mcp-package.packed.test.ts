@@ -191,16 +191,19 @@ describe("the MCP package", () => {
     });
   });
 
-  it("answers tools/list within one second after its start", async () => {
-    // Measures the installed program, without the time that npx takes.
-    const milliseconds: number[] = [];
-    for (let start = 0; start < 3; start++) {
+  it("answers its first client in the time in which Node.js starts twenty times", async () => {
+    // A second at most on a machine where Node.js starts in 50 ms. Measures the installed program, without npx.
+    let [bare, answered] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+    for (let start = 0; start < 5; start++) {
       const begun = performance.now();
+      await run(process.execPath, ["--eval", "0"]);
+      const started = performance.now();
       const command = join(folder, "installed/node_modules/.bin/panorama-mcp");
       const session = await McpSession.over(new StdioClientTransport({ command, stderr: "pipe" }));
-      milliseconds.push(performance.now() - begun);
+      bare = Math.min(bare, started - begun);
+      answered = Math.min(answered, performance.now() - started);
       await session.client.close();
     }
-    expect(Math.min(...milliseconds)).toBeLessThan(1000);
+    expect(answered).toBeLessThan(20 * bare);
   });
 });

@@ -96,10 +96,10 @@ export class Fleet {
     }
   }
 
-  /** Resolves when no task is in processing and no image is being stored. Throws after 60 s. */
+  /** Resolves when no task is in processing and no image is being stored. Throws after three minutes. */
   async untilIdle(): Promise<void> {
     const unfinished = "state in ('queued', 'reserved', 'submitted', 'generated') or storage_status = 'uploading'";
-    const deadline = Date.now() + 60_000;
+    const deadline = Date.now() + 180_000;
     for (;;) {
       const rows = await this.database.sql(`select id, state, due_at, fence from task where ${unfinished}`);
       if (rows.length === 0) return;

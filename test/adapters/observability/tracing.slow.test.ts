@@ -2,6 +2,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type ObservedService, startObservedService } from "../../support/observed-service.js";
 import { type ReceivedSpan, startOtlpReceiver } from "../../support/otlp-receiver.js";
 
+/** A hook cannot use `expect.poll`. */
+const POLL = { timeout: 20_000 };
+
 const CLIENTS_TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const CLIENTS_SPAN = "00f067aa0ba902b7";
 
@@ -20,14 +23,11 @@ describe("traces by OpenTelemetry", () => {
     await service.addWebhook(`${receiver.url}/hook`);
     // The worker has one slot, so the second task waits in the queue.
     const first = service.generate({ traceparent: `00-${CLIENTS_TRACE}-${CLIENTS_SPAN}-01` });
-    await vi.waitFor(() => expect(service.provider.tasks).toHaveLength(1));
+    await vi.waitFor(() => expect(service.provider.tasks).toHaveLength(1), POLL);
     [taskId, withoutHeader] = await Promise.all([first, service.generate()]);
-    await vi.waitFor(() => expect(receiver.webhooks.length).toBeGreaterThanOrEqual(4), {
-      timeout: 10_000,
-      interval: 50,
-    });
+    await vi.waitFor(() => expect(receiver.webhooks.length).toBeGreaterThanOrEqual(4), POLL);
     await service.close();
-  }, 60_000);
+  });
   afterAll(() => receiver.close());
 
   const inTrace = (traceId: string) => receiver.spans.filter((span) => span.traceId === traceId);

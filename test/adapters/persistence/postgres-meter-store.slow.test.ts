@@ -54,14 +54,14 @@ describe("SqlMeterStore on PostgreSQL", () => {
     const acme = accountId("acme");
     await behind.purchase(acme, { orderId: orderId("order-1"), credits: credits(100) });
     const hold = (await behind.hold(acme, { price: "print", rate: "render" }))._unsafeUnwrap();
-    expect(Math.abs(hold.expiresAt.getTime() - Date.now() - 60_000)).toBeLessThan(5_000);
+    expect(Math.abs(hold.expiresAt.getTime() - Date.now() - 60_000)).toBeLessThan(60_000);
     (await ahead.hold(acme, { price: "print", rate: "render" }))._unsafeUnwrap();
     (await behind.hold(acme, { price: "print", rate: "render" }))._unsafeUnwrap();
     expect((await ahead.admit(acme, "render"))._unsafeUnwrapErr().kind).toBe("rate_limited");
     expect(await ahead.balance(acme)).toBe(91);
     expect(await hold.capture()).toEqual(ok(undefined));
     for (const { entry } of await ahead.ledger(acme)) {
-      expect(Math.abs(entry.at.getTime() - Date.now())).toBeLessThan(5_000);
+      expect(Math.abs(entry.at.getTime() - Date.now())).toBeLessThan(60_000);
     }
   });
 });

@@ -14,7 +14,11 @@ const PUBLIC_URL = "https://cdn.example/bucket";
 /** Long enough for several attempts. */
 const RETRY_TIMES: RetryTimes = { attemptMilliseconds: 800, totalMilliseconds: 5_000, firstPauseMilliseconds: 10 };
 /** Long enough for two attempts that time out. */
-const SHORT_RETRY_TIMES: RetryTimes = { attemptMilliseconds: 200, totalMilliseconds: 500, firstPauseMilliseconds: 10 };
+const SHORT_RETRY_TIMES: RetryTimes = {
+  attemptMilliseconds: 200,
+  totalMilliseconds: 1_000,
+  firstPauseMilliseconds: 10,
+};
 
 const NAME = referenceImageName("ab".repeat(32), "image/png");
 const BYTES = Buffer.from(new Uint8Array(300_000).map((_, index) => (index * index) % 251));
@@ -216,7 +220,8 @@ describe("GcsObjectStorage while Cloud Storage is unavailable", () => {
 
         expect(result._unsafeUnwrapErr().kind).toBe("storage_unavailable");
         expect(gcs.requests.length).toBeGreaterThan(1);
-        expect(performance.now() - start).toBeLessThan(2 * SHORT_RETRY_TIMES.totalMilliseconds);
+        // Without a total timeout, it never gives up. A busy machine needs more than the timeout.
+        expect(performance.now() - start).toBeLessThan(20 * SHORT_RETRY_TIMES.totalMilliseconds);
       },
     );
   });

@@ -125,7 +125,8 @@ describe("S3ObjectStorage while the service is unavailable", () => {
 
         expect(result._unsafeUnwrapErr().kind).toBe("storage_unavailable");
         expect(on.s3.requests.length).toBeGreaterThan(1);
-        expect(performance.now() - start).toBeLessThan(2 * SHORT_RETRY_TIMES.totalMilliseconds);
+        // Without a total timeout, it never gives up. A busy machine needs more than the timeout.
+        expect(performance.now() - start).toBeLessThan(20 * SHORT_RETRY_TIMES.totalMilliseconds);
       },
     );
   });

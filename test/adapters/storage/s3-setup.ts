@@ -14,7 +14,7 @@ const RETRY_TIMES: RetryTimes = {
 /** Long enough for two attempts that time out. */
 export const SHORT_RETRY_TIMES: RetryTimes = {
   attemptMilliseconds: 200,
-  totalMilliseconds: 500,
+  totalMilliseconds: 1_000,
   firstPauseMilliseconds: 10,
 };
 export const NAME = referenceImageName("ab".repeat(32), "image/png");

@@ -20,7 +20,7 @@ describe("the panorama of the landing page", () => {
       sheet.replaceSync(".hero::after { display: none } .hero-text { visibility: hidden }");
       document.adoptedStyleSheets = [sheet];
     }`);
-  const shows = (page: Page, what: string) => page.locator(`#hero[data-shows="${what}"]`).waitFor({ timeout: 15_000 });
+  const shows = (page: Page, what: string) => page.locator(`#hero[data-shows="${what}"]`).waitFor({ timeout: 60_000 });
   const yaw = async (page: Page) => Number(await page.locator("#hero").getAttribute("data-yaw"));
 
   beforeAll(async () => {
@@ -63,7 +63,7 @@ describe("the panorama of the landing page", () => {
     await bare(tab.page);
     expect(await tab.page.getByRole("link", { name: "four quarters" }).first().getAttribute("href")).toMatch(/^\/p\//);
     // The second and the third quarter meet in the middle of the view and move to the left.
-    await expect.poll(() => quarterAt(tab.page, 390, 300), { timeout: 15_000 }).toBe(2);
+    await expect.poll(() => quarterAt(tab.page, 390, 300), { timeout: 60_000 }).toBe(2);
 
     const pause = tab.page.getByRole("button", { name: "Pause the rotation" });
     await pause.focus();
@@ -181,7 +181,7 @@ describe("the panorama of the landing page", () => {
     ] as const) {
       sizes.clear();
       await page.goto(path);
-      await page.locator(ready).waitFor({ state: "attached", timeout: 15_000 });
+      await page.locator(ready).waitFor({ state: "attached", timeout: 60_000 });
       const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
       expect(sizes.get(service.url + path)).toBeGreaterThan(1000);
       expect(bytes).toBeGreaterThan(20_000);

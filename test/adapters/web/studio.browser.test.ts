@@ -166,7 +166,7 @@ describe("the works page as a studio", () => {
     expect(await page.locator("#balance").textContent()).toBe("90");
     await card("in the works").getByRole("link").focus();
     await page.route("**/works", (route) => route.abort());
-    await page.getByText("This list is not up to date").waitFor({ timeout: 20_000 });
+    await page.getByText("This list is not up to date").waitFor({ timeout: 60_000 });
     await page.unroute("**/works");
     await page.getByText("This list is not up to date").waitFor({ state: "hidden" });
 

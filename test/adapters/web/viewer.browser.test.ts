@@ -100,7 +100,7 @@ describe("the viewer page", () => {
     await moving.page.goto(`/p/${slug}`);
     await ready(moving.page, "sphere");
     // The intro begins above a little planet: all quarters meet below.
-    await expect.poll(() => quarterAt(moving.page, 480, 300), { timeout: 15_000 }).toBe(2);
+    await expect.poll(() => quarterAt(moving.page, 480, 300), { timeout: 60_000 }).toBe(2);
     const pause = moving.page.getByRole("button", { name: "Pause rotation" });
     await pause.focus();
     await moving.page.keyboard.press("Enter");
@@ -110,7 +110,7 @@ describe("the viewer page", () => {
     expect((await viewOf(moving)).yaw).toBe(yaw);
     // The caption keeps the place free while nothing happens.
     const captionOpacity = () => moving.page.evaluate("getComputedStyle(document.getElementById('caption')).opacity");
-    await expect.poll(captionOpacity, { timeout: 15_000 }).toBe("0");
+    await expect.poll(captionOpacity, { timeout: 60_000 }).toBe("0");
     await moving.page.mouse.move(500, 200);
     await expect.poll(captionOpacity).toBe("1");
     await moving.close();
@@ -223,7 +223,7 @@ describe("the viewer page", () => {
     await expect.poll(async () => (await viewOf(tab)).fov).toBeLessThan(fov);
     const view = await viewOf(tab);
     release();
-    await expect.poll(() => viewer.getAttribute("data-quality"), { timeout: 15_000 }).toBe("full");
+    await expect.poll(() => viewer.getAttribute("data-quality"), { timeout: 60_000 }).toBe("full");
     expect(await viewOf(tab)).toEqual(view);
     expect(await tab.page.locator("#progress").isHidden()).toBe(true);
   });

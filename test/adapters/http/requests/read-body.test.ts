@@ -1,5 +1,5 @@
 import { ok } from "neverthrow";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Overload } from "../../../../adapters/http/limits/overload.js";
 import { json } from "../../../../adapters/http/replies/reply.js";
 import { Senders } from "../../../../adapters/http/requests/senders.js";
@@ -71,7 +71,7 @@ describe("readBody", () => {
     const { connection } = await sendUntilFull();
     await listener.stop(0);
     release();
-    await vi.waitFor(() => expect(complete).toBe(false), 5_000);
+    await expect.poll(() => complete).toBe(false);
     connection.close();
   });
 });

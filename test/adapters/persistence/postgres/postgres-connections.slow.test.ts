@@ -67,7 +67,7 @@ describe("PostgresConnections", () => {
     expect(await divide(connections, 1)).toBe(12); // prepares the statement
     proxy.holdAnswers();
     const results = Promise.allSettled([1, 0, 2, 0, 3].map((by) => divide(connections, by)));
-    await vi.waitFor(() => expect(proxy.statementsHeld()).toBe(5));
+    await expect.poll(() => proxy.statementsHeld()).toBe(5);
     proxy.passAnswers();
     expect(
       (await results).map((result) => (result.status === "fulfilled" ? result.value : result.reason.code)),
@@ -147,7 +147,7 @@ describe("PostgresConnections", () => {
       const slow: PostgresStatement = { text: "select pg_sleep(0.03)", brief: false, first: true };
       const outcomes = Promise.allSettled(Array.from({ length: 300 }, () => connections.query(slow, [])));
       expect(connections.isOverloaded).toBe(false);
-      await vi.waitFor(() => expect(connections.isOverloaded).toBe(true), { timeout: 10_000 });
+      await expect.poll(() => connections.isOverloaded).toBe(true);
       await connections.close();
       await outcomes;
     });
@@ -229,19 +229,19 @@ describe("PostgresConnections", () => {
     ending = true;
     await Promise.all(users);
     expect(outcomes).toEqual(new Set(["answered", "failed"]));
-    await vi.waitFor(async () => expect(await divide(connections, 2)).toBe(6));
+    await expect.poll(() => divide(connections, 2).catch(String)).toBe(6);
   });
 
   it("closes a connection that stays silent with a statement in flight, and not one that is idle", async () => {
     const proxy = await aProxyTo(url);
-    const connections = connect(1, { responseMilliseconds: 300 }, proxy.url);
+    const connections = connect(1, { responseMilliseconds: 1_000 }, proxy.url);
     const [first] = await connections.query(backend, []);
-    await setTimeout(800);
+    await setTimeout(1_500);
     expect(await connections.query(backend, [])).toEqual([first]);
     proxy.holdAnswers();
     const failed = await Promise.allSettled([1, 2, 3].map(() => connections.query(backend, [])));
     expect(failed.map((result) => result.status === "rejected" && result.reason.message)).toEqual(
-      Array(3).fill("PostgreSQL did not answer for 300 ms"),
+      Array(3).fill("PostgreSQL did not answer for 1000 ms"),
     );
     proxy.passAnswers();
     expect(await connections.query(backend, [])).not.toEqual([first]);
@@ -282,7 +282,7 @@ describe("PostgresConnections", () => {
     const admin = connect(1);
     await Promise.all([1, 2, 3].map((by) => divide(connections, by)));
     const others = "select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()";
-    await vi.waitFor(async () => expect(await admin.query(command(others), [])).toEqual([]), { timeout: 5_000 });
+    await expect.poll(() => admin.query(command(others), [])).toEqual([]);
     expect(await divide(connections, 3)).toBe(4);
   });
 
@@ -319,7 +319,7 @@ describe("PostgresConnections", () => {
   it("closes after what is in flight, and refuses statements from then on", async () => {
     const connections = connect(2);
     const answered = Promise.all([1, 2, 3, 4].map((by) => divide(connections, by)));
-    await vi.waitFor(async () => expect(await divide(connections, 1)).toBe(12));
+    await expect.poll(() => divide(connections, 1).catch(String)).toBe(12);
     const last = divide(connections, 12);
     const closed = connections.close();
     await expect(divide(connections, 1)).rejects.toThrow("The connections to PostgreSQL are closed.");

@@ -134,7 +134,7 @@ describe("a canceled generation of the local provider", () => {
     await expect.poll(() => pool.painting).toBe(1);
     const from = performance.now();
     expect(await provider.cancel(id)).toEqual(ok("canceled"));
-    expect(performance.now() - from).toBeLessThan(5_000); // the time limit of the fetch is 20 s
+    expect(performance.now() - from).toBeLessThan(15_000); // the time limit of the fetch is 20 s
     await fetching.close();
     silent.closeAllConnections();
     silent.close();
