@@ -5,7 +5,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const KINDS: Readonly<Record<string, TestProjectConfiguration["test"]>> = {
   // Start a process, use PostgreSQL, or take more than two seconds. They are part of `npm test`, which builds first.
   slow: { globalSetup: "test/support/global-setup.ts" },
-  // All others are not: `npm run verify NAME`, and CI after `npm test`.
+  // All others are not: `npm run verify NAME`, and CI in one run with those of `npm test`.
   browser: {}, // in Chromium
   kill: {}, // kill processes of the service at random moments
   growth: { globalSetup: "test/support/global-setup.ts", hookTimeout: 300_000 }, // compare times on large databases
@@ -20,6 +20,7 @@ const kinds: TestProjectConfiguration[] = Object.entries(KINDS).map(([name, opti
 /** Need neither PostgreSQL nor a build: `npm run test:fast`. `test/test-files.test.ts` finds those that do. */
 const FAST = { include: ["test/**/*.test.ts"], exclude: Object.keys(KINDS).map(filesOf) };
 
+const ON_NODE_NAME = "node-http";
 /**
  * The fast tests of the HTTP server run on both servers. `HTTP_SERVER=node npm test` runs all others on `node:http`.
  */
@@ -27,18 +28,18 @@ const ON_NODE: TestProjectConfiguration = {
   extends: true,
   test: {
     ...FAST,
-    name: "node-http",
+    name: ON_NODE_NAME,
     isolate: false,
     include: ["test/adapters/http/**/*.test.ts"],
     env: { HTTP_SERVER: "node" },
   },
 };
 
-/** Starts the longest test files first, so that none of them runs alone at the end. */
+/** Starts the longest test files first, so that none of them runs alone at the end. They wait for processes, too. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId, project }: TestSpecification) => {
-      if (moduleId.includes("/test/bootstrap/")) return 0;
+      if (moduleId.includes("/test/bootstrap/") || !["fast", "slow", ON_NODE_NAME].includes(project.name)) return 0;
       return project.name === "slow" || moduleId.endsWith("/test/application/model.test.ts") ? 1 : 2;
     };
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
@@ -50,7 +51,7 @@ export default defineConfig({
     pool: "forks",
     // Without isolation, the test files of a worker share the modules they import: this saves 40 % of the CPU time.
     isolate: false,
-    maxWorkers: 3, // on two cores: tests of processes wait for a third of their time
+    maxWorkers: 4, // on two cores: tests of processes wait for half of their time
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 20_000 } }, // without a graphics card, a browser can take a second to draw one frame

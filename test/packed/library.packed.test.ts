@@ -20,11 +20,12 @@ const exampleOf = async (document: string, heading: string): Promise<string> => 
 /** What panorama-core depends on. */
 const INSTALLED = ["neverthrow", "zod"];
 
-/** `npm run verify packed` makes the packages first. */
+/** Of what `bootstrap/packages/build-packages.ts` makes. */
 describe("the packed packages in an empty project", () => {
   let project: string;
 
   beforeAll(async () => {
+    await run(process.execPath, ["--import", "tsx", "bootstrap/packages/build-packages.ts"]);
     project = await mkdtemp(join(tmpdir(), "panorama-embedding-"));
     const { stdout } = await run("npm", ["pack", "--silent", "--pack-destination", project], {
       cwd: "dist-packages/panorama-core",
