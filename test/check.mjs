@@ -1,11 +1,14 @@
 import { spawn } from "node:child_process";
 
+/** Checks in a third of the time. What is published is written by TypeScript 5, whose API other tools need, too. */
+const TYPESCRIPT_7 = "node node_modules/typescript-7/bin/tsc";
+
 /**
  * `npm run check`, and `npm run check style` for one of them: the checks that read the sources, at the same time.
  * Prints the output of each when it ends, and exits with 1 if any of them failed.
  */
 const CHECKS = {
-  types: "tsc --noEmit && tsc -p adapters/web/client",
+  types: `${TYPESCRIPT_7} --noEmit && ${TYPESCRIPT_7} -p adapters/web/client`,
   style: "biome ci .",
   layers: "depcruise domain application adapters bootstrap test --config",
   build: "npm run -s build",
