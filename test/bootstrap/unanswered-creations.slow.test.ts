@@ -1,11 +1,16 @@
+import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
+import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
 import { migratedInstallation } from "../support/migrated-installation.js";
 import { packetsAroundCreation } from "../support/packets-around-creation.js";
 import { freshDatabase } from "../support/postgres.js";
 import { RawConnection } from "../support/raw-connection.js";
 import { RestClient } from "../support/rest-client.js";
 import { Installation } from "../support/service-process.js";
+import type { AnyDatabase } from "../support/sql-stores.js";
 
 const JSON_BODY = JSON.stringify({ prompt: "a quiet lake", resolution: "1k" });
 const CREDITS = 100;
@@ -20,25 +25,26 @@ describe.each([
   ],
 ])("a creation on the built service with %s", (_, install) => {
   let installation: Installation;
+  let database: AnyDatabase;
 
   beforeAll(async () => {
     installation = await install();
     await installation.start();
+    const url = installation.environment.DATABASE_URL;
+    database = await (url === undefined
+      ? openSqliteDatabase(join(installation.dataDir, "panorama.sqlite"))
+      : openPostgresDatabase(url, 1));
   });
-  afterAll(() => installation.remove());
+  afterAll(async () => {
+    await database.close();
+    await installation.remove();
+  });
 
   it("is answered if it is charged, whatever the client sends behind it", async () => {
     const rows = packetsAroundCreation(JSON_BODY);
-    const outcomes = await Promise.all(
-      rows.map(async ({ name, of }) => {
-        const email = `${name.replaceAll(/[^a-z]/gi, "")}@example.com`;
-        const opened = await installation.command(
-          ...["account", "create", "--email", email, "--credits", String(CREDITS), "--key"],
-        );
-        return { name, of, key: String(opened.json.api_key) };
-      }),
-    );
-    for (const { name, of, key } of outcomes) {
+    const keys = secretsOf(await accountsWithKeys(database, rows.length, CREDITS));
+    for (const [n, { name, of }] of rows.entries()) {
+      const key = keys[n] ?? "";
       const { packets, halfCloses } = of(key);
       const connection = await RawConnection.open(Number(new URL(installation.url).port));
       for (const packet of packets) {
