@@ -8,7 +8,7 @@ const KINDS: Readonly<Record<string, TestProjectConfiguration["test"]>> = {
   // All others are not: `npm run verify NAME`, and CI in one run with those of `npm test`.
   browser: {}, // in Chromium
   kill: {}, // kill processes of the service at random moments
-  growth: { globalSetup: "test/support/global-setup.ts", hookTimeout: 300_000 }, // compare times on large databases
+  growth: { globalSetup: "test/support/global-setup.ts" }, // compare times on large databases
   packed: {}, // install what is packed, as others do
 };
 const filesOf = (kind: string): string => `test/**/*.${kind}.test.ts`;
@@ -52,9 +52,10 @@ export default defineConfig({
     // Without isolation, the test files of a worker share the modules they import: this saves 40 % of the CPU time.
     isolate: false,
     maxWorkers: 4, // on two cores: tests of processes wait for half of their time
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 20_000 } }, // without a graphics card, a browser can take a second to draw one frame
+    // A machine with much other work can be ten times as slow. No test waits for one of these times to pass.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 60_000 } },
     sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { ...FAST, name: "fast" } },

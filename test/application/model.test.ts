@@ -46,5 +46,5 @@ describe("the application on in-memory stores", () => {
       "unusable_result",
       "upstream_error",
     ]);
-  }, 120_000);
+  });
 });

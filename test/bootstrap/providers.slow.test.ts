@@ -130,7 +130,7 @@ describe("the service with PROVIDER=worldlabs:marble-1.1", () => {
       },
     ]);
     expect((await client.request(`/panoramas/${id}`, { method: "DELETE" })).status).toBe(204);
-    await expect.poll(() => [...fake.deleted], { timeout: 20_000 }).toEqual([`world-${fake.tasks[0]?.id}`]);
+    await expect.poll(() => [...fake.deleted]).toEqual([`world-${fake.tasks[0]?.id}`]);
 
     expect(await installation.end("SIGTERM")).toBe(0);
     expect(installation.log).not.toContain(WORLDLABS_KEY);

@@ -89,7 +89,7 @@ describe("three instances on one PostgreSQL database, killed with SIGKILL at ran
     await receiver?.close();
   });
 
-  it(`deliver every event of ${TASKS} tasks, in the order of each task`, { timeout: 300_000 }, async () => {
+  it(`deliver every event of ${TASKS} tasks, in the order of each task`, async () => {
     const customers = await fleet.customers(CUSTOMERS);
     for (const { id } of customers) await addEndpoint(fleet.database, receiver, id);
     refuseSome(receiver);
@@ -134,7 +134,7 @@ describe("an instance on SQLite, killed with SIGKILL at random moments", () => {
     await receiver?.close();
   });
 
-  it(`delivers every event of ${TASKS} tasks, in the order of each task`, { timeout: 300_000 }, async () => {
+  it(`delivers every event of ${TASKS} tasks, in the order of each task`, async () => {
     const file = join(installation.dataDir, "panorama.sqlite");
     const database = await openSqliteDatabase(file);
     const accounts = await accountsWithKeys(database, CUSTOMERS, 1_000, 2);

@@ -105,9 +105,7 @@ describe("three instances on one PostgreSQL database", () => {
     }
   });
 
-  it("end each of 200 tasks once when one instance is killed under load", {
-    timeout: 300_000,
-  }, async () => {
+  it("end each of 200 tasks once when one instance is killed under load", async () => {
     const killed = fleet.instances[1];
     const ids = load(200);
     await pause(1_500);
@@ -117,9 +115,7 @@ describe("three instances on one PostgreSQL database", () => {
     await killed?.start();
   });
 
-  it("answer 500 without delay while PostgreSQL is down, and continue when it is back", {
-    timeout: 300_000,
-  }, async () => {
+  it("answer 500 without delay while PostgreSQL is down, and continue when it is back", async () => {
     const ids = load(100);
     await pause(500);
     await fleet.server.stop();
@@ -141,7 +137,7 @@ describe("three instances on one PostgreSQL database", () => {
     for (const { url } of fleet.instances) expect((await fetch(`${url}/readyz`)).status).toBe(200);
   });
 
-  it("stay consistent when one of them is paused for longer than its lease", { timeout: 300_000 }, async () => {
+  it("stay consistent when one of them is paused for longer than its lease", async () => {
     const [paused, ...others] = fleet.instances as [Installation, ...Installation[]];
     const ids: string[] = [];
     // The others are paused first, so that a lease in the database belongs to this instance when it is paused.

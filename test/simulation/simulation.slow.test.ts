@@ -61,7 +61,7 @@ describe("the application under simulated time and order", () => {
         "work_failed",
       ]
     `);
-  }, 120_000);
+  });
 
   it("replays a seed exactly, step by step", async () => {
     const lengths = new Set<number>();

@@ -48,7 +48,7 @@ describe("the dashboard and the alert rules", () => {
     answer = metricsIn(await service.scrape());
     for (const [name, labels] of declaredLabels(service.metrics))
       for (const label of labels) answer.get(name)?.add(label);
-  }, 60_000);
+  });
   afterAll(() => service.close());
 
   it.each(expressions)("%s: every metric is in the answer of the service: %s", (_, expression) => {

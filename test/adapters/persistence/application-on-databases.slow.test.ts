@@ -11,14 +11,14 @@ import { anOwner, aWorld } from "../../support/world.js";
 describe("the application on SQLite", () => {
   it("keeps ledger, limits and promises through 20 random runs", async () => {
     await keepsItsInvariants(sqliteStores, { runs: 20 });
-  }, 180_000);
+  });
 });
 
 describe("the application on PostgreSQL", () => {
   it("keeps ledger, limits and promises through 25 random runs with concurrent connections", async () => {
     const url = await freshDatabase();
     await keepsItsInvariants(() => postgresStores(url), { runs: 25 });
-  }, 180_000);
+  });
 });
 
 describe.each([

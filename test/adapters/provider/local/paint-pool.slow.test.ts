@@ -69,7 +69,7 @@ describe("PaintPool", () => {
     await pool.close();
     // Painting on the main thread uses all of it.
     expect(utilization).toBeLessThan(0.5);
-  }, 120_000);
+  });
 
   if (process.platform === "linux")
     it("paints on threads of low priority, so that requests come first", async () => {
@@ -142,7 +142,7 @@ describe("PaintPool", () => {
     expect(performance.now() - from).toBeLessThan(wholeMilliseconds);
     expect((await paint(pool)).isOk()).toBe(true);
     await pool.close();
-  }, 60_000);
+  });
 
   it("says that a picture has stopped only when no worker paints it any more, and starts no other strip of it", async () => {
     const workers = new Workers();
@@ -291,7 +291,7 @@ describe("PaintPool", () => {
       }),
       { numRuns: 40 },
     );
-  }, 60_000);
+  });
 });
 
 /** The threads of this process whose nice value is higher than that of the main thread. */
