@@ -19,7 +19,7 @@ describe("the public surface of the package", () => {
   let modules: readonly Declarations[];
 
   beforeAll(async () => {
-    modules = declarationsOf(await publicModules("."));
+    modules = await declarationsOf(await publicModules("."));
   });
 
   it("exports every module whose types a public declaration uses", () => {

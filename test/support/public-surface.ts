@@ -6,14 +6,12 @@ import type { PublicModule } from "../../bootstrap/packages/public-modules.js";
 /** What a public module declares, and the project's files that these declarations import. */
 export type Declarations = PublicModule & { readonly text: string; readonly imports: readonly string[] };
 
-/** Compiles the modules and reads their declaration files: without comments, imports and empty exports. */
-export const declarationsOf = (modules: readonly PublicModule[]): readonly Declarations[] => {
-  const emitted = emitDeclarations(modules.map(({ source }) => source));
-  return modules.map((module) => {
-    const text = emitted.get(resolve(module.source));
-    if (text === undefined) throw new Error(`exports in package.json names ${module.path}: no file ${module.source}`);
+/** Reads the declaration files that the build has written: without comments, imports and empty exports. */
+export const declarationsOf = (modules: readonly PublicModule[]): Promise<readonly Declarations[]> => {
+  const printer = ts.createPrinter({ removeComments: true });
+  const declarations = modules.map(async (module) => {
+    const text = await readFile(`dist/${module.source.replace(/\.ts$/, ".d.ts")}`, "utf8");
     const file = ts.createSourceFile(module.source, text, ts.ScriptTarget.ES2023);
-    const printer = ts.createPrinter({ removeComments: true });
     const statements = file.statements.filter(
       (statement) => !ts.isImportDeclaration(statement) && !ts.isExportDeclaration(statement),
     );
@@ -25,6 +23,7 @@ export const declarationsOf = (modules: readonly PublicModule[]): readonly Decla
       ),
     };
   });
+  return Promise.all(declarations);
 };
 
 /** The exports of a module without a documentation comment. */
@@ -36,19 +35,4 @@ export const withoutComment = async ({ path, source }: PublicModule): Promise<re
     if (!exported || ts.getJSDocCommentsAndTags(statement).length > 0) return [];
     return [`${path}: ${statement.getText(file).split("\n")[0]}`];
   });
-};
-
-const emitDeclarations = (sources: readonly string[]): ReadonlyMap<string, string> => {
-  const { config } = ts.readConfigFile("tsconfig.json", ts.sys.readFile);
-  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, ".");
-  const program = ts.createProgram([...sources], {
-    ...options,
-    noEmit: false,
-    emitDeclarationOnly: true,
-    noCheck: true, // `npm run check` does
-    removeComments: true,
-  });
-  const emitted = new Map<string, string>();
-  program.emit(undefined, (file, text) => emitted.set(resolve(file).replace(/\.d\.ts$/, ".ts"), text));
-  return emitted;
 };
