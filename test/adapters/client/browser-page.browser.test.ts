@@ -14,10 +14,7 @@ import { builtPage, usePage } from "../../support/page-example.js";
 const fromSources: Plugin = {
   name: "panorama-client from sources",
   setup: ({ onResolve }) => {
-    onResolve({ filter: /^panorama-client/ }, ({ path }) => {
-      const name = path.split("/")[1] ?? "panorama-client";
-      return { path: resolve(name === "creation-request" ? "domain/tasks" : "adapters/client", `${name}.ts`) };
-    });
+    onResolve({ filter: /^panorama-client$/ }, () => ({ path: resolve("adapters/client/panorama-client.ts") }));
   },
 };
 
@@ -29,7 +26,7 @@ afterAll(() => browser.close());
 
 it("the typed client creates a panorama from a browser page that the same server serves", async () => {
   const service = await HttpService.start();
-  const { key } = await service.customer();
+  const { key, accountId } = await service.customer();
   const routes = await restRoutes(service.application, { publicUrl: "https://example.com", storage: service.storage });
   const { html, script } = await builtPage("test/examples/embedding/page.ts", [fromSources]);
   const server = createServer((request, response) =>
@@ -42,7 +39,10 @@ it("the typed client creates a panorama from a browser page that the same server
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 
-  const { image, problems } = await usePage(browser, url, key, () => service.settle());
+  const { image, problems } = await usePage(browser, url, key, async () => {
+    await service.settle();
+    service.eventSignals.wake(accountId);
+  });
   expect(image).toBe(service.storage.urlOf([...service.storage.objects.keys()][0]!));
   expect(problems).toEqual([]);
   server.close();
