@@ -21,10 +21,14 @@ export const readImage = async (source: ImageSource): Promise<ReferenceImage> =>
     const { name, type } = source as Blob & { readonly name?: string };
     return { bytes: new Uint8Array(await source.arrayBuffer()), ...(name && { name }), ...(type && { type }) };
   }
-  if ("bytes" in source) return source;
-  const stream = "getReader" in source ? source : asStream(source);
-  return { bytes: new Uint8Array(await new Response(stream).arrayBuffer()) };
+  if ("getReader" in source) return readStream(source);
+  // Streams have a method of this name in some runtimes: they come first.
+  return "bytes" in source ? source : readStream(asStream(source));
 };
+
+const readStream = async (stream: ReadableStream<Uint8Array>): Promise<ReferenceImage> => ({
+  bytes: new Uint8Array(await new Response(stream).arrayBuffer()),
+});
 
 const asStream = (chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> => {
   const iterator = chunks[Symbol.asyncIterator]();
