@@ -11,8 +11,8 @@ export type FailedCall = {
 };
 
 /**
- * Why a call of `PanoramaClient` failed. `message` is for people, and never contains the API key; decide by `code` or by
- * the class. It has no members but these, so that it can be logged as it is.
+ * Why a call of `PanoramaClient` failed. `message` is for people, and never contains the API key: an error can be logged
+ * as it is. Decide by `code` or by the class.
  */
 export class PanoramaError extends Error {
   readonly code: PanoramaErrorCode;

@@ -5,8 +5,8 @@ export type StreamedEvent = { readonly id: string; readonly data: string };
 const EVENT_CHARACTERS_MAX = 1024 * 1024;
 
 /**
- * Reads the events of a stream as they arrive. Ends with the body, throws if it breaks off. `PanoramaClient.events` does
- * this, and connects again.
+ * Reads the events of a stream as they arrive. Ends with the body, throws if it breaks off. `PanoramaClient.events`
+ * does this, and connects again.
  */
 export async function* readEventStream(
   body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,

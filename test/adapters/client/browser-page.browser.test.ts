@@ -26,7 +26,7 @@ afterAll(() => browser.close());
 
 it("the typed client creates a panorama from a browser page that the same server serves", async () => {
   const service = await HttpService.start();
-  const { key, accountId } = await service.customer();
+  const { key } = await service.customer();
   const routes = await restRoutes(service.application, { publicUrl: "https://example.com", storage: service.storage });
   const { html, script } = await builtPage("test/examples/embedding/page.ts", [fromSources]);
   const server = createServer((request, response) =>
@@ -39,10 +39,7 @@ it("the typed client creates a panorama from a browser page that the same server
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 
-  const { image, problems } = await usePage(browser, url, key, async () => {
-    await service.settle();
-    service.eventSignals.wake(accountId);
-  });
+  const { image, problems } = await usePage(browser, url, key, () => service.settle());
   expect(image).toBe(service.storage.urlOf([...service.storage.objects.keys()][0]!));
   expect(problems).toEqual([]);
   server.close();

@@ -1,6 +1,6 @@
 // The typed client in a browser page: creates a panorama, waits for it, and shows it. Bundle it with esbuild or Vite,
 // and serve it from the origin of the service or behind the same proxy: the REST interface answers no other origin.
-import { PanoramaClient, PanoramaError } from "panorama-client";
+import { PanoramaClient, PanoramaError, type Progress } from "panorama-client";
 
 document.body.innerHTML = `
   <form>
@@ -19,7 +19,8 @@ const create = async (apiKey: string, prompt: string): Promise<void> => {
   const client = new PanoramaClient({ baseUrl: location.origin, apiKey });
   const { id } = await client.create({ prompt, resolution: "1k", max_credits: 10 });
   show(`${id} is being made …`);
-  const task = await client.wait(id, { timeout: 120_000 });
+  const onProgress = ({ elapsedSeconds }: Progress) => show(`${id} is being made, ${Math.round(elapsedSeconds)} s …`);
+  const task = await client.wait(id, { timeout: 120_000, onProgress });
   if (task.status !== "succeeded") return show(`The panorama is ${task.status}.`);
   const image = document.createElement("img");
   image.src = task.output?.image_url ?? "";
