@@ -11,8 +11,8 @@ export type FailedCall = {
 };
 
 /**
- * Why a call of `PanoramaClient` failed. `message` is for people, and never contains the API key: an error can be logged
- * as it is. Decide by `code` or by the class.
+ * Why a call of `PanoramaClient` failed. Decide by `code` or by the class; `message` is for people. No member contains
+ * the API key, so an error can be logged as it is.
  */
 export class PanoramaError extends Error {
   readonly code: PanoramaErrorCode;

@@ -10,8 +10,8 @@ import { freePort } from "../support/free-port.js";
 import { pngBytes } from "../support/image-bytes.js";
 
 /**
- * `npm run verify runtimes`: installs panorama-client of dist-packages/, and Deno, Bun and workerd from the registry, in
- * an empty project. Uses the client in each of them, and in this Node.js.
+ * `npm run verify runtimes`: installs panorama-client of dist-packages/, and Deno, Bun and workerd from the registry,
+ * in an empty project. Uses the client in each of them, and in this Node.js.
  */
 const run = promisify(execFile);
 const RUNTIMES = { deno: "2.9.6", bun: "1.4.5", workerd: "1.20261117.1" };
