@@ -3,6 +3,7 @@ import { homedir, uptime } from "node:os";
 import { join } from "node:path";
 import { type Offer, offerOf } from "../adapters/client/offer.js";
 import { PanoramaClient } from "../adapters/client/panorama-client.js";
+import { resultOf } from "../adapters/client/result-of.js";
 import { parseServiceUrl, siteOf } from "../adapters/client/service-url.js";
 import { AllowedFolders } from "../adapters/mcp/allowed-folders.js";
 import { panoramaMcpServer } from "../adapters/mcp/panorama-mcp-server.js";
@@ -45,10 +46,10 @@ export const runMcp = async (environment: NodeJS.ProcessEnv, defaultBaseUrl: str
 };
 
 /** Prices may differ between services, and change. A service that does not answer is reported when it is used. */
-const OFFER_SECONDS = 2;
+const OFFER_MILLISECONDS = 2_000;
 
 const readOffer = async (client: PanoramaClient): Promise<Offer> => {
-  const offer = await client.offer({ timeoutSeconds: OFFER_SECONDS });
+  const offer = await resultOf(client.offer({ timeout: OFFER_MILLISECONDS }));
   if (offer.isErr())
     log(`the prices of the service cannot be read, so the usual ones are shown: ${offer.error.message}`);
   return offer.unwrapOr(undefined) ?? offerOf(PANORAMA_POLICY);

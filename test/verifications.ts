@@ -56,6 +56,10 @@ export const VERIFICATIONS = {
     about: "restarts three instances behind nginx under load (3 minutes)",
     steps: [BUILD, "tsx test/deployment/rolling.ts"],
   },
+  runtimes: {
+    about: "panorama-client in Node.js, Deno, Bun and workerd",
+    steps: [BUILD, PACKAGES, "tsx test/packages/runtimes.ts"],
+  },
   simulation: {
     about: "the whole application under random orders, clocks and faults (--runs N)",
     steps: [BUNDLE_SIMULATION, "node --enable-source-maps reports/simulate.mjs"],

@@ -22,7 +22,11 @@ export const panoramaOutputSchema = z.object({
   native_height: z.int().optional(),
   thumbnail_url: z.string().optional(),
 });
-/** The picture of a task that has succeeded. */
+/**
+ * The picture of a task that has succeeded.
+ *
+ * @deprecated `PanoramaOutput` of `panorama-client`
+ */
 export type PanoramaOutput = z.infer<typeof panoramaOutputSchema>;
 
 /**
@@ -63,7 +67,11 @@ export const panoramaTaskSchema = z.discriminatedUnion("status", [
   }),
   z.object({ id, status: z.literal("failed"), credits_charged: creditsCharged, ...finished, error: taskErrorSchema }),
 ]);
-/** A task, by its `status`. */
+/**
+ * A task, by its `status`.
+ *
+ * @deprecated `PanoramaTask` of `panorama-client`
+ */
 export type PanoramaTask = z.infer<typeof panoramaTaskSchema>;
 
 /** The answer to a creation. A replay may return a task that is already finished. */
@@ -73,17 +81,29 @@ export const createdTaskSchema = z.object({
   credits_charged: creditsCharged,
   ...creation,
 });
-/** The answer to a creation. */
+/**
+ * The answer to a creation.
+ *
+ * @deprecated `CreatedTask` of `panorama-client`
+ */
 export type CreatedTask = z.infer<typeof createdTaskSchema>;
 
 /** A page of the list. */
 export const taskPageSchema = z.object({ data: z.array(panoramaTaskSchema), next_cursor: z.string().nullable() });
-/** A page of the list; `next_cursor` is `null` on the last one. */
+/**
+ * A page of the list; `next_cursor` is `null` on the last one.
+ *
+ * @deprecated `TaskPage` of `panorama-client`
+ */
 export type TaskPage = z.infer<typeof taskPageSchema>;
 
 /** The answer to an upload. Services of version 1.0 send no `expires_at`. */
 export const uploadedSchema = z.object({ image_urls: z.array(z.string()), expires_at: z.string().optional() });
-/** The public URLs, in the order of the images, and until when they are kept if no creation uses them. */
+/**
+ * The public URLs, in the order of the images, and until when they are kept if no creation uses them.
+ *
+ * @deprecated `UploadedImages` of `panorama-client`
+ */
 export type UploadedImages = z.infer<typeof uploadedSchema>;
 
 /** The balance of an account. */
@@ -94,7 +114,11 @@ export const creditTotalsSchema = balanceSchema.extend({
   reserved_credits: z.int().optional(),
   spent_credits: z.int().optional(),
 });
-/** What an account has, has reserved, and has spent, in credits. */
+/**
+ * What an account has, has reserved, and has spent, in credits.
+ *
+ * @deprecated `CreditTotals` of `panorama-client`
+ */
 export type CreditTotals = z.infer<typeof creditTotalsSchema>;
 
 /** The body of a webhook, and the data of an event in a stream. */
@@ -106,7 +130,11 @@ export const webhookEventSchema = z.discriminatedUnion("type", [
   }),
   z.object({ type: z.literal("credits.low"), timestamp: z.string(), data: balanceSchema }),
 ]);
-/** An event, by its `type`. */
+/**
+ * An event, by its `type`.
+ *
+ * @deprecated `PanoramaEvent` of `panorama-client`
+ */
 export type WebhookEvent = z.infer<typeof webhookEventSchema>;
 
 /** The body of every answer that is not 2xx. */

@@ -27,7 +27,7 @@ export type ClientErrorCode =
   | "unexpected_answer"
   | "aborted";
 
-/** Why a call failed. `message` is for people and never contains the API key. */
+/** Why a request failed, as a value; callers get it as a `PanoramaError`. `message` never contains the API key. */
 export type ClientError = {
   readonly code: ClientErrorCode;
   readonly message: string;

@@ -1,58 +1,122 @@
 import { err, ok, type Result } from "neverthrow";
-import { z } from "zod";
 import type { Clock } from "../../application/ports/clock.js";
-import { type ImageType, SIGNATURE_BYTES } from "../../domain/images/image-type.js";
-import {
-  admitSizes,
-  admitType,
-  requireFiles,
-  UPLOAD_LIMITS,
-  type UploadLimits,
-} from "../../domain/images/upload-rules.js";
-import type { BrokenRule, InvalidRequest } from "../../domain/invalid-request.js";
-import type { CreationRequest } from "../../domain/tasks/creation-request.js";
-import type { TaskFilter } from "../../domain/tasks/task-filter.js";
+import { parseIdempotencyKey } from "../../domain/credits/idempotency.js";
+import { UPLOAD_LIMITS } from "../../domain/images/upload-rules.js";
 import { SystemClock } from "../system/system-clock.js";
-import {
-  type CreatedTask,
-  type CreditTotals,
-  createdTaskSchema,
-  creditTotalsSchema,
-  type PanoramaTask,
-  panoramaTaskSchema,
-  type TaskPage,
-  taskPageSchema,
-  type UploadedImages,
-  uploadedSchema,
-  webhookEventSchema,
-} from "./answers.js";
-import { callWithRetries } from "./call-with-retries.js";
+import { rulePredicate } from "../wording/rule-predicate.js";
+import { admitImages, isSizeRule, limitsOf } from "./admit-images.js";
+import { type Answer, type Call, callOf } from "./call.js";
 import { type ClientError, invalidRequestError } from "./client-error.js";
-import { type Offer, offerSchema } from "./offer.js";
-import { readEventStream } from "./read-event-stream.js";
-import { type ApiRequest, sendRequest } from "./send-request.js";
-import type { ServiceUrl } from "./service-url.js";
-import { type ToldAbilities, toldAbilitiesSchema } from "./told-abilities.js";
+import type { Offer } from "./offer.js";
+import { type FailedCall, panoramaError, TaskFailedError } from "./panorama-error.js";
+import { type ImageSource, type ReferenceImage, readImage } from "./read-images.js";
+import { callWithRetries, RETRIES_MAX } from "./requests/call-with-retries.js";
+import {
+  isAbilities,
+  isCreated,
+  isDescription,
+  isEmpty,
+  isPage,
+  isTask,
+  isTotals,
+  isUploaded,
+} from "./requests/check-answer.js";
+import { retryDelayMilliseconds } from "./requests/retry-delay.js";
+import { type ApiRequest, type Service, sendRequest } from "./requests/send-request.js";
+import { streamEvents } from "./requests/stream-events.js";
+import { userAgent } from "./requests/user-agent.js";
+import type {
+  CreatedTask,
+  CreationInput,
+  CreditTotals,
+  FinishedPanorama,
+  ListFilter,
+  PanoramaEvent,
+  PanoramaTask,
+  TaskPage,
+  UploadedImages,
+} from "./resources.js";
+import { parseServiceUrl } from "./service-url.js";
+import type { ToldAbilities } from "./told-abilities.js";
 
-/** `type` is the declared type. It must match the signature in the first bytes, if it is given. */
-export type ReferenceImage = { readonly bytes: Uint8Array; readonly name?: string; readonly type?: string };
+// What programs need beside the client, from the same import.
+export {
+  AbortedError,
+  AuthenticationError,
+  ConnectionError,
+  InsufficientCreditsError,
+  InvalidRequestError,
+  NotFoundError,
+  PanoramaError,
+  type PanoramaErrorCode,
+  RateLimitError,
+  ServiceError,
+  TaskFailedError,
+} from "./panorama-error.js";
+export type * from "./resources.js";
+export { signWebhook, verifyWebhook, WebhookError, type WebhookErrorKind, type WebhookHeaders } from "./webhooks.js";
+export type { Call, ImageSource, Offer, ReferenceImage, ToldAbilities };
+
+/** Times are in milliseconds. */
+export type ClientOptions = {
+  /** The origin of the service, or its URL that ends in `/api/v1`. Default: the variable `PANORAMA_BASE_URL`. */
+  readonly baseUrl?: string | undefined;
+  /** `sk-…`. Default: the variable `PANORAMA_API_KEY`. Without one, every call fails with `invalid_api_key`. */
+  readonly apiKey?: string | undefined;
+  /** Used instead of the global `fetch`. */
+  readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
+  /** How often a call is repeated after a transient error. Default: 5. */
+  readonly maxRetries?: number | undefined;
+  /** For one call, with all its attempts and the pauses between them. Default: 40,000. */
+  readonly timeout?: number | undefined;
+  /** Default: 12,000; of an upload, `timeout`. */
+  readonly perAttemptTimeout?: number | undefined;
+  /** Takes a line for each attempt and each pause, such as `console`. Lines have no key, prompt or URL of an image. */
+  readonly logger?: Logger | undefined;
+  /** Sent with every request. */
+  readonly defaultHeaders?: Readonly<Record<string, string>> | undefined;
+};
+
+/** A part of `console`. */
+export type Logger = { debug(line: string): void; warn(line: string): void };
+
+/** For one call: its own limits, and a signal that ends it. */
+export type CallOptions = Pick<ClientOptions, "timeout" | "maxRetries"> & { readonly signal?: AbortSignal | undefined };
+
+/** `idempotencyKey`: the same creation with the same key within 24 hours is charged once. Default: a new UUID. */
+export type CreateOptions = CallOptions & { readonly idempotencyKey?: string | undefined };
 
 /** The task as it is now, while a wait goes on. */
 export type Progress = { readonly task: PanoramaTask; readonly elapsedSeconds: number };
 
-type Settings = {
-  readonly baseUrl: ServiceUrl;
-  readonly apiKey: string;
-  /** For one call, with all its attempts and the pauses between them. Default: 40. */
-  readonly timeoutSeconds?: number;
+/** `timeout`: in milliseconds. `onProgress` is called after each read, about every ten seconds. */
+export type WaitOptions = {
+  readonly timeout?: number | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** `limit`: of one page, at most 100, which is the default. `cursor`: the `next_cursor` of the page before. */
+export type ListOptions = ListFilter & CallOptions & { readonly limit?: number; readonly cursor?: string | undefined };
+
+/** The first page as a promise, and all tasks as an iterator, which reads each page when the loop reaches it. */
+export type TaskList = Call<TaskPage> & AsyncIterable<PanoramaTask>;
+
+/** `task`: only the events of this task. `lastEventId`: begins after this event. */
+export type EventOptions = {
+  readonly task?: string | undefined;
+  readonly lastEventId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 };
 
 /**
  * Shorter than the 30 s that the service may take to reach its provider: a retry with the same idempotency key is
  * answered although the first attempt still runs.
  */
-const ATTEMPT_TIMEOUT_SECONDS = 12;
-const TIMEOUT_SECONDS = 40;
+const ATTEMPT_MILLISECONDS = 12_000;
+const CALL_MILLISECONDS = 40_000;
+/** Longer than the deadlines of the service for a generation and for saving its image. */
+const WAIT_MILLISECONDS = 15 * 60_000;
 
 /** `Prefer: wait` of one read: short enough to report progress, long enough to stay below 60 reads a minute. */
 const WAIT_SLICE_SECONDS = 10;
@@ -60,344 +124,407 @@ const WAIT_SLICE_SECONDS = 10;
 const POLL_MILLISECONDS_MIN = 2_000;
 /** The largest page of the list. */
 const PAGE_TASKS_MAX = 100;
-
 /** The last read of a wait may take this much longer than the wait. */
-const WAIT_GRACE_SECONDS = 8;
+const WAIT_GRACE_MILLISECONDS = 8_000;
 
 /**
- * The REST interface as typed calls, using nothing but `fetch`. Every expected failure is a value (`ClientError`).
+ * The REST interface as typed calls, using nothing but `fetch`. A call that fails rejects with a `PanoramaError`.
  *
  * Every call is retried with back-off after a transient error, because every call can be repeated safely: reads change
  * nothing, uploads of equal bytes are one object, and the `Idempotency-Key` of a creation ensures one charge at most.
  */
 export class PanoramaClient {
-  private readonly settings: Required<Settings>;
-  private readonly clock: Clock;
-  private readonly random: () => number;
+  /** The URL of the REST interface, which ends in `/api/v1`. */
+  readonly baseUrl: string;
+  // Private to the engine: `console.log` does not show the key.
+  readonly #service: Service;
+  readonly #limits: { readonly maxRetries: number; readonly timeout: number; readonly perAttemptTimeout: number };
+  readonly #logger: Logger | undefined;
+  readonly #clock: Clock;
+  readonly #random: () => number;
 
-  constructor(settings: Settings, clock: Clock = new SystemClock(), random: () => number = Math.random) {
-    this.settings = { timeoutSeconds: TIMEOUT_SECONDS, ...settings };
-    this.clock = clock;
-    this.random = random;
+  /** Throws an `InvalidRequestError` if there is no URL of a service. */
+  constructor(options: ClientOptions = {}, clock: Clock = new SystemClock(), random: () => number = Math.random) {
+    const baseUrl = parseServiceUrl(options.baseUrl ?? variable("PANORAMA_BASE_URL") ?? "").mapErr(({ rule }) =>
+      panoramaError({ ...NOT_SENT, message: `baseUrl or PANORAMA_BASE_URL ${rulePredicate(rule)}`, param: "baseUrl" }),
+    );
+    if (baseUrl.isErr()) throw baseUrl.error;
+    const agent = userAgent();
+    this.baseUrl = baseUrl.value;
+    this.#service = {
+      baseUrl: baseUrl.value,
+      apiKey: options.apiKey ?? variable("PANORAMA_API_KEY") ?? "",
+      headers: { ...(agent && { "user-agent": agent }), ...options.defaultHeaders },
+      fetch: options.fetch ?? ((url, init) => fetch(url, init)),
+      clock,
+    };
+    this.#limits = {
+      maxRetries: options.maxRetries ?? RETRIES_MAX,
+      timeout: options.timeout ?? CALL_MILLISECONDS,
+      perAttemptTimeout: options.perAttemptTimeout ?? ATTEMPT_MILLISECONDS,
+    };
+    this.#logger = options.logger;
+    this.#clock = clock;
+    this.#random = random;
   }
 
   /**
-   * `POST /panoramas`. After an error with `mayHaveBeenAccepted`, call again within 24 hours with the same request and
-   * the same `idempotencyKey`: the panorama is then charged only once. If it costs more than `maxCredits`, nothing is
-   * created, and the error is `invalid_request` with the `param` `max_credits`.
+   * `POST /panoramas`. If the answer is lost, the error has `mayHaveBeenAccepted` and an `idempotencyKey`: the same
+   * creation with this key within 24 hours continues it, and is charged once.
    */
-  create(
-    request: CreationRequest,
-    { idempotencyKey = crypto.randomUUID(), maxCredits, signal }: CreateOptions = {},
-  ): Promise<Result<CreatedTask, ClientError>> {
-    const { resolution, prompt, imageUrls, visibility, seed, metadata, webhookUrl } = request;
-    return this.call({
+  create(input: CreationInput, options: CreateOptions = {}): Call<CreatedTask> {
+    const { idempotencyKey = crypto.randomUUID(), ...others } = options;
+    const key = parseIdempotencyKey(idempotencyKey);
+    if (key.isErr()) return rejected(invalidRequestError(key.error), { idempotencyKey });
+    const request: ApiRequest = {
       method: "POST",
       path: "/panoramas",
-      headers: { "content-type": "application/json", "idempotency-key": `"${idempotencyKey}"` },
-      body: JSON.stringify({
-        resolution,
-        visibility,
-        ...(prompt === undefined ? {} : { prompt }),
-        ...(imageUrls.length === 0 ? {} : { image_urls: imageUrls }),
-        max_credits: maxCredits,
-        ...(seed === undefined ? {} : { seed }),
-        ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
-        ...(webhookUrl === undefined ? {} : { webhook_url: webhookUrl }),
-      }),
-      answer: createdTaskSchema,
-      signal,
-    });
+      headers: { "content-type": "application/json", "idempotency-key": `"${key.value}"` },
+      body: JSON.stringify(input),
+      isAnswer: isCreated,
+      signal: options.signal,
+    };
+    return this.#call(request, others, { idempotencyKey });
+  }
+
+  /**
+   * Creates a panorama, waits, and returns the task with its picture. Rejects with a `TaskFailedError` if the
+   * generation fails. After any other error the same call with the `idempotencyKey` of the error continues.
+   */
+  async run(input: CreationInput, options: CreateOptions & WaitOptions = {}): Promise<FinishedPanorama> {
+    const { timeout = WAIT_MILLISECONDS, onProgress, signal, idempotencyKey = crypto.randomUUID() } = options;
+    const { id } = await this.create(input, { idempotencyKey, signal, maxRetries: options.maxRetries });
+    const call: FailedCall = { idempotencyKey, taskId: id };
+    const waited = await this.#wait(id, { timeout, onProgress, signal });
+    if (waited.isErr()) throw panoramaError(waited.error, call);
+    const task = waited.value;
+    if (task.status === "failed") throw new TaskFailedError(task, call);
+    if (task.status === "succeeded" && task.output !== undefined) return { ...task, output: task.output };
+    const message = `The panorama ${id} is not finished after ${timeout / 1000} s. It goes on: wait for it again.`;
+    throw panoramaError({ ...NOT_SENT, code: "timeout", message }, call);
   }
 
   /** `GET /panoramas/{id}`; with `waitSeconds` (at most 30) the service answers when the task leaves `processing`. */
-  read(
-    id: string,
-    { waitSeconds = 0, signal }: { readonly waitSeconds?: number; readonly signal?: AbortSignal } = {},
-  ): Promise<Result<PanoramaTask, ClientError>> {
-    return this.readWithin(this.settings.timeoutSeconds, id, { waitSeconds, signal });
+  read(id: string, options: CallOptions & { readonly waitSeconds?: number } = {}): Call<PanoramaTask> {
+    const { waitSeconds = 0, signal, ...limits } = options;
+    const perAttemptTimeout = this.#limits.perAttemptTimeout + waitSeconds * 1000;
+    return this.#call(readRequest(id, waitSeconds, signal), { ...limits, perAttemptTimeout }, { taskId: id });
   }
 
   /**
-   * Polls until the task has failed, or has succeeded and its image is no longer `uploading`. Returns the task in its
-   * current state after `seconds`, finished or not. While the service is unavailable, reads are retried until
-   * `WAIT_GRACE_SECONDS` after that.
+   * Waits until the task has failed, or has succeeded and its image is no longer `uploading`. Returns the task as it is
+   * at the timeout (default: 15 minutes), finished or not.
+   *
+   * Learns of the end from the task's stream of events; polls with `onProgress`, which needs the reads, and if there is
+   * no stream: an older service, too many streams of the account, or one that ends early.
    */
-  async waitUntilDone(
-    id: string,
-    { seconds, onProgress, signal }: WaitOptions,
-  ): Promise<Result<PanoramaTask, ClientError>> {
-    const start = this.milliseconds();
-    for (;;) {
-      const sentAt = this.milliseconds();
-      const leftSeconds = Math.floor(seconds - (sentAt - start) / 1000);
-      const waitSeconds = Math.max(0, Math.min(WAIT_SLICE_SECONDS, leftSeconds));
-      const timeoutSeconds = Math.max(0, leftSeconds) + WAIT_GRACE_SECONDS;
-      const read = await this.readWithin(timeoutSeconds, id, { waitSeconds, signal, isKnown: true });
-      if (read.isErr() || isDone(read.value)) return read;
-
-      const now = this.milliseconds();
-      onProgress?.({ task: read.value, elapsedSeconds: (now - start) / 1000 });
-      const pause = Math.max(0, sentAt + POLL_MILLISECONDS_MIN * (1 + this.random() / 4) - now);
-      if (now + pause >= start + seconds * 1000) return read;
-      await this.clock.sleep(pause, signal);
-    }
+  async wait(id: string, options: WaitOptions = {}): Promise<PanoramaTask> {
+    const waited = await this.#wait(id, options);
+    if (waited.isErr()) throw panoramaError(waited.error, { taskId: id });
+    return waited.value;
   }
 
-  /**
-   * `POST /panoramas/{id}/cancel`: the task as it is afterwards. It is `failed` and refunded if it was canceled;
-   * otherwise it goes on, or had ended already.
-   */
-  cancel(id: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Result<PanoramaTask, ClientError>> {
-    const path = `/panoramas/${encodeURIComponent(id)}/cancel`;
-    return this.call({ method: "POST", path, headers: {}, answer: panoramaTaskSchema, signal });
+  /** `POST /panoramas/{id}/cancel`: the task afterwards. It goes on, or had ended already, if it is not `failed`. */
+  cancel(id: string, options: CallOptions = {}): Call<PanoramaTask> {
+    const path = `${pathOf(id)}/cancel`;
+    const request = { method: "POST", path, headers: {}, isAnswer: isTask, signal: options.signal } as const;
+    return this.#call(request, options, { taskId: id });
   }
 
   /** `DELETE /panoramas/{id}`: also succeeds if the panorama is deleted already. */
-  delete(id: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Result<void, ClientError>> {
-    const path = `/panoramas/${encodeURIComponent(id)}`;
-    return this.call({ method: "DELETE", path, headers: {}, answer: z.undefined(), signal });
+  delete(id: string, options: CallOptions = {}): Call<void> {
+    const request = {
+      method: "DELETE",
+      path: pathOf(id),
+      headers: {},
+      isAnswer: isEmpty,
+      signal: options.signal,
+    } as const;
+    return this.#call(request, options, { taskId: id });
   }
 
   /**
-   * Like `waitUntilDone`, but learns of the end from the task's stream of events, without polling. Polls if the service
-   * has no stream for it (an older version, or too many of the account), and when the stream ends early.
+   * `GET /panoramas`: the account's tasks that match the filters, newest first. `for await` gives all of them; `await`
+   * gives the first page.
    */
-  async waitFor(id: string, { seconds, onProgress, signal }: WaitOptions): Promise<Result<PanoramaTask, ClientError>> {
-    const start = this.milliseconds();
-    const elapsedSeconds = () => (this.milliseconds() - start) / 1000;
-    for await (const task of this.streamTask(id, seconds, signal)) {
-      if (isDone(task)) return ok(task);
-      onProgress?.({ task, elapsedSeconds: elapsedSeconds() });
-    }
-    return this.waitUntilDone(id, {
-      seconds: Math.max(0, seconds - elapsedSeconds()),
-      ...(signal && { signal }),
-      ...(onProgress && {
-        onProgress: ({ task }: Progress) => onProgress({ task, elapsedSeconds: elapsedSeconds() }),
-      }),
+  list(options: ListOptions = {}): TaskList {
+    const first = this.#page(options, options.cursor);
+    const page = (cursor: string) => this.#page(options, cursor);
+    return Object.assign(first, {
+      async *[Symbol.asyncIterator](): AsyncGenerator<PanoramaTask, void> {
+        for (let { data, next_cursor } = await first; ; { data, next_cursor } = await page(next_cursor)) {
+          yield* data;
+          if (next_cursor === null) return;
+        }
+      },
     });
+  }
+
+  /**
+   * `GET /events`, or `GET /panoramas/{id}/events` with `task`: the events as they happen, from now on or after
+   * `lastEventId`; those of one task from its first one to its last one. Connects again, after the last event, when the
+   * connection is lost. Ends without an error when `signal` is aborted; rejects if it cannot connect at first, or may
+   * not any longer.
+   */
+  async *events({ task, lastEventId, signal }: EventOptions = {}): AsyncGenerator<PanoramaEvent, void> {
+    let last = lastEventId;
+    let wasOpen = false;
+    for (let failures = 0; signal?.aborted !== true; ) {
+      const opened = await this.#open(task, last, signal, wasOpen);
+      if (opened.isErr()) {
+        failures += 1;
+        const pause = retryDelayMilliseconds(opened.error, failures, this.#random());
+        if (opened.error.code === "aborted") return;
+        if (!wasOpen || pause === undefined) throw panoramaError(opened.error, { taskId: task });
+        await this.#clock.sleep(pause, signal);
+        continue;
+      }
+      wasOpen = true;
+      if (opened.value === undefined) return;
+      failures += 1;
+      for await (const event of streamEvents(opened.value, this.#clock, signal)) {
+        failures = 0;
+        last = event.id;
+        yield event;
+      }
+      await this.#clock.sleep(RECONNECT_MILLISECONDS * 2 ** Math.min(failures, 3) * this.#random(), signal);
+    }
   }
 
   /**
    * `POST /images`: the public URLs, in the order of the images, and until when they are kept unused. Images that break
-   * a limit of the service are not sent. `limits`: those of `offer`; without them, they are read if the images break
-   * the usual ones.
+   * a limit of the service are not sent; its own are read (`offer`) if they break the usual ones. `limits`: those of an
+   * earlier `offer`.
    */
-  async upload(
-    images: readonly ReferenceImage[],
-    { limits, signal }: { readonly limits?: Offer["uploads"]; readonly signal?: AbortSignal } = {},
-  ): Promise<Result<UploadedImages, ClientError>> {
-    let types = admitImages(images, limits === undefined ? UPLOAD_LIMITS : limitsOf(limits));
-    if (types.isErr() && limits === undefined && SIZE_RULES.includes(types.error.rule.name)) {
-      const offer = await this.offer({ ...(signal && { signal }) });
-      if (offer.isOk() && offer.value !== undefined) types = admitImages(images, limitsOf(offer.value.uploads));
-    }
-    if (types.isErr()) return err(invalidRequestError(types.error));
-    const form = new FormData();
-    types.value.forEach((type, index) => {
-      const { bytes, name } = images[index] as ReferenceImage;
-      form.append("files", new Blob([new Uint8Array(bytes)], { type }), name ?? `image-${index + 1}`);
-    });
-    return this.call(
-      { method: "POST", path: "/images", headers: {}, body: form, answer: uploadedSchema, signal },
+  upload(
+    images: ImageSource | readonly ImageSource[],
+    options: CallOptions & { readonly limits?: Offer["uploads"] } = {},
+  ): Call<UploadedImages> {
+    const { limits, signal, timeout = this.#limits.timeout, maxRetries } = options;
+    const answered = async (): Promise<Answer<UploadedImages>> => {
+      const sources = Array.isArray(images) ? (images as readonly ImageSource[]) : [images as ImageSource];
+      const read = await Promise.all(sources.map(readImage));
+      let types = admitImages(read, limits === undefined ? UPLOAD_LIMITS : limitsOf(limits));
+      if (types.isErr() && limits === undefined && isSizeRule(types.error)) {
+        const offer = await this.offer({ signal }).catch(() => undefined);
+        if (offer !== undefined) types = admitImages(read, limitsOf(offer.uploads));
+      }
+      if (types.isErr()) throw panoramaError(invalidRequestError(types.error));
+      const form = new FormData();
+      types.value.forEach((type, index) => {
+        const { bytes, name } = read[index] as ReferenceImage;
+        form.append("files", new Blob([new Uint8Array(bytes)], { type }), name ?? `image-${index + 1}`);
+      });
+      const request = {
+        method: "POST",
+        path: "/images",
+        headers: {},
+        body: form,
+        isAnswer: isUploaded,
+        signal,
+      } as const;
       // On a slow connection a retry would lose the bytes that are sent already.
-      { attemptTimeoutSeconds: this.settings.timeoutSeconds },
-    );
+      return this.#answer(request, { timeout, maxRetries, perAttemptTimeout: timeout });
+    };
+    return callOf(answered());
+  }
+
+  /** `GET /credits`: the balance, what is reserved for tasks in processing, and what is spent on finished ones. */
+  credits(options: CallOptions = {}): Call<CreditTotals> {
+    return this.#call(get("/credits", isTotals, options), options);
+  }
+
+  /** `GET /abilities`: what the service can make now. A service of an older version answers `not_found`. */
+  abilities(options: CallOptions = {}): Call<ToldAbilities> {
+    return this.#call(get("/abilities", isAbilities, options), options);
   }
 
   /**
    * Prices and limits of the service, from `GET /openapi.json`. `undefined` for an older service, which uses those of
    * the specification.
    */
-  async offer({
-    timeoutSeconds = this.settings.timeoutSeconds,
-    signal,
-  }: {
-    readonly timeoutSeconds?: number;
-    readonly signal?: AbortSignal;
-  } = {}): Promise<Result<Offer | undefined, ClientError>> {
-    const described = await this.call(
-      { method: "GET", path: "/openapi.json", headers: {}, answer: descriptionSchema, signal },
-      { timeoutSeconds },
-    );
-    return described.map((description) => description["x-panorama"]);
+  offer(options: CallOptions = {}): Call<Offer | undefined> {
+    const described = this.#answer<Description>(get("/openapi.json", isDescription, options), options);
+    return callOf(described.then(({ value, response }) => ({ value: value["x-panorama"], response })));
   }
 
-  /** `GET /abilities`: what the service can make now. The error is `not_found` if it is of an older version. */
-  abilities({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Result<ToldAbilities, ClientError>> {
-    return this.call({ method: "GET", path: "/abilities", headers: {}, answer: toldAbilitiesSchema, signal });
-  }
-
-  /** `GET /credits`: the balance of the account. */
-  async credits({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Result<number, ClientError>> {
-    return (await this.creditTotals({ ...(signal && { signal }) })).map(({ remaining_credits }) => remaining_credits);
-  }
-
-  /** `GET /credits`: the balance, what is reserved for tasks in processing, and what is spent on finished ones. */
-  creditTotals({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Result<CreditTotals, ClientError>> {
-    return this.call({ method: "GET", path: "/credits", headers: {}, answer: creditTotalsSchema, signal });
-  }
-
-  /**
-   * `GET /panoramas`: the account's tasks that match the filters, newest first. `cursor` is the `next_cursor` of the
-   * previous page, which had the same filters.
-   */
-  list({ limit, cursor, signal, ...filter }: ListOptions = {}): Promise<Result<TaskPage, ClientError>> {
-    const { status, visibility, createdAfter, createdBefore, metadata = {} } = filter;
-    const query = new URLSearchParams();
+  #page({ limit = PAGE_TASKS_MAX, ...options }: ListOptions, cursor: string | undefined): Call<TaskPage> {
+    const { status, visibility, created_after, created_before, metadata = {} } = options;
+    const query = new URLSearchParams({ limit: String(limit) });
     const set = (name: string, value: string | undefined) => value !== undefined && query.set(name, value);
-    set("limit", limit?.toString());
     set("cursor", cursor);
     set("status", status);
     set("visibility", visibility);
-    set("created_after", createdAfter?.toISOString());
-    set("created_before", createdBefore?.toISOString());
+    set("created_after", timeText(created_after));
+    set("created_before", timeText(created_before));
     for (const [key, value] of Object.entries(metadata)) query.set(`metadata.${key}`, value);
-    const path = query.size === 0 ? "/panoramas" : `/panoramas?${query}`;
-    return this.call({ method: "GET", path, headers: {}, answer: taskPageSchema, signal });
+    return this.#call(get(`/panoramas?${query}`, isPage, options), options);
   }
 
-  /**
-   * The account's tasks, newest first: `list` page by page, each page read when the loop reaches it. An error is the
-   * last value. `limit` is the size of a page, by default the maximum.
-   */
-  async *listAll({
-    limit = PAGE_TASKS_MAX,
-    ...options
-  }: Omit<ListOptions, "cursor"> = {}): AsyncGenerator<Result<PanoramaTask, ClientError>, void> {
-    let cursor: string | undefined;
-    do {
-      const page = await this.list({ ...options, limit, ...(cursor === undefined ? {} : { cursor }) });
-      if (page.isErr()) return yield err(page.error);
-      for (const task of page.value.data) yield ok(task);
-      cursor = page.value.next_cursor ?? undefined;
-    } while (cursor !== undefined);
-  }
-
-  /** The task as each event of its stream shows it. Ends without an error, whatever fails, and after `seconds`. */
-  private async *streamTask(
-    id: string,
-    seconds: number,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<PanoramaTask, void> {
-    const { baseUrl, apiKey } = this.settings;
-    const timeout = new AbortController();
-    const finished = new AbortController();
-    void this.clock.sleep(seconds * 1000, finished.signal).then(() => timeout.abort());
-    try {
-      const {
-        ok: succeeded,
-        headers,
-        body,
-      } = await fetch(`${baseUrl}/panoramas/${encodeURIComponent(id)}/events`, {
-        headers: { authorization: `Bearer ${apiKey}`, accept: "text/event-stream" },
-        redirect: "manual",
-        signal: signal ? AbortSignal.any([timeout.signal, signal]) : timeout.signal,
+  async #wait(id: string, options: WaitOptions): Promise<Result<PanoramaTask, ClientError>> {
+    const { timeout = WAIT_MILLISECONDS, onProgress, signal } = options;
+    const start = this.#milliseconds();
+    if (onProgress === undefined) {
+      const ended = await this.#endInStream(id, timeout, signal);
+      if (ended !== undefined) return ok(ended);
+    }
+    for (;;) {
+      const sentAt = this.#milliseconds();
+      const left = Math.max(0, timeout - (sentAt - start));
+      const waitSeconds = Math.min(WAIT_SLICE_SECONDS, Math.floor(left / 1000));
+      const read = await this.#result<PanoramaTask>(readRequest(id, waitSeconds, signal), {
+        timeout: left + WAIT_GRACE_MILLISECONDS,
+        perAttemptTimeout: this.#limits.perAttemptTimeout + waitSeconds * 1000,
+        isKnown: true,
       });
-      const isStream = headers.get("content-type")?.startsWith("text/event-stream") === true;
-      if (!succeeded || !isStream || body === null) return await body?.cancel();
-      for await (const { data } of readEventStream(body)) {
-        const event = webhookEventSchema.safeParse(JSON.parse(data));
-        if (event.success && event.data.type !== "credits.low") yield event.data.data;
-      }
-    } catch {
-      // The caller polls instead, and gets the error of that if there is one.
-    } finally {
-      finished.abort();
-      timeout.abort();
+      if (read.isErr()) return err(read.error);
+      const task = read.value.value;
+      if (isDone(task)) return ok(task);
+
+      const now = this.#milliseconds();
+      onProgress?.({ task, elapsedSeconds: (now - start) / 1000 });
+      const pause = Math.max(0, sentAt + POLL_MILLISECONDS_MIN * (1 + this.#random() / 4) - now);
+      if (now + pause >= start + timeout) return ok(task);
+      await this.#clock.sleep(pause, signal);
     }
   }
 
-  private readWithin(
-    timeoutSeconds: number,
-    id: string,
-    {
-      waitSeconds,
-      signal,
-      isKnown = false,
-    }: { waitSeconds: number; signal: AbortSignal | undefined; isKnown?: boolean },
-  ) {
-    const headers: Record<string, string> = waitSeconds > 0 ? { prefer: `wait=${waitSeconds}` } : {};
-    return this.call(
-      { method: "GET", path: `/panoramas/${encodeURIComponent(id)}`, headers, answer: panoramaTaskSchema, signal },
-      { attemptTimeoutSeconds: waitSeconds + ATTEMPT_TIMEOUT_SECONDS, timeoutSeconds, isKnown },
-    );
+  /** The task at its end, as its stream shows it; `undefined` if there is no stream, or if it ends early. */
+  async #endInStream(id: string, timeout: number, signal?: AbortSignal): Promise<PanoramaTask | undefined> {
+    const over = new AbortController();
+    const finished = new AbortController();
+    void this.#clock.sleep(timeout, finished.signal).then(() => over.abort());
+    const stop = signal ? AbortSignal.any([over.signal, signal]) : over.signal;
+    try {
+      const request = eventsRequest(id, undefined, stop);
+      const opened = await sendRequest(this.#service, request, this.#limits.perAttemptTimeout);
+      const body = opened.isOk() ? opened.value.response.body : null;
+      if (body === null) return undefined;
+      for await (const { type, data } of streamEvents(body, this.#clock, stop)) {
+        if (type !== "credits.low" && isDone(data)) return data;
+      }
+      return undefined;
+    } finally {
+      finished.abort();
+    }
   }
 
-  private call<T>(request: ApiRequest<T>, timeouts: Partial<Timeouts> = {}): Promise<Result<T, ClientError>> {
-    const {
-      attemptTimeoutSeconds = ATTEMPT_TIMEOUT_SECONDS,
-      timeoutSeconds = this.settings.timeoutSeconds,
-      isKnown = false,
-    } = timeouts;
-    const service = { ...this.settings, clock: this.clock };
+  /** The body of a stream; `undefined` if the service has nothing more to say. */
+  async #open(
+    task: string | undefined,
+    lastEventId: string | undefined,
+    signal: AbortSignal | undefined,
+    isKnown: boolean,
+  ): Promise<Result<ReadableStream<Uint8Array> | undefined, ClientError>> {
+    const opened = await this.#result(eventsRequest(task, lastEventId, signal), { isKnown });
+    return opened.map(({ response }) => (response.status === 204 ? undefined : (response.body ?? undefined)));
+  }
+
+  #call<T>(request: ApiRequest, limits: Limits, call?: FailedCall): Call<T> {
+    return callOf(this.#answer<T>(request, limits, call));
+  }
+
+  async #answer<T>(request: ApiRequest, limits: Limits, call?: FailedCall): Promise<Answer<T>> {
+    const answered = await this.#result<T>(request, limits);
+    if (answered.isErr()) throw panoramaError(answered.error, call);
+    return answered.value;
+  }
+
+  /** `request.isAnswer` has checked what is relied on: the types say what the service promises beyond that. */
+  #result<T>(request: ApiRequest, limits: Limits): Promise<Result<Answer<T>, ClientError>> {
+    const { timeout = this.#limits.timeout, maxRetries = this.#limits.maxRetries } = limits;
+    const what = `${request.method} ${request.path.split("?")[0]}`;
     return callWithRetries(
-      (timeoutMilliseconds) => sendRequest(service, request, timeoutMilliseconds),
-      { attemptTimeoutSeconds, timeoutSeconds, signal: request.signal, isKnown },
-      this.clock,
-      this.random,
+      async (timeoutMilliseconds) => {
+        const start = this.#milliseconds();
+        const answered = await sendRequest(this.#service, request, timeoutMilliseconds);
+        const told = answered.match(
+          ({ response }) => response.status,
+          ({ code }) => code,
+        );
+        this.#logger?.debug(`panorama-client: ${what}: ${told} after ${this.#milliseconds() - start} ms`);
+        return answered as Result<Answer<T>, ClientError>;
+      },
+      {
+        attemptTimeoutMilliseconds: limits.perAttemptTimeout ?? this.#limits.perAttemptTimeout,
+        timeoutMilliseconds: timeout,
+        retriesMax: maxRetries,
+        signal: request.signal,
+        isKnown: limits.isKnown ?? false,
+        onRetry: ({ code }, pause) =>
+          this.#logger?.warn(`panorama-client: ${what}: ${code}; again in ${Math.round(pause)} ms`),
+      },
+      this.#clock,
+      this.#random,
     );
   }
 
-  private milliseconds(): number {
-    return this.clock.now().getTime();
+  #milliseconds(): number {
+    return this.#clock.now().getTime();
   }
 }
 
-type CreateOptions = {
-  readonly idempotencyKey?: string;
-  readonly maxCredits?: number | undefined;
-  readonly signal?: AbortSignal;
-};
-
-type WaitOptions = {
-  readonly seconds: number;
-  readonly onProgress?: (progress: Progress) => void;
-  readonly signal?: AbortSignal;
-};
-
-type ListOptions = TaskFilter & { readonly limit?: number; readonly cursor?: string; readonly signal?: AbortSignal };
-
-type Timeouts = {
-  readonly attemptTimeoutSeconds: number;
-  readonly timeoutSeconds: number;
+type Limits = Pick<ClientOptions, "timeout" | "maxRetries" | "perAttemptTimeout"> & {
   /** The caller knows that the service has the task. */
-  readonly isKnown: boolean;
+  readonly isKnown?: boolean;
 };
 
-const SIZE_RULES: readonly BrokenRule["name"][] = ["files_max", "bytes_max", "total_bytes_max"];
+type Description = { readonly "x-panorama"?: Offer };
 
-const descriptionSchema = z.object({ "x-panorama": offerSchema.optional() });
+/** The longest pause before a stream that has ended is opened again; up to eight times as long if it had no event. */
+const RECONNECT_MILLISECONDS = 1_000;
 
-const limitsOf = ({ files, file_bytes, total_bytes, request_bytes }: Offer["uploads"]): UploadLimits => ({
-  filesMax: files,
-  fileBytesMax: file_bytes,
-  totalBytesMax: total_bytes,
-  requestBytesMax: request_bytes,
+const NOT_SENT: ClientError = {
+  code: "invalid_request",
+  message: "",
+  param: undefined,
+  status: undefined,
+  requestId: undefined,
+  retryAfterSeconds: undefined,
+  mayHaveBeenAccepted: false,
+};
+
+/** An environment variable; `undefined` where there are none, or where they may not be read. */
+const variable = (name: string): string | undefined => {
+  try {
+    return (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env?.[name];
+  } catch {
+    return undefined;
+  }
+};
+
+const rejected = (error: ClientError, call: FailedCall): Call<never> =>
+  callOf(Promise.reject(panoramaError(error, call)));
+
+const pathOf = (id: string): string => `/panoramas/${encodeURIComponent(id)}`;
+
+const get = (path: string, isAnswer: (value: unknown) => boolean, { signal }: CallOptions): ApiRequest => ({
+  method: "GET",
+  path,
+  headers: {},
+  isAnswer,
+  signal,
 });
+
+const readRequest = (id: string, waitSeconds: number, signal: AbortSignal | undefined): ApiRequest => ({
+  ...get(pathOf(id), isTask, { signal }),
+  headers: waitSeconds > 0 ? { prefer: `wait=${waitSeconds}` } : {},
+});
+
+const eventsRequest = (
+  task: string | undefined,
+  lastEventId: string | undefined,
+  signal: AbortSignal | undefined,
+): ApiRequest => ({
+  method: "GET",
+  path: `${task === undefined ? "" : pathOf(task)}/events`,
+  headers: lastEventId === undefined ? {} : { "last-event-id": lastEventId },
+  signal,
+});
+
+const timeText = (time: Date | string | undefined): string | undefined =>
+  time instanceof Date ? time.toISOString() : time;
 
 const isDone = (task: PanoramaTask): boolean =>
   task.status === "failed" ||
   (task.status === "succeeded" && task.output !== undefined && task.output.storage_status !== "uploading");
-
-const admitImages = (
-  images: readonly ReferenceImage[],
-  limits: UploadLimits,
-): Result<readonly ImageType[], InvalidRequest> =>
-  requireFiles(images.length, limits)
-    .andThen(() =>
-      admitSizes(
-        images.map(({ bytes }) => bytes.length),
-        limits,
-      ),
-    )
-    .andThen(() => {
-      const types: ImageType[] = [];
-      for (const [index, { bytes, type }] of images.entries()) {
-        const admitted = admitType(index, bytes.subarray(0, SIGNATURE_BYTES), type);
-        if (admitted.isErr()) return err(admitted.error);
-        types.push(admitted.value);
-      }
-      return ok(types);
-    });

@@ -4,8 +4,13 @@ export type StreamedEvent = { readonly id: string; readonly data: string };
 /** Above this length of one event the stream is not that of the service. */
 const EVENT_CHARACTERS_MAX = 1024 * 1024;
 
-/** Reads the events of a stream as they arrive. Ends with the body, throws if it breaks off. */
-export async function* readEventStream(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamedEvent, void> {
+/**
+ * Reads the events of a stream as they arrive. Ends with the body, throws if it breaks off. `PanoramaClient.events`
+ * does this, and connects again.
+ */
+export async function* readEventStream(
+  body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
+): AsyncGenerator<StreamedEvent, void> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of body) {

@@ -12,8 +12,10 @@ import {
 } from "../../domain/tasks/creation-request.js";
 import { VISIBILITIES } from "../../domain/tasks/visibility.js";
 import { createdTaskSchema } from "../client/answers.js";
+import { creationInput } from "../client/creation-input.js";
 import type { Offer } from "../client/offer.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
+import { resultOf } from "../client/result-of.js";
 import { abilitiesOf } from "../client/told-abilities.js";
 import { countedImages, imagesRange, imagesSentence } from "../wording/abilities-sentence.js";
 import { parameterName } from "../wording/parameter-name.js";
@@ -163,7 +165,7 @@ const creations =
 
     const creation = unconfirmed.begin(canonicalText(request.value));
     const { idempotencyKey, continued } = creation;
-    const task = await client.create(request.value, { idempotencyKey, signal });
+    const task = await resultOf(client.create(creationInput(request.value), { idempotencyKey, signal }));
     if (task.isErr() && (task.error.mayHaveBeenAccepted || (continued && isUndecided(task.error.code)))) {
       unconfirmed.leaveInDoubt(creation);
     } else {

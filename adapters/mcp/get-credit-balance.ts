@@ -2,6 +2,7 @@ import { z } from "zod";
 import { balanceSchema } from "../client/answers.js";
 import type { Offer } from "../client/offer.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
+import { resultOf } from "../client/result-of.js";
 import { pricesSentence } from "../wording/prices.js";
 import { type Tool, tool } from "./tool.js";
 import { toolErrorOf } from "./tool-error.js";
@@ -17,9 +18,9 @@ export const getCreditBalance = ({ offer, client, site }: Dependencies): Tool =>
     input: z.strictObject({}),
     output: balanceSchema,
     run: async (_, { signal }) => {
-      const balance = await client.credits({ signal });
+      const balance = await resultOf(client.credits({ signal }));
       return balance
-        .map((remaining_credits) => ({
+        .map(({ remaining_credits }) => ({
           structured: { remaining_credits },
           text: `The account has ${remaining_credits} credits left.`,
         }))

@@ -2,15 +2,11 @@ import type { ContentBlock } from "@modelcontextprotocol/sdk/types.js";
 import { err, ok } from "neverthrow";
 import { z } from "zod";
 import { type ObjectName, thumbnailNameOf } from "../../domain/images/object-name.js";
-import {
-  type PanoramaOutput,
-  type PanoramaTask,
-  panoramaOutputSchema,
-  TASK_STATUSES,
-  taskErrorSchema,
-} from "../client/answers.js";
+import { panoramaOutputSchema, panoramaTaskSchema, TASK_STATUSES, taskErrorSchema } from "../client/answers.js";
 import { downloadImage } from "../client/download-image.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
+import type { PanoramaOutput, PanoramaTask } from "../client/resources.js";
+import { resultOf } from "../client/result-of.js";
 import { forecastWords } from "../wording/forecast-words.js";
 import { type Tool, tool } from "./tool.js";
 import { toolErrorOf } from "./tool-error.js";
@@ -79,23 +75,26 @@ export const getPanoramaTask = ({ client, site }: Dependencies): Tool =>
     }),
     run: async ({ id, wait_seconds: seconds }, { signal, progress }) => {
       if (seconds > 0) await progress(0, seconds, "Waiting for the panorama");
-      const read =
+      const read = await resultOf(
         seconds === 0
-          ? await client.read(id, { signal })
-          : await client.waitUntilDone(id, {
-              seconds,
+          ? client.read(id, { signal })
+          : client.wait(id, {
+              timeout: seconds * 1000,
               signal,
               onProgress: ({ task, elapsedSeconds }) => {
                 const words = task.status === "processing" ? forecastWords(task) : [];
                 if (elapsedSeconds > 0 && elapsedSeconds < seconds)
                   void progress(elapsedSeconds, seconds, ["The panorama is being generated", ...words].join(", "));
               },
-            });
+            }),
+      );
       if (read.isErr()) return err(toolErrorOf(read.error, site));
       const task = read.value;
       if (seconds > 0) await progress(seconds, seconds, `The task is ${task.status}`);
       const output = task.status === "succeeded" ? task.output : undefined;
-      return ok({ structured: task, text: textOf(task), attachments: output ? await linksTo(output, signal) : [] });
+      // Leaves out what a newer service says beyond it.
+      const structured = panoramaTaskSchema.parse(task);
+      return ok({ structured, text: textOf(task), attachments: output ? await linksTo(output, signal) : [] });
     },
   });
 

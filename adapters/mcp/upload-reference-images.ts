@@ -4,6 +4,7 @@ import type { Abilities } from "../../domain/tasks/abilities.js";
 import { messageWithNames } from "../client/client-error.js";
 import type { Offer } from "../client/offer.js";
 import type { PanoramaClient, ReferenceImage } from "../client/panorama-client.js";
+import { resultOf } from "../client/result-of.js";
 import { abilitiesOf } from "../client/told-abilities.js";
 import { imagesSentence } from "../wording/abilities-sentence.js";
 import { hours } from "../wording/hours.js";
@@ -72,10 +73,10 @@ export const uploadReferenceImages = ({ offer, client, site, folders }: Dependen
       if (count === 0 || count > uploads.files) return err(invalidArguments(countMessage(count, uploads.files)));
       const files = await readAll(images, paths, folders, uploads.file_bytes);
       if (files.isErr()) return err(files.error);
-      const uploaded = await client.upload(files.value, { limits: uploads, signal });
+      const uploaded = await resultOf(client.upload(files.value, { limits: uploads, signal }));
       return uploaded
         .map(({ image_urls, expires_at }) => ({
-          structured: { image_urls, ...(expires_at === undefined ? {} : { expires_at }) },
+          structured: { image_urls: [...image_urls], ...(expires_at === undefined ? {} : { expires_at }) },
           text: `Uploaded ${count === 1 ? "1 image" : `${count} images`}:\n${image_urls.join("\n")}\n${useOf(abilities, "these URLs")}${expires_at === undefined ? "" : ` Unused, they are kept until ${expires_at}.`}`,
         }))
         .mapErr((error) => {

@@ -6,10 +6,12 @@ import { FILE_EXTENSIONS } from "../../domain/images/image-type.js";
 import { type InvalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { type Creation, parseCreation } from "../../domain/tasks/creation-request.js";
-import type { PanoramaOutput, PanoramaTask } from "../client/answers.js";
 import { type ClientError, messageWithNames } from "../client/client-error.js";
+import { creationInput } from "../client/creation-input.js";
 import { downloadImage } from "../client/download-image.js";
-import type { PanoramaClient, ReferenceImage } from "../client/panorama-client.js";
+import type { PanoramaClient, Progress, ReferenceImage } from "../client/panorama-client.js";
+import type { PanoramaOutput, PanoramaTask } from "../client/resources.js";
+import { resultOf } from "../client/result-of.js";
 import { forecastWords } from "../wording/forecast-words.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
 import type { ProgressDisplay } from "./progress-display.js";
@@ -82,23 +84,20 @@ const createAndSave = async (
   out: string | undefined,
 ): Promise<Result<GeneratedPanorama, GenerateError>> => {
   progress.step("Creating the panorama");
-  const created = await client.create(request, { maxCredits, signal });
+  const created = await resultOf(client.create(creationInput(request, maxCredits), { signal }));
   if (created.isErr()) return err(refusalOf(created.error));
   const { id, credits_charged } = created.value;
   const changed = onlyChanges(onChange);
   changed({ id, status: "processing", credits_charged });
 
   progress.step(`Generating (task ${id})`);
-  const waited = await client.waitUntilDone(id, {
-    seconds: WAIT_SECONDS,
-    signal,
-    onProgress: ({ task, elapsedSeconds }) => {
-      changed(task);
-      const words = task.status === "processing" ? forecastWords(task) : [];
-      const now = [`task ${id}`, `${Math.round(elapsedSeconds)} s`, ...words].join(", ");
-      progress.step(`${task.status === "processing" ? "Generating" : "Storing the image"} (${now})`);
-    },
-  });
+  const onProgress = ({ task, elapsedSeconds }: Progress) => {
+    changed(task);
+    const words = task.status === "processing" ? forecastWords(task) : [];
+    const now = [`task ${id}`, `${Math.round(elapsedSeconds)} s`, ...words].join(", ");
+    progress.step(`${task.status === "processing" ? "Generating" : "Storing the image"} (${now})`);
+  };
+  const waited = await resultOf(client.wait(id, { timeout: WAIT_SECONDS * 1000, signal, onProgress }));
   if (waited.isErr() && signal.aborted) {
     const message = `Interrupted. Task ${id} continues: the service finishes it, and your works page shows the panorama.`;
     return err({ kind: "interrupted", message });
@@ -167,7 +166,7 @@ const requireAffordable = async (
   { request: { resolution }, maxCredits }: Creation,
 ): Promise<Result<void, GenerateError>> => {
   if (maxCredits === undefined) return ok(undefined);
-  const offer = await client.offer({ signal });
+  const offer = await resultOf(client.offer({ signal }));
   if (offer.isErr()) return err(refusalOf(offer.error));
   const cost = (offer.value?.prices ?? PANORAMA_POLICY.prices)[resolution];
   if (cost <= maxCredits) return ok(undefined);
@@ -215,7 +214,7 @@ const uploadLocal = async (
     files.push({ bytes, name: basename(path) });
   }
   progress.step(`Uploading ${paths.length === 1 ? "1 image" : `${paths.length} images`}`);
-  const uploaded = await client.upload(files, { signal });
+  const uploaded = await resultOf(client.upload(files, { signal }));
   if (uploaded.isErr()) {
     const names = new Map(paths.map((path, index) => [`files[${index}]`, path]));
     return err(refusalOf({ ...uploaded.error, message: messageWithNames(uploaded.error, names) }));

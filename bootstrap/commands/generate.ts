@@ -1,6 +1,6 @@
 import { err } from "neverthrow";
-import type { PanoramaTask } from "../../adapters/client/answers.js";
 import { PanoramaClient } from "../../adapters/client/panorama-client.js";
+import type { PanoramaTask } from "../../adapters/client/resources.js";
 import { parseServiceUrl } from "../../adapters/client/service-url.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
 import { generatePanorama, stateOf } from "../../adapters/terminal/generate-panorama.js";
@@ -11,7 +11,7 @@ import { tokens } from "../tokens.js";
 import { type Command, optionalText, text } from "./common/command.js";
 
 /** For one call with its retries. Longer than the MCP server's timeout: a user can wait for a large upload. */
-const TIMEOUT_SECONDS = 180;
+const TIMEOUT_MILLISECONDS = 180_000;
 
 export const generate: Command = {
   words: "generate",
@@ -40,7 +40,7 @@ export const generate: Command = {
     const baseUrl = parseServiceUrl(process.env.PANORAMA_BASE_URL || publicUrl);
     if (baseUrl.isErr()) return err(misconfigured(`PANORAMA_BASE_URL: ${rulePredicate(baseUrl.error.rule)}`));
 
-    const client = new PanoramaClient({ baseUrl: baseUrl.value, apiKey, timeoutSeconds: TIMEOUT_SECONDS }, clock);
+    const client = new PanoramaClient({ baseUrl: baseUrl.value, apiKey, timeout: TIMEOUT_MILLISECONDS }, clock);
     const watches = values.watch === true;
     // With --watch, the lines on standard output say what plain lines on standard error would.
     const silent = values.json === true || (watches && !process.stderr.isTTY);

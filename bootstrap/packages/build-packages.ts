@@ -17,6 +17,8 @@ import { referenceOf } from "./reference.js";
  * - panorama-client: the typed client, with what it needs inside
  * - panorama-service: everything, with the `panorama` command
  *
+ * The Python client needs no build: it is copied to dist-python/.
+ *
  * Each package lists all modules that can be imported, after the patterns in `exports` of package.json. README.md of
  * each package is in bootstrap/packages/.
  */
@@ -34,6 +36,7 @@ type Manifest = {
 
 const project = fileURLToPath(new URL("../..", import.meta.url));
 const target = join(project, "dist-packages");
+const pythonTarget = join(project, "dist-python");
 const root: Manifest = JSON.parse(await readFile(join(project, "package.json"), "utf8"));
 const exported: Readonly<Record<string, Target>> = Object.fromEntries(
   (await publicModules(project)).map(({ path, source }) => {
@@ -282,11 +285,11 @@ const buildService = async (): Promise<void> => {
   const folder = join(target, "panorama-service");
   await cp(join(project, "dist"), join(folder, "dist"), { recursive: true });
   // The declaration maps point to the sources. Those of the scripts in the browser have none.
-  const isBrowserScript = (path: string) => relative(project, path).startsWith("adapters/web/client");
+  const hasNoMaps = (path: string) => /^adapters\/(web\/client|client\/python)/.test(relative(project, path));
   for (const source of SOURCE_FOLDERS) {
     await cp(join(project, source), join(folder, source), {
       recursive: true,
-      filter: (path) => !isBrowserScript(path),
+      filter: (path) => !hasNoMaps(path),
     });
   }
   const dependencies = { ...versionsOf(SERVICE_PACKAGES), [UWEBSOCKETS.name]: UWEBSOCKETS.version };
@@ -319,7 +322,14 @@ const buildService = async (): Promise<void> => {
   );
 };
 
-await rm(target, { recursive: true, force: true });
+const copyPython = async (): Promise<void> => {
+  const filter = (path: string) => !path.endsWith("__pycache__");
+  await cp(join(project, "adapters/client/python"), pythonTarget, { recursive: true, filter });
+  await cp(join(project, "LICENSE"), join(pythonTarget, "LICENSE"));
+};
+
+for (const folder of [target, pythonTarget]) await rm(folder, { recursive: true, force: true });
 await buildCore();
 await buildClient();
 await buildService();
+await copyPython();

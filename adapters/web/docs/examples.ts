@@ -86,9 +86,10 @@ const typescriptOf = (route: Route, baseUrl: string): string => {
   const call = CALLS[operation.operationId];
   if (call === undefined) return fetchOf(route, baseUrl);
   const id = text(exampleIn(operation, "path")[0]?.[1] ?? "");
-  const { imports = [], code } = call(id, bodyOf(operation), baseUrl);
-  const lines = [...imports, ...(code.includes("client.") ? CLIENT_IMPORTS : [])].sort(byPackage);
-  return `${lines.join("\n")}\n\n${code.includes("client.") ? clientOf(baseUrl) : ""}${code}`;
+  return `import { PanoramaClient } from "panorama-client";
+
+const client = new PanoramaClient({ baseUrl: ${text(baseUrl)} });
+${call(id, bodyOf(operation))}`;
 };
 
 /** The request of an operation for which the typed client has no method. */
@@ -103,65 +104,19 @@ if (!answer.ok) throw new Error(await answer.text());
 console.log(await answer.json());`;
 };
 
-const byPackage = (a: string, b: string): number => (packageOf(a) < packageOf(b) ? -1 : 1);
-const packageOf = (line: string): string => line.slice(line.indexOf(" from "));
-
-const CLIENT_IMPORTS = [
-  'import { PanoramaClient } from "panorama-client";',
-  'import { parseServiceUrl } from "panorama-client/service-url";',
-];
-
-const clientOf = (baseUrl: string): string => `const client = new PanoramaClient({
-  baseUrl: parseServiceUrl(${text(baseUrl)})._unsafeUnwrap(),
-  apiKey: process.env.${KEY_VARIABLE} ?? "",
-});
-`;
-
-type Call = (
-  id: string,
-  body: unknown,
-  baseUrl: string,
-) => { readonly imports?: readonly string[]; readonly code: string };
-
-const printed = (name: string, call: string, shown = `${name}.value`): string =>
-  `const ${name} = ${call};\nif (${name}.isErr()) throw new Error(${name}.error.message);\nconsole.log(${shown});`;
-
-/** The method of the typed client for each operation. */
-const CALLS: Readonly<Record<string, Call>> = {
-  createPanorama: (_id, body) => ({
-    imports: ['import { parseCreationRequest } from "panorama-client/creation-request";'],
-    code: `const request = parseCreationRequest(${typescriptValue(body)})._unsafeUnwrap();
-${printed("created", "await client.create(request)")}`,
-  }),
-  listPanoramas: () => ({
-    code: `for await (const task of client.listAll()) {
-  if (task.isErr()) throw new Error(task.error.message);
-  console.log(task.value.id, task.value.status);
-}`,
-  }),
-  readPanorama: (id) => ({ code: printed("task", `await client.read(${id}, { waitSeconds: 30 })`) }),
-  cancelPanorama: (id) => ({ code: printed("task", `await client.cancel(${id})`, "task.value.status") }),
-  deletePanorama: (id) => ({
-    code: `const deleted = await client.delete(${id});
-if (deleted.isErr()) throw new Error(deleted.error.message);`,
-  }),
-  streamPanoramaEvents: (id) => ({
-    code: printed("task", `await client.waitFor(${id}, { seconds: 120 })`, "task.value.status"),
-  }),
-  streamEvents: (_id, _body, baseUrl) => ({
-    imports: ['import { readEventStream } from "panorama-client/read-event-stream";'],
-    code: `const answer = await fetch(${text(`${baseUrl}/events`)}, {
-  headers: { authorization: \`Bearer \${process.env.${KEY_VARIABLE}}\` },
-});
-if (!answer.ok || answer.body === null) throw new Error(\`status \${answer.status}\`);
-for await (const { id, data } of readEventStream(answer.body)) console.log(id, JSON.parse(data));`,
-  }),
-  uploadImages: () => ({
-    imports: ['import { readFile } from "node:fs/promises";'],
-    code: printed("uploaded", `await client.upload([{ bytes: await readFile("${FILE}"), name: "${FILE}" }])`),
-  }),
-  readAbilities: () => ({ code: printed("abilities", "await client.abilities()") }),
-  readCredits: () => ({ code: printed("credits", "await client.creditTotals()") }),
+/** The method of the typed client for each operation. It takes the key from the environment. */
+const CALLS: Readonly<Record<string, (id: string, body: unknown) => string>> = {
+  createPanorama: (_id, body) =>
+    `const created = await client.create(${typescriptValue(body)});\nconsole.log(created);`,
+  listPanoramas: () => "for await (const task of client.list()) console.log(task.id, task.status);",
+  readPanorama: (id) => `console.log(await client.read(${id}, { waitSeconds: 30 }));`,
+  cancelPanorama: (id) => `const { status } = await client.cancel(${id});\nconsole.log(status);`,
+  deletePanorama: (id) => `await client.delete(${id});`,
+  streamPanoramaEvents: (id) => `const task = await client.wait(${id});\nconsole.log(task.status);`,
+  streamEvents: () => "for await (const event of client.events()) console.log(event.id, event.type, event.data);",
+  uploadImages: () => `const { image_urls } = await client.upload("${FILE}");\nconsole.log(image_urls);`,
+  readAbilities: () => "console.log(await client.abilities());",
+  readCredits: () => "console.log(await client.credits());",
 };
 
 /** JSON without the quotes around names that need none. */

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
-import { parseServiceUrl } from "../../../adapters/client/service-url.js";
 import { abilitiesOf } from "../../../adapters/client/told-abilities.js";
 import { ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
 import { FakeService } from "../../support/fake-service.js";
 import { HttpService } from "../../support/http-service.js";
+import { failureOf } from "./client-setup.js";
 
 const TOLD = { images_min: 0, images_max: 1, prompt_characters_max: 1200, resolutions: ["1k", "2k", "4k"] };
 
@@ -18,21 +18,20 @@ describe("PanoramaClient and what a service can make", () => {
   });
   afterEach(() => Promise.all([service.end(), older.stop()]));
 
-  const clientOf = (url: string, apiKey: string) =>
-    new PanoramaClient({ baseUrl: parseServiceUrl(url)._unsafeUnwrap(), apiKey });
+  const clientOf = (baseUrl: string, apiKey: string) => new PanoramaClient({ baseUrl, apiKey });
 
   it("reads it as it is now, and finds it beside the prices", async () => {
     const client = clientOf(service.url, (await service.customer()).key);
-    expect((await client.abilities())._unsafeUnwrap()).toEqual(TOLD);
-    expect((await client.offer())._unsafeUnwrap()?.abilities).toEqual(TOLD);
+    expect(await client.abilities()).toEqual(TOLD);
+    expect((await client.offer())?.abilities).toEqual(TOLD);
     service.provider.abilities = ALL_ABILITIES;
-    expect((await client.abilities())._unsafeUnwrap()).toMatchObject({ images_max: 3 });
+    expect(await client.abilities()).toMatchObject({ images_max: 3 });
   });
 
   it("returns not_found for a service of an older version, and prices without it", async () => {
     const client = clientOf(older.origin, older.apiKey);
-    expect((await client.abilities())._unsafeUnwrapErr()).toMatchObject({ code: "not_found", status: 404 });
-    expect((await client.offer())._unsafeUnwrap()).not.toHaveProperty("abilities");
+    expect(await failureOf(client.abilities())).toMatchObject({ code: "not_found", status: 404 });
+    expect(await client.offer()).not.toHaveProperty("abilities");
   });
 
   it("counts a service that does not tell it as one that makes everything, and none as one that makes more", () => {

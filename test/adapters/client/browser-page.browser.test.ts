@@ -14,10 +14,7 @@ import { builtPage, usePage } from "../../support/page-example.js";
 const fromSources: Plugin = {
   name: "panorama-client from sources",
   setup: ({ onResolve }) => {
-    onResolve({ filter: /^panorama-client/ }, ({ path }) => {
-      const name = path.split("/")[1] ?? "panorama-client";
-      return { path: resolve(name === "creation-request" ? "domain/tasks" : "adapters/client", `${name}.ts`) };
-    });
+    onResolve({ filter: /^panorama-client$/ }, () => ({ path: resolve("adapters/client/panorama-client.ts") }));
   },
 };
 

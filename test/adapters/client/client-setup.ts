@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from "vitest";
-import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
-import { parseServiceUrl } from "../../../adapters/client/service-url.js";
-import { parseCreationRequest } from "../../../domain/tasks/creation-request.js";
+import { type ClientOptions, PanoramaClient } from "../../../adapters/client/panorama-client.js";
+import { PanoramaError } from "../../../adapters/client/panorama-error.js";
+import type { CreationInput } from "../../../adapters/client/resources.js";
 import { FakeService } from "../../support/fake-service.js";
 import { SkippingClock } from "../../support/skipping-clock.js";
 
@@ -11,8 +11,8 @@ export const setUpClient = () => {
   let clock: SkippingClock;
   let client: PanoramaClient;
 
-  const clientWith = (apiKey: string) =>
-    new PanoramaClient({ baseUrl: parseServiceUrl(service.origin)._unsafeUnwrap(), apiKey }, clock, () => 0.5);
+  const clientWith = (apiKey: string, options: ClientOptions = {}) =>
+    new PanoramaClient({ baseUrl: service.origin, apiKey, ...options }, clock, () => 0.5);
 
   const startService = async () => {
     service = await FakeService.start();
@@ -40,8 +40,17 @@ export const setUpClient = () => {
   };
 };
 
-export const aRequest = (prompt = "a quiet harbour") =>
-  parseCreationRequest({ prompt, resolution: "1k" })._unsafeUnwrap();
+export const aRequest = (prompt = "a quiet harbour"): CreationInput => ({ prompt, resolution: "1k" });
+
+/** The error with which a call rejects. */
+export const failureOf = async (call: Promise<unknown>): Promise<PanoramaError> => {
+  const error = await call.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (error instanceof PanoramaError) return error;
+  throw new Error("The call did not reject with a PanoramaError.", { cause: error });
+};
 
 /** What the fake service says about it. */
 export const A_HARBOUR_SHOWN = {

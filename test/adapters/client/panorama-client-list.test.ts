@@ -1,58 +1,62 @@
 import { describe, expect, it } from "vitest";
-import type { PanoramaClient } from "../../../adapters/client/panorama-client.js";
+import type { TaskList } from "../../../adapters/client/panorama-client.js";
 import type { Fault } from "../../support/fake-service.js";
-import { aRequest, setUpClient } from "./client-setup.js";
+import { aRequest, failureOf, setUpClient } from "./client-setup.js";
 
 const on = setUpClient();
 
-describe("PanoramaClient.listAll", () => {
-  const ids = async (tasks: ReturnType<PanoramaClient["listAll"]>) => {
+describe("PanoramaClient.list", () => {
+  const ids = async (tasks: TaskList) => {
     const seen: string[] = [];
-    for await (const task of tasks)
-      seen.push(
-        task.match(
-          ({ id }) => id,
-          ({ code }) => code,
-        ),
-      );
+    for await (const { id } of tasks) seen.push(id);
     return seen;
   };
   const pages = () => on.service.requests("GET", "/panoramas").map(({ path }) => path.replace("/api/v1/panoramas", ""));
 
   it("yields every task, newest first, and reads each page when the loop reaches it", async () => {
     for (let task = 1; task <= 5; task++) await on.client.create(aRequest());
-    expect(await ids(on.client.listAll({ limit: 2 }))).toEqual(["task-5", "task-4", "task-3", "task-2", "task-1"]);
+    expect(await ids(on.client.list({ limit: 2 }))).toEqual(["task-5", "task-4", "task-3", "task-2", "task-1"]);
     expect(pages()).toEqual(["?limit=2", "?limit=2&cursor=2", "?limit=2&cursor=4"]);
   });
 
+  it("is the first page, with its cursor and its answer, for who awaits it", async () => {
+    for (let task = 1; task <= 3; task++) await on.client.create(aRequest());
+    const { next_cursor } = await on.client.list({ limit: 2 });
+    expect(next_cursor).toBe("2");
+    const list = on.client.list({ limit: 2, cursor: next_cursor ?? "" });
+    const { data, requestId } = await list.withResponse();
+    expect([data.data.map(({ id }) => id), data.next_cursor, requestId]).toEqual([["task-1"], null, "req-1"]);
+    expect(await ids(list)).toEqual(["task-1"]);
+    expect(pages()).toEqual(["?limit=2", "?limit=2&cursor=2"]);
+  });
+
   it("reads pages of 100, and one page of an account without tasks", async () => {
-    expect(await ids(on.client.listAll())).toEqual([]);
+    expect(await ids(on.client.list())).toEqual([]);
     expect(pages()).toEqual(["?limit=100"]);
   });
 
   it("sends no further request after the loop has ended", async () => {
     for (let task = 1; task <= 5; task++) await on.client.create(aRequest());
-    for await (const task of on.client.listAll({ limit: 2 })) if (task._unsafeUnwrap().id === "task-4") break;
+    for await (const { id } of on.client.list({ limit: 2 })) if (id === "task-4") break;
     expect(pages()).toEqual(["?limit=2"]);
   });
 
-  it("ends with the error of the client, after its retries", async () => {
+  it("rejects with the error of the client, after its retries", async () => {
     for (let task = 1; task <= 3; task++) await on.client.create(aRequest());
-    const tasks = on.client.listAll({ limit: 2 });
-    expect([(await tasks.next()).value?.isOk(), (await tasks.next()).value?.isOk()]).toEqual([true, true]);
+    const tasks = on.client.list({ limit: 2 })[Symbol.asyncIterator]();
+    expect([(await tasks.next()).value?.id, (await tasks.next()).value?.id]).toEqual(["task-3", "task-2"]);
     const failure: Fault = {
       kind: "answer",
       status: 500,
       body: '{"error":{"code":"internal_error","message":"oops"}}',
     };
     on.service.failNext("GET", "/panoramas", ...Array<Fault>(6).fill(failure));
-    expect((await tasks.next()).value?._unsafeUnwrapErr()).toMatchObject({ code: "internal_error", message: "oops" });
-    expect(await tasks.next()).toEqual({ done: true, value: undefined });
+    expect(await failureOf(tasks.next())).toMatchObject({ code: "internal_error", message: "oops" });
     expect(pages()).toEqual(["?limit=2", ...Array(6).fill("?limit=2&cursor=2")]);
   });
 
-  it("ends when the caller aborts it", async () => {
+  it("rejects when the caller aborts it", async () => {
     await on.client.create(aRequest());
-    expect(await ids(on.client.listAll({ signal: AbortSignal.abort() }))).toEqual(["aborted"]);
+    expect((await failureOf(ids(on.client.list({ signal: AbortSignal.abort() })))).code).toBe("aborted");
   });
 });

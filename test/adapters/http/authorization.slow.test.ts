@@ -7,7 +7,6 @@ import { ok } from "neverthrow";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { offerOf } from "../../../adapters/client/offer.js";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
-import { parseServiceUrl } from "../../../adapters/client/service-url.js";
 import {
   aCreationRequest,
   aFailedTask,
@@ -468,11 +467,7 @@ describe("objects of another account", () => {
     const log = () => {};
     const server = panoramaMcpServer({
       offer: offerOf(PANORAMA_POLICY),
-      client: new PanoramaClient(
-        { baseUrl: parseServiceUrl(service.url)._unsafeUnwrap(), apiKey: ann.key },
-        clock,
-        () => 0.5,
-      ),
+      client: new PanoramaClient({ baseUrl: service.url, apiKey: ann.key }, clock, () => 0.5),
       site: service.url,
       folders: new AllowedFolders(""),
       unconfirmed: new UnconfirmedCreations({

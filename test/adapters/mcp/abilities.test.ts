@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
-import { parseServiceUrl } from "../../../adapters/client/service-url.js";
 import { type Abilities, ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
 import { type Customer, HttpService } from "../../support/http-service.js";
 import { base64, pngBytes } from "../../support/image-bytes.js";
@@ -22,13 +21,12 @@ describe("the MCP tools of a service", () => {
   });
   afterEach(() => service.end());
 
-  const client = () =>
-    new PanoramaClient({ baseUrl: parseServiceUrl(service.url)._unsafeUnwrap(), apiKey: customer.key });
+  const client = () => new PanoramaClient({ baseUrl: service.url, apiKey: customer.key });
 
   /** A session whose server has read what the service says about itself, as at a start. */
   const started = async (abilities: Abilities) => {
     service.provider.abilities = abilities;
-    const offer = (await client().offer())._unsafeUnwrap();
+    const offer = await client().offer();
     return on.sessionWith(on.service.apiKey, offer, client());
   };
 

@@ -5,7 +5,6 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { afterEach, beforeEach } from "vitest";
 import { offerOf } from "../../../adapters/client/offer.js";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
-import { parseServiceUrl } from "../../../adapters/client/service-url.js";
 import { AllowedFolders } from "../../../adapters/mcp/allowed-folders.js";
 import { panoramaMcpServer } from "../../../adapters/mcp/panorama-mcp-server.js";
 import { UnconfirmedCreations } from "../../../adapters/mcp/unconfirmed-creations.js";
@@ -25,7 +24,7 @@ export const setUpMcp = () => {
   const sessionWith = async (
     apiKey: string,
     offer = offerOf(PANORAMA_POLICY),
-    client = new PanoramaClient({ baseUrl: parseServiceUrl(service.origin)._unsafeUnwrap(), apiKey }, clock, () => 0.5),
+    client = new PanoramaClient({ baseUrl: service.origin, apiKey }, clock, () => 0.5),
   ) => {
     let keys = 0;
     const server = panoramaMcpServer({

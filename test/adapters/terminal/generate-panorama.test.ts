@@ -1,10 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { PanoramaTask } from "../../../adapters/client/answers.js";
 import { offerOf } from "../../../adapters/client/offer.js";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
-import { parseServiceUrl } from "../../../adapters/client/service-url.js";
+import type { PanoramaTask } from "../../../adapters/client/resources.js";
 import { type GenerateOptions, generatePanorama, stateOf } from "../../../adapters/terminal/generate-panorama.js";
 import { silentProgress } from "../../../adapters/terminal/progress-display.js";
 import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
@@ -24,7 +23,7 @@ const generate = (
   generatePanorama(
     {
       client: new PanoramaClient(
-        { baseUrl: parseServiceUrl(service.origin)._unsafeUnwrap(), apiKey: service.apiKey },
+        { baseUrl: service.origin, apiKey: service.apiKey },
         new SkippingClock(() => service.hanging()),
         () => 0.5,
       ),

@@ -1,17 +1,12 @@
-// A script with the typed client: creates a panorama, waits for it, and prints its URL.
-import { PanoramaClient } from "panorama-client";
-import { parseCreationRequest } from "panorama-client/creation-request";
-import { parseServiceUrl } from "panorama-client/service-url";
+// A script with the typed client: creates a panorama, waits for it, and prints its URL. Its key and the service are in
+// PANORAMA_API_KEY and PANORAMA_BASE_URL.
+import { PanoramaClient, TaskFailedError } from "panorama-client";
 
-const { PANORAMA_BASE_URL = "http://localhost:8080", PANORAMA_API_KEY = "" } = process.env;
-const baseUrl = parseServiceUrl(PANORAMA_BASE_URL);
-if (baseUrl.isErr()) throw new Error(`${PANORAMA_BASE_URL} is not a URL of a service`);
-const request = parseCreationRequest({ prompt: "a quiet lake at sunset", resolution: "1k" });
-if (request.isErr()) throw new Error(JSON.stringify(request.error));
-
-const client = new PanoramaClient({ baseUrl: baseUrl.value, apiKey: PANORAMA_API_KEY });
-const created = await client.create(request.value, { maxCredits: 10 });
-if (created.isErr()) throw new Error(created.error.message);
-const done = await client.waitUntilDone(created.value.id, { seconds: 60 });
-if (done.isErr()) throw new Error(done.error.message);
-console.log(done.value.status === "succeeded" ? done.value.output?.image_url : done.value.status);
+const client = new PanoramaClient();
+try {
+  const { output } = await client.run({ prompt: "a quiet lake at sunset", resolution: "1k", max_credits: 10 });
+  console.log(output.image_url);
+} catch (error) {
+  if (!(error instanceof TaskFailedError)) throw error; // a PanoramaError says why in `code`
+  console.error(error.message, error.reason);
+}

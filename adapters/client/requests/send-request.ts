@@ -1,18 +1,19 @@
 import { err, ok, type Result } from "neverthrow";
-import type { z } from "zod";
-import type { Clock } from "../../application/ports/clock.js";
-import { errorBodySchema } from "./answers.js";
-import { type ClientError, type ClientErrorCode, SERVICE_ERROR_CODES } from "./client-error.js";
+import type { Clock } from "../../../application/ports/clock.js";
+import type { Answer } from "../call.js";
+import { type ClientError, type ClientErrorCode, SERVICE_ERROR_CODES } from "../client-error.js";
+import type { ServiceUrl } from "../service-url.js";
+import { errorIn, parseJson } from "./check-answer.js";
 import { readAtMost } from "./read-at-most.js";
-import type { ServiceUrl } from "./service-url.js";
 
-export type ApiRequest<T> = {
+export type ApiRequest = {
   readonly method: "GET" | "POST" | "DELETE";
   /** Below the base URL. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | FormData;
-  readonly answer: z.ZodType<T>;
+  /** Whether the parsed body is what the caller relies on. Without it, the answer is a stream of events. */
+  readonly isAnswer?: (value: unknown) => boolean;
   readonly signal: AbortSignal | undefined;
 };
 
@@ -22,30 +23,42 @@ export type AttemptError = ClientError & { readonly nothingListens?: true };
 /** Far more than any answer of the service has: a page of 100 tasks with the longest prompts. */
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
 
-type Service = { readonly baseUrl: ServiceUrl; readonly apiKey: string; readonly clock: Clock };
+/** Where requests go, and how. */
+export type Service = {
+  readonly baseUrl: ServiceUrl;
+  readonly apiKey: string;
+  /** With every request. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly clock: Clock;
+};
 
 /** Sends one request, once. The error never contains the API key. */
-export const sendRequest = async <T>(
+export const sendRequest = async (
   service: Service,
-  request: ApiRequest<T>,
+  request: ApiRequest,
   timeoutMilliseconds: number,
-): Promise<Result<T, AttemptError>> => {
+): Promise<Result<Answer<unknown>, AttemptError>> => {
   const { baseUrl, apiKey, clock } = service;
   if (!/^[\x21-\x7e]+$/.test(apiKey)) return err(unusableKey);
-  const { method, path, headers, body, signal } = request;
+  const { method, path, headers, body, signal, isAnswer } = request;
   const timeout = new AbortController();
   const finished = new AbortController();
-  void clock.sleep(timeoutMilliseconds, finished.signal).then(() => timeout.abort());
-  const answer = async (): Promise<Result<T, AttemptError>> => {
+  void clock.sleep(timeoutMilliseconds, finished.signal).then(() => finished.signal.aborted || timeout.abort());
+  const answer = async (): Promise<Result<Answer<unknown>, AttemptError>> => {
     try {
-      const response = await fetch(`${baseUrl}${path}`, {
+      const response = await service.fetch(`${baseUrl}${path}`, {
         method,
-        headers: { ...headers, authorization: `Bearer ${apiKey}`, accept: "application/json" },
+        headers: sentHeaders(service, {
+          ...headers,
+          accept: isAnswer === undefined ? "text/event-stream" : "application/json",
+        }),
         // Following a redirect could send the key to another host, and would turn a POST into a GET.
         redirect: "manual",
         signal: signal ? AbortSignal.any([timeout.signal, signal]) : timeout.signal,
         ...(body === undefined ? {} : { body }),
       });
+      if (isAnswer === undefined && isStream(response)) return ok({ value: undefined, response });
       const bytes = await readAtMost(response, ANSWER_BYTES_MAX);
       return parseAnswer(service, request, response, bytes === undefined ? "" : new TextDecoder().decode(bytes));
     } catch (error) {
@@ -58,27 +71,37 @@ export const sendRequest = async <T>(
   return (await answer()).mapErr((error) => ({ ...error, message: error.message.replaceAll(apiKey, "[api key]") }));
 };
 
-const parseAnswer = <T>(
-  { baseUrl, clock }: Service,
-  { method, answer }: ApiRequest<T>,
-  { ok: succeeded, status, headers }: Response,
-  body: string,
-): Result<T, ClientError> => {
-  const value = parseJson(body);
-  const parsed = answer.safeParse(value);
-  if (succeeded && parsed.success) return ok(parsed.data);
+/** Those of the request win over those of the service. */
+const sentHeaders = (service: Service, headers: Readonly<Record<string, string>>): Headers => {
+  const sent = new Headers(service.headers);
+  for (const [name, value] of Object.entries(headers)) sent.set(name, value);
+  sent.set("authorization", `Bearer ${service.apiKey}`);
+  return sent;
+};
 
-  const refusal = errorBodySchema.safeParse(value);
-  const code = SERVICE_ERROR_CODES.find((known) => refusal.success && known === refusal.data.error.code);
+/** 204: there is nothing more to stream. */
+const isStream = ({ status, headers }: Response): boolean =>
+  status === 204 || (status === 200 && headers.get("content-type")?.startsWith("text/event-stream") === true);
+
+const parseAnswer = (
+  { baseUrl, clock }: Service,
+  { method, isAnswer }: ApiRequest,
+  response: Response,
+  body: string,
+): Result<Answer<unknown>, ClientError> => {
+  const { ok: succeeded, status, headers } = response;
+  const value = parseJson(body);
+  if (succeeded && isAnswer?.(value) === true) return ok({ value, response });
+
+  const refusal = succeeded ? undefined : errorIn(value);
+  const code = SERVICE_ERROR_CODES.find((known) => known === refusal?.code);
   const redirected = status >= 300 && status < 400 ? ` It redirects to ${headers.get("location")}.` : "";
   const contentType = headers.get("content-type") ?? "no content type";
+  const unexpected = `${baseUrl} answered ${status} with ${contentType}, which is not an answer of the panorama service.${redirected}`;
   return err({
-    code: !succeeded && code !== undefined ? code : "unexpected_answer",
-    message:
-      !succeeded && code !== undefined && refusal.success
-        ? refusal.data.error.message
-        : `${baseUrl} answered ${status} with ${contentType}, which is not an answer of the panorama service.${redirected}`,
-    param: !succeeded && code !== undefined && refusal.success ? refusal.data.error.param : undefined,
+    code: code ?? "unexpected_answer",
+    message: refusal?.message ?? unexpected,
+    param: refusal?.param,
     status,
     requestId: headers.get("x-request-id") ?? undefined,
     retryAfterSeconds: retryAfterSeconds(headers.get("retry-after"), clock.now()),
@@ -112,7 +135,7 @@ const nothingReceived = { param: undefined, status: undefined, requestId: undefi
 const unusableKey: ClientError = {
   ...nothingReceived,
   code: "invalid_api_key" satisfies ClientErrorCode,
-  message: "The API key is missing, or contains characters that no API key has.",
+  message: "The API key is missing, or contains characters that no API key has. Pass apiKey, or set PANORAMA_API_KEY.",
   mayHaveBeenAccepted: false,
 };
 
@@ -122,14 +145,6 @@ const retryAfterSeconds = (header: string | null, now: Date): number | undefined
   if (/^\d+$/.test(header)) return Number(header);
   const date = Date.parse(header);
   return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now.getTime()) / 1000));
-};
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 };
 
 /** `fetch` only reports "fetch failed"; its cause says what happened. */

@@ -1,4 +1,4 @@
-import type { ClientError } from "./client-error.js";
+import type { ClientError } from "../client-error.js";
 
 const FIRST_DELAY_MILLISECONDS = 500;
 const DELAY_MILLISECONDS_MAX = 8_000;

@@ -1,8 +1,8 @@
 import { err, type Result } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { callWithRetries } from "../../../adapters/client/call-with-retries.js";
-import type { AttemptError } from "../../../adapters/client/send-request.js";
-import { SkippingClock } from "../../support/skipping-clock.js";
+import { callWithRetries } from "../../../../adapters/client/requests/call-with-retries.js";
+import type { AttemptError } from "../../../../adapters/client/requests/send-request.js";
+import { SkippingClock } from "../../../support/skipping-clock.js";
 
 const failure = (differences: Partial<AttemptError>): AttemptError => ({
   code: "network_error",
@@ -23,7 +23,12 @@ describe("callWithRetries", () => {
     const clock = new SkippingClock(() => new Promise(() => {}), Number.POSITIVE_INFINITY);
     const last = failures.at(-1) as AttemptError;
     const attempt = async (): Promise<Result<never, AttemptError>> => err(failures.shift() ?? last);
-    const limits = { attemptTimeoutSeconds: 12, timeoutSeconds: 40, signal: undefined };
+    const limits = {
+      attemptTimeoutMilliseconds: 12_000,
+      timeoutMilliseconds: 40_000,
+      retriesMax: 5,
+      signal: undefined,
+    };
     const error = (await callWithRetries(attempt, limits, clock, () => 1))._unsafeUnwrapErr();
     return { error, pauses: clock.pauses };
   };

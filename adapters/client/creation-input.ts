@@ -1,0 +1,18 @@
+import type { CreationRequest } from "../../domain/tasks/creation-request.js";
+import type { CreationInput } from "./resources.js";
+
+/** A parsed creation with the names of the REST interface. What was not given is left out. */
+export const creationInput = (request: CreationRequest, maxCredits?: number): CreationInput => {
+  const { resolution, prompt, imageUrls, visibility, seed, metadata, webhookUrl } = request;
+  const input = {
+    resolution,
+    visibility,
+    prompt,
+    image_urls: imageUrls.length === 0 ? undefined : imageUrls,
+    max_credits: maxCredits,
+    seed,
+    metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
+    webhook_url: webhookUrl,
+  };
+  return input as CreationInput; // the parser has seen to it that there is a prompt, or an image
+};

@@ -1,0 +1,119 @@
+import type { ClientError, ClientErrorCode } from "./client-error.js";
+import type { FailedTask, FailureReason } from "./resources.js";
+
+/** The codes of failed calls, and `generation_failed`: the task of `PanoramaClient.run` has failed. */
+export type PanoramaErrorCode = ClientErrorCode | "generation_failed";
+
+/** Which creation or task a failed call was about. */
+export type FailedCall = {
+  readonly idempotencyKey?: string | undefined;
+  readonly taskId?: string | undefined;
+};
+
+/**
+ * Why a call of `PanoramaClient` failed. Decide by `code` or by the class; `message` is for people. No member contains
+ * the API key, so an error can be logged as it is.
+ */
+export class PanoramaError extends Error {
+  readonly code: PanoramaErrorCode;
+  /** The HTTP status; `undefined` if there was no answer, or nothing was sent. */
+  readonly status: number | undefined;
+  /** The parameter at fault as the service names it, such as `image_urls[1]`. */
+  readonly param: string | undefined;
+  /** The `x-request-id` of the answer: quote it to the operator of the service. */
+  readonly requestId: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  /** The service may have accepted the request: a creation may have been charged. */
+  readonly mayHaveBeenAccepted: boolean;
+  /** Of a creation: repeat it with this key within 24 hours, and it is charged only once. */
+  readonly idempotencyKey: string | undefined;
+  /** The task, if the call was about one. */
+  readonly taskId: string | undefined;
+
+  constructor(failure: Omit<ClientError, "code"> & { readonly code: PanoramaErrorCode }, call: FailedCall = {}) {
+    super(failure.message);
+    // Not enumerable, as that of other errors: it is shown once. Bundlers shorten the names of classes.
+    Object.defineProperty(this, "name", { value: NAMES[failure.code] });
+    this.code = failure.code;
+    this.status = failure.status;
+    this.param = failure.param;
+    this.requestId = failure.requestId;
+    this.retryAfterSeconds = failure.retryAfterSeconds;
+    this.mayHaveBeenAccepted = failure.mayHaveBeenAccepted;
+    this.idempotencyKey = call.idempotencyKey;
+    this.taskId = call.taskId;
+  }
+}
+
+/** `invalid_request`: correct the request; `param` says what. */
+export class InvalidRequestError extends PanoramaError {}
+/** `invalid_api_key`: it is missing, wrong, expired, or has not the scope. */
+export class AuthenticationError extends PanoramaError {}
+/** `insufficient_credits`: of the account, or of the key's budget. */
+export class InsufficientCreditsError extends PanoramaError {}
+/** `not_found`: the account has no such task. */
+export class NotFoundError extends PanoramaError {}
+/** `rate_limited` or `too_many_active_tasks`: wait for `retryAfterSeconds`, or until a task ends. */
+export class RateLimitError extends PanoramaError {}
+/** `upstream_error`, `internal_error`, or `unexpected_answer`, which is not from the service. */
+export class ServiceError extends PanoramaError {}
+/** `network_error` or `timeout`: no answer. A creation may have been accepted: see `idempotencyKey`. */
+export class ConnectionError extends PanoramaError {}
+/** `aborted`: by the caller's signal. */
+export class AbortedError extends PanoramaError {}
+
+/** `generation_failed`: the task of `PanoramaClient.run` has failed, and its credits are refunded. */
+export class TaskFailedError extends PanoramaError {
+  readonly task: FailedTask;
+  /** Why, for programs. `undefined` from an older service. */
+  readonly reason: FailureReason | undefined;
+
+  constructor(task: FailedTask, call: FailedCall) {
+    const { message, reason, param } = task.error;
+    super({ ...NO_ANSWER, code: "generation_failed", message, param }, { ...call, taskId: task.id });
+    this.task = task;
+    this.reason = reason;
+  }
+}
+
+const NO_ANSWER = {
+  status: undefined,
+  requestId: undefined,
+  retryAfterSeconds: undefined,
+  mayHaveBeenAccepted: false,
+};
+
+const CLASSES: Readonly<Record<ClientErrorCode, typeof PanoramaError>> = {
+  invalid_request: InvalidRequestError,
+  invalid_api_key: AuthenticationError,
+  insufficient_credits: InsufficientCreditsError,
+  not_found: NotFoundError,
+  rate_limited: RateLimitError,
+  too_many_active_tasks: RateLimitError,
+  upstream_error: ServiceError,
+  internal_error: ServiceError,
+  unexpected_answer: ServiceError,
+  timeout: ConnectionError,
+  network_error: ConnectionError,
+  aborted: AbortedError,
+};
+
+const NAMES: Readonly<Record<PanoramaErrorCode, string>> = {
+  invalid_request: "InvalidRequestError",
+  invalid_api_key: "AuthenticationError",
+  insufficient_credits: "InsufficientCreditsError",
+  not_found: "NotFoundError",
+  rate_limited: "RateLimitError",
+  too_many_active_tasks: "RateLimitError",
+  upstream_error: "ServiceError",
+  internal_error: "ServiceError",
+  unexpected_answer: "ServiceError",
+  timeout: "ConnectionError",
+  network_error: "ConnectionError",
+  aborted: "AbortedError",
+  generation_failed: "TaskFailedError",
+};
+
+/** The error of a failed call, of the class for its code. */
+export const panoramaError = (failure: ClientError, call?: FailedCall): PanoramaError =>
+  new CLASSES[failure.code](failure, call);

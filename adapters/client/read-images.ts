@@ -1,0 +1,55 @@
+/** `type` is the declared type. It must match the signature in the first bytes, if it is given. */
+export type ReferenceImage = { readonly bytes: Uint8Array; readonly name?: string; readonly type?: string };
+
+/** An image to upload: a `File` or `Blob`, bytes, a stream of them, or the path of a file. A browser has no paths. */
+export type ImageSource =
+  | Blob
+  | ReferenceImage
+  | Uint8Array
+  | ArrayBuffer
+  | ReadableStream<Uint8Array>
+  | AsyncIterable<Uint8Array>
+  | string
+  | URL;
+
+/** Reads an image as a whole: a request that is repeated sends its bytes again. Rejects if it cannot be read. */
+export const readImage = async (source: ImageSource): Promise<ReferenceImage> => {
+  if (typeof source === "string" || source instanceof URL) return readFile(source);
+  if (source instanceof Uint8Array) return { bytes: source };
+  if (source instanceof ArrayBuffer) return { bytes: new Uint8Array(source) };
+  if (source instanceof Blob) {
+    const { name, type } = source as Blob & { readonly name?: string };
+    return { bytes: new Uint8Array(await source.arrayBuffer()), ...(name && { name }), ...(type && { type }) };
+  }
+  if ("getReader" in source) return readStream(source);
+  // Streams have a method of this name in some runtimes: they come first.
+  return "bytes" in source ? source : readStream(asStream(source));
+};
+
+const readStream = async (stream: ReadableStream<Uint8Array>): Promise<ReferenceImage> => ({
+  bytes: new Uint8Array(await new Response(stream).arrayBuffer()),
+});
+
+const asStream = (chunks: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> => {
+  const iterator = chunks[Symbol.asyncIterator]();
+  return new ReadableStream({
+    pull: async (controller) => {
+      const { done, value } = await iterator.next();
+      if (done === true) controller.close();
+      else controller.enqueue(value);
+    },
+  });
+};
+
+type FileSystem = {
+  readonly promises: { readonly readFile: (path: string | URL) => Promise<Uint8Array> };
+};
+
+/** Without an import: bundlers for browsers would look for the module. */
+const readFile = async (path: string | URL): Promise<ReferenceImage> => {
+  const runtime = globalThis as { process?: { getBuiltinModule?: (name: string) => FileSystem | undefined } };
+  const files = runtime.process?.getBuiltinModule?.("node:fs");
+  if (files === undefined) throw new TypeError("The path of a file can be uploaded in Node.js, Deno and Bun only.");
+  const name = decodeURIComponent(String(path).split(/[\\/]/).at(-1) ?? "");
+  return { bytes: await files.promises.readFile(path), name };
+};

@@ -1,0 +1,64 @@
+/** What the client relies on in an answer. Other members are not checked: newer services have more. */
+type Check = (value: unknown) => boolean;
+
+type Members = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Members => typeof value === "object" && value !== null;
+const isTextIn = (value: unknown): boolean => typeof value === "string" && value !== "";
+
+const hasStatus = ({ id, status }: Members): boolean =>
+  isTextIn(id) && ["processing", "succeeded", "failed"].includes(String(status));
+
+/** The answer to a creation. */
+export const isCreated: Check = (value) => isObject(value) && hasStatus(value);
+
+/** A task. */
+export const isTask: Check = (value) =>
+  isObject(value) && hasStatus(value) && (value.status !== "failed" || isObject(value.error));
+
+/** A page of the list. */
+export const isPage: Check = (value) => isObject(value) && Array.isArray(value.data) && value.data.every(isTask);
+
+/** The answer to an upload. */
+export const isUploaded: Check = (value) => isObject(value) && Array.isArray(value.image_urls);
+
+/** The balance of an account. */
+export const isTotals: Check = (value) => isObject(value) && Number.isInteger(value.remaining_credits);
+
+/** What the service can make. */
+export const isAbilities: Check = (value) => isObject(value) && Number.isInteger(value.images_max);
+
+/** The OpenAPI description, with or without prices and limits. */
+export const isDescription: Check = (value) => {
+  if (!isObject(value)) return false;
+  const offer = value["x-panorama"];
+  return offer === undefined || (isObject(offer) && isObject(offer.prices) && isObject(offer.uploads));
+};
+
+/** An answer without a body. */
+export const isEmpty: Check = (value) => value === undefined;
+
+/** An event: of a known type with what that type has, or of a later type. */
+export const isEvent: Check = (value) =>
+  isObject(value) &&
+  isTextIn(value.type) &&
+  (/^panorama\.(succeeded|failed|saved)$/.test(String(value.type)) ? isTask(value.data) : true);
+
+/** The parsed JSON; `undefined` for other text. */
+export const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** The body of every answer that is not 2xx. */
+export const errorIn = (
+  value: unknown,
+): { readonly code: string; readonly message: string; readonly param?: string } | undefined => {
+  const error = isObject(value) ? value.error : undefined;
+  if (!isObject(error) || typeof error.code !== "string" || typeof error.message !== "string") return undefined;
+  const { code, message, param } = error;
+  return { code, message, ...(typeof param === "string" && { param }) };
+};

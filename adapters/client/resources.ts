@@ -1,0 +1,137 @@
+import type { Resolution } from "../../domain/images/resolution.js";
+import type { StorageStatus } from "../../domain/images/storage-status.js";
+import type { ToldReason } from "../../domain/tasks/told-reason.js";
+import type { Visibility } from "../../domain/tasks/visibility.js";
+
+/**
+ * What to create, with the names of the REST interface. A prompt, reference images, or both are needed; the service
+ * says what it can make in `PanoramaClient.abilities`.
+ */
+export type CreationInput = CreationOptions &
+  (
+    | { readonly prompt: string; readonly image_urls?: readonly string[] | undefined }
+    | { readonly prompt?: string | undefined; readonly image_urls: readonly string[] }
+  );
+
+type CreationOptions = {
+  /** `1k`: 1024 × 512 pixels; `2k`: 2048 × 1024; `4k`: 3840 × 1920. */
+  readonly resolution: Resolution;
+  /** Default: `private`. */
+  readonly visibility?: Visibility | undefined;
+  /** 0 to 2147483647. Repeats a picture where the provider takes it. */
+  readonly seed?: number | undefined;
+  /** Your own data: up to 16 pairs. The list can be filtered by it. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** The most that it may cost, in credits. If it costs more, nothing is created. */
+  readonly max_credits?: number | undefined;
+  /** An https URL that receives the events of this task. */
+  readonly webhook_url?: string | undefined;
+};
+
+/** The picture of a task that has succeeded. */
+export type PanoramaOutput = {
+  /** The equirectangular image. Permanent once `storage_status` is `saved` or `saved-no-thumb`. */
+  readonly image_url: string;
+  readonly slug: string;
+  /** The interactive viewer. That of a private panorama opens for its owner only. */
+  readonly viewer_url: string;
+  readonly storage_status: StorageStatus;
+  /** Pixels of the generated image before it was resized. Absent for older tasks. */
+  readonly native_width?: number;
+  readonly native_height?: number;
+  readonly thumbnail_url?: string;
+};
+
+/** Why a task has failed. A later version of the service may add reasons: treat them as `provider_failed`. */
+export type FailureReason = ToldReason | (string & {});
+
+/** The error of a task that has failed. Its credits are refunded. */
+export type TaskError = {
+  readonly code: "generation_failed";
+  /** For people: why, and what to do next. */
+  readonly message: string;
+  /** For programs. Older services tell none. */
+  readonly reason?: FailureReason;
+  /** The field of the creation at fault, such as `image_urls[1]`. */
+  readonly param?: string;
+};
+
+/** What every task has. Older services tell only `id` and `credits_charged`. Times are RFC 3339, in UTC. */
+type TaskCore = {
+  readonly id: string;
+  /** Refunded if the task fails. */
+  readonly credits_charged: number;
+  readonly created_at?: string;
+  readonly resolution?: Resolution;
+  readonly visibility?: Visibility;
+  readonly prompt?: string;
+  readonly image_urls?: readonly string[];
+  readonly seed?: number;
+  readonly metadata?: Readonly<Record<string, string>>;
+};
+
+/** A task that is queued or being generated. */
+export type ProcessingTask = TaskCore & {
+  readonly status: "processing";
+  /** How many tasks start before this one, while it waits in the queue. */
+  readonly queue_position?: number;
+  /** Roughly how many seconds it still takes, if that is known. */
+  readonly estimated_seconds?: number;
+};
+
+/** A task with a picture. `output` may be missing for a moment after the end. */
+export type SucceededTask = TaskCore & {
+  readonly status: "succeeded";
+  readonly finished_at?: string;
+  readonly output?: PanoramaOutput;
+};
+
+/** A task without a picture. Its credits are refunded. */
+export type FailedTask = TaskCore & {
+  readonly status: "failed";
+  readonly finished_at?: string;
+  readonly error: TaskError;
+};
+
+/** A task, by its `status`. */
+export type PanoramaTask = ProcessingTask | SucceededTask | FailedTask;
+
+/** The answer to a creation: `processing`, or how it has ended if the creation was repeated. */
+export type CreatedTask = TaskCore & { readonly status: PanoramaTask["status"] };
+
+/** The task of `PanoramaClient.run`, with its picture. */
+export type FinishedPanorama = SucceededTask & { readonly output: PanoramaOutput };
+
+/** Narrows the list: a task must match every member. */
+export type ListFilter = {
+  readonly status?: PanoramaTask["status"] | undefined;
+  readonly visibility?: Visibility | undefined;
+  /** Created later than this, not at it; a text is RFC 3339. */
+  readonly created_after?: Date | string | undefined;
+  /** Created earlier than this, not at it. */
+  readonly created_before?: Date | string | undefined;
+  /** The task has at least these pairs. */
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+};
+
+/** A page of the list, newest first. `next_cursor` is `null` on the last one. */
+export type TaskPage = { readonly data: readonly PanoramaTask[]; readonly next_cursor: string | null };
+
+/** The public URLs in the order of the images, and until when they are kept if no creation uses them (RFC 3339). */
+export type UploadedImages = { readonly image_urls: readonly string[]; readonly expires_at?: string };
+
+/** What an account has, has reserved for tasks in processing, and has spent, in credits. */
+export type CreditTotals = {
+  readonly remaining_credits: number;
+  readonly reserved_credits?: number;
+  readonly spent_credits?: number;
+};
+
+/**
+ * What has happened, by its `type`, from a stream or a webhook. `id` is the same each time that an event is sent:
+ * ignore those that you have handled. A later version of the service may add types: ignore those that you do not know.
+ */
+export type PanoramaEvent = { readonly id: string; readonly timestamp: string } & (
+  | { readonly type: "panorama.succeeded" | "panorama.failed" | "panorama.saved"; readonly data: PanoramaTask }
+  | { readonly type: "credits.low"; readonly data: Pick<CreditTotals, "remaining_credits"> }
+);

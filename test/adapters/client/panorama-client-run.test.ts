@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { TaskFailedError } from "../../../adapters/client/panorama-error.js";
+import type { Fault } from "../../support/fake-service.js";
+import { aRequest, failureOf, setUpClient } from "./client-setup.js";
+
+const on = setUpClient();
+
+describe("PanoramaClient.run", () => {
+  it("creates a panorama, waits, and returns it with its picture", async () => {
+    const { id, status, output } = await on.client.run(aRequest());
+    expect([id, status, output.storage_status]).toEqual(["task-1", "succeeded", "saved"]);
+    expect(on.service.tasks).toHaveLength(1);
+  });
+
+  it("rejects with the task and its reason if the generation fails", async () => {
+    const task = {
+      id: "task-1",
+      status: "failed",
+      credits_charged: 4,
+      error: { code: "generation_failed", message: "Refunded.", reason: "of_a_newer_service", param: "prompt" },
+    };
+    on.service.failNext("GET", "/panoramas/task-1/events", { kind: "answer", status: 404, body: "" });
+    on.service.failNext("GET", "/panoramas/task-1", { kind: "answer", status: 200, body: JSON.stringify(task) });
+    const error = await failureOf(on.client.run(aRequest(), { idempotencyKey: "order-17" }));
+    expect(error).toBeInstanceOf(TaskFailedError);
+    expect(error).toMatchObject({
+      name: "TaskFailedError",
+      code: "generation_failed",
+      message: "Refunded.",
+      reason: "of_a_newer_service",
+      param: "prompt",
+      taskId: "task-1",
+      idempotencyKey: "order-17",
+      task,
+    });
+  });
+
+  it("continues a creation whose answer was lost, with the key of the error, and is charged once", async () => {
+    on.service.failNext("POST", "/panoramas", ...Array<Fault>(3).fill({ kind: "accept-and-drop" }));
+    const lost = await failureOf(on.client.run(aRequest(), { maxRetries: 2 }));
+    expect(lost).toMatchObject({ name: "ConnectionError", mayHaveBeenAccepted: true, taskId: undefined });
+    const { id } = await on.client.run(aRequest(), { idempotencyKey: lost.idempotencyKey });
+    expect([id, on.service.tasks.length, on.service.remainingCredits]).toEqual(["task-1", 1, 96]);
+  });
+
+  it("says at the timeout which task goes on", async () => {
+    on.service.readsWhileProcessing = 1000;
+    const error = await failureOf(on.client.run(aRequest(), { timeout: 20_000, onProgress: () => {} }));
+    expect(error).toMatchObject({
+      name: "ConnectionError",
+      code: "timeout",
+      taskId: "task-1",
+      message: "The panorama task-1 is not finished after 20 s. It goes on: wait for it again.",
+    });
+    expect(error.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
