@@ -10,7 +10,7 @@ import type { Database, Sql, SynchronousReads } from "../sql/database.js";
 import { isBusy } from "../sql/is-busy.js";
 import { fullOr } from "./full-or.js";
 import { requireRoom } from "./require-room.js";
-import { openSqliteFile, SqliteConnection } from "./sqlite-connection.js";
+import { SqliteConnection } from "./sqlite-connection.js";
 
 /** A database on the connection of an embedder. */
 export const databaseOnConnection = ({ sqlite, prefix }: SqliteInstallation): SqliteDatabase =>
@@ -21,6 +21,9 @@ export const recordedSteps = (connection: SqliteConnection): readonly Row[] => {
   const table = connection.all("select name from sqlite_master where name = ?", [connection.nameOf(MIGRATION_TABLE)]);
   return table.length === 0 ? [] : connection.all(`select name from ${MIGRATION_TABLE}`, []);
 };
+
+/** A file that this process opens itself. A connection has a cache of 32 MiB, unless `cacheKibibytes` says otherwise. */
+export type SqliteFile = { readonly path: string; open(cacheKibibytes?: number): SqliteConnection };
 
 /** How long a write waits for another process that writes to the same file. */
 const BUSY_MILLISECONDS = 10_000;
@@ -58,7 +61,7 @@ type Outcome = { readonly result: Result<unknown, unknown> } | { readonly thrown
 export class SqliteDatabase implements Database, SynchronousReads {
   readonly dialect = "sqlite";
   /** `undefined` on the connection of an embedder. */
-  private readonly file: string | undefined;
+  private readonly file: SqliteFile | undefined;
   private readonly reader: SqliteConnection;
   private readonly writer: SqliteConnection;
   private readonly queue: Queued[] = [];
@@ -67,16 +70,16 @@ export class SqliteDatabase implements Database, SynchronousReads {
   private groupMilliseconds: readonly number[] = [0, 0, 0, 0];
 
   /** A file of the service, or the connection of an embedder. */
-  constructor(at: string | SqliteConnection) {
-    if (typeof at !== "string") {
+  constructor(at: SqliteFile | SqliteConnection) {
+    if (at instanceof SqliteConnection) {
       this.writer = at;
       this.reader = at;
       return;
     }
     this.file = at;
-    this.writer = openSqliteFile(at);
+    this.writer = at.open();
     this.writer.execute("pragma busy_timeout = 0"); // `begin` waits instead, without blocking the event loop
-    this.reader = openSqliteFile(at);
+    this.reader = at.open();
     this.reader.execute("pragma query_only = on");
   }
 
@@ -113,7 +116,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
   /** Every read of `work` sees the database as it was at the first one. */
   async snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     if (this.file === undefined) return this.snapshotOnSharedConnection(work);
-    const connection = openSqliteFile(this.file, SNAPSHOT_CACHE_KIBIBYTES);
+    const connection = this.file.open(SNAPSHOT_CACHE_KIBIBYTES);
     try {
       connection.execute("begin");
       return await work(async (statement, parameters = []) => connection.all(statement, parameters));
@@ -142,7 +145,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
 
   async ping(): Promise<void> {
     await this.sql("select 1");
-    if (this.file !== undefined) await requireRoom(this.file);
+    if (this.file !== undefined) await requireRoom(this.file.path);
   }
 
   async close(): Promise<void> {

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
 import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
 import type { HandClock } from "../../../adapters/memory/hand-clock.js";
-import { openPostgresDatabase } from "../../../adapters/persistence/postgres/postgres-database.js";
+import { openPostgresDatabase } from "../../../adapters/persistence/postgres/open-postgres-database.js";
 import { METER_STEPS } from "../../../adapters/persistence/schema/meter-steps.js";
 import type { Database } from "../../../adapters/persistence/sql/database.js";
 import { SqlMeterStore } from "../../../adapters/persistence/stores/sql-meter-store.js";

@@ -8,6 +8,7 @@ import { describeMeter } from "../../../../adapters/contracts/meter-contract.js"
 import { describeMeterStore } from "../../../../adapters/contracts/meter-store-contract.js";
 import { HandClock } from "../../../../adapters/memory/hand-clock.js";
 import { METER_STEPS } from "../../../../adapters/persistence/schema/meter-steps.js";
+import { sqliteFile } from "../../../../adapters/persistence/sqlite/open-sqlite-file.js";
 import { SqliteDatabase } from "../../../../adapters/persistence/sqlite/sqlite-database.js";
 import { SqlMeterStore } from "../../../../adapters/persistence/stores/sql-meter-store.js";
 import { meter } from "../../../../application/credits/meter.js";
@@ -24,7 +25,7 @@ const ids = { taskId: () => taskId(randomUUID()) };
 const meterInFile = async (clock: HandClock) => {
   const folder = await mkdtemp(join(tmpdir(), "panorama-meter-"));
   const file = join(folder, "own.sqlite");
-  const database = new SqliteDatabase(file);
+  const database = new SqliteDatabase(sqliteFile(file));
   for (const statement of METER_STEPS.flatMap(({ up }) => up.sqlite)) await database.sql(statement);
   const close = async () => {
     await database.close();
@@ -48,7 +49,7 @@ describe("SqlMeterStore", () => {
     const lost = (await before.hold(acme, request))._unsafeUnwrap();
 
     // Another process on the same file, which shares nothing with the first one.
-    const second = new SqliteDatabase(file);
+    const second = new SqliteDatabase(sqliteFile(file));
     const after = meter({ policy, store: new SqlMeterStore(second, clock, ids) });
     const found = (await after.hold(acme, request))._unsafeUnwrap();
     expect(found).toMatchObject({ taskId: lost.taskId, state: "held", replayed: true, expiresAt: lost.expiresAt });
