@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { ok, type Result } from "neverthrow";
-import { meter, type TaskHold } from "../../application/credits/meter.js";
+import { type Meter, meter, type TaskHold } from "../../application/credits/meter.js";
 import type { MeterStore } from "../../application/ports/stores/meter-store.js";
 import { accountId } from "../../domain/account-id.js";
 import { credits } from "../../domain/credits/credits.js";
@@ -22,15 +22,19 @@ const policy = definePolicy({
   holdSeconds: 20,
 });
 const acme = accountId("acme");
+/** How much the clocks of the other processes are ahead: more than any lease or window of the policy. */
+const AHEAD_MILLISECONDS = [90_000, -90_000];
 
-type Command =
+/** `process`: the number of the one that runs it. */
+type Command = (
   | { readonly do: "hold"; readonly price: "draft" | "print"; readonly rate?: "render"; readonly key?: string }
   | { readonly do: "capture" | "refund" | "renew"; readonly nth: number }
   | { readonly do: "purchase"; readonly order: number }
-  | { readonly do: "wait"; readonly milliseconds: number };
+  | { readonly do: "wait"; readonly milliseconds: number }
+) & { readonly process: number };
 
 const price = fc.constantFrom("draft" as const, "print" as const);
-const command: fc.Arbitrary<Command> = fc.oneof(
+const action = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
@@ -38,7 +42,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       price,
       rate: fc.constantFrom("render" as const, undefined),
       key: fc.constantFrom("a", "b", undefined, undefined),
-    }) as fc.Arbitrary<Command>,
+    }),
   },
   {
     weight: 5,
@@ -52,7 +56,10 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       milliseconds: fc.constantFrom(1, 500, 4_999, 9_999, 10_000, 19_999, 20_000, 3_600_000),
     }),
   },
-) as fc.Arbitrary<Command>;
+);
+const command = fc
+  .tuple(action, fc.nat(AHEAD_MILLISECONDS.length))
+  .map(([action, process]) => ({ ...action, process }) as Command);
 
 /** What a hold must be, by the words of the documentation. */
 type ModelHold = {
@@ -84,6 +91,8 @@ class Model {
   }
 }
 
+type Product = Meter<"draft" | "print", "render">;
+
 const amountOf = (order: number): number => 2 + 3 * order;
 
 const allEntries = async (store: MeterStore): Promise<LedgerEntry[]> => {
@@ -108,14 +117,16 @@ export const describeMeter = (
       await fc.assert(
         fc.asyncProperty(fc.array(command, { minLength: 5, maxLength: 40 }), async (commands) => {
           const clock = new HandClock();
-          const { store, close } = await open(clock);
-          const pdf = meter({ policy, store });
+          const { store, elsewhere, close } = await open(clock);
+          const others = elsewhere === undefined ? [] : AHEAD_MILLISECONDS.map(elsewhere);
+          const processes = [store, ...others].map((store) => meter({ policy, store }));
           const model = new Model();
           for (const next of commands) {
             if (next.do === "wait") {
               await clock.advance(next.milliseconds);
               continue;
             }
+            const pdf = processes[next.process % processes.length] as Product;
             const now = clock.now().getTime();
             model.expire(now);
             if (next.do === "hold") {
@@ -165,13 +176,16 @@ export const describeMeter = (
                 if (wanted === undefined) hold.expiresAt = now + 20_000;
                 else hold.state = wanted;
               }
-              const result = await hold.handle[next.do]();
+              const { taskId } = hold.handle;
+              const handle = next.process === 0 ? hold.handle : ((await pdf.find(acme, taskId)) as TaskHold);
+              const result = await handle[next.do]();
               if (before === "held" || before === wanted) expect(result.isOk()).toBe(true);
               else expect(result._unsafeUnwrapErr()).toEqual({ kind: "already_resolved", as: before });
             }
             expect(await pdf.balance(acme)).toBe(model.balance);
           }
           model.expire(clock.now().getTime());
+          const pdf = meter({ policy, store });
           const balance = await pdf.balance(acme);
           const entries = await allEntries(store);
           expect(balance).toBe(model.balance);

@@ -13,7 +13,15 @@ import { expect } from "./support/expect.js";
 import type { TestFunctions } from "./support/test-functions.js";
 
 /** A store on an empty database, whose time is the clock's. */
-export type MeterStoreUnderTest = { readonly store: MeterStore; close(): Promise<void> };
+export type MeterStoreUnderTest = {
+  readonly store: MeterStore;
+  /**
+   * A store on the same database in another process, whose own clock is ahead of the database's by so many
+   * milliseconds; behind, if negative. Left out if only one process at a time can use the store.
+   */
+  readonly elsewhere?: ((aheadMilliseconds: number) => MeterStore) | undefined;
+  close(): Promise<void>;
+};
 
 /** What every implementation of MeterStore must do. `technology` completes the suite's name, such as `on SQLite`. */
 export const describeMeterStore = (

@@ -3,7 +3,7 @@ import type { Database, Sql } from "../../adapters/persistence/sql/database.js";
 
 type TimedDatabase = Pick<Database, "dialect" | "sql" | "transaction">;
 
-/** A PostgreSQL database with a clock set by hand, for statements in transactions that read it into a column `now`. */
+/** A database with a clock set by hand, for statements in transactions that read it into a column `now`. */
 export const timedBy = (clock: HandClock, database: TimedDatabase): TimedDatabase => {
   const timed = (sql: Sql): Sql => {
     return async (statement, parameters) =>

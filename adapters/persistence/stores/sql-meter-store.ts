@@ -1,5 +1,4 @@
 import { err, ok } from "neverthrow";
-import type { Clock } from "../../../application/ports/clock.js";
 import type { Ids } from "../../../application/ports/ids.js";
 import type { LedgerLine } from "../../../application/ports/stores/ledger-store.js";
 import type {
@@ -18,7 +17,7 @@ import type { TaskId } from "../../../domain/task-id.js";
 import { entryRow, toLedgerEntry } from "../rows/ledger-rows.js";
 import { amount, branded, date, oneOf, type Row, text } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
-import { POSTGRES_TIME } from "../sql/database-time.js";
+import { databaseTime } from "../sql/database-time.js";
 import { insertion, olderThan } from "../sql/statement.js";
 
 const LOCK = `
@@ -31,17 +30,15 @@ type MeterDatabase = Pick<Database, "dialect" | "sql" | "transaction">;
 
 /**
  * A meter's accounts in SQLite or PostgreSQL (`openDatabase` with the tables `meter`). Each change is a transaction
- * that locks its account. Its time is PostgreSQL's, which comes with the lock, so clocks of processes do not matter; on
- * SQLite, where all processes are on one machine, it is that of `clock`.
+ * that locks its account. Its time is the database's, which comes with the lock, so clocks of processes do not matter.
+ * SQLite's is that of the machine, where all its processes are.
  */
 export class SqlMeterStore implements MeterStore {
   private readonly database: MeterDatabase;
-  private readonly clock: Pick<Clock, "now">;
   private readonly ids: Pick<Ids, "taskId">;
 
-  constructor(database: MeterDatabase, clock: Pick<Clock, "now">, ids: Pick<Ids, "taskId">) {
+  constructor(database: MeterDatabase, ids: Pick<Ids, "taskId">) {
     this.database = database;
-    this.clock = clock;
     this.ids = ids;
   }
 
@@ -77,10 +74,7 @@ export class SqlMeterStore implements MeterStore {
     account: AccountId,
     { rate, taskId, idempotencyKey, orderId }: MeterQuery,
   ): Promise<MeterRecord> {
-    const [locked = {}] = await sql(
-      this.database.dialect === "postgresql" ? `${LOCK}, ${POSTGRES_TIME} as now` : LOCK,
-      [account],
-    );
+    const [locked = {}] = await sql(`${LOCK}, ${databaseTime(this.database.dialect)} as now`, [account]);
     const open = await sql("select * from meter_hold where account_id = ? and state = 'held'", [account]);
     const holdBy = async (condition: string, value: string): Promise<Hold | undefined> => {
       const newest = `select * from meter_hold where account_id = ? and ${condition} order by held_at desc limit 1`;
@@ -96,7 +90,7 @@ export class SqlMeterStore implements MeterStore {
         ? []
         : await sql("select id, credits from meter_entry where account_id = ? and order_id = ?", [account, orderId]);
     return {
-      now: "now" in locked ? date(locked, "now") : this.clock.now(),
+      now: date(locked, "now"),
       newTaskId: this.ids.taskId(),
       credits: amount(locked, "credits"),
       open: open.map((row) => toHold(row) as OpenHold), // the statement selects those that are held

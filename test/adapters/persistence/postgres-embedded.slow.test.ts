@@ -95,7 +95,7 @@ describe("on an embedder's pool", () => {
     await embedder.admin.query(
       "truncate panorama.meter_account, panorama.meter_hold, panorama.meter_log, panorama.meter_entry",
     );
-    const store = new SqlMeterStore(timedBy(clock, database), clock, { taskId: () => taskId(randomUUID()) });
+    const store = new SqlMeterStore(timedBy(clock, database), { taskId: () => taskId(randomUUID()) });
     return { store, close: async () => {} };
   };
   describeMeterStore(test, "on an embedder's pool", meterStore);

@@ -18,6 +18,8 @@ import { idempotencyKey } from "../../../../domain/credits/idempotency.js";
 import { orderId } from "../../../../domain/credits/order.js";
 import { definePolicy } from "../../../../domain/credits/policy.js";
 import { taskId } from "../../../../domain/task-id.js";
+import { describeMeterClocks } from "../../../support/contracts/meter-clocks-contract.js";
+import { timedBy } from "../../../support/timed-by.js";
 
 const ids = { taskId: () => taskId(randomUUID()) };
 
@@ -31,11 +33,18 @@ const meterInFile = async (clock: HandClock) => {
     await database.close();
     await rm(folder, { recursive: true });
   };
-  return { file, database, store: new SqlMeterStore(database, clock, ids), close };
+  const elsewhere = () => new SqlMeterStore(timedBy(clock, database), ids);
+  return { file, database, store: elsewhere(), elsewhere, close };
 };
 
 describeMeterStore({ describe, it, beforeEach, afterEach }, "on SQLite", meterInFile);
 describeMeter({ describe, it }, "on SQLite", meterInFile, 10);
+
+describeMeterClocks("on SQLite", async () => {
+  const { file, database, close } = await meterInFile(new HandClock());
+  const second = new SqliteDatabase(sqliteFile(file));
+  return { databases: [database, second], close: () => second.close().then(close) };
+});
 
 describe("SqlMeterStore", () => {
   it("knows holds after the process has died: a repeated call gets the same one, and it is captured once", async () => {
@@ -50,7 +59,7 @@ describe("SqlMeterStore", () => {
 
     // Another process on the same file, which shares nothing with the first one.
     const second = new SqliteDatabase(sqliteFile(file));
-    const after = meter({ policy, store: new SqlMeterStore(second, clock, ids) });
+    const after = meter({ policy, store: new SqlMeterStore(timedBy(clock, second), ids) });
     const found = (await after.hold(acme, request))._unsafeUnwrap();
     expect(found).toMatchObject({ taskId: lost.taskId, state: "held", replayed: true, expiresAt: lost.expiresAt });
     const ends = await Promise.all([found.capture(), lost.capture(), found.capture()]);
