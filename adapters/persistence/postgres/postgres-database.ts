@@ -2,13 +2,14 @@ import { createHash } from "node:crypto";
 import { ok, type Result } from "neverthrow";
 import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
 import { StoreFull } from "../../../application/ports/stores/store-full.js";
-import type { PostgresInstallation } from "../schema/installation.js";
+import type { PoolClient, PostgresInstallation } from "../schema/installation.js";
 import { MIGRATION_TABLE, pendingSteps, type Step } from "../schema/migration-steps.js";
 import { namesInSchema, type TableNames } from "../schema/table-names.js";
 import type { Row } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
+import { type JoinedDatabase, joinedDatabase } from "../sql/joined-database.js";
 import { isWorthPreparing } from "../sql/statement.js";
-import { PoolConnections } from "./pool-connections.js";
+import { PoolConnections, queryOn } from "./pool-connections.js";
 import type { Connections, DatabaseLoad, Lease, PostgresStatement } from "./postgres-connections.js";
 
 /** Requests must fail quickly: these are their limits, on connections of the service and on those of an embedder. */
@@ -123,6 +124,16 @@ export class PostgresDatabase implements Database {
 
   close(): Promise<void> {
     return this.connections.close();
+  }
+
+  /** The same tables in the transaction that is open on a client of the embedder. */
+  joined(client: Pick<PoolClient, "query">): JoinedDatabase {
+    const query = queryOn(client);
+    const sql: Sql = (statement, parameters) =>
+      rowsOf({ query }, this.toSend(statement), parameters).catch((error: unknown) => {
+        throw busyOr(error);
+      });
+    return joinedDatabase({ dialect: this.dialect, sql });
   }
 
   /** The statement as PostgreSQL gets it, and the name under which each connection prepares it once. */

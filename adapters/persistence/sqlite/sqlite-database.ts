@@ -8,6 +8,7 @@ import { namesWithPrefix } from "../schema/table-names.js";
 import type { Row } from "../sql/columns.js";
 import type { Database, Sql, SynchronousReads } from "../sql/database.js";
 import { isBusy } from "../sql/is-busy.js";
+import { type JoinedDatabase, joinedDatabase } from "../sql/joined-database.js";
 import { fullOr } from "./full-or.js";
 import { requireRoom } from "./require-room.js";
 import { SqliteConnection } from "./sqlite-connection.js";
@@ -15,6 +16,16 @@ import { SqliteConnection } from "./sqlite-connection.js";
 /** A database on the connection of an embedder. */
 export const databaseOnConnection = ({ sqlite, prefix }: SqliteInstallation): SqliteDatabase =>
   new SqliteDatabase(new SqliteConnection(sqlite, namesWithPrefix(prefix)));
+
+/** The same tables in the transaction that is open on a connection of the embedder. */
+export const joinedOnConnection = ({ sqlite, prefix }: SqliteInstallation): JoinedDatabase => {
+  const connection = new SqliteConnection(sqlite, namesWithPrefix(prefix));
+  const sql: Sql = async (statement, parameters = []) => {
+    if (!connection.isTransaction) throw new Error("No transaction is open on this connection.");
+    return connection.all(statement, parameters);
+  };
+  return joinedDatabase({ dialect: "sqlite", sql });
+};
 
 /** The rows of the table that records the migrations; none if it does not exist. */
 export const recordedSteps = (connection: SqliteConnection): readonly Row[] => {
