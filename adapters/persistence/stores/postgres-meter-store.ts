@@ -4,14 +4,14 @@ import { taskId } from "../../../domain/task-id.js";
 import { databaseInPool } from "../postgres/postgres-database.js";
 import type { PoolClient, PostgresPool } from "../schema/installation.js";
 import { METER_STEPS } from "../schema/meter-steps.js";
-import { migrate } from "../schema/migrate.js";
+import { type MigrationText, migrate, migrationTexts } from "../schema/migrate.js";
 import { SqlMeterStore } from "./sql-meter-store.js";
 
 /** Where the tables of a meter are. */
 export type PostgresMeterOptions = {
   /** Lower-case letters, digits and `_`. Without it, the first schema of the connections' `search_path`. */
   readonly schema?: string | undefined;
-  /** `false`: the tables are there already, made by `migrationTexts`. Otherwise they are created and updated. */
+  /** `false`: the tables are there already, made by `migrations`. Otherwise they are created and updated. */
   readonly migrate?: boolean | undefined;
 };
 
@@ -31,13 +31,13 @@ export const postgres = async (
   if (mayMigrate) await migrate(installation);
   const database = await databaseInPool(installation);
   if (!(await database.isMigrated(METER_STEPS))) throw new Error("The tables of the meter are not up to date.");
-  const store = new SqlMeterStore(database, IDS);
-  return {
-    change: (account, query, decide) => store.change(account, query, decide),
-    read: (account, query) => store.read(account, query),
-    entries: (account, limit, before) => store.entries(account, limit, before),
-    within: (connection) => new SqlMeterStore(database.joined(connection), IDS),
-  };
+  return Object.assign(new SqlMeterStore(database, IDS), {
+    within: (connection: PostgresConnection) => new SqlMeterStore(database.joined(connection), IDS),
+  });
 };
 
 const IDS = { taskId: () => taskId(randomUUID()) };
+
+/** The SQL of the tables for a migration tool: execute each migration once, in this order, each in a transaction. */
+export const migrations = ({ schema }: Pick<PostgresMeterOptions, "schema"> = {}): readonly MigrationText[] =>
+  migrationTexts({ dialect: "postgresql", name: schema, tables: ["meter"] });

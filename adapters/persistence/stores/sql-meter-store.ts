@@ -68,8 +68,8 @@ export class SqlMeterStore implements MeterStore {
   async read(account: AccountId, { taskId }: Pick<MeterQuery, "taskId">): Promise<MeterReading> {
     const ended = "union all select * from meter_hold where account_id = ? and task_id = ? and state <> 'held'";
     const rows = await this.database.sql(
-      `select holds.*, account.balance, ${databaseTime(this.database.dialect)} as now from (select 1 as one) always
-      left join (select id, credits - debt as balance from meter_account where id = ?) account on true
+      `select holds.*, money.balance, ${databaseTime(this.database.dialect)} as now from (select 1 as one) always
+      left join (select id, credits - debt as balance from meter_account where id = ?) money on true
       left join (${OPEN} ${taskId === undefined ? "" : ended}) holds on true`,
       [account, account, ...(taskId === undefined ? [] : [account, taskId])],
     );

@@ -3,7 +3,7 @@ import type { JoiningMeterStore } from "../../../application/ports/stores/meter-
 import { taskId } from "../../../domain/task-id.js";
 import type { SqliteHandle } from "../schema/installation.js";
 import { METER_STEPS } from "../schema/meter-steps.js";
-import { migrate } from "../schema/migrate.js";
+import { type MigrationText, migrate, migrationTexts } from "../schema/migrate.js";
 import { databaseOnConnection, joinedOnConnection } from "../sqlite/sqlite-database.js";
 import { SqlMeterStore } from "./sql-meter-store.js";
 
@@ -11,7 +11,7 @@ import { SqlMeterStore } from "./sql-meter-store.js";
 export type SqliteMeterOptions = {
   /** The prefix of the names of tables and indexes, such as `meter_`. Without it, they have none. */
   readonly prefix?: string | undefined;
-  /** `false`: the tables are there already, made by `migrationTexts`. Otherwise they are created and updated. */
+  /** `false`: the tables are there already, made by `migrations`. Otherwise they are created and updated. */
   readonly migrate?: boolean | undefined;
 };
 
@@ -27,13 +27,13 @@ export const sqlite = async (
   if (mayMigrate) await migrate(installation);
   const database = databaseOnConnection(installation);
   if (!database.isMigrated(METER_STEPS)) throw new Error("The tables of the meter are not up to date.");
-  const store = new SqlMeterStore(database, IDS);
-  return {
-    change: (account, query, decide) => store.change(account, query, decide),
-    read: (account, query) => store.read(account, query),
-    entries: (account, limit, before) => store.entries(account, limit, before),
-    within: (open) => new SqlMeterStore(joinedOnConnection({ ...installation, sqlite: open }), IDS),
-  };
+  return Object.assign(new SqlMeterStore(database, IDS), {
+    within: (open: SqliteHandle) => new SqlMeterStore(joinedOnConnection({ ...installation, sqlite: open }), IDS),
+  });
 };
 
 const IDS = { taskId: () => taskId(randomUUID()) };
+
+/** The SQL of the tables for a migration tool: execute each migration once, in this order, each in a transaction. */
+export const migrations = ({ prefix }: Pick<SqliteMeterOptions, "prefix"> = {}): readonly MigrationText[] =>
+  migrationTexts({ dialect: "sqlite", name: prefix, tables: ["meter"] });
