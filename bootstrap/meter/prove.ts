@@ -125,7 +125,11 @@ export const verify = async (pool: Pool, schema: string, answers: readonly Answe
     values: readonly Value[],
     isWrong: (value: Value) => boolean,
     sentence: (value: Value) => string,
-  ): Check => ({ what, count: values.length, wrong: values.filter(isWrong).map(sentence) });
+  ): Check => ({
+    what,
+    count: values.length,
+    wrong: values.length === 0 ? ["there was nothing to compare"] : values.filter(isWrong).map(sentence),
+  });
   return [
     check(
       "balances are the sum of their ledger, and not below zero",
