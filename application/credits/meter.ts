@@ -176,9 +176,11 @@ type Parts<Price extends string, RateKind extends string> = {
 export function meter<Price extends string, RateKind extends string, Connection>(
   parts: Parts<Price, RateKind> & { readonly store: JoiningMeterStore<Connection> },
 ): JoiningMeter<Price, RateKind, Connection>;
+/** The same with a store that cannot work in a transaction of its caller. */
 export function meter<Price extends string, RateKind extends string>(
   parts: Parts<Price, RateKind>,
 ): Meter<Price, RateKind>;
+/** Either of them. */
 export function meter<Price extends string, RateKind extends string>(
   parts: Parts<Price, RateKind> & { readonly store: MeterStore | JoiningMeterStore<unknown> },
 ): Meter<Price, RateKind> | JoiningMeter<Price, RateKind, unknown> {
