@@ -41,7 +41,7 @@ export type HoldRequest<Price extends string, RateKind extends string> = EntryNo
   readonly rate?: RateKind | undefined;
   /** Makes a repeated call return the hold of the first one. 1 to 255 visible ASCII characters. */
   readonly idempotencyKey?: string | undefined;
-  /** What else belongs to the request of the idempotency key, such as a hash of its body. Price and quantity always do. */
+  /** What else belongs to the request of the key, such as a hash of its body. Price and quantity always do. */
   readonly fingerprint?: string | undefined;
 };
 
@@ -64,8 +64,8 @@ export type TaskHold = EntryNotes & {
   /** The idempotency key belongs to this hold of an earlier call: nothing was reserved again. */
   readonly replayed: boolean;
   /**
-   * The task succeeded: its credits are spent; with `credits`, this part, and the rest returns to the account. Repeated,
-   * it changes nothing; with another part it is refused. Throws if the part is more than what is held.
+   * The task succeeded: its credits are spent; with `credits`, this part, and the rest returns to the account.
+   * Repeated, it changes nothing; with another part it is refused. Throws if the part is more than what is held.
    */
   capture(part?: { readonly credits: number }): Promise<Result<void, AlreadyResolved>>;
   /** The task failed: its credits return to the account. Repeated, it changes nothing. */
@@ -108,7 +108,7 @@ export type Adjustment = {
  */
 export type MeterEvent =
   | { readonly kind: "entry"; readonly entry: MeterEntry }
-  /** A hold was neither ended nor renewed in time, because the process that worked on its task has died or is late. */
+  /** A hold was neither ended nor renewed in time: the process that worked on its task has died, or is late. */
   | { readonly kind: "lease_ended"; readonly accountId: AccountId; readonly taskId: TaskId; readonly credits: Credits }
   | { readonly kind: "refused"; readonly accountId: AccountId; readonly refusal: HoldRefusal };
 
@@ -116,9 +116,9 @@ export type MeterEvent =
 export type MeterReporter = { report(event: MeterEvent): void };
 
 /**
- * Credits, limits and idempotency of a product; `Price` and `RateKind` are the names in its policy. An account is 1 to 40
- * of the characters A-Z, a-z, 0-9, _ and -. It exists as soon as something is written for it. Values that cannot be
- * right are thrown (`RangeError`): other texts, fractions of credits, names that the policy does not have.
+ * Credits, limits and idempotency of a product; `Price` and `RateKind` are the names in its policy. An account is 1 to
+ * 40 of the characters A-Z, a-z, 0-9, _ and -. It exists as soon as something is written for it. What cannot be right
+ * throws a `RangeError`: other texts, fractions of credits, names that the policy does not have.
  */
 export type Meter<Price extends string, RateKind extends string> = {
   /**
@@ -143,7 +143,7 @@ export type Meter<Price extends string, RateKind extends string> = {
   ): Promise<number>;
   /** Returns captured credits of a task to the account, at most what was captured, and returns the balance. */
   refund(account: string, refund: CapturedRefund): Promise<Result<number, NotCaptured | RefundTooHigh | KeyReused>>;
-  /** Gives credits to an account, or takes them, and returns the balance. It never falls below 0 without `allowDebt`. */
+  /** Gives credits to an account, or takes them, and returns the balance. Never below 0 without `allowDebt`. */
   adjust(account: string, adjustment: Adjustment): Promise<Result<number, InsufficientCredits | KeyReused>>;
   /** The credits that are neither reserved nor spent: the sum of the ledger. Negative if the account is in debt. */
   balance(account: string): Promise<number>;

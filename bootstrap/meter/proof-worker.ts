@@ -1,6 +1,7 @@
 import type { Pool, PoolClient } from "pg";
 import { postgres } from "../../adapters/persistence/stores/postgres-meter-store.js";
 import { type JoiningMeter, meter, type TaskHold } from "../../application/credits/meter.js";
+import { StoreBusy } from "../../application/ports/stores/store-busy.js";
 import { definePolicy } from "../../domain/credits/policy.js";
 import { openPool } from "./open-pool.js";
 
@@ -30,13 +31,20 @@ type Proof = {
   readonly tell: (answer: Answer) => void;
 };
 
-/** Uses the meter until it is killed. Errors of the database, such as a deadlock of the caller's own, are tried again. */
+/**
+ * Uses the meter until it is killed. A call that the database has refused because it is busy is tried again; whatever
+ * else is thrown fails the proof.
+ */
 export const proofWorker = async (url: string, schema: string, tell: Proof["tell"]): Promise<never> => {
   const pool = await openPool(url);
   const tokens = meter({ policy: PROOF_POLICY, store: await postgres(pool, { schema, migrate: false }) });
   const proof = { pool, schema, tokens, tell };
   const work = async (): Promise<never> => {
-    for (;;) await actAtRandom(proof);
+    for (;;) {
+      await actAtRandom(proof).catch((error: unknown) => {
+        if (!(error instanceof StoreBusy)) throw error;
+      });
+    }
   };
   return Promise.race(Array.from({ length: AT_ONCE }, work));
 };

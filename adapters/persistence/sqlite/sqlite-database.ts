@@ -33,7 +33,7 @@ export const recordedSteps = (connection: SqliteConnection): readonly Row[] => {
   return table.length === 0 ? [] : connection.all(`select name from ${MIGRATION_TABLE}`, []);
 };
 
-/** A file that this process opens itself. A connection has a cache of 32 MiB, unless `cacheKibibytes` says otherwise. */
+/** A file that this process opens itself. A connection has a cache of 32 MiB, or of `cacheKibibytes`. */
 export type SqliteFile = { readonly path: string; open(cacheKibibytes?: number): SqliteConnection };
 
 /** How long a write waits for another process that writes to the same file. */

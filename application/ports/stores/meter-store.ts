@@ -75,10 +75,10 @@ export interface MeterStore {
 }
 
 /** A store that can also work in a transaction of its caller. */
-export interface JoiningMeterStore<Connection> extends MeterStore {
+export type JoiningMeterStore<Connection> = MeterStore & {
   /**
    * A store that does everything in the transaction that is open on this connection, so that it is committed or rolled
    * back with what the caller writes there. Throws in each call if no transaction is open.
    */
-  within(connection: Connection): MeterStore;
-}
+  readonly within: (connection: Connection) => MeterStore;
+};
