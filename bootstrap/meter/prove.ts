@@ -15,7 +15,8 @@ export type Proof = { readonly schema: string; readonly kills: number; readonly 
 
 /** The clocks of the two processes are this far ahead of the machine's. */
 const AHEAD_MILLISECONDS = [-90_000, 90_000] as const;
-const KILL_MILLISECONDS_MAX = 2_000;
+/** After its first answer. */
+const KILL_MILLISECONDS_MAX = 3_000;
 
 /**
  * Runs two processes (`worker`: the arguments of Node.js, before the URL, the schema and the error of the clock), kills
@@ -52,7 +53,8 @@ const runAndKill = async (worker: readonly string[], url: string, schema: string
       const lines = createInterface({ input: child.stdout });
       lines.on("line", (line) => answers.push(JSON.parse(line)));
       const ended = new Promise((resolve) => child.once("close", resolve));
-      await Promise.race([ended, setTimeout(500 + Math.random() * KILL_MILLISECONDS_MAX)]);
+      await Promise.race([ended, new Promise((resolve) => lines.once("line", resolve))]);
+      await Promise.race([ended, setTimeout(Math.random() * KILL_MILLISECONDS_MAX)]);
       if (hasEnded(child)) throw new Error(`A process of the proof has ended by itself: ${errors}`);
       child.kill("SIGKILL");
       await ended;
