@@ -148,7 +148,7 @@ const MAY_IMPORT = {
 
   bootstrap: {
     folders: [...CORE, "adapters"],
-    packages: ["esbuild", "inversify", "neverthrow", "pino", "reflect-metadata", "typescript", "zod"],
+    packages: ["esbuild", "inversify", "neverthrow", "pg", "pino", "reflect-metadata", "typescript", "zod"],
     node: true,
   },
 

@@ -1,6 +1,6 @@
 import "reflect-metadata";
 import { Container } from "inversify";
-import type { Patience } from "../adapters/persistence/postgres/postgres-database.js";
+import type { Patience } from "../adapters/persistence/postgres/open-postgres-database.js";
 import type { Config } from "./config.js";
 import { persistence } from "./modules/persistence.js";
 import { useCasesOnStores } from "./modules/store-use-cases.js";

@@ -7,7 +7,8 @@ import type { ProviderCircuits } from "../adapters/observability/provider-circui
 import type { RequestObserver } from "../adapters/observability/request-observer.js";
 import type { TaskMetrics } from "../adapters/observability/task-metrics.js";
 import type { Tracing } from "../adapters/observability/tracing.js";
-import type { Patience, PostgresDatabase } from "../adapters/persistence/postgres/postgres-database.js";
+import type { Patience } from "../adapters/persistence/postgres/open-postgres-database.js";
+import type { PostgresDatabase } from "../adapters/persistence/postgres/postgres-database.js";
 import type { ExclusiveLock } from "../adapters/persistence/schema/exclusive-lock.js";
 import type { Comparison, DatabaseClock } from "../adapters/persistence/sql/database-clock.js";
 import type { SqliteDatabase } from "../adapters/persistence/sqlite/sqlite-database.js";

@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { ok, type Result } from "neverthrow";
-import { meter, type TaskHold } from "../../application/credits/meter.js";
+import { type Meter, meter, type TaskHold } from "../../application/credits/meter.js";
 import type { MeterStore } from "../../application/ports/stores/meter-store.js";
 import { accountId } from "../../domain/account-id.js";
 import { credits } from "../../domain/credits/credits.js";
 import { idempotencyKey } from "../../domain/credits/idempotency.js";
-import { audit, type LedgerCursor, type LedgerEntry, sumOf } from "../../domain/credits/ledger.js";
+import { type LedgerCursor, sumOf } from "../../domain/credits/ledger.js";
+import type { MeterEntry } from "../../domain/credits/meter-entry.js";
 import { orderId } from "../../domain/credits/order.js";
 import { definePolicy } from "../../domain/credits/policy.js";
 import type { Reservation } from "../../domain/credits/reservation.js";
@@ -22,27 +23,64 @@ const policy = definePolicy({
   holdSeconds: 20,
 });
 const acme = accountId("acme");
+/** How much the clocks of the other processes are ahead: more than any lease or window of the policy. */
+const AHEAD_MILLISECONDS = [90_000, -90_000];
 
-type Command =
-  | { readonly do: "hold"; readonly price: "draft" | "print"; readonly rate?: "render"; readonly key?: string }
-  | { readonly do: "capture" | "refund" | "renew"; readonly nth: number }
+/** `process`: the number of the one that runs it. */
+type Command = (
+  | {
+      readonly do: "hold";
+      readonly price: "draft" | "print";
+      readonly quantity?: number;
+      readonly rate?: "render";
+      readonly key?: string;
+    }
+  | { readonly do: "capture"; readonly nth: number; readonly part?: number }
+  | { readonly do: "refund" | "renew"; readonly nth: number }
+  | { readonly do: "refundLater"; readonly nth: number; readonly part?: number; readonly key: string }
+  | { readonly do: "adjust"; readonly credits: number; readonly allowDebt: boolean; readonly key: string }
   | { readonly do: "purchase"; readonly order: number }
-  | { readonly do: "wait"; readonly milliseconds: number };
+  | { readonly do: "wait"; readonly milliseconds: number }
+) & { readonly process: number };
 
-const price = fc.constantFrom("draft" as const, "print" as const);
-const command: fc.Arbitrary<Command> = fc.oneof(
+const correctionKey = fc.constantFrom("k1", "k2", "k3", "k4");
+const action = fc.oneof(
   {
     weight: 6,
     arbitrary: fc.record({
       do: fc.constant("hold" as const),
-      price,
+      price: fc.constantFrom("draft" as const, "print" as const),
+      quantity: fc.constantFrom(undefined, undefined, 1, 2),
       rate: fc.constantFrom("render" as const, undefined),
       key: fc.constantFrom("a", "b", undefined, undefined),
-    }) as fc.Arbitrary<Command>,
+    }),
   },
   {
-    weight: 5,
-    arbitrary: fc.record({ do: fc.constantFrom("capture", "capture", "refund", "refund", "renew"), nth: fc.nat(5) }),
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("capture"),
+      nth: fc.nat(5),
+      part: fc.constantFrom(undefined, undefined, 0, 1, 2),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom("refund", "refund", "renew"), nth: fc.nat(5) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant("refundLater"),
+      nth: fc.nat(5),
+      part: fc.constantFrom(undefined, 0, 1, 2),
+      key: correctionKey,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("adjust"),
+      credits: fc.integer({ min: -6, max: 3 }),
+      allowDebt: fc.boolean(),
+      key: correctionKey,
+    }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("purchase" as const), order: fc.nat(2) }) },
   {
@@ -52,7 +90,10 @@ const command: fc.Arbitrary<Command> = fc.oneof(
       milliseconds: fc.constantFrom(1, 500, 4_999, 9_999, 10_000, 19_999, 20_000, 3_600_000),
     }),
   },
-) as fc.Arbitrary<Command>;
+);
+const command = fc
+  .tuple(action, fc.nat(AHEAD_MILLISECONDS.length))
+  .map(([action, process]) => ({ ...action, process }) as Command);
 
 /** What a hold must be, by the words of the documentation. */
 type ModelHold = {
@@ -61,22 +102,26 @@ type ModelHold = {
   readonly heldAt: number;
   expiresAt: number;
   state: Reservation["state"];
+  captured: number;
+  refundedLater: number;
 };
 
 class Model {
   readonly orders = new Set<number>();
   readonly holds: ModelHold[] = [];
   readonly byKey = new Map<string, ModelHold>();
+  /** What a refund or an adjustment with this key was for. */
+  readonly corrections = new Map<string, { readonly of: ModelHold | "adjust"; readonly credits: number }>();
+  adjusted = 0;
   requests: number[] = [];
 
   get balance(): number {
     const bought = [...this.orders].reduce((sum, order) => sum + amountOf(order), 0);
-    const kept = this.holds.filter(({ state }) => state !== "refunded");
-    return bought - kept.reduce((sum, { handle }) => sum + handle.credits, 0);
+    return bought + this.adjusted - this.holds.reduce((sum, hold) => sum + keptBy(hold), 0);
   }
 
-  get active(): number {
-    return this.holds.filter(({ state }) => state === "held").length;
+  get active(): readonly ModelHold[] {
+    return this.holds.filter(({ state }) => state === "held");
   }
 
   expire(now: number): void {
@@ -84,10 +129,18 @@ class Model {
   }
 }
 
+/** The credits that a hold keeps from the balance. */
+const keptBy = ({ state, handle, captured, refundedLater }: ModelHold): number => {
+  if (state === "held") return handle.credits;
+  return state === "captured" ? captured - refundedLater : 0;
+};
+
+type Product = Meter<"draft" | "print", "render">;
+
 const amountOf = (order: number): number => 2 + 3 * order;
 
-const allEntries = async (store: MeterStore): Promise<LedgerEntry[]> => {
-  const entries: LedgerEntry[] = [];
+const allEntries = async (store: MeterStore): Promise<MeterEntry[]> => {
+  const entries: MeterEntry[] = [];
   for (let before: LedgerCursor | undefined; ; ) {
     const lines = await store.entries(acme, 7, before);
     if (lines.length === 0) return entries.reverse();
@@ -108,82 +161,47 @@ export const describeMeter = (
       await fc.assert(
         fc.asyncProperty(fc.array(command, { minLength: 5, maxLength: 40 }), async (commands) => {
           const clock = new HandClock();
-          const { store, close } = await open(clock);
-          const pdf = meter({ policy, store });
+          const { store, elsewhere, close } = await open(clock);
+          const others = elsewhere === undefined ? [] : AHEAD_MILLISECONDS.map(elsewhere);
+          const processes = [store, ...others].map((store) => meter({ policy, store }));
           const model = new Model();
           for (const next of commands) {
             if (next.do === "wait") {
               await clock.advance(next.milliseconds);
               continue;
             }
+            const pdf = processes[next.process % processes.length] as Product;
             const now = clock.now().getTime();
             model.expire(now);
-            if (next.do === "hold") {
-              const { price, rate, key } = next;
-              const idempotent = key === undefined ? {} : { idempotencyKey: idempotencyKey(key) };
-              const held = await pdf.hold(acme, { price, rate, ...idempotent });
-              const recent = model.requests.filter((at) => now - at < 10_000).length;
-              const known = key === undefined ? undefined : model.byKey.get(key);
-              const remembered = known !== undefined && now - known.heldAt < 3_600_000 ? known : undefined;
-              const cost = policy.prices[price];
-              if (rate !== undefined && recent >= 4) expect(kindOf(held)).toBe("rate_limited");
-              else {
-                if (rate !== undefined) model.requests.push(now);
-                if (remembered !== undefined) {
-                  if (remembered.request !== price) expect(kindOf(held)).toBe("invalid_request");
-                  else {
-                    const { taskId } = remembered.handle;
-                    expect(held._unsafeUnwrap()).toMatchObject({ taskId, state: remembered.state, replayed: true });
-                    expect(held._unsafeUnwrap().expiresAt.getTime()).toBe(remembered.expiresAt);
-                  }
-                } else if (model.balance < cost) expect(kindOf(held)).toBe("insufficient_credits");
-                else if (model.active >= 2) expect(kindOf(held)).toBe("too_many_active_tasks");
-                else {
-                  const handle = held._unsafeUnwrap();
-                  expect(handle).toMatchObject({ credits: cost, state: "held", replayed: false });
-                  const hold: ModelHold = {
-                    handle,
-                    request: price,
-                    heldAt: now,
-                    expiresAt: now + 20_000,
-                    state: "held",
-                  };
-                  model.holds.push(hold);
-                  if (key !== undefined) model.byKey.set(key, hold);
-                }
-              }
-            } else if (next.do === "purchase") {
+            if (next.do === "hold") await holdAsModel(pdf, model, next, now);
+            else if (next.do === "adjust") await adjustAsModel(pdf, model, next);
+            else if (next.do === "purchase") {
               model.orders.add(next.order);
-              const order = { orderId: orderId(`order-${next.order}`), credits: credits(amountOf(next.order)) };
+              const order = { orderId: `order-${next.order}`, credits: amountOf(next.order) };
               expect(await pdf.purchase(acme, order)).toBe(model.balance);
             } else {
               const hold = model.holds[next.nth];
               if (hold === undefined) continue;
-              const wanted = next.do === "capture" ? "captured" : next.do === "refund" ? "refunded" : undefined;
-              const before = hold.state;
-              if (before === "held") {
-                if (wanted === undefined) hold.expiresAt = now + 20_000;
-                else hold.state = wanted;
-              }
-              const result = await hold.handle[next.do]();
-              if (before === "held" || before === wanted) expect(result.isOk()).toBe(true);
-              else expect(result._unsafeUnwrapErr()).toEqual({ kind: "already_resolved", as: before });
+              if (next.do === "refundLater") await refundAsModel(pdf, model, hold, next);
+              else await endAsModel(next.process === 0 ? hold.handle : await found(pdf, hold), hold, next, now);
             }
             expect(await pdf.balance(acme)).toBe(model.balance);
           }
           model.expire(clock.now().getTime());
-          const balance = await pdf.balance(acme);
+          const pdf = meter({ policy, store });
+          const openIds = (await pdf.openHolds(acme)).map(({ taskId }) => taskId);
+          expect([...openIds].sort()).toEqual(model.active.map(({ handle }) => handle.taskId).sort());
+          for (const hold of model.holds) {
+            const spent = hold.state === "captured" ? hold.captured - hold.refundedLater : 0;
+            expect(await found(pdf, hold)).toMatchObject({ state: hold.state, spent, credits: hold.handle.credits });
+          }
+          await pdf.ledger(acme); // adds the refunds of leases that are over
           const entries = await allEntries(store);
-          expect(balance).toBe(model.balance);
-          expect(sumOf(entries)).toBe(balance);
-          const found = await Promise.all(model.holds.map(({ handle }) => pdf.find(acme, handle.taskId)));
-          expect(found.map((hold) => hold?.state)).toEqual(model.holds.map(({ state }) => state));
-          const tasks = model.holds.map(({ handle, state }) => ({
-            id: handle.taskId,
-            state,
-            reservation: { taskId: handle.taskId, accountId: acme, credits: handle.credits, state } as Reservation,
-          }));
-          expect(audit({ credits: balance, activeTasks: model.active }, entries, tasks)).toEqual([]);
+          expect(await pdf.balance(acme)).toBe(model.balance);
+          expect(sumOf(entries)).toBe(model.balance);
+          expect(creditsByTask(entries)).toEqual(
+            new Map(model.holds.map((hold) => [hold.handle.taskId, keptBy(hold)])),
+          );
           const times = entries.map(({ at }) => at.getTime());
           expect(times).toEqual(times.toSorted((a, b) => a - b));
           await close();
@@ -238,6 +256,109 @@ export const describeMeter = (
       await close();
     });
   });
+};
+
+type Do<Kind extends Command["do"]> = Extract<Command, { readonly do: Kind }>;
+
+const holdAsModel = async (pdf: Product, model: Model, next: Do<"hold">, now: number): Promise<void> => {
+  const { price, quantity = 1, rate, key } = next;
+  const held = await pdf.hold(acme, { price, quantity: next.quantity, rate, idempotencyKey: key });
+  const recent = model.requests.filter((at) => now - at < 10_000).length;
+  const known = key === undefined ? undefined : model.byKey.get(key);
+  const remembered = known !== undefined && now - known.heldAt < 3_600_000 ? known : undefined;
+  const cost = policy.prices[price] * quantity;
+  const request = `${quantity} ${price}`;
+  if (rate !== undefined && recent >= 4) return expect(kindOf(held)).toBe("rate_limited");
+  if (rate !== undefined) model.requests.push(now);
+  if (remembered !== undefined) {
+    if (remembered.request !== request) return expect(kindOf(held)).toBe("key_reused");
+    const { taskId } = remembered.handle;
+    expect(held._unsafeUnwrap()).toMatchObject({ taskId, state: remembered.state, replayed: true });
+    expect(held._unsafeUnwrap().expiresAt.getTime()).toBe(remembered.expiresAt);
+    return;
+  }
+  if (Math.max(0, model.balance) < cost) return expect(kindOf(held)).toBe("insufficient_credits");
+  if (model.active.length >= 2) return expect(kindOf(held)).toBe("too_many_active_tasks");
+  const handle = held._unsafeUnwrap();
+  expect(handle).toMatchObject({ credits: cost, state: "held", spent: 0, replayed: false });
+  const times = { heldAt: now, expiresAt: now + 20_000 };
+  const hold: ModelHold = { handle, request, ...times, state: "held", captured: 0, refundedLater: 0 };
+  model.holds.push(hold);
+  if (key !== undefined) model.byKey.set(key, hold);
+};
+
+const endAsModel = async (
+  handle: TaskHold,
+  hold: ModelHold,
+  next: Do<"capture" | "refund" | "renew">,
+  now: number,
+): Promise<void> => {
+  const { credits: held } = hold.handle;
+  const part = next.do === "capture" ? (next.part ?? held) : 0;
+  const call = () =>
+    next.do === "capture" && next.part !== undefined ? handle.capture({ credits: part }) : handle[next.do]();
+  if (part > held && hold.state === "held") return expect(call()).rejects.toThrow(`${part} cannot be captured`);
+  const before = hold.state;
+  const isSame = before === "captured" ? next.do === "capture" && hold.captured === part : next.do === "refund";
+  const result = await call();
+  if (before !== "held" && !isSame) {
+    return expect(result._unsafeUnwrapErr()).toEqual({ kind: "already_resolved", as: before });
+  }
+  expect(result.isOk()).toBe(true);
+  if (before !== "held") return;
+  if (next.do === "renew") hold.expiresAt = now + 20_000;
+  else hold.state = next.do === "capture" ? "captured" : "refunded";
+  hold.captured = part;
+};
+
+const refundAsModel = async (pdf: Product, model: Model, hold: ModelHold, next: Do<"refundLater">): Promise<void> => {
+  const { part, key } = next;
+  const request = { taskId: hold.handle.taskId, credits: part, reason: "too slow", idempotencyKey: key };
+  const refunded = await pdf.refund(acme, request);
+  const known = model.corrections.get(key);
+  if (known !== undefined) {
+    const isSame = known.of === hold && (part ?? known.credits) === known.credits;
+    return isSame ? expect(refunded).toEqual(ok(model.balance)) : expect(kindOf(refunded)).toBe("key_reused");
+  }
+  if (hold.state !== "captured") {
+    return expect(refunded._unsafeUnwrapErr()).toEqual({ kind: "not_captured", state: hold.state });
+  }
+  const refundable = hold.captured - hold.refundedLater;
+  if ((part ?? 0) > refundable) {
+    return expect(refunded._unsafeUnwrapErr()).toEqual({ kind: "refund_too_high", refundable });
+  }
+  hold.refundedLater += part ?? refundable;
+  model.corrections.set(key, { of: hold, credits: part ?? refundable });
+  expect(refunded).toEqual(ok(model.balance));
+};
+
+const adjustAsModel = async (pdf: Product, model: Model, next: Do<"adjust">): Promise<void> => {
+  const { credits: amount, allowDebt, key } = next;
+  const request = { credits: amount, allowDebt, reason: "support", idempotencyKey: key };
+  const adjusted = await pdf.adjust(acme, request);
+  const known = model.corrections.get(key);
+  if (known !== undefined) {
+    const isSame = known.of === "adjust" && known.credits === amount;
+    return isSame ? expect(adjusted).toEqual(ok(model.balance)) : expect(kindOf(adjusted)).toBe("key_reused");
+  }
+  if (amount < 0 && model.balance + amount < 0 && !allowDebt) {
+    return expect(kindOf(adjusted)).toBe("insufficient_credits");
+  }
+  model.adjusted += amount;
+  model.corrections.set(key, { of: "adjust", credits: amount });
+  expect(adjusted).toEqual(ok(model.balance));
+};
+
+const found = async (pdf: Product, { handle }: ModelHold): Promise<TaskHold> =>
+  (await pdf.find(acme, handle.taskId)) as TaskHold;
+
+/** What the entries of each task have taken from the balance. */
+const creditsByTask = (entries: readonly MeterEntry[]): ReadonlyMap<string, number> => {
+  const sums = new Map<string, number>();
+  for (const entry of entries) {
+    if ("taskId" in entry) sums.set(entry.taskId, (sums.get(entry.taskId) ?? 0) - entry.credits);
+  }
+  return sums;
 };
 
 const kindOf = (result: Result<unknown, { readonly kind: string }>): string => result._unsafeUnwrapErr().kind;

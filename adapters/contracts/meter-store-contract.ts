@@ -1,19 +1,35 @@
 import type { MeterChange, MeterQuery, MeterRecord, MeterStore } from "../../application/ports/stores/meter-store.js";
 import { accountId } from "../../domain/account-id.js";
 import { credits } from "../../domain/credits/credits.js";
-import type { Hold } from "../../domain/credits/hold.js";
+import { captureHold, type Hold, type OpenHold, refundCaptured } from "../../domain/credits/hold.js";
 import { idempotencyKey } from "../../domain/credits/idempotency.js";
-import { type LedgerCursor, type LedgerEntry, reservationEntry } from "../../domain/credits/ledger.js";
+import {
+  type AdjustmentReason,
+  type LedgerCursor,
+  type LedgerEntry,
+  parseAdjustmentReason,
+  reservationEntry,
+} from "../../domain/credits/ledger.js";
+import type { MeterEntry } from "../../domain/credits/meter-entry.js";
 import { orderId } from "../../domain/credits/order.js";
-import { capture, type HeldReservation } from "../../domain/credits/reservation.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { HandClock } from "../memory/hand-clock.js";
-import { secondsAfter } from "./support/builders.js";
 import { expect } from "./support/expect.js";
 import type { TestFunctions } from "./support/test-functions.js";
 
+/** The builders of tasks would load zod, which the package of the meter does without. */
+const secondsAfter = (at: Date, seconds: number): Date => new Date(at.getTime() + seconds * 1000);
+
 /** A store on an empty database, whose time is the clock's. */
-export type MeterStoreUnderTest = { readonly store: MeterStore; close(): Promise<void> };
+export type MeterStoreUnderTest = {
+  readonly store: MeterStore;
+  /**
+   * A store on the same database in another process, whose own clock is ahead of the database's by so many
+   * milliseconds; behind, if negative. Left out if only one process at a time can use the store.
+   */
+  readonly elsewhere?: ((aheadMilliseconds: number) => MeterStore) | undefined;
+  close(): Promise<void>;
+};
 
 /** What every implementation of MeterStore must do. `technology` completes the suite's name, such as `on SQLite`. */
 export const describeMeterStore = (
@@ -45,12 +61,14 @@ export const describeMeterStore = (
         answer: undefined,
       }));
 
-    const held = async (key?: string, seconds = 60): Promise<Hold<HeldReservation>> => {
+    const held = async (key?: string, seconds = 60): Promise<OpenHold> => {
       const { newTaskId, now } = await read();
       const reservation = { taskId: newTaskId, accountId: acme, credits: credits(3), state: "held" } as const;
       const idempotent = key === undefined ? undefined : { key: idempotencyKey(key), requestSha256: `of ${key}` };
       return { reservation, heldAt: now, expiresAt: secondsAfter(now, seconds), idempotent };
     };
+
+    const captureAll = (hold: OpenHold): Hold => captureHold(hold, hold.reservation.credits, clock.now()).hold;
 
     const purchase = (n: number, amount: number, account = acme): LedgerEntry => ({
       kind: "purchase",
@@ -62,7 +80,7 @@ export const describeMeterStore = (
 
     it("has nothing of an account that was never written, also after it was read", async () => {
       for (const _ of ["first", "second"]) {
-        const query = { rate: "render", idempotencyKey: idempotencyKey("k"), orderId: orderId("order-1") };
+        const query = { rate: "render", idempotencyKey: idempotencyKey("k"), entryKey: orderId("order-1") };
         expect(await read(query)).toEqual({
           now: clock.now(),
           newTaskId: expect.stringMatching(/./),
@@ -70,7 +88,7 @@ export const describeMeterStore = (
           open: [],
           log: [],
           hold: undefined,
-          purchased: undefined,
+          entry: undefined,
         });
         expect(await store.entries(acme, 10, undefined)).toEqual([]);
       }
@@ -83,12 +101,62 @@ export const describeMeterStore = (
       const answer = await store.change(acme, { rate: "render" }, () => ({ change, answer: "done" }));
       expect(answer).toBe("done");
 
-      const query = { rate: "render", idempotencyKey: idempotencyKey("k"), orderId: orderId("order-1") };
-      const stored = { credits: 7, open: [hold], log: [1, 2, 3], hold, purchased: 10 };
+      const query = { rate: "render", idempotencyKey: idempotencyKey("k"), entryKey: orderId("order-1") };
+      const stored = { credits: 7, open: [hold], log: [1, 2, 3], hold, entry: entries[0] };
       expect(await read(query)).toMatchObject(stored);
-      expect(await read({ taskId: hold.reservation.taskId })).toMatchObject({ hold, log: [], purchased: undefined });
+      expect(await read({ taskId: hold.reservation.taskId })).toMatchObject({ hold, log: [], entry: undefined });
       const lines = await store.entries(acme, 10, undefined);
       expect(lines.map(({ entry }) => entry)).toEqual(entries.toReversed());
+    });
+
+    it("reads without a change what the last one has stored", async () => {
+      const wanted = { ...(await held("k")), description: "lecture.mp4", metadata: { job: "7", "a b": "" } };
+      const { taskId } = wanted.reservation;
+      expect(await store.read(acme, { taskId })).toEqual({ now: clock.now(), credits: 0, open: [], hold: undefined });
+      const second = await held();
+      await write({ credits: 4, holds: [wanted, second] });
+      await clock.advance(1_500);
+      const { now, credits: balance, open, hold } = await store.read(acme, { taskId });
+      expect([now, balance, hold]).toEqual([clock.now(), 4, wanted]);
+      expect(open.map(({ reservation }) => reservation.taskId).sort()).toEqual(
+        [taskId, second.reservation.taskId].sort(),
+      );
+      const captured = captureAll(wanted);
+      await write({ credits: 4, holds: [captured] });
+      expect(await store.read(acme, { taskId })).toMatchObject({ credits: 4, open: [second], hold: captured });
+      expect((await store.read(acme, {})).hold).toBeUndefined();
+      expect(await store.read(other, { taskId })).toMatchObject({ credits: 0, open: [], hold: undefined });
+    });
+
+    it("stores a partial capture, a refund after it, a debt and the notes of entries", async () => {
+      const hold = await held();
+      const part = captureHold(hold, credits(2), clock.now());
+      const refunded = refundCaptured(part.hold, credits(1))._unsafeUnwrap().hold;
+      const { taskId } = hold.reservation;
+      const of = { accountId: acme, at: clock.now() } as const;
+      const reason: AdjustmentReason = parseAdjustmentReason("charged back")._unsafeUnwrap();
+      const entries: MeterEntry[] = [
+        { ...reservationEntry(hold.reservation, clock.now()), description: "π", metadata: { job: "7" } },
+        ...part.entries,
+        { ...of, kind: "refund", taskId, credits: 1, reason: "too slow", idempotencyKey: idempotencyKey("r") },
+        { ...of, kind: "refund", taskId, credits: 1, reason: "again", idempotencyKey: idempotencyKey("r2") },
+        { ...of, kind: "adjustment", credits: -9, reason, idempotencyKey: idempotencyKey("a"), metadata: { by: "me" } },
+      ];
+      await write({ credits: -10, holds: [hold] });
+      await write({ credits: -10, holds: [part.hold], entries });
+      expect((await read({ taskId })).hold).toEqual(part.hold);
+      await write({ credits: -10, holds: [refunded] });
+      expect(await read({ taskId, entryKey: idempotencyKey("a") })).toMatchObject({
+        credits: -10,
+        hold: refunded,
+        entry: entries.at(-1),
+      });
+      expect((await store.read(acme, {})).credits).toBe(-10);
+      expect((await read({ entryKey: idempotencyKey("r") })).entry).toEqual(entries[2]);
+      const lines = await store.entries(acme, 10, undefined);
+      expect(lines.map(({ entry }) => entry)).toEqual(entries.toReversed());
+      await write({ credits: 3 });
+      expect((await read()).credits).toBe(3);
     });
 
     it("changes nothing without a change", async () => {
@@ -121,7 +189,7 @@ export const describeMeterStore = (
       const byId = (a: Hold, b: Hold) => (a.reservation.taskId < b.reservation.taskId ? -1 : 1);
       expect((await read()).open.toSorted(byId)).toEqual([first, second].sort(byId));
       const renewed = { ...second, expiresAt: secondsAfter(second.expiresAt, 60) };
-      const captured = { ...first, reservation: capture(first.reservation) };
+      const captured = captureAll(first);
       await write({ holds: [captured, renewed] });
       expect(await read({ taskId: first.reservation.taskId })).toMatchObject({ open: [renewed], hold: captured });
     });
@@ -132,10 +200,10 @@ export const describeMeterStore = (
       await clock.advance(1000);
       const second = await held("k");
       await write({ holds: [second] });
-      await write({ holds: [{ ...first, reservation: capture(first.reservation) }] });
+      await write({ holds: [captureAll(first)] });
       const query = { idempotencyKey: idempotencyKey("k") };
       expect((await read(query)).hold).toEqual(second);
-      const captured = { ...second, reservation: capture(second.reservation) };
+      const captured = captureAll(second);
       await write({ holds: [captured] });
       expect((await read(query)).hold).toEqual(captured);
       expect((await read({ idempotencyKey: idempotencyKey("K") })).hold).toBeUndefined();
@@ -145,10 +213,10 @@ export const describeMeterStore = (
       const hold = await held("k");
       await write({ credits: credits(4), holds: [hold], entries: [purchase(1, 4)], log: [1] }, { rate: "render" });
       await write({ log: [2] }, { rate: "read" });
-      const query = { rate: "render", idempotencyKey: idempotencyKey("k"), orderId: orderId("order-1") };
+      const query = { rate: "render", idempotencyKey: idempotencyKey("k"), entryKey: orderId("order-1") };
       expect(await read(query, other)).toMatchObject({ credits: 0, open: [], log: [] });
       const found = await read(query, other);
-      expect([found.hold, found.purchased]).toEqual([undefined, undefined]);
+      expect([found.hold, found.entry]).toEqual([undefined, undefined]);
       expect((await read({ taskId: hold.reservation.taskId }, other)).hold).toBeUndefined();
       expect(await store.entries(other, 10, undefined)).toEqual([]);
       expect([(await read({ rate: "render" })).log, (await read({ rate: "read" })).log]).toEqual([[1], [2]]);

@@ -1,6 +1,6 @@
 import type { Clock } from "../../application/ports/clock.js";
 import type { Retained, Retention } from "../../domain/images/retention.js";
-import { postgresDatabase } from "./postgres/postgres-database.js";
+import { postgresDatabase } from "./postgres/open-postgres-database.js";
 import { type MigrationState, migrationState } from "./schema/migration-state.js";
 import { cannotConnect } from "./sql/database-error.js";
 import { postgresTime } from "./sql/database-time.js";

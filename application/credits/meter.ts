@@ -1,286 +1,479 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
+import { type AccountId, accountId } from "../../domain/account-id.js";
 import type { TooManyActiveTasks } from "../../domain/credits/concurrency-limit.js";
 import { type Credits, credits } from "../../domain/credits/credits.js";
-import { type Expiry, expireHolds, type Hold, type OpenHold } from "../../domain/credits/hold.js";
-import { type IdempotencyKey, type IdempotentRequest, sameRequest } from "../../domain/credits/idempotency.js";
-import { type LedgerCursor, type LedgerEntry, refundEntry, reservationEntry } from "../../domain/credits/ledger.js";
-import type { OrderId } from "../../domain/credits/order.js";
-import type { Policy } from "../../domain/credits/policy.js";
+import {
+  captureHold,
+  type Expiry,
+  expireHolds,
+  type Hold,
+  type OpenHold,
+  type RefundTooHigh,
+  refundCaptured,
+  refundHold,
+  spentOn,
+  standingOf,
+} from "../../domain/credits/hold.js";
+import { idempotencyKey, type KeyReused } from "../../domain/credits/idempotency.js";
+import { type LedgerCursor, reservationEntry } from "../../domain/credits/ledger.js";
+import { type EntryNotes, entryNotes, entryReason, type MeterEntry } from "../../domain/credits/meter-entry.js";
+import { orderId } from "../../domain/credits/order.js";
+import { costOf, type Policy, rateOf } from "../../domain/credits/policy.js";
 import { type Admission, type AdmissionLog, admitRequest, type RateLimited } from "../../domain/credits/rate-limit.js";
-import { capture, type InsufficientCredits, type Reservation, refund } from "../../domain/credits/reservation.js";
-import { release, reserve } from "../../domain/credits/reserve.js";
-import type { Standing } from "../../domain/credits/standing.js";
-import type { InvalidRequest } from "../../domain/invalid-request.js";
-import type { TaskId } from "../../domain/task-id.js";
-import type { LedgerLine } from "../ports/stores/ledger-store.js";
-import type { MeterChange, MeterQuery, MeterRecord, MeterStore } from "../ports/stores/meter-store.js";
+import type { InsufficientCredits, Reservation } from "../../domain/credits/reservation.js";
+import { reserve } from "../../domain/credits/reserve.js";
+import { parseTaskId, type TaskId } from "../../domain/task-id.js";
+import type {
+  JoiningMeterStore,
+  MeterChange,
+  MeterLine,
+  MeterQuery,
+  MeterRecord,
+  MeterStore,
+} from "../ports/stores/meter-store.js";
 
 /** What is to be paid for, and how it is limited. */
-export type HoldRequest<Price extends string, RateKind extends string> = {
+export type HoldRequest<Price extends string, RateKind extends string> = EntryNotes & {
   readonly price: Price;
+  /** How many times the price is held, such as minutes or tokens: an integer from 1, which is the default. */
+  readonly quantity?: number | undefined;
   /** Counts the call as a request of this kind; without it, no rate limits the call. */
   readonly rate?: RateKind | undefined;
-  /** Makes a repeated call return the hold of the first one. */
-  readonly idempotencyKey?: IdempotencyKey | undefined;
-  /** What else belongs to the request of the idempotency key, such as a hash of its body. The price always does. */
+  /** Makes a repeated call return the hold of the first one. 1 to 255 visible ASCII characters. */
+  readonly idempotencyKey?: string | undefined;
+  /** What else belongs to the request of the key, such as a hash of its body. Price and quantity always do. */
   readonly fingerprint?: string | undefined;
 };
 
-/**
- * `invalid_request`: the idempotency key belongs to another request. The others are the refusals of the domain. A
- * refused call costs no credits; it counts as a request unless it is `rate_limited`.
- */
-export type HoldRefusal = RateLimited | InvalidRequest | InsufficientCredits | TooManyActiveTasks;
+/** A refused call costs no credits; it counts as a request unless it is `rate_limited`. */
+export type HoldRefusal = RateLimited | KeyReused | InsufficientCredits | TooManyActiveTasks;
 
 /** The hold has ended in the other way, by a call, or because its lease had ended (`refunded`). Nothing was changed. */
 export type AlreadyResolved = { readonly kind: "already_resolved"; readonly as: "captured" | "refunded" };
 
 /** Credits that are set aside for one task. Its methods may be called in any process, and again after a lost answer. */
-export type TaskHold = {
+export type TaskHold = EntryNotes & {
   readonly taskId: TaskId;
   readonly credits: Credits;
   /** When the call returned. Only work on a task that is `held`: others have ended before. */
   readonly state: Reservation["state"];
+  /** What the task has cost when the call returned: captured credits that were not refunded. */
+  readonly spent: Credits;
   /** From then on it is refunded, unless it was captured or renewed before. */
   readonly expiresAt: Date;
   /** The idempotency key belongs to this hold of an earlier call: nothing was reserved again. */
   readonly replayed: boolean;
-  /** The task succeeded: its credits are spent. Repeated, it changes nothing. */
-  capture(): Promise<Result<void, AlreadyResolved>>;
+  /**
+   * The task succeeded: its credits are spent; with `credits`, this part, and the rest returns to the account.
+   * Repeated, it changes nothing; with another part it is refused. Throws if the part is more than what is held.
+   */
+  capture(part?: { readonly credits: number }): Promise<Result<void, AlreadyResolved>>;
   /** The task failed: its credits return to the account. Repeated, it changes nothing. */
   refund(): Promise<Result<void, AlreadyResolved>>;
   /** The work takes longer: the lease ends `holdSeconds` from now. Returns when. */
   renew(): Promise<Result<Date, AlreadyResolved>>;
 };
 
-/** Credits, limits and idempotency of a product; `Price` and `RateKind` are the names in its policy. */
+/** Credits of a finished task that return to the account, and why. */
+export type CapturedRefund = {
+  readonly taskId: string;
+  /** All that the task has cost, by default. */
+  readonly credits?: number | undefined;
+  /** Why: 1 to 200 characters. */
+  readonly reason: string;
+  /** A call that is repeated with the same key changes nothing. It is remembered for ever. */
+  readonly idempotencyKey: string;
+  readonly metadata?: EntryNotes["metadata"];
+};
+
+/** The task is `held`, was `refunded` as a whole, or there is none (`unknown`). */
+export type NotCaptured = { readonly kind: "not_captured"; readonly state: "held" | "refunded" | "unknown" };
+
+/** Credits that somebody gives to an account, or takes from it, and why. */
+export type Adjustment = {
+  /** Negative to take credits. An integer. */
+  readonly credits: number;
+  /** Why: 1 to 200 characters. */
+  readonly reason: string;
+  /** A call that is repeated with the same key changes nothing. It is remembered for ever. */
+  readonly idempotencyKey: string;
+  /** Credits may be taken that the account has not: its balance is negative until it is given more. */
+  readonly allowDebt?: boolean | undefined;
+  readonly metadata?: EntryNotes["metadata"];
+};
+
+/**
+ * What a meter reports after it has happened, for logs and metrics. Within a transaction of the caller it is reported
+ * before the commit.
+ */
+export type MeterEvent =
+  | { readonly kind: "entry"; readonly entry: MeterEntry }
+  /** A hold was neither ended nor renewed in time: the process that worked on its task has died, or is late. */
+  | { readonly kind: "lease_ended"; readonly accountId: AccountId; readonly taskId: TaskId; readonly credits: Credits }
+  | { readonly kind: "refused"; readonly accountId: AccountId; readonly refusal: HoldRefusal };
+
+/** Where events of a meter go. It must not throw. */
+export type MeterReporter = { report(event: MeterEvent): void };
+
+/**
+ * Credits, limits and idempotency of a product; `Price` and `RateKind` are the names in its policy. An account is 1 to
+ * 40 of the characters A-Z, a-z, 0-9, _ and -. It exists as soon as something is written for it. What cannot be right
+ * throws a `RangeError`: other texts, fractions of credits, names that the policy does not have.
+ */
 export type Meter<Price extends string, RateKind extends string> = {
   /**
    * Reserves the price of a task and a slot of the account. Checks the rate, the idempotency key, the credits and the
    * active tasks, in this order.
    */
-  hold(account: AccountId, request: HoldRequest<Price, RateKind>): Promise<Result<TaskHold, HoldRefusal>>;
+  hold(account: string, request: HoldRequest<Price, RateKind>): Promise<Result<TaskHold, HoldRefusal>>;
   /** The hold of this task, for example to end it in another process; `undefined` if the account has none. */
-  find(account: AccountId, taskId: TaskId): Promise<TaskHold | undefined>;
+  find(account: string, taskId: string): Promise<TaskHold | undefined>;
+  /** The holds that are neither captured nor refunded, oldest first. */
+  openHolds(account: string): Promise<readonly TaskHold[]>;
   /** Counts a request that costs nothing, or rejects it without counting it. */
-  admit(account: AccountId, rate: RateKind): Promise<Result<Omit<Admission, "log">, RateLimited>>;
+  admit(account: string, rate: RateKind): Promise<Result<Omit<Admission, "log">, RateLimited>>;
   /**
    * Gives the account the credits of an order, once, however often it is called, and returns the balance. Credits that
-   * are a gift have an order id, too. Throws if this order was credited with another amount.
+   * are a gift have an order id, too: 1 to 40 of the characters A-Z, a-z, 0-9, _ and -. Throws if this id belongs to
+   * another amount, or to a refund or an adjustment.
    */
-  purchase(account: AccountId, order: { readonly orderId: OrderId; readonly credits: Credits }): Promise<Credits>;
-  /** The credits that are neither reserved nor spent: the sum of the ledger. */
-  balance(account: AccountId): Promise<Credits>;
+  purchase(
+    account: string,
+    order: EntryNotes & { readonly orderId: string; readonly credits: number },
+  ): Promise<number>;
+  /** Returns captured credits of a task to the account, at most what was captured, and returns the balance. */
+  refund(account: string, refund: CapturedRefund): Promise<Result<number, NotCaptured | RefundTooHigh | KeyReused>>;
+  /** Gives credits to an account, or takes them, and returns the balance. Never below 0 without `allowDebt`. */
+  adjust(account: string, adjustment: Adjustment): Promise<Result<number, InsufficientCredits | KeyReused>>;
+  /** The credits that are neither reserved nor spent: the sum of the ledger. Negative if the account is in debt. */
+  balance(account: string): Promise<number>;
   /** Newest entry first; the default limit is 100. The `cursor` of the last line is the `before` of the next page. */
   ledger(
-    account: AccountId,
+    account: string,
     page?: { readonly limit?: number; readonly before?: LedgerCursor | undefined },
-  ): Promise<readonly LedgerLine[]>;
+  ): Promise<readonly MeterLine[]>;
 };
 
-/** What a decision changes; what is left out stays. */
-type Effect = {
-  readonly standing?: Standing;
-  readonly holds?: readonly Hold[];
-  readonly entries?: readonly LedgerEntry[];
-  readonly log?: AdmissionLog | undefined;
+/** A meter whose store can work in a transaction of the caller. */
+export type JoiningMeter<Price extends string, RateKind extends string, Connection> = Meter<Price, RateKind> & {
+  /**
+   * The same meter in the transaction that is open on this connection: what it changes is committed or rolled back with
+   * what the caller writes there, and so are the calls of the holds that it returns. It locks the account until then.
+   */
+  within(connection: Connection): Meter<Price, RateKind>;
 };
-
-type Decision<Answer> = Effect & { readonly answer: Answer };
-
-const LEDGER_PAGE = 100;
 
 type Parts<Price extends string, RateKind extends string> = {
   readonly policy: Policy<Price, RateKind>;
   readonly store: MeterStore;
+  readonly reporter?: MeterReporter | undefined;
 };
 
 /**
  * Credits, limits and idempotency for a product of any kind, by its policy. Leases of holds that have ended are
  * refunded by whatever call comes next for their account, so that no background work is needed.
  */
-export const meter = <Price extends string, RateKind extends string>(
+export function meter<Price extends string, RateKind extends string, Connection>(
+  parts: Parts<Price, RateKind> & { readonly store: JoiningMeterStore<Connection> },
+): JoiningMeter<Price, RateKind, Connection>;
+/** The same with a store that cannot work in a transaction of its caller. */
+export function meter<Price extends string, RateKind extends string>(
+  parts: Parts<Price, RateKind>,
+): Meter<Price, RateKind>;
+/** Either of them. */
+export function meter<Price extends string, RateKind extends string>(
+  parts: Parts<Price, RateKind> & { readonly store: MeterStore | JoiningMeterStore<unknown> },
+): Meter<Price, RateKind> | JoiningMeter<Price, RateKind, unknown> {
+  const { store } = parts;
+  if (!("within" in store)) return meterOn(parts);
+  return { ...meterOn(parts), within: (connection) => meterOn({ ...parts, store: store.within(connection) }) };
+}
+
+const LEDGER_PAGE = 100;
+
+const meterOn = <Price extends string, RateKind extends string>(
   parts: Parts<Price, RateKind>,
 ): Meter<Price, RateKind> => {
-  const { policy, store } = parts;
+  const { store } = parts;
+  const of = (account: string): Account => ({ ...parts, id: accountId(account) });
   return {
-    hold: (account, request) => hold(parts, account, request),
-    find: (account, taskId) =>
-      change(store, account, { taskId }, (_, { hold }) => ({
-        answer: hold && handleOf({ store, account, policy }, hold, false),
-      })),
-    admit: (account, rate) => admit(parts, account, rate),
-    purchase: (account, order) =>
-      change(store, account, { orderId: order.orderId }, ({ standing }, record) =>
-        purchase(account, order, standing, record),
-      ),
-    balance: (account) => change(store, account, {}, ({ standing }) => ({ answer: standing.credits })),
+    hold: async (account, request) => hold(of(account), parts.policy, request),
+    find: async (account, id) => {
+      const taskId = parseTaskId(id);
+      return taskId === undefined ? undefined : find(of(account), taskId);
+    },
+    openHolds: async (account) => {
+      const { open } = await read(of(account));
+      const oldestFirst = open.toSorted((a, b) => a.heldAt.getTime() - b.heldAt.getTime());
+      return oldestFirst.map((hold) => handleOf(of(account), hold, false));
+    },
+    admit: async (account, rate) => admit(of(account), parts.policy, rate),
+    purchase: async (account, order) => purchase(of(account), order),
+    refund: async (account, refund) => refundLater(of(account), refund),
+    adjust: async (account, adjustment) => adjust(of(account), adjustment),
+    balance: async (account) => (await read(of(account))).credits,
     ledger: async (account, { limit = LEDGER_PAGE, before } = {}) => {
-      await change(store, account, {}, () => ({ answer: undefined }));
-      return store.entries(account, limit, before);
+      const { refunded } = await read(of(account));
+      if (refunded.length > 0) await change(of(account), {}, () => ({ answer: undefined })); // adds their entries
+      return store.entries(accountId(account), limit, before);
     },
   };
 };
 
-/** Ends the leases of the account that are over, and then decides. */
+type Times = Pick<Policy<string, string>, "activeMax" | "holdSeconds" | "idempotencyHours">;
+
+/** One account, and how long its holds last. */
+type Account = Pick<Parts<string, string>, "store" | "reporter"> & { readonly id: AccountId; readonly policy: Times };
+
+/** What a decision changes; what is left out stays. */
+type Effect = {
+  readonly credits?: number;
+  readonly holds?: readonly Hold[];
+  readonly entries?: readonly MeterEntry[];
+  readonly log?: AdmissionLog | undefined;
+};
+
+type Decision<Answer> = Effect & { readonly answer: Answer };
+
+/** The account after the end of the leases that are over. */
+const read = async ({ store, id }: Account, taskId?: TaskId): Promise<Expiry & { readonly hold: Hold | undefined }> => {
+  const reading = await store.read(id, { taskId });
+  const expiry = expireHolds(reading, reading.now);
+  return { ...expiry, hold: asExpired(reading.hold, expiry) };
+};
+
+const find = async (account: Account, taskId: TaskId): Promise<TaskHold | undefined> => {
+  const { hold } = await read(account, taskId);
+  return hold && handleOf(account, hold, false);
+};
+
+/** Ends the leases of the account that are over, then decides, and reports what has changed. */
 const change = async <Answer>(
-  store: MeterStore,
-  account: AccountId,
+  { store, id, reporter }: Account,
   query: MeterQuery,
   decide: (expiry: Expiry, record: MeterRecord) => Decision<Answer>,
-): Promise<Answer> =>
-  store.change(account, query, (record) => {
-    const expiry = expireHolds(account, record, record.now);
-    const { answer, ...effect } = decide(expiry, withExpired(record, expiry));
-    return { change: changeOf(expiry, effect), answer };
+): Promise<Answer> => {
+  const { answer, ended, entries } = await store.change(id, query, (record) => {
+    const expiry = expireHolds(record, record.now);
+    const { answer, ...effect } = decide(expiry, { ...record, hold: asExpired(record.hold, expiry) });
+    const change = changeOf(expiry, effect);
+    return { change, answer: { answer, ended: expiry.refunded, entries: change?.entries ?? [] } };
   });
+  for (const { reservation } of ended) {
+    reporter?.report({ kind: "lease_ended", accountId: id, taskId: reservation.taskId, credits: reservation.credits });
+  }
+  for (const entry of entries) reporter?.report({ kind: "entry", entry });
+  return answer;
+};
 
-const hold = <Price extends string, RateKind extends string>(
-  { policy, store }: Parts<Price, RateKind>,
-  account: AccountId,
-  { price, rate, idempotencyKey, fingerprint }: HoldRequest<Price, RateKind>,
+const hold = async <Price extends string, RateKind extends string>(
+  account: Account,
+  policy: Policy<Price, RateKind>,
+  { price, quantity = 1, rate: kind, idempotencyKey: givenKey, fingerprint, ...notes }: HoldRequest<Price, RateKind>,
 ): Promise<Result<TaskHold, HoldRefusal>> => {
-  const holder = { store, account, policy };
-  const idempotent: IdempotentRequest | undefined = idempotencyKey && {
-    key: idempotencyKey,
-    requestSha256: JSON.stringify([price, fingerprint ?? null]),
-  };
-  return change<Result<TaskHold, HoldRefusal>>(store, account, { rate, idempotencyKey }, ({ standing }, record) => {
+  const cost = costOf(policy, price, quantity);
+  const rate = kind && { kind, ...rateOf(policy, kind) };
+  const key = givenKey === undefined ? undefined : idempotencyKey(givenKey);
+  // As earlier versions have stored it, which knew no quantity.
+  const requestSha256 = JSON.stringify([price, fingerprint ?? null, ...(quantity === 1 ? [] : [quantity])]);
+  const noted = entryNotes(notes);
+  const query = { rate: kind, idempotencyKey: key };
+  const held = await change<Result<TaskHold, HoldRefusal>>(account, query, (expiry, record) => {
     const { now, newTaskId: taskId, hold: known } = record;
-    const admitted = rate === undefined ? undefined : admitRequest(record.log, policy.rates[rate], now.getTime());
+    const admitted = rate === undefined ? undefined : admitRequest(record.log, rate, now.getTime());
     if (admitted?.isErr()) return { answer: err(admitted.error) };
     const log = admitted?.isOk() ? admitted.value.log : undefined;
-    if (idempotent !== undefined && known?.idempotent !== undefined && isRemembered(known, policy, now)) {
-      const same = sameRequest(known.idempotent.requestSha256, idempotent, policy.idempotencyHours);
-      return { log, answer: same.map(() => handleOf(holder, known, true)) };
+    if (key !== undefined && known?.idempotent !== undefined && isRemembered(known, policy, now)) {
+      const isSame = known.idempotent.requestSha256 === requestSha256;
+      if (isSame) return { log, answer: ok(handleOf(account, known, true)) };
+      return { log, answer: err({ kind: "key_reused", key, hours: policy.idempotencyHours }) };
     }
-    const reserved = reserve(standing, { taskId, cost: policy.prices[price] }, policy.activeMax);
+    const reserved = reserve(standingOf(account.id, expiry), { taskId, cost }, policy.activeMax);
     if (reserved.isErr()) return { log, answer: err(reserved.error) };
-    const { reservation, standing: after } = reserved.value;
-    const opened: OpenHold = { reservation, heldAt: now, expiresAt: leaseFrom(now, policy), idempotent };
-    const entries = [reservationEntry(reservation, now)];
-    return { log, standing: after, holds: [opened], entries, answer: ok(handleOf(holder, opened, false)) };
+    const { reservation } = reserved.value;
+    const idempotent = key && { key, requestSha256 };
+    const opened: OpenHold = { ...noted, reservation, heldAt: now, expiresAt: leaseFrom(now, policy), idempotent };
+    const entries = [{ ...reservationEntry(reservation, now), ...noted }];
+    const answer = ok(handleOf(account, opened, false));
+    return { log, credits: expiry.credits - cost, holds: [opened], entries, answer };
   });
+  if (held.isErr()) account.reporter?.report({ kind: "refused", accountId: account.id, refusal: held.error });
+  return held;
 };
 
-const admit = <Price extends string, RateKind extends string>(
-  { policy, store }: Parts<Price, RateKind>,
-  account: AccountId,
-  rate: RateKind,
-): Promise<Result<Omit<Admission, "log">, RateLimited>> =>
-  change<Result<Omit<Admission, "log">, RateLimited>>(store, account, { rate }, (_, { log: before, now }) => {
-    const admitted = admitRequest(before, policy.rates[rate], now.getTime());
-    if (admitted.isErr()) return { answer: err(admitted.error) };
-    const { log, ...admission } = admitted.value;
+const admit = async <RateKind extends string>(
+  account: Account,
+  policy: Policy<string, RateKind>,
+  kind: RateKind,
+): Promise<Result<Omit<Admission, "log">, RateLimited>> => {
+  const rate = rateOf(policy, kind);
+  const admitted = await change<Result<Omit<Admission, "log">, RateLimited>>(account, { rate: kind }, (_, record) => {
+    const counted = admitRequest(record.log, rate, record.now.getTime());
+    if (counted.isErr()) return { answer: err(counted.error) };
+    const { log, ...admission } = counted.value;
     return { log, answer: ok(admission) };
   });
-
-const purchase = (
-  account: AccountId,
-  { orderId, credits: amount }: { readonly orderId: OrderId; readonly credits: Credits },
-  standing: Standing,
-  { purchased, now: at }: MeterRecord,
-): Decision<Credits> => {
-  if (purchased !== undefined && purchased !== amount) {
-    throw new Error(`The order ${orderId} was credited with ${purchased} credits, and now with ${amount}.`);
-  }
-  if (purchased !== undefined) return { answer: standing.credits };
-  const balance = credits(standing.credits + amount);
-  const entries = [{ kind: "purchase", accountId: account, orderId, credits: amount, at } as const];
-  return { standing: { ...standing, credits: balance }, entries, answer: balance };
+  if (admitted.isErr()) account.reporter?.report({ kind: "refused", accountId: account.id, refusal: admitted.error });
+  return admitted;
 };
 
-type Times = Pick<Policy<string, string>, "holdSeconds" | "idempotencyHours">;
+const purchase = (
+  account: Account,
+  { orderId: givenId, credits: given, ...notes }: Parameters<Meter<string, string>["purchase"]>[1],
+): Promise<number> => {
+  const [order, amount, noted] = [orderId(givenId), credits(given), entryNotes(notes)];
+  return change<number>(account, { entryKey: order }, ({ credits: before }, { entry: known, now: at }) => {
+    if (known !== undefined && !(known.kind === "purchase" && known.credits === amount)) {
+      const other = `the ${known.kind} of ${known.credits} credits`;
+      throw new Error(`The order ${order} is ${other}, and cannot be a purchase of ${amount}.`);
+    }
+    if (known !== undefined) return { answer: before };
+    const entry = { ...noted, kind: "purchase", accountId: account.id, orderId: order, credits: amount, at } as const;
+    return { credits: before + amount, entries: [entry], answer: before + amount };
+  });
+};
+
+const refundLater = async (
+  account: Account,
+  { taskId: givenId, credits: given, reason: text, idempotencyKey: givenKey, metadata }: CapturedRefund,
+): Promise<Result<number, NotCaptured | RefundTooHigh | KeyReused>> => {
+  const [key, reason, noted] = [idempotencyKey(givenKey), entryReason(text), entryNotes({ metadata })];
+  const amount = given === undefined ? undefined : credits(given);
+  const taskId = parseTaskId(givenId);
+  if (taskId === undefined) return err({ kind: "not_captured", state: "unknown" });
+  return change<Result<number, NotCaptured | RefundTooHigh | KeyReused>>(
+    account,
+    { taskId, entryKey: key },
+    ({ credits: before }, { hold, entry: known, now: at }) => {
+      if (known !== undefined) {
+        const isSame =
+          known.kind === "refund" && known.taskId === taskId && (amount ?? known.credits) === known.credits;
+        return { answer: isSame ? ok(before) : err({ kind: "key_reused", key }) };
+      }
+      if (hold === undefined) return { answer: err({ kind: "not_captured", state: "unknown" }) };
+      if (!("captured" in hold)) return { answer: err({ kind: "not_captured", state: hold.reservation.state }) };
+      const refunded = refundCaptured(hold, amount);
+      if (refunded.isErr()) return { answer: err(refunded.error) };
+      const { hold: next, credits: returned } = refunded.value;
+      const core = { kind: "refund", accountId: account.id, taskId, credits: returned, at } as const;
+      const entries = [{ ...core, ...noted, reason, idempotencyKey: key }];
+      return { credits: before + returned, holds: [next], entries, answer: ok(before + returned) };
+    },
+  );
+};
+
+const adjust = (
+  account: Account,
+  { credits: amount, reason: text, idempotencyKey: givenKey, allowDebt = false, metadata }: Adjustment,
+): Promise<Result<number, InsufficientCredits | KeyReused>> => {
+  if (!Number.isSafeInteger(amount)) throw new RangeError(`An adjustment cannot be ${amount} credits.`);
+  const [key, reason, noted] = [idempotencyKey(givenKey), entryReason(text), entryNotes({ metadata })];
+  return change<Result<number, InsufficientCredits | KeyReused>>(
+    account,
+    { entryKey: key },
+    (expiry, { entry: known, now: at }) => {
+      if (known !== undefined) {
+        const isSame = known.kind === "adjustment" && known.credits === amount;
+        return { answer: isSame ? ok(expiry.credits) : err({ kind: "key_reused", key }) };
+      }
+      const after = expiry.credits + amount;
+      if (amount < 0 && after < 0 && !allowDebt) {
+        const { credits: balance } = standingOf(account.id, expiry);
+        return { answer: err({ kind: "insufficient_credits", balance, cost: credits(-amount) }) };
+      }
+      const core = { kind: "adjustment", accountId: account.id, credits: amount, reason, at } as const;
+      return { credits: after, entries: [{ ...core, ...noted, idempotencyKey: key }], answer: ok(after) };
+    },
+  );
+};
 
 const leaseFrom = (now: Date, { holdSeconds }: Times): Date => new Date(now.getTime() + holdSeconds * 1000);
 
 const isRemembered = ({ heldAt }: Hold, { idempotencyHours }: Times, now: Date): boolean =>
   now.getTime() - heldAt.getTime() < idempotencyHours * 3_600_000;
 
-/** Whose hold it is, and how long it lasts. */
-type Holder = { readonly store: MeterStore; readonly account: AccountId; readonly policy: Times };
-
-const handleOf = (holder: Holder, { reservation, expiresAt }: Hold, replayed: boolean): TaskHold => {
-  const { taskId, credits, state } = reservation;
+const handleOf = (account: Account, hold: Hold, replayed: boolean): TaskHold => {
+  const { taskId, credits: held, state } = hold.reservation;
   return {
+    ...entryNotes(hold),
     taskId,
-    credits,
+    credits: held,
     state,
-    expiresAt,
+    spent: spentOn(hold),
+    expiresAt: hold.expiresAt,
     replayed,
-    capture: () => captureHold(holder, taskId),
-    refund: () => refundHold(holder, taskId),
-    renew: () => renewHold(holder, taskId),
+    capture: (part) => capture(account, taskId, part === undefined ? held : credits(part.credits)),
+    refund: () => refund(account, taskId),
+    renew: () => renew(account, taskId),
   };
 };
 
-const captureHold = (holder: Holder, taskId: TaskId): Promise<Result<void, AlreadyResolved>> =>
+const capture = (account: Account, taskId: TaskId, amount: Credits): Promise<Result<void, AlreadyResolved>> =>
   changeHold<void>(
-    holder,
+    account,
     taskId,
-    (hold, { standing }) => {
-      const captured = capture(hold.reservation);
-      return { standing: release(standing, captured), holds: [{ ...hold, reservation: captured }], value: undefined };
+    (open, at, before) => {
+      const { hold, entries } = captureHold(open, amount, at);
+      return { credits: before + open.reservation.credits - amount, holds: [hold], entries, value: undefined };
     },
-    (ended) => (ended === "refunded" ? err({ kind: "already_resolved", as: ended }) : ok(undefined)),
+    (ended) => ("captured" in ended && ended.captured === amount ? ok(undefined) : err(resolved(ended))),
   );
 
-const refundHold = (holder: Holder, taskId: TaskId): Promise<Result<void, AlreadyResolved>> =>
+const refund = (account: Account, taskId: TaskId): Promise<Result<void, AlreadyResolved>> =>
   changeHold<void>(
-    holder,
+    account,
     taskId,
-    (hold, { standing }, now) => {
-      const refunded = refund(hold.reservation);
-      const [holds, entries] = [[{ ...hold, reservation: refunded }], [refundEntry(refunded, now)]];
-      return { standing: release(standing, refunded), holds, entries, value: undefined };
+    (open, at, before) => {
+      const { hold, entries } = refundHold(open, at);
+      return { credits: before + open.reservation.credits, holds: [hold], entries, value: undefined };
     },
-    (ended) => (ended === "captured" ? err({ kind: "already_resolved", as: ended }) : ok(undefined)),
+    (ended) => ("captured" in ended ? err(resolved(ended)) : ok(undefined)),
   );
 
-const renewHold = (holder: Holder, taskId: TaskId): Promise<Result<Date, AlreadyResolved>> =>
+const renew = (account: Account, taskId: TaskId): Promise<Result<Date, AlreadyResolved>> =>
   changeHold<Date>(
-    holder,
+    account,
     taskId,
-    (hold, _, now) => {
-      const renewed = { ...hold, expiresAt: leaseFrom(now, holder.policy) };
+    (open, now) => {
+      const renewed = { ...open, expiresAt: leaseFrom(now, account.policy) };
       return { holds: [renewed], value: renewed.expiresAt };
     },
-    (ended) => err({ kind: "already_resolved", as: ended === "captured" ? ended : "refunded" }),
+    (ended) => err(resolved(ended)),
   );
 
-/** Ends or renews a hold, unless it has ended. */
+const resolved = (ended: Hold): AlreadyResolved => ({
+  kind: "already_resolved",
+  as: "captured" in ended ? "captured" : "refunded",
+});
+
+/** Ends or renews a hold, unless it has ended. `next` gets the time and the balance. */
 const changeHold = <Value>(
-  { store, account }: Holder,
+  account: Account,
   taskId: TaskId,
-  next: (hold: OpenHold, expiry: Expiry, now: Date) => Effect & { readonly value: Value },
-  repeated: (state: Reservation["state"]) => Result<Value, AlreadyResolved>,
+  next: (hold: OpenHold, now: Date, credits: number) => Effect & { readonly value: Value },
+  repeated: (ended: Hold) => Result<Value, AlreadyResolved>,
 ): Promise<Result<Value, AlreadyResolved>> =>
-  change<Result<Value, AlreadyResolved>>(store, account, { taskId }, (expiry, { hold, now }) => {
+  change<Result<Value, AlreadyResolved>>(account, { taskId }, (expiry, { hold, now }) => {
     const open = expiry.open.find(({ reservation }) => reservation.taskId === taskId);
     if (open !== undefined) {
-      const { value, ...effect } = next(open, expiry, now);
+      const { value, ...effect } = next(open, now, expiry.credits);
       return { ...effect, answer: ok(value) };
     }
-    if (hold === undefined) throw new Error(`The store has lost the hold ${taskId} of the account ${account}.`);
-    return { answer: repeated(hold.reservation.state) };
+    if (hold === undefined) throw new Error(`The store has lost the hold ${taskId} of the account ${account.id}.`);
+    return { answer: repeated(hold) };
   });
 
-/** The record with the hold as it is after the end of its lease. */
-const withExpired = (record: MeterRecord, { refunded }: Expiry): MeterRecord => {
-  const { hold } = record;
-  if (hold === undefined) return record;
-  const expired = refunded.find(({ reservation }) => reservation.taskId === hold.reservation.taskId);
-  return expired === undefined ? record : { ...record, hold: expired };
-};
+/** The hold as it is after the end of its lease. */
+const asExpired = (hold: Hold | undefined, { refunded }: Expiry): Hold | undefined =>
+  refunded.find(({ reservation }) => reservation.taskId === hold?.reservation.taskId) ?? hold;
 
 /** `undefined` if nothing changes. A hold that was refunded because of its lease is never changed by the decision. */
-const changeOf = (expiry: Expiry, { standing, holds = [], entries = [], log }: Effect): MeterChange | undefined => {
-  if (standing === undefined && holds.length === 0 && log === undefined && expiry.refunded.length === 0) {
+const changeOf = (expiry: Expiry, { credits, holds = [], entries = [], log }: Effect): MeterChange | undefined => {
+  if (holds.length === 0 && entries.length === 0 && log === undefined && expiry.refunded.length === 0) {
     return undefined;
   }
   return {
-    credits: (standing ?? expiry.standing).credits,
+    credits: credits ?? expiry.credits,
     holds: [...expiry.refunded, ...holds],
     entries: [...expiry.entries, ...entries],
     log,

@@ -5,7 +5,8 @@ import { type Bind, ContainerModule } from "inversify";
 import { err, type Result } from "neverthrow";
 import { MemoryRateLimits } from "../../adapters/memory/stores/memory-rate-limits.js";
 import { tracedDatabase } from "../../adapters/observability/traced.js";
-import type { Patience, PostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import type { Patience } from "../../adapters/persistence/postgres/open-postgres-database.js";
+import type { PostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
 import { openDatabaseClock } from "../../adapters/persistence/sql/database-clock.js";
 import type { SqliteDatabase } from "../../adapters/persistence/sqlite/sqlite-database.js";
 import { PostgresApiRequests } from "../../adapters/persistence/stores/postgres-api-requests.js";
@@ -138,7 +139,7 @@ const openConfiguredDatabase = async ({
     const open = createsDatabase ? sqlite.openSqliteDatabase : sqlite.openExistingSqliteDatabase;
     return open(sqliteFile(dataDir));
   }
-  const { openPostgresDatabase } = await import("../../adapters/persistence/postgres/postgres-database.js");
+  const { openPostgresDatabase } = await import("../../adapters/persistence/postgres/open-postgres-database.js");
   return openPostgresDatabase(databaseUrl, databaseConnections, patience);
 };
 

@@ -2,7 +2,7 @@ import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { isBuiltin } from "node:module";
 import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, type Plugin, transform } from "esbuild";
+import { type BuildOptions, build, type Plugin, transform } from "esbuild";
 import { clientDeclarations, sourceOf } from "./client-declarations.js";
 import { declarationMap } from "./declaration-map.js";
 import { licensesOf } from "./licenses-of.js";
@@ -10,11 +10,12 @@ import { publicModules } from "./public-modules.js";
 import { referenceOf } from "./reference.js";
 
 /**
- * `npm run release`: makes three packages from dist/ in dist-packages/. Each installs from the registry alone, without
+ * `npm run release`: makes four packages from dist/ in dist-packages/. Each installs from the registry alone, without
  * the `overrides` of this project, and compiles nothing.
  *
  * - panorama-core: domain, application, memory adapters, contract suites
  * - panorama-client: the typed client, with what it needs inside
+ * - panorama-meter: the meter and its stores, with what they need inside
  * - panorama-service: everything, with the `panorama` command
  *
  * The Python client needs no build: it is copied to dist-python/.
@@ -198,22 +199,24 @@ const withoutLocales: Plugin = {
 /** The modules of the core that make the client's arguments, or explain its errors. */
 const CLIENT_CORE = ["domain/creation-request", "domain/image-type", "domain/invalid-request", "domain/task-filter"];
 
-/** Bundles the client with neverthrow and zod, so that it depends on nothing. It runs in Node.js and in browsers. */
-const buildClient = async (): Promise<void> => {
-  const folder = join(target, "panorama-client");
-  const modules = Object.entries(exportsOf(["client", ...CLIENT_CORE])).map(([path, target]) => {
-    const name = path.split("/").at(-1);
-    return { path: name === "panorama-client" ? "." : `./${name}`, target };
-  });
+/** A public path of a bundled package, and its compiled module. */
+type BundledModule = { readonly path: string; readonly target: Target };
+
+/** Bundles modules with the packages that they need, so that the package depends on nothing but `external`. */
+const bundle = async (
+  name: string,
+  modules: readonly string[],
+  options: Pick<BuildOptions, "platform" | "external" | "minify">,
+): Promise<void> => {
+  const folder = join(target, name);
   const { metafile } = await build({
     absWorkingDir: project,
-    entryPoints: modules.map(({ target }) => target.default),
+    entryPoints: [...modules],
     outdir: join(folder, "dist"),
     outbase: "dist",
     chunkNames: "chunks/[name]-[hash]",
     bundle: true,
     splitting: true,
-    platform: "neutral",
     mainFields: ["module", "main"],
     target: "es2022",
     format: "esm",
@@ -221,9 +224,32 @@ const buildClient = async (): Promise<void> => {
     plugins: [withoutLocales],
     metafile: true,
     logLevel: "warning",
+    ...options,
   });
-  const roots = modules.map(({ target }) => target.types.replace(/^\.\/dist\/(.*)\.d\.ts$/, "$1.ts"));
-  const { declarations, sources } = clientDeclarations(project, roots);
+  await writeFile(join(folder, "LICENSES.txt"), await licensesOf(name, Object.keys(metafile.inputs)));
+};
+
+const sourcesOf = (modules: readonly BundledModule[]): readonly string[] =>
+  modules.map(({ target }) => target.types.replace(/^\.\/dist\/(.*)\.d\.ts$/, "$1.ts"));
+
+const exportsOfBundle = (modules: readonly BundledModule[]) => ({
+  ...Object.fromEntries(modules.map(({ path, target }) => [path, target])),
+  ...PACKAGE_JSON,
+});
+
+/** Bundles the client with neverthrow and zod, so that it depends on nothing. It runs in Node.js and in browsers. */
+const buildClient = async (): Promise<void> => {
+  const folder = join(target, "panorama-client");
+  const modules = Object.entries(exportsOf(["client", ...CLIENT_CORE])).map(([path, target]) => {
+    const name = path.split("/").at(-1);
+    return { path: name === "panorama-client" ? "." : `./${name}`, target };
+  });
+  await bundle(
+    "panorama-client",
+    modules.map(({ target }) => target.default),
+    { platform: "neutral" },
+  );
+  const { declarations, sources } = clientDeclarations(project, sourcesOf(modules));
   for (const source of sources) await cp(join(project, source), join(folder, source));
   for (const [file, text] of declarations) {
     const path = join(folder, "dist", file);
@@ -239,7 +265,6 @@ const buildClient = async (): Promise<void> => {
     await writeFile(`${path}.map`, map);
     await writeFile(path, `${text}//# sourceMappingURL=${name}.map\n`);
   }
-  await writeFile(join(folder, "LICENSES.txt"), await licensesOf("panorama-client", Object.keys(metafile.inputs)));
   const folders = [...new Set(sources.map((source) => source.split("/")[0] ?? ""))];
   await writePackage(
     "panorama-client",
@@ -247,7 +272,49 @@ const buildClient = async (): Promise<void> => {
     ["dist", ...folders, "LICENSES.txt", "REFERENCE.md"],
     {
       sideEffects: false,
-      exports: { ...Object.fromEntries(modules.map(({ path, target }) => [path, target])), ...PACKAGE_JSON },
+      exports: exportsOfBundle(modules),
+    },
+  );
+};
+
+const METER_MODULES = {
+  ".": "bootstrap/meter/panorama-meter",
+  "./postgres": "adapters/persistence/stores/postgres-meter-store",
+  "./sqlite": "adapters/persistence/stores/sqlite-meter-store",
+  "./testing": "bootstrap/meter/testing",
+};
+const METER_COMMAND = "./dist/bootstrap/meter/command.js";
+
+/**
+ * Bundles the meter with neverthrow, whose package would install a compiler's module, and with no driver of a database:
+ * its user passes a pool or a connection. So the package depends on nothing.
+ */
+const buildMeter = async (): Promise<void> => {
+  const modules = Object.entries(METER_MODULES).map(([path, module]) => ({
+    path,
+    target: { types: `./dist/${module}.d.ts`, default: `./dist/${module}.js` },
+  }));
+  await bundle("panorama-meter", [...modules.map(({ target }) => target.default), METER_COMMAND], {
+    platform: "node",
+    external: ["fast-check", "pg"],
+  });
+  const { declarations } = clientDeclarations(project, sourcesOf(modules));
+  for (const [file, text] of declarations) {
+    const path = join(target, "panorama-meter/dist", file);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  }
+  await writePackage(
+    "panorama-meter",
+    "Credits, limits and idempotency for any product: exact after crashes, on PostgreSQL, SQLite or in memory",
+    ["dist", "LICENSES.txt"],
+    {
+      sideEffects: false,
+      keywords: ["credits", "billing", "metering", "usage", "quota", "rate-limit", "idempotency", "ledger"],
+      bin: { "panorama-meter": METER_COMMAND },
+      exports: exportsOfBundle(modules),
+      peerDependencies: { "fast-check": ">=3", pg: "^8.11.0" },
+      peerDependenciesMeta: { "fast-check": { optional: true }, pg: { optional: true } },
     },
   );
 };
@@ -331,5 +398,6 @@ const copyPython = async (): Promise<void> => {
 for (const folder of [target, pythonTarget]) await rm(folder, { recursive: true, force: true });
 await buildCore();
 await buildClient();
+await buildMeter();
 await buildService();
 await copyPython();

@@ -1,17 +1,27 @@
+import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../account-id.js";
-import type { Credits } from "./credits.js";
+import { type Credits, credits } from "./credits.js";
 import type { IdempotentRequest } from "./idempotency.js";
-import { type LedgerEntry, refundEntry } from "./ledger.js";
-import { type HeldReservation, type Reservation, refund } from "./reservation.js";
-import { release } from "./reserve.js";
-import type { Standing } from "./standing.js";
+import { refundEntry } from "./ledger.js";
+import type { EntryNotes, MeterEntry } from "./meter-entry.js";
+import {
+  type CapturedReservation,
+  capture,
+  type HeldReservation,
+  type RefundedReservation,
+  refund,
+} from "./reservation.js";
 
 /**
  * A reservation with a lease, for a task that only the program that works on it knows. The process that works on it may
  * die: from `expiresAt` on, a hold that was neither captured nor refunded counts as refunded.
+ *
+ *   held ──capture──▶ captured: a part may be captured; the rest returns. Captured credits may be refunded later.
+ *     └────refund───▶ refunded
  */
-export type Hold<Of extends Reservation = Reservation> = {
-  readonly reservation: Of;
+export type Hold = OpenHold | CapturedHold | RefundedHold;
+
+type HoldCore = EntryNotes & {
   readonly heldAt: Date;
   readonly expiresAt: Date;
   /**
@@ -22,30 +32,85 @@ export type Hold<Of extends Reservation = Reservation> = {
 };
 
 /** A hold that can still be captured, refunded or renewed. */
-export type OpenHold = Hold<HeldReservation>;
+export type OpenHold = HoldCore & { readonly reservation: HeldReservation };
+/** Its credits, or a part of them, are spent. */
+export type CapturedHold = HoldCore & {
+  readonly reservation: CapturedReservation;
+  /** At most the credits of the reservation. */
+  readonly captured: Credits;
+  /** What returned after the capture: at most `captured`. */
+  readonly refunded: Credits;
+};
+/** All its credits returned to the account. */
+export type RefundedHold = HoldCore & { readonly reservation: RefundedReservation };
 
 /** The credits of an account, and all its holds that are `held`. */
-export type Holdings = { readonly credits: Credits; readonly open: readonly OpenHold[] };
+export type Holdings = {
+  /** Neither reserved nor spent. Negative if the account is in debt (`adjust` of a meter). */
+  readonly credits: number;
+  readonly open: readonly OpenHold[];
+};
 
 /** The account after the end of all leases that end by `now`. `entries` has their refunds, oldest first. */
-export type Expiry = {
-  readonly standing: Standing;
-  readonly open: readonly OpenHold[];
-  readonly refunded: readonly Hold[];
-  readonly entries: readonly LedgerEntry[];
+export type Expiry = Holdings & {
+  readonly refunded: readonly RefundedHold[];
+  readonly entries: readonly MeterEntry[];
 };
 
 /** A refund is at the time at which the lease ended, so that it makes no difference when somebody looks. */
-export const expireHolds = (accountId: AccountId, { credits, open }: Holdings, now: Date): Expiry => {
+export const expireHolds = ({ credits: before, open }: Holdings, now: Date): Expiry => {
   const hasEnded = ({ expiresAt }: OpenHold): boolean => expiresAt.getTime() <= now.getTime();
-  let standing: Standing = { accountId, credits, activeTasks: open.length };
-  const refunded: Hold[] = [];
-  const entries: LedgerEntry[] = [];
-  for (const hold of open.filter(hasEnded).sort((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime())) {
-    const reservation = refund(hold.reservation);
-    standing = release(standing, reservation);
-    refunded.push({ ...hold, reservation });
-    entries.push(refundEntry(reservation, hold.expiresAt));
-  }
-  return { standing, open: open.filter((hold) => !hasEnded(hold)), refunded, entries };
+  const ended = open.filter(hasEnded).sort((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime());
+  const ends = ended.map((hold) => refundHold(hold, hold.expiresAt));
+  return {
+    credits: before + ended.reduce((sum, { reservation }) => sum + reservation.credits, 0),
+    open: open.filter((hold) => !hasEnded(hold)),
+    refunded: ends.map(({ hold }) => hold),
+    entries: ends.flatMap(({ entries }) => entries),
+  };
 };
+
+/** The task failed: all its credits return. */
+export const refundHold = (
+  { reservation, ...core }: OpenHold,
+  at: Date,
+): { readonly hold: RefundedHold; readonly entries: readonly MeterEntry[] } => {
+  const refunded = refund(reservation);
+  return { hold: { ...core, reservation: refunded }, entries: [refundEntry(refunded, at)] };
+};
+
+/** The task succeeded: `amount` of its credits is spent, the rest returns. Throws if that is more than is held. */
+export const captureHold = (
+  { reservation, ...core }: OpenHold,
+  amount: Credits,
+  at: Date,
+): { readonly hold: CapturedHold; readonly entries: readonly MeterEntry[] } => {
+  const { taskId, accountId, credits: held } = reservation;
+  if (amount > held) throw new RangeError(`Task ${taskId} holds ${held} credits: ${amount} cannot be captured.`);
+  const hold = { ...core, reservation: capture(reservation), captured: amount, refunded: credits(0) };
+  const rest = { kind: "refund", accountId, taskId, credits: held - amount, at } as const;
+  return { hold, entries: amount === held ? [] : [rest] };
+};
+
+/** What a hold has cost so far. */
+export const spentOn = (hold: Hold): Credits =>
+  "captured" in hold ? credits(hold.captured - hold.refunded) : credits(0);
+
+/** No more can be refunded than was captured and is not refunded yet: `refundable`. */
+export type RefundTooHigh = { readonly kind: "refund_too_high"; readonly refundable: Credits };
+
+/** Returns captured credits of a task that was finished. `amount`: all that is left, if undefined. */
+export const refundCaptured = (
+  hold: CapturedHold,
+  amount: Credits = spentOn(hold),
+): Result<{ readonly hold: CapturedHold; readonly credits: Credits }, RefundTooHigh> =>
+  amount <= spentOn(hold)
+    ? ok({ hold: { ...hold, refunded: credits(hold.refunded + amount) }, credits: amount })
+    : err({ kind: "refund_too_high", refundable: spentOn(hold) });
+
+/** The holds of an account count as its active tasks while they are open. */
+export const standingOf = (accountId: AccountId, { credits: balance, open }: Holdings) => ({
+  accountId,
+  credits: credits(Math.max(0, balance)),
+  activeTasks: open.length,
+});

@@ -29,6 +29,9 @@ export const idempotencyKey = (text: string): IdempotencyKey =>
     `an idempotency key: 1 to ${KEY_CHARACTERS_MAX} visible ASCII characters`,
   );
 
+/** The key belongs to another call. Meters refuse it, and keep keys of holds for `hours`, others for ever. */
+export type KeyReused = { readonly kind: "key_reused"; readonly key: IdempotencyKey; readonly hours?: number };
+
 /** Refuses a key that is already stored for another request. `keptHours`: how long keys are stored. */
 export const sameRequest = (
   stored: string,

@@ -58,7 +58,30 @@ export const definePolicy = <Price extends string, RateKind extends string>({
   };
 };
 
-const requirePositive = (name: string, value: number): void => {
+const requirePositive = (name: string, value: number, of = " of a policy"): void => {
   if (Number.isSafeInteger(value) && value >= 1) return;
-  throw new RangeError(`${name} of a policy must be an integer of 1 or more, not ${value}`);
+  throw new RangeError(`${name}${of} must be an integer of 1 or more, not ${value}`);
+};
+
+/** What a task of this kind costs. Throws if the policy has no such price, or `quantity` is not an integer from 1. */
+export const costOf = <Price extends string>(
+  { prices }: Pick<Policy<Price, string>, "prices">,
+  price: Price,
+  quantity: number,
+): Credits => {
+  requirePositive("quantity", quantity, "");
+  return credits(known("price", prices, price) * quantity);
+};
+
+/** Throws if the policy has no such rate. */
+export const rateOf = <RateKind extends string>(
+  { rates }: Pick<Policy<string, RateKind>, "rates">,
+  rate: RateKind,
+): Rate => known("rate", rates, rate);
+
+const known = <Value>(what: string, values: Readonly<Record<string, Value>>, name: string): Value => {
+  const value = Object.hasOwn(values, name) ? values[name] : undefined;
+  if (value !== undefined) return value;
+  const names = Object.keys(values).join(", ") || "none";
+  throw new RangeError(`The policy has no ${what} ${JSON.stringify(name)}. It has ${names}.`);
 };

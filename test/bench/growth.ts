@@ -7,7 +7,7 @@ import {
   secondsAfter,
   taskId,
 } from "../../adapters/contracts/support/builders.js";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
 import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
 import type { Database } from "../../adapters/persistence/sql/database.js";
 import { SqlAccountStore } from "../../adapters/persistence/stores/sql-account-store.js";

@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openSqliteFile } from "../../adapters/persistence/sqlite/sqlite-connection.js";
+import { openSqliteFile } from "../../adapters/persistence/sqlite/open-sqlite-file.js";
 import { EXIT_STATUS } from "../../bootstrap/command-error.js";
 import { COMMANDS } from "../../bootstrap/commands/commands.js";
 import { helpOf } from "../../bootstrap/commands/help.js";

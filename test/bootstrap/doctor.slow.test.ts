@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tlsCertificate } from "../../adapters/http/servers/tls-certificate.js";
-import { postgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import { postgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
 import { type Config, readConfig } from "../../bootstrap/config.js";

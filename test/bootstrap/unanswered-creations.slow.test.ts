@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
 import { migratedInstallation } from "../support/migrated-installation.js";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
 import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { fill } from "../bench/throughput/data.js";

@@ -8,7 +8,7 @@ import { Routes } from "../../adapters/http/routes.js";
 import { readBacklog } from "../../adapters/persistence/rows/backlog.js";
 import { migrateSqlite } from "../../adapters/persistence/schema/migrate-sqlite.js";
 import type { Dialect } from "../../adapters/persistence/sql/database.js";
-import { openSqliteFile } from "../../adapters/persistence/sqlite/sqlite-connection.js";
+import { openSqliteFile } from "../../adapters/persistence/sqlite/open-sqlite-file.js";
 import { readConfig } from "../../bootstrap/config.js";
 import { createService } from "../../bootstrap/service.js";
 import { tokens } from "../../bootstrap/tokens.js";

@@ -4,7 +4,7 @@ import { get } from "node:http";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { openPostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
 import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { quantile } from "../bench/statistics.js";

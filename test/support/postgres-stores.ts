@@ -1,4 +1,4 @@
-import { openPostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
 import { sqlStores } from "./sql-stores.js";
 
 const TABLES =

@@ -3,12 +3,12 @@ import type { Database, Sql } from "../../adapters/persistence/sql/database.js";
 
 type TimedDatabase = Pick<Database, "dialect" | "sql" | "transaction">;
 
-/** A PostgreSQL database with a clock set by hand, for statements in transactions that read it into a column `now`. */
+/** A database with a clock set by hand, for statements that read it into a column `now`. */
 export const timedBy = (clock: HandClock, database: TimedDatabase): TimedDatabase => {
   const timed = (sql: Sql): Sql => {
     return async (statement, parameters) =>
       (await sql(statement, parameters)).map((row) => ("now" in row ? { ...row, now: clock.now().getTime() } : row));
   };
   const { dialect, sql } = database;
-  return { dialect, sql, transaction: (work) => database.transaction((sql) => work(timed(sql))) };
+  return { dialect, sql: timed(sql), transaction: (work) => database.transaction((sql) => work(timed(sql))) };
 };

@@ -1,22 +1,20 @@
-import type { LedgerLine } from "../../../application/ports/stores/ledger-store.js";
-import type { MeterQuery, MeterRecord, MeterStore } from "../../../application/ports/stores/meter-store.js";
+import type { MeterLine, MeterQuery, MeterReading, MeterStore } from "../../../application/ports/stores/meter-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
-import { type Credits, credits } from "../../../domain/credits/credits.js";
 import type { Hold, OpenHold } from "../../../domain/credits/hold.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
 import { ledgerCursor } from "../../../domain/credits/ledger.js";
-import type { OrderId } from "../../../domain/credits/order.js";
+import type { MeterEntry } from "../../../domain/credits/meter-entry.js";
 import type { AdmissionLog } from "../../../domain/credits/rate-limit.js";
 import { type TaskId, taskId } from "../../../domain/task-id.js";
 
 class MemoryAccount {
-  credits: Credits = credits(0);
+  credits = 0;
   readonly holds = new Map<TaskId, Hold>();
   readonly open = new Map<TaskId, OpenHold>();
   readonly byKey = new Map<IdempotencyKey, TaskId>();
   readonly logs = new Map<string, AdmissionLog>();
-  readonly purchases = new Map<OrderId, Credits>();
-  readonly lines: LedgerLine[] = [];
+  readonly entriesByKey = new Map<string, MeterEntry>();
+  readonly lines: MeterLine[] = [];
 }
 
 /**
@@ -36,18 +34,26 @@ export const memoryMeterStore = ({
     // Runs without an `await`, so it is atomic.
     change(accountId, query, decide) {
       const account = accounts.get(accountId) ?? new MemoryAccount();
-      const { change, answer } = decide(recordOf(account, query, now(), taskId(newId())));
+      const { change, answer } = decide({
+        ...readingOf(account, query, now()),
+        newTaskId: taskId(newId()),
+        log: (query.rate === undefined ? undefined : account.logs.get(query.rate)) ?? [],
+        entry: query.entryKey && account.entriesByKey.get(query.entryKey),
+      });
       if (change === undefined) return answer;
       accounts.set(accountId, account);
       account.credits = change.credits;
       for (const hold of change.holds) store(account, hold);
       for (const entry of change.entries) {
         account.lines.push({ cursor: ledgerCursor(account.lines.length + 1), entry });
-        if (entry.kind === "purchase") account.purchases.set(entry.orderId, credits(entry.credits));
+        const key = entry.kind === "purchase" ? entry.orderId : entry.idempotencyKey;
+        if (key !== undefined) account.entriesByKey.set(key, entry);
       }
       if (change.log !== undefined && query.rate !== undefined) account.logs.set(query.rate, change.log);
       return answer;
     },
+
+    read: (accountId, query) => readingOf(accounts.get(accountId) ?? new MemoryAccount(), query, now()),
 
     entries(accountId, limit, before) {
       const lines = accounts.get(accountId)?.lines ?? [];
@@ -59,29 +65,18 @@ export const memoryMeterStore = ({
   };
 };
 
-const recordOf = (
-  account: MemoryAccount,
-  { rate, taskId, idempotencyKey, orderId }: MeterQuery,
-  now: Date,
-  newTaskId: TaskId,
-): MeterRecord => {
+const readingOf = (account: MemoryAccount, { taskId, idempotencyKey }: MeterQuery, now: Date): MeterReading => {
   const found = idempotencyKey === undefined ? taskId : account.byKey.get(idempotencyKey);
-  return {
-    now,
-    newTaskId,
-    credits: account.credits,
-    open: [...account.open.values()],
-    log: (rate === undefined ? undefined : account.logs.get(rate)) ?? [],
-    hold: found && account.holds.get(found),
-    purchased: orderId && account.purchases.get(orderId),
-  };
+  return { now, credits: account.credits, open: [...account.open.values()], hold: found && account.holds.get(found) };
 };
 
 const store = (account: MemoryAccount, hold: Hold): void => {
   const { reservation, idempotent } = hold;
   const isNew = !account.holds.has(reservation.taskId);
   account.holds.set(reservation.taskId, hold);
-  if (reservation.state === "held") account.open.set(reservation.taskId, { ...hold, reservation });
+  if (isOpen(hold)) account.open.set(reservation.taskId, hold);
   else account.open.delete(reservation.taskId);
   if (isNew && idempotent !== undefined) account.byKey.set(idempotent.key, reservation.taskId);
 };
+
+const isOpen = (hold: Hold): hold is OpenHold => hold.reservation.state === "held";

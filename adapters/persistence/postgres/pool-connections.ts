@@ -1,4 +1,4 @@
-import type { PoolQuery, PostgresPool } from "../schema/installation.js";
+import type { PoolClient, PoolQuery, PostgresPool } from "../schema/installation.js";
 import type { Row } from "../sql/columns.js";
 import type { Connections, Lease, PostgresStatement } from "./postgres-connections.js";
 import { TYPES } from "./postgres-types.js";
@@ -42,7 +42,7 @@ export class PoolConnections implements Connections {
     // Without a listener a lost connection would end the process. The statement that is in progress fails.
     client.on("error", ignore);
     return {
-      query: async (statement, parameters) => (await client.query(queryOf(statement, parameters))).rows,
+      query: queryOn(client),
       release: (broken) => {
         client.off("error", ignore);
         client.release(broken);
@@ -53,6 +53,12 @@ export class PoolConnections implements Connections {
   /** The pool stays open. */
   async close(): Promise<void> {}
 }
+
+/** Sends statements on a client of the embedder. */
+export const queryOn =
+  (client: Pick<PoolClient, "query">): Lease["query"] =>
+  async (statement, parameters) =>
+    (await client.query(queryOf(statement, parameters))).rows;
 
 const ignore = (): void => {};
 

@@ -2,44 +2,21 @@ import { createHash } from "node:crypto";
 import { ok, type Result } from "neverthrow";
 import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
 import { StoreFull } from "../../../application/ports/stores/store-full.js";
-import type { PostgresInstallation } from "../schema/installation.js";
-import { migrationState, requireCurrent } from "../schema/migration-state.js";
+import type { PoolClient, PostgresInstallation } from "../schema/installation.js";
 import { MIGRATION_TABLE, pendingSteps, type Step } from "../schema/migration-steps.js";
-import { namesInSchema, OWN_DATABASE, type TableNames } from "../schema/table-names.js";
+import { namesInSchema, type TableNames } from "../schema/table-names.js";
 import type { Row } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
-import { cannotConnect } from "../sql/database-error.js";
+import { type JoinedDatabase, joinedDatabase } from "../sql/joined-database.js";
 import { isWorthPreparing } from "../sql/statement.js";
-import { PoolConnections } from "./pool-connections.js";
-import {
-  type Connections,
-  type DatabaseLoad,
-  type Lease,
-  PostgresConnections,
-  type PostgresStatement,
-} from "./postgres-connections.js";
+import { PoolConnections, queryOn } from "./pool-connections.js";
+import type { Connections, DatabaseLoad, Lease, PostgresStatement } from "./postgres-connections.js";
 
-/*
- * Requests must fail quickly while PostgreSQL is unavailable. The timeouts grow from the inside out, so that a live
- * server answers before the connection is closed.
- */
-const LOCK_MILLISECONDS = 3_000;
-const STATEMENT_MILLISECONDS = 4_000;
+/** Requests must fail quickly: these are their limits, on connections of the service and on those of an embedder. */
+export const LOCK_MILLISECONDS = 3_000;
+export const STATEMENT_MILLISECONDS = 4_000;
 /** A transaction of a paused or killed process must not hold an account's lock. */
-const IDLE_IN_TRANSACTION_MILLISECONDS = 4_000;
-/** Opening a connection, and waiting for a free one of the pool. */
-const CONNECT_MILLISECONDS = 3_000;
-/** A server that is silent for longer than any statement may take is unreachable; the connection is closed. */
-const RESPONSE_MILLISECONDS = 5_000;
-const IDLE_MILLISECONDS = 10_000;
-
-/** How long statements may take: those of requests, or those of a command, for which nobody but its operator waits. */
-export type Patience = "requests" | "commands";
-
-/** A command reads whole tables. It waits for locks and for a silent server, too, but not for ever. */
-const COMMAND_LOCK_MILLISECONDS = 60_000;
-const COMMAND_RESPONSE_MILLISECONDS = 60 * 60_000;
-
+export const IDLE_IN_TRANSACTION_MILLISECONDS = 4_000;
 /** All decisions of the stores are made for this level: a statement sees what was committed before it began. */
 const ISOLATION = "read committed";
 /** An embedder's connections may have others, so they are set for each transaction, in the message that begins it. */
@@ -58,48 +35,6 @@ const TIMED_OUT = new Set(["55P03", "57014"]);
 const DISK_FULL = "53100";
 /** A migration has changed the columns of a statement that this connection prepared before. */
 const STALE_PLAN = "0A000";
-
-/** Opens a PostgreSQL database for the service. Throws if it is unreachable or not migrated to this version. */
-export const openPostgresDatabase = async (
-  url: string,
-  connectionsMax: number,
-  patience: Patience = "requests",
-): Promise<PostgresDatabase> => {
-  const database = postgresDatabase(url, connectionsMax, patience);
-  try {
-    await database.ping().catch((error: unknown) => {
-      throw cannotConnect(error);
-    });
-    requireCurrent("The database", migrationState(await database.recordedSteps()));
-    return database;
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
-};
-
-/** A database on connections of its own, which are opened when they are needed. */
-export const postgresDatabase = (
-  url: string,
-  connectionsMax: number,
-  patience: Patience = "requests",
-): PostgresDatabase => {
-  const isCommand = patience === "commands";
-  const config = {
-    connectionString: url,
-    application_name: "panorama",
-    lock_timeout: isCommand ? COMMAND_LOCK_MILLISECONDS : LOCK_MILLISECONDS,
-    statement_timeout: isCommand ? 0 : STATEMENT_MILLISECONDS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MILLISECONDS,
-  };
-  const connections = new PostgresConnections(config, connectionsMax, {
-    connectMilliseconds: CONNECT_MILLISECONDS,
-    waitMilliseconds: isCommand ? COMMAND_RESPONSE_MILLISECONDS : CONNECT_MILLISECONDS,
-    responseMilliseconds: isCommand ? COMMAND_RESPONSE_MILLISECONDS : RESPONSE_MILLISECONDS,
-    idleMilliseconds: IDLE_MILLISECONDS,
-  });
-  return new PostgresDatabase(connections, OWN_DATABASE, "");
-};
 
 /** A database on the connections of an embedder. Throws if its settings do not fit. */
 export const databaseInPool = async ({ pool, schema }: PostgresInstallation): Promise<PostgresDatabase> => {
@@ -189,6 +124,16 @@ export class PostgresDatabase implements Database {
 
   close(): Promise<void> {
     return this.connections.close();
+  }
+
+  /** The same tables in the transaction that is open on a client of the embedder. */
+  joined(client: Pick<PoolClient, "query">): JoinedDatabase {
+    const query = queryOn(client);
+    const sql: Sql = (statement, parameters) =>
+      rowsOf({ query }, this.toSend(statement), parameters).catch((error: unknown) => {
+        throw busyOr(error);
+      });
+    return joinedDatabase({ dialect: this.dialect, sql });
   }
 
   /** The statement as PostgreSQL gets it, and the name under which each connection prepares it once. */

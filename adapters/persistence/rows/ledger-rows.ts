@@ -10,7 +10,6 @@ export const entryRow = (entry: LedgerEntry): Row => ({
   task_id: "taskId" in entry ? entry.taskId : null,
   order_id: entry.kind === "purchase" ? entry.orderId : null,
   at: entry.at,
-  // Only here: the entries of a meter have no adjustments, and their table no such column.
   ...(entry.kind === "adjustment" && { reason: entry.reason }),
 });
 

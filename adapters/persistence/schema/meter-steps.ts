@@ -20,6 +20,21 @@ const tables = (time: string, entryId: string): readonly string[] => [
   "create unique index meter_entry_task on meter_entry (task_id, kind) where task_id is not null",
 ];
 
+/** Partial captures, refunds after them, adjustments, debt and notes. Earlier versions go on beside it. */
+const CORRECTIONS: readonly string[] = [
+  "alter table meter_account add column debt integer not null default 0", // the balance is credits - debt
+  "alter table meter_hold add column captured integer null", // all credits, if an earlier version has captured it
+  "alter table meter_hold add column refunded integer not null default 0",
+  "alter table meter_hold add column description text null",
+  "alter table meter_hold add column metadata text null",
+  "alter table meter_entry add column description text null",
+  "alter table meter_entry add column reason text null",
+  "alter table meter_entry add column metadata text null",
+  // A refund of captured credits has a key, in order_id. Without one a task still has one entry of each kind.
+  "drop index meter_entry_task",
+  "create unique index meter_entry_of_task on meter_entry (task_id, kind) where task_id is not null and order_id is null",
+];
+
 /** The tables of a meter. The service has no meter, so its own migrations omit them. Never edit a released step. */
 export const METER_STEPS: readonly Step[] = [
   {
@@ -29,4 +44,5 @@ export const METER_STEPS: readonly Step[] = [
       postgresql: tables("timestamptz(3)", "bigserial primary key"),
     },
   },
+  { name: "meter-002-corrections-compatible", up: { sqlite: CORRECTIONS, postgresql: CORRECTIONS } },
 ];

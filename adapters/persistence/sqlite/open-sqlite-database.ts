@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { type MigrationState, migrationState, refuseAhead, requireCurrent } from "../schema/migration-state.js";
 import { cannotOpenFile, DatabaseError, missingFile } from "../sql/database-error.js";
-import { openSqliteFile } from "./sqlite-connection.js";
+import { openSqliteFile, sqliteFile } from "./open-sqlite-file.js";
 import { recordedSteps, SqliteDatabase } from "./sqlite-database.js";
 
 /**
@@ -17,7 +17,7 @@ export const openSqliteDatabase = async (file: string): Promise<SqliteDatabase> 
     refuseAhead(nameOf(file), state);
     // Loading the ORM takes longer than everything else at the start, and there is rarely anything to migrate.
     if (state.kind === "pending") await (await import("../schema/migrate-sqlite.js")).migrateSqlite(file);
-    return new SqliteDatabase(file);
+    return new SqliteDatabase(sqliteFile(file));
   } catch (error) {
     throw error instanceof DatabaseError ? error : cannotOpenFile(file, error);
   }

@@ -1,24 +1,8 @@
-import { DatabaseSync } from "@photostructure/sqlite";
 import type { SqliteHandle, SqliteStatement, SqliteValue } from "../schema/installation.js";
-import { OWN_DATABASE, type TableNames } from "../schema/table-names.js";
+import type { TableNames } from "../schema/table-names.js";
 import type { Row } from "../sql/columns.js";
 import { type RowMaker, rowMaker } from "../sql/row-maker.js";
 import { isWorthPreparing } from "../sql/statement.js";
-
-/** How long a statement blocks the process while another one has locked the file, as happens when it is opened. */
-const BUSY_MILLISECONDS = 10_000;
-
-/** Pages kept in memory; SQLite's own 2 MiB hold the tasks of a few thousand customers only. Used as far as needed. */
-const CACHE_KIBIBYTES = 32 * 1024;
-
-/** Opens a file of the service, with the service's settings. */
-export const openSqliteFile = (file: string, cacheKibibytes = CACHE_KIBIBYTES): SqliteConnection => {
-  const database = new DatabaseSync(file, { timeout: BUSY_MILLISECONDS });
-  // Full: data is on the disk before a customer receives the response, so that it survives a power failure.
-  database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
-  database.exec(`pragma cache_size = -${cacheKibibytes}`);
-  return new SqliteConnection(database, OWN_DATABASE, () => database.close());
-};
 
 /** One connection to a SQLite database, with its prepared statements. Every call is synchronous. */
 export class SqliteConnection {

@@ -8,19 +8,33 @@ import { namesWithPrefix } from "../schema/table-names.js";
 import type { Row } from "../sql/columns.js";
 import type { Database, Sql, SynchronousReads } from "../sql/database.js";
 import { isBusy } from "../sql/is-busy.js";
+import { type JoinedDatabase, joinedDatabase } from "../sql/joined-database.js";
 import { fullOr } from "./full-or.js";
 import { requireRoom } from "./require-room.js";
-import { openSqliteFile, SqliteConnection } from "./sqlite-connection.js";
+import { SqliteConnection } from "./sqlite-connection.js";
 
 /** A database on the connection of an embedder. */
 export const databaseOnConnection = ({ sqlite, prefix }: SqliteInstallation): SqliteDatabase =>
   new SqliteDatabase(new SqliteConnection(sqlite, namesWithPrefix(prefix)));
+
+/** The same tables in the transaction that is open on a connection of the embedder. */
+export const joinedOnConnection = ({ sqlite, prefix }: SqliteInstallation): JoinedDatabase => {
+  const connection = new SqliteConnection(sqlite, namesWithPrefix(prefix));
+  const sql: Sql = async (statement, parameters = []) => {
+    if (!connection.isTransaction) throw new Error("No transaction is open on this connection.");
+    return connection.all(statement, parameters);
+  };
+  return joinedDatabase({ dialect: "sqlite", sql });
+};
 
 /** The rows of the table that records the migrations; none if it does not exist. */
 export const recordedSteps = (connection: SqliteConnection): readonly Row[] => {
   const table = connection.all("select name from sqlite_master where name = ?", [connection.nameOf(MIGRATION_TABLE)]);
   return table.length === 0 ? [] : connection.all(`select name from ${MIGRATION_TABLE}`, []);
 };
+
+/** A file that this process opens itself. A connection has a cache of 32 MiB, or of `cacheKibibytes`. */
+export type SqliteFile = { readonly path: string; open(cacheKibibytes?: number): SqliteConnection };
 
 /** How long a write waits for another process that writes to the same file. */
 const BUSY_MILLISECONDS = 10_000;
@@ -58,7 +72,7 @@ type Outcome = { readonly result: Result<unknown, unknown> } | { readonly thrown
 export class SqliteDatabase implements Database, SynchronousReads {
   readonly dialect = "sqlite";
   /** `undefined` on the connection of an embedder. */
-  private readonly file: string | undefined;
+  private readonly file: SqliteFile | undefined;
   private readonly reader: SqliteConnection;
   private readonly writer: SqliteConnection;
   private readonly queue: Queued[] = [];
@@ -67,16 +81,16 @@ export class SqliteDatabase implements Database, SynchronousReads {
   private groupMilliseconds: readonly number[] = [0, 0, 0, 0];
 
   /** A file of the service, or the connection of an embedder. */
-  constructor(at: string | SqliteConnection) {
-    if (typeof at !== "string") {
+  constructor(at: SqliteFile | SqliteConnection) {
+    if (at instanceof SqliteConnection) {
       this.writer = at;
       this.reader = at;
       return;
     }
     this.file = at;
-    this.writer = openSqliteFile(at);
+    this.writer = at.open();
     this.writer.execute("pragma busy_timeout = 0"); // `begin` waits instead, without blocking the event loop
-    this.reader = openSqliteFile(at);
+    this.reader = at.open();
     this.reader.execute("pragma query_only = on");
   }
 
@@ -113,7 +127,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
   /** Every read of `work` sees the database as it was at the first one. */
   async snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     if (this.file === undefined) return this.snapshotOnSharedConnection(work);
-    const connection = openSqliteFile(this.file, SNAPSHOT_CACHE_KIBIBYTES);
+    const connection = this.file.open(SNAPSHOT_CACHE_KIBIBYTES);
     try {
       connection.execute("begin");
       return await work(async (statement, parameters = []) => connection.all(statement, parameters));
@@ -142,7 +156,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
 
   async ping(): Promise<void> {
     await this.sql("select 1");
-    if (this.file !== undefined) await requireRoom(this.file);
+    if (this.file !== undefined) await requireRoom(this.file.path);
   }
 
   async close(): Promise<void> {

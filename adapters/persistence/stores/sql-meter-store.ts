@@ -1,29 +1,33 @@
 import { err, ok } from "neverthrow";
-import type { Clock } from "../../../application/ports/clock.js";
 import type { Ids } from "../../../application/ports/ids.js";
-import type { LedgerLine } from "../../../application/ports/stores/ledger-store.js";
 import type {
   MeterChange,
+  MeterLine,
   MeterQuery,
+  MeterReading,
   MeterRecord,
   MeterStore,
 } from "../../../application/ports/stores/meter-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import type { Hold, OpenHold } from "../../../domain/credits/hold.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
-import type { LedgerCursor } from "../../../domain/credits/ledger.js";
+import type { AdjustmentReason, LedgerCursor } from "../../../domain/credits/ledger.js";
+import type { EntryNotes, MeterEntry } from "../../../domain/credits/meter-entry.js";
 import type { AdmissionLog } from "../../../domain/credits/rate-limit.js";
 import type { Reservation } from "../../../domain/credits/reservation.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { entryRow, toLedgerEntry } from "../rows/ledger-rows.js";
-import { amount, branded, date, oneOf, type Row, text } from "../sql/columns.js";
+import { amount, branded, date, json, oneOf, optional, type Row, text } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
-import { POSTGRES_TIME } from "../sql/database-time.js";
+import { databaseTime } from "../sql/database-time.js";
+import { insert } from "../sql/insert.js";
 import { insertion, olderThan } from "../sql/statement.js";
 
 const LOCK = `
   insert into meter_account (id, credits) values (?, 0)
-  on conflict (id) do update set credits = meter_account.credits returning id, credits`;
+  on conflict (id) do update set credits = meter_account.credits returning id, credits, debt`;
+
+const OPEN = "select * from meter_hold where account_id = ? and state = 'held'";
 
 const STATES = ["held", "captured", "refunded"] as const satisfies readonly Reservation["state"][];
 
@@ -31,17 +35,15 @@ type MeterDatabase = Pick<Database, "dialect" | "sql" | "transaction">;
 
 /**
  * A meter's accounts in SQLite or PostgreSQL (`openDatabase` with the tables `meter`). Each change is a transaction
- * that locks its account. Its time is PostgreSQL's, which comes with the lock, so clocks of processes do not matter; on
- * SQLite, where all processes are on one machine, it is that of `clock`.
+ * that locks its account. Its time is the database's, which comes with the lock, so clocks of processes do not matter.
+ * SQLite's is that of the machine, where all its processes are.
  */
 export class SqlMeterStore implements MeterStore {
   private readonly database: MeterDatabase;
-  private readonly clock: Pick<Clock, "now">;
   private readonly ids: Pick<Ids, "taskId">;
 
-  constructor(database: MeterDatabase, clock: Pick<Clock, "now">, ids: Pick<Ids, "taskId">) {
+  constructor(database: MeterDatabase, ids: Pick<Ids, "taskId">) {
     this.database = database;
-    this.clock = clock;
     this.ids = ids;
   }
 
@@ -51,7 +53,7 @@ export class SqlMeterStore implements MeterStore {
     decide: (record: MeterRecord) => { readonly change?: MeterChange | undefined; readonly answer: Answer },
   ): Promise<Answer> {
     const decided = await this.database.transaction<Answer, Answer>(async (sql) => {
-      const { change, answer } = decide(await this.read(sql, account, query));
+      const { change, answer } = decide(await this.record(sql, account, query));
       if (change === undefined) return err(answer); // rolls back, so that a new account leaves no row
       await write(sql, account, query, change);
       return ok(answer);
@@ -62,26 +64,42 @@ export class SqlMeterStore implements MeterStore {
     );
   }
 
-  async entries(account: AccountId, limit: number, before: LedgerCursor | undefined): Promise<LedgerLine[]> {
+  /** One statement, which sees one moment: a row for each open hold and for the wanted one, at least one in all. */
+  async read(account: AccountId, { taskId }: Pick<MeterQuery, "taskId">): Promise<MeterReading> {
+    const ended = "union all select * from meter_hold where account_id = ? and task_id = ? and state <> 'held'";
+    const rows = await this.database.sql(
+      `select holds.*, money.balance, ${databaseTime(this.database.dialect)} as now from (select 1 as one) always
+      left join (select id, credits - debt as balance from meter_account where id = ?) money on true
+      left join (${OPEN} ${taskId === undefined ? "" : ended}) holds on true`,
+      [account, account, ...(taskId === undefined ? [] : [account, taskId])],
+    );
+    const [first = {}] = rows;
+    const holds = rows.flatMap((row) => (row.task_id === null ? [] : [toHold(row)]));
+    return {
+      now: date(first, "now"),
+      credits: Number(first.balance ?? 0),
+      open: holds.filter((hold): hold is OpenHold => hold.reservation.state === "held"),
+      hold: holds.find(({ reservation }) => reservation.taskId === taskId),
+    };
+  }
+
+  async entries(account: AccountId, limit: number, before: LedgerCursor | undefined): Promise<MeterLine[]> {
     const older = olderThan(before);
     // PostgreSQL's driver returns a bigint as text, SQLite's as a number.
     const rows = await this.database.sql(
       `select *, cast(id as text) as number from meter_entry where account_id = ? ${older.text} order by id desc limit ?`,
       [account, ...older.parameters, limit],
     );
-    return rows.map((row) => ({ cursor: Number(text(row, "number")) as LedgerCursor, entry: toLedgerEntry(row) }));
+    return rows.map((row) => ({ cursor: Number(text(row, "number")) as LedgerCursor, entry: toMeterEntry(row) }));
   }
 
-  private async read(
+  private async record(
     sql: Sql,
     account: AccountId,
-    { rate, taskId, idempotencyKey, orderId }: MeterQuery,
+    { rate, taskId, idempotencyKey, entryKey }: MeterQuery,
   ): Promise<MeterRecord> {
-    const [locked = {}] = await sql(
-      this.database.dialect === "postgresql" ? `${LOCK}, ${POSTGRES_TIME} as now` : LOCK,
-      [account],
-    );
-    const open = await sql("select * from meter_hold where account_id = ? and state = 'held'", [account]);
+    const [locked = {}] = await sql(`${LOCK}, ${databaseTime(this.database.dialect)} as now`, [account]);
+    const open = await sql(OPEN, [account]);
     const holdBy = async (condition: string, value: string): Promise<Hold | undefined> => {
       const newest = `select * from meter_hold where account_id = ? and ${condition} order by held_at desc limit 1`;
       const [row] = await sql(newest, [account, value]);
@@ -91,21 +109,21 @@ export class SqlMeterStore implements MeterStore {
       rate === undefined
         ? []
         : await sql("select rate as id, admissions from meter_log where account_id = ? and rate = ?", [account, rate]);
-    const [purchase] =
-      orderId === undefined
+    const [entry] =
+      entryKey === undefined
         ? []
-        : await sql("select id, credits from meter_entry where account_id = ? and order_id = ?", [account, orderId]);
+        : await sql("select * from meter_entry where account_id = ? and order_id = ?", [account, entryKey]);
     return {
-      now: "now" in locked ? date(locked, "now") : this.clock.now(),
+      now: date(locked, "now"),
       newTaskId: this.ids.taskId(),
-      credits: amount(locked, "credits"),
+      credits: amount(locked, "credits") - amount(locked, "debt"),
       open: open.map((row) => toHold(row) as OpenHold), // the statement selects those that are held
       log: log === undefined ? [] : (JSON.parse(text(log, "admissions")) as AdmissionLog),
       hold:
         idempotencyKey === undefined
           ? taskId && (await holdBy("task_id = ?", taskId))
           : await holdBy("idempotency_key = ?", idempotencyKey),
-      purchased: purchase && amount(purchase, "credits"),
+      entry: entry && toMeterEntry(entry),
     };
   }
 }
@@ -114,49 +132,77 @@ const write = async (
   sql: Sql,
   account: AccountId,
   { rate }: MeterQuery,
-  { credits, holds, entries, log }: MeterChange,
+  { credits: balance, holds, entries, log }: MeterChange,
 ): Promise<void> => {
-  await sql("update meter_account set credits = ? where id = ?", [credits, account]);
+  const parts = [Math.max(0, balance), Math.max(0, -balance)];
+  await sql("update meter_account set credits = ?, debt = ? where id = ?", [...parts, account]);
   for (const hold of holds) {
-    const { text: insert, parameters } = insertion("meter_hold", holdRow(hold));
-    const changes = "on conflict (task_id) do update set state = excluded.state, expires_at = excluded.expires_at";
-    await sql(`${insert} ${changes}`, parameters);
+    const { text: insertHold, parameters } = insertion("meter_hold", holdRow(hold));
+    const changed = ["state", "expires_at", "captured", "refunded"].map((column) => `${column} = excluded.${column}`);
+    await sql(`${insertHold} on conflict (task_id) do update set ${changed.join(", ")}`, parameters);
   }
-  for (const entry of entries) {
-    const { text: insert, parameters } = insertion("meter_entry", entryRow(entry));
-    await sql(insert, parameters);
-  }
+  for (const entry of entries) await insert(sql, "meter_entry", meterEntryRow(entry));
   if (log === undefined || rate === undefined) return;
-  const { text: insert, parameters } = insertion("meter_log", {
+  const { text: insertLog, parameters } = insertion("meter_log", {
     account_id: account,
     rate,
     admissions: JSON.stringify(log),
   });
-  await sql(`${insert} on conflict (account_id, rate) do update set admissions = excluded.admissions`, parameters);
+  await sql(`${insertLog} on conflict (account_id, rate) do update set admissions = excluded.admissions`, parameters);
 };
 
-const holdRow = ({ reservation, heldAt, expiresAt, idempotent }: Hold): Row => ({
-  task_id: reservation.taskId,
-  account_id: reservation.accountId,
-  credits: reservation.credits,
-  state: reservation.state,
-  held_at: heldAt,
-  expires_at: expiresAt,
-  idempotency_key: idempotent?.key ?? null,
-  request: idempotent?.requestSha256 ?? null,
+const notesRow = ({ description, metadata }: EntryNotes): Row => ({
+  description: description ?? null,
+  metadata: metadata === undefined ? null : JSON.stringify(metadata),
 });
 
-const toHold = (row: Row): Hold => ({
-  reservation: {
-    taskId: branded<TaskId>(row, "task_id"),
-    accountId: branded<AccountId>(row, "account_id"),
-    credits: amount(row, "credits"),
-    state: oneOf(row, "state", STATES),
-  },
-  heldAt: date(row, "held_at"),
-  expiresAt: date(row, "expires_at"),
-  idempotent:
-    row.idempotency_key === null
-      ? undefined
-      : { key: branded<IdempotencyKey>(row, "idempotency_key"), requestSha256: text(row, "request") },
+const toNotes = (row: Row): EntryNotes => ({
+  ...(row.description !== null && { description: text(row, "description") }),
+  ...(row.metadata !== null && { metadata: json<NonNullable<EntryNotes["metadata"]>>(row, "metadata") }),
 });
+
+const holdRow = (hold: Hold): Row => ({
+  task_id: hold.reservation.taskId,
+  account_id: hold.reservation.accountId,
+  credits: hold.reservation.credits,
+  state: hold.reservation.state,
+  held_at: hold.heldAt,
+  expires_at: hold.expiresAt,
+  idempotency_key: hold.idempotent?.key ?? null,
+  request: hold.idempotent?.requestSha256 ?? null,
+  captured: "captured" in hold ? hold.captured : null,
+  refunded: "captured" in hold ? hold.refunded : 0,
+  ...notesRow(hold),
+});
+
+const toHold = (row: Row): Hold => {
+  const core = {
+    heldAt: date(row, "held_at"),
+    expiresAt: date(row, "expires_at"),
+    idempotent:
+      row.idempotency_key === null
+        ? undefined
+        : { key: branded<IdempotencyKey>(row, "idempotency_key"), requestSha256: text(row, "request") },
+    ...toNotes(row),
+  };
+  const taskId = branded<TaskId>(row, "task_id");
+  const reserved = { taskId, accountId: branded<AccountId>(row, "account_id"), credits: amount(row, "credits") };
+  const state = oneOf(row, "state", STATES);
+  if (state !== "captured") return { ...core, reservation: { ...reserved, state } } as Hold;
+  const captured = optional(row, "captured", amount) ?? reserved.credits;
+  return { ...core, reservation: { ...reserved, state }, captured, refunded: amount(row, "refunded") };
+};
+
+const meterEntryRow = (entry: MeterEntry): Row => ({
+  ...entryRow(entry),
+  order_id: (entry.kind === "purchase" ? entry.orderId : entry.idempotencyKey) ?? null,
+  reason: entry.reason ?? null,
+  ...notesRow(entry),
+});
+
+const toMeterEntry = (row: Row): MeterEntry => {
+  const entry = { ...toLedgerEntry(row), ...toNotes(row) };
+  if (entry.kind === "purchase" || row.order_id === null) return entry;
+  const reason = branded<AdjustmentReason>(row, "reason");
+  return { ...entry, reason, idempotencyKey: branded<IdempotencyKey>(row, "order_id") };
+};

@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { memoryPorts } from "../../../adapters/memory/memory-ports.js";
-import { openPostgresDatabase } from "../../../adapters/persistence/postgres/postgres-database.js";
+import { openPostgresDatabase } from "../../../adapters/persistence/postgres/open-postgres-database.js";
 import { type DatabaseClock, openDatabaseClock } from "../../../adapters/persistence/sql/database-clock.js";
 import { openSqliteDatabase } from "../../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { sqlTasks } from "../../../adapters/persistence/tasks/sql-tasks.js";

@@ -13,13 +13,14 @@ import {
   secondsAfter,
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
-import { postgresDatabase } from "../../../adapters/persistence/postgres/postgres-database.js";
+import { postgresDatabase } from "../../../adapters/persistence/postgres/open-postgres-database.js";
 import { migratePostgresDatabase } from "../../../adapters/persistence/schema/migrate-postgres.js";
 import { migrateSqlite } from "../../../adapters/persistence/schema/migrate-sqlite.js";
 import { migrationSteps } from "../../../adapters/persistence/schema/migration-steps.js";
 import { ormOptions } from "../../../adapters/persistence/schema/orm-options.js";
 import { SqliteOrmDriver } from "../../../adapters/persistence/schema/sqlite-orm-driver.js";
 import type { Dialect } from "../../../adapters/persistence/sql/database.js";
+import { sqliteFile } from "../../../adapters/persistence/sqlite/open-sqlite-file.js";
 import { SqliteDatabase } from "../../../adapters/persistence/sqlite/sqlite-database.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
 import { fail, type SubmittedTask } from "../../../domain/tasks/task.js";
@@ -208,7 +209,7 @@ const TARGETS: Readonly<Record<Dialect, () => Promise<Target>>> = {
     return {
       migrateTo: (step) => migratedBy({ ...ormOptions("sqlite"), driver, dbName: file }, step),
       migrate: () => migrateSqlite(file),
-      open: () => new SqliteDatabase(file),
+      open: () => new SqliteDatabase(sqliteFile(file)),
     };
   },
   postgresql: async () => {

@@ -14,7 +14,7 @@ import {
 } from "../../../adapters/contracts/support/builders.js";
 import { unwrap } from "../../../adapters/contracts/tasks/task-setup.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
-import { openPostgresDatabase } from "../../../adapters/persistence/postgres/postgres-database.js";
+import { openPostgresDatabase } from "../../../adapters/persistence/postgres/open-postgres-database.js";
 import type { Database } from "../../../adapters/persistence/sql/database.js";
 import { PostgresApiRequests } from "../../../adapters/persistence/stores/postgres-api-requests.js";
 import { sqlTasks } from "../../../adapters/persistence/tasks/sql-tasks.js";

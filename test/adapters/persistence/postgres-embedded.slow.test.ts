@@ -19,7 +19,7 @@ import {
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { openDatabase } from "../../../adapters/persistence/open-database.js";
-import { openPostgresDatabase } from "../../../adapters/persistence/postgres/postgres-database.js";
+import { openPostgresDatabase } from "../../../adapters/persistence/postgres/open-postgres-database.js";
 import type { PostgresPool, Tables } from "../../../adapters/persistence/schema/installation.js";
 import { migrate, migrationTexts } from "../../../adapters/persistence/schema/migrate.js";
 import { migratePostgresDatabase } from "../../../adapters/persistence/schema/migrate-postgres.js";
@@ -95,7 +95,7 @@ describe("on an embedder's pool", () => {
     await embedder.admin.query(
       "truncate panorama.meter_account, panorama.meter_hold, panorama.meter_log, panorama.meter_entry",
     );
-    const store = new SqlMeterStore(timedBy(clock, database), clock, { taskId: () => taskId(randomUUID()) });
+    const store = new SqlMeterStore(timedBy(clock, database), { taskId: () => taskId(randomUUID()) });
     return { store, close: async () => {} };
   };
   describeMeterStore(test, "on an embedder's pool", meterStore);

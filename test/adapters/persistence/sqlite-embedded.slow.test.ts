@@ -31,6 +31,7 @@ import type { Standing } from "../../../domain/credits/standing.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 import { taskId as makeTaskId } from "../../../domain/task-id.js";
 import { scratchFolder } from "../../support/scratch-folder.js";
+import { timedBy } from "../../support/timed-by.js";
 
 const PREFIX = "panorama_";
 const test = { describe, it, beforeEach, afterEach };
@@ -83,7 +84,7 @@ describeOperatorLog(test, "on an embedder's SQLite connection", stores);
 
 const meterStore = async (clock: HandClock) => {
   const { database, close } = await stores();
-  return { store: new SqlMeterStore(database, clock, { taskId: () => makeTaskId(randomUUID()) }), close };
+  return { store: new SqlMeterStore(timedBy(clock, database), { taskId: () => makeTaskId(randomUUID()) }), close };
 };
 describeMeterStore(test, "on an embedder's SQLite connection", meterStore);
 describeMeter(test, "on an embedder's SQLite connection", meterStore, 10);

@@ -23,8 +23,8 @@ it("the leases of an account end at their time, the first one first, and only th
     credits: amount,
     at: secondsAfter(noon, seconds),
   });
-  expect(expireHolds(owner, { credits: credits(1), open }, secondsAfter(noon, 20))).toEqual({
-    standing: { accountId: owner, credits: 8, activeTasks: 1 },
+  expect(expireHolds({ credits: credits(1), open }, secondsAfter(noon, 20))).toEqual({
+    credits: 8,
     open: [open[2]],
     refunded: [open[1], open[0]].map((hold) => ({ ...hold, reservation: { ...hold?.reservation, state: "refunded" } })),
     entries: [refund(2, 4, 10), refund(1, 3, 20)],
@@ -36,18 +36,17 @@ it("it makes no difference when somebody looks: leases that end one by one or al
   return fc.assert(
     fc.property(holds, fc.array(fc.nat(20), { maxLength: 5 }), (amounts, looks) => {
       const open = amounts.map(([amount, seconds], n) => aHold(n, amount, seconds));
-      const atOnce = expireHolds(owner, { credits: credits(7), open }, secondsAfter(noon, 20));
-      let account = { credits: credits(7), open: open as readonly OpenHold[] };
+      const atOnce = expireHolds({ credits: credits(7), open }, secondsAfter(noon, 20));
+      let account = { credits: 7, open: open as readonly OpenHold[] };
       const entries = [];
       for (const seconds of [...looks.sort((a, b) => a - b), 20]) {
-        const expiry = expireHolds(owner, account, secondsAfter(noon, seconds));
-        expect(expiry.standing.activeTasks).toBe(expiry.open.length);
-        account = { credits: expiry.standing.credits, open: expiry.open };
+        const expiry = expireHolds(account, secondsAfter(noon, seconds));
+        account = { credits: expiry.credits, open: expiry.open };
         entries.push(...expiry.entries);
       }
       expect(entries).toEqual(atOnce.entries);
       expect(account.credits).toBe(7 + sumOf(entries));
-      expect(account).toEqual({ credits: atOnce.standing.credits, open: atOnce.open });
+      expect(account).toEqual({ credits: atOnce.credits, open: atOnce.open });
     }),
   );
 });

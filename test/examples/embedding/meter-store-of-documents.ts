@@ -1,22 +1,22 @@
 // A meter's store on a database of documents: one document for each account, which is read and written as a whole.
 import { randomUUID } from "node:crypto";
-import type { MeterChange, MeterQuery, MeterRecord, MeterStore } from "panorama-core/application/ports/meter-store";
+import type { MeterChange, MeterQuery, MeterReading, MeterStore } from "panorama-core/application/ports/meter-store";
 import type { AccountId } from "panorama-core/domain/account-id";
-import { type Credits, credits } from "panorama-core/domain/credits";
-import type { Hold } from "panorama-core/domain/hold";
-import { type LedgerEntry, ledgerCursor } from "panorama-core/domain/ledger";
+import type { Hold, OpenHold } from "panorama-core/domain/hold";
+import { ledgerCursor } from "panorama-core/domain/ledger";
+import type { MeterEntry } from "panorama-core/domain/meter-entry";
 import type { AdmissionLog } from "panorama-core/domain/rate-limit";
 import { taskId } from "panorama-core/domain/task-id";
 
 type Account = {
-  readonly credits: Credits;
+  readonly credits: number;
   /** Oldest first. */
   readonly holds: readonly Hold[];
-  readonly entries: readonly LedgerEntry[];
+  readonly entries: readonly MeterEntry[];
   readonly logs: ReadonlyMap<string, AdmissionLog>;
 };
 
-const NEW_ACCOUNT: Account = { credits: credits(0), holds: [], entries: [], logs: new Map() };
+const NEW_ACCOUNT: Account = { credits: 0, holds: [], entries: [], logs: new Map() };
 
 /** In place of a client of your database: nothing that it returns is shared with what is stored. */
 const documents = () => {
@@ -39,7 +39,12 @@ export const meterStoreOfDocuments = (now: () => Date): MeterStore => {
     change(id, query, decide) {
       const run = async () => {
         const account = (await read(id)) ?? NEW_ACCOUNT;
-        const { change, answer } = decide(recordOf(account, query, now()));
+        const { change, answer } = decide({
+          ...readingOf(account, query, now()),
+          newTaskId: taskId(randomUUID()),
+          log: (query.rate === undefined ? undefined : account.logs.get(query.rate)) ?? [],
+          entry: account.entries.find((entry) => query.entryKey !== undefined && keyOf(entry) === query.entryKey),
+        });
         if (change !== undefined) await write(id, changed(account, query, change));
         return answer;
       };
@@ -47,6 +52,8 @@ export const meterStoreOfDocuments = (now: () => Date): MeterStore => {
       changes.set(id, running);
       return running;
     },
+
+    read: async (id, query) => readingOf((await read(id)) ?? NEW_ACCOUNT, query, now()),
 
     async entries(id, limit, before) {
       const { entries } = (await read(id)) ?? NEW_ACCOUNT;
@@ -59,28 +66,19 @@ export const meterStoreOfDocuments = (now: () => Date): MeterStore => {
   };
 };
 
-const recordOf = (
-  account: Account,
-  { rate, taskId: wanted, idempotencyKey, orderId }: MeterQuery,
-  now: Date,
-): MeterRecord => {
-  const purchase = account.entries.find((entry) => entry.kind === "purchase" && entry.orderId === orderId);
-  return {
-    now,
-    newTaskId: taskId(randomUUID()),
-    credits: account.credits,
-    open: account.holds.flatMap(({ reservation, ...hold }) =>
-      reservation.state === "held" ? [{ ...hold, reservation }] : [],
-    ),
-    log: (rate === undefined ? undefined : account.logs.get(rate)) ?? [],
-    hold: account.holds
-      .filter(({ reservation, idempotent }) =>
-        idempotencyKey === undefined ? reservation.taskId === wanted : idempotent?.key === idempotencyKey,
-      )
-      .at(-1),
-    purchased: purchase && credits(purchase.credits),
-  };
-};
+/** The name by which an entry is found again. */
+const keyOf = (entry: MeterEntry) => (entry.kind === "purchase" ? entry.orderId : entry.idempotencyKey);
+
+const readingOf = (account: Account, { taskId: wanted, idempotencyKey }: MeterQuery, now: Date): MeterReading => ({
+  now,
+  credits: account.credits,
+  open: account.holds.filter((hold): hold is OpenHold => hold.reservation.state === "held"),
+  hold: account.holds
+    .filter(({ reservation, idempotent }) =>
+      idempotencyKey === undefined ? reservation.taskId === wanted : idempotent?.key === idempotencyKey,
+    )
+    .at(-1),
+});
 
 const changed = (account: Account, { rate }: MeterQuery, change: MeterChange): Account => {
   const newVersion = (hold: Hold) => change.holds.find((next) => next.reservation.taskId === hold.reservation.taskId);

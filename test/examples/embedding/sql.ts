@@ -96,7 +96,7 @@ const makePanorama = async (stores: ReturnType<typeof sqlStores>): Promise<strin
 const use = async (installation: Installation): Promise<readonly [number, string]> => {
   await migrate(installation);
   const database = await openDatabase(installation);
-  return [await printPdf(new SqlMeterStore(database, clock, ids)), await makePanorama(sqlStores(database))];
+  return [await printPdf(new SqlMeterStore(database, ids)), await makePanorama(sqlStores(database))];
 };
 
 // PostgreSQL: your pool, and a schema for our tables.

@@ -13,7 +13,7 @@ import {
   openATask,
   taskId,
 } from "../../../../adapters/contracts/support/builders.js";
-import { openPostgresDatabase } from "../../../../adapters/persistence/postgres/postgres-database.js";
+import { openPostgresDatabase } from "../../../../adapters/persistence/postgres/open-postgres-database.js";
 import { migratePostgresDatabase } from "../../../../adapters/persistence/schema/migrate-postgres.js";
 import { ormOptions } from "../../../../adapters/persistence/schema/orm-options.js";
 import type { Database, Sql } from "../../../../adapters/persistence/sql/database.js";

@@ -24,7 +24,7 @@ import {
   openExistingSqliteDatabase,
   openSqliteDatabase,
 } from "../../../../adapters/persistence/sqlite/open-sqlite-database.js";
-import { openSqliteFile } from "../../../../adapters/persistence/sqlite/sqlite-connection.js";
+import { openSqliteFile } from "../../../../adapters/persistence/sqlite/open-sqlite-file.js";
 import type { SqliteDatabase } from "../../../../adapters/persistence/sqlite/sqlite-database.js";
 import { verifyLedger } from "../../../../application/credits/verify-ledger.js";
 import { credits } from "../../../../domain/credits/credits.js";

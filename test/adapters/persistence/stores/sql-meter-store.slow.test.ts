@@ -8,6 +8,7 @@ import { describeMeter } from "../../../../adapters/contracts/meter-contract.js"
 import { describeMeterStore } from "../../../../adapters/contracts/meter-store-contract.js";
 import { HandClock } from "../../../../adapters/memory/hand-clock.js";
 import { METER_STEPS } from "../../../../adapters/persistence/schema/meter-steps.js";
+import { sqliteFile } from "../../../../adapters/persistence/sqlite/open-sqlite-file.js";
 import { SqliteDatabase } from "../../../../adapters/persistence/sqlite/sqlite-database.js";
 import { SqlMeterStore } from "../../../../adapters/persistence/stores/sql-meter-store.js";
 import { meter } from "../../../../application/credits/meter.js";
@@ -17,6 +18,8 @@ import { idempotencyKey } from "../../../../domain/credits/idempotency.js";
 import { orderId } from "../../../../domain/credits/order.js";
 import { definePolicy } from "../../../../domain/credits/policy.js";
 import { taskId } from "../../../../domain/task-id.js";
+import { describeMeterClocks } from "../../../support/contracts/meter-clocks-contract.js";
+import { timedBy } from "../../../support/timed-by.js";
 
 const ids = { taskId: () => taskId(randomUUID()) };
 
@@ -24,17 +27,24 @@ const ids = { taskId: () => taskId(randomUUID()) };
 const meterInFile = async (clock: HandClock) => {
   const folder = await mkdtemp(join(tmpdir(), "panorama-meter-"));
   const file = join(folder, "own.sqlite");
-  const database = new SqliteDatabase(file);
+  const database = new SqliteDatabase(sqliteFile(file));
   for (const statement of METER_STEPS.flatMap(({ up }) => up.sqlite)) await database.sql(statement);
   const close = async () => {
     await database.close();
     await rm(folder, { recursive: true });
   };
-  return { file, database, store: new SqlMeterStore(database, clock, ids), close };
+  const elsewhere = () => new SqlMeterStore(timedBy(clock, database), ids);
+  return { file, database, store: elsewhere(), elsewhere, close };
 };
 
 describeMeterStore({ describe, it, beforeEach, afterEach }, "on SQLite", meterInFile);
 describeMeter({ describe, it }, "on SQLite", meterInFile, 10);
+
+describeMeterClocks("on SQLite", async () => {
+  const { file, database, close } = await meterInFile(new HandClock());
+  const second = new SqliteDatabase(sqliteFile(file));
+  return { databases: [database, second], close: () => second.close().then(close) };
+});
 
 describe("SqlMeterStore", () => {
   it("knows holds after the process has died: a repeated call gets the same one, and it is captured once", async () => {
@@ -48,8 +58,8 @@ describe("SqlMeterStore", () => {
     const lost = (await before.hold(acme, request))._unsafeUnwrap();
 
     // Another process on the same file, which shares nothing with the first one.
-    const second = new SqliteDatabase(file);
-    const after = meter({ policy, store: new SqlMeterStore(second, clock, ids) });
+    const second = new SqliteDatabase(sqliteFile(file));
+    const after = meter({ policy, store: new SqlMeterStore(timedBy(clock, second), ids) });
     const found = (await after.hold(acme, request))._unsafeUnwrap();
     expect(found).toMatchObject({ taskId: lost.taskId, state: "held", replayed: true, expiresAt: lost.expiresAt });
     const ends = await Promise.all([found.capture(), lost.capture(), found.capture()]);

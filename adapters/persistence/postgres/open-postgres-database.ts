@@ -1,0 +1,70 @@
+import { migrationState, requireCurrent } from "../schema/migration-state.js";
+import { OWN_DATABASE } from "../schema/table-names.js";
+import { cannotConnect } from "../sql/database-error.js";
+import { PostgresConnections } from "./postgres-connections.js";
+import {
+  IDLE_IN_TRANSACTION_MILLISECONDS,
+  LOCK_MILLISECONDS,
+  PostgresDatabase,
+  STATEMENT_MILLISECONDS,
+} from "./postgres-database.js";
+
+/*
+ * Requests must fail quickly while PostgreSQL is unavailable. The timeouts grow from the inside out, so that a live
+ * server answers before the connection is closed.
+ */
+
+/** Opening a connection, and waiting for a free one of the pool. */
+const CONNECT_MILLISECONDS = 3_000;
+/** A server that is silent for longer than any statement may take is unreachable; the connection is closed. */
+const RESPONSE_MILLISECONDS = 5_000;
+const IDLE_MILLISECONDS = 10_000;
+
+/** How long statements may take: those of requests, or those of a command, for which nobody but its operator waits. */
+export type Patience = "requests" | "commands";
+
+/** A command reads whole tables. It waits for locks and for a silent server, too, but not for ever. */
+const COMMAND_LOCK_MILLISECONDS = 60_000;
+const COMMAND_RESPONSE_MILLISECONDS = 60 * 60_000;
+
+/** Opens a PostgreSQL database for the service. Throws if it is unreachable or not migrated to this version. */
+export const openPostgresDatabase = async (
+  url: string,
+  connectionsMax: number,
+  patience: Patience = "requests",
+): Promise<PostgresDatabase> => {
+  const database = postgresDatabase(url, connectionsMax, patience);
+  try {
+    await database.ping().catch((error: unknown) => {
+      throw cannotConnect(error);
+    });
+    requireCurrent("The database", migrationState(await database.recordedSteps()));
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+};
+
+/** A database on connections of its own, which are opened when they are needed. */
+export const postgresDatabase = (
+  url: string,
+  connectionsMax: number,
+  patience: Patience = "requests",
+): PostgresDatabase => {
+  const isCommand = patience === "commands";
+  const config = {
+    connectionString: url,
+    application_name: "panorama",
+    lock_timeout: isCommand ? COMMAND_LOCK_MILLISECONDS : LOCK_MILLISECONDS,
+    statement_timeout: isCommand ? 0 : STATEMENT_MILLISECONDS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MILLISECONDS,
+  };
+  const connections = new PostgresConnections(config, connectionsMax, {
+    connectMilliseconds: CONNECT_MILLISECONDS,
+    waitMilliseconds: isCommand ? COMMAND_RESPONSE_MILLISECONDS : CONNECT_MILLISECONDS,
+    responseMilliseconds: isCommand ? COMMAND_RESPONSE_MILLISECONDS : RESPONSE_MILLISECONDS,
+    idleMilliseconds: IDLE_MILLISECONDS,
+  });
+  return new PostgresDatabase(connections, OWN_DATABASE, "");
+};

@@ -1,0 +1,25 @@
+import { DatabaseSync } from "@photostructure/sqlite";
+import { OWN_DATABASE } from "../schema/table-names.js";
+import { SqliteConnection } from "./sqlite-connection.js";
+import type { SqliteFile } from "./sqlite-database.js";
+
+/** How long a statement blocks the process while another one has locked the file, as happens when it is opened. */
+const BUSY_MILLISECONDS = 10_000;
+
+/** Pages kept in memory; SQLite's own 2 MiB hold the tasks of a few thousand customers only. Used as far as needed. */
+const CACHE_KIBIBYTES = 32 * 1024;
+
+/** Opens a file of the service, with the service's settings. */
+export const openSqliteFile = (file: string, cacheKibibytes = CACHE_KIBIBYTES): SqliteConnection => {
+  const database = new DatabaseSync(file, { timeout: BUSY_MILLISECONDS });
+  // Full: data is on the disk before a customer receives the response, so that it survives a power failure.
+  database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
+  database.exec(`pragma cache_size = -${cacheKibibytes}`);
+  return new SqliteConnection(database, OWN_DATABASE, () => database.close());
+};
+
+/** A file of the service, for `SqliteDatabase`. */
+export const sqliteFile = (path: string): SqliteFile => ({
+  path,
+  open: (cacheKibibytes) => openSqliteFile(path, cacheKibibytes),
+});

@@ -1,0 +1,39 @@
+import { randomUUID } from "node:crypto";
+import type { JoiningMeterStore } from "../../../application/ports/stores/meter-store.js";
+import { taskId } from "../../../domain/task-id.js";
+import type { SqliteHandle } from "../schema/installation.js";
+import { METER_STEPS } from "../schema/meter-steps.js";
+import { type MigrationText, migrate, migrationTexts } from "../schema/migrate.js";
+import { databaseOnConnection, joinedOnConnection } from "../sqlite/sqlite-database.js";
+import { SqlMeterStore } from "./sql-meter-store.js";
+
+/** Where the tables of a meter are. */
+export type SqliteMeterOptions = {
+  /** The prefix of the names of tables and indexes, such as `meter_`. Without it, they have none. */
+  readonly prefix?: string | undefined;
+  /** `false`: the tables are there already, made by `migrations`. Otherwise they are created and updated. */
+  readonly migrate?: boolean | undefined;
+};
+
+/**
+ * The store of a meter in SQLite, on a `DatabaseSync` of `node:sqlite` or `@photostructure/sqlite` that its caller
+ * configures and closes. Processes on one machine may share the file. Throws if the tables are not up to date.
+ */
+export const sqlite = async (
+  connection: SqliteHandle,
+  { prefix, migrate: mayMigrate = true }: SqliteMeterOptions = {},
+): Promise<JoiningMeterStore<SqliteHandle>> => {
+  const installation = { sqlite: connection, prefix, tables: ["meter"] } as const;
+  if (mayMigrate) await migrate(installation);
+  const database = databaseOnConnection(installation);
+  if (!database.isMigrated(METER_STEPS)) throw new Error("The tables of the meter are not up to date.");
+  return Object.assign(new SqlMeterStore(database, IDS), {
+    within: (open: SqliteHandle) => new SqlMeterStore(joinedOnConnection({ ...installation, sqlite: open }), IDS),
+  });
+};
+
+const IDS = { taskId: () => taskId(randomUUID()) };
+
+/** The SQL of the tables for a migration tool: execute each migration once, in this order, each in a transaction. */
+export const migrations = ({ prefix }: Pick<SqliteMeterOptions, "prefix"> = {}): readonly MigrationText[] =>
+  migrationTexts({ dialect: "sqlite", name: prefix, tables: ["meter"] });

@@ -1,0 +1,112 @@
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { METER_STEPS } from "../../../../adapters/persistence/schema/meter-steps.js";
+import {
+  migrations,
+  type PostgresConnection,
+  postgres,
+} from "../../../../adapters/persistence/stores/postgres-meter-store.js";
+import { meter } from "../../../../application/credits/meter.js";
+import { definePolicy } from "../../../../domain/credits/policy.js";
+import { describeJoiningMeter } from "../../../support/contracts/joining-meter-contract.js";
+import { freshDatabase } from "../../../support/postgres.js";
+
+const policy = definePolicy({ prices: { minute: 2 }, rates: {}, activeMax: 5 });
+
+let pool: pg.Pool;
+beforeAll(async () => {
+  pool = new pg.Pool({ connectionString: await freshDatabase() });
+});
+afterAll(() => pool.end());
+
+let schemas = 0;
+const newSchema = (): string => {
+  schemas += 1;
+  return `meter_${schemas}`;
+};
+
+describeJoiningMeter<PostgresConnection>("on PostgreSQL", async () => {
+  const schema = newSchema();
+  const store = await postgres(pool, { schema });
+  await pool.query(`create table ${schema}.job (id serial, task_id text)`);
+  return {
+    store,
+    transact: async (end, work) => {
+      const client = await pool.connect();
+      try {
+        await client.query("begin");
+        await work(client);
+        await client.query(end);
+      } finally {
+        client.release();
+      }
+    },
+    insertJob: async (connection, taskId) => {
+      await connection.query({ text: `insert into ${schema}.job (task_id) values ($1)`, values: [taskId] });
+    },
+    jobs: async () => {
+      const { rows } = await pool.query<{ task_id: string }>(`select task_id from ${schema}.job order by id`);
+      return rows.map((row) => row.task_id);
+    },
+    idle: { query: (query) => pool.query(query) },
+    close: async () => {},
+  };
+});
+
+describe("the store of a meter in a pool", () => {
+  it("keeps what an earlier version has written, and works beside it", async () => {
+    const schema = newSchema();
+    const [first] = migrations({ schema });
+    for (const statement of first?.statements ?? []) await pool.query(statement);
+    const table = (name: string) => `${schema}.${name}`;
+    await pool.query(`insert into ${table("meter_account")} values ('acme', 5)`);
+    const hold = (id: string, state: string) =>
+      pool.query(`insert into ${table("meter_hold")} values ('${id}', 'acme', 3, '${state}', now(), now() + '1h')`);
+    await hold("done", "captured");
+    await hold("open", "held");
+    const entry = (kind: string, credits: number, task: string | null, order: string | null) =>
+      pool.query(
+        `insert into ${table("meter_entry")} (account_id, kind, credits, task_id, order_id, at) values ('acme', $1, $2, $3, $4, now())`,
+        [kind, credits, task, order],
+      );
+    await entry("purchase", 11, null, "order-1");
+    await entry("reservation", -3, "done", null);
+    await entry("reservation", -3, "open", null);
+    await expect(postgres(pool, { schema, migrate: false })).rejects.toThrow("not up to date");
+
+    const pdf = meter({ policy, store: await postgres(pool, { schema }) });
+    expect(await pdf.balance("acme")).toBe(5);
+    expect(await pdf.find("acme", "done")).toMatchObject({ state: "captured", spent: 3 });
+    await (await pdf.find("acme", "open"))?.capture({ credits: 1 });
+    const refund = { taskId: "done", credits: 1, reason: "too slow", idempotencyKey: "r1" };
+    expect((await pdf.refund("acme", refund))._unsafeUnwrap()).toBe(8);
+    const fine = { credits: -9, reason: "charged back", idempotencyKey: "a1", allowDebt: true };
+    expect((await pdf.adjust("acme", fine))._unsafeUnwrap()).toBe(-1);
+    // The earlier version sees no credits, and gives some.
+    const { rows } = await pool.query(`update ${table("meter_account")} set credits = credits + 4 returning credits`);
+    expect(rows).toEqual([{ credits: 4 }]);
+    expect(await pdf.balance("acme")).toBe(3);
+    expect((await pdf.ledger("acme")).map(({ entry }) => entry.credits)).toEqual([-9, 1, 2, -3, -3, 11]);
+  });
+
+  it("reads without a lock and writes nothing", async () => {
+    const schema = newSchema();
+    const pdf = meter({ policy, store: await postgres(pool, { schema }) });
+    await pdf.purchase("acme", { orderId: "order-1", credits: 10 });
+    const held = (await pdf.hold("acme", { price: "minute" }))._unsafeUnwrap();
+    const client = await pool.connect();
+    await client.query(`begin; select * from ${schema}.meter_account where id = 'acme' for update`);
+    expect(await pdf.balance("acme")).toBe(8);
+    expect((await pdf.find("acme", held.taskId))?.state).toBe("held");
+    expect(await pdf.openHolds("acme")).toHaveLength(1);
+    expect(await pdf.balance("nobody")).toBe(0);
+    await client.query("rollback");
+    client.release();
+    const { rows } = await pool.query(`select id from ${schema}.meter_account`);
+    expect(rows).toEqual([{ id: "acme" }]);
+  });
+
+  it("has the migrations of its tables as texts", () => {
+    expect(migrations({ schema: "own" }).map(({ name }) => name)).toEqual(METER_STEPS.map(({ name }) => name));
+  });
+});
