@@ -13,11 +13,27 @@ const CACHE_KIBIBYTES = 32 * 1024;
 
 /** Opens a file of the service, with the service's settings. */
 export const openSqliteFile = (file: string, cacheKibibytes = CACHE_KIBIBYTES): SqliteConnection => {
+  const database = openFile(file, cacheKibibytes);
+  return new SqliteConnection(database, OWN_DATABASE, () => database.close());
+};
+
+/** A function for triggers of the writer. */
+export const ROW_CHANGED = "panorama_row_changed";
+
+/** Opens a file for writes. `changed` is called with what a trigger passes to `ROW_CHANGED`. */
+export const openSqliteWriter = (file: string, changed: (name: string) => void): SqliteConnection => {
+  const database = openFile(file, CACHE_KIBIBYTES);
+  database.function(ROW_CHANGED, changed);
+  database.exec("pragma busy_timeout = 0"); // `begin` waits instead, without blocking the event loop
+  return new SqliteConnection(database, OWN_DATABASE, () => database.close());
+};
+
+const openFile = (file: string, cacheKibibytes: number): InstanceType<typeof DatabaseSync> => {
   const database = new DatabaseSync(file, { timeout: BUSY_MILLISECONDS });
   // Full: data is on the disk before a customer receives the response, so that it survives a power failure.
   database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
   database.exec(`pragma cache_size = -${cacheKibibytes}`);
-  return new SqliteConnection(database, OWN_DATABASE, () => database.close());
+  return database;
 };
 
 /** One connection to a SQLite database, with its prepared statements. Every call is synchronous. */
@@ -59,11 +75,6 @@ export class SqliteConnection {
   /** Changes when another connection has committed. */
   dataVersion(): number {
     return this.first("pragma data_version", [])?.data_version as number;
-  }
-
-  /** How many rows this connection has written since it was opened. */
-  rowsWritten(): number {
-    return this.first("select total_changes() as written", [])?.written as number;
   }
 
   execute(statement: string): void {

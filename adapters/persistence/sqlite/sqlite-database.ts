@@ -6,11 +6,11 @@ import type { SqliteInstallation } from "../schema/installation.js";
 import { MIGRATION_TABLE, pendingSteps, type Step } from "../schema/migration-steps.js";
 import { namesWithPrefix } from "../schema/table-names.js";
 import type { Row } from "../sql/columns.js";
-import type { Database, Sql, SynchronousReads } from "../sql/database.js";
+import type { Database, Sql, SynchronousReads, WatchedRows } from "../sql/database.js";
 import { isBusy } from "../sql/is-busy.js";
 import { fullOr } from "./full-or.js";
 import { requireRoom } from "./require-room.js";
-import { openSqliteFile, SqliteConnection } from "./sqlite-connection.js";
+import { openSqliteFile, openSqliteWriter, ROW_CHANGED, SqliteConnection } from "./sqlite-connection.js";
 
 /** A database on the connection of an embedder. */
 export const databaseOnConnection = ({ sqlite, prefix }: SqliteInstallation): SqliteDatabase =>
@@ -61,6 +61,9 @@ export class SqliteDatabase implements Database, SynchronousReads {
   private readonly file: string | undefined;
   private readonly reader: SqliteConnection;
   private readonly writer: SqliteConnection;
+  /** The names of the rows that the transaction in progress has changed. */
+  private readonly changed: string[] = [];
+  private readonly forgets: ((name: string) => void)[] = [];
   private readonly queue: Queued[] = [];
   private writing: Promise<void> | undefined;
   /** The times of the last four groups, each from one to the next. */
@@ -74,8 +77,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
       return;
     }
     this.file = at;
-    this.writer = openSqliteFile(at);
-    this.writer.execute("pragma busy_timeout = 0"); // `begin` waits instead, without blocking the event loop
+    this.writer = openSqliteWriter(at, (name) => this.changed.push(name));
     this.reader = openSqliteFile(at);
     this.reader.execute("pragma query_only = on");
   }
@@ -87,14 +89,30 @@ export class SqliteDatabase implements Database, SynchronousReads {
     return written._unsafeUnwrap();
   };
 
-  /**
-   * The reader of a file never writes, so its version changes with the commits of every other connection. It does not
-   * change with those of its own: on an embedder's connection the rows that this connection has written count, too.
-   */
-  version(): number | string {
-    if (this.file !== undefined) return this.reader.dataVersion();
-    if (this.reader.isTransaction) return Number.NaN;
-    return `${this.reader.dataVersion()} ${this.reader.rowsWritten()}`;
+  /** The version of the writer changes with the commits of every other process, and with none of this one. */
+  versionOfOthers(): number {
+    if (this.file === undefined) return Number.NaN;
+    try {
+      return this.writer.dataVersion();
+    } catch (error) {
+      if (isBusy(error)) return Number.NaN;
+      throw error;
+    }
+  }
+
+  onChange(watched: readonly WatchedRows[], forget: (name: string) => void): void {
+    if (this.file === undefined) return;
+    for (const { table, name, columns } of watched) {
+      for (const [suffix, change] of [
+        ["updated", `update of ${columns.join(", ")}`] as const,
+        ["deleted", "delete"] as const,
+      ]) {
+        // Temporary: it ends with the connection of the writer.
+        this.writer.execute(`create temp trigger if not exists ${table}_${suffix} after ${change} on ${table}
+          begin select ${ROW_CHANGED}(old.${name}); end`);
+      }
+    }
+    this.forgets.push(forget);
   }
 
   first(select: string, parameters: readonly unknown[]): Row | undefined {
@@ -199,6 +217,9 @@ export class SqliteDatabase implements Database, SynchronousReads {
     } catch (error) {
       if (this.writer.isTransaction) this.writer.execute("rollback");
       throw error;
+    } finally {
+      // Before anything else can read.
+      for (const name of this.changed.splice(0)) for (const forget of this.forgets) forget(name);
     }
   }
 

@@ -41,11 +41,7 @@ export const endpointFor = ({ text, images }: FalModel, references: number): Fal
  * What the model keeps of a request. As `canvas`, its reference images are one picture, whatever their number.
  * `leading`: the characters that our instructions add to a prompt (leading-prompt.ts).
  */
-export const falAbilities = (
-  model: FalModel,
-  references: "separate" | "canvas",
-  leading: number,
-): Abilities => {
+export const falAbilities = (model: FalModel, references: "separate" | "canvas", leading: number): Abilities => {
   const limits = endpointsOf(model).map(({ promptCharactersMax = Number.POSITIVE_INFINITY }) => promptCharactersMax);
   const ours = model.prefix === undefined ? leading : `${model.prefix}, `.length;
   const picturesMax = model.images?.references?.max ?? 0;
