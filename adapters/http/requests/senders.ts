@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { AccountId } from "../../../domain/account-id.js";
+import { RecentMap } from "../../system/recent-map.js";
 import type { SentRequest } from "../server.js";
 import { secretOf } from "./api-key-header.js";
 import { clientAddress, type TrustedProxies } from "./client-address.js";
@@ -7,7 +8,7 @@ import { clientAddress, type TrustedProxies } from "./client-address.js";
 /** The account of a request if its key is known, otherwise the network from which it comes. */
 export type Sender = AccountId | `network ${string}`;
 
-/** Keys and networks that are remembered. Those that were added first are forgotten. */
+/** Keys and networks that are remembered: as many that were met last, and up to twice as many. */
 const KEYS_MAX = 10_000;
 const NETWORKS_MAX = 10_000;
 
@@ -15,9 +16,9 @@ const NETWORKS_MAX = 10_000;
 export class Senders {
   private readonly trustedProxies: TrustedProxies;
   /** By the digest of the key: keys themselves are not kept. */
-  private readonly accounts = new Map<string, AccountId>();
+  private readonly accounts = new RecentMap<string, AccountId>(KEYS_MAX);
   /** By what a network follows from. */
-  private readonly networks = new Map<string, Sender>();
+  private readonly networks = new RecentMap<string, Sender>(NETWORKS_MAX);
 
   constructor(trustedProxies: TrustedProxies) {
     this.trustedProxies = trustedProxies;
@@ -26,8 +27,7 @@ export class Senders {
   /** Remembers the account of a key that was just authenticated. */
   learn(secret: string, account: AccountId): void {
     const digest = digestOf(secret);
-    if (this.accounts.has(digest)) return;
-    add(this.accounts, digest, account, KEYS_MAX);
+    if (this.accounts.get(digest) === undefined) this.accounts.set(digest, account);
   }
 
   isKnown(secret: string): boolean {
@@ -47,18 +47,9 @@ export class Senders {
     const known = this.networks.get(from);
     if (known !== undefined) return known;
     const network: Sender = `network ${clientAddress(peerAddress, forwardedFor, this.trustedProxies)}`;
-    add(this.networks, from, network, NETWORKS_MAX);
+    this.networks.set(from, network);
     return network;
   }
 }
 
 const digestOf = (secret: string): string => createHash("sha256").update(secret).digest("base64");
-
-const add = <Value>(map: Map<string, Value>, key: string, value: Value, max: number): void => {
-  map.set(key, value);
-  if (map.size <= max) return;
-  for (const first of map.keys()) {
-    map.delete(first);
-    return;
-  }
-};

@@ -1,12 +1,11 @@
 import { err, ok } from "neverthrow";
 import { whenReady } from "../../../application/awaitable.js";
 import type { UseCases } from "../../../application/create-application.js";
-import type { TaskForecast } from "../../../application/panoramas/forecast-task.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { HeldWaits } from "../limits/held-waits.js";
 import type { Unauthenticated } from "../replies/errors.js";
 import { panoramaTask, type TaskUrls } from "../replies/panorama-task.js";
-import { json, type Reply } from "../replies/reply.js";
+import { json } from "../replies/reply.js";
 import { preferredWaitSeconds } from "../requests/prefer.js";
 import type { TaskHandler } from "./guard.js";
 
@@ -25,17 +24,8 @@ export const readPanoramaRoute = (
   urls: TaskUrls,
 ): TaskHandler => {
   const waits = new HeldWaits();
-  // A task is a value: as long as the store remembers it, and its forecast is the same, its answer is the same bytes.
-  const answers = new WeakMap<Task, { readonly forecast: TaskForecast; readonly reply: Reply }>();
-  const answerOf = (task: Task, forecast: TaskForecast): Reply => {
-    const known = answers.get(task);
-    if (known !== undefined && isSame(known.forecast, forecast)) return known.reply;
-    const { body, ...rest } = json(200, panoramaTask(task, urls, forecast));
-    const reply = { ...rest, body: Buffer.from(body) };
-    answers.set(task, { forecast, reply });
-    return reply;
-  };
-  const answer = (task: Task) => whenReady(panoramas.forecast(task), (forecast) => ok(answerOf(task, forecast)));
+  const answer = (task: Task) =>
+    whenReady(panoramas.forecast(task), (forecast) => ok(json(200, panoramaTask(task, urls, forecast))));
   return (exchange, task, apiKey) => {
     const seconds = preferredWaitSeconds(exchange.header("prefer"));
     if (seconds === undefined) return answer(task);
@@ -54,6 +44,3 @@ export const readPanoramaRoute = (
     });
   };
 };
-
-const isSame = (one: TaskForecast, other: TaskForecast): boolean =>
-  one.ahead === other.ahead && one.estimatedSeconds === other.estimatedSeconds;

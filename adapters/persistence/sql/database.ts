@@ -35,16 +35,24 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** The rows of a table, as far as these columns are concerned. `name`: the column that names a row. */
+export type WatchedRows = { readonly table: string; readonly name: string; readonly columns: readonly string[] };
+
 /** A SQLite database also answers without a promise, and tells whether what was read before is still valid. */
 export interface SynchronousReads {
   readonly dialect: "sqlite";
   /** The first row of a statement that begins with `select`. */
   first(select: string, parameters: readonly unknown[]): Row | undefined;
   /**
-   * A value that changes with every commit, of this process or of another one. While it is the same, what was read is
-   * what the database holds. `NaN`, which equals nothing, while uncommitted rows may be read.
+   * Calls back right after each commit of this process, once for each of these rows that it has changed or deleted.
+   * Never on the connection of an embedder.
    */
-  version(): number | string;
+  onChange(watched: readonly WatchedRows[], forget: (name: string) => void): void;
+  /**
+   * A value that changes with every commit of another process. While it is the same, and `onChange` tells of nothing,
+   * what was read is what the database holds. `NaN`, which equals nothing, if that cannot be told.
+   */
+  versionOfOthers(): number;
 }
 
 /** An open SQLite or PostgreSQL database. */

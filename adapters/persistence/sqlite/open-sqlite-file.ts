@@ -1,6 +1,6 @@
 import { DatabaseSync } from "@photostructure/sqlite";
 import { OWN_DATABASE } from "../schema/table-names.js";
-import { SqliteConnection } from "./sqlite-connection.js";
+import { ROW_CHANGED, SqliteConnection } from "./sqlite-connection.js";
 import type { SqliteFile } from "./sqlite-database.js";
 
 /** How long a statement blocks the process while another one has locked the file, as happens when it is opened. */
@@ -11,10 +11,7 @@ const CACHE_KIBIBYTES = 32 * 1024;
 
 /** Opens a file of the service, with the service's settings. */
 export const openSqliteFile = (file: string, cacheKibibytes = CACHE_KIBIBYTES): SqliteConnection => {
-  const database = new DatabaseSync(file, { timeout: BUSY_MILLISECONDS });
-  // Full: data is on the disk before a customer receives the response, so that it survives a power failure.
-  database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
-  database.exec(`pragma cache_size = -${cacheKibibytes}`);
+  const database = openFile(file, cacheKibibytes);
   return new SqliteConnection(database, OWN_DATABASE, () => database.close());
 };
 
@@ -22,4 +19,18 @@ export const openSqliteFile = (file: string, cacheKibibytes = CACHE_KIBIBYTES): 
 export const sqliteFile = (path: string): SqliteFile => ({
   path,
   open: (cacheKibibytes) => openSqliteFile(path, cacheKibibytes),
+  openWriter: (changed) => {
+    const database = openFile(path, CACHE_KIBIBYTES);
+    database.function(ROW_CHANGED, changed);
+    database.exec("pragma busy_timeout = 0"); // `begin` waits instead, without blocking the event loop
+    return new SqliteConnection(database, OWN_DATABASE, () => database.close());
+  },
 });
+
+const openFile = (file: string, cacheKibibytes: number): InstanceType<typeof DatabaseSync> => {
+  const database = new DatabaseSync(file, { timeout: BUSY_MILLISECONDS });
+  // Full: data is on the disk before a customer receives the response, so that it survives a power failure.
+  database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
+  database.exec(`pragma cache_size = -${cacheKibibytes}`);
+  return database;
+};

@@ -4,6 +4,9 @@ import type { Row } from "../sql/columns.js";
 import { type RowMaker, rowMaker } from "../sql/row-maker.js";
 import { isWorthPreparing } from "../sql/statement.js";
 
+/** A function for the triggers of a writer. */
+export const ROW_CHANGED = "panorama_row_changed";
+
 /** One connection to a SQLite database, with its prepared statements. Every call is synchronous. */
 export class SqliteConnection {
   readonly close: () => void;
@@ -43,11 +46,6 @@ export class SqliteConnection {
   /** Changes when another connection has committed. */
   dataVersion(): number {
     return this.first("pragma data_version", [])?.data_version as number;
-  }
-
-  /** How many rows this connection has written since it was opened. */
-  rowsWritten(): number {
-    return this.first("select total_changes() as written", [])?.written as number;
   }
 
   execute(statement: string): void {

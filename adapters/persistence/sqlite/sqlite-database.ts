@@ -6,12 +6,12 @@ import type { SqliteInstallation } from "../schema/installation.js";
 import { MIGRATION_TABLE, pendingSteps, type Step } from "../schema/migration-steps.js";
 import { namesWithPrefix } from "../schema/table-names.js";
 import type { Row } from "../sql/columns.js";
-import type { Database, Sql, SynchronousReads } from "../sql/database.js";
+import type { Database, Sql, SynchronousReads, WatchedRows } from "../sql/database.js";
 import { isBusy } from "../sql/is-busy.js";
 import { type JoinedDatabase, joinedDatabase } from "../sql/joined-database.js";
 import { fullOr } from "./full-or.js";
 import { requireRoom } from "./require-room.js";
-import { SqliteConnection } from "./sqlite-connection.js";
+import { ROW_CHANGED, SqliteConnection } from "./sqlite-connection.js";
 
 /** A database on the connection of an embedder. */
 export const databaseOnConnection = ({ sqlite, prefix }: SqliteInstallation): SqliteDatabase =>
@@ -34,7 +34,12 @@ export const recordedSteps = (connection: SqliteConnection): readonly Row[] => {
 };
 
 /** A file that this process opens itself. A connection has a cache of 32 MiB, or of `cacheKibibytes`. */
-export type SqliteFile = { readonly path: string; open(cacheKibibytes?: number): SqliteConnection };
+export type SqliteFile = {
+  readonly path: string;
+  open(cacheKibibytes?: number): SqliteConnection;
+  /** Its statements do not wait for other processes. `changed` is called with what a trigger passes to `ROW_CHANGED`. */
+  openWriter(changed: (name: string) => void): SqliteConnection;
+};
 
 /** How long a write waits for another process that writes to the same file. */
 const BUSY_MILLISECONDS = 10_000;
@@ -75,6 +80,9 @@ export class SqliteDatabase implements Database, SynchronousReads {
   private readonly file: SqliteFile | undefined;
   private readonly reader: SqliteConnection;
   private readonly writer: SqliteConnection;
+  /** The names of the rows that the transaction in progress has changed. */
+  private readonly changed: string[] = [];
+  private readonly forgets: ((name: string) => void)[] = [];
   private readonly queue: Queued[] = [];
   private writing: Promise<void> | undefined;
   /** The times of the last four groups, each from one to the next. */
@@ -88,8 +96,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
       return;
     }
     this.file = at;
-    this.writer = at.open();
-    this.writer.execute("pragma busy_timeout = 0"); // `begin` waits instead, without blocking the event loop
+    this.writer = at.openWriter((name) => this.changed.push(name));
     this.reader = at.open();
     this.reader.execute("pragma query_only = on");
   }
@@ -101,14 +108,30 @@ export class SqliteDatabase implements Database, SynchronousReads {
     return written._unsafeUnwrap();
   };
 
-  /**
-   * The reader of a file never writes, so its version changes with the commits of every other connection. It does not
-   * change with those of its own: on an embedder's connection the rows that this connection has written count, too.
-   */
-  version(): number | string {
-    if (this.file !== undefined) return this.reader.dataVersion();
-    if (this.reader.isTransaction) return Number.NaN;
-    return `${this.reader.dataVersion()} ${this.reader.rowsWritten()}`;
+  /** The version of the writer changes with the commits of every other process, and with none of this one. */
+  versionOfOthers(): number {
+    if (this.file === undefined) return Number.NaN;
+    try {
+      return this.writer.dataVersion();
+    } catch (error) {
+      if (isBusy(error)) return Number.NaN;
+      throw error;
+    }
+  }
+
+  onChange(watched: readonly WatchedRows[], forget: (name: string) => void): void {
+    if (this.file === undefined) return;
+    for (const { table, name, columns } of watched) {
+      for (const [suffix, change] of [
+        ["updated", `update of ${columns.join(", ")}`] as const,
+        ["deleted", "delete"] as const,
+      ]) {
+        // Temporary: it ends with the connection of the writer.
+        this.writer.execute(`create temp trigger if not exists ${table}_${suffix} after ${change} on ${table}
+          begin select ${ROW_CHANGED}(old.${name}); end`);
+      }
+    }
+    this.forgets.push(forget);
   }
 
   first(select: string, parameters: readonly unknown[]): Row | undefined {
@@ -213,6 +236,9 @@ export class SqliteDatabase implements Database, SynchronousReads {
     } catch (error) {
       if (this.writer.isTransaction) this.writer.execute("rollback");
       throw error;
+    } finally {
+      // Before anything else can read.
+      for (const name of this.changed.splice(0)) for (const forget of this.forgets) forget(name);
     }
   }
 

@@ -16,10 +16,11 @@ import { hasBudget } from "../../../domain/credits/budget.js";
 import { type RequestKind, scopeOf } from "../../../domain/panorama-policy.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { Task } from "../../../domain/tasks/task.js";
+import { RecentMap } from "../../system/recent-map.js";
 import { toKeyLimits } from "../rows/account-rows.js";
 import { branded, type Row } from "../sql/columns.js";
-import type { SynchronousReads } from "../sql/database.js";
-import { TASK_COLUMNS, toTask } from "../tasks/task-rows.js";
+import type { SynchronousReads, WatchedRows } from "../sql/database.js";
+import { TASK_COLUMN_NAMES, TASK_COLUMNS, toTask } from "../tasks/task-rows.js";
 
 const KEY = "api_key.id as key_id, api_key.account_id as owner, scopes, expires_at, credits_per_day, credits_per_month";
 
@@ -31,41 +32,47 @@ const LIVE_KEY_WITH_TASK = `select ${KEY}, ${TASK_COLUMNS} from api_key
   left join task on task.id = ? and task.account_id = api_key.account_id and task.hidden_at is null
   where secret_sha256 = ? and revoked_at is null`;
 
-/** The key and the task of a request, as the database holds them. */
-type Found = {
-  readonly key: AdmittedKey;
-  readonly limits: KeyLimits;
-  readonly accountId: AccountId;
-  readonly task: Task | undefined;
-};
+/** A key as the database holds it, and the task of its account that a request has named. */
+type KnownKey = { readonly key: AdmittedKey; readonly limits: KeyLimits; readonly accountId: AccountId };
+type Found = KnownKey & { readonly task: Task | undefined };
 
-/** About 2 kB each. All are forgotten when there are more. */
-const REMEMBERED_MAX = 20_000;
+/** The leases of background work and the last uses of keys are in other columns. */
+const REMEMBERED: readonly WatchedRows[] = [
+  {
+    table: "api_key",
+    name: "secret_sha256",
+    columns: ["scopes", "expires_at", "credits_per_day", "credits_per_month", "revoked_at"],
+  },
+  { table: "task", name: "id", columns: [...TASK_COLUMN_NAMES, "hidden_at"] },
+];
+
+/** About 1.5 kB for a task and 0.5 kB for a key: together at most 32 MiB. */
+const REMEMBERED_MAX = 8_000;
 
 /**
  * Key and task in one statement. A SQLite file has one instance, so that its requests are counted in memory.
  *
- * What was found is remembered until anybody commits: then `SynchronousReads.version` changes, and everything is
- * forgotten. The requests that one turn of the event loop finds share one comparison of the version: each had begun
- * before it, and reading the version costs more than all else in a read. Whether a key has expired is decided at each
- * request.
+ * A key or a task that was read is remembered until this process changes its row, or another process commits anything.
+ * The requests that one turn of the event loop finds share one look for commits of others: each had begun before it.
+ * Whether a key has expired is decided at each request.
  */
 export class SqliteApiRequests implements ApiRequests {
-  private readonly database: Pick<SynchronousReads, "first" | "version">;
+  private readonly database: SynchronousReads;
   private readonly rateLimits: RateLimits;
   private readonly clock: Pick<Clock, "now">;
-  private readonly remembered = new Map<string, Found>();
-  private rememberedAt: number | string | undefined;
+  private readonly keys = new RecentMap<string, KnownKey>(REMEMBERED_MAX);
+  private readonly tasks = new RecentMap<string, Task>(REMEMBERED_MAX);
+  private version = Number.NaN;
   private compared = false;
 
-  constructor(
-    database: Pick<SynchronousReads, "first" | "version">,
-    rateLimits: RateLimits,
-    clock: Pick<Clock, "now">,
-  ) {
+  constructor(database: SynchronousReads, rateLimits: RateLimits, clock: Pick<Clock, "now">) {
     this.database = database;
     this.rateLimits = rateLimits;
     this.clock = clock;
+    database.onChange(REMEMBERED, (name) => {
+      this.keys.delete(name);
+      this.tasks.delete(name);
+    });
   }
 
   admit(secretSha256: string, kind: RequestKind, task?: TaskId): Awaitable<Result<AdmittedRequest, RefusedRequest>> {
@@ -80,28 +87,33 @@ export class SqliteApiRequests implements ApiRequests {
     );
   }
 
-  private find(secretSha256: string, task: TaskId | undefined): Found | undefined {
+  private find(secretSha256: string, taskId: TaskId | undefined): Found | undefined {
     if (!this.compared) this.compare();
-    const name = task === undefined ? secretSha256 : secretSha256 + task;
-    const remembered = this.remembered.get(name);
-    if (remembered !== undefined) return remembered;
-
+    const known = this.keys.get(secretSha256);
+    if (known !== undefined) {
+      if (taskId === undefined) return { ...known, task: undefined };
+      const task = this.tasks.get(taskId);
+      if (task !== undefined) return { ...known, task: task.accountId === known.accountId ? task : undefined };
+    }
     const row =
-      task === undefined
+      taskId === undefined
         ? this.database.first(LIVE_KEY, [secretSha256])
-        : this.database.first(LIVE_KEY_WITH_TASK, [task, secretSha256]);
+        : this.database.first(LIVE_KEY_WITH_TASK, [taskId, secretSha256]);
     if (row === undefined) return undefined;
-    const found = toFound(row);
-    if (this.remembered.size >= REMEMBERED_MAX) this.remembered.clear();
-    // A commit after `version` was read changes it again, so that this is forgotten in the next turn.
-    this.remembered.set(name, found);
-    return found;
+    const key = toKey(row);
+    const task = typeof row.id === "string" ? toTask(row) : undefined;
+    if (known === undefined) this.keys.set(secretSha256, key);
+    if (task !== undefined) this.tasks.set(task.id, task);
+    return { ...key, task };
   }
 
   private compare(): void {
-    const version = this.database.version();
-    if (version !== this.rememberedAt) this.remembered.clear();
-    this.rememberedAt = version;
+    const version = this.database.versionOfOthers();
+    if (version !== this.version) {
+      this.keys.clear();
+      this.tasks.clear();
+    }
+    this.version = version;
     this.compared = true;
     setImmediate(() => {
       this.compared = false;
@@ -109,7 +121,7 @@ export class SqliteApiRequests implements ApiRequests {
   }
 }
 
-const toFound = (row: Row): Found => {
+const toKey = (row: Row): KnownKey => {
   const limits = toKeyLimits(row);
   return {
     key: {
@@ -119,6 +131,5 @@ const toFound = (row: Row): Found => {
     },
     limits,
     accountId: branded<AccountId>(row, "owner"),
-    task: typeof row.id === "string" ? toTask(row) : undefined,
   };
 };

@@ -35,8 +35,8 @@ const KNOWN_BEFORE: Readonly<Partial<Record<FailureReason, FailureReason>>> = {
   provider_unavailable: "refused",
 };
 
-/** What `toTask` reads. For the read by id: the driver spends time on each column of an answer. */
-export const TASK_COLUMNS = [
+/** The columns that `toTask` reads for the read by id: the driver spends time on each column of an answer. */
+export const TASK_COLUMN_NAMES = [
   "id",
   "account_id",
   "slug",
@@ -67,9 +67,8 @@ export const TASK_COLUMNS = [
   "failed_attempts",
   "native_width",
   "native_height",
-]
-  .map((column) => `task.${column}`)
-  .join(", ");
+];
+export const TASK_COLUMNS = TASK_COLUMN_NAMES.map((column) => `task.${column}`).join(", ");
 
 /**
  * A read by id omits the trace context, the wish to cancel and the figures: only background work, a cancellation and

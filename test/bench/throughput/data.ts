@@ -2,8 +2,11 @@ import { createHash } from "node:crypto";
 import type { Database } from "../../../adapters/persistence/sql/database.js";
 import type { LoadRequest } from "./load.js";
 
-/** Accounts, each with one key and one finished task: enough that no rate limit is reached within a minute. */
-export const ACCOUNTS = 20_000;
+/** Accounts, each with one key and one task: thousands of requests a second come from this many. */
+export const ACCOUNTS = 100_000;
+
+/** Every tenth task of `mix` is in progress; the others have ended. */
+const isRunning = (n: number): boolean => n % 10 === 0;
 
 const ROWS_PER_STATEMENT = 500;
 
@@ -12,8 +15,15 @@ export const secretOf = (n: number): string => `sk-${String(n).padStart(43, "0")
 export const taskIdOf = (n: number): string => `pan_bench${n}`;
 export const accountIdOf = (n: number): string => `acct_bench${n}`;
 
-/** Inserts the accounts in a few hundred statements. */
-export const fill = async ({ sql }: Pick<Database, "sql">, accounts = ACCOUNTS): Promise<void> => {
+/**
+ * Inserts the accounts in a few hundred statements. `running`: the tasks of `mix` that are in progress are so, and
+ * their polls are due within the next 30 seconds.
+ */
+export const fill = async (
+  { sql }: Pick<Database, "sql">,
+  accounts = ACCOUNTS,
+  { running = false }: { readonly running?: boolean } = {},
+): Promise<void> => {
   const now = new Date();
   const insert = async (table: string, columns: string, rows: readonly (readonly unknown[])[]): Promise<void> => {
     const row = `(${columns
@@ -27,7 +37,7 @@ export const fill = async ({ sql }: Pick<Database, "sql">, accounts = ACCOUNTS):
     await insert(
       "account",
       "id, email, credits, active_tasks, created_at",
-      numbers.map((n) => [accountIdOf(n), `customer-${n}@example.com`, 100_000, 0, now]),
+      numbers.map((n) => [accountIdOf(n), `customer-${n}@example.com`, 100_000, running && isRunning(n) ? 1 : 0, now]),
     );
     await insert(
       "api_key",
@@ -43,7 +53,7 @@ export const fill = async ({ sql }: Pick<Database, "sql">, accounts = ACCOUNTS):
     await insert(
       "task",
       "id, account_id, slug, resolution, prompt, image_urls, visibility, credits, state, reserved_at, submitted_at, " +
-        "upstream_task_id, succeeded_at, storage_status, temporary_url, image_name, fence",
+        "upstream_task_id, succeeded_at, storage_status, temporary_url, image_name, fence, due_at",
       numbers.map((n) => [
         taskIdOf(n),
         accountIdOf(n),
@@ -53,15 +63,20 @@ export const fill = async ({ sql }: Pick<Database, "sql">, accounts = ACCOUNTS):
         "[]",
         "private",
         4,
-        "succeeded",
+        running && isRunning(n) ? "submitted" : "succeeded",
         now,
         now,
         `replicate:upstream${n}`,
-        now,
-        "saved",
-        `https://provider.example/${n}.png`,
-        `panoramas/${String(n).padStart(22, "0")}.jpg`,
-        3,
+        ...(running && isRunning(n)
+          ? [null, null, null, null, 3, new Date(now.getTime() + 3 * n)]
+          : [
+              now,
+              "saved",
+              `https://provider.example/${n}.png`,
+              `panoramas/${String(n).padStart(22, "0")}.jpg`,
+              3,
+              null,
+            ]),
       ]),
     );
   }
@@ -82,6 +97,24 @@ export const creationOf = (n: number): LoadRequest => ({
   path: "/api/v1/panoramas",
   headers: { ...authorization(n), "content-type": "application/json" },
   body: JSON.stringify({ prompt: "a quiet lake at sunset with mountains behind it", resolution: "1k" }),
+});
+
+export const listOf = (n: number): LoadRequest => ({
+  method: "GET",
+  path: "/api/v1/panoramas",
+  headers: authorization(n),
+});
+export const creditsOf = (n: number): LoadRequest => ({
+  method: "GET",
+  path: "/api/v1/credits",
+  headers: authorization(n),
+});
+
+/** One after the other, each with its own key: of 20 requests 18 read a task, one a list or a balance, one creates. */
+export const mix: readonly LoadRequest[] = numbers.map((n) => {
+  if (n % 20 === 1) return creationOf(n);
+  if (n % 20 === 2) return n % 40 === 2 ? listOf(n) : creditsOf(n);
+  return readOf(n);
 });
 
 /** Each with its own key. */

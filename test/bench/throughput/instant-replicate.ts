@@ -16,6 +16,9 @@ app.post("/v1/predictions", (_request, response) => {
     .header("content-type", "application/json")
     .send(`{"id":"prediction${created}","status":"starting"}`);
 });
+app.get("/v1/predictions/:id", (request, response) => {
+  response.json({ id: request.path_parameters.id, status: "processing" });
+});
 app.get("/v1/models/:owner/:name", (_request, response) => {
   response.json({ latest_version: { id: "hidden", openapi_schema: published(SEEDREAM_SCHEMA) } });
 });

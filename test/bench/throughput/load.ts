@@ -56,6 +56,8 @@ export const hasWrk: Promise<boolean> = run("wrk", ["-v"]).then(
   (error: { code: unknown }) => error.code !== "ENOENT", // `wrk -v` exits with 1
 );
 
+const ROWS_OF_PART = 5_000;
+
 /**
  * Every request is formatted once, before the load starts. Each thread has a copy of the list; there is one thread.
  * Each run begins elsewhere in the list, so that several runs of creations do not use up the active tasks of the first
@@ -71,11 +73,17 @@ const wrkScript = (requests: readonly LoadRequest[]): string => {
   const rows = requests.map(({ method, path, headers, body }) =>
     [text(method), text(path), table(headers), text(body)].join(","),
   );
+  const lines = rows.map((row, index) => `  formatted[${index + 1}] = wrk.format(${row})`);
+  // A function of Lua has at most 65,536 constants.
+  const parts = Array.from({ length: Math.ceil(lines.length / ROWS_OF_PART) }, (_, part) =>
+    lines.slice(part * ROWS_OF_PART, (part + 1) * ROWS_OF_PART).join("\n"),
+  );
   return `local formatted, n = {}, 0
+${parts.map((part, index) => `local function part${index}()\n${part}\nend`).join("\n")}
 function init(args)
   math.randomseed(os.time())
   n = math.random(${requests.length})
-${rows.map((row, index) => `  formatted[${index + 1}] = wrk.format(${row})`).join("\n")}
+${parts.map((_, index) => `  part${index}()`).join("\n")}
 end
 function request()
   n = n % ${requests.length} + 1

@@ -54,13 +54,29 @@ export const CREATION = [
   "update task set state = 'submitted', submitted_at = now(), upstream_task_id = 'upstream' || :id, due_at = now() + interval '600 s' where id = 'pan_pgbench' || :id and state = 'reserved' returning id;",
 ].join("\n");
 
-/** Runs a script with prepared statements; resolves to transactions a second. */
-export const pgbench = async (url: string, script: string, seconds: number): Promise<number> => {
+/** The statements of `GET /panoramas`, one by one. */
+export const LIST = [
+  `\\set n random(1, ${ACCOUNTS})`,
+  KEY,
+  admit("read"),
+  "select * from task where account_id = 'acct_bench' || :n and hidden_at is null order by id desc limit 21;",
+].join("\n");
+
+/** Runs scripts with prepared statements, each as often as its weight says; resolves to transactions a second. */
+export const pgbench = async (
+  url: string,
+  scripts: readonly (readonly [script: string, weight: number])[],
+  seconds: number,
+): Promise<number> => {
   const folder = await mkdtemp(join(tmpdir(), "panorama-pgbench-"));
   try {
-    const file = join(folder, "script.sql");
-    await writeFile(file, `${script}\n`);
-    const args = ["-n", "-M", "prepared", "-c", String(CLIENTS), "-j", "1", "-T", String(seconds), "-f", file, url];
+    const args = ["-n", "-M", "prepared", "-c", String(CLIENTS), "-j", "1", "-T", String(seconds)];
+    for (const [index, [script, weight]] of scripts.entries()) {
+      const file = join(folder, `${index}.sql`);
+      await writeFile(file, `${script}\n`);
+      args.push("-f", `${file}@${weight}`);
+    }
+    args.push(url);
     const { stdout } = await run("pgbench", args);
     return Number(/tps = ([\d.]+)/.exec(stdout)?.[1]);
   } finally {

@@ -18,8 +18,8 @@ export const startScript = async (script: string, ...args: readonly string[]): P
 };
 
 /**
- * An installation of the service whose provider answers at once, and is not asked again. The service is not started:
- * its database is filled first.
+ * An installation of the service whose provider answers at once, and is not asked again unless `environment` says so.
+ * The service is not started: its database is filled first.
  */
 export const installWithInstantProvider = async (
   environment: Record<string, string>,

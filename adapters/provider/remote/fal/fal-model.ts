@@ -1,6 +1,5 @@
 import type { Resolution } from "../../../../domain/images/resolution.js";
 import { type Abilities, ALL_ABILITIES } from "../../../../domain/tasks/abilities.js";
-import { leadingCharacters } from "../leading-prompt.js";
 
 /** Inputs of an endpoint, by name. */
 export type FalInputs = Readonly<Record<string, unknown>>;
@@ -40,15 +39,11 @@ export const endpointFor = ({ text, images }: FalModel, references: number): Fal
 
 /**
  * What the model keeps of a request. As `canvas`, its reference images are one picture, whatever their number.
- * `promptTemplate` replaces the one of leading-prompt.ts.
+ * `leading`: the characters that our instructions add to a prompt (leading-prompt.ts).
  */
-export const falAbilities = (
-  model: FalModel,
-  references: "separate" | "canvas",
-  promptTemplate: string | undefined,
-): Abilities => {
+export const falAbilities = (model: FalModel, references: "separate" | "canvas", leading: number): Abilities => {
   const limits = endpointsOf(model).map(({ promptCharactersMax = Number.POSITIVE_INFINITY }) => promptCharactersMax);
-  const ours = model.prefix === undefined ? leadingCharacters(promptTemplate) : `${model.prefix}, `.length;
+  const ours = model.prefix === undefined ? leading : `${model.prefix}, `.length;
   const picturesMax = model.images?.references?.max ?? 0;
   return {
     imagesMin: model.text === undefined ? 1 : 0,

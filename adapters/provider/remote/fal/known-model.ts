@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import { type Abilities, ALL_ABILITIES } from "../../../../domain/tasks/abilities.js";
 import type { Read } from "../dialect.js";
+import { leadingCharacters } from "../leading-prompt.js";
 import type { CheckFailure } from "../remote-options.js";
 import { misconfigured } from "../start-check.js";
 import { allows, endpointOfSchema, type FalExtras, type MappedEndpoint, verifyEndpoint } from "./endpoint-of-schema.js";
@@ -14,13 +15,13 @@ import { type FalSchema, readFalSchema } from "./fal-schema.js";
  */
 export class KnownModel {
   private readonly choice: FalChoice;
-  private readonly promptTemplate: string | undefined;
+  private readonly leading: number;
   private known: FalModel | undefined;
   private reading: Promise<Result<FalModel, CheckFailure>> | undefined;
 
   constructor(choice: FalChoice, promptTemplate: string | undefined) {
     this.choice = choice;
-    this.promptTemplate = promptTemplate;
+    this.leading = leadingCharacters(promptTemplate);
     this.known = choice.preset;
   }
 
@@ -30,7 +31,7 @@ export class KnownModel {
   }
 
   private abilitiesOf(model: FalModel): Abilities {
-    return falAbilities(model, this.choice.references, this.promptTemplate);
+    return falAbilities(model, this.choice.references, this.leading);
   }
 
   /** Whose requests contain our mark, so that a lost submission can be found. None while the model is not known. */

@@ -47,6 +47,7 @@ export type ReplicateSettings = ProviderAccess & {
  */
 export const replicate = ({ apiKey, baseUrl, model: name, promptTemplate }: ReplicateSettings): Dialect => {
   const model = new ReplicateModel(name);
+  const leading = leadingCharacters(promptTemplate);
   return {
     name: "replicate",
     model: model.name,
@@ -55,7 +56,7 @@ export const replicate = ({ apiKey, baseUrl, model: name, promptTemplate }: Repl
     defaults: { callsPerSecond: 40, pauseSeconds: 30, concurrencyMax: undefined },
 
     // Until the schema was read nothing is sent, and `predictionInput` refuses what the model does not keep.
-    abilities: () => (model.known === undefined ? ALL_ABILITIES : abilitiesOf(model.known.inputs, promptTemplate)),
+    abilities: () => (model.known === undefined ? ALL_ABILITIES : abilitiesOf(model.known.inputs, leading)),
 
     /** Also finds what creations run. */
     check: async (read) => (await model.find(read)).map(() => undefined),
@@ -80,17 +81,14 @@ export const replicate = ({ apiKey, baseUrl, model: name, promptTemplate }: Repl
   };
 };
 
-const abilitiesOf = (
-  { references, promptCharactersMax }: ModelInputs,
-  promptTemplate: string | undefined,
-): Abilities => {
+const abilitiesOf = ({ references, promptCharactersMax }: ModelInputs, leading: number): Abilities => {
   const most = { list: references.kind === "list" ? references.max : 0, canvas: 1, none: 0 }[references.kind];
-  const leading = references.kind === "canvas" ? 0 : leadingCharacters(promptTemplate);
+  const ours = references.kind === "canvas" ? 0 : leading;
   const isLimited = promptCharactersMax < PROMPT_CHARACTERS_MAX;
   return {
     imagesMin: 0,
     imagesMax: most,
-    promptCharactersMax: isLimited ? Math.max(1, promptCharactersMax - leading) : PROMPT_CHARACTERS_MAX,
+    promptCharactersMax: isLimited ? Math.max(1, promptCharactersMax - ours) : PROMPT_CHARACTERS_MAX,
   };
 };
 
