@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { heldKeys } from "../../application/accounts/held-keys.js";
+import type { ViewerUrl } from "../../application/application-settings.js";
 import type { UseCases } from "../../application/create-application.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
@@ -43,6 +44,8 @@ export type RestUseCases = {
   readonly policy: PanoramaPolicy;
   /** Origins at which a `webhook_url` may use http. Default: none. */
   readonly webhookPrivateOrigins?: readonly string[] | undefined;
+  /** Where people look at a panorama. Default: tasks have no `viewer_url`. */
+  readonly viewerUrl?: ViewerUrl | undefined;
   /** How long an unused uploaded image is kept, for the OpenAPI description. Default: it states no time. */
   readonly referenceRetentionHours?: number | undefined;
 };
@@ -51,7 +54,7 @@ export type RestUseCases = {
 export type RestRoutesOptions = {
   /**
    * Where clients reach the routes: an origin with `basePath`, without a trailing slash, such as
-   * `https://example.com/panoramas`. Links to viewers (`/p/{slug}`) and the OpenAPI description begin with it.
+   * `https://example.com/panoramas`. The OpenAPI description begins with it.
    */
   readonly publicUrl: string;
   /** The object storage of the use cases. */

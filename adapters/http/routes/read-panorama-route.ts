@@ -1,11 +1,13 @@
 import { err, ok } from "neverthrow";
+import type { z } from "zod";
 import { whenReady } from "../../../application/awaitable.js";
 import type { UseCases } from "../../../application/create-application.js";
+import { panoramaTask, type TaskUrls } from "../../../application/events/panorama-task.js";
 import type { TaskForecast } from "../../../application/panoramas/forecast-task.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { HeldWaits } from "../limits/held-waits.js";
 import type { Unauthenticated } from "../replies/errors.js";
-import { panoramaTask, type TaskUrls } from "../replies/panorama-task.js";
+import { type panoramaTaskSchema, shownForecast } from "../replies/panorama-task.js";
 import { json, type Reply } from "../replies/reply.js";
 import { preferredWaitSeconds } from "../requests/prefer.js";
 import type { TaskHandler } from "./guard.js";
@@ -27,10 +29,14 @@ export const readPanoramaRoute = (
   const waits = new HeldWaits();
   // A task is a value: as long as the store remembers it, and its forecast is the same, its answer is the same bytes.
   const answers = new WeakMap<Task, { readonly forecast: TaskForecast; readonly reply: Reply }>();
+  const bodyOf = (task: Task, forecast: TaskForecast): z.infer<typeof panoramaTaskSchema> => ({
+    ...panoramaTask(task, urls),
+    ...shownForecast(task, forecast),
+  });
   const answerOf = (task: Task, forecast: TaskForecast): Reply => {
     const known = answers.get(task);
     if (known !== undefined && isSame(known.forecast, forecast)) return known.reply;
-    const { body, ...rest } = json(200, panoramaTask(task, urls, forecast));
+    const { body, ...rest } = json(200, bodyOf(task, forecast));
     const reply = { ...rest, body: Buffer.from(body) };
     answers.set(task, { forecast, reply });
     return reply;
@@ -50,7 +56,7 @@ export const readPanoramaRoute = (
     return held.then(async (waited) => {
       if (waited.isErr()) return err(waited.error);
       const forecast = await panoramas.forecast(waited.value);
-      return ok(json(200, panoramaTask(waited.value, urls, forecast), headers));
+      return ok(json(200, bodyOf(waited.value, forecast), headers));
     });
   };
 };
