@@ -68,6 +68,7 @@ const SERVICE_PACKAGES = [
   "sharp",
   "stripe",
   "undici",
+  "uuid",
   "zod",
   "zod-openapi",
 ];
