@@ -101,7 +101,7 @@ export const panoramaTaskSchema = z
   })
   .meta({ id: "PanoramaTask" });
 
-/** The members of `panoramaTaskSchema` that only a task in processing has. JSON leaves out those that are `undefined`. */
+/** Members that only a task in processing has. JSON leaves out those that are `undefined`. */
 export const shownForecast = (task: Task, { ahead, estimatedSeconds }: TaskForecast) =>
   isInProgress(task)
     ? {

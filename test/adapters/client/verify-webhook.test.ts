@@ -90,7 +90,7 @@ describe("verifyWebhook", () => {
     ]);
     for (const { data } of events) {
       if ("remaining_credits" in data) continue;
-      expect(data).toMatchObject({ credits_charged: 1, prompt: "a quiet lake at dawn", resolution: "1k" });
+      expect(data).toMatchObject({ credits_charged: 4, prompt: "a quiet lake at dawn", resolution: "1k" });
     }
   });
 
