@@ -76,6 +76,19 @@ const MAY_IMPORT = {
   },
   // Published without the shared folders.
   "adapters/memory": { folders: CORE, packages: ["neverthrow"], node: ["crypto"] },
+  // Puts the adapters together for embedders; bootstrap/ does so for the service.
+  "adapters/node": {
+    folders: [
+      ...CORE,
+      "adapters/imaging",
+      "adapters/mail",
+      "adapters/memory",
+      "adapters/payments",
+      "adapters/persistence",
+      "adapters/system",
+      "adapters/webhooks",
+    ],
+  },
   "adapters/observability": {
     folders: [...CORE, ...SHARED],
     packages: [

@@ -35,6 +35,18 @@ const ON_NODE: TestProjectConfiguration = {
   },
 };
 
+/** The specification of the REST interface also for the handler of the Fetch standard. */
+const ON_FETCH: TestProjectConfiguration = {
+  extends: true,
+  test: {
+    ...FAST,
+    name: "fetch-http",
+    isolate: false,
+    include: ["test/adapters/http/specification.*.test.ts"],
+    env: { HTTP_SERVER: "fetch" },
+  },
+};
+
 /** Starts the longest test files first, so that none of them runs alone at the end. They wait for processes, too. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -60,7 +72,7 @@ export default defineConfig({
     projects: [
       { extends: true, test: { ...FAST, name: "fast" } },
       ...kinds,
-      ...(process.env.HTTP_SERVER === "node" ? [] : [ON_NODE]),
+      ...(process.env.HTTP_SERVER === "node" ? [] : [ON_NODE, ON_FETCH]),
     ],
   },
 });

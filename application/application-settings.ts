@@ -2,8 +2,11 @@ import type { SignUpMode } from "../domain/accounts/sign-up.js";
 import type { Credits } from "../domain/credits/credits.js";
 import type { ResultBounds } from "../domain/images/picture.js";
 import type { PanoramaPolicy } from "../domain/panorama-policy.js";
-import type { AccountEvent } from "../domain/tasks/account-event.js";
-import type { Task } from "../domain/tasks/task.js";
+import type { Slug } from "../domain/tasks/slug.js";
+import type { Visibility } from "../domain/tasks/visibility.js";
+
+/** The URL of the viewer of a panorama, such as `https://example.com/panoramas/{slug}`. */
+export type ViewerUrl = (slug: Slug, visibility: Visibility) => string;
 
 /** Settings of the application. Omitted ones have the defaults of the service. */
 export type ApplicationSettings = {
@@ -41,9 +44,6 @@ export type ApplicationSettings = {
   readonly webhookPrivateOrigins?: readonly string[] | undefined;
   /** `one`: no other process uses the same stores, so nobody has to look for changes of others. Default: `several`. */
   readonly processes?: "one" | "several" | undefined;
-  /**
-   * Writes the body of an event as JSON. The task is the event's, as it is now. Default: `type`, `timestamp`, and as
-   * `data` the `id` and the `status` of the task, or the `remaining_credits`.
-   */
-  readonly eventBody?: ((event: AccountEvent, task: Task | undefined) => string) | undefined;
+  /** Where people look at a panorama, for `viewer_url`. Default: tasks have no `viewer_url`. */
+  readonly viewerUrl?: ViewerUrl | undefined;
 };

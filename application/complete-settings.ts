@@ -1,7 +1,5 @@
 import { credits } from "../domain/credits/credits.js";
 import { PANORAMA_POLICY } from "../domain/panorama-policy.js";
-import type { AccountEvent } from "../domain/tasks/account-event.js";
-import { statusOf, type Task } from "../domain/tasks/task.js";
 import type { ApplicationSettings } from "./application-settings.js";
 
 /** The settings, with defaults in place of omitted ones. */
@@ -20,7 +18,7 @@ export const completeSettings = ({
   finishedImageRetentionMilliseconds = null,
   webhookPrivateOrigins = [],
   processes = "several",
-  eventBody = shortEventBody,
+  viewerUrl,
 }: ApplicationSettings) => ({
   policy,
   signUp,
@@ -37,17 +35,8 @@ export const completeSettings = ({
   finishedImageRetentionMilliseconds,
   webhookPrivateOrigins,
   processes,
-  eventBody,
+  viewerUrl,
 });
 
 /** What `completeSettings` returns. */
 export type CompleteSettings = ReturnType<typeof completeSettings>;
-
-const shortEventBody = (event: AccountEvent, task: Task | undefined): string => {
-  const { type, at: timestamp } = event;
-  const data =
-    type === "credits.low"
-      ? { remaining_credits: event.remainingCredits }
-      : { id: event.taskId, status: task && statusOf(task) };
-  return JSON.stringify({ type, timestamp, data });
-};

@@ -237,6 +237,8 @@ export const createApplication = ({
     policy: complete.policy,
     /** Origins to which webhooks may be sent although they use http or have a private address. */
     webhookPrivateOrigins: complete.webhookPrivateOrigins,
+    /** Where people look at a panorama. */
+    viewerUrl: complete.viewerUrl,
     /** How long an uploaded image is kept that no creation uses. */
     referenceRetentionHours: complete.referenceRetentionHours,
     /** Starts the background work. Without it, tasks are created here, but only other processes work on them. */
@@ -261,7 +263,7 @@ export type Application = ReturnType<typeof createApplication>;
 /** All use cases, by what they are about. */
 export type UseCases = Omit<
   Application,
-  "policy" | "webhookPrivateOrigins" | "referenceRetentionHours" | "start" | "stop"
+  "policy" | "webhookPrivateOrigins" | "viewerUrl" | "referenceRetentionHours" | "start" | "stop"
 >;
 
 /** The same signals; `listener` gets every announcement, too. */

@@ -15,7 +15,8 @@ export const TASK_STATUSES = ["processing", "succeeded", "failed"] as const;
 export const panoramaOutputSchema = z.object({
   image_url: z.string(),
   slug: z.string(),
-  viewer_url: z.string(),
+  /** Absent if the installation has no viewer. */
+  viewer_url: z.string().optional(),
   storage_status: z.enum(STORAGE_STATUSES),
   /** Pixels of the generated image before it was resized. Absent for older tasks, and from older services. */
   native_width: z.int().optional(),

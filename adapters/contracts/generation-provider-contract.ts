@@ -1,6 +1,7 @@
 import { ok } from "neverthrow";
 import type { GenerationOrder, GenerationProvider } from "../../application/ports/generation-provider.js";
 import { imageTypeOf } from "../../domain/images/image-type.js";
+import { resultUrlOf } from "../../domain/tasks/result-url.js";
 import { noon, taskId } from "./support/builders.js";
 import { expect } from "./support/expect.js";
 import type { TestFunctions } from "./support/test-functions.js";
@@ -47,8 +48,13 @@ export const generationProviderContract = (
       await allEnded();
       const progress = (await provider.poll(id))._unsafeUnwrap();
       if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
-      const { bytes } = (await provider.download(progress.temporaryUrl, id))._unsafeUnwrap();
-      expect(imageTypeOf(bytes)).toBe("image/jpeg");
+      const { temporaryUrl } = progress;
+      if (resultUrlOf(temporaryUrl) === undefined) {
+        throw new Error(`The temporary URL ${temporaryUrl} is no http or https URL, so every task would fail.`);
+      }
+      const downloaded = await provider.download(temporaryUrl, id);
+      if (downloaded.isErr()) throw new Error(`${temporaryUrl} cannot be downloaded: ${downloaded.error.reason}`);
+      expect(imageTypeOf(downloaded.value.bytes)).toBe("image/jpeg");
     });
 
     it("reports a failed generation with the same reason at every poll", async () => {

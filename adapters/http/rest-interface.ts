@@ -1,3 +1,4 @@
+import type { ViewerUrl } from "../../application/application-settings.js";
 import type { UseCases } from "../../application/create-application.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
@@ -33,12 +34,14 @@ export type RestParts = {
   readonly policy: PanoramaPolicy;
   /** Origins at which a `webhook_url` may use http. Default: none. */
   readonly webhookPrivateOrigins?: readonly string[] | undefined;
+  /** Where people look at a panorama. Default: tasks have no `viewer_url`. */
+  readonly viewerUrl?: ViewerUrl | undefined;
   /** How long an unused uploaded image is kept, for the OpenAPI description. Default: it states no time. */
   readonly referenceRetentionHours?: number | undefined;
 };
 
 export type RestSettings = {
-  /** Origin of viewer links, without a trailing slash. */
+  /** Origin of the interface, without a trailing slash. */
   readonly publicUrl: string;
   /** For uploads while they are received. Instances may share it. */
   readonly uploadsFolder: string;
@@ -51,8 +54,8 @@ export const addRestInterface = (
   { publicUrl, uploadsFolder }: RestSettings,
   senders: Senders,
 ): void => {
-  const { accounts, panoramas, credits, storage, policy, webhookPrivateOrigins = [], referenceRetentionHours } = parts;
-  const urls = { storage, publicUrl };
+  const { accounts, panoramas, credits, storage, policy, webhookPrivateOrigins = [], viewerUrl } = parts;
+  const urls = { storage, viewerUrl };
   const limits = new VisitorLimits(parts.clock);
   const { guarded, guardedTask } = guard({ accounts, rates: policy.rates, senders, limits });
   // Writes log lines; reads do not.
@@ -70,5 +73,5 @@ export const addRestInterface = (
   api("get", "/events", guarded("read", accountEventsRoute(streams, urls)));
   api("get", "/abilities", guarded("read", readAbilitiesRoute(panoramas)));
   api("get", "/credits", guarded("read", readCreditsRoute(credits)));
-  api("get", "/openapi.json", openApiRoute(publicUrl, policy, panoramas.readAbilities, referenceRetentionHours));
+  api("get", "/openapi.json", openApiRoute(publicUrl, parts));
 };

@@ -4,11 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { heldKeys } from "../../application/accounts/held-keys.js";
+import type { ViewerUrl } from "../../application/application-settings.js";
 import type { UseCases } from "../../application/create-application.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { PanoramaPolicy, RequestKind } from "../../domain/panorama-policy.js";
 import { SystemClock } from "../system/system-clock.js";
+import type { Cors } from "./cors.js";
 import { Overload } from "./limits/overload.js";
 import type { Observer } from "./observer.js";
 import type { Assets } from "./replies/assets.js";
@@ -21,6 +23,8 @@ import { providerWebhookRoute } from "./routes/provider-webhook-route.js";
 import { temporaryImageRoute } from "./routes/temporary-image-route.js";
 import { prepareUploadsFolder } from "./routes/upload-images-route.js";
 import { Routes } from "./routes.js";
+import type { RequestSource } from "./server.js";
+import { FetchRequests } from "./servers/fetch/fetch-requests.js";
 import { MountedRequests } from "./servers/node-server/mounted-requests.js";
 
 /** A group in which some use cases may be absent. */
@@ -43,6 +47,8 @@ export type RestUseCases = {
   readonly policy: PanoramaPolicy;
   /** Origins at which a `webhook_url` may use http. Default: none. */
   readonly webhookPrivateOrigins?: readonly string[] | undefined;
+  /** Where people look at a panorama. Default: tasks have no `viewer_url`. */
+  readonly viewerUrl?: ViewerUrl | undefined;
   /** How long an unused uploaded image is kept, for the OpenAPI description. Default: it states no time. */
   readonly referenceRetentionHours?: number | undefined;
 };
@@ -51,13 +57,15 @@ export type RestUseCases = {
 export type RestRoutesOptions = {
   /**
    * Where clients reach the routes: an origin with `basePath`, without a trailing slash, such as
-   * `https://example.com/panoramas`. Links to viewers (`/p/{slug}`) and the OpenAPI description begin with it.
+   * `https://example.com/panoramas`. The OpenAPI description begins with it.
    */
   readonly publicUrl: string;
   /** The object storage of the use cases. */
   readonly storage: Pick<ObjectStorage, "urlOf">;
   /** What comes before `/api/v1` in the path of a request, such as `/panoramas`. By default nothing. */
   readonly basePath?: string | undefined;
+  /** Pages of these origins may call the routes from browsers. Default: only pages of the same origin. */
+  readonly cors?: Cors | undefined;
   /** For uploads while they are received. By default a new temporary folder, which `stop` deletes. */
   readonly uploadsFolder?: string | undefined;
   /** Serves the objects of a storage in files as `/assets/{folder}/{file}`. */
@@ -105,11 +113,52 @@ export type RestRoutes = {
  * folder for uploads cannot be written.
  */
 export const restRoutes = async (application: RestUseCases, options: RestRoutesOptions): Promise<RestRoutes> => {
-  const { publicUrl, storage, basePath = "", assets, temporaryImage, trustedProxies = THIS_MACHINE } = options;
+  const requests = new MountedRequests(basePathOf(options), options.cors);
+  const { stop } = await mount(requests, application, options);
+  return {
+    handle: (request, response, next) => requests.handle(request, response, next),
+    clientError: (error, socket) => requests.malformed(error, socket),
+    stop,
+  };
+};
+
+/** The routes as a function of the Fetch standard. */
+export type FetchRoutes = Pick<RestRoutes, "stop"> & {
+  /**
+   * Answers a request, with 404 if it has no route. Rejects if something has read its body before. Needs no `this`.
+   */
+  readonly fetch: (request: Request) => Promise<Response>;
+};
+
+/** How the routes are mounted where requests are those of the Fetch standard. */
+export type FetchRoutesOptions = RestRoutesOptions & {
+  /**
+   * The IP address from which a request was sent, as your server tells it. Default: that of a proxy on this machine, so
+   * that `x-forwarded-for` counts.
+   */
+  readonly peerAddressOf?: ((request: Request) => string | undefined) | undefined;
+};
+
+/** The same as `restRoutes` for Hono, Next, Bun, Deno and all others that pass a `Request` and send a `Response`. */
+export const fetchRoutes = async (application: RestUseCases, options: FetchRoutesOptions): Promise<FetchRoutes> => {
+  const { peerAddressOf = () => undefined } = options;
+  const requests = new FetchRequests(basePathOf(options), options.cors);
+  const { stop } = await mount(requests, application, options);
+  return { fetch: async (request) => requests.handle(request, peerAddressOf(request) ?? "::1"), stop };
+};
+
+const basePathOf = ({ basePath = "" }: RestRoutesOptions): string => {
+  if (/^(\/[^/?#:]+)*$/.test(basePath)) return basePath;
+  throw new TypeError(`basePath must be empty or as in "/panoramas", and is ${JSON.stringify(basePath)}.`);
+};
+
+const mount = async (
+  requests: RequestSource,
+  application: RestUseCases,
+  options: RestRoutesOptions,
+): Promise<Pick<RestRoutes, "stop">> => {
+  const { publicUrl, storage, assets, temporaryImage, trustedProxies = THIS_MACHINE } = options;
   const { observer = ON_STDERR, isDatabaseOverloaded = () => false, clock = new SystemClock() } = options;
-  if (!/^(\/[^/?#:]+)*$/.test(basePath)) {
-    throw new TypeError(`basePath must be empty or as in "/panoramas", and is ${JSON.stringify(basePath)}.`);
-  }
   const proxies = parseTrustedProxies(trustedProxies.join(","));
   if (proxies === undefined && trustedProxies.length > 0) {
     throw new TypeError(`trustedProxies must be addresses and networks, and is ${JSON.stringify(trustedProxies)}.`);
@@ -117,7 +166,6 @@ export const restRoutes = async (application: RestUseCases, options: RestRoutesO
   const uploadsFolder = options.uploadsFolder ?? (await mkdtemp(join(tmpdir(), "panorama-uploads-")));
   await prepareUploadsFolder(uploadsFolder);
 
-  const requests = new MountedRequests(basePath);
   const senders = new Senders(proxies ?? []);
   const routes = new Routes(observer, requests, new Overload(isDatabaseOverloaded, senders));
   const { accounts, panoramas, credits } = application;
@@ -131,8 +179,6 @@ export const restRoutes = async (application: RestUseCases, options: RestRoutesO
   if (assets) routes.route("get", "/assets/:folder/:file", assetRoute(assets), { logs: false });
   if (temporaryImage) routes.route("get", "/generations/:name", temporaryImageRoute(temporaryImage));
   return {
-    handle: (request, response, next) => requests.handle(request, response, next),
-    clientError: (error, socket) => requests.malformed(error, socket),
     stop: async (deadlineMilliseconds) => {
       await routes.stop(deadlineMilliseconds);
       if (options.uploadsFolder === undefined) await rm(uploadsFolder, { recursive: true, force: true });

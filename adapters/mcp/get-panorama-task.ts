@@ -68,6 +68,7 @@ export const getPanoramaTask = ({ client, site }: Dependencies): Tool =>
             .describe("The equirectangular image. Permanent only if storage_status is saved or saved-no-thumb."),
           viewer_url: z
             .string()
+            .optional()
             .describe("The interactive 360° viewer. Only the owner can open the viewer of a private panorama."),
         })
         .optional(),
@@ -107,9 +108,12 @@ const textOf = (task: PanoramaTask): string => {
     case "succeeded":
       return task.output === undefined
         ? `Task ${task.id} has succeeded, but its links are not available yet. Call get_panorama_task again in a few seconds.`
-        : `Task ${task.id} has succeeded.\nViewer: ${task.output.viewer_url}\nImage: ${task.output.image_url}\n${storageText[task.output.storage_status]}`;
+        : `Task ${task.id} has succeeded.\n${linksText(task.output)}`;
   }
 };
+
+const linksText = ({ viewer_url, image_url, storage_status }: PanoramaOutput): string =>
+  [...(viewer_url ? [`Viewer: ${viewer_url}`] : []), `Image: ${image_url}`, storageText[storage_status]].join("\n");
 
 const storageText: Record<PanoramaOutput["storage_status"], string> = {
   uploading: "The image link is temporary. Call get_panorama_task again in a few seconds for the permanent link.",
@@ -121,8 +125,9 @@ const storageText: Record<PanoramaOutput["storage_status"], string> = {
 
 const linksTo = async (output: PanoramaOutput, signal: AbortSignal): Promise<readonly ContentBlock[]> => {
   const { image_url, viewer_url, slug } = output;
+  const viewer = { name: `${slug} viewer`, title: "360° viewer", mimeType: "text/html" };
   const links: ContentBlock[] = [
-    { type: "resource_link", uri: viewer_url, name: `${slug} viewer`, title: "360° viewer", mimeType: "text/html" },
+    ...(viewer_url ? [{ type: "resource_link" as const, uri: viewer_url, ...viewer }] : []),
     { type: "resource_link", uri: image_url, name: `${slug} image`, title: "Equirectangular image" },
   ];
   // The URL ends in the name of the object, so the rule for names gives the URL of the thumbnail.

@@ -2,6 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import Stripe from "stripe";
 import { z } from "zod";
 import { type UnverifiedWebhook, unverifiedWebhook } from "../../application/errors.js";
+import type { Clock } from "../../application/ports/clock.js";
 import type { CheckoutSession, Payments, PaymentsUnavailable } from "../../application/ports/payments.js";
 import type { Email } from "../../domain/accounts/account.js";
 import type { CreditPack } from "../../domain/credits/credit-pack.js";
@@ -17,9 +18,15 @@ export class StripePayments implements Payments {
   private readonly stripe: Stripe;
   private readonly webhookSecret: string;
   private readonly publicUrl: string;
+  private readonly clock: Pick<Clock, "now">;
 
-  /** Tests set `apiUrl` to the URL of a fake Stripe. */
-  constructor({ secretKey, webhookSecret }: StripeSecrets, publicUrl: string, apiUrl = "https://api.stripe.com") {
+  /** Webhooks must be recent by `clock`. Tests set `apiUrl` to the URL of a fake Stripe. */
+  constructor(
+    { secretKey, webhookSecret }: StripeSecrets,
+    publicUrl: string,
+    clock: Pick<Clock, "now">,
+    apiUrl = "https://api.stripe.com",
+  ) {
     const { hostname, port, protocol } = new URL(apiUrl);
     this.stripe = new Stripe(secretKey, {
       host: hostname,
@@ -31,6 +38,7 @@ export class StripePayments implements Payments {
     });
     this.webhookSecret = webhookSecret;
     this.publicUrl = publicUrl;
+    this.clock = clock;
   }
 
   /**
@@ -80,7 +88,8 @@ export class StripePayments implements Payments {
     const { signature: verifier } = this.stripe.webhooks;
     if (verifier === null) throw new Error("the Stripe library cannot verify signatures");
     try {
-      verifier.verifyHeader(body, wellFormedItems(signature), this.webhookSecret);
+      const now = this.clock.now().getTime();
+      verifier.verifyHeader(body, wellFormedItems(signature), this.webhookSecret, undefined, undefined, now);
     } catch (error) {
       if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw error;
       return err(unverifiedWebhook("The signature is invalid."));

@@ -120,7 +120,9 @@ const createAndSave = async (
   return saved
     .map((file) => ({ task, output: task.output as PanoramaOutput, file }))
     .mapErr((reason) =>
-      failed(`Task ${id} has succeeded (${task.output?.viewer_url}), but its image could not be saved: ${reason}`),
+      failed(
+        `Task ${id} has succeeded (${task.output?.viewer_url ?? task.output?.image_url}), but its image could not be saved: ${reason}`,
+      ),
     );
 };
 

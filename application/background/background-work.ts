@@ -2,6 +2,7 @@ import { isActive, type Task } from "../../domain/tasks/task.js";
 import type { HeldKeys } from "../accounts/held-keys.js";
 import type { KeyUses } from "../accounts/key-uses.js";
 import type { CompleteSettings } from "../complete-settings.js";
+import { eventBody } from "../events/event-body.js";
 import type { Clock } from "../ports/clock.js";
 import type { EventSignals } from "../ports/event-signals.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
@@ -100,7 +101,7 @@ export type WorkName =
 
 /** All work that runs in the background, with its times and limits. */
 export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedule<WorkName> => {
-  const { provider, tasks, rateLimits, eventSignals, keyUses, reporter } = ports;
+  const { provider, storage, tasks, rateLimits, eventSignals, keyUses, reporter } = ports;
   const { start, settle, check, keep, sweepTasks, erase } = taskWork(ports, settings);
   const { expire, retain, forget } = retentionWork(ports, settings);
   let claimDeliveries = () => {};
@@ -109,7 +110,7 @@ export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedu
     {
       leaseMilliseconds: DELIVERY_LEASE_MILLISECONDS,
       concurrency: DELIVERY_CONCURRENCY,
-      bodyOf: settings.eventBody,
+      bodyOf: (event, task) => eventBody(event, task, { storage, viewerUrl: settings.viewerUrl }),
       onWake: (claimNow) => {
         claimDeliveries = claimNow;
       },

@@ -69,7 +69,11 @@ export const generate: Command = {
     if (generated.isErr() && interrupted.signal.aborted) return err({ ...generated.error, kind: "interrupted" });
     return generated.map(({ task, output, file }) => ({
       json: { ...task, file },
-      lines: [`Saved   ${file}`, `Viewer  ${output.viewer_url}`, `Image   ${output.image_url}`],
+      lines: [
+        `Saved   ${file}`,
+        ...(output.viewer_url ? [`Viewer  ${output.viewer_url}`] : []),
+        `Image   ${output.image_url}`,
+      ],
     }));
   },
 };

@@ -1,5 +1,5 @@
 import { err, ok, type Result, safeTry } from "neverthrow";
-import { failedParam, failureMessage } from "../../adapters/wording/failure-sentence.js";
+import { failedParam, failureMessage } from "../../application/events/failure-sentence.js";
 import { pageOf } from "../../application/page-of.js";
 import type { TaskOfAccount } from "../../application/ports/stores/operator-store.js";
 import type { AccountId } from "../../domain/account-id.js";

@@ -1,5 +1,4 @@
 import { ContainerModule } from "inversify";
-import { eventBody } from "../../adapters/http/routes/event-body.js";
 import { measuredStorage } from "../../adapters/observability/measured-storage.js";
 import { tracedImaging, tracedProvider, tracedSender, tracedStorage } from "../../adapters/observability/traced.js";
 import type { Tracing } from "../../adapters/observability/tracing.js";
@@ -7,6 +6,7 @@ import { longestPollMilliseconds, POLL_MILLISECONDS } from "../../adapters/provi
 import { cronSchedule } from "../../adapters/scheduling/work-schedule.js";
 import { createApplication } from "../../application/create-application.js";
 import { exportAccount } from "../../application/operators/export-account.js";
+import { viewerPath } from "../../domain/tasks/slug.js";
 import type { Config } from "../config.js";
 import { provide } from "../provide.js";
 import { retentionSettings } from "../retention-settings.js";
@@ -37,7 +37,7 @@ export const application = new ContainerModule(({ bind }) => {
           finishedImageRetentionMilliseconds: retentionSettings(config).finished_images,
           // A SQLite file has one instance.
           processes: database.dialect === "postgresql" ? "several" : "one",
-          eventBody: (event, task) => eventBody(event, task, { storage: ports.storage, publicUrl: config.publicUrl }),
+          viewerUrl: (slug, visibility) => config.publicUrl + viewerPath(slug, visibility),
         },
       });
     },

@@ -5,9 +5,10 @@ import { tokens } from "../tokens.js";
 
 /** The payment service. */
 export const payments = new ContainerModule(({ bind }) => {
-  provide(bind, tokens.payments, { config: tokens.config }, async ({ config: { stripe, publicUrl } }) => {
+  const { config, clock } = tokens;
+  provide(bind, tokens.payments, { config, clock }, async ({ config: { stripe, publicUrl }, clock }) => {
     if (stripe === undefined) return new ManualPayments();
     const { StripePayments } = await import("../../adapters/payments/stripe-payments.js");
-    return new StripePayments(stripe, publicUrl);
+    return new StripePayments(stripe, publicUrl, clock);
   });
 });

@@ -72,6 +72,7 @@ const SERVICE_PACKAGES = [
   "sharp",
   "stripe",
   "undici",
+  "uuid",
   "zod",
   "zod-openapi",
 ];

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../account-id.js";
-import type { Brand } from "../brand.js";
+import { type Brand, valueOrThrow } from "../brand.js";
 import { type InvalidRequest, invalidRequest } from "../invalid-request.js";
 
 /** An e-mail address in lower case, so that each address has one spelling. */
@@ -20,3 +20,7 @@ export const parseEmail = (text: string): Result<Email, InvalidRequest> => {
     ? ok(email as Email)
     : err(invalidRequest("email", { name: "email", actual: text }));
 };
+
+/** Makes one from a constant. Throws for text that cannot be one: input is parsed. */
+export const email = (text: string): Email =>
+  valueOrThrow(parseEmail(text).unwrapOr(undefined), text, "an e-mail address");

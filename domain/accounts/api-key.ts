@@ -1,11 +1,19 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../account-id.js";
-import type { Brand } from "../brand.js";
+import { type Brand, valueOrThrow } from "../brand.js";
 import { type InvalidRequest, invalidRequest } from "../invalid-request.js";
 import type { KeyLimits } from "./key-limits.js";
 
 /** Identifies an API key. It is not its secret. */
 export type ApiKeyId = Brand<string, "ApiKeyId">;
+
+/** Returns `undefined` for text that cannot be such an id, so no lookup is made. */
+export const parseApiKeyId = (text: string): ApiKeyId | undefined =>
+  /^[A-Za-z0-9_-]{1,64}$/.test(text) ? (text as ApiKeyId) : undefined;
+
+/** Makes one from a constant. Throws for text that cannot be one: input is parsed. */
+export const apiKeyId = (text: string): ApiKeyId =>
+  valueOrThrow(parseApiKeyId(text), text, "the id of an API key: 1 to 64 of the characters A-Z, a-z, 0-9, _ and -");
 
 /** The secret: `sk-` and 43 characters of base64url. Shown once, never stored (specification, Authentication). */
 export type ApiKeySecret = Brand<string, "ApiKeySecret">;

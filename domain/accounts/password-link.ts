@@ -1,4 +1,4 @@
-import type { Brand } from "../brand.js";
+import { type Brand, valueOrThrow } from "../brand.js";
 import type { Email } from "./account.js";
 
 /**
@@ -37,3 +37,7 @@ export const openPasswordLink = (
 /** Returns `undefined` for text that cannot be a token, so no lookup is made. */
 export const parsePasswordLinkToken = (text: string): PasswordLinkToken | undefined =>
   /^[A-Za-z0-9_-]{22,64}$/.test(text) ? (text as PasswordLinkToken) : undefined;
+
+/** Makes one from random text, or from a constant. Throws for text that cannot be one: input is parsed. */
+export const passwordLinkToken = (text: string): PasswordLinkToken =>
+  valueOrThrow(parsePasswordLinkToken(text), "…", "a token: 22 to 64 of the characters A-Z, a-z, 0-9, _ and -");

@@ -1,5 +1,5 @@
 import type { AccountId } from "../account-id.js";
-import type { Brand } from "../brand.js";
+import { type Brand, valueOrThrow } from "../brand.js";
 
 /** The content of the session cookie: at least 128 random bits as base64url. A request with it is logged in. */
 export type SessionToken = Brand<string, "SessionToken">;
@@ -32,3 +32,7 @@ export const isLive = ({ expiresAt }: Session, now: Date): boolean => now < expi
 /** Returns `undefined` for text that cannot be a token, so no lookup is made. */
 export const parseSessionToken = (text: string): SessionToken | undefined =>
   /^[A-Za-z0-9_-]{22,64}$/.test(text) ? (text as SessionToken) : undefined;
+
+/** Makes one from random text, or from a constant. Throws for text that cannot be one: input is parsed. */
+export const sessionToken = (text: string): SessionToken =>
+  valueOrThrow(parseSessionToken(text), "…", "a token: 22 to 64 of the characters A-Z, a-z, 0-9, _ and -");

@@ -1,4 +1,4 @@
-import type { Brand } from "../brand.js";
+import { type Brand, valueOrThrow } from "../brand.js";
 import { FILE_EXTENSIONS, type ImageType } from "./image-type.js";
 
 /** The name of an object in the object storage: `references/…` or `panoramas/…`. */
@@ -52,3 +52,7 @@ export const parseObjectName = (text: string): ObjectName | undefined =>
   )
     ? (text as ObjectName)
     : undefined;
+
+/** Makes one from a constant. Throws for text that cannot be one: input is parsed. */
+export const objectName = (text: string): ObjectName =>
+  valueOrThrow(parseObjectName(text), text, "the name of an object, such as references/….jpg or panoramas/….jpg");

@@ -1,4 +1,4 @@
-import type { Brand } from "../brand.js";
+import { type Brand, valueOrThrow } from "../brand.js";
 import type { Visibility } from "./visibility.js";
 
 /** Names a panorama in its viewer link. 16 random characters of a–z and 0–9, so that slugs cannot be guessed. */
@@ -19,3 +19,7 @@ export const parseSlug = (text: string): Slug | undefined => (/^[a-z0-9]{16}$/.t
 /** The viewer's path (specification, Visibility): `/p/{slug}` for everybody, `/works/{slug}` for the owner only. */
 export const viewerPath = (slug: Slug, visibility: Visibility): string =>
   visibility === "public" ? `/p/${slug}` : `/works/${slug}`;
+
+/** Makes one from a constant. Throws for text that cannot be one: input is parsed. */
+export const slug = (text: string): Slug =>
+  valueOrThrow(parseSlug(text), text, "a slug: 16 of the characters a-z and 0-9");

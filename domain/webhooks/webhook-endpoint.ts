@@ -1,11 +1,19 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../account-id.js";
-import type { Brand } from "../brand.js";
+import { type Brand, valueOrThrow } from "../brand.js";
 import { type BrokenRule, type InvalidRequest, invalidRequest } from "../invalid-request.js";
 import { isPublicHost } from "../public-host.js";
 
 /** Identifies an endpoint. */
 export type EndpointId = Brand<string, "EndpointId">;
+
+/** Returns `undefined` for text that cannot be such an id, so no lookup is made. */
+export const parseEndpointId = (text: string): EndpointId | undefined =>
+  /^[A-Za-z0-9_-]{1,64}$/.test(text) ? (text as EndpointId) : undefined;
+
+/** Makes one from a constant. Throws for text that cannot be one: input is parsed. */
+export const endpointId = (text: string): EndpointId =>
+  valueOrThrow(parseEndpointId(text), text, "the id of an endpoint: 1 to 64 of the characters A-Z, a-z, 0-9, _ and -");
 
 /** Signs webhooks as Standard Webhooks defines it: `whsec_` and 32 random bytes in base64. */
 export type EndpointSecret = Brand<string, "EndpointSecret">;

@@ -88,7 +88,7 @@ describe("createApplication", () => {
       ["panorama.succeeded", "panorama.saved"].map((type) => [
         endpoint.url,
         type,
-        { id: task.id, status: "succeeded" },
+        expect.objectContaining({ id: task.id, status: "succeeded" }),
         [endpoint.secret],
       ]),
     );
@@ -119,16 +119,14 @@ describe("createApplication", () => {
     await app.stop();
   });
 
-  it("uses the settings that are given, and the body of events", async () => {
-    made({ generationDeadlineMilliseconds: 30_000, eventBody: ({ type }) => `the event ${type}` });
+  it("uses the settings that are given", async () => {
+    made({ generationDeadlineMilliseconds: 30_000 });
     await app.start();
     const { id } = await opened();
-    await app.webhooks.createEndpoint(id, "https://customer.example/");
     ports.provider.play({ poll: "running" });
     const task = await created(id);
     await ports.clock.advance(40_000);
     expect(await read(task)).toMatchObject({ state: "failed", reason: "deadline_passed" });
-    expect(ports.webhookSender.sent.map(({ body }) => body)).toEqual(["the event panorama.failed"]);
     await app.stop();
   });
 

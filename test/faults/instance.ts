@@ -1,9 +1,9 @@
-import { eventBody } from "../../adapters/http/routes/event-body.js";
 import { InProcessTaskSignals } from "../../adapters/memory/in-process-task-signals.js";
 import type { Row, Sql } from "../../adapters/persistence/sql/database.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { receiveProviderWebhook } from "../../application/background/receive-provider-webhook.js";
+import { eventBody } from "../../application/events/event-body.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
 import { deleteOldEvents } from "../../application/webhooks/delete-old-events.js";
 import { deliverEvents } from "../../application/webhooks/deliver-events.js";
@@ -112,7 +112,7 @@ export class Instance {
       reporter,
     };
     const bodyOf: Parameters<typeof deliverEvents>[1]["bodyOf"] = (event, task) =>
-      eventBody(event, task, { storage, publicUrl: "https://panoramas.example" });
+      eventBody(event, task, { storage, viewerUrl: undefined });
     const requests = guarded("requests", stores.requestsAt(clock, PANORAMA_POLICY.rates));
     return {
       ...useCases(ports),

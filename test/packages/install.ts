@@ -1,8 +1,10 @@
 import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { startChromium } from "../support/chromium.js";
@@ -40,7 +42,7 @@ const VERSIONS = {
 /** Test files for `node --test`. */
 const PROOFS = ["prove-storage.ts", "prove-stores.ts", "prove-meter-store.ts"];
 const EXAMPLES = [
-  ...["application.ts", "client.ts", "fastify.ts", "meter-store-of-documents.ts", "one-use-case.ts"],
+  ...["application.ts", "client.ts", "durable.ts", "fastify.ts", "meter-store-of-documents.ts", "one-use-case.ts"],
   ...["own-server.ts", "page.ts", "replicate.ts", "sql.ts"],
   ...PROOFS,
   "prove-with-vitest.ts",
@@ -122,6 +124,44 @@ const openPage = async (entry: string, service: FakeService): Promise<void> => {
   }
 };
 
+/** Starts the example of a durable application, and returns what it prints first. */
+const startDurable = async (folder: string, port: string) => {
+  const started = spawn(process.execPath, ["durable.js"], { cwd: folder, env: { ...process.env, PORT: port } });
+  let errors = "";
+  started.stderr.on("data", (data) => (errors += data));
+  for await (const line of createInterface(started.stdout)) return { started, line };
+  throw new Error(`The durable example has printed nothing:\n${errors}`);
+};
+
+/** Kills it after a creation: the next start finishes the panorama, and knows account, key and credits. */
+const killDurable = async (folder: string): Promise<void> => {
+  const port = String(await freePort());
+  const api = `http://127.0.0.1:${port}/api/v1`;
+  const first = await startDurable(folder, port);
+  const headers = { "x-api-key": first.line.replace("The key is ", "") };
+  const body = JSON.stringify({ prompt: "a quiet lake at sunset", resolution: "1k" });
+  const created = await fetch(`${api}/panoramas`, { method: "POST", headers, body });
+  const { id } = (await created.json()) as { id: string };
+  first.started.kill("SIGKILL");
+  await once(first.started, "exit");
+
+  const second = await startDurable(folder, port);
+  check("the customer after a kill", second.line, "The customer is known: email_taken");
+  let task: { status?: string; output?: { storage_status: string; viewer_url?: string } } = {};
+  for (let attempt = 0; attempt < 40 && task.output?.storage_status !== "saved"; attempt += 1) {
+    const read = await fetch(`${api}/panoramas/${id}`, { headers: { ...headers, prefer: "wait=30" } });
+    task = (await read.json()) as typeof task;
+    if (task.status === "succeeded") await setTimeout(500);
+  }
+  const credits = (await (await fetch(`${api}/credits`, { headers })).json()) as { remaining_credits: number };
+  const { storage_status: stored, viewer_url: viewer } = task.output ?? {};
+  check("the panorama after a kill", [task.status, stored, viewer, credits.remaining_credits], DURABLE);
+  second.started.kill("SIGTERM");
+  const [code] = await once(second.started, "exit");
+  check("the end of the durable example", code, 0);
+};
+const DURABLE = ["succeeded", "saved", undefined, 6];
+
 const runExamples = async (folder: string): Promise<void> => {
   for (const example of EXAMPLES) await cp(resolve("test/examples/embedding", example), join(folder, example));
   const tsc = join(project, "node_modules/typescript/bin/tsc");
@@ -134,6 +174,7 @@ const runExamples = async (folder: string): Promise<void> => {
   check("the Fastify example", JSON.parse(output), expected);
   const served = await ended(process.execPath, ["own-server.js"], folder, { PORT: String(await freePort()) });
   check("the example with a server of its own", JSON.parse(served), [202, "succeeded", 404, "a page of yours"]);
+  await killDurable(folder);
   const compiled = PROOFS.map((file) => file.replace(/ts$/, "js"));
   await ended(process.execPath, ["--test", ...compiled], folder);
   await writeFile(join(folder, "vitest.config.js"), 'export default { test: { include: ["prove-with-vitest.js"] } };');

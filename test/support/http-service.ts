@@ -42,6 +42,7 @@ import type { Email } from "../../domain/accounts/account.js";
 import { credits } from "../../domain/credits/credits.js";
 import type { ObjectName } from "../../domain/images/object-name.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";
+import { viewerPath } from "../../domain/tasks/slug.js";
 import { CREATION_SETTINGS } from "./application.js";
 import { makeServer } from "./make-server.js";
 
@@ -169,6 +170,7 @@ export class HttpService {
         ...this.application,
         clock,
         webhookPrivateOrigins,
+        viewerUrl: (slug, visibility) => `https://panoramas.example${viewerPath(slug, visibility)}`,
         referenceRetentionHours,
         web: NO_PAGES,
         storage,

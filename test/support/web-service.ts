@@ -54,6 +54,7 @@ import { credits } from "../../domain/credits/credits.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import { parseCreationRequest } from "../../domain/tasks/creation-request.js";
 import type { Slug } from "../../domain/tasks/slug.js";
+import { viewerPath } from "../../domain/tasks/slug.js";
 import type { SucceededTask, Task } from "../../domain/tasks/task.js";
 import { CREATION_SETTINGS } from "./application.js";
 import { builtClient } from "./built-client.js";
@@ -260,6 +261,7 @@ export class WebService {
         makeServer,
         ...useCases,
         clock,
+        viewerUrl: (slug, visibility) => url + viewerPath(slug, visibility),
         web,
         storage,
         assets: storage,

@@ -4,6 +4,7 @@ import type { Abilities } from "../../../domain/tasks/abilities.js";
 import { offerOf } from "../../client/offer.js";
 import { toldAbilities } from "../../client/told-abilities.js";
 import { pricesSentence } from "../../wording/prices.js";
+import { panoramaOutputSchema } from "../replies/panorama-task.js";
 import { creationWords } from "./openapi-abilities.js";
 import { describedAnswers, RATE_WINDOW_SECONDS } from "./openapi-answers.js";
 import { event, streamEvents, streamPanoramaEvents } from "./openapi-events.js";
@@ -26,11 +27,14 @@ const VERSION = "1.0.0";
 /**
  * Allows unknown fields in answers, so that a new field does not break clients. The values of a map keep their schema.
  */
-const ALLOW_UNKNOWN_FIELDS: CreateDocumentOptions = {
-  override: ({ jsonSchema }) => {
+const optionsFor = (hasViewer: boolean): CreateDocumentOptions => ({
+  override: ({ jsonSchema, zodSchema }) => {
     if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+    if (zodSchema !== panoramaOutputSchema) return;
+    if (hasViewer) jsonSchema.required?.push("viewer_url");
+    else delete jsonSchema.properties?.viewer_url;
   },
-};
+});
 
 const info = ({ prices, rates }: PanoramaPolicy, abilities: Abilities) => ({
   title: "Panorama Generation Service",
@@ -53,16 +57,17 @@ const paths = (described: Described) => ({
 /**
  * The OpenAPI description, generated from the schemas of the routes, with the prices and limits of the policy, and what
  * this installation can make. `origin` has no trailing slash. `unusedHours`: how long an uploaded image is kept that no
- * creation uses, if it is known.
+ * creation uses, if it is known. `hasViewer`: whether tasks have a `viewer_url`.
  */
 export const openApiDocument = (
   origin: string,
   policy: PanoramaPolicy,
   abilities: Abilities,
   unusedHours?: number,
+  hasViewer = true,
 ): ReturnType<typeof createDocument> => {
   const told = toldAbilities(abilities);
-  const examples = openApiExamples(origin, policy, told);
+  const examples = openApiExamples(origin, policy, told, hasViewer);
   const described = { policy, abilities, unusedHours, examples, answers: describedAnswers(policy) };
   return createDocument(
     {
@@ -81,6 +86,6 @@ export const openApiDocument = (
       paths: paths(described),
       webhooks: { event: { post: event(described) } },
     },
-    ALLOW_UNKNOWN_FIELDS,
+    optionsFor(hasViewer),
   );
 };

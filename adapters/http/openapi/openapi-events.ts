@@ -1,8 +1,7 @@
 import { z } from "zod";
 import type { ZodOpenApiOperationObject } from "zod-openapi";
 import { HELD_STREAMS_MAX } from "../limits/held-streams.js";
-import { eventSchema } from "../routes/event-body.js";
-import { STREAM_MILLISECONDS_MAX } from "../routes/events-route.js";
+import { eventSchema, STREAM_MILLISECONDS_MAX } from "../routes/events-route.js";
 import { requestId } from "./openapi-answers.js";
 import { type Described, taskPath } from "./openapi-panoramas.js";
 

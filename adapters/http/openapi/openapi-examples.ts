@@ -3,7 +3,7 @@ import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { ToldAbilities } from "../../client/told-abilities.js";
 import type { panoramaTaskSchema } from "../replies/panorama-task.js";
 import type { creationResponseSchema } from "../routes/create-panorama-route.js";
-import type { eventSchema } from "../routes/event-body.js";
+import type { eventSchema } from "../routes/events-route.js";
 import type { taskPageSchema } from "../routes/list-panoramas-route.js";
 import type { creditsResponseSchema } from "../routes/read-credits-route.js";
 import type { uploadResponseSchema } from "../routes/upload-images-route.js";
@@ -13,6 +13,7 @@ export const openApiExamples = (
   origin: string,
   { prices }: Pick<PanoramaPolicy, "prices">,
   abilities: ToldAbilities,
+  hasViewer: boolean,
 ) => {
   const creation = {
     resolution: "2k",
@@ -37,7 +38,7 @@ export const openApiExamples = (
     output: {
       image_url: `${image}.jpg`,
       slug: "h3k9d2m5q8w4e7r6",
-      viewer_url: `${origin}/works/h3k9d2m5q8w4e7r6`,
+      ...(hasViewer && { viewer_url: `${origin}/works/h3k9d2m5q8w4e7r6` }),
       storage_status: "saved",
       native_width: 2048,
       native_height: 1024,

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { ViewerUrl } from "../../../application/application-settings.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { Abilities } from "../../../domain/tasks/abilities.js";
 import { isCached } from "../../web-page/is-cached.js";
@@ -6,18 +7,21 @@ import { keptFor } from "../../web-page/kept-for.js";
 import { type Coding, codingFor, compress } from "../replies/compression.js";
 import type { Handler } from "../routes.js";
 
+type Parts = {
+  readonly panoramas: { readAbilities(): Abilities };
+  readonly policy: PanoramaPolicy;
+  readonly referenceRetentionHours?: number | undefined;
+  readonly viewerUrl?: ViewerUrl | undefined;
+};
+
 /**
  * `GET /api/v1/openapi.json`. The document and its generator are loaded at the first request; each compressed form is
  * made once. Both are made again if the abilities have changed. Clients may keep the document, and ask whether it is
  * still the same.
  */
-export const openApiRoute = (
-  origin: string,
-  policy: PanoramaPolicy,
-  readAbilities: () => Abilities,
-  unusedHours: number | undefined,
-): Handler => {
-  const made = keptFor((abilities: Abilities) => describe(origin, policy, abilities, unusedHours));
+export const openApiRoute = (origin: string, parts: Parts): Handler => {
+  const { readAbilities } = parts.panoramas;
+  const made = keptFor((abilities: Abilities) => describe(origin, parts, abilities));
   return async (exchange) => {
     const acceptEncoding = exchange.header("accept-encoding");
     const known = exchange.header("if-none-match");
@@ -48,11 +52,12 @@ type Description = {
 
 const describe = async (
   origin: string,
-  policy: PanoramaPolicy,
+  { policy, referenceRetentionHours, viewerUrl }: Parts,
   abilities: Abilities,
-  unusedHours: number | undefined,
 ): Promise<Description> => {
   const { openApiDocument } = await import("./openapi-document.js");
-  const text = JSON.stringify(openApiDocument(origin, policy, abilities, unusedHours));
+  const text = JSON.stringify(
+    openApiDocument(origin, policy, abilities, referenceRetentionHours, viewerUrl !== undefined),
+  );
   return { text, digest: createHash("sha256").update(text).digest("hex").slice(0, 16), forms: {} };
 };

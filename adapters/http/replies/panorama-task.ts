@@ -1,36 +1,32 @@
 import { z } from "zod";
 import { AHEAD_MAX } from "../../../application/panoramas/count-ahead.js";
-import { NO_FORECAST, type TaskForecast } from "../../../application/panoramas/forecast-task.js";
-import type { ObjectStorage } from "../../../application/ports/object-storage.js";
-import { thumbnailNameOf } from "../../../domain/images/object-name.js";
+import type { TaskForecast } from "../../../application/panoramas/forecast-task.js";
 import { RESOLUTION_NAMES, resolutionsDescription } from "../../../domain/images/resolution.js";
-import { isKept, STORAGE_STATUSES, type StoredImage } from "../../../domain/images/storage-status.js";
-import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
+import { STORAGE_STATUSES } from "../../../domain/images/storage-status.js";
 import {
   METADATA_KEY_CHARACTERS_MAX,
   METADATA_PAIRS_MAX,
   METADATA_VALUE_CHARACTERS_MAX,
 } from "../../../domain/tasks/metadata.js";
 import { SEED_MAX } from "../../../domain/tasks/seed.js";
-import { viewerPath } from "../../../domain/tasks/slug.js";
-import { type SucceededTask, statusOf, type Task } from "../../../domain/tasks/task.js";
-import { TOLD_REASONS, toldReason } from "../../../domain/tasks/told-reason.js";
+import { isInProgress, type Task } from "../../../domain/tasks/task.js";
+import { TOLD_REASONS } from "../../../domain/tasks/told-reason.js";
 import { VISIBILITIES, VISIBILITIES_DESCRIPTION } from "../../../domain/tasks/visibility.js";
-import { failedParam, failureMessage } from "../../wording/failure-sentence.js";
 import { creditsChargedSchema } from "./credits-charged.js";
 
 const nativePixels = z.int().min(1).meta({
   description: "Pixels of the generated image before it was resized. Absent for older tasks.",
 });
 
-const panoramaOutputSchema = z
+/** An installation with a viewer always sends `viewer_url`. */
+export const panoramaOutputSchema = z
   .object({
     image_url: z.url().meta({
       format: "uri",
       description: "The equirectangular image. The URL is permanent once storage_status is saved or saved-no-thumb.",
     }),
     slug: z.string(),
-    viewer_url: z.url().meta({ format: "uri", description: "The interactive viewer." }),
+    viewer_url: z.url().optional().meta({ format: "uri", description: "The interactive viewer." }),
     storage_status: z.enum(STORAGE_STATUSES).meta({
       description:
         "Poll while it is uploading. saved and saved-no-thumb: the image is stored, with or without its thumbnail. failed: it could not be stored, and its URL is temporary. expired: it is no longer there.",
@@ -105,76 +101,11 @@ export const panoramaTaskSchema = z
   })
   .meta({ id: "PanoramaTask" });
 
-/** Makes the URLs of images and viewers. */
-export type TaskUrls = {
-  readonly storage: Pick<ObjectStorage, "urlOf">;
-  /** Origin of the viewer links, without a trailing slash. */
-  readonly publicUrl: string;
-};
-
-/** A task as the REST interface shows it; `forecast` is that of a task in processing. */
-export const panoramaTask = (
-  task: Task,
-  urls: TaskUrls,
-  forecast: TaskForecast = NO_FORECAST,
-): z.infer<typeof panoramaTaskSchema> => {
-  const core = {
-    id: task.id,
-    status: statusOf(task),
-    credits_charged: task.reservation.credits,
-    ...shownCreation(task.request, task.reservedAt),
-  };
-  switch (task.state) {
-    case "queued":
-    case "reserved":
-    case "submitted":
-    case "generated":
-      return { ...core, ...shownForecast(forecast) };
-    case "succeeded":
-      return { ...core, finished_at: task.succeededAt.toISOString(), output: output(task, urls) };
-    case "failed":
-      return {
-        ...core,
-        finished_at: task.failedAt.toISOString(),
-        error: {
-          code: "generation_failed",
-          message: failureMessage(task),
-          reason: toldReason(task),
-          param: failedParam(task),
-        },
-      };
-  }
-};
-
-const shownForecast = ({ ahead, estimatedSeconds }: TaskForecast) => ({
-  queue_position: ahead === undefined ? undefined : Math.min(ahead, AHEAD_MAX),
-  estimated_seconds: estimatedSeconds,
-});
-
-/** The members of `creationFields`. JSON leaves out those that are `undefined`. */
-export const shownCreation = (request: CreationRequest, createdAt: Date) => {
-  const { resolution, visibility, prompt, imageUrls, seed, metadata } = request;
-  return {
-    created_at: createdAt.toISOString(),
-    resolution,
-    visibility,
-    prompt,
-    image_urls: [...imageUrls],
-    seed,
-    metadata,
-  };
-};
-
-const output = ({ slug, image, request, nativeSize }: SucceededTask, { storage, publicUrl }: TaskUrls) => ({
-  image_url: imageUrl(image, storage),
-  slug,
-  viewer_url: publicUrl + viewerPath(slug, request.visibility),
-  storage_status: image.status,
-  native_width: nativeSize?.widthPixels,
-  native_height: nativeSize?.heightPixels,
-  ...(image.status === "saved" && { thumbnail_url: storage.urlOf(thumbnailNameOf(image.imageName)) }),
-});
-
-/** The permanent URL of a saved image, else the temporary URL (specification, `output.storage_status`). */
-export const imageUrl = (image: StoredImage, storage: Pick<ObjectStorage, "urlOf">): string =>
-  isKept(image) ? storage.urlOf(image.imageName) : image.temporaryUrl;
+/** Members that only a task in processing has. JSON leaves out those that are `undefined`. */
+export const shownForecast = (task: Task, { ahead, estimatedSeconds }: TaskForecast) =>
+  isInProgress(task)
+    ? {
+        queue_position: ahead === undefined ? undefined : Math.min(ahead, AHEAD_MAX),
+        estimated_seconds: estimatedSeconds,
+      }
+    : {};

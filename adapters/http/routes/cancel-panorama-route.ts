@@ -1,5 +1,5 @@
 import type { UseCases } from "../../../application/create-application.js";
-import { panoramaTask, type TaskUrls } from "../replies/panorama-task.js";
+import { panoramaTask, type TaskUrls } from "../../../application/events/panorama-task.js";
 import { json } from "../replies/reply.js";
 import type { GuardedHandler } from "./guard.js";
 import { taskIdOf, unknownTask } from "./task-of-path.js";

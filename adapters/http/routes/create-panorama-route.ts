@@ -1,11 +1,12 @@
 import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
 import type { UseCases } from "../../../application/create-application.js";
+import { shownCreation } from "../../../application/events/panorama-task.js";
 import { type IdempotencyKey, parseIdempotencyKey } from "../../../domain/credits/idempotency.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { parseCreation } from "../../../domain/tasks/creation-request.js";
 import { creditsChargedSchema } from "../replies/credits-charged.js";
-import { creationFields, shownCreation } from "../replies/panorama-task.js";
+import { creationFields } from "../replies/panorama-task.js";
 import { json } from "../replies/reply.js";
 import type { Exchange } from "../requests/exchange.js";
 import { readJson } from "../requests/json-body.js";

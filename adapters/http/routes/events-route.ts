@@ -1,19 +1,22 @@
 import { setImmediate } from "node:timers/promises";
 import { ok, type Result } from "neverthrow";
+import { z } from "zod";
 import type { UseCases } from "../../../application/create-application.js";
+import { eventBody } from "../../../application/events/event-body.js";
+import type { TaskUrls } from "../../../application/events/panorama-task.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { AdmittedKey } from "../../../application/ports/stores/api-requests.js";
 import type { StoredEvent } from "../../../application/ports/stores/event-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
-import { eventIdOf, parseEventNumber } from "../../../domain/tasks/account-event.js";
+import { EVENT_TYPES, eventIdOf, parseEventNumber } from "../../../domain/tasks/account-event.js";
 import { isInProgress } from "../../../domain/tasks/task.js";
 import { HELD_STREAMS_MAX, type HeldStream, type HeldStreams } from "../limits/held-streams.js";
 import { errorBody } from "../replies/errors.js";
-import type { TaskUrls } from "../replies/panorama-task.js";
+import { panoramaTaskSchema } from "../replies/panorama-task.js";
 import type { Reply } from "../replies/reply.js";
 import type { Exchange } from "../requests/exchange.js";
-import { eventBody } from "./event-body.js";
 import type { GuardedHandler, TaskHandler } from "./guard.js";
+import { creditsResponseSchema } from "./read-credits-route.js";
 
 /** A comment at this interval keeps proxies from closing an idle stream, and shows the client that it is alive. */
 export const HEARTBEAT_MILLISECONDS = 15_000;
@@ -36,6 +39,18 @@ const HEADERS = {
   "cache-control": "no-store",
   "x-accel-buffering": "no", // nginx would collect the events
 };
+
+const timestamp = z.iso.datetime().meta({ format: "date-time", description: "When it happened." });
+
+const balance = z.object({ remaining_credits: creditsResponseSchema.shape.remaining_credits });
+
+/** The data of an event, and the body of a webhook (`eventBody`). */
+export const eventSchema = z
+  .union([
+    z.object({ type: z.enum(EVENT_TYPES).exclude(["credits.low"]), timestamp, data: panoramaTaskSchema }),
+    z.object({ type: z.literal("credits.low"), timestamp, data: balance }),
+  ])
+  .meta({ id: "Event", description: "What happened, with the task as GET /panoramas/{id} shows it now." });
 
 type Parts = {
   readonly accounts: Pick<UseCases["accounts"], "holdKey">;

@@ -1,10 +1,13 @@
 import { err, ok } from "neverthrow";
+import type { z } from "zod";
 import { whenReady } from "../../../application/awaitable.js";
 import type { UseCases } from "../../../application/create-application.js";
+import { panoramaTask, type TaskUrls } from "../../../application/events/panorama-task.js";
+import type { TaskForecast } from "../../../application/panoramas/forecast-task.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { HeldWaits } from "../limits/held-waits.js";
 import type { Unauthenticated } from "../replies/errors.js";
-import { panoramaTask, type TaskUrls } from "../replies/panorama-task.js";
+import { type panoramaTaskSchema, shownForecast } from "../replies/panorama-task.js";
 import { json } from "../replies/reply.js";
 import { preferredWaitSeconds } from "../requests/prefer.js";
 import type { TaskHandler } from "./guard.js";
@@ -24,8 +27,12 @@ export const readPanoramaRoute = (
   urls: TaskUrls,
 ): TaskHandler => {
   const waits = new HeldWaits();
+  const bodyOf = (task: Task, forecast: TaskForecast): z.infer<typeof panoramaTaskSchema> => ({
+    ...panoramaTask(task, urls),
+    ...shownForecast(task, forecast),
+  });
   const answer = (task: Task) =>
-    whenReady(panoramas.forecast(task), (forecast) => ok(json(200, panoramaTask(task, urls, forecast))));
+    whenReady(panoramas.forecast(task), (forecast) => ok(json(200, bodyOf(task, forecast))));
   return (exchange, task, apiKey) => {
     const seconds = preferredWaitSeconds(exchange.header("prefer"));
     if (seconds === undefined) return answer(task);
@@ -40,7 +47,7 @@ export const readPanoramaRoute = (
     return held.then(async (waited) => {
       if (waited.isErr()) return err(waited.error);
       const forecast = await panoramas.forecast(waited.value);
-      return ok(json(200, panoramaTask(waited.value, urls, forecast), headers));
+      return ok(json(200, bodyOf(waited.value, forecast), headers));
     });
   };
 };

@@ -1,7 +1,7 @@
 import type { Visitor } from "../../../application/accounts/find-session.js";
+import { failureSentence } from "../../../application/events/failure-sentence.js";
 import { AHEAD_MAX } from "../../../application/panoramas/count-ahead.js";
 import { isCancelable, type SucceededTask, type Task } from "../../../domain/tasks/task.js";
-import { failureSentence } from "../../wording/failure-sentence.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";
 import { lateNote } from "./late-note.js";

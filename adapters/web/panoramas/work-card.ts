@@ -1,7 +1,7 @@
 import type { Visitor } from "../../../application/accounts/find-session.js";
+import { failureSentence } from "../../../application/events/failure-sentence.js";
 import { viewerPath } from "../../../domain/tasks/slug.js";
 import { isActive, isCancelable, isInProgress, type Task } from "../../../domain/tasks/task.js";
-import { failureSentence } from "../../wording/failure-sentence.js";
 import { dateOf } from "../date.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";

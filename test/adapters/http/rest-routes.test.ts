@@ -7,10 +7,17 @@ import { json } from "node:stream/consumers";
 import Fastify from "fastify";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type RestRoutes, type RestRoutesOptions, restRoutes } from "../../../adapters/http/rest-routes.js";
+import type { ViewerUrl } from "../../../application/application-settings.js";
 import { expectError } from "../../support/error-answer.js";
 import { A_CREATION, assetsOf, type Customer, HttpService } from "../../support/http-service.js";
 import { RawConnection } from "../../support/raw-connection.js";
 import { plain } from "../../support/test-images.js";
+
+type Description = {
+  readonly components: { readonly schemas: { readonly PanoramaOutput: { required: string[]; properties: object } } };
+};
+
+const viewerOf: ViewerUrl = (slug) => `https://example.com/look/${slug}`;
 
 /** A server of somebody else with routes of its own, which passes the other requests on. */
 describe("restRoutes in a server of the embedder's own", () => {
@@ -83,7 +90,7 @@ describe("restRoutes in a server of the embedder's own", () => {
     await service.keep();
     const done = (await (await call(`/panoramas/${id}`)).json()) as { output: Record<string, string> };
     expect(done).toMatchObject({ id, status: "succeeded" });
-    expect(done.output.viewer_url).toMatch(/^https:\/\/example\.com\/panoramas\/works\/[\w-]+$/);
+    expect(done.output.viewer_url).toBeUndefined();
     const { data } = (await (await call("/panoramas?limit=1")).json()) as { data: { id: string }[] };
     expect(data.map((task) => task.id)).toEqual([id]);
     const head = await call(`/panoramas/${id}`, { method: "HEAD" });
@@ -304,6 +311,27 @@ describe("restRoutes in a server of the embedder's own", () => {
     await fetch(`${originOf(reading)}/panoramas/api/v1/panoramas`, { method: "POST", body: "{}" });
     expect(String(thrown.mock.lastCall?.[0])).toMatch(/^Error: The body of this request has been read already\./);
     reading.close();
+  });
+
+  it("says where the viewer is if the embedder has one, in tasks and in the OpenAPI description", async () => {
+    const another = await service.customer();
+    const id = await service.created(another);
+    await service.settle();
+    const viewers = { none: service.application, own: { ...service.application, viewerUrl: viewerOf } };
+    for (const [viewer, application] of Object.entries(viewers)) {
+      const own = await restRoutes(application, { publicUrl: "https://example.com", storage: service.storage });
+      const listener = await listening((request, response) => own.handle(request, response));
+      const get = async <Body>(path: string) => {
+        const answer = await fetch(`${originOf(listener)}/api/v1${path}`, { headers: { "x-api-key": another.key } });
+        return (await answer.json()) as Body;
+      };
+      const { required, properties } = (await get<Description>("/openapi.json")).components.schemas.PanoramaOutput;
+      expect([required.includes("viewer_url"), "viewer_url" in properties]).toEqual(Array(2).fill(viewer === "own"));
+      const { output } = await get<{ output: { slug: string; viewer_url?: string } }>(`/panoramas/${id}`);
+      expect(output.viewer_url).toBe(viewer === "own" ? `https://example.com/look/${output.slug}` : undefined);
+      listener.close();
+      await own.stop(0);
+    }
   });
 
   it("makes a temporary folder of its own, and deletes it when it stops", async () => {

@@ -1,8 +1,9 @@
 import { err, ok } from "neverthrow";
 import Stripe from "stripe";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { aPendingOrder } from "../../../adapters/contracts/support/builders.js";
+import { aPendingOrder, secondsAfter } from "../../../adapters/contracts/support/builders.js";
 import { StripePayments } from "../../../adapters/payments/stripe-payments.js";
+import { SystemClock } from "../../../adapters/system/system-clock.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import { CREDIT_PACKS } from "../../../domain/credits/credit-pack.js";
 import { checkoutWebhook, FakeStripe } from "../../support/fake-stripe.js";
@@ -24,7 +25,7 @@ describe("StripePayments", () => {
 
   beforeEach(async () => {
     stripe = await FakeStripe.start();
-    payments = new StripePayments(secrets, "https://panoramas.example", stripe.url);
+    payments = new StripePayments(secrets, "https://panoramas.example", new SystemClock(), stripe.url);
   });
   afterEach(() => stripe.end());
 
@@ -127,6 +128,14 @@ describe("StripePayments", () => {
     expect(payments.payment(Buffer.from(webhook.replace("paid", "PAID")), signed(webhook))).toEqual(forged);
     expect(payments.payment(Buffer.from(webhook), signed(webhook, secrets.webhookSecret, 3600))).toEqual(forged);
   });
+
+  it("compares the age of a webhook with its clock, not with that of the machine", () => {
+    const anHourAgo = { now: () => secondsAfter(new Date(), -3600) };
+    const behind = new StripePayments(secrets, "https://panoramas.example", anHourAgo, stripe.url);
+    const webhook = checkoutWebhook(order.id);
+    const signature = signed(webhook, secrets.webhookSecret, 3600);
+    expect(behind.payment(Buffer.from(webhook), signature).map((payment) => payment?.orderId)).toEqual(ok(order.id));
+  });
 });
 
 describe("the service with StripePayments", () => {
@@ -135,7 +144,9 @@ describe("the service with StripePayments", () => {
 
   beforeAll(async () => {
     stripe = await FakeStripe.start();
-    service = await WebService.start(new StripePayments(secrets, "https://panoramas.example", stripe.url));
+    service = await WebService.start(
+      new StripePayments(secrets, "https://panoramas.example", new SystemClock(), stripe.url),
+    );
   });
   afterAll(async () => {
     await service?.end();

@@ -1,5 +1,5 @@
 // The whole application with a provider of one's own; all other ports are in memory (EMBEDDING.md).
-import { ok } from "neverthrow";
+import { err, ok } from "neverthrow";
 import { createApplication } from "panorama-core/application/create-application";
 import type { GenerationProvider } from "panorama-core/application/ports/generation-provider";
 import { parseEmail } from "panorama-core/domain/account";
@@ -28,7 +28,8 @@ const provider: GenerationProvider = {
         ? { state: "failed", reason: "fog" }
         : { state: "succeeded", temporaryUrl: `https://model.example/${id}` },
     ),
-  search: async () => ok(undefined),
+  // "There is none" would send the order again, and pay for it twice.
+  search: async () => err({ kind: "provider_unavailable", reason: "this model cannot be searched" }),
   download: async () => ok({ bytes: Uint8Array.of(0xff, 0xd8, 0xff), thumbnail: "possible" }), // a JPEG
 };
 

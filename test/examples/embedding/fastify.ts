@@ -1,7 +1,7 @@
 // Panoramas in a Fastify service with its own provider. All other ports are in memory.
 import { setTimeout } from "node:timers/promises";
 import Fastify from "fastify";
-import { ok } from "neverthrow";
+import { err, ok } from "neverthrow";
 import { createApplication } from "panorama-core/application/create-application";
 import type { Clock } from "panorama-core/application/ports/clock";
 import type { GenerationProvider } from "panorama-core/application/ports/generation-provider";
@@ -31,7 +31,8 @@ const provider: GenerationProvider = {
     foggy.has(id)
       ? ok({ state: "failed", reason: "fog" })
       : ok({ state: "succeeded", temporaryUrl: `https://model.example/${id}.jpg` }),
-  search: async () => ok(undefined),
+  // "There is none" would send the order again, and pay for it twice.
+  search: async () => err({ kind: "provider_unavailable", reason: "this model cannot be searched" }),
   download: async () => ok({ bytes: Uint8Array.of(0xff, 0xd8, 0xff), thumbnail: "possible" }),
 };
 

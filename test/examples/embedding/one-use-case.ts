@@ -1,5 +1,5 @@
 // `createPanorama` with a store and a provider of one's own, without the rest of the application (EMBEDDING.md).
-import { ok } from "neverthrow";
+import { err, ok } from "neverthrow";
 import { createPanorama } from "panorama-core/application/create-panorama";
 import type { TaskQueue } from "panorama-core/application/ports/task-queue";
 import type { TaskStore } from "panorama-core/application/ports/task-store";
@@ -44,7 +44,8 @@ const create = createPanorama(
       places: () => [{ name: "own", concurrencyMax: undefined, readiness: "ready", canMake: () => true }],
       canMake: () => ok(undefined),
       submit: async ({ taskId }) => ok(`upstream-${taskId}`), // start your model here
-      search: async () => ok(undefined),
+      // "There is none" would send the order again, and pay for it twice.
+      search: async () => err({ kind: "provider_unavailable", reason: "this model cannot be searched" }),
       nextPollMilliseconds: () => 2_000,
     },
     ids: {

@@ -53,7 +53,8 @@ const provider: GenerationProvider = {
   canMake: () => ok(undefined),
   submit: async ({ taskId: id }) => ok(`upstream-${id}`),
   poll: async () => ok({ state: "running" }),
-  search: async () => ok(undefined),
+  // "There is none" would send the order again, and pay for it twice.
+  search: async () => err({ kind: "provider_unavailable", reason: "this model cannot be searched" }),
   download: async () => err({ kind: "provider_unavailable", reason: "this example has no pictures" }),
 };
 

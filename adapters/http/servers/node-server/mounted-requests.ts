@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import type { Cors } from "../../cors.js";
+import { allowOrigin } from "../../requests/allow-origin.js";
 import type { Receive, Refuses, RequestSource } from "../../server.js";
 import { refusalOf } from "./malformed-request.js";
 import { hasBody, NodeExchange } from "./node-exchange.js";
@@ -10,13 +12,15 @@ import { sendRefusal } from "./send-refusal.js";
 /** Requests that the owner of a `node:http` server passes on. The server itself is left to its owner. */
 export class MountedRequests implements RequestSource {
   private readonly basePath: string;
+  private readonly cors: Cors | undefined;
   private readonly routes = new NodeRoutes();
   /** The exchanges that are not answered. */
   private readonly open = new Map<NodeExchange, Duplex>();
 
   /** The routes are below `basePath`; empty, or as in `/panoramas`. */
-  constructor(basePath: string) {
+  constructor(basePath: string, cors?: Cors) {
     this.basePath = basePath;
+    this.cors = cors;
   }
 
   route(method: "get" | "post" | "delete", path: string, receive: Receive): void {
@@ -35,7 +39,9 @@ export class MountedRequests implements RequestSource {
   handle(request: IncomingMessage, response: ServerResponse, next: (() => void) | undefined): void {
     const { socket, method = "", url = "" } = request;
     const match = this.routes.find(method, url);
-    if (match === undefined && next !== undefined) {
+    const isAsked = this.cors !== undefined && method === "OPTIONS";
+    const wanted = isAsked ? this.routes.find(request.headers["access-control-request-method"] ?? "", url) : undefined;
+    if (match === undefined && wanted === undefined && next !== undefined) {
       next();
       return;
     }
@@ -51,7 +57,7 @@ export class MountedRequests implements RequestSource {
       if (!response.writableFinished) exchange.disconnect();
     });
     if (hasBody(request)) requireSpeed(request);
-    this.routes.pass(exchange, match);
+    if (!allowOrigin(this.cors, exchange, this.routes)) this.routes.pass(exchange, match);
   }
 
   /** Answers what cannot be parsed as HTTP. */

@@ -1,12 +1,11 @@
 import { REFUSAL } from "../../replies/refusal.js";
 import { requestIdOf } from "../../requests/request-id.js";
 import type { RawExchange, Receive, Refuses, SentRequest } from "../../server.js";
-import type { NodeExchange } from "./node-exchange.js";
 import { type Match, Router } from "./router.js";
 
 type Route = { readonly path: string; readonly receive: Receive };
 
-/** The routes for requests of `node:http`, whoever owns the server. */
+/** The routes for requests of `node:http`, whoever owns the server, and of the Fetch standard. */
 export class NodeRoutes {
   /** By method; HEAD has the routes of GET. */
   private readonly routers = new Map<string, Router<Route>>();
@@ -36,7 +35,7 @@ export class NodeRoutes {
   }
 
   /** Passes the request to the route that was found. */
-  pass(exchange: NodeExchange, match: Match<Route> | undefined): void {
+  pass(exchange: RawExchange, match: Match<Route> | undefined): void {
     const { path, receive } = match?.target ?? { path: "", receive: this.receiveOther };
     (this.refuses(exchange.method, path, new Sent(exchange)) ? refuseOverloaded : receive)(exchange);
   }

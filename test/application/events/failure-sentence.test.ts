@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { aFailedTask } from "../../../adapters/contracts/support/builders.js";
-import { failedParam, failureMessage, failureSentence } from "../../../adapters/wording/failure-sentence.js";
+import { failedParam, failureMessage, failureSentence } from "../../../application/events/failure-sentence.js";
 import { FAILURE_REASONS, type FailedTask, type FailureReason } from "../../../domain/tasks/task.js";
 import { TOLD_REASONS, toldReason } from "../../../domain/tasks/told-reason.js";
 

@@ -1,0 +1,51 @@
+import type { Cors } from "../cors.js";
+import type { RawExchange } from "../server.js";
+
+const SENT = [
+  "authorization",
+  "content-type",
+  "idempotency-key",
+  "last-event-id",
+  "prefer",
+  "traceparent",
+  "x-api-key",
+  "x-request-id",
+].join(", ");
+
+const READ = [
+  "idempotent-replayed",
+  "location",
+  "preference-applied",
+  "ratelimit",
+  "ratelimit-policy",
+  "retry-after",
+  "x-request-id",
+].join(", ");
+
+const PREFLIGHT_SECONDS = 86_400;
+
+/** Whether there is a route for a method and a URL. */
+type Routed = { find(method: string, url: string): unknown };
+
+/**
+ * Allows pages of the origins to read the answer of the exchange. Answers the question of a browser whether it may send
+ * a request, if there is a route for that, and returns whether it has. Keys are in headers, so cookies are not allowed.
+ */
+export const allowOrigin = (cors: Cors | undefined, exchange: RawExchange, routes: Routed): boolean => {
+  const { origin } = exchange.headers;
+  if (cors === undefined || origin === undefined) return false;
+  if (cors.origins !== "*") exchange.header("vary", "origin");
+  if (cors.origins !== "*" && !cors.origins.includes(origin)) return false;
+  exchange.header("access-control-allow-origin", cors.origins === "*" ? "*" : origin);
+  exchange.header("access-control-expose-headers", READ);
+  const wanted = exchange.headers["access-control-request-method"];
+  if (exchange.method !== "OPTIONS" || wanted === undefined || routes.find(wanted, exchange.url) === undefined) {
+    return false;
+  }
+  exchange.status(204);
+  exchange.header("access-control-allow-methods", wanted);
+  exchange.header("access-control-allow-headers", SENT);
+  exchange.header("access-control-max-age", String(PREFLIGHT_SECONDS));
+  void exchange.send(undefined, false);
+  return true;
+};

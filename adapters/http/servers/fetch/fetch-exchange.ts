@@ -1,0 +1,165 @@
+import { Readable, type Writable } from "node:stream";
+import type { ReadableStream as NodeReadableStream } from "node:stream/web";
+import type { RawExchange, Written } from "../../server.js";
+
+/** The status for a client that has left: nobody receives it. */
+const CLIENT_HAS_LEFT = 499;
+
+/** A request of the Fetch standard. Its answer is handed over, and whoever has passed the request sends it. */
+export class FetchExchange implements RawExchange {
+  readonly method: string;
+  readonly url: string;
+  readonly query: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly peerAddress: string;
+  /** Resolves when status and headers are known. Rejects if the answer breaks off before. */
+  readonly response: Promise<Response>;
+  private readonly parameters: Readonly<Record<string, string>>;
+  private readonly body: ReadableStream<Uint8Array> | null;
+  private readonly answer = new Headers();
+  private readonly onDisconnects: (() => void)[] = [];
+  private respond: (response: Response) => void = () => {};
+  private fail: (error: Error) => void = () => {};
+  private source: Readable | undefined;
+  private writer: WritableStreamDefaultWriter<Uint8Array> | undefined;
+  private statusCode = 200;
+  private disconnected = false;
+  private isHeld = false;
+  private isAnswered = false;
+  received: boolean;
+
+  constructor(request: Request, peerAddress: string, parameters: Readonly<Record<string, string>>) {
+    if (request.bodyUsed) {
+      throw new Error("The body of this request has been read already. Pass requests on before anything reads them.");
+    }
+    const { pathname, search } = new URL(request.url);
+    this.method = request.method;
+    this.url = pathname + search;
+    this.query = search.slice(1);
+    this.peerAddress = peerAddress;
+    this.parameters = parameters;
+    this.body = request.body;
+    this.received = request.body === null;
+    this.headers = headersOf(request);
+    this.response = new Promise((resolve, reject) => {
+      this.respond = resolve;
+      this.fail = reject;
+    });
+    request.signal.addEventListener("abort", () => this.disconnect());
+    if (request.signal.aborted) this.disconnect();
+  }
+
+  parameter(name: string): string | undefined {
+    return this.parameters[name];
+  }
+
+  get closed(): boolean {
+    return this.disconnected || this.isAnswered;
+  }
+
+  onDisconnect(callback: () => void): void {
+    this.onDisconnects.push(callback);
+  }
+
+  /** The client has left before it had the whole answer. */
+  disconnect(): void {
+    if (this.isHeld || this.closed) return;
+    this.disconnected = true;
+    this.respond(new Response(null, { status: CLIENT_HAS_LEFT })); // unless it has been answered
+    for (const callback of this.onDisconnects) callback();
+  }
+
+  pipe(sink: Writable): void {
+    this.opened().pipe(sink);
+  }
+
+  hold(): void {
+    this.isHeld = true;
+  }
+
+  discardBody(): void {
+    const source = this.opened();
+    source.unpipe();
+    source.resume();
+  }
+
+  status(status: number): void {
+    this.statusCode = status;
+  }
+
+  /** Values are sent as UTF-8, as by the other servers. The connection is not ours. */
+  header(name: string, value: string): void {
+    if (name !== "connection") this.answer.set(name, Buffer.from(value).toString("latin1"));
+  }
+
+  send(body: Uint8Array<ArrayBuffer> | undefined): Written {
+    this.isHeld = false;
+    if (this.disconnected) return "aborted";
+    this.isAnswered = true;
+    if (body !== undefined) this.header("content-length", String(body.length));
+    this.respond(this.responseWith(body ?? null));
+    return "complete";
+  }
+
+  async sendChunk(chunk: Uint8Array, sizeBytes: number | undefined): Promise<void> {
+    if (sizeBytes !== undefined) this.header("content-length", String(sizeBytes));
+    await this.streaming()
+      .write(chunk)
+      .catch(() => this.disconnect());
+  }
+
+  async endChunks(): Promise<Written> {
+    await this.streaming()
+      .close()
+      .catch(() => this.disconnect());
+    if (this.disconnected) return "aborted";
+    this.isAnswered = true;
+    return "complete";
+  }
+
+  breakOff(): void {
+    const error = new Error("The answer is incomplete.");
+    this.isHeld = false;
+    this.fail(error); // unless it has been handed over
+    void this.writer?.abort(error).catch(() => {});
+    this.disconnect();
+  }
+
+  private opened(): Readable {
+    this.source ??= this.readable();
+    return this.source;
+  }
+
+  private readable(): Readable {
+    // The types of the DOM and of Node.js name the same class differently.
+    const source = this.body === null ? Readable.from([]) : Readable.fromWeb(this.body as NodeReadableStream);
+    source.once("end", () => {
+      this.received = true;
+    });
+    source.once("error", () => this.disconnect());
+    return source;
+  }
+
+  /** A chunk is written when the reader of the answer has asked for it. */
+  private streaming(): WritableStreamDefaultWriter<Uint8Array> {
+    if (this.writer !== undefined) return this.writer;
+    this.isHeld = false;
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array<ArrayBuffer>>();
+    this.writer = writable.getWriter();
+    this.writer.closed.catch(() => this.disconnect());
+    this.respond(this.responseWith(readable));
+    return this.writer;
+  }
+
+  private responseWith(body: ConstructorParameters<typeof Response>[0]): Response {
+    return new Response(body, { status: this.statusCode, headers: this.answer });
+  }
+}
+
+/** A body without a declared length is one of chunks, however it was sent. */
+const headersOf = (request: Request): Record<string, string> => {
+  const headers: Record<string, string> = Object.create(null);
+  for (const [name, value] of request.headers) headers[name] = value;
+  if (request.body !== null && headers["content-length"] === undefined) headers["transfer-encoding"] = "chunked";
+  return headers;
+};

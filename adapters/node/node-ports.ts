@@ -1,0 +1,151 @@
+import type { ApplicationPorts } from "../../application/create-application.js";
+import type { GenerationProvider } from "../../application/ports/generation-provider.js";
+import type { Mail } from "../../application/ports/mail.js";
+import type { ObjectStorage } from "../../application/ports/object-storage.js";
+import type { Payments } from "../../application/ports/payments.js";
+import type { ProviderWebhooks } from "../../application/ports/provider-webhooks.js";
+import type { OperationalEvent, Reporter } from "../../application/ports/reporter.js";
+import { PANORAMA_POLICY, type PanoramaPolicy } from "../../domain/panorama-policy.js";
+import { sharpImaging } from "../imaging/sharp-imaging.js";
+import { InProcessEventSignals } from "../memory/in-process-event-signals.js";
+import { InProcessTaskSignals } from "../memory/in-process-task-signals.js";
+import { MemoryRateLimits } from "../memory/stores/memory-rate-limits.js";
+import { ManualPayments } from "../payments/manual-payments.js";
+import { openDatabase } from "../persistence/open-database.js";
+import type { PostgresInstallation, SqliteInstallation } from "../persistence/schema/installation.js";
+import { migrate } from "../persistence/schema/migrate.js";
+import type { AnyDatabase } from "../persistence/sql/database.js";
+import { openDatabaseClock } from "../persistence/sql/database-clock.js";
+import { sqlStores } from "../persistence/sql-stores.js";
+import { PostgresRateLimits } from "../persistence/stores/postgres-rate-limits.js";
+import { NodeSecrets } from "../system/node-secrets.js";
+import { RandomIds } from "../system/random-ids.js";
+import { HttpWebhookSender } from "../webhooks/http-webhook-sender.js";
+
+/** The mail server, and where the links in e-mails lead. */
+export type SmtpOptions = {
+  /** `smtp://` or `smtps://` with user, password, host and port. */
+  readonly url: string;
+  /** The sender, as `name <address>` or only the address. */
+  readonly from: string;
+  /** Links begin with it: `{publicUrl}/password/{token}`. Without a trailing slash. */
+  readonly publicUrl: string;
+};
+
+/** Stripe Checkout, and where customers return to. */
+export type StripeOptions = {
+  readonly secretKey: string;
+  /** `whsec_…` of the webhook at `/payments/stripe` of `restRoutes`. */
+  readonly webhookSecret: string;
+  /** Customers return to `{publicUrl}/account`. Without a trailing slash. */
+  readonly publicUrl: string;
+};
+
+/** What only you know: the database, the model and the place for images. All else has a default. */
+export type NodePortsOptions = (Omit<PostgresInstallation, "tables"> | Omit<SqliteInstallation, "tables">) & {
+  readonly provider: GenerationProvider & { readonly webhooks?: ProviderWebhooks | undefined };
+  readonly storage: ObjectStorage;
+  /** The policy of `createApplication`, if it has one: requests are counted by its rates. */
+  readonly policy?: PanoramaPolicy | undefined;
+  /** Default: no e-mail is sent, which is reported. */
+  readonly smtp?: SmtpOptions | undefined;
+  /** Default: the operator receives the money, and calls `credits.payOrder`. */
+  readonly stripe?: StripeOptions | undefined;
+  /** As in the settings of `createApplication`. */
+  readonly webhookPrivateOrigins?: readonly string[] | undefined;
+  /** Default: what failed or needs somebody is written to the standard error output, one line of JSON each. */
+  readonly reporter?: Reporter | undefined;
+};
+
+/** Every port of `createApplication`. `close` ends connections of theirs; yours stay open. */
+export type NodePorts = ApplicationPorts & { close(): Promise<void> };
+
+/**
+ * Every port of an application that forgets nothing, for Node.js. Tables are created or updated at first (`migrate`).
+ * The time is the database's, ids and secrets are random, passwords are hashed with scrypt, and webhooks go only to
+ * https and to public addresses. Give them to `createApplication`, and `close` them after `stop`. Rejects if the
+ * database cannot be used.
+ */
+export const nodePorts = async (options: NodePortsOptions): Promise<NodePorts> => {
+  const { provider, storage, policy = PANORAMA_POLICY, reporter = ON_STDERR } = options;
+  const tables = ["panoramas"] as const;
+  const installation =
+    "pool" in options
+      ? { pool: options.pool, schema: options.schema, tables }
+      : { sqlite: options.sqlite, prefix: options.prefix, tables };
+  await migrate(installation);
+  const database = await openDatabase(installation);
+  const clock = await openDatabaseClock(database);
+  const { requestsAt, ...stores } = sqlStores(database, reporter, clock);
+  const webhookSender = new HttpWebhookSender(options.webhookPrivateOrigins);
+  const { mail, closeMail } = await mailOf(options, { clock, reporter });
+  return {
+    ...stores,
+    apiRequests: requestsAt(clock, policy.rates),
+    rateLimits: rateLimitsOn(database, clock, policy),
+    clock,
+    ids: new RandomIds(clock),
+    secrets: new NodeSecrets(),
+    provider,
+    providerWebhooks: new Map(provider.webhooks === undefined ? [] : [[provider.name, provider.webhooks]]),
+    storage,
+    imaging: sharpImaging(),
+    mail,
+    payments: await paymentsOf(options, clock),
+    webhookSender,
+    signals: new InProcessTaskSignals(),
+    eventSignals: new InProcessEventSignals(),
+    reporter,
+    close: async () => {
+      clock.close();
+      await Promise.all([webhookSender.close(), closeMail()]);
+      await database.close();
+    },
+  };
+};
+
+type Clocked = Pick<ApplicationPorts, "clock" | "reporter">;
+
+const rateLimitsOn = (database: AnyDatabase, clock: Clocked["clock"], { rates }: PanoramaPolicy) =>
+  database.dialect === "postgresql"
+    ? new PostgresRateLimits(database, clock, rates)
+    : new MemoryRateLimits(clock, rates);
+
+/** Each library is loaded only where it is used. */
+const mailOf = async ({ smtp }: NodePortsOptions, ports: Clocked) => {
+  if (smtp === undefined) return { mail: withoutMail(ports.reporter), closeMail: async () => {} };
+  const { SmtpMail } = await import("../mail/smtp-mail.js");
+  const mail = new SmtpMail(smtp, ports);
+  return { mail, closeMail: () => mail.close() };
+};
+
+const withoutMail = (reporter: Reporter): Mail => ({
+  post: ({ kind }) =>
+    reporter.report({ kind: "mail_failed", detail: `There is no mail server (option smtp) for a letter ${kind}.` }),
+});
+
+const paymentsOf = async ({ stripe }: NodePortsOptions, clock: Clocked["clock"]): Promise<Payments> => {
+  if (stripe === undefined) return new ManualPayments();
+  const { StripePayments } = await import("../payments/stripe-payments.js");
+  return new StripePayments(stripe, stripe.publicUrl, clock);
+};
+
+/** What somebody should look at; all else is for metrics. */
+const WRITTEN: ReadonlySet<OperationalEvent["kind"]> = new Set([
+  "mail_failed",
+  "payment_ignored",
+  "possible_orphan",
+  "provider_unavailable",
+  "retention_pending",
+  "task_unreadable",
+  "webhook_endpoint_off",
+  "work_failed",
+]);
+
+const ON_STDERR: Reporter = {
+  report: ({ kind, ...event }) => {
+    if (!WRITTEN.has(kind)) return;
+    const error = "error" in event && event.error instanceof Error ? { error: event.error.stack } : {};
+    console.error(JSON.stringify({ event: kind, ...event, ...error }));
+  },
+};

@@ -1,0 +1,76 @@
+import { thumbnailNameOf } from "../../domain/images/object-name.js";
+import { isKept, type StoredImage } from "../../domain/images/storage-status.js";
+import type { CreationRequest } from "../../domain/tasks/creation-request.js";
+import { type SucceededTask, statusOf, type Task } from "../../domain/tasks/task.js";
+import { toldReason } from "../../domain/tasks/told-reason.js";
+import type { ViewerUrl } from "../application-settings.js";
+import type { ObjectStorage } from "../ports/object-storage.js";
+import { failedParam, failureMessage } from "./failure-sentence.js";
+
+/** Makes the URLs of images and viewers. Without `viewerUrl`, tasks have no `viewer_url`. */
+export type TaskUrls = {
+  readonly storage: Pick<ObjectStorage, "urlOf">;
+  readonly viewerUrl: ViewerUrl | undefined;
+};
+
+/** A task as accounts are told of it, by REST and by webhooks (specification, Panorama task). */
+export type ToldTask = ReturnType<typeof panoramaTask>;
+
+/** What accounts are told of a task, for JSON. */
+export const panoramaTask = (task: Task, urls: TaskUrls) => ({
+  id: task.id,
+  status: statusOf(task),
+  credits_charged: task.reservation.credits,
+  ...shownCreation(task.request, task.reservedAt),
+  ...shownEnd(task, urls),
+});
+
+/** What a task was created with. JSON leaves out the members that are `undefined`. */
+export const shownCreation = (request: CreationRequest, createdAt: Date) => {
+  const { resolution, visibility, prompt, imageUrls, seed, metadata } = request;
+  return {
+    created_at: createdAt.toISOString(),
+    resolution,
+    visibility,
+    prompt,
+    image_urls: [...imageUrls],
+    seed,
+    metadata,
+  };
+};
+
+const shownEnd = (task: Task, urls: TaskUrls) => {
+  switch (task.state) {
+    case "queued":
+    case "reserved":
+    case "submitted":
+    case "generated":
+      return {};
+    case "succeeded":
+      return { finished_at: task.succeededAt.toISOString(), output: output(task, urls) };
+    case "failed":
+      return {
+        finished_at: task.failedAt.toISOString(),
+        error: {
+          code: "generation_failed",
+          message: failureMessage(task),
+          reason: toldReason(task),
+          param: failedParam(task),
+        } as const,
+      };
+  }
+};
+
+const output = ({ slug, image, request, nativeSize }: SucceededTask, { storage, viewerUrl }: TaskUrls) => ({
+  image_url: imageUrl(image, storage),
+  slug,
+  viewer_url: viewerUrl?.(slug, request.visibility),
+  storage_status: image.status,
+  native_width: nativeSize?.widthPixels,
+  native_height: nativeSize?.heightPixels,
+  ...(image.status === "saved" && { thumbnail_url: storage.urlOf(thumbnailNameOf(image.imageName)) }),
+});
+
+/** The permanent URL of a saved image, else the temporary URL (specification, `output.storage_status`). */
+const imageUrl = (image: StoredImage, storage: Pick<ObjectStorage, "urlOf">): string =>
+  isKept(image) ? storage.urlOf(image.imageName) : image.temporaryUrl;

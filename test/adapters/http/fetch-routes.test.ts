@@ -1,0 +1,140 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  type FetchRoutes,
+  type FetchRoutesOptions,
+  fetchRoutes,
+  restRoutes,
+} from "../../../adapters/http/rest-routes.js";
+import { A_CREATION, assetsOf, type Customer, HttpService } from "../../support/http-service.js";
+import { startLocalServer } from "../../support/local-server.js";
+import { plain } from "../../support/test-images.js";
+
+const BASE = "https://example.com/panoramas";
+const PAGE = "https://pages.example";
+
+/** The specification runs over this handler, too: the project `fetch-http` of vitest. */
+describe("fetchRoutes", () => {
+  let service: HttpService;
+  let customer: Customer;
+  let routes: FetchRoutes;
+
+  const mounted = (options: Partial<FetchRoutesOptions> = {}) => {
+    const { application, observer, storage } = service;
+    const assets = assetsOf(storage);
+    return fetchRoutes(application, { publicUrl: BASE, basePath: "/panoramas", storage, observer, assets, ...options });
+  };
+  const request = (path: string, init: RequestInit = {}) =>
+    new Request(`${BASE}/api/v1${path}`, { ...init, headers: { "x-api-key": customer.key, ...init.headers } });
+  const call = (path: string, init?: RequestInit) => routes.fetch(request(path, init));
+
+  beforeAll(async () => {
+    service = await HttpService.start();
+  });
+  afterAll(() => service.end());
+  beforeEach(async () => {
+    customer = await service.customer();
+    routes = await mounted({ cors: { origins: [PAGE] } });
+  });
+  afterEach(async () => {
+    await routes.stop(0);
+    expect(service.inFlight).toBe(0);
+  });
+
+  it("creates, polls and streams a panorama, and serves its image", async () => {
+    const created = await call("/panoramas", { method: "POST", body: JSON.stringify(A_CREATION) });
+    const { id } = (await created.json()) as { id: string };
+    expect([created.status, created.headers.get("location")]).toEqual([202, `/panoramas/api/v1/panoramas/${id}`]);
+    const stream = await call(`/panoramas/${id}/events`);
+    expect(stream.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
+    await service.settle();
+    await service.keep();
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    while (!text.includes("event: panorama.saved")) text += (await reader?.read())?.value ?? "";
+    expect(text).toContain("event: panorama.succeeded");
+    await reader?.cancel();
+
+    const task = (await (await call(`/panoramas/${id}`)).json()) as { status: string; output: { image_url: string } };
+    expect(task.status).toBe("succeeded");
+    const [, name] = /\/(panoramas\/[^/]+)$/.exec(task.output.image_url) ?? [];
+    const image = await routes.fetch(new Request(`${BASE}/assets/${name}`, { headers: { range: "bytes=0-2" } }));
+    expect([image.status, (await image.arrayBuffer()).byteLength]).toEqual([206, 3]);
+    const head = await call(`/panoramas/${id}`, { method: "HEAD" });
+    expect([head.status, Number(head.headers.get("content-length")) > 0, await head.text()]).toEqual([200, true, ""]);
+    expect((await call(`/panoramas/${id}`, { method: "DELETE" })).status).toBe(204);
+  });
+
+  it("receives uploads, and answers unknown paths and wrong keys", async () => {
+    const body = new FormData();
+    body.append(
+      "files",
+      new Blob([new Uint8Array(await plain({ widthPixels: 8, heightPixels: 4 }).png().toBuffer())], {
+        type: "image/png",
+      }),
+      "a.png",
+    );
+    expect((await call("/images", { method: "POST", body })).status).toBe(200);
+    expect((await call("/unknown")).status).toBe(404);
+    expect((await call("/credits", { headers: { "x-api-key": "wrong" } })).status).toBe(401);
+  });
+
+  it("ends a wait when the client leaves, and when the routes stop", async () => {
+    const id = await service.created(customer);
+    const left = new AbortController();
+    const waiting = call(`/panoramas/${id}`, { headers: { prefer: "wait=30" }, signal: left.signal });
+    await expect.poll(() => service.inFlight).toBe(1);
+    left.abort();
+    expect((await waiting).status).toBe(499);
+    const stopped = call(`/panoramas/${id}`, { headers: { prefer: "wait=30" } });
+    await expect.poll(() => service.inFlight).toBe(1);
+    await routes.stop(20_000);
+    expect((await stopped).status).toBe(200);
+  });
+
+  it("rejects a request whose body somebody has read", async () => {
+    const read = request("/panoramas", { method: "POST", body: "{}" });
+    await read.text();
+    await expect(routes.fetch(read)).rejects.toThrow("The body of this request has been read already.");
+  });
+
+  it("lets pages of the given origins call it, and no others", async () => {
+    const asked = (origin: string, method = "POST") =>
+      new Request(`${BASE}/api/v1/panoramas`, {
+        method: "OPTIONS",
+        headers: { origin, "access-control-request-method": method },
+      });
+    const allowed = await routes.fetch(asked(PAGE));
+    expect([allowed.status, Object.fromEntries(allowed.headers)]).toEqual([
+      204,
+      expect.objectContaining({
+        "access-control-allow-origin": PAGE,
+        "access-control-allow-methods": "POST",
+        "access-control-allow-headers": expect.stringContaining("x-api-key"),
+        vary: "origin",
+      }),
+    ]);
+    expect((await routes.fetch(asked(PAGE, "PUT"))).status).toBe(404);
+    const other = await routes.fetch(asked("https://other.example"));
+    expect([other.status, other.headers.get("access-control-allow-origin")]).toEqual([404, null]);
+    const read = await call("/credits", { headers: { origin: PAGE } });
+    expect([read.status, read.headers.get("access-control-allow-origin")]).toEqual([200, PAGE]);
+    expect(read.headers.get("access-control-expose-headers")).toContain("retry-after");
+    const refused = await call("/credits", { headers: { origin: PAGE, "x-api-key": "wrong" } });
+    expect([refused.status, refused.headers.get("access-control-allow-origin")]).toEqual([401, PAGE]);
+  });
+
+  it("has the same CORS on node:http", async () => {
+    const { application, storage, observer } = service;
+    const own = await restRoutes(application, { publicUrl: BASE, storage, observer, cors: { origins: "*" } });
+    const server = await startLocalServer((incoming, outgoing) =>
+      own.handle(incoming, outgoing, () => outgoing.end("a page of the embedder")),
+    );
+    const headers = { origin: PAGE, "access-control-request-method": "POST" };
+    const asked = await fetch(`${server.origin}/api/v1/panoramas`, { method: "OPTIONS", headers });
+    expect([asked.status, asked.headers.get("access-control-allow-origin")]).toEqual([204, "*"]);
+    const elsewhere = await fetch(`${server.origin}/about`, { method: "OPTIONS", headers });
+    expect(await elsewhere.text()).toBe("a page of the embedder");
+    await server.close();
+    await own.stop(0);
+  });
+});
