@@ -88,7 +88,7 @@ const typescriptOf = (route: Route, baseUrl: string): string => {
   const id = text(exampleIn(operation, "path")[0]?.[1] ?? "");
   return `import { PanoramaClient } from "panorama-client";
 
-const client = new PanoramaClient({ baseUrl: ${text(baseUrl)} });
+const client = new PanoramaClient({ baseUrl: ${text(baseUrl)}, apiKey: process.env.${KEY_VARIABLE} });
 ${call(id, bodyOf(operation))}`;
 };
 
@@ -104,7 +104,7 @@ if (!answer.ok) throw new Error(await answer.text());
 console.log(await answer.json());`;
 };
 
-/** The method of the typed client for each operation. It takes the key from the environment. */
+/** The method of the typed client for each operation. */
 const CALLS: Readonly<Record<string, (id: string, body: unknown) => string>> = {
   createPanorama: (_id, body) =>
     `const created = await client.create(${typescriptValue(body)});\nconsole.log(created);`,
