@@ -64,7 +64,7 @@ const offerKey = (note: Element): void => {
   const variables = [...document.querySelectorAll(".key")].map((place) => ({
     place,
     content: [...place.childNodes],
-    isQuoted: place.textContent?.endsWith('""') ?? false,
+    isExpression: place.textContent?.startsWith("process.") ?? false,
   }));
   const label = document.createElement("label");
   const field = document.createElement("input");
@@ -74,8 +74,8 @@ const offerKey = (note: Element): void => {
   field.addEventListener("input", () => {
     const key = field.value.trim();
     const isKey = /^sk-[\w-]+$/.test(key);
-    for (const { place, content, isQuoted } of variables) {
-      place.replaceChildren(...(isKey ? [isQuoted ? `"${key}"` : key] : content));
+    for (const { place, content, isExpression } of variables) {
+      place.replaceChildren(...(isKey ? [isExpression ? `"${key}"` : key] : content));
     }
   });
   label.append("Paste a key to have it in the examples. It stays in this page. ", field);

@@ -191,7 +191,9 @@ describe("/docs", () => {
 
     await credits.getByRole("button", { name: "Copy: Read the balance, TypeScript" }).click();
     const copied = await shown.evaluate("navigator.clipboard.readText()");
-    expect(copied).toBe(codeOnPage(page, "typescript").find((code) => code.includes("console.log(await client.credits())")));
+    expect(copied).toBe(
+      codeOnPage(page, "typescript").find((code) => code.includes("console.log(await client.credits())")),
+    );
 
     const codes = async () => (await shown.locator(".code pre").allTextContents()).join("\n");
     const before = await codes();
