@@ -9,7 +9,7 @@ const KINDS: Readonly<Record<string, TestProjectConfiguration["test"]>> = {
   browser: {}, // in Chromium
   kill: {}, // kill processes of the service at random moments
   growth: { globalSetup: "test/support/global-setup.ts" }, // compare times on large databases
-  packed: {}, // install what is packed, as others do
+  packed: { globalSetup: "test/packed/global-setup.ts" }, // install what is packed, as others do
 };
 const filesOf = (kind: string): string => `test/**/*.${kind}.test.ts`;
 const kinds: TestProjectConfiguration[] = Object.entries(KINDS).map(([name, options]) => ({

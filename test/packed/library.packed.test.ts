@@ -20,12 +20,10 @@ const exampleOf = async (document: string, heading: string): Promise<string> => 
 /** What panorama-core depends on. */
 const INSTALLED = ["neverthrow", "zod"];
 
-/** Of what `bootstrap/packages/build-packages.ts` makes. */
 describe("the packed packages in an empty project", () => {
   let project: string;
 
   beforeAll(async () => {
-    await run(process.execPath, ["--import", "tsx", "bootstrap/packages/build-packages.ts"]);
     project = await mkdtemp(join(tmpdir(), "panorama-embedding-"));
     const { stdout } = await run("npm", ["pack", "--silent", "--pack-destination", project], {
       cwd: "dist-packages/panorama-core",

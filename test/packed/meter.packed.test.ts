@@ -23,7 +23,6 @@ const PROOF_OF_SUITES = `
   describeMeter({ describe, it }, "in memory", open, 20);
 `;
 
-/** `npm run verify packed` makes the packages first. */
 describe("panorama-meter in an empty project", () => {
   let project: string;
   let server: PostgresServer;

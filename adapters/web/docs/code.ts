@@ -32,7 +32,6 @@ const KEY = new RegExp(
   [
     /<span class="hljs-variable">\$PANORAMA_API_KEY<\/span>/,
     /process\.<span class="hljs-property">env<\/span>\.<span class="hljs-property">PANORAMA_API_KEY<\/span>/,
-    /<span class="hljs-subst">\$\{process\.env\.PANORAMA_API_KEY\}<\/span>/,
     /<span class="hljs-subst">\{os\.environ\[<span class="hljs-string">&#x27;PANORAMA_API_KEY&#x27;<\/span>\]\}<\/span>/,
   ]
     .map(({ source }) => source)

@@ -84,24 +84,12 @@ const pythonValue = (value: unknown, indent: string): string => {
 const typescriptOf = (route: Route, baseUrl: string): string => {
   const { operation } = route;
   const call = CALLS[operation.operationId];
-  if (call === undefined) return fetchOf(route, baseUrl);
+  if (call === undefined) throw new Error(`the typed client has no method for ${operation.operationId}`);
   const id = text(exampleIn(operation, "path")[0]?.[1] ?? "");
   return `import { PanoramaClient } from "panorama-client";
 
 const client = new PanoramaClient({ baseUrl: ${text(baseUrl)}, apiKey: process.env.${KEY_VARIABLE} });
 ${call(id, bodyOf(operation))}`;
-};
-
-/** The request of an operation for which the typed client has no method. */
-const fetchOf = (route: Route, baseUrl: string): string => {
-  const body = bodyOf(route.operation);
-  const type = body === undefined ? "" : ', "content-type": "application/json"';
-  return `const answer = await fetch(${text(urlOf(route, baseUrl))}, {
-  method: "${route.method}",
-  headers: { authorization: \`Bearer \${process.env.${KEY_VARIABLE}}\`${type} },
-${body === undefined ? "" : `  body: JSON.stringify(${typescriptValue(body)}),\n`}});
-if (!answer.ok) throw new Error(await answer.text());
-console.log(await answer.json());`;
 };
 
 /** The method of the typed client for each operation. */

@@ -201,8 +201,9 @@ describe("/docs", () => {
     await field.fill(" sk-own_Key-1 ");
     const after = await codes();
     expect(after.includes("PANORAMA_API_KEY")).toBe(false);
-    for (const part of ['"Authorization: Bearer ', 'apiKey: "', 'f"Bearer ', "`Bearer "])
-      expect(after).toContain(`${part}sk-own_Key-1${part.startsWith("`") ? "`" : '"'}`);
+    for (const part of ['"Authorization: Bearer ', 'apiKey: "', 'f"Bearer ']) {
+      expect(after).toContain(`${part}sk-own_Key-1"`);
+    }
     await field.fill("sk-it's not a key");
     expect((await codes()) === before).toBe(true);
 
