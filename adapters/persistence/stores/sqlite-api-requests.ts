@@ -46,8 +46,8 @@ const REMEMBERED: readonly WatchedRows[] = [
   { table: "task", name: "id", columns: [...TASK_COLUMN_NAMES, "hidden_at"] },
 ];
 
-/** About 1.5 kB for a task and 0.5 kB for a key: together at most 32 MiB. */
-const REMEMBERED_MAX = 8_000;
+/** About 1.5 kB for a task and 0.5 kB for a key: together at most 64 MiB, because up to twice as many are kept. */
+const REMEMBERED_MAX = 16_000;
 
 /**
  * Key and task in one statement. A SQLite file has one instance, so that its requests are counted in memory.
