@@ -53,8 +53,14 @@ const inTurn = async <Name extends string>(
   return figures;
 };
 
-const throughput = (origin: string, requests: readonly LoadRequest[]) => (seconds: number) =>
-  saturate(origin, requests, seconds);
+/** Measures requests a second, and adds the 99th percentile of each measurement to `p99s`. */
+const throughput =
+  (origin: string, requests: readonly LoadRequest[], p99s: number[] = []) =>
+  async (seconds: number): Promise<number> => {
+    const { perSecond, p99Milliseconds } = await saturate(origin, requests, seconds);
+    p99s.push(p99Milliseconds);
+    return perSecond;
+  };
 
 /** What the service answers to each kind of request: the bare servers send the same bytes. */
 const recordReplies = async (origin: string, file: string): Promise<void> => {
@@ -102,12 +108,13 @@ const measureSqlite = async (): Promise<Row[]> => {
     stops.push(() => fastify.stop());
 
     const against = async (work: string, requests: readonly LoadRequest[]): Promise<Row[]> => {
+      const p99: number[] = [];
       const figures = await inTurn({
-        service: throughput(service.url, requests),
+        service: throughput(service.url, requests, p99),
         hyperExpress: throughput(hyperExpress.origin, requests),
         fastify: throughput(fastify.origin, requests),
       });
-      const row = { work, better: "higher", unit: "/s", ours: figures.service } as const;
+      const row = { work, better: "higher", unit: "/s", ours: figures.service, p99 } as const;
       return [
         { ...row, against: "bare hyper-express", theirs: figures.hyperExpress },
         { ...row, against: "bare Fastify", theirs: figures.fastify },
@@ -115,8 +122,9 @@ const measureSqlite = async (): Promise<Row[]> => {
     };
     const read = await against("GET /panoramas/{id}, SQLite", reads);
     const mixed = await against("mix, SQLite", mix);
+    const p99: number[] = [];
     const create = await inTurn({
-      service: throughput(service.url, creations),
+      service: throughput(service.url, creations, p99),
       driver: (seconds) => creationsPerSecond(folder, seconds),
     });
     return [
@@ -129,6 +137,7 @@ const measureSqlite = async (): Promise<Row[]> => {
         unit: "/s",
         ours: create.service,
         theirs: create.driver,
+        p99,
       },
     ];
   } finally {
@@ -154,46 +163,35 @@ const measurePostgres = async (): Promise<Row[]> => {
   const { service, upstream } = await installWithInstantProvider({ DATABASE_URL: serviceUrl, ...POLLING });
   try {
     await service.start();
-    const read = await inTurn({
-      service: throughput(service.url, reads),
-      pgbench: (seconds) => pgbench(pgbenchUrl, [[READ, 1]], seconds),
-    });
-    const mixed = await inTurn({
-      service: throughput(service.url, mix),
-      pgbench: (seconds) =>
-        pgbench(
-          pgbenchUrl,
-          [
-            [READ, 18],
-            [LIST, 1],
-            [CREATION, 1],
-          ],
-          seconds,
-        ),
-    });
-    const create = await inTurn({
-      service: throughput(service.url, creations),
-      pgbench: (seconds) => pgbench(pgbenchUrl, [[CREATION, 1]], seconds),
-    });
-    const against = "pgbench, the same statements one by one";
+    const against = async (
+      work: string,
+      requests: readonly LoadRequest[],
+      scripts: Parameters<typeof pgbench>[1],
+    ): Promise<Row> => {
+      const p99: number[] = [];
+      const { ours, theirs } = await inTurn({
+        ours: throughput(service.url, requests, p99),
+        theirs: (seconds) => pgbench(pgbenchUrl, scripts, seconds),
+      });
+      return {
+        work,
+        against: "pgbench, the same statements one by one",
+        better: "higher",
+        unit: "/s",
+        ours,
+        theirs,
+        p99,
+      };
+    };
+    const ofMix = [
+      [READ, 18],
+      [LIST, 1],
+      [CREATION, 1],
+    ] as const;
     return [
-      {
-        work: "GET /panoramas/{id}, PostgreSQL",
-        against,
-        better: "higher",
-        unit: "/s",
-        ours: read.service,
-        theirs: read.pgbench,
-      },
-      { work: "mix, PostgreSQL", against, better: "higher", unit: "/s", ours: mixed.service, theirs: mixed.pgbench },
-      {
-        work: "POST /panoramas, PostgreSQL",
-        against,
-        better: "higher",
-        unit: "/s",
-        ours: create.service,
-        theirs: create.pgbench,
-      },
+      await against("GET /panoramas/{id}, PostgreSQL", reads, [[READ, 1]]),
+      await against("mix, PostgreSQL", mix, ofMix),
+      await against("POST /panoramas, PostgreSQL", creations, [[CREATION, 1]]),
     ];
   } finally {
     upstream.stop();
@@ -210,7 +208,7 @@ const measureLatency = async (): Promise<Row[]> => {
     await service.start();
     const customers = [await aCustomer(service, "painter-1"), await aCustomer(service, "painter-2")];
     await saturate(service.url, reads, seconds); // its throughput is that of a service that runs for longer
-    const half = (await saturate(service.url, reads, seconds)) / 2;
+    const half = (await saturate(service.url, reads, seconds)).perSecond / 2;
     // Long enough for two panoramas of each customer, from their creation until they are saved.
     const measured = () => p99(service.url, reads, PAINTING_SECONDS, half);
     const { painting, idle } = await inTurn({ idle: measured, painting: () => whilePainting(customers, measured) });

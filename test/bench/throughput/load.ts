@@ -15,12 +15,15 @@ export type LoadRequest = {
 
 const CONNECTIONS = 32;
 
+/** `p99Milliseconds`: the 99th percentile of the response times. */
+export type Load = { readonly perSecond: number; readonly p99Milliseconds: number };
+
 /**
- * Sends as many requests as the server answers; resolves to their number per second. Uses `wrk` where it is installed,
+ * Sends as many requests as the server answers. Uses `wrk` where it is installed,
  * because it needs a fraction of the processor time; otherwise `autocannon`. Throws if any answer is not 2xx: then the
  * figures would mean nothing.
  */
-export const saturate = async (origin: string, requests: readonly LoadRequest[], seconds: number): Promise<number> =>
+export const saturate = async (origin: string, requests: readonly LoadRequest[], seconds: number): Promise<Load> =>
   (await hasWrk) ? withWrk(origin, requests, seconds) : withAutocannon(origin, requests, seconds);
 
 /**
@@ -40,13 +43,16 @@ export const p99 = async (
     `${wrkScript(requests)}function delay() return ${pauseMilliseconds} end\n`,
     seconds,
   );
-  return milliseconds(/99%\s+([\d.]+)(us|ms|s)/.exec(output));
+  return p99Of(output);
 };
 
 const UNITS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000 };
 
-const milliseconds = (found: RegExpExecArray | null): number =>
-  Number(found?.[1]) * (UNITS[found?.[2] ?? ""] ?? Number.NaN);
+/** Of what `wrk` has printed, in milliseconds. */
+const p99Of = (output: string): number => {
+  const found = /99%\s+([\d.]+)(us|ms|s)/.exec(output);
+  return Number(found?.[1]) * (UNITS[found?.[2] ?? ""] ?? Number.NaN);
+};
 
 const run = promisify(execFile);
 
@@ -92,8 +98,10 @@ end
 `;
 };
 
-const withWrk = async (origin: string, requests: readonly LoadRequest[], seconds: number): Promise<number> =>
-  Number(/Requests\/sec:\s+([\d.]+)/.exec(await runWrk(origin, wrkScript(requests), seconds))?.[1]);
+const withWrk = async (origin: string, requests: readonly LoadRequest[], seconds: number): Promise<Load> => {
+  const output = await runWrk(origin, wrkScript(requests), seconds);
+  return { perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(output)?.[1]), p99Milliseconds: p99Of(output) };
+};
 
 /** Resolves to what `wrk` prints. */
 const runWrk = async (origin: string, script: string, seconds: number): Promise<string> => {
@@ -111,7 +119,7 @@ const runWrk = async (origin: string, script: string, seconds: number): Promise<
   }
 };
 
-const withAutocannon = async (origin: string, requests: readonly LoadRequest[], seconds: number): Promise<number> => {
+const withAutocannon = async (origin: string, requests: readonly LoadRequest[], seconds: number): Promise<Load> => {
   let connection = 0;
   const result = await autocannon({
     url: origin,
@@ -127,5 +135,5 @@ const withAutocannon = async (origin: string, requests: readonly LoadRequest[], 
   if (result.non2xx + result.errors > 0) {
     throw new Error(`autocannon ${origin}: ${result.non2xx} answers were not 2xx, ${result.errors} errors`);
   }
-  return result.requests.average;
+  return { perSecond: result.requests.average, p99Milliseconds: result.latency.p99 };
 };

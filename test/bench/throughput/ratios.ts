@@ -10,6 +10,8 @@ export type Row = {
   readonly unit: string;
   readonly ours: readonly number[];
   readonly theirs: readonly number[];
+  /** The 99th percentile of our response times at this throughput, in milliseconds. */
+  readonly p99?: readonly number[];
 };
 
 type Summary = {
@@ -45,15 +47,15 @@ const figure = (value: number): string => (value >= 100 ? value.toFixed(0) : val
  */
 export const report = async (rows: readonly Row[], baselineFile: string): Promise<readonly string[]> => {
   const baseline = JSON.parse(await readFile(baselineFile, "utf8").catch(() => "{}")) as Record<string, Summary>;
-  console.log("| work | against | ratio, median (least to most) | ours | theirs | baseline |");
-  console.log("|---|---|---|---|---|---|");
+  console.log("| work | against | ratio, median (least to most) | ours | p99 | theirs | baseline |");
+  console.log("|---|---|---|---|---|---|---|");
   const worse: string[] = [];
   for (const row of rows) {
     const { ratio, least, most, ours, theirs, unit } = summary(row);
     const before = baseline[nameOf(row)]?.ratio;
     const spread = `${ratio.toFixed(2)} (${least.toFixed(2)} to ${most.toFixed(2)})`;
     console.log(
-      `| ${row.work} | ${row.against} | ${spread} | ${figure(ours)} ${unit} | ${figure(theirs)} ${unit} | ${before?.toFixed(2) ?? "none"} |`,
+      `| ${row.work} | ${row.against} | ${spread} | ${figure(ours)} ${unit} | ${row.p99 === undefined ? "" : `${figure(quantile(row.p99, 0.5))} ms`} | ${figure(theirs)} ${unit} | ${before?.toFixed(2) ?? "none"} |`,
     );
     if (before === undefined) continue;
     const change = row.better === "higher" ? before / ratio - 1 : ratio / before - 1;
