@@ -35,6 +35,7 @@ describe("what SqliteApiRequests remembers", () => {
   let comparisons: number;
   let requests: SqliteApiRequests;
   let clock: HandClock;
+  let made: () => SqliteApiRequests;
 
   beforeEach(async () => {
     stores = await sqliteStores();
@@ -57,7 +58,8 @@ describe("what SqliteApiRequests remembers", () => {
       },
     };
     clock = new HandClock();
-    requests = new SqliteApiRequests(counting, new MemoryRateLimits(clock, RATE_LIMITS), clock);
+    made = () => new SqliteApiRequests(counting, new MemoryRateLimits(clock, RATE_LIMITS), clock);
+    requests = made();
   });
   afterEach(async () => {
     await other.close();
@@ -152,6 +154,49 @@ describe("what SqliteApiRequests remembers", () => {
     expect((await requests.admit(reader.secretSha256, "read")).isOk()).toBe(true);
     expect((await requests.admit(reader.secretSha256, "write"))._unsafeUnwrapErr().kind).toBe("missing_scope");
     expect(reads).toBe(1);
+  });
+
+  it.each([
+    ["api_key", ["name", "created_at", "last_used_at"]],
+    [
+      "task",
+      [
+        ...["traceparent", "due_at", "leased_until", "fence", "in_search", "texts_erased_at"],
+        ...["cancel_wanted_at", "cancel_refused_at", "result_figures"],
+      ],
+    ],
+  ])("stays only when a column of %s changes that no request reads", async (table, unread) => {
+    const found = await stores.database.sql("select name from pragma_table_info(?)", [table]);
+    const stays: unknown[] = [];
+    for (const { name } of found) {
+      await clock.advance(2_000); // within the rate limit
+      await read();
+      const before = reads;
+      await stores.database.sql(`update ${table} set ${String(name)} = ${String(name)}`);
+      await read();
+      if (reads === before) stays.push(name);
+    }
+    expect(stays.toSorted()).toEqual(unread.toSorted());
+  });
+
+  it("is no task with long texts", async () => {
+    await stores.database.sql("update task set prompt = ?", ["a".repeat(4_000)]);
+    expect((await read())._unsafeUnwrap()?.request.prompt).toHaveLength(4_000);
+    await read();
+    expect(reads).toBe(2);
+  });
+
+  it("is forgotten also if it was made in a transaction that is rolled back", async () => {
+    await stores.database.transaction(async (sql) => {
+      await sql("update account set credits = credits");
+      requests = made();
+      await read();
+      return err("undone");
+    });
+    await setImmediate();
+    expect((await read()).isOk()).toBe(true);
+    (await stores.keys.revoke(key.id, noon))._unsafeUnwrap();
+    expect((await read())._unsafeUnwrapErr()).toEqual({ kind: "invalid_api_key" });
   });
 
   it("is what the database holds, whoever changes keys and tasks", async () => {
