@@ -17,6 +17,7 @@ import { HandClock } from "../../../../adapters/memory/hand-clock.js";
 import { MemoryRateLimits } from "../../../../adapters/memory/stores/memory-rate-limits.js";
 import type { Database, SynchronousReads } from "../../../../adapters/persistence/sql/database.js";
 import { openSqliteDatabase } from "../../../../adapters/persistence/sqlite/open-sqlite-database.js";
+import type { SqliteDatabase } from "../../../../adapters/persistence/sqlite/sqlite-database.js";
 import { SqlApiKeyStore } from "../../../../adapters/persistence/stores/sql-api-key-store.js";
 import { SqliteApiRequests } from "../../../../adapters/persistence/stores/sqlite-api-requests.js";
 import { sqlTasks } from "../../../../adapters/persistence/tasks/sql-tasks.js";
@@ -30,12 +31,11 @@ describe("what SqliteApiRequests remembers", () => {
   const key = anApiKey();
   const task = aReservedTask({ accountId: owner });
   let stores: Awaited<ReturnType<typeof sqliteStores>>;
-  let other: Database;
+  let other: SqliteDatabase;
   let reads: number;
   let comparisons: number;
   let requests: SqliteApiRequests;
   let clock: HandClock;
-  let made: () => SqliteApiRequests;
 
   beforeEach(async () => {
     stores = await sqliteStores();
@@ -58,8 +58,7 @@ describe("what SqliteApiRequests remembers", () => {
       },
     };
     clock = new HandClock();
-    made = () => new SqliteApiRequests(counting, new MemoryRateLimits(clock, RATE_LIMITS), clock);
-    requests = made();
+    requests = new SqliteApiRequests(counting, new MemoryRateLimits(clock, RATE_LIMITS), clock);
   });
   afterEach(async () => {
     await other.close();
@@ -187,15 +186,15 @@ describe("what SqliteApiRequests remembers", () => {
   });
 
   it("is forgotten also if it was made in a transaction that is rolled back", async () => {
-    await stores.database.transaction(async (sql) => {
+    await other.transaction(async (sql) => {
       await sql("update account set credits = credits");
-      requests = made();
+      requests = new SqliteApiRequests(other, new MemoryRateLimits(clock, RATE_LIMITS), clock);
       await read();
       return err("undone");
     });
     await setImmediate();
     expect((await read()).isOk()).toBe(true);
-    (await stores.keys.revoke(key.id, noon))._unsafeUnwrap();
+    (await new SqlApiKeyStore(other).revoke(key.id, noon))._unsafeUnwrap();
     expect((await read())._unsafeUnwrapErr()).toEqual({ kind: "invalid_api_key" });
   });
 
