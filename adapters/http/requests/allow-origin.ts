@@ -32,11 +32,15 @@ type Routed = { find(method: string, url: string): unknown };
  * a request, if there is a route for that, and returns whether it has. Keys are in headers, so cookies are not allowed.
  */
 export const allowOrigin = (cors: Cors | undefined, exchange: RawExchange, routes: Routed): boolean => {
-  const { origin } = exchange.headers;
-  if (cors === undefined || origin === undefined) return false;
-  if (cors.origins !== "*") exchange.header("vary", "origin");
-  if (cors.origins !== "*" && !cors.origins.includes(origin)) return false;
-  exchange.header("access-control-allow-origin", cors.origins === "*" ? "*" : origin);
+  if (cors === undefined) return false;
+  if (cors.origins === "*") exchange.header("access-control-allow-origin", "*");
+  else {
+    // Also without an origin: a cache must not give that answer to a page.
+    exchange.header("vary", "origin");
+    const { origin } = exchange.headers;
+    if (origin === undefined || !cors.origins.includes(origin)) return false;
+    exchange.header("access-control-allow-origin", origin);
+  }
   exchange.header("access-control-expose-headers", READ);
   const wanted = exchange.headers["access-control-request-method"];
   if (exchange.method !== "OPTIONS" || wanted === undefined || routes.find(wanted, exchange.url) === undefined) {

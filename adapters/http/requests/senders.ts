@@ -12,6 +12,9 @@ export type Sender = AccountId | `network ${string}`;
 const KEYS_MAX = 10_000;
 const NETWORKS_MAX = 10_000;
 
+/** A longer `x-forwarded-for` is read each time: anybody can send headers of 16 kB, each of them a different one. */
+const FORWARDED_CHARACTERS_MAX = 256;
+
 /** Tells who sends a request, without the database. */
 export class Senders {
   private readonly trustedProxies: TrustedProxies;
@@ -44,11 +47,16 @@ export class Senders {
     const { peerAddress } = request;
     const forwardedFor = request.header("x-forwarded-for");
     const from = `${peerAddress} ${forwardedFor ?? ""}`;
+    if (from.length > FORWARDED_CHARACTERS_MAX) return this.readNetwork(peerAddress, forwardedFor);
     const known = this.networks.get(from);
     if (known !== undefined) return known;
-    const network: Sender = `network ${clientAddress(peerAddress, forwardedFor, this.trustedProxies)}`;
+    const network = this.readNetwork(peerAddress, forwardedFor);
     this.networks.set(from, network);
     return network;
+  }
+
+  private readNetwork(peerAddress: string, forwardedFor: string | undefined): Sender {
+    return `network ${clientAddress(peerAddress, forwardedFor, this.trustedProxies)}`;
   }
 }
 

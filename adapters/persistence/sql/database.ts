@@ -44,8 +44,8 @@ export interface SynchronousReads {
   /** The first row of a statement that begins with `select`. */
   first(select: string, parameters: readonly unknown[]): Row | undefined;
   /**
-   * Calls back right after each commit of this process, once for each of these rows that it has changed or deleted.
-   * Never on the connection of an embedder.
+   * Calls back right after each commit of this process, once for each of these rows that it has changed or deleted,
+   * as soon as `versionOfOthers` has returned a number. Never on the connection of an embedder.
    */
   onChange(watched: readonly WatchedRows[], forget: (name: string) => void): void;
   /**

@@ -83,6 +83,8 @@ export class SqliteDatabase implements Database, SynchronousReads {
   /** The names of the rows that the transaction in progress has changed. */
   private readonly changed: string[] = [];
   private readonly forgets: ((name: string) => void)[] = [];
+  /** Rows that have no trigger yet. */
+  private unwatched: readonly WatchedRows[] = [];
   private readonly queue: Queued[] = [];
   private writing: Promise<void> | undefined;
   /** The times of the last four groups, each from one to the next. */
@@ -112,7 +114,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
   versionOfOthers(): number {
     if (this.file === undefined) return Number.NaN;
     try {
-      return this.writer.dataVersion();
+      return this.isWatching() ? this.writer.dataVersion() : Number.NaN;
     } catch (error) {
       if (isBusy(error)) return Number.NaN;
       throw error;
@@ -120,8 +122,15 @@ export class SqliteDatabase implements Database, SynchronousReads {
   }
 
   onChange(watched: readonly WatchedRows[], forget: (name: string) => void): void {
-    if (this.file === undefined) return;
-    for (const { table, name, columns } of watched) {
+    this.unwatched = [...this.unwatched, ...watched];
+    this.forgets.push(forget);
+  }
+
+  /** Creates the triggers that are missing, but not in a transaction, whose rollback would take them back. */
+  private isWatching(): boolean {
+    if (this.unwatched.length === 0) return true;
+    if (this.writer.isTransaction) return false;
+    for (const { table, name, columns } of this.unwatched) {
       for (const [suffix, change] of [
         ["updated", `update of ${columns.join(", ")}`] as const,
         ["deleted", "delete"] as const,
@@ -131,7 +140,8 @@ export class SqliteDatabase implements Database, SynchronousReads {
           begin select ${ROW_CHANGED}(old.${name}); end`);
       }
     }
-    this.forgets.push(forget);
+    this.unwatched = [];
+    return true;
   }
 
   first(select: string, parameters: readonly unknown[]): Row | undefined {

@@ -22,7 +22,9 @@ import { branded, type Row } from "../sql/columns.js";
 import type { SynchronousReads, WatchedRows } from "../sql/database.js";
 import { TASK_COLUMN_NAMES, TASK_COLUMNS, toTask } from "../tasks/task-rows.js";
 
-const KEY = "api_key.id as key_id, api_key.account_id as owner, scopes, expires_at, credits_per_day, credits_per_month";
+/** What `toKeyLimits` reads. */
+const LIMITS = ["scopes", "expires_at", "credits_per_day", "credits_per_month"];
+const KEY = `api_key.id as key_id, api_key.account_id as owner, ${LIMITS.join(", ")}`;
 
 const LIVE_KEY = `select ${KEY} from api_key
   where secret_sha256 = ? and revoked_at is null`;
@@ -36,23 +38,23 @@ const LIVE_KEY_WITH_TASK = `select ${KEY}, ${TASK_COLUMNS} from api_key
 type KnownKey = { readonly key: AdmittedKey; readonly limits: KeyLimits; readonly accountId: AccountId };
 type Found = KnownKey & { readonly task: Task | undefined };
 
-/** The leases of background work and the last uses of keys are in other columns. */
+/** All that the statements read. The leases of background work and the last uses of keys are in other columns. */
 const REMEMBERED: readonly WatchedRows[] = [
-  {
-    table: "api_key",
-    name: "secret_sha256",
-    columns: ["scopes", "expires_at", "credits_per_day", "credits_per_month", "revoked_at"],
-  },
+  { table: "api_key", name: "secret_sha256", columns: ["id", "account_id", "secret_sha256", "revoked_at", ...LIMITS] },
   { table: "task", name: "id", columns: [...TASK_COLUMN_NAMES, "hidden_at"] },
 ];
 
-/** About 1.5 kB for a task and 0.5 kB for a key: together at most 64 MiB, because up to twice as many are kept. */
+/** Usually 1.5 kB for a task and 0.5 kB for a key, and up to twice as many are kept: together at most 64 MiB. */
 const REMEMBERED_MAX = 16_000;
+
+/** The row of a task may have 20,000 characters. With more than this it is read each time: that is 192 MiB at most. */
+const REMEMBERED_CHARACTERS_MAX = 2_000;
 
 /**
  * Key and task in one statement. A SQLite file has one instance, so that its requests are counted in memory.
  *
- * A key or a task that was read is remembered until this process changes its row, or another process commits anything.
+ * A key or a task that was read is remembered until this process changes its row, or another process commits anything;
+ * not at all while such changes cannot be told, as on the connection of an embedder, who may write at any time.
  * The requests that one turn of the event loop finds share one look for commits of others: each had begun before it.
  * Whether a key has expired is decided at each request.
  */
@@ -103,7 +105,7 @@ export class SqliteApiRequests implements ApiRequests {
     const key = toKey(row);
     const task = typeof row.id === "string" ? toTask(row) : undefined;
     if (known === undefined) this.keys.set(secretSha256, key);
-    if (task !== undefined) this.tasks.set(task.id, task);
+    if (task !== undefined && charactersOf(row) <= REMEMBERED_CHARACTERS_MAX) this.tasks.set(task.id, task);
     return { ...key, task };
   }
 
@@ -114,12 +116,22 @@ export class SqliteApiRequests implements ApiRequests {
       this.tasks.clear();
     }
     this.version = version;
+    if (Number.isNaN(version)) return;
     this.compared = true;
     setImmediate(() => {
       this.compared = false;
     });
   }
 }
+
+const charactersOf = (row: Row): number => {
+  let characters = 0;
+  for (const column in row) {
+    const value = row[column];
+    if (typeof value === "string") characters += value.length;
+  }
+  return characters;
+};
 
 const toKey = (row: Row): KnownKey => {
   const limits = toKeyLimits(row);

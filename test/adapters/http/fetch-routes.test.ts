@@ -95,6 +95,9 @@ describe("fetchRoutes", () => {
     const read = request("/panoramas", { method: "POST", body: "{}" });
     await read.text();
     await expect(routes.fetch(read)).rejects.toThrow("The body of this request has been read already.");
+    const locked = request("/panoramas", { method: "POST", body: "{}" });
+    locked.body?.getReader();
+    await expect(routes.fetch(locked)).rejects.toThrow("The body of this request has been read already.");
   });
 
   it("lets pages of the given origins call it, and no others", async () => {
@@ -116,6 +119,9 @@ describe("fetchRoutes", () => {
     expect((await routes.fetch(asked(PAGE, "PUT"))).status).toBe(404);
     const other = await routes.fetch(asked("https://other.example"));
     expect([other.status, other.headers.get("access-control-allow-origin")]).toEqual([404, null]);
+    const withoutOrigin = await call("/credits");
+    const { headers } = withoutOrigin;
+    expect([headers.get("vary"), headers.get("access-control-allow-origin")]).toEqual(["origin", null]);
     const read = await call("/credits", { headers: { origin: PAGE } });
     expect([read.status, read.headers.get("access-control-allow-origin")]).toEqual([200, PAGE]);
     expect(read.headers.get("access-control-expose-headers")).toContain("retry-after");
@@ -132,6 +138,8 @@ describe("fetchRoutes", () => {
     const headers = { origin: PAGE, "access-control-request-method": "POST" };
     const asked = await fetch(`${server.origin}/api/v1/panoramas`, { method: "OPTIONS", headers });
     expect([asked.status, asked.headers.get("access-control-allow-origin")]).toEqual([204, "*"]);
+    const cached = await fetch(`${server.origin}/api/v1/credits`); // a page may get this answer from a cache
+    expect([cached.status, cached.headers.get("access-control-allow-origin")]).toEqual([401, "*"]);
     const elsewhere = await fetch(`${server.origin}/about`, { method: "OPTIONS", headers });
     expect(await elsewhere.text()).toBe("a page of the embedder");
     await server.close();

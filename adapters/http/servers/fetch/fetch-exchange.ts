@@ -1,9 +1,12 @@
 import { Readable, type Writable } from "node:stream";
 import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import type { RawExchange, Written } from "../../server.js";
+import { STALLED_MILLISECONDS } from "../node-server/node-exchange.js";
 
 /** The status for a client that has left: nobody receives it. */
 const CLIENT_HAS_LEFT = 499;
+
+const incomplete = () => new Error("The answer is incomplete.");
 
 /** A request of the Fetch standard. Its answer is handed over, and whoever has passed the request sends it. */
 export class FetchExchange implements RawExchange {
@@ -14,12 +17,15 @@ export class FetchExchange implements RawExchange {
   readonly peerAddress: string;
   /** Resolves when status and headers are known. Rejects if the answer breaks off before. */
   readonly response: Promise<Response>;
+  /** Resolves when the answer is complete, or the client has disconnected. */
+  readonly ended: Promise<void>;
   private readonly parameters: Readonly<Record<string, string>>;
   private readonly body: ReadableStream<Uint8Array> | null;
   private readonly answer = new Headers();
   private readonly onDisconnects: (() => void)[] = [];
   private respond: (response: Response) => void = () => {};
   private fail: (error: Error) => void = () => {};
+  private end: () => void = () => {};
   private source: Readable | undefined;
   private writer: WritableStreamDefaultWriter<Uint8Array> | undefined;
   private statusCode = 200;
@@ -29,7 +35,7 @@ export class FetchExchange implements RawExchange {
   received: boolean;
 
   constructor(request: Request, peerAddress: string, parameters: Readonly<Record<string, string>>) {
-    if (request.bodyUsed) {
+    if (request.bodyUsed || request.body?.locked) {
       throw new Error("The body of this request has been read already. Pass requests on before anything reads them.");
     }
     const { pathname, search } = new URL(request.url);
@@ -44,6 +50,9 @@ export class FetchExchange implements RawExchange {
     this.response = new Promise((resolve, reject) => {
       this.respond = resolve;
       this.fail = reject;
+    });
+    this.ended = new Promise((resolve) => {
+      this.end = resolve;
     });
     request.signal.addEventListener("abort", () => this.disconnect());
     if (request.signal.aborted) this.disconnect();
@@ -65,7 +74,9 @@ export class FetchExchange implements RawExchange {
   disconnect(): void {
     if (this.isHeld || this.closed) return;
     this.disconnected = true;
+    this.end();
     this.respond(new Response(null, { status: CLIENT_HAS_LEFT })); // unless it has been answered
+    void this.writer?.abort(incomplete()).catch(() => {}); // whoever still reads the answer does not wait for the rest
     for (const callback of this.onDisconnects) callback();
   }
 
@@ -96,6 +107,7 @@ export class FetchExchange implements RawExchange {
     this.isHeld = false;
     if (this.disconnected) return "aborted";
     this.isAnswered = true;
+    this.end();
     if (body !== undefined) this.header("content-length", String(body.length));
     this.respond(this.responseWith(body ?? null));
     return "complete";
@@ -103,9 +115,11 @@ export class FetchExchange implements RawExchange {
 
   async sendChunk(chunk: Uint8Array, sizeBytes: number | undefined): Promise<void> {
     if (sizeBytes !== undefined) this.header("content-length", String(sizeBytes));
+    const stalled = setTimeout(() => this.breakOff(), STALLED_MILLISECONDS);
     await this.streaming()
       .write(chunk)
       .catch(() => this.disconnect());
+    clearTimeout(stalled);
   }
 
   async endChunks(): Promise<Written> {
@@ -114,14 +128,13 @@ export class FetchExchange implements RawExchange {
       .catch(() => this.disconnect());
     if (this.disconnected) return "aborted";
     this.isAnswered = true;
+    this.end();
     return "complete";
   }
 
   breakOff(): void {
-    const error = new Error("The answer is incomplete.");
     this.isHeld = false;
-    this.fail(error); // unless it has been handed over
-    void this.writer?.abort(error).catch(() => {});
+    this.fail(incomplete()); // unless it has been handed over
     this.disconnect();
   }
 

@@ -37,17 +37,15 @@ export class FetchRequests implements RequestSource {
     const exchange = new FetchExchange(request, peerAddress, match?.parameters ?? {});
     if (exchange.closed) return exchange.response;
     this.open.add(exchange);
+    void exchange.ended.then(() => this.open.delete(exchange));
     if (!allowOrigin(this.cors, exchange, this.routes)) this.routes.pass(exchange, match);
-    return exchange.response.finally(() => {
-      if (exchange.closed) this.open.delete(exchange);
-    });
+    return exchange.response;
   }
 
   /** Whoever passes requests does. */
   stopAccepting(): void {}
 
   closeConnections(): void {
-    for (const exchange of this.open) if (!exchange.closed) exchange.breakOff();
-    this.open.clear();
+    for (const exchange of this.open) exchange.breakOff();
   }
 }

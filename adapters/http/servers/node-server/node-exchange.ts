@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import type { RawExchange, Written } from "../../server.js";
 
 /** A client that reads nothing of its answer for this long is disconnected, as by the native server. */
-const STALLED_MILLISECONDS = 10_000;
+export const STALLED_MILLISECONDS = 10_000;
 
 export class NodeExchange implements RawExchange {
   readonly method: string;

@@ -17,6 +17,7 @@ import { HandClock } from "../../../../adapters/memory/hand-clock.js";
 import { MemoryRateLimits } from "../../../../adapters/memory/stores/memory-rate-limits.js";
 import type { Database, SynchronousReads } from "../../../../adapters/persistence/sql/database.js";
 import { openSqliteDatabase } from "../../../../adapters/persistence/sqlite/open-sqlite-database.js";
+import type { SqliteDatabase } from "../../../../adapters/persistence/sqlite/sqlite-database.js";
 import { SqlApiKeyStore } from "../../../../adapters/persistence/stores/sql-api-key-store.js";
 import { SqliteApiRequests } from "../../../../adapters/persistence/stores/sqlite-api-requests.js";
 import { sqlTasks } from "../../../../adapters/persistence/tasks/sql-tasks.js";
@@ -30,7 +31,7 @@ describe("what SqliteApiRequests remembers", () => {
   const key = anApiKey();
   const task = aReservedTask({ accountId: owner });
   let stores: Awaited<ReturnType<typeof sqliteStores>>;
-  let other: Database;
+  let other: SqliteDatabase;
   let reads: number;
   let comparisons: number;
   let requests: SqliteApiRequests;
@@ -152,6 +153,49 @@ describe("what SqliteApiRequests remembers", () => {
     expect((await requests.admit(reader.secretSha256, "read")).isOk()).toBe(true);
     expect((await requests.admit(reader.secretSha256, "write"))._unsafeUnwrapErr().kind).toBe("missing_scope");
     expect(reads).toBe(1);
+  });
+
+  it.each([
+    ["api_key", ["name", "created_at", "last_used_at"]],
+    [
+      "task",
+      [
+        ...["traceparent", "due_at", "leased_until", "fence", "in_search", "texts_erased_at"],
+        ...["cancel_wanted_at", "cancel_refused_at", "result_figures"],
+      ],
+    ],
+  ])("stays only when a column of %s changes that no request reads", async (table, unread) => {
+    const found = await stores.database.sql("select name from pragma_table_info(?)", [table]);
+    const stays: unknown[] = [];
+    for (const { name } of found) {
+      await clock.advance(2_000); // within the rate limit
+      await read();
+      const before = reads;
+      await stores.database.sql(`update ${table} set ${String(name)} = ${String(name)}`);
+      await read();
+      if (reads === before) stays.push(name);
+    }
+    expect(stays.toSorted()).toEqual(unread.toSorted());
+  });
+
+  it("is no task with long texts", async () => {
+    await stores.database.sql("update task set prompt = ?", ["a".repeat(4_000)]);
+    expect((await read())._unsafeUnwrap()?.request.prompt).toHaveLength(4_000);
+    await read();
+    expect(reads).toBe(2);
+  });
+
+  it("is forgotten also if it was made in a transaction that is rolled back", async () => {
+    await other.transaction(async (sql) => {
+      await sql("update account set credits = credits");
+      requests = new SqliteApiRequests(other, new MemoryRateLimits(clock, RATE_LIMITS), clock);
+      await read();
+      return err("undone");
+    });
+    await setImmediate();
+    expect((await read()).isOk()).toBe(true);
+    (await new SqlApiKeyStore(other).revoke(key.id, noon))._unsafeUnwrap();
+    expect((await read())._unsafeUnwrapErr()).toEqual({ kind: "invalid_api_key" });
   });
 
   it("is what the database holds, whoever changes keys and tasks", async () => {
