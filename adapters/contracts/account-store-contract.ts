@@ -18,6 +18,7 @@ import {
   taskId,
 } from "./support/builders.js";
 import { expect } from "./support/expect.js";
+import { inChangingZones } from "./support/in-changing-zones.js";
 import type { Stores } from "./support/stores.js";
 import type { TestFunctions } from "./support/test-functions.js";
 
@@ -35,7 +36,7 @@ export const describeAccountStore = (
     let stores: Pick<Stores, "accounts" | "keys" | "ledger" | "links" | "orders" | "sessions" | "tasks" | "close">;
 
     beforeEach(async () => {
-      stores = await makeStores();
+      stores = inChangingZones(await makeStores());
     });
     afterEach(() => stores.close());
 

@@ -15,6 +15,7 @@ import {
   taskId,
 } from "./support/builders.js";
 import { expect } from "./support/expect.js";
+import { inChangingZones } from "./support/in-changing-zones.js";
 import type { Stores } from "./support/stores.js";
 import type { TestFunctions } from "./support/test-functions.js";
 
@@ -33,7 +34,7 @@ export const describeApiKeyStore = (
     const open = (id = owner) => stores.accounts.open(anAccount({ id }));
 
     beforeEach(async () => {
-      stores = await makeStores();
+      stores = inChangingZones(await makeStores());
       await open();
     });
     afterEach(() => stores.close());

@@ -19,6 +19,7 @@ import {
   taskId,
 } from "./support/builders.js";
 import { expect } from "./support/expect.js";
+import { inChangingZones } from "./support/in-changing-zones.js";
 import type { Stores } from "./support/stores.js";
 import type { TestFunctions } from "./support/test-functions.js";
 
@@ -54,7 +55,7 @@ export const describeApiRequests = (
       (await requests.admit(key.secretSha256, "read")).map(({ admission }) => admission.remaining);
 
     beforeEach(async () => {
-      stores = await makeStores();
+      stores = inChangingZones(await makeStores());
       clock = new HandClock();
       requests = stores.requestsAt(clock, RATE_LIMITS);
       for (const [n, id] of [owner, other].entries()) {

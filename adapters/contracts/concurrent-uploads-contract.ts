@@ -13,6 +13,7 @@ import { image } from "../memory/memory-imaging.js";
 import { memoryPorts } from "../memory/memory-ports.js";
 import { aCreationRequest, noon, secondsAfter } from "./support/builders.js";
 import { expect } from "./support/expect.js";
+import { inChangingZones } from "./support/in-changing-zones.js";
 import type { Stores } from "./support/stores.js";
 import type { TestFunctions } from "./support/test-functions.js";
 
@@ -39,7 +40,7 @@ export const describeConcurrentUploads = (
     let stores: Awaited<ReturnType<typeof makeStores>>;
 
     beforeEach(async () => {
-      stores = await makeStores();
+      stores = inChangingZones(await makeStores());
     });
     afterEach(() => stores.close());
 

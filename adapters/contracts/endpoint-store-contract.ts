@@ -10,6 +10,7 @@ import {
   secondsAfter,
 } from "./support/builders.js";
 import { expect } from "./support/expect.js";
+import { inChangingZones } from "./support/in-changing-zones.js";
 import type { Stores } from "./support/stores.js";
 import type { TestFunctions } from "./support/test-functions.js";
 
@@ -27,7 +28,7 @@ export const describeEndpointStore = (
     let stores: Pick<Stores, "accounts" | "endpoints" | "close">;
 
     beforeEach(async () => {
-      stores = await makeStores();
+      stores = inChangingZones(await makeStores());
       for (const id of [owner, other]) await stores.accounts.open(anAccount({ id }));
     });
     afterEach(() => stores.close());

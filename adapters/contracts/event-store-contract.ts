@@ -19,6 +19,7 @@ import {
   taskId,
 } from "./support/builders.js";
 import { expect } from "./support/expect.js";
+import { inChangingZones } from "./support/in-changing-zones.js";
 import type { Stores } from "./support/stores.js";
 import type { TestFunctions } from "./support/test-functions.js";
 
@@ -35,7 +36,7 @@ export const describeEventStore = (
     let stores: Pick<Stores, "accounts" | "events" | "keys" | "tasks" | "close">;
 
     beforeEach(async () => {
-      stores = await makeStores();
+      stores = inChangingZones(await makeStores());
       for (const [n, id] of [owner, other].entries()) {
         const order = aPaidOrder({ id: orderId(n + 1), accountId: id, credits: credits(1_000) });
         await stores.accounts.open(anAccount({ id }), { order });

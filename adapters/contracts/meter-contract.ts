@@ -12,8 +12,12 @@ import { definePolicy } from "../../domain/credits/policy.js";
 import type { Reservation } from "../../domain/credits/reservation.js";
 import { HandClock } from "../memory/hand-clock.js";
 import type { MeterStoreUnderTest } from "./meter-store-contract.js";
+import { checkProperty } from "./support/check-property.js";
 import { expect } from "./support/expect.js";
+import { inChangingZones } from "./support/in-changing-zones.js";
+import type { SuiteOptions } from "./support/suite-options.js";
 import type { TestFunctions } from "./support/test-functions.js";
+import { timed } from "./support/timed.js";
 
 const policy = definePolicy({
   prices: { draft: 1, print: 3 },
@@ -149,70 +153,40 @@ const allEntries = async (store: MeterStore): Promise<MeterEntry[]> => {
   }
 };
 
-/** `runs`: how many random sequences of commands are compared with the model. */
+/**
+ * What a meter on the store must do. By default 200 random sequences of calls are compared with a model. A number in
+ * place of the options is `runs`, as in 2.0.
+ */
 export const describeMeter = (
-  { describe, it }: Pick<TestFunctions, "describe" | "it">,
+  test: Pick<TestFunctions, "describe" | "it">,
   technology: string,
   open: (clock: HandClock) => Promise<MeterStoreUnderTest>,
-  runs = 200,
+  given: SuiteOptions | number = {},
 ): void => {
+  const options = typeof given === "number" ? { runs: given } : given;
+  const { describe, it } = timed(test, options);
+  const openInChangingZones = async (clock: HandClock) => inChangingZones(await open(clock));
+
   describe(`a meter ${technology}`, () => {
     it("does what its documentation says in random sequences of calls", async () => {
-      await fc.assert(
+      await checkProperty(
         fc.asyncProperty(fc.array(command, { minLength: 5, maxLength: 40 }), async (commands) => {
           const clock = new HandClock();
-          const { store, elsewhere, close } = await open(clock);
-          const others = elsewhere === undefined ? [] : AHEAD_MILLISECONDS.map(elsewhere);
-          const processes = [store, ...others].map((store) => meter({ policy, store }));
-          const model = new Model();
-          for (const next of commands) {
-            if (next.do === "wait") {
-              await clock.advance(next.milliseconds);
-              continue;
-            }
-            const pdf = processes[next.process % processes.length] as Product;
-            const now = clock.now().getTime();
-            model.expire(now);
-            if (next.do === "hold") await holdAsModel(pdf, model, next, now);
-            else if (next.do === "adjust") await adjustAsModel(pdf, model, next);
-            else if (next.do === "purchase") {
-              model.orders.add(next.order);
-              const order = { orderId: `order-${next.order}`, credits: amountOf(next.order) };
-              expect(await pdf.purchase(acme, order)).toBe(model.balance);
-            } else {
-              const hold = model.holds[next.nth];
-              if (hold === undefined) continue;
-              if (next.do === "refundLater") await refundAsModel(pdf, model, hold, next);
-              else await endAsModel(next.process === 0 ? hold.handle : await found(pdf, hold), hold, next, now);
-            }
-            expect(await pdf.balance(acme)).toBe(model.balance);
+          const tested = await openInChangingZones(clock);
+          try {
+            await compareWithModel(commands, clock, tested);
+          } finally {
+            await tested.close();
           }
-          model.expire(clock.now().getTime());
-          const pdf = meter({ policy, store });
-          const openIds = (await pdf.openHolds(acme)).map(({ taskId }) => taskId);
-          expect([...openIds].sort()).toEqual(model.active.map(({ handle }) => handle.taskId).sort());
-          for (const hold of model.holds) {
-            const spent = hold.state === "captured" ? hold.captured - hold.refundedLater : 0;
-            expect(await found(pdf, hold)).toMatchObject({ state: hold.state, spent, credits: hold.handle.credits });
-          }
-          await pdf.ledger(acme); // adds the refunds of leases that are over
-          const entries = await allEntries(store);
-          expect(await pdf.balance(acme)).toBe(model.balance);
-          expect(sumOf(entries)).toBe(model.balance);
-          expect(creditsByTask(entries)).toEqual(
-            new Map(model.holds.map((hold) => [hold.handle.taskId, keptBy(hold)])),
-          );
-          const times = entries.map(({ at }) => at.getTime());
-          expect(times).toEqual(times.toSorted((a, b) => a - b));
-          await close();
         }),
-        { numRuns: runs },
+        { numRuns: 200 },
+        options,
       );
     });
 
     it("never exceeds credits, active tasks or the rate under concurrent calls, and ends each hold once", async () => {
       const clock = new HandClock();
-      const { store, close } = await open(clock);
+      const { store, close } = await openInChangingZones(clock);
       const pdf = meter({ policy, store });
       const gift = { orderId: orderId("gift"), credits: credits(20) };
       await Promise.all(Array.from({ length: 5 }, () => pdf.purchase(acme, gift)));
@@ -242,7 +216,7 @@ export const describeMeter = (
     });
 
     it("makes one hold of concurrent calls with one idempotency key", async () => {
-      const { store, close } = await open(new HandClock());
+      const { store, close } = await openInChangingZones(new HandClock());
       const pdf = meter({ policy, store });
       await pdf.purchase(acme, { orderId: orderId("gift"), credits: credits(20) });
       const request = { price: "print", idempotencyKey: idempotencyKey("upload-7") } as const;
@@ -256,6 +230,54 @@ export const describeMeter = (
       await close();
     });
   });
+};
+
+/** Runs the commands with a meter for each process, and compares every answer and what is stored with the model. */
+const compareWithModel = async (
+  commands: readonly Command[],
+  clock: HandClock,
+  { store, elsewhere }: MeterStoreUnderTest,
+): Promise<void> => {
+  const others = elsewhere === undefined ? [] : AHEAD_MILLISECONDS.map((ahead) => inChangingZones(elsewhere(ahead)));
+  const processes = [store, ...others].map((store) => meter({ policy, store }));
+  const model = new Model();
+  for (const next of commands) {
+    if (next.do === "wait") {
+      await clock.advance(next.milliseconds);
+      continue;
+    }
+    const pdf = processes[next.process % processes.length] as Product;
+    const now = clock.now().getTime();
+    model.expire(now);
+    if (next.do === "hold") await holdAsModel(pdf, model, next, now);
+    else if (next.do === "adjust") await adjustAsModel(pdf, model, next);
+    else if (next.do === "purchase") {
+      model.orders.add(next.order);
+      const order = { orderId: `order-${next.order}`, credits: amountOf(next.order) };
+      expect(await pdf.purchase(acme, order)).toBe(model.balance);
+    } else {
+      const hold = model.holds[next.nth];
+      if (hold === undefined) continue;
+      if (next.do === "refundLater") await refundAsModel(pdf, model, hold, next);
+      else await endAsModel(next.process === 0 ? hold.handle : await found(pdf, hold), hold, next, now);
+    }
+    expect(await pdf.balance(acme)).toBe(model.balance);
+  }
+  model.expire(clock.now().getTime());
+  const pdf = meter({ policy, store });
+  const openIds = (await pdf.openHolds(acme)).map(({ taskId }) => taskId);
+  expect([...openIds].sort()).toEqual(model.active.map(({ handle }) => handle.taskId).sort());
+  for (const hold of model.holds) {
+    const spent = hold.state === "captured" ? hold.captured - hold.refundedLater : 0;
+    expect(await found(pdf, hold)).toMatchObject({ state: hold.state, spent, credits: hold.handle.credits });
+  }
+  await pdf.ledger(acme); // adds the refunds of leases that are over
+  const entries = await allEntries(store);
+  expect(await pdf.balance(acme)).toBe(model.balance);
+  expect(sumOf(entries)).toBe(model.balance);
+  expect(creditsByTask(entries)).toEqual(new Map(model.holds.map((hold) => [hold.handle.taskId, keptBy(hold)])));
+  const times = entries.map(({ at }) => at.getTime());
+  expect(times).toEqual(times.toSorted((a, b) => a - b));
 };
 
 type Do<Kind extends Command["do"]> = Extract<Command, { readonly do: Kind }>;

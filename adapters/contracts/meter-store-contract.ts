@@ -15,6 +15,7 @@ import { orderId } from "../../domain/credits/order.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { HandClock } from "../memory/hand-clock.js";
 import { expect } from "./support/expect.js";
+import { inChangingZones } from "./support/in-changing-zones.js";
 import type { TestFunctions } from "./support/test-functions.js";
 
 /** The builders of tasks would load zod, which the package of the meter does without. */
@@ -47,7 +48,7 @@ export const describeMeterStore = (
 
     beforeEach(async () => {
       clock = new HandClock();
-      tested = await open(clock);
+      tested = inChangingZones(await open(clock));
       ({ store } = tested);
     });
     afterEach(() => tested.close());

@@ -32,6 +32,7 @@ import {
   taskId,
 } from "./support/builders.js";
 import { expect } from "./support/expect.js";
+import { inChangingZones } from "./support/in-changing-zones.js";
 import type { Stores } from "./support/stores.js";
 import type { TestFunctions } from "./support/test-functions.js";
 
@@ -52,7 +53,7 @@ export const describeOperatorStore = (
     let stores: OperatorStores;
 
     beforeEach(async () => {
-      stores = await makeStores();
+      stores = inChangingZones(await makeStores());
       await stores.accounts.open(anAccount(), { passwordHash: "hash", order: aPaidOrder(), key: anApiKey() });
       await stores.accounts.open(anAccount({ id: other }));
     });
@@ -407,7 +408,7 @@ export const describeOperatorLog = (
     let stores: Pick<OperatorStores, "operatorLog" | "close">;
 
     beforeEach(async () => {
-      stores = await makeStores();
+      stores = inChangingZones(await makeStores());
     });
     afterEach(() => stores.close());
 

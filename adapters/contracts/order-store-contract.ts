@@ -12,6 +12,7 @@ import {
   secondsAfter,
 } from "./support/builders.js";
 import { expect } from "./support/expect.js";
+import { inChangingZones } from "./support/in-changing-zones.js";
 import type { Stores } from "./support/stores.js";
 import type { TestFunctions } from "./support/test-functions.js";
 
@@ -31,7 +32,7 @@ export const describeOrderStore = (
     const open = (id = owner) => stores.accounts.open(anAccount({ id }));
 
     beforeEach(async () => {
-      stores = await makeStores();
+      stores = inChangingZones(await makeStores());
       await open();
     });
     afterEach(() => stores.close());

@@ -8,6 +8,7 @@ import { credits } from "../../domain/credits/credits.js";
 import { welcomeEntry } from "../../domain/credits/ledger.js";
 import { accountId, anAccount, noon, secondsAfter } from "./support/builders.js";
 import { expect } from "./support/expect.js";
+import { inChangingZones } from "./support/in-changing-zones.js";
 import type { Stores } from "./support/stores.js";
 import type { TestFunctions } from "./support/test-functions.js";
 
@@ -25,7 +26,7 @@ export const describePasswordLinkStore = (
     let links: PasswordLinkStore;
 
     beforeEach(async () => {
-      stores = await makeStores();
+      stores = inChangingZones(await makeStores());
       ({ links } = stores);
     });
     afterEach(() => stores.close());

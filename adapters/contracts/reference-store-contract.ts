@@ -17,6 +17,7 @@ import {
   taskId,
 } from "./support/builders.js";
 import { expect } from "./support/expect.js";
+import { inChangingZones } from "./support/in-changing-zones.js";
 import type { Stores } from "./support/stores.js";
 import type { TestFunctions } from "./support/test-functions.js";
 
@@ -74,7 +75,7 @@ export const describeReferenceStore = (
     const unused = async (account = owner) => (await stores.references.standing(account)).unusedBytes;
 
     beforeEach(async () => {
-      stores = await makeStores();
+      stores = inChangingZones(await makeStores());
       await stores.accounts.open(anAccount(), { order: aPaidOrder() });
       const order = aPaidOrder({ id: orderId(2), accountId: other });
       await stores.accounts.open(anAccount({ id: other }), { order });

@@ -16,6 +16,7 @@ import {
   taskId,
 } from "./support/builders.js";
 import { expect } from "./support/expect.js";
+import { inChangingZones } from "./support/in-changing-zones.js";
 import type { Stores } from "./support/stores.js";
 import type { TestFunctions } from "./support/test-functions.js";
 
@@ -32,7 +33,7 @@ export const describeRetentionStore = (
     let stores: RetentionStores;
 
     beforeEach(async () => {
-      stores = await makeStores();
+      stores = inChangingZones(await makeStores());
     });
     afterEach(() => stores.close());
 

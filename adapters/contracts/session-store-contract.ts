@@ -3,6 +3,7 @@ import type { Email } from "../../domain/accounts/account.js";
 import { openSession, SESSION_SECONDS, SESSIONS_MAX } from "../../domain/accounts/session.js";
 import { accountId, anAccount, noon, secondsAfter } from "./support/builders.js";
 import { expect } from "./support/expect.js";
+import { inChangingZones } from "./support/in-changing-zones.js";
 import type { Stores } from "./support/stores.js";
 import type { TestFunctions } from "./support/test-functions.js";
 
@@ -19,7 +20,7 @@ export const describeSessionStore = (
     let sessions: SessionStore;
 
     beforeEach(async () => {
-      stores = await makeStores();
+      stores = inChangingZones(await makeStores());
       ({ sessions } = stores);
       await stores.accounts.open(anAccount(), { passwordHash: "the hash" });
       expect(await sessions.insert(first, "the hash")).toBe(true);

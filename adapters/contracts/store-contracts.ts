@@ -11,7 +11,9 @@ import { describeReferenceStore } from "./reference-store-contract.js";
 import { describeRetentionStore } from "./retention-store-contract.js";
 import { describeSessionStore } from "./session-store-contract.js";
 import type { Stores } from "./support/stores.js";
+import type { SuiteOptions } from "./support/suite-options.js";
 import type { TestFunctions } from "./support/test-functions.js";
+import { timed } from "./support/timed.js";
 import { describeTaskStore } from "./tasks/task-store-contract.js";
 
 /**
@@ -20,8 +22,14 @@ import { describeTaskStore } from "./tasks/task-store-contract.js";
  * deletions of several instances (concurrent-uploads-contract.ts), what operators ask for and their log
  * (operator-store-contract.ts), and a meter's store (meter-store-contract.ts).
  */
-export const describeStores = (test: TestFunctions, technology: string, makeStores: () => Promise<Stores>): void => {
-  describeTaskStore(test, technology, makeStores);
+export const describeStores = (
+  functions: TestFunctions,
+  technology: string,
+  makeStores: () => Promise<Stores>,
+  options: SuiteOptions = {},
+): void => {
+  const test = timed(functions, options);
+  describeTaskStore(test, technology, makeStores, options);
   describeAccountStore(test, technology, makeStores);
   describeOrderStore(test, technology, makeStores);
   describeApiKeyStore(test, technology, makeStores);

@@ -73,5 +73,6 @@ export const addRestInterface = (
   api("get", "/events", guarded("read", accountEventsRoute(streams, urls)));
   api("get", "/abilities", guarded("read", readAbilitiesRoute(panoramas)));
   api("get", "/credits", guarded("read", readCreditsRoute(credits)));
-  api("get", "/openapi.json", openApiRoute(publicUrl, parts));
+  api("get", "/openapi.json", openApiRoute("3.1", publicUrl, parts));
+  api("get", "/openapi-3.0.json", openApiRoute("3.0", publicUrl, parts));
 };

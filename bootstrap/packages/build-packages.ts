@@ -171,6 +171,12 @@ const CORE_FOLDERS = ["domain", "application"];
 /** For tests. Their scripts are short and say enough, so their sources are left out: a sixth of the package. */
 const FOR_TESTS = ["adapters/memory", "adapters/contracts"];
 
+/** Three contract suites try random input: whoever runs them installs it. A project with version 3 keeps that. */
+const FOR_SUITES = {
+  peerDependencies: { "fast-check": ">=3" },
+  peerDependenciesMeta: { "fast-check": { optional: true } },
+};
+
 const buildCore = async (): Promise<void> => {
   for (const folder of CORE_FOLDERS) await copyModules("panorama-core", folder, true);
   for (const folder of FOR_TESTS) await copyModules("panorama-core", folder, false);
@@ -182,9 +188,7 @@ const buildCore = async (): Promise<void> => {
       sideEffects: false,
       exports: { ...exportsOf(["domain", "application", "memory", "contracts"]), ...PACKAGE_JSON },
       dependencies: versionsOf(["neverthrow", "zod"]),
-      // Three contract suites try random input: whoever runs them installs it.
-      peerDependencies: { "fast-check": `^${versionOf("fast-check")}` },
-      peerDependenciesMeta: { "fast-check": { optional: true } },
+      ...FOR_SUITES,
     },
   );
 };
@@ -314,8 +318,8 @@ const buildMeter = async (): Promise<void> => {
       keywords: ["credits", "billing", "metering", "usage", "quota", "rate-limit", "idempotency", "ledger"],
       bin: { "panorama-meter": METER_COMMAND },
       exports: exportsOfBundle(modules),
-      peerDependencies: { "fast-check": ">=3", pg: "^8.11.0" },
-      peerDependenciesMeta: { "fast-check": { optional: true }, pg: { optional: true } },
+      peerDependencies: { ...FOR_SUITES.peerDependencies, pg: "^8.11.0" },
+      peerDependenciesMeta: { ...FOR_SUITES.peerDependenciesMeta, pg: { optional: true } },
     },
   );
 };
@@ -384,8 +388,7 @@ const buildService = async (): Promise<void> => {
       bin: root.bin,
       exports: { ...exported, ...PACKAGE_JSON },
       dependencies,
-      peerDependencies: { "fast-check": `^${versionOf("fast-check")}` },
-      peerDependenciesMeta: { "fast-check": { optional: true } },
+      ...FOR_SUITES,
     },
   );
 };

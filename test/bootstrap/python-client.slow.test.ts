@@ -17,7 +17,7 @@ it("a Python client generated from the OpenAPI description works with every oper
     const baseUrl = `${installation.url}/api/v1`;
     const client = join(folder, "client");
     await mkdir(client);
-    await generatePythonClient((await (await fetch(`${baseUrl}/openapi.json`)).json()) as object, client);
+    await generatePythonClient((await (await fetch(`${baseUrl}/openapi-3.0.json`)).json()) as object, client);
     expect((await modelsOf(client)).filter((name) => name.startsWith("creation_request"))).toEqual([
       "creation_request",
     ]);

@@ -132,6 +132,7 @@ export const ROUTES: Readonly<Record<string, Row>> = {
   "GET /api/v1/abilities": { "": api("/abilities") },
   "GET /api/v1/credits": { "": api("/credits") },
   "GET /api/v1/openapi.json": NO_ROWS,
+  "GET /api/v1/openapi-3.0.json": NO_ROWS,
   "POST /payments/stripe": NO_ROWS,
   "POST /hooks/:provider": NO_ROWS,
   "GET /": { "": page("/") },

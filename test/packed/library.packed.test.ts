@@ -22,21 +22,35 @@ const INSTALLED = ["neverthrow", "zod"];
 
 describe("the packed packages in an empty project", () => {
   let project: string;
+  let tarball: string;
 
   beforeAll(async () => {
     project = await mkdtemp(join(tmpdir(), "panorama-embedding-"));
     const { stdout } = await run("npm", ["pack", "--silent", "--pack-destination", project], {
       cwd: "dist-packages/panorama-core",
     });
-    const tarball = stdout.trim().split("\n").at(-1) ?? "";
+    tarball = join(project, stdout.trim().split("\n").at(-1) ?? "");
     await writeFile(join(project, "package.json"), '{ "private": true, "type": "module" }');
-    await run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", `./${tarball}`], { cwd: project });
+    await install(tarball, project);
   });
   afterAll(() => rm(project, { recursive: true, force: true }));
 
   it("are neverthrow and zod beside panorama-core, and none of the packages that only the service needs", async () => {
-    const installed = (await readdir(join(project, "node_modules"))).filter((name) => !name.startsWith("."));
-    expect(installed.filter((name) => !name.startsWith("@"))).toEqual(["neverthrow", "panorama-core", "zod"]);
+    const present = (await readdir(join(project, "node_modules"))).filter((name) => !name.startsWith("."));
+    expect(present.filter((name) => !name.startsWith("@"))).toEqual(["neverthrow", "panorama-core", "zod"]);
+  });
+
+  it("install beside fast-check 3", async () => {
+    const other = await mkdtemp(join(tmpdir(), "panorama-fast-check-3-"));
+    await mkdir(join(other, "fast-check"));
+    await writeFile(join(other, "fast-check/package.json"), '{ "name": "fast-check", "version": "3.0.0" }');
+    await writeFile(
+      join(other, "package.json"),
+      '{ "private": true, "devDependencies": { "fast-check": "file:./fast-check" } }',
+    );
+    await install(tarball, other);
+    expect(await readdir(join(other, "node_modules"))).toEqual(expect.arrayContaining(["fast-check", "panorama-core"]));
+    await rm(other, { recursive: true });
   });
 
   it("compile the examples of the documents", async () => {
@@ -86,6 +100,9 @@ describe("the packed packages in an empty project", () => {
     const importing = ["--input-type=module", "--eval", `await import(${JSON.stringify(path)})`];
     await expect(run(process.execPath, importing, { cwd: project })).rejects.toThrow("ERR_PACKAGE_PATH_NOT_EXPORTED");
   });
+
+  const install = (tarball: string, cwd: string) =>
+    run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", tarball], { cwd });
 
   /** Compiles the sources, by name, as a strict project does. */
   const compile = async (sources: Readonly<Record<string, string>>): Promise<void> => {

@@ -20,7 +20,7 @@ const PROOF_OF_SUITES = `
 
   const open = async (clock: HandClock) => ({ store: memory({ now: () => clock.now() }), close: async () => {} });
   describeMeterStore({ describe, it, beforeEach, afterEach }, "in memory", open);
-  describeMeter({ describe, it }, "in memory", open, 20);
+  describeMeter({ describe, it }, "in memory", open, { runs: 20 });
 `;
 
 describe("panorama-meter in an empty project", () => {

@@ -35,6 +35,7 @@ import {
   taskId,
 } from "../support/builders.js";
 import { expect } from "../support/expect.js";
+import { inChangingZones } from "../support/in-changing-zones.js";
 import type { Stores } from "../support/stores.js";
 import type { TestFunctions } from "../support/test-functions.js";
 
@@ -58,7 +59,7 @@ export const setUpDeliveries = (
   let stores: DeliveryStores;
 
   beforeEach(async () => {
-    stores = await makeStores();
+    stores = inChangingZones(await makeStores());
     for (const [n, id] of [owner, other].entries()) {
       const order = aPaidOrder({ id: orderId(n + 1), accountId: id, credits: credits(100_000) });
       await stores.accounts.open(anAccount({ id }), { order });

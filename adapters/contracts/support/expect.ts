@@ -8,11 +8,11 @@ import { inspect } from "node:util";
 export const expect = (actual: unknown) => ({
   toBe: (expected: unknown): void => check(Object.is(actual, expected), actual, "to be", expected),
   /** Equal in depth. Properties that are `undefined` count as missing, and classes are not compared. */
-  toEqual: (expected: unknown): void => check(equals(actual, expected, "all"), actual, "to equal", expected),
+  toEqual: (expected: unknown): void => checkEqual(actual, "to equal", expected, "all"),
   /** As `toEqual`, but properties that are `undefined` and classes count. */
   toStrictEqual: (expected: unknown): void => deepStrictEqual(actual, expected),
   /** The expected properties are there, in depth; others may be, too. Arrays have the same length. */
-  toMatchObject: (expected: unknown): void => check(equals(actual, expected, "some"), actual, "to match", expected),
+  toMatchObject: (expected: unknown): void => checkEqual(actual, "to match", expected, "some"),
   toHaveLength: (length: number): void => {
     const { length: own } = Object(actual) as { readonly length?: unknown };
     check(own === length, actual, "to have the length", length);
@@ -62,10 +62,32 @@ class TextPattern {
   }
 }
 
-const check = (passed: boolean, actual: unknown, relation: string, expected: unknown): void => {
+const checkEqual = (actual: unknown, relation: string, expected: unknown, properties: Compared): void => {
+  if (equals(actual, expected, properties)) return;
+  check(false, actual, relation, expected, firstDifference(actual, expected, properties, ""));
+};
+
+/** ` They differ at entries[2].credits: 3 instead of 4.`, or nothing if the values differ as a whole. */
+const firstDifference = (actual: unknown, expected: unknown, properties: Compared, at: string): string => {
+  if (hasMembers(actual) && hasMembers(expected)) {
+    const keys = new Set([...Object.keys(expected), ...(properties === "all" ? keysOf(actual) : [])]);
+    for (const key of keys) {
+      const [own, other] = [actual[key], expected[key]];
+      if (equals(own, other, properties)) continue;
+      const name = isList(expected) ? `[${key}]` : `${at && "."}${key}`;
+      return firstDifference(own, other, properties, `${at}${name}`);
+    }
+  }
+  return at && ` They differ at ${at}: ${shown(actual)} instead of ${shown(expected)}.`;
+};
+
+const hasMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !(value instanceof TextPattern);
+
+const check = (passed: boolean, actual: unknown, relation: string, expected: unknown, difference = ""): void => {
   if (passed) return;
   const error = new AssertionError({ actual, expected, operator: relation, stackStartFn: check });
-  error.message = `Expected ${shown(actual)} ${relation} ${shown(expected)}.`;
+  error.message = `Expected ${shown(actual)} ${relation} ${shown(expected)}.${difference}`;
   throw error;
 };
 
@@ -81,7 +103,10 @@ const iterable = (value: unknown): Iterable<unknown> =>
 const keysOf = (value: object): string[] =>
   Object.keys(value).filter((key) => (value as Record<string, unknown>)[key] !== undefined);
 
-const equals = (actual: unknown, expected: unknown, properties: "all" | "some"): boolean => {
+/** `some`: the actual value may have other properties, too. */
+type Compared = "all" | "some";
+
+const equals = (actual: unknown, expected: unknown, properties: Compared): boolean => {
   if (expected instanceof TextPattern) return typeof actual === "string" && expected.pattern.test(actual);
   if (Object.is(actual, expected)) return true;
   if (typeof actual !== "object" || typeof expected !== "object" || actual === null || expected === null) return false;

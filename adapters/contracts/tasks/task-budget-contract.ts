@@ -19,12 +19,14 @@ import {
   openATask,
   taskId,
 } from "../support/builders.js";
+import { checkProperty, ON_ONE_STORE } from "../support/check-property.js";
 import { expect } from "../support/expect.js";
+import type { SuiteOptions } from "../support/suite-options.js";
 import type { TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
 
 /** How the budget of a key limits what is opened: `open` with `spender`. */
-export const describeBudgets = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
+export const describeBudgets = ({ it, beforeEach }: TestFunctions, on: TaskSetup, options: SuiteOptions): void => {
   const { openAccount, owner } = on;
   const budgets: Budgets = { creditsPerDay: credits(20), creditsPerMonth: credits(30) };
   let tasks: TaskStore;
@@ -145,7 +147,7 @@ export const describeBudgets = ({ it, beforeEach }: TestFunctions, on: TaskSetup
     let next = 0;
     let lastTask = 0;
     const account = await openAccount(2, 100_000);
-    await fc.assert(
+    await checkProperty(
       fc.asyncProperty(fc.array(step, { minLength: 15, maxLength: 40, size: "max" }), async (steps) => {
         next += 10;
         const ids = [apiKeyId(next + 1), apiKeyId(next + 2)];
@@ -211,7 +213,8 @@ export const describeBudgets = ({ it, beforeEach }: TestFunctions, on: TaskSetup
         }
         for (const task of active) await end(task, true);
       }),
-      { numRuns: 15 },
+      { ...ON_ONE_STORE, numRuns: 15 },
+      options,
     );
   });
 };

@@ -14,12 +14,14 @@ import {
   secondsAfter,
   taskId,
 } from "../support/builders.js";
+import { checkProperty, ON_ONE_STORE } from "../support/check-property.js";
 import { expect } from "../support/expect.js";
+import type { SuiteOptions } from "../support/suite-options.js";
 import type { TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
 
 /** The list of an account, with filters: `list`. */
-export const describeList = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
+export const describeList = ({ it, beforeEach }: TestFunctions, on: TaskSetup, options: SuiteOptions): void => {
   const { openAccount, owner, stranger, open, reserved, failed } = on;
   let tasks: TaskStore & TaskLists;
 
@@ -74,7 +76,7 @@ export const describeList = ({ it, beforeEach }: TestFunctions, on: TaskSetup): 
     // Other tests have an account of 100 credits and five slots.
     const rich = await openAccount(7, 1_000_000);
     let n = 1000;
-    await fc.assert(
+    await checkProperty(
       fc.asyncProperty(
         fc.array(stored, { maxLength: 6 }),
         fc.array(filter, { minLength: 3, maxLength: 6 }),
@@ -131,7 +133,8 @@ export const describeList = ({ it, beforeEach }: TestFunctions, on: TaskSetup): 
           }
         },
       ),
-      { numRuns: 12 },
+      { ...ON_ONE_STORE, numRuns: 12 },
+      options,
     );
     expect(await tasks.list(owner, 9, undefined, {})).toEqual([]);
   });

@@ -2,12 +2,14 @@ import fc from "fast-check";
 import type { TaskStore } from "../../../application/ports/stores/task-store.js";
 import { submit, type Task } from "../../../domain/tasks/task.js";
 import { aCreationRequest, aReservedTask, noon, taskId } from "../support/builders.js";
+import { checkProperty, ON_ONE_STORE } from "../support/check-property.js";
 import { expect } from "../support/expect.js";
+import type { SuiteOptions } from "../support/suite-options.js";
 import type { TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
 
 /** What is read of one task: `find`, `findBySlug`. */
-export const describeReading = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
+export const describeReading = ({ it, beforeEach }: TestFunctions, on: TaskSetup, options: SuiteOptions): void => {
   const { owner, stranger, open, reserved, failed, keyed } = on;
   let tasks: TaskStore;
 
@@ -18,7 +20,7 @@ export const describeReading = ({ it, beforeEach }: TestFunctions, on: TaskSetup
   it("returns every kind of text unchanged", async () => {
     let n = 100;
     const text = fc.oneof(fc.string({ unit: "grapheme" }), fc.stringMatching(/^[?'"`\\\n\r\t%_$:;{}🌄é-]*$/u));
-    await fc.assert(
+    await checkProperty(
       fc.asyncProperty(text, text, text, async (prompt, path, upstreamTaskId) => {
         n += 1;
         const url = `https://example.com/${encodeURIComponent(path)}?'"\\&a=?`;
@@ -31,7 +33,8 @@ export const describeReading = ({ it, beforeEach }: TestFunctions, on: TaskSetup
         expect(await tasks.find(task.id, owner)).toEqual(next);
         unwrap(await tasks.move(next, failed(next), undefined));
       }),
-      { numRuns: 60 },
+      { ...ON_ONE_STORE, numRuns: 60 },
+      options,
     );
   });
 

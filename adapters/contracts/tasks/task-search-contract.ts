@@ -9,7 +9,9 @@ import type { TaskId } from "../../../domain/task-id.js";
 import { isFoundBy, searchWords } from "../../../domain/tasks/prompt-search.js";
 import { finish, type SucceededTask, submit, succeed, withImage } from "../../../domain/tasks/task.js";
 import { aCreationRequest, aNativeSize, anImageName, aReservedTask, noon, taskId } from "../support/builders.js";
+import { checkProperty, ON_ONE_STORE } from "../support/check-property.js";
 import { expect } from "../support/expect.js";
+import type { SuiteOptions } from "../support/suite-options.js";
 import type { TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
 
@@ -23,7 +25,7 @@ const histories = fc.array(fc.record({ prompt: prompts, events: fc.array(events,
 });
 
 /** `searchPublic`. */
-export const describeSearch = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
+export const describeSearch = ({ it, beforeEach }: TestFunctions, on: TaskSetup, options: SuiteOptions): void => {
   let tasks: TaskStore & TaskLists;
   let owner: AccountId;
 
@@ -86,7 +88,7 @@ export const describeSearch = ({ it, beforeEach }: TestFunctions, on: TaskSetup)
 
   it("searchPublic has the tasks of listPublic that the words find, in pages, whatever has happened to them", async () => {
     let n = 0;
-    await fc.assert(
+    await checkProperty(
       fc.asyncProperty(
         histories.chain((list) => fc.tuple(fc.constant(list), fc.shuffledSubarray([...list.keys()], { minLength: 3 }))),
         searches,
@@ -105,7 +107,8 @@ export const describeSearch = ({ it, beforeEach }: TestFunctions, on: TaskSetup)
           }
         },
       ),
-      { numRuns: 10 },
+      { ...ON_ONE_STORE, numRuns: 10 },
+      options,
     );
   });
 
@@ -158,7 +161,7 @@ export const describeSearch = ({ it, beforeEach }: TestFunctions, on: TaskSetup)
   it("searchPublic takes every character that a word can have", async () => {
     const word = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }).filter((text) => !text.includes("\0"));
     let n = 0;
-    await fc.assert(
+    await checkProperty(
       fc.asyncProperty(word, async (prompt) => {
         const words = searchWords(prompt);
         fc.pre(words.length > 0);
@@ -166,7 +169,8 @@ export const describeSearch = ({ it, beforeEach }: TestFunctions, on: TaskSetup)
         await published(n, prompt);
         expect((await tasks.searchPublic(words, 9, undefined)).map(({ id }) => id)).toContain(taskId(n));
       }),
-      { numRuns: 30 },
+      { ...ON_ONE_STORE, numRuns: 30 },
+      options,
     );
   });
 };

@@ -33,6 +33,7 @@ import {
   taskId,
 } from "../support/builders.js";
 import { expect } from "../support/expect.js";
+import { inChangingZones } from "../support/in-changing-zones.js";
 import type { TaskStores } from "../support/stores.js";
 import type { TestFunctions } from "../support/test-functions.js";
 
@@ -49,7 +50,7 @@ export const setUpTasks = (
   let stores: TaskStores;
 
   beforeEach(async () => {
-    stores = await makeStores();
+    stores = inChangingZones(await makeStores());
     await openAccount(1);
   });
   afterEach(async () => {

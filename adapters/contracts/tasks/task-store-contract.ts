@@ -1,5 +1,7 @@
 import type { TaskStores } from "../support/stores.js";
+import type { SuiteOptions } from "../support/suite-options.js";
 import type { TestFunctions } from "../support/test-functions.js";
+import { timed } from "../support/timed.js";
 import { describeBudgets } from "./task-budget-contract.js";
 import { describeCancelWishes } from "./task-cancel-contract.js";
 import { describeClaims } from "./task-claims-contract.js";
@@ -21,21 +23,23 @@ import { describeVisibility } from "./task-visibility-contract.js";
  * another suite, because not every store needs it: task-queue-contract.ts.
  */
 export const describeTaskStore = (
-  test: TestFunctions,
+  functions: TestFunctions,
   technology: string,
   makeStores: () => Promise<TaskStores>,
+  options: SuiteOptions = {},
 ): void => {
+  const test = timed(functions, options);
   const { describe } = test;
   describe(`TaskStore ${technology}`, () => {
     const on = setUpTasks(test, makeStores);
 
     describe("open", () => describeOpening(test, on));
     describe("idempotency key", () => describeIdempotency(test, on));
-    describe("budget of a key", () => describeBudgets(test, on));
-    describe("find", () => describeReading(test, on));
-    describe("list", () => describeList(test, on));
+    describe("budget of a key", () => describeBudgets(test, on, options));
+    describe("find", () => describeReading(test, on, options));
+    describe("list", () => describeList(test, on, options));
     describe("move", () => describeMoves(test, on));
-    describe("search", () => describeSearch(test, on));
+    describe("search", () => describeSearch(test, on, options));
     describe("changes by the owner", () => {
       describeVisibility(test, on);
       describeDeletion(test, on);

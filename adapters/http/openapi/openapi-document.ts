@@ -43,6 +43,14 @@ const info = ({ prices, rates }: PanoramaPolicy, abilities: Abilities) => ({
   license: { name: "MIT", identifier: "MIT" },
 });
 
+/** Generators make a class or a file of each. */
+const TAGS = [
+  { name: "Panoramas", description: "Create panoramas, and read, cancel and delete them." },
+  { name: "Images", description: "Upload reference images." },
+  { name: "Events", description: "Learn what happens to tasks and credits." },
+  { name: "Credits", description: "Read the balance." },
+];
+
 const paths = (described: Described) => ({
   "/panoramas": { post: createPanorama(described), get: listPanoramas(described) },
   "/panoramas/{id}": { get: readPanorama(described), delete: deletePanorama(described) },
@@ -77,6 +85,7 @@ export const openApiDocument = (
       "x-panorama": { ...offerOf(policy, unusedHours), abilities: told },
       servers: [{ url: `${origin}/api/v1` }],
       security: [{ bearer: [] }, { apiKey: [] }],
+      tags: TAGS,
       components: {
         securitySchemes: {
           bearer: { type: "http", scheme: "bearer", description: "Authorization: Bearer sk-…" },

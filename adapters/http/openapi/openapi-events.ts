@@ -13,6 +13,7 @@ const streamOf = (
   description: string,
 ): ZodOpenApiOperationObject => ({
   operationId,
+  tags: ["Events"],
   summary,
   description: `${description} Each event has the id of its webhook, its type as event, and the body of its webhook as data. Comments keep the connection alive. The stream ends after ${STREAM_MILLISECONDS_MAX / 60_000} minutes, when its API key expires or is revoked, and when the server stops: connect again with the last id. It counts as one read. An account may have ${HELD_STREAMS_MAX} streams open in one process.`,
   requestParams: {
@@ -62,6 +63,7 @@ export const streamPanoramaEvents = (described: Described): ZodOpenApiOperationO
 /** The webhook of an event. */
 export const event = ({ examples }: Described): ZodOpenApiOperationObject => ({
   operationId: "receiveEvent",
+  tags: ["Events"],
   summary: "An event of the account",
   description:
     "Sent to the endpoints of the account and to the webhook_url of the task, signed as Standard Webhooks defines it. Answer with a status from 200 to 299 within 10 seconds; otherwise it is sent again, for three days. The same webhook-id may arrive more than once. The events of one task arrive in the order of their ids.",

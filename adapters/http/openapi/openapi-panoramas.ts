@@ -72,6 +72,7 @@ export const createPanorama = (described: Described): ZodOpenApiOperationObject 
   const { policy, abilities, examples, answers } = described;
   return {
     operationId: "createPanorama",
+    tags: ["Panoramas"],
     summary: "Create a panorama",
     description: `Reserves the credits and starts the generation, which takes about 30 to 60 seconds. ${creationWords(abilities).needs}`,
     requestParams: {
@@ -109,6 +110,7 @@ export const createPanorama = (described: Described): ZodOpenApiOperationObject 
 
 export const listPanoramas = ({ examples, answers }: Described): ZodOpenApiOperationObject => ({
   operationId: "listPanoramas",
+  tags: ["Panoramas"],
   summary: "List the account's tasks, newest first",
   description:
     "Every filter narrows the list. A cursor belongs to its filters: send them again with it. Filter by metadata with metadata.KEY=value, once for each pair that a task must have.",
@@ -123,6 +125,7 @@ export const readPanorama = (described: Described): ZodOpenApiOperationObject =>
   const { examples, answers } = described;
   return {
     operationId: "readPanorama",
+    tags: ["Panoramas"],
     summary: "Read a task",
     requestParams: {
       path: taskPath(described),
@@ -149,6 +152,7 @@ export const cancelPanorama = (described: Described): ZodOpenApiOperationObject 
   const { examples, answers } = described;
   return {
     operationId: "cancelPanorama",
+    tags: ["Panoramas"],
     summary: "Cancel a task",
     description:
       "Ends a task in processing as failed, with its refund, if it costs nothing yet: it waits for a free slot of the provider, or the provider stops it without a charge. Otherwise it goes on. The answer is the task as it is afterwards. Can be repeated. Needs a key with the scope create.",
@@ -164,6 +168,7 @@ export const deletePanorama = (described: Described): ZodOpenApiOperationObject 
   const { answers } = described;
   return {
     operationId: "deletePanorama",
+    tags: ["Panoramas"],
     summary: "Delete a panorama",
     description:
       "Deletes image and thumbnail of a finished panorama; its task is no longer found. The ledger keeps its entries. Can be repeated. A task in processing, or whose image is uploading, is refused with 400. Needs a key with the scope create.",
@@ -180,6 +185,7 @@ export const deletePanorama = (described: Described): ZodOpenApiOperationObject 
 
 export const uploadImages = ({ policy, unusedHours, examples, answers }: Described): ZodOpenApiOperationObject => ({
   operationId: "uploadImages",
+  tags: ["Images"],
   summary: "Upload reference images",
   description: `At most ${policy.uploads.filesMax} files, ${mebibytes(policy.uploads.fileBytesMax)} each and ${mebibytes(policy.uploads.totalBytesMax)} in total, in a request of at most ${mebibytes(policy.uploads.requestBytesMax)}. A JPEG, PNG or WebP may have up to ${IMAGE_PIXELS_MAX / 1e6} megapixels, a progressive JPEG or interlaced PNG ${PROGRESSIVE_PIXELS_MAX / 1e6}. Files with the same content get the same URL.${unusedHours === undefined ? "" : ` An image that no creation uses is deleted after ${hours(unusedHours)}.`}`,
   requestBody: {
@@ -199,6 +205,7 @@ export const uploadImages = ({ policy, unusedHours, examples, answers }: Describ
 
 export const readAbilities = ({ examples, answers }: Described): ZodOpenApiOperationObject => ({
   operationId: "readAbilities",
+  tags: ["Panoramas"],
   summary: "Read what can be created",
   description:
     "What this installation takes now: what at least one of its models can make. A creation that none of them can make is refused with 400 and its param, and costs nothing.",
@@ -210,6 +217,7 @@ export const readAbilities = ({ examples, answers }: Described): ZodOpenApiOpera
 
 export const readCredits = ({ examples, answers }: Described): ZodOpenApiOperationObject => ({
   operationId: "readCredits",
+  tags: ["Credits"],
   summary: "Read the balance",
   description: "All credits that the account has bought are remaining, reserved or spent.",
   responses: {

@@ -14,14 +14,16 @@ type Parts = {
   readonly viewerUrl?: ViewerUrl | undefined;
 };
 
+type Version = "3.0" | "3.1";
+
 /**
- * `GET /api/v1/openapi.json`. The document and its generator are loaded at the first request; each compressed form is
- * made once. Both are made again if the abilities have changed. Clients may keep the document, and ask whether it is
- * still the same.
+ * `GET /api/v1/openapi.json` and `GET /api/v1/openapi-3.0.json`. The document and its generator are loaded at the first
+ * request; each compressed form is made once. Both are made again if the abilities have changed. Clients may keep the
+ * document, and ask whether it is still the same.
  */
-export const openApiRoute = (origin: string, parts: Parts): Handler => {
+export const openApiRoute = (version: Version, origin: string, parts: Parts): Handler => {
   const { readAbilities } = parts.panoramas;
-  const made = keptFor((abilities: Abilities) => describe(origin, parts, abilities));
+  const made = keptFor((abilities: Abilities) => describe(version, origin, parts, abilities));
   return async (exchange) => {
     const acceptEncoding = exchange.header("accept-encoding");
     const known = exchange.header("if-none-match");
@@ -51,13 +53,14 @@ type Description = {
 };
 
 const describe = async (
+  version: Version,
   origin: string,
   { policy, referenceRetentionHours, viewerUrl }: Parts,
   abilities: Abilities,
 ): Promise<Description> => {
   const { openApiDocument } = await import("./openapi-document.js");
-  const text = JSON.stringify(
-    openApiDocument(origin, policy, abilities, referenceRetentionHours, viewerUrl !== undefined),
-  );
+  const { openApi30 } = await import("./openapi-30.js");
+  const document = openApiDocument(origin, policy, abilities, referenceRetentionHours, viewerUrl !== undefined);
+  const text = JSON.stringify(version === "3.0" ? openApi30(document) : document);
   return { text, digest: createHash("sha256").update(text).digest("hex").slice(0, 16), forms: {} };
 };

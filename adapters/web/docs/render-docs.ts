@@ -43,7 +43,7 @@ ${sections.map(({ id, title, content }) => html`<section class="group" aria-labe
 <header><h1>API reference</h1>
 <p class="lead">Create 360° panoramas from your own programs: one request creates a task, a second one collects the picture.</p>
 <p>${imagesSentence(abilities)} ${promptSentence(abilities)}</p>
-<dl class="facts"><div><dt>Base URL</dt><dd><code>${baseUrl}</code></dd></div><div><dt>Version</dt><dd>${description.info.version}</dd></div><div><dt>For your tools</dt><dd><a href="/api/v1/openapi.json">OpenAPI 3.1</a></dd></div></dl>
+<dl class="facts"><div><dt>Base URL</dt><dd><code>${baseUrl}</code></dd></div><div><dt>Version</dt><dd>${description.info.version}</dd></div><div><dt>For your tools</dt><dd><a href="/api/v1/openapi.json">OpenAPI 3.1</a>, <a href="/api/v1/openapi-3.0.json">3.0</a></dd></div></dl>
 ${keys}</header>
 <details class="contents"><summary>Contents</summary><nav aria-label="Contents of the page">${links}</nav></details>
 ${content}</div></div>`;

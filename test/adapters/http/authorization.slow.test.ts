@@ -80,6 +80,7 @@ const ROUTES: Readonly<Record<string, Positions>> = {
   "get /api/v1/abilities": ACCEPTS_NOTHING,
   "get /api/v1/credits": ACCEPTS_NOTHING,
   "get /api/v1/openapi.json": ACCEPTS_NOTHING,
+  "get /api/v1/openapi-3.0.json": ACCEPTS_NOTHING,
   "post /payments/stripe": { headers: ["stripe-signature"], json: { id: "evt" } },
   "post /hooks/:provider": { query: ["task", "token"], json: { id: "evt" } },
   "get /": ACCEPTS_NOTHING,

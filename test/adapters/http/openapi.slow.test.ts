@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { openApi30 } from "../../../adapters/http/openapi/openapi-30.js";
 import { openApiDocument } from "../../../adapters/http/openapi/openapi-document.js";
 import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 import type { TaskId } from "../../../domain/task-id.js";
@@ -13,6 +14,8 @@ import { eventIdOf } from "../../../domain/tasks/account-event.js";
 import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
 
 type Schema = { properties: Record<string, unknown> };
+
+type Tagged = { readonly tags?: readonly string[] };
 
 type Operation = {
   responses: Record<
@@ -24,10 +27,12 @@ type Operation = {
 describe("the OpenAPI description", () => {
   let service: HttpService;
   let description: ReturnType<typeof openApiDocument>;
+  let description30: object;
 
   beforeAll(async () => {
     service = await HttpService.start();
     description = (await (await fetch(`${service.url}/api/v1/openapi.json`)).json()) as typeof description;
+    description30 = (await (await fetch(`${service.url}/api/v1/openapi-3.0.json`)).json()) as object;
   });
   afterAll(() => service.end());
 
@@ -45,9 +50,17 @@ describe("the OpenAPI description", () => {
     });
   });
 
-  it("passes the linter without findings", async () => {
+  it("is also there in the words of OpenAPI 3.0.3, for generators", () => {
+    expect(description30).toEqual(openApi30(description));
+    expect(description30).toMatchObject({ openapi: "3.0.3", servers: description.servers, tags: description.tags });
+  });
+
+  it.each([
+    ["3.1", () => description],
+    ["3.0", () => description30],
+  ])("passes the linter without findings in OpenAPI %s", async (_, document) => {
     const folder = await mkdtemp(join(tmpdir(), "panorama-openapi-"));
-    await writeFile(join(folder, "openapi.json"), JSON.stringify(description));
+    await writeFile(join(folder, "openapi.json"), JSON.stringify(document()));
     const lint = ["lint", "--extends=recommended", "--format=json", join(folder, "openapi.json")];
     const env = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
     const { stdout } = await promisify(execFile)("node_modules/.bin/redocly", lint, { env });
@@ -68,6 +81,13 @@ describe("the OpenAPI description", () => {
     ["get /credits", ["200", "401", "429", "500"]],
   ])("lists every status of %s", (operation, statuses) => {
     expect(Object.keys(operationOf(operation).responses).sort()).toEqual(statuses);
+  });
+
+  it("gives every operation and webhook one tag, which is described", () => {
+    const items = { ...description.paths, ...description.webhooks } as Record<string, Record<string, Tagged>>;
+    const used = Object.values(items).flatMap((item) => Object.values(item).map(({ tags = [] }) => tags));
+    expect(used.every(({ length }) => length === 1)).toBe(true);
+    expect([...new Set(used.flat())].sort()).toEqual((description.tags ?? []).map(({ name }) => name).sort());
   });
 
   const operationOf = (name: string): Operation => {

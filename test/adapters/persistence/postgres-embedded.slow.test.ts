@@ -99,7 +99,7 @@ describe("on an embedder's pool", () => {
     return { store, close: async () => {} };
   };
   describeMeterStore(test, "on an embedder's pool", meterStore);
-  describeMeter(test, "on an embedder's pool", meterStore, 10);
+  describeMeter(test, "on an embedder's pool", meterStore, { runs: 10 });
 });
 
 const decide = (task: ReservedTask) => (standing: Standing) => openATask(standing, task, noon);

@@ -30,7 +30,7 @@ describe("SqlMeterStore on PostgreSQL", () => {
   };
 
   describeMeterStore({ describe, it, beforeEach, afterEach }, "on PostgreSQL", open);
-  describeMeter({ describe, it }, "on PostgreSQL", open, 10);
+  describeMeter({ describe, it }, "on PostgreSQL", open, { runs: 10 });
 
   describeMeterClocks("on PostgreSQL", async () => {
     const url = await freshDatabase();

@@ -87,7 +87,7 @@ const meterStore = async (clock: HandClock) => {
   return { store: new SqlMeterStore(timedBy(clock, database), { taskId: () => makeTaskId(randomUUID()) }), close };
 };
 describeMeterStore(test, "on an embedder's SQLite connection", meterStore);
-describeMeter(test, "on an embedder's SQLite connection", meterStore, 10);
+describeMeter(test, "on an embedder's SQLite connection", meterStore, { runs: 10 });
 
 const schemaOf = (sqlite: InstanceType<typeof DatabaseSync>) =>
   sqlite.prepare("select type, name, tbl_name, sql from sqlite_master order by name").all();

@@ -12,4 +12,4 @@ const open = async (clock: HandClock) => ({
 
 const test = { describe, it, beforeEach, afterEach };
 describeMeterStore(test, "of documents", open); // what every store must do
-describeMeter(test, "on documents", open, 50); // the meter on it, in 50 random sequences of calls
+describeMeter(test, "on documents", open, { runs: 50 }); // the meter on it, in 50 random sequences of calls

@@ -14,5 +14,5 @@ const open = async (clock: HandClock) => ({
 
 const test = { describe, it, beforeEach, afterEach };
 describeMeterStore(test, "of documents", open);
-describeMeter(test, "on documents", open, 50);
+describeMeter(test, "on documents", open, { runs: 50 });
 describeStores(test, "in memory", async () => ({ ...memoryStores(), close: async () => {} }));

@@ -85,6 +85,16 @@ describe("expect of the contract suites", () => {
 
   it("says what was expected and what there was", () => {
     reference(() => own({ a: 1 }).toEqual({ a: 2 })).toThrow("Expected { a: 1 } to equal { a: 2 }.");
+    reference(() => own(1).toEqual(2)).toThrow(/^Expected 1 to equal 2\.$/);
+  });
+
+  it.each([
+    [{ a: 1, b: [{ c: 2, d: 3 }] }, { a: 1, b: [{ c: 2, d: 4 }] }, "b[0].d: 3 instead of 4"],
+    [[1, 2], [1], "[1]: 2 instead of undefined"],
+    [[{ a: 1 }], [{ a: 1, b: 2 }], "[0].b: undefined instead of 2"],
+    [{ at: new Date(0) }, { at: new Date(1) }, "at: 1970-01-01T00:00:00.000Z instead of 1970-01-01T00:00:00.001Z"],
+  ])("says where %j and %j first differ", (actual, expected, difference) => {
+    reference(() => own(actual).toEqual(expected)).toThrow(`They differ at ${difference}.`);
   });
 
   it("takes the functions of vitest", () => {

@@ -31,7 +31,7 @@ describe("PostgresRateLimits", () => {
       await empty();
       return new PostgresRateLimits(database, clock, rates);
     },
-    12,
+    { runs: 12 },
   );
 
   it("admits exactly 60 of 90 concurrent reads on three instances", async () => {

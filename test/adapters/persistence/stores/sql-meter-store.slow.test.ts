@@ -38,7 +38,7 @@ const meterInFile = async (clock: HandClock) => {
 };
 
 describeMeterStore({ describe, it, beforeEach, afterEach }, "on SQLite", meterInFile);
-describeMeter({ describe, it }, "on SQLite", meterInFile, 10);
+describeMeter({ describe, it }, "on SQLite", meterInFile, { runs: 10 });
 
 describeMeterClocks("on SQLite", async () => {
   const { file, database, close } = await meterInFile(new HandClock());
