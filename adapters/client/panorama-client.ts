@@ -9,7 +9,7 @@ import { type Answer, type Call, callOf } from "./call.js";
 import { type ClientError, invalidRequestError } from "./client-error.js";
 import type { Offer } from "./offer.js";
 import { type FailedCall, panoramaError, TaskFailedError } from "./panorama-error.js";
-import { type ImageSource, type ReferenceImage, readImage } from "./read-images.js";
+import { type ImageSource, type ReferenceImage, readImages } from "./read-images.js";
 import { callWithRetries, RETRIES_MAX } from "./requests/call-with-retries.js";
 import {
   isAbilities,
@@ -196,12 +196,12 @@ export class PanoramaClient {
     const { id } = await this.create(input, { idempotencyKey, signal, maxRetries: options.maxRetries });
     const call: FailedCall = { idempotencyKey, taskId: id };
     const waited = await this.#wait(id, { timeout, onProgress, signal });
-    if (waited.isErr()) throw panoramaError(waited.error, call);
+    if (waited.isErr()) throw panoramaError({ ...waited.error, mayHaveBeenAccepted: true }, call);
     const task = waited.value;
     if (task.status === "failed") throw new TaskFailedError(task, call);
     if (task.status === "succeeded" && task.output !== undefined) return { ...task, output: task.output };
     const message = `The panorama ${id} is not finished after ${timeout / 1000} s. It goes on: wait for it again.`;
-    throw panoramaError({ ...NOT_SENT, code: "timeout", message }, call);
+    throw panoramaError({ ...NOT_SENT, code: "timeout", message, mayHaveBeenAccepted: true }, call);
   }
 
   /** `GET /panoramas/{id}`; with `waitSeconds` (at most 30) the service answers when the task leaves `processing`. */
@@ -249,6 +249,7 @@ export class PanoramaClient {
    */
   list(options: ListOptions = {}): TaskList {
     const first = this.#page(options, options.cursor);
+    first.catch(() => {}); // whoever iterates gets the error, perhaps later
     const page = (cursor: string) => this.#page(options, cursor);
     return Object.assign(first, {
       async *[Symbol.asyncIterator](): AsyncGenerator<PanoramaTask, void> {
@@ -276,7 +277,7 @@ export class PanoramaClient {
         const pause = retryDelayMilliseconds(opened.error, failures, this.#random());
         if (opened.error.code === "aborted") return;
         if (!wasOpen || pause === undefined) throw panoramaError(opened.error, { taskId: task });
-        await this.#clock.sleep(pause, signal);
+        await this.#clock.sleep(Math.max(pause, RECONNECT_MILLISECONDS), signal); // `retry-after` may be 0
         continue;
       }
       wasOpen = true;
@@ -303,7 +304,7 @@ export class PanoramaClient {
     const { limits, signal, timeout = this.#limits.timeout, maxRetries } = options;
     const answered = async (): Promise<Answer<UploadedImages>> => {
       const sources = Array.isArray(images) ? (images as readonly ImageSource[]) : [images as ImageSource];
-      const read = await Promise.all(sources.map(readImage));
+      const read = await readImages(sources, signal);
       let types = admitImages(read, limits === undefined ? UPLOAD_LIMITS : limitsOf(limits));
       if (types.isErr() && limits === undefined && isSizeRule(types.error)) {
         const offer = await this.offer({ signal }).catch(() => undefined);
@@ -401,7 +402,7 @@ export class PanoramaClient {
       const body = opened.isOk() ? opened.value.response.body : null;
       if (body === null) return undefined;
       for await (const { type, data } of streamEvents(body, this.#clock, stop)) {
-        if (type !== "credits.low" && isDone(data)) return data;
+        if (type !== "credits.low" && isTask(data) && isDone(data)) return data;
       }
       return undefined;
     } finally {

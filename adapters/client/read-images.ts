@@ -1,3 +1,6 @@
+import { panoramaError } from "./panorama-error.js";
+import { abortedBefore } from "./requests/send-request.js";
+
 /** `type` is the declared type. It must match the signature in the first bytes, if it is given. */
 export type ReferenceImage = { readonly bytes: Uint8Array; readonly name?: string; readonly type?: string };
 
@@ -12,8 +15,26 @@ export type ImageSource =
   | string
   | URL;
 
-/** Reads an image as a whole: a request that is repeated sends its bytes again. Rejects if it cannot be read. */
-export const readImage = async (source: ImageSource): Promise<ReferenceImage> => {
+/**
+ * Reads images as a whole: a request that is repeated sends their bytes again. Rejects if one cannot be read, and when
+ * the signal is aborted, because a stream may never end.
+ */
+export const readImages = async (
+  sources: readonly ImageSource[],
+  signal: AbortSignal | undefined,
+): Promise<readonly ReferenceImage[]> => {
+  const reading = Promise.all(sources.map(readImage));
+  if (signal === undefined) return reading;
+  const read = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    const stop = () => reject(panoramaError(abortedBefore));
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { signal: read.signal });
+  });
+  return Promise.race([reading, aborted]).finally(() => read.abort());
+};
+
+const readImage = async (source: ImageSource): Promise<ReferenceImage> => {
   if (typeof source === "string" || source instanceof URL) return readFile(source);
   if (source instanceof Uint8Array) return { bytes: source };
   if (source instanceof ArrayBuffer) return { bytes: new Uint8Array(source) };
@@ -50,6 +71,7 @@ const readFile = async (path: string | URL): Promise<ReferenceImage> => {
   const runtime = globalThis as { process?: { getBuiltinModule?: (name: string) => FileSystem | undefined } };
   const files = runtime.process?.getBuiltinModule?.("node:fs");
   if (files === undefined) throw new TypeError("The path of a file can be uploaded in Node.js, Deno and Bun only.");
-  const name = decodeURIComponent(String(path).split(/[\\/]/).at(-1) ?? "");
+  const last = String(path).split(/[\\/]/).at(-1) ?? "";
+  const name = path instanceof URL ? decodeURIComponent(last) : last;
   return { bytes: await files.promises.readFile(path), name };
 };

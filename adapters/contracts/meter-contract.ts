@@ -287,7 +287,8 @@ const holdAsModel = async (pdf: Product, model: Model, next: Do<"hold">, now: nu
   const held = await pdf.hold(acme, { price, quantity: next.quantity, rate, idempotencyKey: key });
   const recent = model.requests.filter((at) => now - at < 10_000).length;
   const known = key === undefined ? undefined : model.byKey.get(key);
-  const remembered = known !== undefined && now - known.heldAt < 3_600_000 ? known : undefined;
+  const isRemembered = known?.state === "held" || now - (known?.heldAt ?? 0) < 3_600_000;
+  const remembered = isRemembered ? known : undefined;
   const cost = policy.prices[price] * quantity;
   const request = `${quantity} ${price}`;
   if (rate !== undefined && recent >= 4) return expect(kindOf(held)).toBe("rate_limited");

@@ -9,7 +9,10 @@ export class SystemClock implements Clock {
   }
 }
 
-/** `Clock.sleep` in real time. */
+/** Timers that should last longer end at once. */
+const TIMER_MILLISECONDS_MAX = 2 ** 31 - 1;
+
+/** `Clock.sleep` in real time, for at most 24 days. */
 export const sleep: Clock["sleep"] = (milliseconds, signal) =>
   new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -18,6 +21,6 @@ export const sleep: Clock["sleep"] = (milliseconds, signal) =>
       signal?.removeEventListener("abort", wake);
       resolve();
     };
-    const timer = setTimeout(wake, milliseconds);
+    const timer = setTimeout(wake, Math.min(milliseconds, TIMER_MILLISECONDS_MAX));
     signal?.addEventListener("abort", wake);
   });

@@ -16,6 +16,7 @@ import {
 } from "../../domain/credits/hold.js";
 import { idempotencyKey, type KeyReused } from "../../domain/credits/idempotency.js";
 import { type LedgerCursor, reservationEntry } from "../../domain/credits/ledger.js";
+import { balanceAfter } from "../../domain/credits/meter-balance.js";
 import { type EntryNotes, entryNotes, entryReason, type MeterEntry } from "../../domain/credits/meter-entry.js";
 import { orderId } from "../../domain/credits/order.js";
 import { costOf, type Policy, rateOf } from "../../domain/credits/policy.js";
@@ -39,7 +40,10 @@ export type HoldRequest<Price extends string, RateKind extends string> = EntryNo
   readonly quantity?: number | undefined;
   /** Counts the call as a request of this kind; without it, no rate limits the call. */
   readonly rate?: RateKind | undefined;
-  /** Makes a repeated call return the hold of the first one. 1 to 255 visible ASCII characters. */
+  /**
+   * Makes a repeated call return the hold of the first one, for `idempotencyHours` and while it is `held`. 1 to 255
+   * visible ASCII characters.
+   */
   readonly idempotencyKey?: string | undefined;
   /** What else belongs to the request of the key, such as a hash of its body. Price and quantity always do. */
   readonly fingerprint?: string | undefined;
@@ -112,7 +116,7 @@ export type MeterEvent =
   | { readonly kind: "lease_ended"; readonly accountId: AccountId; readonly taskId: TaskId; readonly credits: Credits }
   | { readonly kind: "refused"; readonly accountId: AccountId; readonly refusal: HoldRefusal };
 
-/** Where events of a meter go. It must not throw. */
+/** Where events of a meter go. What it throws is ignored, because the call has happened. */
 export type MeterReporter = { report(event: MeterEvent): void };
 
 /**
@@ -147,7 +151,10 @@ export type Meter<Price extends string, RateKind extends string> = {
   adjust(account: string, adjustment: Adjustment): Promise<Result<number, InsufficientCredits | KeyReused>>;
   /** The credits that are neither reserved nor spent: the sum of the ledger. Negative if the account is in debt. */
   balance(account: string): Promise<number>;
-  /** Newest entry first; the default limit is 100. The `cursor` of the last line is the `before` of the next page. */
+  /**
+   * Newest entry first; `limit` is an integer from 1, by default 100. The `cursor` of the last line is the `before` of
+   * the next page.
+   */
   ledger(
     account: string,
     page?: { readonly limit?: number; readonly before?: LedgerCursor | undefined },
@@ -213,6 +220,7 @@ const meterOn = <Price extends string, RateKind extends string>(
     adjust: async (account, adjustment) => adjust(of(account), adjustment),
     balance: async (account) => (await read(of(account))).credits,
     ledger: async (account, { limit = LEDGER_PAGE, before } = {}) => {
+      if (!Number.isSafeInteger(limit) || limit < 1) throw new RangeError(`A page cannot have ${limit} entries.`);
       const { refunded } = await read(of(account));
       if (refunded.length > 0) await change(of(account), {}, () => ({ answer: undefined })); // adds their entries
       return store.entries(accountId(account), limit, before);
@@ -234,6 +242,14 @@ type Effect = {
 };
 
 type Decision<Answer> = Effect & { readonly answer: Answer };
+
+const report = (reporter: MeterReporter | undefined, event: MeterEvent): void => {
+  try {
+    reporter?.report(event);
+  } catch {
+    // Whoever gets an error from `hold` would believe that nothing is held.
+  }
+};
 
 /** The account after the end of the leases that are over. */
 const read = async ({ store, id }: Account, taskId?: TaskId): Promise<Expiry & { readonly hold: Hold | undefined }> => {
@@ -260,9 +276,10 @@ const change = async <Answer>(
     return { change, answer: { answer, ended: expiry.refunded, entries: change?.entries ?? [] } };
   });
   for (const { reservation } of ended) {
-    reporter?.report({ kind: "lease_ended", accountId: id, taskId: reservation.taskId, credits: reservation.credits });
+    const { taskId, credits: returned } = reservation;
+    report(reporter, { kind: "lease_ended", accountId: id, taskId, credits: returned });
   }
-  for (const entry of entries) reporter?.report({ kind: "entry", entry });
+  for (const entry of entries) report(reporter, { kind: "entry", entry });
   return answer;
 };
 
@@ -272,7 +289,7 @@ const hold = async <Price extends string, RateKind extends string>(
   { price, quantity = 1, rate: kind, idempotencyKey: givenKey, fingerprint, ...notes }: HoldRequest<Price, RateKind>,
 ): Promise<Result<TaskHold, HoldRefusal>> => {
   const cost = costOf(policy, price, quantity);
-  const rate = kind && { kind, ...rateOf(policy, kind) };
+  const rate = kind === undefined ? undefined : rateOf(policy, kind);
   const key = givenKey === undefined ? undefined : idempotencyKey(givenKey);
   // As earlier versions have stored it, which knew no quantity.
   const requestSha256 = JSON.stringify([price, fingerprint ?? null, ...(quantity === 1 ? [] : [quantity])]);
@@ -297,7 +314,7 @@ const hold = async <Price extends string, RateKind extends string>(
     const answer = ok(handleOf(account, opened, false));
     return { log, credits: expiry.credits - cost, holds: [opened], entries, answer };
   });
-  if (held.isErr()) account.reporter?.report({ kind: "refused", accountId: account.id, refusal: held.error });
+  if (held.isErr()) report(account.reporter, { kind: "refused", accountId: account.id, refusal: held.error });
   return held;
 };
 
@@ -313,7 +330,7 @@ const admit = async <RateKind extends string>(
     const { log, ...admission } = counted.value;
     return { log, answer: ok(admission) };
   });
-  if (admitted.isErr()) account.reporter?.report({ kind: "refused", accountId: account.id, refusal: admitted.error });
+  if (admitted.isErr()) report(account.reporter, { kind: "refused", accountId: account.id, refusal: admitted.error });
   return admitted;
 };
 
@@ -322,14 +339,15 @@ const purchase = (
   { orderId: givenId, credits: given, ...notes }: Parameters<Meter<string, string>["purchase"]>[1],
 ): Promise<number> => {
   const [order, amount, noted] = [orderId(givenId), credits(given), entryNotes(notes)];
-  return change<number>(account, { entryKey: order }, ({ credits: before }, { entry: known, now: at }) => {
+  return change<number>(account, { entryKey: order }, (expiry, { entry: known, now: at }) => {
     if (known !== undefined && !(known.kind === "purchase" && known.credits === amount)) {
       const other = `the ${known.kind} of ${known.credits} credits`;
       throw new Error(`The order ${order} is ${other}, and cannot be a purchase of ${amount}.`);
     }
-    if (known !== undefined) return { answer: before };
+    if (known !== undefined) return { answer: expiry.credits };
+    const after = balanceAfter(expiry, amount);
     const entry = { ...noted, kind: "purchase", accountId: account.id, orderId: order, credits: amount, at } as const;
-    return { credits: before + amount, entries: [entry], answer: before + amount };
+    return { credits: after, entries: [entry], answer: after };
   });
 };
 
@@ -344,20 +362,21 @@ const refundLater = async (
   return change<Result<number, NotCaptured | RefundTooHigh | KeyReused>>(
     account,
     { taskId, entryKey: key },
-    ({ credits: before }, { hold, entry: known, now: at }) => {
+    (expiry, { hold, entry: known, now: at }) => {
       if (known !== undefined) {
         const isSame =
           known.kind === "refund" && known.taskId === taskId && (amount ?? known.credits) === known.credits;
-        return { answer: isSame ? ok(before) : err({ kind: "key_reused", key }) };
+        return { answer: isSame ? ok(expiry.credits) : err({ kind: "key_reused", key }) };
       }
       if (hold === undefined) return { answer: err({ kind: "not_captured", state: "unknown" }) };
       if (!("captured" in hold)) return { answer: err({ kind: "not_captured", state: hold.reservation.state }) };
       const refunded = refundCaptured(hold, amount);
       if (refunded.isErr()) return { answer: err(refunded.error) };
       const { hold: next, credits: returned } = refunded.value;
+      const after = balanceAfter(expiry, returned);
       const core = { kind: "refund", accountId: account.id, taskId, credits: returned, at } as const;
       const entries = [{ ...core, ...noted, reason, idempotencyKey: key }];
-      return { credits: before + returned, holds: [next], entries, answer: ok(before + returned) };
+      return { credits: after, holds: [next], entries, answer: ok(after) };
     },
   );
 };
@@ -376,7 +395,7 @@ const adjust = (
         const isSame = known.kind === "adjustment" && known.credits === amount;
         return { answer: isSame ? ok(expiry.credits) : err({ kind: "key_reused", key }) };
       }
-      const after = expiry.credits + amount;
+      const after = balanceAfter(expiry, amount);
       if (amount < 0 && after < 0 && !allowDebt) {
         const { credits: balance } = standingOf(account.id, expiry);
         return { answer: err({ kind: "insufficient_credits", balance, cost: credits(-amount) }) };
@@ -389,8 +408,9 @@ const adjust = (
 
 const leaseFrom = (now: Date, { holdSeconds }: Times): Date => new Date(now.getTime() + holdSeconds * 1000);
 
-const isRemembered = ({ heldAt }: Hold, { idempotencyHours }: Times, now: Date): boolean =>
-  now.getTime() - heldAt.getTime() < idempotencyHours * 3_600_000;
+/** Never forgotten while it is held, which may be longer: otherwise one job would be paid for twice. */
+const isRemembered = ({ heldAt, reservation }: Hold, { idempotencyHours }: Times, now: Date): boolean =>
+  reservation.state === "held" || now.getTime() - heldAt.getTime() < idempotencyHours * 3_600_000;
 
 const handleOf = (account: Account, hold: Hold, replayed: boolean): TaskHold => {
   const { taskId, credits: held, state } = hold.reservation;
@@ -402,7 +422,7 @@ const handleOf = (account: Account, hold: Hold, replayed: boolean): TaskHold => 
     spent: spentOn(hold),
     expiresAt: hold.expiresAt,
     replayed,
-    capture: (part) => capture(account, taskId, part === undefined ? held : credits(part.credits)),
+    capture: async (part) => capture(account, taskId, part === undefined ? held : credits(part.credits)),
     refund: () => refund(account, taskId),
     renew: () => renew(account, taskId),
   };
@@ -459,7 +479,10 @@ const changeHold = <Value>(
       const { value, ...effect } = next(open, now, expiry.credits);
       return { ...effect, answer: ok(value) };
     }
-    if (hold === undefined) throw new Error(`The store has lost the hold ${taskId} of the account ${account.id}.`);
+    if (hold === undefined) {
+      const why = "It was deleted, or the transaction that made it was rolled back.";
+      throw new Error(`The account ${account.id} has no hold ${taskId}. ${why}`);
+    }
     return { answer: repeated(hold) };
   });
 

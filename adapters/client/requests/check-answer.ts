@@ -16,8 +16,12 @@ export const isCreated: Check = (value) => isObject(value) && hasStatus(value);
 export const isTask: Check = (value) =>
   isObject(value) && hasStatus(value) && (value.status !== "failed" || isObject(value.error));
 
-/** A page of the list. */
-export const isPage: Check = (value) => isObject(value) && Array.isArray(value.data) && value.data.every(isTask);
+/** A page of the list. Without a cursor, the next page would be the first one again. */
+export const isPage: Check = (value) =>
+  isObject(value) &&
+  Array.isArray(value.data) &&
+  value.data.every(isTask) &&
+  (value.next_cursor === null || isTextIn(value.next_cursor));
 
 /** The answer to an upload. */
 export const isUploaded: Check = (value) => isObject(value) && Array.isArray(value.image_urls);
@@ -35,8 +39,8 @@ export const isDescription: Check = (value) => {
   return offer === undefined || (isObject(offer) && isObject(offer.prices) && isObject(offer.uploads));
 };
 
-/** An answer without a body. */
-export const isEmpty: Check = (value) => value === undefined;
+/** An answer without a body. A page of a proxy is no JSON either. */
+export const isEmpty = (_: unknown, status: number): boolean => status === 204;
 
 /** An event: of a known type with what that type has, or of a later type. */
 export const isEvent: Check = (value) =>

@@ -13,7 +13,7 @@ export type ApiRequest = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | FormData;
   /** Whether the parsed body is what the caller relies on. Without it, the answer is a stream of events. */
-  readonly isAnswer?: (value: unknown) => boolean;
+  readonly isAnswer?: (value: unknown, status: number) => boolean;
   readonly signal: AbortSignal | undefined;
 };
 
@@ -42,6 +42,7 @@ export const sendRequest = async (
   const { baseUrl, apiKey, clock } = service;
   if (!/^[\x21-\x7e]+$/.test(apiKey)) return err(unusableKey);
   const { method, path, headers, body, signal, isAnswer } = request;
+  if (signal?.aborted) return err(abortedBefore);
   const timeout = new AbortController();
   const finished = new AbortController();
   void clock.sleep(timeoutMilliseconds, finished.signal).then(() => finished.signal.aborted || timeout.abort());
@@ -91,7 +92,7 @@ const parseAnswer = (
 ): Result<Answer<unknown>, ClientError> => {
   const { ok: succeeded, status, headers } = response;
   const value = parseJson(body);
-  if (succeeded && isAnswer?.(value) === true) return ok({ value, response });
+  if (succeeded && isAnswer?.(value, status) === true) return ok({ value, response });
 
   const refusal = succeeded ? undefined : errorIn(value);
   const code = SERVICE_ERROR_CODES.find((known) => known === refusal?.code);
@@ -131,6 +132,14 @@ const noAnswer = (
 };
 
 const nothingReceived = { param: undefined, status: undefined, requestId: undefined, retryAfterSeconds: undefined };
+
+/** The caller's signal was aborted before anything was sent. */
+export const abortedBefore: ClientError = {
+  ...nothingReceived,
+  code: "aborted",
+  message: "The call was aborted.",
+  mayHaveBeenAccepted: false,
+};
 
 const unusableKey: ClientError = {
   ...nothingReceived,

@@ -129,11 +129,12 @@ export class PostgresDatabase implements Database {
   /** The same tables in the transaction that is open on a client of the embedder. */
   joined(client: Pick<PoolClient, "query">): JoinedDatabase {
     const query = queryOn(client);
+    // Not prepared: a migration makes prepared statements fail, and the transaction of the embedder with them.
     const sql: Sql = (statement, parameters) =>
-      rowsOf({ query }, this.toSend(statement), parameters).catch((error: unknown) => {
+      rowsOf({ query }, unprepared(this.toSend(statement).text), parameters).catch((error: unknown) => {
         throw busyOr(error);
       });
-    return joinedDatabase({ dialect: this.dialect, sql });
+    return joinedDatabase(client, { dialect: this.dialect, sql });
   }
 
   /** The statement as PostgreSQL gets it, and the name under which each connection prepares it once. */
@@ -152,19 +153,19 @@ export class PostgresDatabase implements Database {
     const connection = await this.connections.lease();
     let broken = false;
     try {
-      await connection.query(control(begin + this.settings), []);
+      await connection.query(unprepared(begin + this.settings), []);
       // Whatever fails before the commit is rolled back.
       const result = await work((statement, parameters) =>
         rowsOf(connection, this.toSend(statement), parameters),
       ).catch((error: unknown) => {
         throw busyOr(error);
       });
-      await connection.query(control(result.isOk() ? "commit" : "rollback"), []);
+      await connection.query(unprepared(result.isOk() ? "commit" : "rollback"), []);
       return result;
     } catch (error) {
       // A connection that cannot roll back, or whose statements are stale, is not reused.
       if (codeOf(error) === STALE_PLAN) broken = true;
-      await connection.query(control("rollback"), []).catch(() => {
+      await connection.query(unprepared("rollback"), []).catch(() => {
         broken = true;
       });
       throw error;
@@ -174,7 +175,7 @@ export class PostgresDatabase implements Database {
   }
 }
 
-const control = (text: string): PostgresStatement => ({ text, brief: false });
+const unprepared = (text: string): PostgresStatement => ({ text, brief: false });
 
 const rowsOf = async (
   connection: Pick<Connections | Lease, "query">,

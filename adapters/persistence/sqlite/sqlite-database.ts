@@ -22,9 +22,15 @@ export const joinedOnConnection = ({ sqlite, prefix }: SqliteInstallation): Join
   const connection = new SqliteConnection(sqlite, namesWithPrefix(prefix));
   const sql: Sql = async (statement, parameters = []) => {
     if (!connection.isTransaction) throw new Error("No transaction is open on this connection.");
-    return connection.all(statement, parameters);
+    try {
+      return connection.all(statement, parameters);
+    } catch (error) {
+      if (!isBusy(error)) throw fullOr(error);
+      const advice = "Begin the transaction with begin immediate, which waits for it.";
+      throw new StoreBusy(`Another process writes to the SQLite file. ${advice}`, { cause: error });
+    }
   };
-  return joinedDatabase({ dialect: "sqlite", sql });
+  return joinedDatabase(sqlite, { dialect: "sqlite", sql });
 };
 
 /** The rows of the table that records the migrations; none if it does not exist. */

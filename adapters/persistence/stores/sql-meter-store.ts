@@ -64,11 +64,14 @@ export class SqlMeterStore implements MeterStore {
     );
   }
 
-  /** One statement, which sees one moment: a row for each open hold and for the wanted one, at least one in all. */
+  /**
+   * One statement, which sees one moment: a row for each open hold and for the wanted one, at least one in all. The
+   * columns of `*` are the last ones: on SQLite, those that a later version adds would move others.
+   */
   async read(account: AccountId, { taskId }: Pick<MeterQuery, "taskId">): Promise<MeterReading> {
     const ended = "union all select * from meter_hold where account_id = ? and task_id = ? and state <> 'held'";
     const rows = await this.database.sql(
-      `select holds.*, money.balance, ${databaseTime(this.database.dialect)} as now from (select 1 as one) always
+      `select money.balance, ${databaseTime(this.database.dialect)} as now, holds.* from (select 1 as one) always
       left join (select id, credits - debt as balance from meter_account where id = ?) money on true
       left join (${OPEN} ${taskId === undefined ? "" : ended}) holds on true`,
       [account, account, ...(taskId === undefined ? [] : [account, taskId])],

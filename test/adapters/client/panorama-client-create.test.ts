@@ -163,6 +163,12 @@ describe("PanoramaClient.create", () => {
     await on.startService();
   });
 
+  it("sends nothing if the caller has aborted it before", async () => {
+    const aborted = await failureOf(on.client.create(aRequest(), { signal: AbortSignal.abort() }));
+    expect(aborted).toMatchObject({ name: "AbortedError", mayHaveBeenAccepted: false });
+    expect(on.service.received).toEqual([]);
+  });
+
   it("ends when the caller aborts it", async () => {
     on.service.failNext("POST", "/panoramas", { kind: "accept-and-hang" });
     const abort = new AbortController();

@@ -106,6 +106,29 @@ describe("PanoramaClient.events", () => {
     await server.close();
   });
 
+  it("pauses before it connects again, also if the service asks for no pause", async () => {
+    let requests = 0;
+    const event = 'id: e1\ndata: {"type":"credits.low","timestamp":"t","data":{"remaining_credits":1}}\n\n';
+    const server = await startLocalServer((_, response) => {
+      requests += 1;
+      if (requests === 3) return void response.writeHead(204).end();
+      if (requests === 1) return void response.writeHead(200, { "content-type": "text/event-stream" }).end(event);
+      response.writeHead(503, { "retry-after": "0" });
+      response.end('{"error":{"code":"internal_error","message":"busy"}}');
+    });
+    const pauses: number[] = [];
+    const sleep = async (milliseconds: number, signal?: AbortSignal) => {
+      if (signal === undefined) return void pauses.push(milliseconds);
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    };
+    const options = { baseUrl: server.origin, apiKey: customer.key, maxRetries: 0 };
+    const events = new PanoramaClient(options, { now: () => new Date(), sleep }, () => 0).events();
+    expect((await events.next()).value).toMatchObject({ id: "e1" });
+    expect(await events.next()).toEqual({ done: true, value: undefined });
+    expect(pauses).toEqual([0, 1_000]);
+    await server.close();
+  });
+
   it("connects again when nothing was heard for 45 seconds", async () => {
     let connections = 0;
     const server = await startLocalServer((_, response) => {

@@ -55,6 +55,19 @@ describe("PanoramaClient.list", () => {
     expect(pages()).toEqual(["?limit=2", ...Array(6).fill("?limit=2&cursor=2")]);
   });
 
+  it("may be iterated after it has failed", async () => {
+    on.service.failNext("GET", "/panoramas", { kind: "answer", status: 401, body: "" });
+    const list = on.client.list();
+    await expect.poll(() => pages()).toHaveLength(1);
+    await on.client.credits(); // an error that nobody waits for would end the process
+    expect((await failureOf(ids(list))).status).toBe(401);
+  });
+
+  it("rejects an answer without a cursor, after which it would begin again", async () => {
+    on.service.failNext("GET", "/panoramas", { kind: "answer", status: 200, body: '{"data":[]}' });
+    expect(await failureOf(ids(on.client.list()))).toMatchObject({ code: "unexpected_answer", status: 200 });
+  });
+
   it("rejects when the caller aborts it", async () => {
     await on.client.create(aRequest());
     expect((await failureOf(ids(on.client.list({ signal: AbortSignal.abort() })))).code).toBe("aborted");

@@ -43,6 +43,15 @@ describe("PanoramaClient.run", () => {
     expect([id, on.service.tasks.length, on.service.remainingCredits]).toEqual(["task-1", 1, 96]);
   });
 
+  it("says that it was accepted if the wait for it fails", async () => {
+    const gone: Fault = { kind: "answer", status: 401, body: '{"error":{"code":"invalid_api_key","message":"gone"}}' };
+    on.service.failNext("GET", "/panoramas/task-1", gone, gone);
+    const error = await failureOf(on.client.run(aRequest(), { idempotencyKey: "order-17" }));
+    expect(error).toMatchObject({ code: "invalid_api_key", taskId: "task-1", mayHaveBeenAccepted: true });
+    expect((await on.client.run(aRequest(), { idempotencyKey: error.idempotencyKey })).id).toBe("task-1");
+    expect(on.service.remainingCredits).toBe(96);
+  });
+
   it("says at the timeout which task goes on", async () => {
     on.service.readsWhileProcessing = 1000;
     const error = await failureOf(on.client.run(aRequest(), { timeout: 20_000, onProgress: () => {} }));
@@ -51,6 +60,7 @@ describe("PanoramaClient.run", () => {
       code: "timeout",
       taskId: "task-1",
       message: "The panorama task-1 is not finished after 20 s. It goes on: wait for it again.",
+      mayHaveBeenAccepted: true,
     });
     expect(error.idempotencyKey).toMatch(/^[0-9a-f-]{36}$/);
   });

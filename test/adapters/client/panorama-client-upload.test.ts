@@ -39,13 +39,13 @@ describe("PanoramaClient.upload", () => {
   });
 
   it("sends files by path and by URL, in their order", async () => {
-    const path = join(await scratchFolder(), "a lake.png");
+    const path = join(await scratchFolder(), "a lake, 50% darker.png");
     await writeFile(path, bytes);
     const { image_urls, expires_at } = await on.client.upload([path, pathToFileURL(path), pngBytes(100)]);
     expect([image_urls.length, expires_at]).toEqual([3, on.service.uploadsExpireAt]);
     expect(await sent()).toEqual([
-      ["a lake.png", "image/png", 300],
-      ["a lake.png", "image/png", 300],
+      ["a lake, 50% darker.png", "image/png", 300],
+      ["a lake, 50% darker.png", "image/png", 300],
       ["image-3", "image/png", 100],
     ]);
   });
@@ -57,6 +57,17 @@ describe("PanoramaClient.upload", () => {
       expect.any(Number),
       on.service.requests("POST", "/images")[0]?.body.length,
     ]);
+  });
+
+  it("ends when the caller aborts it while it reads a stream", async () => {
+    const abort = new AbortController();
+    const endless = () => new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) });
+    const uploaded = on.client.upload(endless(), { signal: abort.signal });
+    abort.abort();
+    expect(await failureOf(uploaded)).toMatchObject({ name: "AbortedError", mayHaveBeenAccepted: false });
+    const aborted = on.client.upload(endless(), { signal: abort.signal });
+    expect((await failureOf(aborted)).name).toBe("AbortedError");
+    expect(on.service.received).toEqual([]);
   });
 
   it("rejects with the error of the file system for a path without a file", async () => {

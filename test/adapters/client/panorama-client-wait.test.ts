@@ -83,6 +83,18 @@ describe("PanoramaClient.wait", () => {
     await server.close();
   });
 
+  it("ignores events of a later service that it does not know", async () => {
+    const done =
+      '{"id":"pan_1","status":"failed","credits_charged":4,"error":{"code":"generation_failed","message":"x"}}';
+    const server = await startLocalServer((_, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write('id: 1\ndata: {"type":"panorama.queued"}\n\n');
+      response.end(`id: 2\ndata: {"type":"panorama.failed","timestamp":"t","data":${done}}\n\n`);
+    });
+    expect(await clientOf(server.origin, customer.key).wait("pan_1")).toMatchObject({ id: "pan_1", status: "failed" });
+    await server.close();
+  });
+
   it("returns the error of a read if the task is unknown", async () => {
     expect((await failureOf(client.wait("unknown", { timeout: 5_000 }))).code).toBe("not_found");
   });

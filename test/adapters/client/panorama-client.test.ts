@@ -141,6 +141,12 @@ describe("the other calls of PanoramaClient", () => {
     expect(await failureOf(on.client.delete("unknown"))).toMatchObject({ code: "not_found", status: 404 });
   });
 
+  it("do not take the page of a proxy for a deletion", async () => {
+    await on.client.create(aRequest());
+    on.service.failNext("DELETE", "/panoramas/task-1", { kind: "answer", status: 200, body: "<h1>Log in</h1>" });
+    expect(await failureOf(on.client.delete("task-1"))).toMatchObject({ code: "unexpected_answer", status: 200 });
+  });
+
   it("filter the list", async () => {
     await on.client.list({
       status: "failed",

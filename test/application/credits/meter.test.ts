@@ -117,6 +117,18 @@ describe("a meter", () => {
     expect(later.taskId).not.toBe(first.taskId);
   });
 
+  it("remembers an idempotency key for as long as its hold is held", async () => {
+    const long = await held(upload);
+    for (let minutes = 0; minutes < 25 * 60; minutes += 9) {
+      await clock.advance(9 * 60_000);
+      await long.renew();
+    }
+    expect(await held(upload)).toMatchObject({ taskId: long.taskId, state: "held", replayed: true });
+    await long.capture();
+    expect((await held(upload)).replayed).toBe(false);
+    expect(await pdf.balance(acme)).toBe(4);
+  });
+
   it("refuses an idempotency key for another price or another fingerprint", async () => {
     const reused = { kind: "key_reused", key: "upload-7", hours: 24 };
     await held({ ...upload, fingerprint: "a" });
@@ -204,6 +216,9 @@ describe("a meter", () => {
     expect([newest?.entry.credits, next?.entry.credits]).toEqual([-1, -1]);
     const rest = await pdf.ledger(acme, { before: next?.cursor });
     expect(rest.map(({ entry }) => entry.credits)).toEqual([-1, 10]);
+    for (const limit of [0, -1, 1.5, Number.NaN]) {
+      await expect(pdf.ledger(acme, { limit })).rejects.toThrow(`A page cannot have ${limit} entries.`);
+    }
   });
 });
 
@@ -288,6 +303,7 @@ describe("pricing with a meter", () => {
         usage.hold("acme", { price: "print", rate: "scan" as "render" }),
         'The policy has no rate "scan". It has render.',
       ],
+      [usage.hold("acme", { price: "print", rate: "" as "render" }), 'The policy has no rate "".'],
       [usage.admit("acme", "scan" as "render"), 'no rate "scan"'],
       [usage.hold("acme", { price: "print", quantity: 1.5 }), "quantity must be an integer of 1 or more, not 1.5"],
       [usage.hold("acme", { price: "print", idempotencyKey: "" }), '"" cannot be an idempotency key'],
@@ -307,6 +323,7 @@ describe("pricing with a meter", () => {
     for (const [call, sentence] of mistakes) await expect(call).rejects.toThrow(sentence);
     const hold = (await usage.hold("acme", { price: "print" }))._unsafeUnwrap();
     await expect(hold.capture({ credits: 4 })).rejects.toThrow("holds 3 credits: 4 cannot be captured");
+    await expect(hold.capture({ credits: -1 })).rejects.toThrow("-1 is not a valid amount of credits");
     expect((await usage.openHolds("acme")).map(({ taskId: id }) => id)).toEqual([hold.taskId]);
   });
 
@@ -326,5 +343,20 @@ describe("pricing with a meter", () => {
       { kind: "lease_ended", accountId: "acme", taskId: hold.taskId, credits: 3 },
       { kind: "entry", entry: expect.objectContaining({ kind: "refund", credits: 3 }) },
     ]);
+  });
+
+  it("returns what has happened also if its reporter throws", async () => {
+    const { store } = await meterStoreInMemory();
+    const reporter = {
+      report: () => {
+        throw new Error("no disk for the log");
+      },
+    };
+    const usage = meter({ policy, store, reporter });
+    expect(await usage.purchase("acme", { orderId: "order-1", credits: 3 })).toBe(3);
+    const hold = (await usage.hold("acme", { price: "print", rate: "render" }))._unsafeUnwrap();
+    expect(await usage.hold("acme", { price: "print" })).toMatchObject({ error: { kind: "insufficient_credits" } });
+    expect(await hold.refund()).toEqual(ok(undefined));
+    expect(await usage.balance("acme")).toBe(3);
   });
 });

@@ -42,6 +42,7 @@ _SLICE_SECONDS = 10
 _POLL_SECONDS_MIN = 2.0
 _GRACE_SECONDS = 8.0
 _SILENCE_SECONDS_MAX = 45.0
+_RECONNECT_SECONDS = 1.0
 
 
 class PanoramaClient:
@@ -110,7 +111,8 @@ class PanoramaClient:
         body = json.dumps({name: value for name, value in given.items() if value is not None}).encode()
         headers = {"Content-Type": "application/json", "Idempotency-Key": f'"{key}"'}
         try:
-            return _task(self._transport.call("POST", "/panoramas", headers=headers, body=body))
+            answer = self._transport.call("POST", "/panoramas", headers=headers, body=body, is_answer=_is_task)
+            return cast(PanoramaTask, answer)
         except PanoramaError as error:
             error.idempotency_key = key
             raise
@@ -151,13 +153,16 @@ class PanoramaClient:
             task = self.wait(created["id"], timeout=timeout, on_progress=on_progress)
         except PanoramaError as error:
             error.idempotency_key = key
+            error.may_have_been_accepted = True
             raise
         if task["status"] == "failed":
             raise TaskFailedError(task, key)
         if task["status"] == "succeeded" and "output" in task:
             return task
         message = f"The panorama {task['id']} is not finished after {timeout} s. It goes on: wait for it again."
-        raise ConnectionError("timeout", message, idempotency_key=key, task_id=task["id"])
+        raise ConnectionError(
+            "timeout", message, idempotency_key=key, task_id=task["id"], may_have_been_accepted=True
+        )
 
     def read(self, id: str, *, wait_seconds: int = 0) -> PanoramaTask:
         """`GET /panoramas/{id}`; with `wait_seconds` (at most 30) it answers when the task leaves `processing`."""
@@ -186,11 +191,11 @@ class PanoramaClient:
 
     def cancel(self, id: str) -> PanoramaTask:
         """`POST /panoramas/{id}/cancel`: the task afterwards. It goes on, or had ended, if it is not `failed`."""
-        return _task(self._about(id, "POST", "/cancel"))
+        return cast(PanoramaTask, self._about(id, "POST", _is_task, "/cancel"))
 
     def delete(self, id: str) -> None:
         """`DELETE /panoramas/{id}`: also succeeds if the panorama is deleted already."""
-        self._about(id, "DELETE")
+        self._about(id, "DELETE", lambda value: value is None)
 
     def list(
         self,
@@ -241,7 +246,7 @@ class PanoramaClient:
             **{f"metadata.{key}": value for key, value in metadata.items()},
         }
         query = urllib.parse.urlencode({name: value for name, value in given.items() if value is not None})
-        return cast(TaskPage, self._transport.call("GET", f"/panoramas?{query}"))
+        return cast(TaskPage, self._transport.call("GET", f"/panoramas?{query}", is_answer=_is_page))
 
     def events(
         self, *, task: Optional[str] = None, last_event_id: Optional[str] = None
@@ -257,16 +262,14 @@ class PanoramaClient:
         while True:
             headers = {} if last_event_id is None else {"Last-Event-ID": last_event_id}
             try:
-                stream = self._transport.call(
-                    "GET", path, headers=headers, attempt_timeout=_SILENCE_SECONDS_MAX, is_stream=True
-                )
+                stream = self._transport.call("GET", path, headers=headers, attempt_timeout=_SILENCE_SECONDS_MAX)
             except PanoramaError as error:
                 error.task_id = task
                 pause = pause_seconds(error, failures)
                 if not was_open or pause is None:
                     raise
                 failures += 1
-                time.sleep(pause)
+                time.sleep(max(pause, _RECONNECT_SECONDS))  # Retry-After may be 0
                 continue
             was_open = True
             failures += 1
@@ -277,7 +280,7 @@ class PanoramaClient:
                     failures = 0
                     last_event_id = event["id"]
                     yield event
-            time.sleep(random.random() * 2 ** min(failures, 3))
+            time.sleep(_RECONNECT_SECONDS * random.random() * 2 ** min(failures, 3))
 
     def upload(self, images: Union[Image, Sequence[Image]]) -> UploadedImages:
         """`POST /images`: uploads an image or several, and returns their URLs in order."""
@@ -294,26 +297,30 @@ class PanoramaClient:
                 body=parts + f"--{boundary}--\r\n".encode(),
                 # On a slow connection a retry would lose the bytes that are sent already.
                 attempt_timeout=self._transport.timeout,
+                is_answer=lambda value: _has(value, "image_urls", list),
             ),
         )
 
     def credits(self) -> CreditTotals:
         """`GET /credits`: the balance, what is reserved for tasks in processing, and what is spent."""
-        return cast(CreditTotals, self._transport.call("GET", "/credits"))
+        is_totals: Callable[[Any], bool] = lambda value: _has(value, "remaining_credits", int)
+        return cast(CreditTotals, self._transport.call("GET", "/credits", is_answer=is_totals))
 
     def abilities(self) -> Abilities:
         """`GET /abilities`: what the service can make now. A service of an older version answers `not_found`."""
-        return cast(Abilities, self._transport.call("GET", "/abilities"))
+        is_abilities: Callable[[Any], bool] = lambda value: _has(value, "images_max", int)
+        return cast(Abilities, self._transport.call("GET", "/abilities", is_answer=is_abilities))
 
     def _read(self, id: str, wait_seconds: int, timeout: float) -> PanoramaTask:
         headers = {"Prefer": f"wait={wait_seconds}"} if wait_seconds > 0 else {}
         attempt_timeout = self._transport.per_attempt_timeout + wait_seconds
-        return _task(self._about(id, "GET", "", headers, timeout, attempt_timeout))
+        return cast(PanoramaTask, self._about(id, "GET", _is_task, "", headers, timeout, attempt_timeout))
 
     def _about(
         self,
         id: str,
         method: str,
+        is_answer: Callable[[Any], bool],
         suffix: str = "",
         headers: Mapping[str, str] = {},
         timeout: Optional[float] = None,
@@ -321,17 +328,25 @@ class PanoramaClient:
     ) -> Any:
         path = f"/panoramas/{urllib.parse.quote(id, safe='')}{suffix}"
         try:
-            return self._transport.call(method, path, headers=headers, timeout=timeout, attempt_timeout=attempt_timeout)
+            return self._transport.call(
+                method, path, headers=headers, timeout=timeout, attempt_timeout=attempt_timeout, is_answer=is_answer
+            )
         except PanoramaError as error:
             error.task_id = id
             raise
 
 
-def _task(value: Any) -> PanoramaTask:
-    """Checks what the client relies on."""
-    if not isinstance(value.get("id"), str) or value.get("status") not in ("processing", "succeeded", "failed"):
-        raise PanoramaError("unexpected_answer", "The answer is no task of the panorama service.")
-    return cast(PanoramaTask, value)
+def _has(value: Any, member: str, kind: type) -> bool:
+    return isinstance(value, dict) and isinstance(value.get(member), kind)
+
+
+def _is_task(value: Any) -> bool:
+    return _has(value, "id", str) and value.get("status") in ("processing", "succeeded", "failed")
+
+
+def _is_page(value: Any) -> bool:
+    """Without a cursor, the next page would be the first one again."""
+    return _has(value, "data", list) and "next_cursor" in value and all(map(_is_task, value["data"]))
 
 
 def _is_done(task: PanoramaTask) -> bool:
@@ -363,7 +378,7 @@ def _events(stream: Any) -> Iterator[PanoramaEvent]:
     fields: dict[str, str] = {}
     try:
         for line in stream:
-            text = line.decode().rstrip("\r\n")
+            text = line.decode(errors="replace").rstrip("\r\n")  # a connection may be cut within a character
             if text:
                 name, _, value = text.partition(":")
                 fields[name] = value.removeprefix(" ")

@@ -14,13 +14,14 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from typing import Any, Mapping, Optional
+from typing import Any, Callable, Mapping, Optional
 
 from .errors import CLASSES, PanoramaError
 
 VERSION = "2.0.0"
 _BACK_OFF_SECONDS_MAX = 8.0
 _ANSWER_BYTES_MAX = 8 * 1024 * 1024
+_NO_JSON = object()
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -69,15 +70,21 @@ class Transport:
         body: Optional[bytes] = None,
         timeout: Optional[float] = None,
         attempt_timeout: Optional[float] = None,
-        is_stream: bool = False,
+        is_answer: Optional[Callable[[Any], bool]] = None,
     ) -> Any:
-        """The parsed JSON, `None` without a body; with `is_stream`, the open response. Raises `PanoramaError`."""
+        """The parsed JSON, `None` with the status 204. Raises `PanoramaError`.
+
+        `is_answer`: whether this is what the caller relies on. Without it, the answer is the open response of a stream,
+        each wait for its bytes ends after `attempt_timeout`.
+        """
         deadline = time.monotonic() + (self.timeout if timeout is None else timeout)
         may_have_been_accepted = False
         for attempt in range(self._max_retries + 1):
-            limit = min(attempt_timeout or self.per_attempt_timeout, max(0.001, deadline - time.monotonic()))
+            limit = attempt_timeout or self.per_attempt_timeout
+            if is_answer is not None:
+                limit = min(limit, max(0.001, deadline - time.monotonic()))
             try:
-                return self._attempt(method, path, headers, body, limit, is_stream)
+                return self._attempt(method, path, headers, body, limit, is_answer)
             except PanoramaError as error:
                 # A refused retry does not prove that an earlier attempt was not accepted.
                 may_have_been_accepted = may_have_been_accepted or error.may_have_been_accepted
@@ -91,38 +98,40 @@ class Transport:
         raise AssertionError("unreachable")
 
     def _attempt(
-        self, method: str, path: str, headers: Mapping[str, str], body: Optional[bytes], timeout: float, is_stream: bool
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        body: Optional[bytes],
+        timeout: float,
+        is_answer: Optional[Callable[[Any], bool]],
     ) -> Any:
         if not re.fullmatch(r"[\x21-\x7e]+", self._api_key):
             message = "The API key is missing or no API key. Pass api_key, or set PANORAMA_API_KEY."
             raise CLASSES["invalid_api_key"]("invalid_api_key", message)
-        accept = "text/event-stream" if is_stream else "application/json"
+        accept = "text/event-stream" if is_answer is None else "application/json"
         own = {"Accept": accept, **headers, "Authorization": f"Bearer {self._api_key}"}
         names = {name.lower() for name in own}
         others = {name: value for name, value in self._headers.items() if name.lower() not in names}
         request = urllib.request.Request(self.base_url + path, body, {**others, **own}, method=method)
         try:
-            response = self._opener.open(request, timeout=timeout)
-        except urllib.error.HTTPError as answer:
-            with answer:
-                raise self._refusal(method, answer.code, answer.headers, _read(answer)) from None
+            try:
+                response = self._opener.open(request, timeout=timeout)
+            except urllib.error.HTTPError as answer:
+                response = answer
+            status = response.status
+            if is_answer is None and (status == 204 or (status == 200 and _is_stream(response))):
+                return response
+            with response:
+                data = _read(response)
         except (OSError, http.client.HTTPException) as error:
             raise self._no_answer(method, error) from error
-        if is_stream and (response.status == 204 or _is_stream(response)):
-            return response
-        with response:
-            try:
-                data = _read(response)
-            except (OSError, http.client.HTTPException) as error:
-                raise self._no_answer(method, error) from error
-            if self._logger:
-                self._logger.debug("%s %s: %s", method, path.split("?")[0], response.status)
-            if response.status == 204:
-                return None
-            value = _parsed(data)
-            if is_stream or not isinstance(value, dict):
-                raise self._refusal(method, response.status, response.headers, data)
+        if self._logger:
+            self._logger.debug("%s %s: %s", method, path.split("?")[0], status)
+        value = None if status == 204 else _parsed(data)
+        if status < 300 and is_answer is not None and is_answer(value):
             return value
+        raise self._refusal(method, status, response.headers, data)
 
     def _refusal(self, method: str, status: int, headers: Any, data: bytes) -> PanoramaError:
         value = _parsed(data)
@@ -171,23 +180,27 @@ def _is_stream(response: Any) -> bool:
 
 
 def _read(response: Any) -> bytes:
-    """What is longer is no answer of the service."""
+    """What is longer is no answer of the service. Raises if the connection was cut."""
     data: bytes = response.read(_ANSWER_BYTES_MAX + 1)
-    return data if len(data) <= _ANSWER_BYTES_MAX else b""
+    if len(data) > _ANSWER_BYTES_MAX:
+        return b""
+    if response.length:  # bytes that were announced and have not come
+        raise http.client.IncompleteRead(data, response.length)
+    return data
 
 
 def _parsed(data: bytes) -> Any:
     try:
         return json.loads(data)
     except ValueError:
-        return None
+        return _NO_JSON
 
 
 def _retry_after(header: Optional[str]) -> Optional[float]:
     """The header holds seconds or a date (RFC 9110, 10.2.3)."""
     if header is None:
         return None
-    if header.isdigit():
+    if re.fullmatch("[0-9]+", header):
         return float(header)
     try:
         return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())

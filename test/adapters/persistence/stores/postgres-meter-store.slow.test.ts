@@ -106,6 +106,21 @@ describe("the store of a meter in a pool", () => {
     expect(rows).toEqual([{ id: "acme" }]);
   });
 
+  it("works in a transaction of a client that has known the tables of an earlier version", async () => {
+    const schema = newSchema();
+    const pdf = meter({ policy, store: await postgres(pool, { schema }) });
+    await pdf.purchase("acme", { orderId: "order-1", credits: 10 });
+    const client = await pool.connect();
+    for (const balance of [8, 6]) {
+      await client.query("begin");
+      expect((await pdf.within(client).hold("acme", { price: "minute" })).isOk()).toBe(true);
+      await client.query("commit");
+      expect(await pdf.balance("acme")).toBe(balance);
+      await pool.query(`alter table ${schema}.meter_hold add column of_later_${balance} integer`);
+    }
+    client.release();
+  });
+
   it("has the migrations of its tables as texts", () => {
     expect(migrations({ schema: "own" }).map(({ name }) => name)).toEqual(METER_STEPS.map(({ name }) => name));
   });
