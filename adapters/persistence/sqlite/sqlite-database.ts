@@ -37,7 +37,7 @@ export const recordedSteps = (connection: SqliteConnection): readonly Row[] => {
 export type SqliteFile = {
   readonly path: string;
   open(cacheKibibytes?: number): SqliteConnection;
-  /** Its statements do not wait for other processes. `changed` is called with what a trigger passes to `ROW_CHANGED`. */
+  /** Its statements do not wait for other processes. `changed` gets what a trigger passes to `ROW_CHANGED`. */
   openWriter(changed: (name: string) => void): SqliteConnection;
 };
 
