@@ -76,7 +76,8 @@ export class FetchExchange implements RawExchange {
     this.disconnected = true;
     this.end();
     this.respond(new Response(null, { status: CLIENT_HAS_LEFT })); // unless it has been answered
-    void this.writer?.abort(incomplete()).catch(() => {}); // whoever still reads the answer does not wait for the rest
+    // Whoever still reads the answer does not wait for the rest.
+    void this.writer?.abort(incomplete()).catch(() => {});
     for (const callback of this.onDisconnects) callback();
   }
 
