@@ -44,9 +44,10 @@ describe("the packed packages in an empty project", () => {
     const other = await mkdtemp(join(tmpdir(), "panorama-fast-check-3-"));
     await mkdir(join(other, "fast-check"));
     await writeFile(join(other, "fast-check/package.json"), '{ "name": "fast-check", "version": "3.0.0" }');
+    await run("npm", ["pack", "--silent", "./fast-check"], { cwd: other });
     await writeFile(
       join(other, "package.json"),
-      '{ "private": true, "devDependencies": { "fast-check": "file:./fast-check" } }',
+      '{ "private": true, "devDependencies": { "fast-check": "file:fast-check-3.0.0.tgz" } }',
     );
     await install(tarball, other);
     expect(await readdir(join(other, "node_modules"))).toEqual(expect.arrayContaining(["fast-check", "panorama-core"]));
