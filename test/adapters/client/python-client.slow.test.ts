@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CLIENT_VERSION } from "../../../adapters/client/requests/client-version.js";
 import { anEndpointSecret } from "../../../adapters/contracts/support/builders.js";
 import { webhookSignature } from "../../../adapters/webhooks/webhook-signature.js";
-import { FakeService } from "../../support/fake-service.js";
+import { FakeService, type Fault } from "../../support/fake-service.js";
 import { HttpService } from "../../support/http-service.js";
 import { pngBytes } from "../../support/image-bytes.js";
 import { scratchFolder } from "../../support/scratch-folder.js";
@@ -45,6 +45,12 @@ describe("the Python client", () => {
     const picture = join(await scratchFolder(), "lake.png");
     await writeFile(picture, pngBytes(100));
     faulty.failNext("POST", "/panoramas", { kind: "accept-and-drop" }, { kind: "accept-and-drop" });
+    const refused = '{"error":{"code":"invalid_api_key","message":"revoked"}}';
+    faulty.failNext("GET", "/panoramas/task-3", { kind: "answer", status: 401, body: refused });
+    faulty.failNext("DELETE", "/panoramas/task-2", { kind: "answer", status: 200, body: "<h1>Log in</h1>" });
+    faulty.failNext("GET", "/panoramas?", { kind: "answer", status: 200, body: '{"data":[]}' });
+    const cut: Fault = { kind: "answer", status: 502, headers: { "content-length": "99" }, body: "<h1>" };
+    faulty.failNext("GET", "/credits", cut, cut);
     const secret = anEndpointSecret();
     const body = '{"type":"credits.low","timestamp":"2026-11-21T12:00:00Z","data":{"remaining_credits":1}}';
     const seconds = Math.floor(Date.now() / 1000);
@@ -76,11 +82,17 @@ describe("the Python client", () => {
       lost: ["ConnectionError", true],
       continued: "task-1",
       failed: ["generation_failed", "failed", null],
+      "while waiting": ["invalid_api_key", true, true],
+      strange: [
+        ["unexpected_answer", 200],
+        ["unexpected_answer", 200],
+        ["network_error", null],
+      ],
       webhook: "evt_1",
       signed: "evt_test",
       untrusted: ["missing_header", "wrong_time", "wrong_signature"],
     });
-    expect(faulty.tasks).toHaveLength(2);
+    expect(faulty.tasks).toHaveLength(3);
     expect(faulty.received[0]?.headers["user-agent"]).toMatch(/^panorama-client\/\d+\.\d+\.\d+ Python\/3/);
   });
 

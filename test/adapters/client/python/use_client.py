@@ -73,6 +73,19 @@ try:
 except TaskFailedError as error:
     seen["failed"] = [error.code, error.task["status"], error.reason]
 
+# The task's key is refused while it waits; then answers come that are not from the service.
+try:
+    doubtful.run(prompt="a hill", resolution="1k")
+except PanoramaError as error:
+    seen["while waiting"] = [error.code, error.may_have_been_accepted, error.idempotency_key is not None]
+strange = []
+for call in (lambda: doubtful.delete("task-2"), lambda: list(doubtful.list()), doubtful.credits):
+    try:
+        call()
+    except PanoramaError as error:
+        strange.append([error.code, error.status])
+seen["strange"] = strange
+
 body, headers, secret = json.loads(webhook)
 seen["webhook"] = verify_webhook(body, headers, secret)["id"]
 seen["signed"] = verify_webhook(body, sign_webhook(body, secret), ["whsec_b3RoZXI=", secret])["id"]
