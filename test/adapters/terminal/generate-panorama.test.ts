@@ -204,8 +204,17 @@ describe("panorama generate", () => {
 
   it("says when it is interrupted that a creation without an answer may have been charged", async () => {
     const interrupted = new AbortController();
+    service.failNext("POST", "/panoramas", { kind: "accept-and-hang" });
+    void service.hanging().then(() => interrupted.abort());
+    const ended = await generate({}, { signal: interrupted.signal });
+    expect(ended._unsafeUnwrapErr().message).toContain("may have been accepted and charged");
+  });
+
+  it("sends nothing when it is interrupted before", async () => {
+    const interrupted = new AbortController();
     const progress = { ...silentProgress, step: () => interrupted.abort() };
     const ended = await generate({}, { progress, signal: interrupted.signal });
-    expect(ended._unsafeUnwrapErr().message).toContain("may have been accepted and charged");
+    expect(ended._unsafeUnwrapErr().message).toBe("The call was aborted. (aborted)");
+    expect(service.requests("POST", "/panoramas")).toHaveLength(0);
   });
 });
