@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { AccountId } from "../../../domain/account-id.js";
 import { RecentMap } from "../../system/recent-map.js";
 import type { SentRequest } from "../server.js";
@@ -60,4 +60,4 @@ export class Senders {
   }
 }
 
-const digestOf = (secret: string): string => createHash("sha256").update(secret).digest("base64");
+const digestOf = (secret: string): string => hash("sha256", secret, "base64");
