@@ -24,7 +24,7 @@ const DOCUMENTS = [
 
 /** Where commands for people stand. The changelog names those of its time. */
 const INSTRUCTIONS = [
-  ...DOCUMENTS.filter((document) => document !== "CHANGELOG.md"),
+  ...DOCUMENTS.filter((document) => !document.startsWith("CHANGELOG")),
   ".ci/run",
   ".githooks/pre-commit",
   "Dockerfile",

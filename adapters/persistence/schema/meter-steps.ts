@@ -1,4 +1,4 @@
-import type { Step } from "./migration-steps.js";
+import type { Step } from "./steps/step.js";
 
 const tables = (time: string, entryId: string): readonly string[] => [
   "create table meter_account (id text not null primary key, credits integer not null check (credits >= 0))",

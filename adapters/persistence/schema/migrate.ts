@@ -9,8 +9,9 @@ import type {
   SqliteInstallation,
   Tables,
 } from "./installation.js";
-import { MIGRATION_LOCK, MIGRATION_TABLE, pendingSteps, type Step } from "./migration-steps.js";
+import { MIGRATION_LOCK, MIGRATION_TABLE, pendingSteps } from "./migration-steps.js";
 import { LOCK_MILLISECONDS, repeatWhileLocked } from "./postgres-migration-lock.js";
+import type { Step } from "./steps/step.js";
 import { namesInSchema, namesWithPrefix, type TableNames } from "./table-names.js";
 import { stepsOf } from "./table-sets.js";
 

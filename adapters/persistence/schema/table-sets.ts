@@ -1,6 +1,7 @@
 import type { Tables } from "./installation.js";
 import { METER_STEPS } from "./meter-steps.js";
-import { MIGRATION_TABLE, migrationSteps, type Step } from "./migration-steps.js";
+import { MIGRATION_TABLE, migrationSteps } from "./migration-steps.js";
+import type { Step } from "./steps/step.js";
 
 /** The migrations of each set of tables. */
 export const STEPS: Readonly<Record<Tables, readonly Step[]>> = { panoramas: migrationSteps, meter: METER_STEPS };
