@@ -106,10 +106,14 @@ export class FakeService {
     return this.received.filter((request) => request.method === method && request.path.startsWith(`/api/v1${path}`));
   }
 
-  /** Resolves when a request hangs that no earlier call has reported. */
-  hanging(): Promise<void> {
+  /** Resolves when a request hangs that no earlier call has reported. `signal`: nobody waits for this call any more. */
+  hanging(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       this.waitingForHang.push(resolve);
+      signal?.addEventListener("abort", () => {
+        const position = this.waitingForHang.indexOf(resolve);
+        if (position !== -1) this.waitingForHang.splice(position, 1);
+      });
       this.reportHangs();
     });
   }
