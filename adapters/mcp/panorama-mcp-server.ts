@@ -3,7 +3,6 @@ import {
   type McpRequestContext,
   ProtocolError,
   ProtocolErrorCode,
-  ResourceNotFoundError,
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
@@ -164,7 +163,8 @@ const answerResources = (server: Server, dependencies: McpDependencies): void =>
             )
       }`,
     );
-    if (read === undefined) throw new ResourceNotFoundError(uri);
+    if (read === undefined)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no such resource.", { uri });
     if (read.isOk()) return read.value;
     const { message, what_to_do } = read.error;
     throw new ProtocolError(ProtocolErrorCode.InternalError, `${message} ${what_to_do}`, read.error);

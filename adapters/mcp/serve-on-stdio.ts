@@ -1,14 +1,13 @@
 import { type Readable, Transform, type Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import { UPLOAD_LIMITS } from "../../domain/images/upload-rules.js";
 import type { panoramaMcpServer } from "./panorama-mcp-server.js";
 
 /**
- * Enough for the maximum number of images of the maximum size as base64. Such images may exceed the total limit of an
- * upload; that is a tool error and does not end the session. The default of the SDK is 10 MiB.
+ * Enough for five images of 19 MiB as base64: an installation can allow more than the usual 10 MiB. Images above its
+ * limits are a tool error and do not end the session. The default of the SDK is 10 MiB.
  */
-const MESSAGE_BYTES_MAX = Math.ceil((UPLOAD_LIMITS.filesMax * UPLOAD_LIMITS.fileBytesMax * 4) / 3) + 1024 * 1024;
+const MESSAGE_BYTES_MAX = 128 * 1024 * 1024;
 
 /** How long answers may take that are not written when stdin ends. */
 const LAST_ANSWERS_MILLISECONDS = 1_000;

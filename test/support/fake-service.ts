@@ -98,6 +98,11 @@ export class FakeService {
     for (const fault of faults) this.faults.push({ method, path, fault });
   }
 
+  /** Also those of `failNext` that no request has met. */
+  forgetFaults(): void {
+    this.faults.length = 0;
+  }
+
   serve(path: string, bytes: Uint8Array, type: string): void {
     this.files.set(path, { bytes, type });
   }

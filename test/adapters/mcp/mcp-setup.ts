@@ -22,7 +22,8 @@ export const setUpMcp = (revision: Revision = "2025-11-25") => {
   let logged: string[];
   let folder: string;
 
-  const sessionWith = async (
+  /** The client's end of a connection to a new server. */
+  const connect = (
     apiKey: string,
     client = new PanoramaClient({ baseUrl: service.origin, apiKey }, clock, () => 0.5),
     differences: Partial<McpDependencies> = {},
@@ -50,8 +51,9 @@ export const setUpMcp = (revision: Revision = "2025-11-25") => {
     });
     const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
     serveStdio(servers, { transport: serverSide as NonNullable<ServeStdioOptions["transport"]> });
-    return McpSession.over(clientSide, revision);
+    return clientSide;
   };
+  const sessionWith = (...given: Parameters<typeof connect>) => McpSession.over(connect(...given), revision);
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "panorama-mcp-"));
@@ -86,6 +88,7 @@ export const setUpMcp = (revision: Revision = "2025-11-25") => {
     get folder() {
       return folder;
     },
+    connect,
     sessionWith,
     post,
     sent,
