@@ -162,9 +162,9 @@ const creations =
     if (possible.isErr()) return err(refusedArguments(possible.error));
     const cost = offer.prices[request.value.resolution];
     if (maxCredits !== undefined && cost > maxCredits) {
-      return err(
-        budgetExceeded(`This panorama costs ${cost} credits, which is more than max_credits (${maxCredits}).`),
-      );
+      const affordable = RESOLUTION_NAMES.filter((name) => offer.prices[name] <= maxCredits).at(-1);
+      const message = `This panorama costs ${cost} credits, which is more than max_credits (${maxCredits}).`;
+      return err(budgetExceeded(message, affordable));
     }
 
     const creation = unconfirmed.begin(canonicalText(request.value));

@@ -79,12 +79,15 @@ const correctionOf = (argument: string, rule: BrokenRule): string => {
   }
 };
 
-export const budgetExceeded = (message: string): ToolError => ({
+/** `affordable`: the largest resolution within `max_credits`, if there is one. */
+export const budgetExceeded = (message: string, affordable?: string): ToolError => ({
   code: "budget_exceeded",
   message,
-  what_to_do:
-    "Call the tool again with a lower resolution, or ask the person whether you may raise max_credits. " +
-    "No task was created and nothing was charged.",
+  what_to_do: `${
+    affordable === undefined
+      ? "Ask the person whether you may raise max_credits."
+      : `Call the tool again with resolution "${affordable}", or ask the person whether you may raise max_credits.`
+  } No task was created and nothing was charged.`,
 });
 
 /** @param site URL of the service's web pages */

@@ -86,10 +86,6 @@ const follow = (sentence: string, { tool, args }: Step, { file }: World): Step |
       (most, name = "") => same({ [name]: (args[name] as unknown[]).slice(0, Number(most)) }),
     ],
     [
-      /^Call the tool again with a lower resolution/,
-      () => (args.resolution === "1k" ? undefined : same({ resolution: args.resolution === "4k" ? "2k" : "1k" })),
-    ],
-    [
       /^Call (generate_panorama_from_text) instead, without (\w+)/,
       (other = "", name = "") => ({ tool: other, args: without(name) }),
     ],

@@ -78,8 +78,8 @@ const starts: Record<string, Start> = {
   },
   "an unknown resolution": { args: { ...aHarbour, resolution: "8k" }, ends: "panorama" },
   "an argument that does not exist": { args: { ...aHarbour, seed: 7 }, ends: "panorama" },
-  "a budget that is too small": { args: { ...aHarbour, resolution: "4k", max_credits: 5 }, ends: "panorama" },
-  "no budget": { args: { ...aHarbour, max_credits: 0 }, ends: /ask the person whether you may raise max_credits/ },
+  "a budget that is too small": { args: { ...aHarbour, resolution: "4k", max_credits: 7 }, ends: "panorama" },
+  "no budget": { args: { ...aHarbour, max_credits: 0 }, ends: /Ask the person whether you may raise max_credits/ },
   "too many images": { tool: fromImages, args: { resolution: "1k", image_urls: images(4) }, ends: "panorama" },
   "images where none are taken": {
     before: () => withAbilities(0, 0, 4000),
