@@ -3,7 +3,7 @@ import type { ToldReason } from "../../domain/tasks/told-reason.js";
 import type { ClientError, ClientErrorCode } from "../client/client-error.js";
 import type { PanoramaTask } from "../client/resources.js";
 import { parameterName } from "../wording/parameter-name.js";
-import { rulePredicate } from "../wording/rule-predicate.js";
+import { alternatives, rulePredicate } from "../wording/rule-predicate.js";
 
 export type ToolErrorCode = ClientErrorCode | "budget_exceeded" | "generation_failed";
 
@@ -41,7 +41,7 @@ const OTHER_IMAGE =
 const correctionOf = (argument: string, rule: BrokenRule): string => {
   switch (rule.name) {
     case "one_of":
-      return `Call the tool again with ${argument} ${rule.allowed.map((value) => JSON.stringify(value)).join(" or ")}.`;
+      return `Call the tool again with ${argument} ${alternatives(rule.allowed)}.`;
     case "integer":
       return `Call the tool again with ${argument} from ${rule.min} to ${rule.max}.`;
     case "type": {
@@ -153,11 +153,9 @@ const guidanceOn = (param: string | undefined): string => {
   return `Correct ${param ?? "the arguments"} as the message says and call the tool again.`;
 };
 
-/** What to do after a generation has failed. The credits are refunded. */
-export const afterFailure = ({ error }: Extract<PanoramaTask, { status: "failed" }>): string => {
-  const next = AFTER_REASON[error.reason as ToldReason] ?? AFTER_REASON.provider_failed;
-  return `${next} The credits were refunded.`;
-};
+/** What to do after a generation has failed. The message of the task says that the credits are refunded. */
+export const afterFailure = ({ error }: Extract<PanoramaTask, { status: "failed" }>): string =>
+  AFTER_REASON[error.reason as ToldReason] ?? AFTER_REASON.provider_failed;
 
 const ONCE_MORE = "Wait 30 seconds, then create the panorama once more. If it fails again, tell the person.";
 const OTHER_REFERENCE =

@@ -39,7 +39,7 @@ describe.each(REVISIONS)("the resources of the MCP server for a client of %s", (
     await on.session.call("get_panorama_task", { id: "task-1", wait_seconds: 10 });
     expect(await read("panorama://task/task-1")).toMatchObject({
       status: "failed",
-      error: { what_to_do: expect.stringContaining("refunded") },
+      error: { what_to_do: expect.stringContaining("once more") },
     });
   });
 
