@@ -1,5 +1,5 @@
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
-import { type Offer, offerOf } from "../client/offer.js";
+import { type Offer, offerOf, offerSchema } from "../client/offer.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import { resultOf } from "../client/result-of.js";
 
@@ -18,7 +18,7 @@ export const currentOffer = (client: PanoramaClient, log: (line: string) => void
   const read = async (): Promise<Offer> => {
     const offer = await resultOf(client.offer({ timeout: OFFER_MILLISECONDS, maxRetries: 0 }));
     // A service of version 1.0 has those of the specification.
-    if (offer.isOk()) known = offer.value ?? offerOf(PANORAMA_POLICY);
+    if (offer.isOk()) known = offerSchema.safeParse(offer.value ?? offerOf(PANORAMA_POLICY)).data ?? known;
     else if (!isReported) {
       log(`the prices of the service cannot be read, so the last known are used: ${offer.error.message}`);
     }

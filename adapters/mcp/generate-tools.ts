@@ -158,17 +158,15 @@ const creations =
   ): Promise<Result<ToolAnswer<z.infer<typeof created>>, ToolError>> => {
     const request = parseCreationRequest(fields);
     if (request.isErr()) return err(refusedArguments(request.error));
-    const possible = admitAbilities(abilitiesOf(offer.abilities), request.value);
-    if (possible.isErr()) return err(refusedArguments(possible.error));
-    const cost = offer.prices[request.value.resolution];
-    if (maxCredits !== undefined && cost > maxCredits) {
-      const affordable = RESOLUTION_NAMES.filter((name) => offer.prices[name] <= maxCredits).at(-1);
-      const message = `This panorama costs ${cost} credits, which is more than max_credits (${maxCredits}).`;
-      return err(budgetExceeded(message, affordable));
-    }
-
-    const creation = unconfirmed.begin(canonicalText(request.value));
+    // `max_credits` is a part of what the service compares for a key.
+    const creation = unconfirmed.begin(canonicalText(request.value, maxCredits));
     const { idempotencyKey, continued } = creation;
+    // A continued creation may have been accepted before prices or abilities changed: the service decides.
+    const refusal = continued ? undefined : whyImpossible(request.value, maxCredits, offer);
+    if (refusal !== undefined) {
+      unconfirmed.settle(creation);
+      return err(refusal);
+    }
     // The price may have changed since it was read: the service compares it again.
     const input = creationInput(request.value, maxCredits);
     const task = await resultOf(client.create(input, { idempotencyKey, signal, timeout: CALL_MILLISECONDS }));
@@ -185,6 +183,21 @@ const creations =
       }))
       .mapErr((error) => (error.param === "max_credits" ? budgetExceeded(error.message) : toolErrorOf(error, site)));
   };
+
+/** Why the service would refuse the creation, by what it tells of itself. */
+const whyImpossible = (
+  request: CreationRequest,
+  maxCredits: number | undefined,
+  { abilities, prices }: Offer,
+): ToolError | undefined => {
+  const possible = admitAbilities(abilitiesOf(abilities), request);
+  if (possible.isErr()) return refusedArguments(possible.error);
+  const cost = prices[request.resolution];
+  if (maxCredits === undefined || cost <= maxCredits) return undefined;
+  const affordable = RESOLUTION_NAMES.filter((name) => prices[name] <= maxCredits).at(-1);
+  const message = `This panorama costs ${cost} credits, which is more than max_credits (${maxCredits}).`;
+  return budgetExceeded(message, affordable);
+};
 
 /**
  * Returns `false` only for errors that tell the outcome of the earlier attempt with the same key: it was not accepted,

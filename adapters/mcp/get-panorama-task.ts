@@ -8,7 +8,7 @@ import type { PanoramaClient } from "../client/panorama-client.js";
 import type { PanoramaOutput, PanoramaTask } from "../client/resources.js";
 import { resultOf } from "../client/result-of.js";
 import { forecastWords } from "../wording/forecast-words.js";
-import { imageTypeOf, taskLink } from "./task-resources.js";
+import { canBeTaskId, imageTypeOf, taskLink } from "./task-resources.js";
 import { CALL_MILLISECONDS, type Tool, tool } from "./tool.js";
 import { afterFailure, toolErrorOf } from "./tool-error.js";
 
@@ -49,7 +49,7 @@ export const getPanoramaTask = ({ client, site, shownThumbnails }: Dependencies)
       id: z
         .string()
         .min(1, "must not be empty.")
-        .max(200)
+        .refine(canBeTaskId, "must be an id that a generate tool has returned.")
         .describe("The id of the task, as a generate tool returned it."),
       wait_seconds: z
         .int()

@@ -89,6 +89,7 @@ export const panoramaMcpServer = (dependencies: McpDependencies) => {
       tools: (await readTools()).map(({ run: _, ...description }) => description),
     }));
     server.setRequestHandler("tools/call", async ({ params }, context) => {
+      const startedAt = dependencies.clock.now();
       // Most calls read a task, which needs no prices.
       const tool =
         params.name === readTask.name ? readTask : (await readTools()).find(({ name }) => name === params.name);
@@ -97,7 +98,8 @@ export const panoramaMcpServer = (dependencies: McpDependencies) => {
       if (answered.isErr()) return errorResultOf(answered.error);
       const { structured } = answered.value;
       if (tool.annotations.readOnlyHint === false && structured.status === "processing" && declaresTasks(context)) {
-        return { content: [], ...(await startedTask(String(structured.id), dependencies, context.mcpReq.signal)) };
+        const { signal } = context.mcpReq;
+        return { content: [], ...(await startedTask(String(structured.id), dependencies, { signal, startedAt })) };
       }
       return forRevision(callResultOf(answered.value), server.getNegotiatedProtocolVersion());
     });

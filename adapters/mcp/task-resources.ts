@@ -1,5 +1,6 @@
 import type { ContentBlock, ReadResourceResult } from "@modelcontextprotocol/server";
 import { err, ok, type Result } from "neverthrow";
+import { isStorable } from "../../domain/storable-text.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import type { PanoramaOutput, PanoramaTask } from "../client/resources.js";
 import { resultOf } from "../client/result-of.js";
@@ -66,11 +67,14 @@ export const readResource = async (
   return task.error.code === "not_found" ? undefined : err(toolErrorOf(task.error, site));
 };
 
+/** Whether a task can have this id: other text cannot be a part of a URL. */
+export const canBeTaskId = (id: string): boolean => id.length <= 200 && isStorable(id);
+
 const idOf = (uri: string): string | undefined => {
   if (!uri.startsWith(TASK)) return undefined;
   try {
     const id = decodeURIComponent(uri.slice(TASK.length));
-    return id === "" || id.length > 200 ? undefined : id;
+    return id !== "" && canBeTaskId(id) ? id : undefined;
   } catch {
     return undefined; // not percent-encoded text
   }

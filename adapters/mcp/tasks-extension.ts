@@ -12,6 +12,7 @@ import type { PanoramaTask } from "../client/resources.js";
 import { resultOf } from "../client/result-of.js";
 import { forecastWords } from "../wording/forecast-words.js";
 import { finishedTask } from "./get-panorama-task.js";
+import { canBeTaskId } from "./task-resources.js";
 import { CALL_MILLISECONDS } from "./tool.js";
 import { afterFailure, toolErrorOf } from "./tool-error.js";
 import { callResultOf, errorResultOf } from "./tool-result.js";
@@ -20,6 +21,7 @@ import { callResultOf, errorResultOf } from "./tool-result.js";
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
 const FIRST_READ_MILLISECONDS = 5_000;
+const ANSWER_MILLISECONDS = 44_000;
 /** Where the service has not measured how long a generation takes. */
 const POLL_MILLISECONDS = 3_000;
 const POLL_MILLISECONDS_MAX = 10_000;
@@ -36,9 +38,19 @@ export const declaresTasks = ({ mcpReq }: Pick<ServerContext, "mcpReq">): boolea
   return capabilities?.extensions?.[TASKS_EXTENSION] !== undefined;
 };
 
-/** What a generate tool answers instead of its result, while the panorama is being made. */
-export const startedTask = async (id: string, { client, clock }: Dependencies, signal: AbortSignal) => {
-  const read = await resultOf(client.read(id, { signal, timeout: FIRST_READ_MILLISECONDS, maxRetries: 0 }));
+/**
+ * What a generate tool answers instead of its result, while the panorama is being made.
+ *
+ * @param startedAt when the call began: after a slow creation there is less time to ask how long the generation takes
+ */
+export const startedTask = async (
+  id: string,
+  { client, clock }: Dependencies,
+  { signal, startedAt }: { readonly signal: AbortSignal; readonly startedAt: Date },
+) => {
+  const left = ANSWER_MILLISECONDS - (clock.now().getTime() - startedAt.getTime());
+  const timeout = Math.max(0, Math.min(FIRST_READ_MILLISECONDS, left));
+  const read = await resultOf(client.read(id, { signal, timeout, maxRetries: 0 }));
   const task: PanoramaTask = read.unwrapOr({ id, status: "processing", credits_charged: 0 });
   // Also if it has ended meanwhile: the client gets the end with its first `tasks/get`.
   return { resultType: "task", ...shownTask(task, clock.now()), status: "working" };
@@ -47,7 +59,7 @@ export const startedTask = async (id: string, { client, clock }: Dependencies, s
 /** Answers `tasks/get`, `tasks/cancel` and `tasks/update`. A task of the protocol is a task of the service. */
 export const answerTasks = (server: Server, dependencies: Dependencies): void => {
   const { client, clock, site } = dependencies;
-  const params = z.object({ taskId: z.string().min(1).max(200) });
+  const params = z.object({ taskId: z.string().min(1).refine(canBeTaskId) });
   const refusal = (error: Parameters<typeof toolErrorOf>[0]) =>
     error.code === "not_found"
       ? new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no such task.")

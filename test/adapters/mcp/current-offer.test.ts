@@ -29,6 +29,9 @@ describe("the prices of the MCP tools", () => {
     expect(await text()).toContain("costs 40 (1k)");
     expect(await text()).toContain("costs 40 (1k)");
     expect(on.logged.filter((line) => line.startsWith("the prices"))).toHaveLength(1);
+    const body = JSON.stringify({ "x-panorama": { prices: { "1k": "free" }, uploads: {} } });
+    on.service.failNext("GET", "/openapi.json", { kind: "answer", status: 200, body });
+    expect(await text()).toContain("costs 40 (1k)");
   });
 
   it("are compared again by the service, which may have changed them since", async () => {

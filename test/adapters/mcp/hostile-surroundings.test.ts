@@ -73,7 +73,7 @@ describe.each(REVISIONS)("the MCP server for a client of %s", (revision) => {
         on.service.remainingCredits = 100;
         expectGuidance(await on.session.error(tool, { ...usual[tool], [argument]: value }));
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
     expect(on.logged.filter((line) => line.includes("bug"))).toEqual([]);
     expect((await on.session.call("get_credit_balance")).isError).toBeFalsy();
@@ -126,7 +126,7 @@ describe.each(REVISIONS)("the MCP server for a client of %s", (revision) => {
         await session.client.close();
         on.service.forgetFaults();
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     );
   });
 });

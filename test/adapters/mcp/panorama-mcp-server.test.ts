@@ -192,6 +192,7 @@ describe.each(REVISIONS)("with a client of %s:", (revision) => {
         { image_urls: [`data:image/png;base64,${anImage}`], resolution: "1k" },
         /https/,
       ],
+      ["get_panorama_task", "an id that no URL can have", { id: "\ud800" }, /^id: /],
       ["get_panorama_task", "an empty id", { id: "" }, /^id: /],
       ["get_panorama_task", "wait_seconds above 30", { id: "task-1", wait_seconds: 46 }, /^wait_seconds: /],
       ["upload_reference_images", "missing images and paths", {}, /1 to 5 images, but there are 0/],

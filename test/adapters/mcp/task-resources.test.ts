@@ -47,6 +47,7 @@ describe.each(REVISIONS)("the resources of the MCP server for a client of %s", (
     "panorama://task/unknown",
     "panorama://task/",
     "panorama://task/%E0",
+    "panorama://task/\ud800",
     "panorama://other",
     "file:///etc/passwd",
     "",

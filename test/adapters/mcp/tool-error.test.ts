@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { offerOf } from "../../../adapters/client/offer.js";
+import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 import type { Fault } from "../../support/fake-service.js";
 import { base64, pngBytes } from "../../support/image-bytes.js";
 import { REVISIONS, textsOf } from "../../support/mcp-session.js";
@@ -68,6 +70,19 @@ describe.each(REVISIONS)("with a client of %s:", (revision) => {
 
       const another = await on.session.call("generate_panorama_from_text", aHarbour);
       expect(another.structuredContent).toMatchObject({ id: "task-2" });
+    });
+
+    it("continue a possibly accepted creation also after its price has risen above max_credits", async () => {
+      on.service.failNext("POST", "/panoramas", ...Array<Fault>(6).fill({ kind: "accept-and-drop" }));
+      const cheap = { ...aHarbour, max_credits: 4 };
+      await on.session.error("generate_panorama_from_text", cheap);
+      on.service.offer = { ...offerOf(PANORAMA_POLICY), prices: { "1k": 40, "2k": 60, "4k": 90 } };
+      // Another max_credits is another request for the service, which would refuse the key.
+      const other = { ...aHarbour, max_credits: 5 };
+      expect(await on.session.error("generate_panorama_from_text", other)).toMatchObject({ code: "budget_exceeded" });
+      const continued = await on.session.call("generate_panorama_from_text", cheap);
+      expect(continued.structuredContent).toMatchObject({ id: "task-1" });
+      expect(on.service.tasks).toHaveLength(1);
     });
 
     it("create a new panorama for each call if the earlier one was confirmed", async () => {
