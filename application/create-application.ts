@@ -36,9 +36,14 @@ import { adjustCredits } from "./operators/adjust-credits.js";
 import { changeKeyLimits } from "./operators/change-key-limits.js";
 import { closeAccount } from "./operators/close-account.js";
 import { confirmRetention, readRetention } from "./operators/confirm-retention.js";
+import { explainTask } from "./operators/explain-task.js";
 import { exportAccount } from "./operators/export-account.js";
+import { findKeys } from "./operators/find-keys.js";
 import { invite } from "./operators/invite.js";
 import { recordAction } from "./operators/record-action.js";
+import { revokeKeys } from "./operators/revoke-keys.js";
+import { rollKey } from "./operators/roll-key.js";
+import { withholdPanorama } from "./operators/withhold-panorama.js";
 import { cancelTask } from "./panoramas/cancel-task.js";
 import { changeVisibility } from "./panoramas/change-visibility.js";
 import { checkUpload } from "./panoramas/check-upload.js";
@@ -157,6 +162,11 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     adjustCredits: adjustCredits(ports),
     changeKeyLimits: changeKeyLimits(ports),
     closeAccount: closeAccount(ports),
+    explainTask: explainTask(ports),
+    findKeys: findKeys(ports),
+    rollKey: rollKey(ports),
+    revokeKeys: revokeKeys(ports),
+    withholdPanorama: withholdPanorama(ports),
     invite: invite(ports, settings),
     readRetention: readRetention(ports),
     confirmRetention: confirmRetention(ports),
