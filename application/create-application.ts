@@ -115,7 +115,6 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     signUp: signUp(ports, settings),
     read: readAccount(ports),
     setLowBalance: setLowBalance(ports),
-    logIn: logIn(ports),
     logOut: logOut(ports),
     findSession: findSession(ports),
     setPassword: setPassword(ports),
@@ -190,6 +189,7 @@ const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
   return {
     accounts: {
       ...accounts,
+      logIn: logIn(ports),
       sendPasswordLink: sendPasswordLink(ports, settings),
       noteKeyUse: ports.keyUses.note,
       holdKey: ports.heldKeys.hold,

@@ -55,9 +55,11 @@ export class SessionGuard {
     this.publicUrl = new URL(publicUrl);
   }
 
-  async visitor({ cookies }: PageRequest): Promise<Visitor | undefined> {
+  async visitor({ cookies, identify }: PageRequest): Promise<Visitor | undefined> {
     const token = parseSessionToken(cookies.get(this.nameOf("session")) ?? "");
-    return token && this.accounts.findSession(token);
+    const visitor = token && (await this.accounts.findSession(token));
+    if (visitor !== undefined) identify(visitor.account.id);
+    return visitor;
   }
 
   /** A page for members. Redirects other visitors to the login, which redirects back to the page. */

@@ -22,6 +22,7 @@ import { keyCreate, keyFind, keyLimits, keyList, keyRevoke, keyRoll } from "./ke
 import { ledgerShow, ledgerVerify } from "./ledger.js";
 import { mcp } from "./mcp.js";
 import { migrate } from "./migrate.js";
+import { operatorList, operatorPassword, operatorRemove } from "./operator.js";
 import { orderCreate, orderPay } from "./order.js";
 import { providerTry } from "./provider.js";
 import { queueShow } from "./queue.js";
@@ -81,6 +82,9 @@ export const COMMANDS: readonly Command[] = [
   webhookEnable,
   webhookDeliveries,
   webhookResend,
+  operatorPassword,
+  operatorList,
+  operatorRemove,
   auditList,
   retentionShow,
   retentionApply,

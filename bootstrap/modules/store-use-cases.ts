@@ -1,5 +1,7 @@
 import { ContainerModule } from "inversify";
+import { nodeOneTimeCodes } from "../../adapters/system/one-time-codes.js";
 import { storeUseCases } from "../../application/create-application.js";
+import { operatorAccess } from "../../application/operators/operator-access.js";
 import { provide } from "../provide.js";
 import { storePorts, tokens } from "../tokens.js";
 
@@ -7,5 +9,9 @@ import { storePorts, tokens } from "../tokens.js";
 export const useCasesOnStores = new ContainerModule(({ bind }) => {
   provide(bind, tokens.storeUseCases, { config: tokens.config, ...storePorts }, ({ config, ...ports }) =>
     storeUseCases(ports, config),
+  );
+  const { operatorLogins, rateLimits, secrets, ids, clock, reporter } = tokens;
+  provide(bind, tokens.operatorAccess, { operatorLogins, rateLimits, secrets, ids, clock, reporter }, (ports) =>
+    operatorAccess({ ...ports, codes: nodeOneTimeCodes }),
   );
 });

@@ -14,10 +14,11 @@ import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
 import { type Credits, credits } from "../../../domain/credits/credits.js";
 import type { LedgerEntry } from "../../../domain/credits/ledger.js";
+import type { Order } from "../../../domain/credits/order.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import type { EndpointId } from "../../../domain/webhooks/webhook-endpoint.js";
+import type { Endpoint, EndpointId } from "../../../domain/webhooks/webhook-endpoint.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
 /** What operators ask for, in memory. Every method runs without an `await`, so it is atomic. */
@@ -96,6 +97,21 @@ export class MemoryOperatorStore implements OperatorStore {
     return this.database.uploads
       .filter(({ accountId }) => accountId === account)
       .map(({ name, uploadedAt }) => ({ name, uploadedAt }));
+  }
+
+  async pendingOrders(limit: number): Promise<Order[]> {
+    return [...this.database.orders.values()]
+      .filter(({ state }) => state === "pending")
+      .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1))
+      .slice(0, limit);
+  }
+
+  async failingEndpoints(limit: number): Promise<Endpoint[]> {
+    const since = ({ failingSince }: Endpoint) => failingSince?.getTime() ?? 0;
+    return [...this.database.endpoints.values()]
+      .filter(({ failingSince, off }) => failingSince !== undefined && off?.reason !== "deleted")
+      .sort((a, b) => since(b) - since(a) || (a.id < b.id ? -1 : 1))
+      .slice(0, limit);
   }
 
   async queue(accountsMax: number): Promise<QueueSummary> {

@@ -14,15 +14,19 @@ import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
 import type { Credits } from "../../../domain/credits/credits.js";
 import type { LedgerEntry } from "../../../domain/credits/ledger.js";
+import type { Order } from "../../../domain/credits/order.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { DeletedBy } from "../../../domain/tasks/out-of-sight.js";
+import type { Endpoint } from "../../../domain/webhooks/webhook-endpoint.js";
 import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
-import { apiKeyRow, openingStandingOf, toAccount, toApiKey } from "../rows/account-rows.js";
+import { apiKeyRow, openingStandingOf, toAccount, toApiKey, toOrder } from "../rows/account-rows.js";
 import { deleteAccess } from "../rows/delete-access.js";
+import { toEndpoint } from "../rows/endpoint-rows.js";
 import { entryRow } from "../rows/ledger-rows.js";
 import { lockAccount } from "../rows/lock-account.js";
+import { LISTED_ENDPOINT } from "../schema/indexed-conditions.js";
 import { branded, date, integer, optional, type Row, text } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
@@ -99,6 +103,23 @@ export class SqlOperatorStore implements OperatorStore {
       [account],
     );
     return rows.map((row) => ({ name: branded<ObjectName>(row, "name"), uploadedAt: date(row, "uploaded_at") }));
+  }
+
+  async pendingOrders(limit: number): Promise<Order[]> {
+    const rows = await this.database.sql(
+      "select * from credit_order where paid_at is null order by created_at desc, id desc limit ?",
+      [limit],
+    );
+    return rows.map(toOrder);
+  }
+
+  async failingEndpoints(limit: number): Promise<Endpoint[]> {
+    const rows = await this.database.sql(
+      `select * from webhook_endpoint where failing_since is not null and ${LISTED_ENDPOINT}
+      order by failing_since desc, id limit ?`,
+      [limit],
+    );
+    return rows.map(toEndpoint);
   }
 
   queue(accountsMax: number): Promise<QueueSummary> {
