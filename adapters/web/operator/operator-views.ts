@@ -28,8 +28,8 @@ export const act = (
 ): Html => html`<form method="post" action="${path}" class="inline">${hiddenToken(formToken)}${fields}
 <button class="button ${kind} small">${words}</button></form>`;
 
-const table = (id: string, columns: readonly string[], rows: readonly Html[]): Html => html`
-<div class="table" tabindex="0" role="region" aria-labelledby="${id}"><table><thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
+const table = (columns: readonly string[], rows: readonly Html[]): Html => html`
+<div class="table" tabindex="0"><table><thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead>
 <tbody>${rows}</tbody></table></div>`;
 
 const section = (id: string, title: string, content: Html): Html => html`
@@ -47,7 +47,6 @@ export const accountsFound = (accounts: readonly AccountSummary[]): Html =>
     accounts.length === 0
       ? nothing("No account.")
       : table(
-          "accounts",
           ["E-mail", "Account", "Credits", "Since"],
           accounts.map(
             ({
@@ -89,7 +88,6 @@ ${section(
   endpoints.length === 0
     ? nothing("None.")
     : table(
-        "webhooks",
         ["Since", "URL", "Account", "State"],
         endpoints.map(
           ({ failingSince, url, accountId, off }) => html`<tr><td>${failingSince && timeOf(failingSince)}</td>
@@ -102,7 +100,6 @@ const ordersTable = (visitor: OperatorVisitor, orders: readonly Order[]): Html =
   orders.length === 0
     ? nothing("None.")
     : table(
-        "orders",
         ["Date", "Credits", "Price", "Account", "Order", "State"],
         orders.map(
           (order) => html`<tr><td>${timeOf(order.createdAt)}</td><td class="number">${order.credits}</td>
@@ -155,7 +152,6 @@ ${section(
   tasks.length === 0
     ? nothing("None.")
     : table(
-        "tasks",
         ["Created", "Task", "State", "Credits", "Made by"],
         tasks.map(
           ({ task, isHidden }) => html`<tr><td>${timeOf(task.reservedAt)}</td>
@@ -173,7 +169,6 @@ const ledgerTable = (entries: readonly LedgerEntry[]): Html =>
   entries.length === 0
     ? nothing("None.")
     : table(
-        "ledger",
         ["Time", "Kind", "Credits", "Of"],
         entries.map(
           (entry) =>
@@ -191,7 +186,6 @@ export const keysTable = (visitor: OperatorVisitor, keys: readonly ApiKey[], now
   keys.length === 0
     ? nothing("None.")
     : table(
-        "keys",
         ["Key", "Name", "Begins with", "Account", "Last used", "State"],
         keys.map(
           ({
@@ -257,7 +251,6 @@ ${section(
   "stages",
   "What happened",
   table(
-    "stages",
     ["Time", "Stage", "After"],
     stages.map(
       ({ name, at, afterSeconds }, index) =>
@@ -272,7 +265,6 @@ ${section(
   deliveries.length === 0
     ? nothing("None.")
     : table(
-        "webhooks",
         ["Event", "URL", "State", "Attempts", "Last answer"],
         deliveries.map(
           ({ event, url, delivery }) =>
