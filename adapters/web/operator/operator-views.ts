@@ -8,7 +8,7 @@ import type { LedgerEntry } from "../../../domain/credits/ledger.js";
 import type { Order } from "../../../domain/credits/order.js";
 import { isInProgress, placeOf, type Task } from "../../../domain/tasks/task.js";
 import type { Endpoint } from "../../../domain/webhooks/webhook-endpoint.js";
-import { timeOf } from "../date.js";
+import { exactTimeOf, timeOf } from "../date.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";
 
@@ -254,7 +254,7 @@ ${section(
     ["Time", "Stage", "After"],
     stages.map(
       ({ name, at, afterSeconds }, index) =>
-        html`<tr><td>${timeOf(at)}</td><td>${STAGE_WORDS[name]}</td><td class="number">${index > 0 && `${afterSeconds.toFixed(1)} s`}</td></tr>`,
+        html`<tr><td>${exactTimeOf(at)}</td><td>${STAGE_WORDS[name]}</td><td class="number">${index > 0 && `${afterSeconds.toFixed(1)} s`}</td></tr>`,
     ),
   ),
 )}
