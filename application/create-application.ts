@@ -13,6 +13,7 @@ import { openAccount } from "./accounts/open-account.js";
 import { readAccount } from "./accounts/read-account.js";
 import { revokeAnyApiKey } from "./accounts/revoke-any-api-key.js";
 import { revokeApiKey } from "./accounts/revoke-api-key.js";
+import { rollApiKey } from "./accounts/roll-api-key.js";
 import { sendPasswordLink } from "./accounts/send-password-link.js";
 import { setLowBalance } from "./accounts/set-low-balance.js";
 import { setPassword } from "./accounts/set-password.js";
@@ -42,7 +43,6 @@ import { findKeys } from "./operators/find-keys.js";
 import { invite } from "./operators/invite.js";
 import { recordAction } from "./operators/record-action.js";
 import { revokeKeys } from "./operators/revoke-keys.js";
-import { rollKey } from "./operators/roll-key.js";
 import { withholdPanorama } from "./operators/withhold-panorama.js";
 import { cancelTask } from "./panoramas/cancel-task.js";
 import { changeVisibility } from "./panoramas/change-visibility.js";
@@ -163,7 +163,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     closeAccount: closeAccount(ports),
     explainTask: explainTask(ports),
     findKeys: findKeys(ports),
-    rollKey: rollKey(ports),
+    rollApiKey: rollApiKey(ports),
     revokeKeys: revokeKeys(ports),
     withholdPanorama: withholdPanorama(ports),
     invite: invite(ports, settings),

@@ -18,8 +18,8 @@ import type { GcsObjectStorage } from "../adapters/storage/gcs-object-storage.js
 import type { S3ObjectStorage } from "../adapters/storage/s3-object-storage.js";
 import type { WebSide } from "../adapters/web-page/page.js";
 import type { HttpWebhookSender } from "../adapters/webhooks/http-webhook-sender.js";
+import type { OperatorAccess } from "../application/accounts/operator-access.js";
 import type { Application, StoreUseCases, UseCases } from "../application/create-application.js";
-import type { OperatorAccess } from "../application/operators/operator-access.js";
 import type { EventSignals } from "../application/ports/event-signals.js";
 import type { GenerationProvider } from "../application/ports/generation-provider.js";
 import type { Ids } from "../application/ports/ids.js";

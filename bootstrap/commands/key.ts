@@ -224,7 +224,7 @@ export const keyRoll: Command = {
     }
     const id = text(values, "key") as ApiKeyId;
     const { operators } = await service.get(tokens.storeUseCases);
-    return (await operators.rollKey(id, hours * HOUR_MILLISECONDS))
+    return (await operators.rollApiKey(id, hours * HOUR_MILLISECONDS))
       .map(({ key, secret, endsAt }) => ({
         json: { key_id: key.id, api_key: secret, old_key_id: id, old_key_ends_at: endsAt.toISOString() },
         lines: [`key ${key.id}`, `${secret}  (shown only once)`, `key ${id} ends at ${endsAt.toISOString()}`],

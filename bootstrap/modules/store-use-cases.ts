@@ -1,7 +1,7 @@
 import { ContainerModule } from "inversify";
 import { nodeOneTimeCodes } from "../../adapters/system/one-time-codes.js";
+import { operatorAccess } from "../../application/accounts/operator-access.js";
 import { storeUseCases } from "../../application/create-application.js";
-import { operatorAccess } from "../../application/operators/operator-access.js";
 import { provide } from "../provide.js";
 import { storePorts, tokens } from "../tokens.js";
 

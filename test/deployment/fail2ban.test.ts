@@ -6,7 +6,6 @@ import { Metrics } from "../../adapters/observability/metrics.js";
 import { OperationalReporter } from "../../adapters/observability/reporter.js";
 import { withRequest } from "../../adapters/observability/request-context.js";
 import { RequestObserver } from "../../adapters/observability/request-observer.js";
-import type { LoginFailure } from "../../application/ports/reporter.js";
 
 const FILE = join(import.meta.dirname, "../../bootstrap/deployment/fail2ban-panorama.conf");
 
@@ -38,8 +37,10 @@ describe("the filter for fail2ban", () => {
   };
 
   it.each(["203.0.113.7", "2001:db8:1:2::/64"])("bans %s for refused logins and keys", async (network) => {
-    const failed = (reason: LoginFailure, of: "account" | "operator" = "account") =>
-      ({ kind: "login_failed", of, reason, network }) as const;
+    const failed = (
+      reason: "wrong_password" | "unknown_address" | "wrong_code",
+      of: "account" | "operator" = "account",
+    ) => ({ kind: "login_failed", of, reason, network }) as const;
     const lines = written((reporter, observer) => {
       reporter.report(failed("wrong_password"));
       withRequest({ requestId: "one" }, () => reporter.report(failed("unknown_address")));

@@ -1,4 +1,4 @@
-import type { OperatorAccess, OperatorVisitor } from "../../../application/operators/operator-access.js";
+import type { OperatorAccess, OperatorVisitor } from "../../../application/accounts/operator-access.js";
 import { OPERATOR_SESSION_SECONDS } from "../../../domain/accounts/operator.js";
 import { parseSessionToken, type SessionToken } from "../../../domain/accounts/session.js";
 import type { PageBody, PageReply, PageRequest } from "../../web-page/page.js";

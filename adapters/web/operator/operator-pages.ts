@@ -1,5 +1,5 @@
+import type { OperatorAccess, OperatorVisitor } from "../../../application/accounts/operator-access.js";
 import type { UseCases } from "../../../application/create-application.js";
-import type { OperatorAccess, OperatorVisitor } from "../../../application/operators/operator-access.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { ApiKeyStore } from "../../../application/ports/stores/api-key-store.js";
 import type { OperatorStore } from "../../../application/ports/stores/operator-store.js";

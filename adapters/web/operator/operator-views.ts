@@ -1,6 +1,6 @@
+import type { OperatorVisitor } from "../../../application/accounts/operator-access.js";
 import type { AccountOverview } from "../../../application/accounts/read-account.js";
 import type { TaskStory } from "../../../application/operators/explain-task.js";
-import type { OperatorVisitor } from "../../../application/operators/operator-access.js";
 import type { AccountSummary, QueueSummary, TaskOfAccount } from "../../../application/ports/stores/operator-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import type { ApiKey } from "../../../domain/accounts/api-key.js";

@@ -3,10 +3,10 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, accountId, apiKeyId } from "../../../adapters/contracts/support/builders.js";
 import { memoryStores } from "../../../adapters/memory/stores/memory-stores.js";
 import { createApiKey } from "../../../application/accounts/create-api-key.js";
+import { rollApiKey } from "../../../application/accounts/roll-api-key.js";
 import { explainTask } from "../../../application/operators/explain-task.js";
 import { findKeys } from "../../../application/operators/find-keys.js";
 import { revokeKeys } from "../../../application/operators/revoke-keys.js";
-import { rollKey } from "../../../application/operators/roll-key.js";
 import { withholdPanorama } from "../../../application/operators/withhold-panorama.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import { API_KEYS_MAX, prefixOf } from "../../../domain/accounts/api-key.js";
@@ -46,11 +46,11 @@ describe("findKeys", () => {
   });
 });
 
-describe("rollKey", () => {
+describe("rollApiKey", () => {
   it("makes a key with the same name and limits, and ends the old one after the overlap", async () => {
     const limits = { ...NO_LIMITS, scopes: ["read"] as const, creditsPerDay: credits(5) };
     const { key: old } = await aKey(limits);
-    const rolled = (await rollKey(ports)(old.id, 24 * HOUR))._unsafeUnwrap();
+    const rolled = (await rollApiKey(ports)(old.id, 24 * HOUR))._unsafeUnwrap();
     expect(rolled.key).toMatchObject({ accountId: owner, name: "robot", limits });
     const endsAt = new Date(world.clock.now().getTime() + 24 * HOUR);
     expect(rolled.endsAt).toEqual(endsAt);
@@ -60,9 +60,9 @@ describe("rollKey", () => {
   it("never lets the old key live longer than it would, and revokes it without an overlap", async () => {
     const expiresAt = new Date(world.clock.now().getTime() + HOUR);
     const { key: brief } = await aKey({ ...NO_LIMITS, expiresAt });
-    expect((await rollKey(ports)(brief.id, 24 * HOUR))._unsafeUnwrap().endsAt).toEqual(expiresAt);
+    expect((await rollApiKey(ports)(brief.id, 24 * HOUR))._unsafeUnwrap().endsAt).toEqual(expiresAt);
     const { key: leaked } = await aKey();
-    (await rollKey(ports)(leaked.id, 0))._unsafeUnwrap();
+    (await rollApiKey(ports)(leaked.id, 0))._unsafeUnwrap();
     expect((await ports.operators.key(leaked.id))?.revokedAt).toEqual(world.clock.now());
   });
 
@@ -70,9 +70,9 @@ describe("rollKey", () => {
     const { key } = await aKey();
     for (let live = (await world.keys.listLive(owner)).length; live < API_KEYS_MAX; live += 1) await aKey();
     expect((await createApiKey(ports)(owner, "one more")).isErr()).toBe(true);
-    expect((await rollKey(ports)(key.id, 0)).isOk()).toBe(true);
-    expect(await rollKey(ports)(key.id, 0)).toEqual(err({ kind: "key_ended" }));
-    expect((await rollKey(ports)(apiKeyId(404), 0))._unsafeUnwrapErr().kind).toBe("not_found");
+    expect((await rollApiKey(ports)(key.id, 0)).isOk()).toBe(true);
+    expect(await rollApiKey(ports)(key.id, 0)).toEqual(err({ kind: "key_ended" }));
+    expect((await rollApiKey(ports)(apiKeyId(404), 0))._unsafeUnwrapErr().kind).toBe("not_found");
   });
 });
 

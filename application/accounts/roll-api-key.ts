@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "neverthrow";
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";
-import { type CreatedApiKey, type NewApiKeyPorts, newApiKey } from "../accounts/new-api-key.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { ApiKeyStore } from "../ports/stores/api-key-store.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
+import { type CreatedApiKey, type NewApiKeyPorts, newApiKey } from "./new-api-key.js";
 
 type Ports = NewApiKeyPorts & {
   readonly operators: Pick<OperatorStore, "key" | "setKeyLimits">;
@@ -21,7 +21,7 @@ export type RolledKey = CreatedApiKey & { readonly endsAt: Date };
  * without one. The new key is stored first: if this is interrupted, the old one goes on. The maximum of keys does not
  * count here, because a leaked key must be replaceable. Budgets of the new key begin anew.
  */
-export const rollKey =
+export const rollApiKey =
   (ports: Ports) =>
   async (id: ApiKeyId, overlapMilliseconds: number): Promise<Result<RolledKey, NotFound | KeyEnded>> => {
     const { operators, keys, clock } = ports;

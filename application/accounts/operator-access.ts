@@ -8,8 +8,6 @@ import {
 import { mayBePassword, type Password } from "../../domain/accounts/password.js";
 import type { SessionToken } from "../../domain/accounts/session.js";
 import type { RateLimited } from "../../domain/credits/rate-limit.js";
-import { admitLoginAttempt } from "../accounts/admit-login-attempt.js";
-import type { WrongLogin } from "../accounts/log-in.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { OneTimeCodes } from "../ports/one-time-codes.js";
@@ -17,6 +15,8 @@ import type { LoginFailure, Reporter } from "../ports/reporter.js";
 import type { HashingBusy, Secrets } from "../ports/secrets.js";
 import type { OperatorLoginStore } from "../ports/stores/operator-login-store.js";
 import type { RateLimits } from "../ports/stores/rate-limits.js";
+import { admitLoginAttempt } from "./admit-login-attempt.js";
+import type { WrongLogin } from "./log-in.js";
 
 /** What the logins of operators need. */
 export type OperatorAccessPorts = {
