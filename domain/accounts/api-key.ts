@@ -29,7 +29,7 @@ export type ApiKey = {
   readonly limits: KeyLimits;
   /** The last admitted request, to the minute; `undefined`: none yet. */
   readonly lastUsedAt: Date | undefined;
-  /** The beginning of its secret, by which people recognize it; `undefined` for keys of versions that did not store it. */
+  /** The beginning of its secret, by which people recognize it; `undefined` for keys of earlier versions. */
   readonly prefix?: string | undefined;
 };
 

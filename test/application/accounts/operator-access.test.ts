@@ -2,6 +2,7 @@ import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { MemoryIds } from "../../../adapters/memory/memory-ids.js";
+import { MemoryOneTimeCodes } from "../../../adapters/memory/memory-one-time-codes.js";
 import { MemorySecrets } from "../../../adapters/memory/memory-secrets.js";
 import { RecordingReporter } from "../../../adapters/memory/recording-reporter.js";
 import { MemoryOperatorLoginStore } from "../../../adapters/memory/stores/memory-operator-login-store.js";
@@ -13,15 +14,7 @@ import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 
 const PASSWORD = "correct horse battery";
 const ANN = parseOperatorName("ann")._unsafeUnwrap();
-/** Readable codes; those of authenticator apps have tests of their own. */
-const codes = {
-  secrets: 0,
-  newSecret: () => {
-    codes.secrets += 1;
-    return `secret${codes.secrets}`;
-  },
-  codeAt: (secret: string, step: number) => `${secret}at${step}`,
-};
+const codes = new MemoryOneTimeCodes();
 const WRONG = err({ kind: "wrong_login" });
 
 describe("operatorAccess", () => {
