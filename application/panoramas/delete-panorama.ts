@@ -20,9 +20,9 @@ export type NotFinished = { readonly kind: "not_finished" };
 
 /**
  * The owner deletes a panorama, `by` a key or on the pages: its image and thumbnail are deleted, and the task is no
- * longer found. Its ledger entries remain. Succeeds also if it is deleted already. The objects are deleted first, so that the owner can repeat
- * an interrupted deletion. What another worker stores at the same time, and the provider's copy, are deleted afterwards
- * (erase-deleted-panoramas.ts).
+ * longer found. Its ledger entries remain. Succeeds also if it is deleted already. The objects are deleted first, so
+ * that the owner can repeat an interrupted deletion. What another worker stores at the same time, and the provider's
+ * copy, are deleted afterwards (erase-deleted-panoramas.ts).
  */
 export const deletePanorama =
   ({ tasks, storage, clock }: Ports) =>
