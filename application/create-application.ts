@@ -13,6 +13,7 @@ import { openAccount } from "./accounts/open-account.js";
 import { readAccount } from "./accounts/read-account.js";
 import { revokeAnyApiKey } from "./accounts/revoke-any-api-key.js";
 import { revokeApiKey } from "./accounts/revoke-api-key.js";
+import { rollApiKey } from "./accounts/roll-api-key.js";
 import { sendPasswordLink } from "./accounts/send-password-link.js";
 import { setLowBalance } from "./accounts/set-low-balance.js";
 import { setPassword } from "./accounts/set-password.js";
@@ -36,9 +37,13 @@ import { adjustCredits } from "./operators/adjust-credits.js";
 import { changeKeyLimits } from "./operators/change-key-limits.js";
 import { closeAccount } from "./operators/close-account.js";
 import { confirmRetention, readRetention } from "./operators/confirm-retention.js";
+import { explainTask } from "./operators/explain-task.js";
 import { exportAccount } from "./operators/export-account.js";
+import { findKeys } from "./operators/find-keys.js";
 import { invite } from "./operators/invite.js";
 import { recordAction } from "./operators/record-action.js";
+import { revokeKeys } from "./operators/revoke-keys.js";
+import { withholdPanorama } from "./operators/withhold-panorama.js";
 import { cancelTask } from "./panoramas/cancel-task.js";
 import { changeVisibility } from "./panoramas/change-visibility.js";
 import { checkUpload } from "./panoramas/check-upload.js";
@@ -110,7 +115,6 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     signUp: signUp(ports, settings),
     read: readAccount(ports),
     setLowBalance: setLowBalance(ports),
-    logIn: logIn(ports),
     logOut: logOut(ports),
     findSession: findSession(ports),
     setPassword: setPassword(ports),
@@ -157,6 +161,11 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     adjustCredits: adjustCredits(ports),
     changeKeyLimits: changeKeyLimits(ports),
     closeAccount: closeAccount(ports),
+    explainTask: explainTask(ports),
+    findKeys: findKeys(ports),
+    rollApiKey: rollApiKey(ports),
+    revokeKeys: revokeKeys(ports),
+    withholdPanorama: withholdPanorama(ports),
     invite: invite(ports, settings),
     readRetention: readRetention(ports),
     confirmRetention: confirmRetention(ports),
@@ -180,6 +189,7 @@ const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
   return {
     accounts: {
       ...accounts,
+      logIn: logIn(ports),
       sendPasswordLink: sendPasswordLink(ports, settings),
       noteKeyUse: ports.keyUses.note,
       holdKey: ports.heldKeys.hold,

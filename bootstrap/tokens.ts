@@ -18,6 +18,7 @@ import type { GcsObjectStorage } from "../adapters/storage/gcs-object-storage.js
 import type { S3ObjectStorage } from "../adapters/storage/s3-object-storage.js";
 import type { WebSide } from "../adapters/web-page/page.js";
 import type { HttpWebhookSender } from "../adapters/webhooks/http-webhook-sender.js";
+import type { OperatorAccess } from "../application/accounts/operator-access.js";
 import type { Application, StoreUseCases, UseCases } from "../application/create-application.js";
 import type { EventSignals } from "../application/ports/event-signals.js";
 import type { GenerationProvider } from "../application/ports/generation-provider.js";
@@ -36,6 +37,7 @@ import type { EndpointStore } from "../application/ports/stores/endpoint-store.j
 import type { EventStore } from "../application/ports/stores/event-store.js";
 import type { LedgerStore } from "../application/ports/stores/ledger-store.js";
 import type { OperatorLog } from "../application/ports/stores/operator-log.js";
+import type { OperatorLoginStore } from "../application/ports/stores/operator-login-store.js";
 import type { OperatorStore } from "../application/ports/stores/operator-store.js";
 import type { OrderStore } from "../application/ports/stores/order-store.js";
 import type { PasswordLinkStore } from "../application/ports/stores/password-link-store.js";
@@ -91,6 +93,7 @@ export const tokens = {
   links: token<PasswordLinkStore>("links"),
   operators: token<OperatorStore>("operators"),
   operatorLog: token<OperatorLog>("operatorLog"),
+  operatorLogins: token<OperatorLoginStore>("operatorLogins"),
   apiRequests: token<ApiRequests>("apiRequests"),
   rateLimits: token<RateLimits>("rateLimits"),
 
@@ -129,6 +132,8 @@ export const tokens = {
 
   /** Needs no provider, as `application` does. */
   exportAccount: token<UseCases["operators"]["exportAccount"]>("exportAccount"),
+  /** The logins to the operator's pages. */
+  operatorAccess: token<OperatorAccess>("operatorAccess"),
   application: token<Application>("application"),
 
   // web, http

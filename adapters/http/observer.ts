@@ -1,6 +1,6 @@
 import type { Awaitable } from "../../application/awaitable.js";
 
-/** The outcome of one request. It contains no path, key or body. */
+/** The outcome of one request. It contains no path, body or secret of a key. */
 export type FinishedExchange = {
   readonly requestId: string;
   /** The id of the request's trace, 32 hexadecimal digits. */
@@ -10,6 +10,11 @@ export type FinishedExchange = {
   readonly route: string;
   readonly status: number;
   readonly seconds: number;
+  /** Who has sent it, if the request was authenticated; `keyId`: with which key. */
+  readonly accountId?: string | undefined;
+  readonly keyId?: string | undefined;
+  /** Of the client: an IPv4 address, or the /64 of an IPv6 address. Empty if the client has left too early. */
+  readonly network: string;
   /** The kind of error in an answer of the REST interface, such as `rate_limited`; `undefined` if there is none. */
   readonly error?: string | undefined;
   /** The client disconnected before it had the whole answer. */

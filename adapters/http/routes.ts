@@ -35,6 +35,7 @@ type Route = { readonly path: string; readonly handler: Handler; readonly logs: 
 export class Routes {
   private readonly source: RequestSource;
   private readonly observer: Observer;
+  private readonly overload: Overload;
   private readonly fallback: Fallback;
   /** Paths whose requests are handled also while the service is overloaded. */
   private readonly neverRefused = new Set<string>();
@@ -46,6 +47,7 @@ export class Routes {
 
   constructor(observer: Observer, source: RequestSource, overload: Overload, fallback: Fallback = JSON_FALLBACK) {
     this.observer = observer;
+    this.overload = overload;
     this.fallback = fallback;
     this.source = source;
     const notFound: Route = { path: "unknown", handler: fallback.notFound, logs: false };
@@ -100,7 +102,9 @@ export class Routes {
   }
 
   private handle(route: Route, raw: RawExchange): void {
-    const call: Call = { startedAt: performance.now(), route, exchange: new Exchange(raw), raw };
+    const exchange = new Exchange(raw);
+    const network = this.overload.networkOf(exchange); // not known any more after the answer
+    const call: Call = { startedAt: performance.now(), route, exchange, network, raw };
     this.inFlight.add(call.exchange);
     if (!this.isProxied && raw.headers["x-forwarded-for"] !== undefined) this.isProxied = true;
     if (this.stopping) call.exchange.stop();
@@ -145,12 +149,23 @@ export class Routes {
     this.finish(call, reply, aborted);
   }
 
-  private finish({ startedAt, route, exchange }: Call, { status, error }: Reply, aborted: boolean): void {
-    const { requestId } = exchange;
+  private finish({ startedAt, route, exchange, network }: Call, { status, error }: Reply, aborted: boolean): void {
+    const { requestId, accountId, keyId } = exchange;
     const method = METHODS.has(exchange.method) ? exchange.method : "OTHER";
     const seconds = (performance.now() - startedAt) / 1000;
     const traceId = traceIdOf(exchange.traceparent);
-    this.observer.finished({ requestId, traceId, method, route: route.path, status, seconds, error, aborted });
+    const sender = { accountId, keyId, network };
+    this.observer.finished({
+      requestId,
+      traceId,
+      method,
+      route: route.path,
+      status,
+      seconds,
+      ...sender,
+      error,
+      aborted,
+    });
     this.inFlight.delete(exchange);
     if (this.inFlight.size === 0) this.idle();
   }
@@ -161,6 +176,7 @@ type Call = {
   readonly startedAt: number;
   readonly route: Route;
   readonly exchange: Exchange;
+  readonly network: string;
   readonly raw: RawExchange;
 };
 

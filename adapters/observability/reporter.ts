@@ -74,6 +74,7 @@ const COUNTS: Counts = {
   submission_recovered: ({ submissionsRecovered }) => submissionsRecovered.inc(),
   provider_unavailable: ({ providerUnavailable }) => providerUnavailable.inc(),
   image_status: ({ imageStatuses }, { status }) => imageStatuses.inc({ status }),
+  login_failed: () => {},
   mail_failed: ({ mailFailures }) => mailFailures.inc(),
   payment_ignored: () => {},
   webhook_attempt: ({ webhookAttempts }, { state }) => webhookAttempts.inc({ state }),

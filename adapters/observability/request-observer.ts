@@ -7,6 +7,9 @@ import type { Tracing } from "./tracing.js";
 type FinishedRequest = AnsweredRequest & {
   readonly requestId: string;
   readonly traceId?: string | undefined;
+  readonly accountId?: string | undefined;
+  readonly keyId?: string | undefined;
+  readonly network: string;
   readonly aborted: boolean;
 };
 
@@ -41,7 +44,8 @@ export class RequestObserver {
   }
 
   /** Must be called exactly once for each call of `run`. */
-  finished({ requestId, traceId, method, route, status, seconds, error, aborted }: FinishedRequest): void {
+  finished(request: FinishedRequest): void {
+    const { requestId, traceId, method, route, status, seconds, error, aborted } = request;
     this.metrics.requestAnswered({ method, route, status, seconds, error });
     this.tracing?.endRequest(method, route, status);
     this.requestLogger.info({
@@ -52,6 +56,9 @@ export class RequestObserver {
       route,
       status,
       seconds,
+      accountId: request.accountId,
+      keyId: request.keyId,
+      network: request.network,
       error,
       aborted: aborted || undefined,
     });

@@ -1,4 +1,5 @@
 import type { UploadedFile } from "../../application/panoramas/upload-images.js";
+import type { AccountId } from "../../domain/account-id.js";
 import type { InvalidMessage } from "../wording/message-rule.js";
 
 /**
@@ -43,6 +44,8 @@ export type PageRequest = {
   readonly cookies: ReadonlyMap<string, string>;
   /** The client's IPv4 address, or the /64 network of its IPv6 address. */
   readonly remoteAddress: string;
+  /** Names the account in the log line of the request. */
+  readonly identify: (account: AccountId) => void;
   /** Aborted when the client disconnects or the server stops. */
   readonly signal: AbortSignal;
   /**

@@ -8,6 +8,7 @@ import { admitForm } from "./admit-write.js";
 import type { Layout } from "./layout.js";
 import { nextPath } from "./next-path.js";
 import { redirect } from "./redirect.js";
+import { isSameOrigin } from "./same-origin.js";
 
 type Handler = (request: PageRequest) => Promise<PageReply>;
 type FormRequest = PageRequest & PageBody;
@@ -55,9 +56,11 @@ export class SessionGuard {
     this.publicUrl = new URL(publicUrl);
   }
 
-  async visitor({ cookies }: PageRequest): Promise<Visitor | undefined> {
+  async visitor({ cookies, identify }: PageRequest): Promise<Visitor | undefined> {
     const token = parseSessionToken(cookies.get(this.nameOf("session")) ?? "");
-    return token && this.accounts.findSession(token);
+    const visitor = token && (await this.accounts.findSession(token));
+    if (visitor !== undefined) identify(visitor.account.id);
+    return visitor;
   }
 
   /** A page for members. Redirects other visitors to the login, which redirects back to the page. */
@@ -75,7 +78,7 @@ export class SessionGuard {
    */
   memberForm(handler: MemberFormHandler, { request: admit, files, stale, back }: MemberFormOptions = {}): Handler {
     return async (request) => {
-      if (!this.isSameOrigin(request)) return this.refuse(undefined);
+      if (!isSameOrigin(request, this.publicUrl)) return this.refuse(undefined);
       const visitor = await this.visitor(request);
       if (visitor === undefined) {
         // The form is not executed after the login, because the sender should check it again. Its text is kept.
@@ -100,7 +103,9 @@ export class SessionGuard {
   /** A form without a session. Refuses it unless a page of this service sent it. */
   form(handler: FormHandler): Handler {
     return async (request) =>
-      this.isSameOrigin(request) ? handler({ ...request, ...(await request.readBody()) }) : this.refuse(undefined);
+      isSameOrigin(request, this.publicUrl)
+        ? handler({ ...request, ...(await request.readBody()) })
+        : this.refuse(undefined);
   }
 
   /** The header that sets the session cookie. */
@@ -149,13 +154,6 @@ export class SessionGuard {
     } catch {
       return nextPath(null); // not valid percent-encoding
     }
-  }
-
-  /** Checks the `Origin` header, which every browser sends with a form. Also accepts the host of the request itself. */
-  private isSameOrigin({ headers }: PageRequest): boolean {
-    const { origin } = headers;
-    if (origin === undefined || !URL.canParse(origin)) return false;
-    return origin === this.publicUrl.origin || new URL(origin).host === headers.host;
   }
 
   private refuse(visitor: Visitor | undefined): PageReply {

@@ -14,6 +14,7 @@ import { loginPages } from "./account/login-pages.js";
 import { passwordPages } from "./account/password-pages.js";
 import { webhookPages } from "./account/webhook-pages.js";
 import { Layout } from "./layout.js";
+import { type OperatorParts, operatorPages } from "./operator/operator-pages.js";
 import { galleryPage } from "./panoramas/gallery-page.js";
 import { imageOrigin } from "./panoramas/image-origin.js";
 import type { Images } from "./panoramas/panorama-card.js";
@@ -28,11 +29,12 @@ import { type McpOffer, mcpPage } from "./site/mcp-page.js";
 import { siteFiles } from "./site/site-files.js";
 import { StaticFiles } from "./static-files.js";
 
-export type WebParts = Pick<UseCases, "accounts" | "panoramas" | "credits" | "webhooks"> & {
+export type WebParts = Pick<UseCases, "accounts" | "panoramas" | "credits" | "webhooks" | "operators"> & {
   readonly rateLimits: RateLimits;
   readonly clock: Pick<Clock, "now">;
   readonly images: Images;
   readonly pictures: PicturesOnDemand;
+  readonly operator: OperatorParts;
 };
 
 export type WebSettings = {
@@ -87,6 +89,7 @@ export const webPages = async (
     ...accountPages(all),
     ...keyPages(all),
     ...webhookPages(all),
+    ...operatorPages(all),
     docsPage({ ...all, describe, guidesFolder: join(staticFolder, "guides") }),
     mcpPage(mcp, guard, layout, policy.prices),
     ...legalPages(legal, guard, layout),

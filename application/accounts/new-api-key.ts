@@ -1,5 +1,5 @@
 import type { AccountId } from "../../domain/account-id.js";
-import type { ApiKey, ApiKeySecret } from "../../domain/accounts/api-key.js";
+import { type ApiKey, type ApiKeySecret, prefixOf } from "../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../domain/accounts/key-limits.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
@@ -25,5 +25,6 @@ export const newApiKey = (
   const secret = ids.apiKeySecret();
   const secretSha256 = secrets.sha256(secret);
   const created = { id: ids.apiKeyId(), accountId, name, secretSha256, createdAt: clock.now() };
-  return { key: { ...created, revokedAt: undefined, limits, lastUsedAt: undefined }, secret };
+  const key = { ...created, revokedAt: undefined, limits, lastUsedAt: undefined, prefix: prefixOf(secret) };
+  return { key, secret };
 };

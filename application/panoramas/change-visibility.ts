@@ -3,7 +3,7 @@ import type { AccountId } from "../../domain/account-id.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Visibility } from "../../domain/tasks/visibility.js";
 import type { NotFound } from "../errors.js";
-import type { TaskStore } from "../ports/stores/task-store.js";
+import type { IsWithheld, TaskStore } from "../ports/stores/task-store.js";
 
 /**
  * The owner makes a panorama public or private. Whoever knows the URL of the image may still open it: objects never
@@ -11,5 +11,5 @@ import type { TaskStore } from "../ports/stores/task-store.js";
  */
 export const changeVisibility =
   ({ tasks }: { readonly tasks: Pick<TaskStore, "setVisibility"> }) =>
-  (id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound>> =>
+  (id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound | IsWithheld>> =>
     tasks.setVisibility(id, owner, visibility);

@@ -2,6 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account-id.js";
 import { thumbnailNameOf } from "../../domain/images/object-name.js";
 import type { TaskId } from "../../domain/task-id.js";
+import type { DeletedBy } from "../../domain/tasks/out-of-sight.js";
 import { isInProgress } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
@@ -18,14 +19,18 @@ type Ports = {
 export type NotFinished = { readonly kind: "not_finished" };
 
 /**
- * The owner deletes a panorama: its image and thumbnail are deleted, and the task is no longer found. Its ledger
- * entries remain. Succeeds also if it is deleted already. The objects are deleted first, so that the owner can repeat
- * an interrupted deletion. What another worker stores at the same time, and the provider's copy, are deleted afterwards
- * (erase-deleted-panoramas.ts).
+ * The owner deletes a panorama, `by` a key or on the pages: its image and thumbnail are deleted, and the task is no
+ * longer found. Its ledger entries remain. Succeeds also if it is deleted already. The objects are deleted first, so
+ * that the owner can repeat an interrupted deletion. What another worker stores at the same time, and the provider's
+ * copy, are deleted afterwards (erase-deleted-panoramas.ts).
  */
 export const deletePanorama =
   ({ tasks, storage, clock }: Ports) =>
-  async (id: TaskId, owner: AccountId): Promise<Result<void, NotFound | NotFinished | StorageUnavailable>> => {
+  async (
+    id: TaskId,
+    owner: AccountId,
+    by?: DeletedBy,
+  ): Promise<Result<void, NotFound | NotFinished | StorageUnavailable>> => {
     const task = await tasks.find(id, owner);
     if (task === undefined) {
       return (await tasks.isHidden(id, owner))
@@ -41,6 +46,6 @@ export const deletePanorama =
       }
     }
     // If it is not found now, the same deletion was made at the same time.
-    await tasks.hide(id, owner, clock.now());
+    await tasks.hide(id, owner, clock.now(), by);
     return ok(undefined);
   };

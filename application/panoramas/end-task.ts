@@ -25,7 +25,7 @@ export type FailPorts = MovePorts & {
 };
 
 /**
- * Why a task fails. `imageIndex`: which reference image the reason is about. `detail` is for the log. `mayBeRunning`:
+ * Why a task fails. `imageIndex`: which reference image the reason is about. `detail` is for operators. `mayBeRunning`:
  * the provider may have started a generation nobody knows.
  */
 export type Failure = {
@@ -46,7 +46,8 @@ export const failTask = async (
 ): Promise<Result<FailedTask, StaleTask>> => {
   const { clock, reporter } = ports;
   const task = "fence" in current ? current.task : current;
-  const failed = await moveTask(ports, current, fail(task, reason, clock.now(), imageIndex), undefined);
+  const next = { ...fail(task, reason, clock.now(), imageIndex), detail };
+  const failed = await moveTask(ports, current, next, undefined);
   if (failed.isErr()) return failed;
   reporter.report({ kind: "task_failed", taskId: task.id, provider: placeOf(task), reason, detail });
   if (mayBeRunning) reporter.report({ kind: "possible_orphan", taskId: task.id, detail });

@@ -12,6 +12,15 @@ import type { EndpointId, OffReason } from "../../domain/webhooks/webhook-endpoi
 /** `provider`: what makes or has made the task (`placeOf` of domain/tasks/task.ts), such as `fal:seedream-4.5`. */
 type OfProvider = { readonly taskId: TaskId; readonly provider?: string | undefined };
 
+/** Why a login was refused. `no_password`: the account has none. */
+export type LoginFailure =
+  | "unknown_address"
+  | "no_password"
+  | "wrong_password"
+  | "wrong_code"
+  | "rate_limited"
+  | "hashing_busy";
+
 /** An event for the operator's logs and metrics. It never contains a prompt, key or password. */
 export type OperationalEvent =
   /** The provider has no room now; the task waits in the queue. */
@@ -57,6 +66,17 @@ export type OperationalEvent =
       readonly oldest?: Date | undefined;
       readonly newest?: Date | undefined;
       readonly confirmedFrom: Date | undefined;
+    }
+  /**
+   * A login was refused. `network`: as in the lines of requests. `accountId`: that of the e-mail address, if there is
+   * one. The address itself is not in the log: it may be mistyped, and somebody else's.
+   */
+  | {
+      readonly kind: "login_failed";
+      readonly of: "account" | "operator";
+      readonly reason: LoginFailure;
+      readonly network: string;
+      readonly accountId?: AccountId | undefined;
     }
   /** An e-mail could not be sent. `detail` is the error of the mail server or of the connection to it. */
   | { readonly kind: "mail_failed"; readonly detail: string }

@@ -15,12 +15,14 @@ import { completion } from "./completion.js";
 import { creditsGrant, creditsTake } from "./credits.js";
 import { doctor } from "./doctor.js";
 import { exportAccount } from "./export.js";
+import { galleryHide, galleryShow } from "./gallery.js";
 import { generate } from "./generate.js";
 import { imageRetry } from "./image.js";
-import { keyCreate, keyLimits, keyList, keyRevoke } from "./key.js";
+import { keyCreate, keyFind, keyLimits, keyList, keyRevoke, keyRoll } from "./key.js";
 import { ledgerShow, ledgerVerify } from "./ledger.js";
 import { mcp } from "./mcp.js";
 import { migrate } from "./migrate.js";
+import { operatorList, operatorPassword, operatorRemove } from "./operator.js";
 import { orderCreate, orderPay } from "./order.js";
 import { providerTry } from "./provider.js";
 import { queueShow } from "./queue.js";
@@ -28,7 +30,7 @@ import { retentionApply, retentionShow } from "./retention.js";
 import { serve } from "./serve.js";
 import { settingsShow } from "./settings.js";
 import { storageVerify } from "./storage.js";
-import { taskCancel, taskList, taskRetry, taskShow } from "./task.js";
+import { taskCancel, taskExplain, taskList, taskRetry, taskShow } from "./task.js";
 import {
   webhookCreate,
   webhookDelete,
@@ -58,15 +60,20 @@ export const COMMANDS: readonly Command[] = [
   keyCreate,
   keyList,
   keyLimits,
+  keyFind,
+  keyRoll,
   keyRevoke,
   ledgerShow,
   ledgerVerify,
   storageVerify,
   taskList,
   taskShow,
+  taskExplain,
   taskCancel,
   taskRetry,
   imageRetry,
+  galleryHide,
+  galleryShow,
   queueShow,
   webhookCreate,
   webhookList,
@@ -75,6 +82,9 @@ export const COMMANDS: readonly Command[] = [
   webhookEnable,
   webhookDeliveries,
   webhookResend,
+  operatorPassword,
+  operatorList,
+  operatorRemove,
   auditList,
   retentionShow,
   retentionApply,

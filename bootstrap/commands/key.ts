@@ -1,10 +1,11 @@
-import { ok, safeTry } from "neverthrow";
+import { text as readText } from "node:stream/consumers";
+import { err, ok, safeTry } from "neverthrow";
 import type { KeyWithSpending } from "../../application/accounts/list-api-keys.js";
 import type { AccountId } from "../../domain/account-id.js";
 import { type ApiKeyId, parseKeyName } from "../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../domain/accounts/key-limits.js";
 import { parseKeyLimits } from "../../domain/accounts/parse-key-limits.js";
-import { notFound, refused } from "../command-error.js";
+import { misused, notFound, refused } from "../command-error.js";
 import { tokens } from "../tokens.js";
 import { ACCOUNT, type Command, optionalText, text } from "./common/command.js";
 import { invalidOption } from "./common/invalid-option.js";
@@ -73,6 +74,7 @@ export const keyList: Command = {
         json: {
           keys: keys.map(({ key, spending }) => ({
             key_id: key.id,
+            prefix: key.prefix ?? null,
             name: key.name,
             created_at: key.createdAt.toISOString(),
             revoked_at: key.revokedAt?.toISOString() ?? null,
@@ -96,11 +98,12 @@ const limitsJson = ({ scopes, expiresAt, creditsPerDay, creditsPerMonth }: KeyLi
 });
 
 const keyLine = ({ key, spending }: KeyWithSpending, now: Date): string => {
-  const { id, name, createdAt, revokedAt, limits, lastUsedAt } = key;
+  const { id, prefix, name, createdAt, revokedAt, limits, lastUsedAt } = key;
   const { scopes, expiresAt, creditsPerDay, creditsPerMonth } = limits;
   const of = (budget: number | undefined): string => (budget === undefined ? "" : ` of ${budget}`);
   return [
     id,
+    prefix === undefined ? "no prefix" : `${prefix}…`,
     createdAt.toISOString(),
     stateOf(revokedAt, expiresAt, now),
     scopes.join(","),
@@ -164,17 +167,97 @@ export const keyLimits: Command = {
   },
 };
 
+export const keyFind: Command = {
+  words: "key find",
+  about: "Finds keys by their secret, by its beginning (sk- and 8 characters or more), or by id, with their account.",
+  usage: "SECRET|PREFIX|ID|-",
+  options: {},
+  positional: "key",
+  required: ["key"],
+  example: "key find sk-AbCdEfGh",
+  run: async (service, values) => {
+    const given = text(values, "key");
+    // Other users of the machine see the command line of a process.
+    const searched = (given === "-" ? await readText(process.stdin) : given).trim();
+    const { operators } = await service.get(tokens.storeUseCases);
+    const now = (await service.get(tokens.clock)).now();
+    const keys = await operators.findKeys(searched);
+    if (keys.length === 0) return err(notFound("There is no such key."));
+    return ok({
+      json: {
+        keys: keys.map((key) => ({
+          key_id: key.id,
+          account_id: key.accountId,
+          prefix: key.prefix ?? null,
+          name: key.name,
+          created_at: key.createdAt.toISOString(),
+          revoked_at: key.revokedAt?.toISOString() ?? null,
+          expires_at: key.limits.expiresAt?.toISOString() ?? null,
+          last_used_at: key.lastUsedAt?.toISOString() ?? null,
+        })),
+      },
+      lines: keys.map(({ id, accountId, prefix, name, revokedAt, limits }) =>
+        [id, accountId, prefix ?? "no prefix", stateOf(revokedAt, limits.expiresAt, now), name].join("  "),
+      ),
+    });
+  },
+};
+
+const OVERLAP_HOURS_MAX = 720;
+const HOUR_MILLISECONDS = 60 * 60 * 1000;
+
+export const keyRoll: Command = {
+  words: "key roll",
+  about: "Makes a key with the name and limits of another, which ends after the overlap. Shows the new one once.",
+  usage: "--key ID [--overlap HOURS]",
+  options: {
+    key: { type: "string", about: "id of the key that ends" },
+    overlap: { type: "string", default: "24", about: `hours until it ends, 0 to ${OVERLAP_HOURS_MAX}` },
+  },
+  required: ["key"],
+  example: "key roll --key key_… --overlap 48",
+  isRecorded: true,
+  run: async (service, values) => {
+    const hours = Number(text(values, "overlap"));
+    if (!(hours >= 0 && hours <= OVERLAP_HOURS_MAX)) {
+      return err(misused(`--overlap must be a number of hours from 0 to ${OVERLAP_HOURS_MAX}.`));
+    }
+    const id = text(values, "key") as ApiKeyId;
+    const { operators } = await service.get(tokens.storeUseCases);
+    return (await operators.rollApiKey(id, hours * HOUR_MILLISECONDS))
+      .map(({ key, secret, endsAt }) => ({
+        json: { key_id: key.id, api_key: secret, old_key_id: id, old_key_ends_at: endsAt.toISOString() },
+        lines: [`key ${key.id}`, `${secret}  (shown only once)`, `key ${id} ends at ${endsAt.toISOString()}`],
+      }))
+      .mapErr((error) =>
+        error.kind === "not_found"
+          ? notFound(error.message)
+          : refused(`Key ${id} is revoked or has expired. Create a new one with panorama key create.`),
+      );
+  },
+};
+
 export const keyRevoke: Command = {
   words: "key revoke",
-  about: "Revokes a key. It is refused from now on.",
-  usage: "--key ID",
-  options: { key: { type: "string", about: "id of the key, not the key itself" } },
-  required: ["key"],
+  about: "Revokes a key, or all keys of an account. They are refused from now on.",
+  usage: "--key ID | --account ID",
+  options: { key: { type: "string", about: "id of the key, not the key itself" }, ...ACCOUNT },
+  required: [],
   example: "key revoke --key key_…",
   isRecorded: true,
   run: async (service, values) => {
-    const { accounts } = await service.get(tokens.storeUseCases);
-    const id = text(values, "key") as ApiKeyId;
+    const { accounts, operators } = await service.get(tokens.storeUseCases);
+    const account = optionalText(values, "account") as AccountId | undefined;
+    const id = optionalText(values, "key") as ApiKeyId | undefined;
+    if (account !== undefined && id === undefined) {
+      return (await operators.revokeKeys(account))
+        .map((revoked) => ({
+          json: { account_id: account, revoked },
+          lines: [`${revoked} keys of account ${account} are revoked`],
+        }))
+        .mapErr(({ message }) => notFound(message));
+    }
+    if (id === undefined || account !== undefined) return err(misused("Give --key, or --account for all of its keys."));
     const revoked = await accounts.revokeAnyApiKey(id);
     return revoked
       .map(() => ({ json: { key_id: id, status: "revoked" }, lines: [`key ${id} is revoked`] }))

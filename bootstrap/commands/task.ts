@@ -1,13 +1,15 @@
 import { err, ok, type Result, safeTry } from "neverthrow";
 import { failedParam, failureMessage } from "../../application/events/failure-sentence.js";
+import type { TaskStory } from "../../application/operators/explain-task.js";
 import { pageOf } from "../../application/page-of.js";
-import type { TaskOfAccount } from "../../application/ports/stores/operator-store.js";
+import type { OperatorFilter, TaskOfAccount } from "../../application/ports/stores/operator-store.js";
 import type { AccountId } from "../../domain/account-id.js";
+import type { ApiKeyId } from "../../domain/accounts/api-key.js";
 import type { ResultFigures } from "../../domain/images/picture.js";
 import type { TaskId } from "../../domain/task-id.js";
-import { isActive, placeOf, statusOf, type Task } from "../../domain/tasks/task.js";
+import { FAILURE_REASONS, isActive, placeOf, statusOf, TASK_STATES, type Task } from "../../domain/tasks/task.js";
 import { toldReason } from "../../domain/tasks/told-reason.js";
-import { type CommandError, notFound, refused } from "../command-error.js";
+import { type CommandError, misused, notFound, refused } from "../command-error.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
 import { ACCOUNT, type Command, optionalText, text, type Values } from "./common/command.js";
@@ -19,23 +21,55 @@ const TASK = { task: { type: "string", about: "id of the task" } } as const;
 export const taskList: Command = {
   words: "task list",
   about: "Lists the tasks of an account, newest first, deleted ones included.",
-  usage: "--account ID [--limit N] [--before ID]",
-  options: { ...ACCOUNT, ...LIMIT, before: { type: "string", about: "only tasks older than this one" } },
+  usage:
+    "--account ID [--key ID] [--state STATE] [--reason REASON] [--from TIME] [--until TIME] [--limit N] [--before ID]",
+  options: {
+    ...ACCOUNT,
+    key: { type: "string", about: "only those that this key has created" },
+    state: { type: "string", about: `only those in this state: ${TASK_STATES.join(", ")}` },
+    reason: { type: "string", about: "only those that failed for this reason, such as content_refused" },
+    from: { type: "string", about: "only those created at this time of RFC 3339 or later" },
+    until: { type: "string", about: "only those created before this time" },
+    ...LIMIT,
+    before: { type: "string", about: "only tasks older than this one" },
+  },
   required: ["account"],
   example: "task list --account acc_…",
   run: (service, values) =>
     safeTry(async function* () {
       const limit = yield* limitOf(values);
+      const filter = yield* filterOf(values);
       const id = text(values, "account") as AccountId;
       const operators = await service.get(tokens.operators);
       if ((await operators.account(id)) === undefined) return err(notFound(`There is no account ${id}.`));
-      const found = await operators.tasks(id, limit + 1, optionalText(values, "before") as TaskId | undefined);
+      const before = optionalText(values, "before") as TaskId | undefined;
+      const found = await operators.tasks(id, limit + 1, before, filter);
       const { items, last } = pageOf(found, limit);
       return ok({
         json: { tasks: items.map(taskJson), next: last?.task.id ?? null },
         lines: [...items.map(taskLine), ...nextLine(last?.task.id)],
       });
     }),
+};
+
+const filterOf = (values: Values): Result<OperatorFilter, CommandError> => {
+  const given = (option: string) => optionalText(values, option);
+  const state = TASK_STATES.find((one) => one === given("state"));
+  if (given("state") !== undefined && state === undefined) {
+    return err(misused(`--state must be one of ${TASK_STATES.join(", ")}.`));
+  }
+  const reason = FAILURE_REASONS.find((one) => one === given("reason"));
+  if (given("reason") !== undefined && reason === undefined) {
+    return err(misused(`--reason must be one of ${FAILURE_REASONS.join(", ")}.`));
+  }
+  const [from, until] = ["from", "until"].map((option) => {
+    const time = given(option);
+    return time === undefined ? undefined : new Date(time);
+  });
+  if ([from, until].some((time) => time !== undefined && Number.isNaN(time.getTime()))) {
+    return err(misused("--from and --until must be times such as 2026-05-03T08:00:00Z."));
+  }
+  return ok({ key: given("key") as ApiKeyId | undefined, state, reason, from, until });
 };
 
 export const taskShow: Command = {
@@ -50,6 +84,23 @@ export const taskShow: Command = {
       json: taskJson(found),
       lines: Object.entries(taskJson(found)).map(([name, value]) => `${name.padEnd(16)}  ${value ?? "-"}`),
     })),
+};
+
+export const taskExplain: Command = {
+  words: "task explain",
+  about: "Tells the story of a task: each stage and wait, what made it, why it failed, its credits and webhooks.",
+  usage: "ID|SLUG",
+  options: {},
+  positional: "id",
+  required: ["id"],
+  example: "task explain pan_…",
+  run: async (service, values) => {
+    const { operators } = await service.get(tokens.storeUseCases);
+    const story = await operators.explainTask(text(values, "id").trim());
+    return story
+      .map((told) => ({ json: storyJson(told), lines: storyLines(told) }))
+      .mapErr(({ message }) => notFound(message));
+  },
 };
 
 export const taskCancel: Command = {
@@ -104,6 +155,55 @@ const taskOf = async (service: Service, values: Values): Promise<Result<TaskOfAc
   const found = await operators.task(id);
   return found === undefined ? err(notFound(`There is no task ${id}.`)) : ok(found);
 };
+
+const storyJson = ({ record, stages, entries, deliveries }: TaskStory) => ({
+  ...taskJson(record),
+  upstream_task_id: record.upstreamTaskId ?? null,
+  detail: detailOf(record.task) ?? null,
+  trace_id: traceIdOf(record.task) ?? null,
+  stages: stages.map(({ name, at, afterSeconds }) => ({
+    stage: name,
+    at: at.toISOString(),
+    after_seconds: afterSeconds,
+  })),
+  returns_to_queue: record.submissions,
+  failed_image_attempts: record.imageAttempts,
+  next_work_at: record.dueAt?.toISOString() ?? null,
+  deleted_by: record.deleted?.by ?? null,
+  hidden_reason: record.withheld?.reason ?? null,
+  ledger: entries.map(({ kind, credits, at }) => ({ kind, credits, at: at.toISOString() })),
+  deliveries: deliveries.map(({ id, event, delivery, url }) => ({
+    delivery_id: id,
+    event: event.type,
+    url,
+    state: delivery.state,
+    attempts: delivery.attempts,
+    detail: delivery.detail ?? null,
+  })),
+});
+
+const storyLines = (story: TaskStory): string[] => {
+  const { stages, ledger, deliveries, ...facts } = storyJson(story);
+  return [
+    ...stages.map(
+      ({ stage, at, after_seconds }, index) =>
+        `${at}  ${stage.padEnd(9)}  ${index === 0 ? "" : `after ${after_seconds.toFixed(1)} s`}`,
+    ),
+    ...ledger.map(({ kind, credits, at }) => `${at}  ${kind.padEnd(11)}  ${credits} credits`),
+    ...deliveries.map(
+      ({ delivery_id, event, url, state, attempts, detail }) =>
+        `webhook ${delivery_id}  ${event}  ${url}  ${state} after ${attempts} attempts${detail ? `: ${detail}` : ""}`,
+    ),
+    ...Object.entries(facts)
+      .filter(([, value]) => value !== null)
+      .map(([name, value]) => `${name.padEnd(21)}  ${value}`),
+  ];
+};
+
+const detailOf = (task: Task): string | undefined => (task.state === "failed" ? task.detail : undefined);
+
+/** The second part of a W3C trace context. */
+const traceIdOf = ({ traceparent }: Task): string | undefined => traceparent?.split("-")[1];
 
 /** An operator needs no prompt to help, and what is not shown cannot be copied. */
 const taskJson = ({ task, isHidden }: TaskOfAccount) => ({

@@ -18,6 +18,7 @@ import { SqlEndpointStore } from "../../adapters/persistence/stores/sql-endpoint
 import { SqlEventStore } from "../../adapters/persistence/stores/sql-event-store.js";
 import { SqlLedgerStore } from "../../adapters/persistence/stores/sql-ledger-store.js";
 import { SqlOperatorLog } from "../../adapters/persistence/stores/sql-operator-log.js";
+import { SqlOperatorLoginStore } from "../../adapters/persistence/stores/sql-operator-login-store.js";
 import { SqlOperatorStore } from "../../adapters/persistence/stores/sql-operator-store.js";
 import { SqlOrderStore } from "../../adapters/persistence/stores/sql-order-store.js";
 import { SqlPasswordLinkStore } from "../../adapters/persistence/stores/sql-password-link-store.js";
@@ -90,6 +91,7 @@ const bindStores = (bind: Bind): void => {
   provide(bind, tokens.references, { database }, ({ database }) => new SqlReferenceStore(database));
   provide(bind, tokens.retentions, { database }, ({ database }) => new SqlRetentionStore(database));
   provide(bind, tokens.operators, { database }, ({ database }) => new SqlOperatorStore(database));
+  provide(bind, tokens.operatorLogins, { database }, ({ database }) => new SqlOperatorLoginStore(database));
   provide(bind, tokens.operatorLog, { database }, ({ database }) => new SqlOperatorLog(database));
   provide(bind, tokens.sessions, { database }, ({ database }) => new SqlSessionStore(database));
 };

@@ -20,16 +20,25 @@ export const web = new ContainerModule(({ bind }) => {
       clock: tokens.clock,
       rateLimits: tokens.rateLimits,
       images: tokens.storage,
+      access: tokens.operatorAccess,
+      store: tokens.operators,
+      keys: tokens.keys,
+      checks: tokens.readinessChecks,
     },
     async ({
       config: { publicUrl, mail, signUp, welcomeCredits, heroPanoramas, legalPagesFolder },
       application,
+      access,
+      store,
+      keys,
+      checks,
       ...parts
     }) =>
       webPages(
         {
           ...parts,
           ...application,
+          operator: { access, store, keys, checks },
           pictures: picturesOnDemand(parts.images, SOCIAL_IMAGE_SIZE),
         },
         {

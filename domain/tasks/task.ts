@@ -44,6 +44,16 @@ import type { Slug } from "./slug.js";
  */
 export type Task = QueuedTask | ReservedTask | SubmittedTask | GeneratedTask | SucceededTask | FailedTask;
 
+/** All states of tasks. */
+export const TASK_STATES: readonly Task["state"][] = [
+  "queued",
+  "reserved",
+  "submitted",
+  "generated",
+  "succeeded",
+  "failed",
+];
+
 type TaskCore = {
   readonly id: TaskId;
   readonly accountId: AccountId;
@@ -121,6 +131,8 @@ export type FailedTask = TaskCore &
     readonly reason: FailureReason;
     /** Which reference image the reason is about, counted from 0; `undefined` if that is not known. */
     readonly imageIndex?: number | undefined;
+    /** What the provider or this service said about it, for operators. */
+    readonly detail?: string | undefined;
   };
 
 /** Tasks that may still change state; the client sees them as `processing`. */

@@ -120,6 +120,7 @@ describe("the panorama command while the service runs", () => {
       last_used_at: expect.toSatisfy((at) => at === null || !Number.isNaN(Date.parse(at))),
       spent_today: 0,
       spent_this_month: 0,
+      prefix: String(key.api_key).slice(0, 11),
     };
     expect(await run("key", "list", "--account", account)).toEqual({ keys: [{ ...listed, revoked_at: null }] });
 
@@ -374,12 +375,13 @@ describe("the panorama command while the service runs", () => {
     expect(group).not.toContain("panorama serve");
     expect((await printed("key", "revoke", "--help")).stdout).toBe(
       [
-        "Usage: panorama key revoke --key ID",
+        "Usage: panorama key revoke --key ID | --account ID",
         "",
-        "Revokes a key. It is refused from now on.",
+        "Revokes a key, or all keys of an account. They are refused from now on.",
         "",
-        "  --key …  id of the key, not the key itself",
-        "  --json   print one JSON object, also for an error",
+        "  --key …      id of the key, not the key itself",
+        "  --account …  id of the account",
+        "  --json       print one JSON object, also for an error",
         "",
         "Example: panorama key revoke --key key_…",
         "",

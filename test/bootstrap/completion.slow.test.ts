@@ -32,7 +32,7 @@ describe("panorama completion", () => {
     expect(await offered("ac")).toEqual(["account"]);
     expect(await offered("key", "re")).toEqual(["revoke"]);
     expect(await offered("key", "")).toEqual(expect.arrayContaining(["create", "list", "revoke"]));
-    expect(await offered("key", "revoke", "--")).toEqual(["--key", "--json", "--help"]);
+    expect(await offered("key", "revoke", "--")).toEqual(["--key", "--account", "--json", "--help"]);
     expect(await offered("order", "create", "--account", "acc_1", "--p")).toEqual(["--paid"]);
     expect(await offered("paint", "")).toEqual([]);
   });

@@ -13,6 +13,9 @@ const TURN_COUNTED_FROM = 64;
 /** A sender that holds less than this share of the average is not the cause of an overload. */
 const SMALL_SHARE = 1 / 2;
 
+/** Before the network in the name of a sender. */
+const NETWORK = "network ";
+
 /**
  * Decides which requests are refused at once, so that the others are answered within a second. There are two reasons:
  * so much work waits for the database that another request would wait too long, or so many requests arrived together
@@ -59,6 +62,11 @@ export class Overload {
     const sender = this.senders.of(request);
     this.count(sender);
     return isOverloaded && !this.isSmall(sender);
+  }
+
+  /** The network of the client, for the log. */
+  networkOf(request: SentRequest): string {
+    return this.senders.networkOf(request).slice(NETWORK.length);
   }
 
   private isTurnLong(): boolean {

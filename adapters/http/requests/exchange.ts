@@ -1,4 +1,6 @@
 import { ok, type Result } from "neverthrow";
+import type { AccountId } from "../../../domain/account-id.js";
+import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { InvalidMessage } from "../../wording/message-rule.js";
 import type { RawExchange } from "../server.js";
@@ -16,6 +18,9 @@ export class Exchange {
   readonly requestId: string;
   /** Who sends it, as far as somebody has asked or the guard knows. */
   sender: Sender | undefined;
+  /** Who has sent it, and with which key, once that is authenticated. */
+  accountId: AccountId | undefined;
+  keyId: ApiKeyId | undefined;
   /** Whether it only waits for something to happen, and holds no work. */
   isIdle = false;
   private knownTraceparent: string | undefined;

@@ -72,6 +72,8 @@ export const guard = ({ accounts, rates, senders, limits }: Parts): Guard => {
         }
         const { accountId, admission, key } = admitted.value;
         exchange.sender = accountId;
+        exchange.accountId = accountId;
+        exchange.keyId = key.id;
         if (secret !== undefined) senders.learn(secret, accountId);
         accounts.noteKeyUse(key.id);
         return whenReady(handler(exchange, admitted.value), (result) =>

@@ -83,6 +83,9 @@ const answer = async (
     headers: exchange.headers,
     cookies: cookiesOf(exchange.header("cookie")),
     remoteAddress,
+    identify: (account) => {
+      exchange.accountId = account;
+    },
   });
   return reply.compressible === true ? compressed(reply, acceptEncoding) : reply;
 };

@@ -1,4 +1,5 @@
 import type { OperatorAction } from "../../../application/ports/stores/operator-log.js";
+import type { StageTimes } from "../../../application/ports/stores/operator-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import type { Account } from "../../../domain/accounts/account.js";
 import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
@@ -14,6 +15,7 @@ import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { Retained, Retention } from "../../../domain/images/retention.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { AccountEvent, NewEvent } from "../../../domain/tasks/account-event.js";
+import type { DeletedBy, Withheld } from "../../../domain/tasks/out-of-sight.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { type Delivery, giveUpDelivery, pendingAt } from "../../../domain/webhooks/webhook-delivery.js";
 import type { Endpoint, EndpointId } from "../../../domain/webhooks/webhook-endpoint.js";
@@ -36,6 +38,10 @@ type StoredTask = {
   hidden: boolean;
   hiddenAt?: Date;
   textsErased?: boolean;
+  times?: Omit<StageTimes, "submittedAt">;
+  accepted?: { submittedAt: Date; upstreamTaskId: string };
+  deletedBy?: DeletedBy | undefined;
+  withheld?: Withheld | undefined;
 };
 type StoredIdempotencyKey = {
   accountId: AccountId;

@@ -10,6 +10,7 @@ import type {
   ListedDelivery,
 } from "../../../application/ports/stores/delivery-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
+import type { TaskId } from "../../../domain/task-id.js";
 import type { DueDelivery } from "../../../domain/webhooks/share-slots.js";
 import { type AttemptResult, type Delivery, pendingAt } from "../../../domain/webhooks/webhook-delivery.js";
 import type { Endpoint, OffReason } from "../../../domain/webhooks/webhook-endpoint.js";
@@ -126,10 +127,19 @@ export class MemoryDeliveryStore implements DeliveryStore {
       .filter(({ id, event }) => event.accountId === account && (before === undefined || id < before))
       .sort((a, b) => b.id - a.id)
       .slice(0, limit)
-      .map((stored) => {
-        const { id, delivery, event } = stored;
-        return { id, delivery, event, url: this.urlOf(stored) };
-      });
+      .map((stored) => this.listed(stored));
+  }
+
+  async ofTask(account: AccountId, task: TaskId): Promise<ListedDelivery[]> {
+    return this.database.deliveries
+      .filter(({ event }) => event.accountId === account && "taskId" in event && event.taskId === task)
+      .sort((a, b) => a.id - b.id)
+      .map((stored) => this.listed(stored));
+  }
+
+  private listed(stored: Stored): ListedDelivery {
+    const { id, delivery, event } = stored;
+    return { id, delivery, event, url: this.urlOf(stored) };
   }
 
   async resend(id: DeliveryId, account: AccountId, now: Date): Promise<Result<void, NotFound | EndpointOff>> {

@@ -8,6 +8,7 @@ import type { AccountId } from "../../../domain/account-id.js";
 import type { Credits, CreditTotals } from "../../../domain/credits/credits.js";
 import { type LedgerCursor, type LedgerEntry, ledgerCursor } from "../../../domain/credits/ledger.js";
 import type { Reservation } from "../../../domain/credits/reservation.js";
+import type { TaskId } from "../../../domain/task-id.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
 /** The ledger in memory. */
@@ -36,6 +37,10 @@ export class MemoryLedgerStore implements LedgerStore {
 
   async entries(account: AccountId): Promise<LedgerEntry[]> {
     return this.database.ledgerOf(account);
+  }
+
+  async ofTask(task: TaskId): Promise<LedgerEntry[]> {
+    return this.database.ledger.filter((entry) => "taskId" in entry && entry.taskId === task);
   }
 
   async list(account: AccountId, limit: number, before: LedgerCursor | undefined): Promise<LedgerLine[]> {

@@ -2,9 +2,11 @@ import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
 import type {
   AccountSummary,
+  OperatorFilter,
   OperatorStore,
   QueueSummary,
   TaskOfAccount,
+  TaskRecord,
 } from "../../../application/ports/stores/operator-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import type { Email } from "../../../domain/accounts/account.js";
@@ -12,10 +14,11 @@ import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
 import { type Credits, credits } from "../../../domain/credits/credits.js";
 import type { LedgerEntry } from "../../../domain/credits/ledger.js";
+import type { Order } from "../../../domain/credits/order.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import type { EndpointId } from "../../../domain/webhooks/webhook-endpoint.js";
+import type { Endpoint, EndpointId } from "../../../domain/webhooks/webhook-endpoint.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
 /** What operators ask for, in memory. Every method runs without an `await`, so it is atomic. */
@@ -43,7 +46,7 @@ export class MemoryOperatorStore implements OperatorStore {
       tasks.get(text as TaskId)?.task.accountId,
       [...tasks.values()].find(({ task }) => task.slug === text)?.task.accountId,
       [...orders.values()].find(({ id }) => id === text)?.accountId,
-      keys.get(text as ApiKeyId)?.accountId,
+      ...[...keys.values()].filter(({ id, prefix }) => id === text || prefix === text).map((key) => key.accountId),
     ]);
     return this.newestFirst()
       .filter(({ account }) => account.email.includes(text.toLowerCase()) || owners.has(account.id))
@@ -55,9 +58,36 @@ export class MemoryOperatorStore implements OperatorStore {
     return stored && { task: stored.task, isHidden: stored.hidden };
   }
 
-  async tasks(account: AccountId, limit: number, before: TaskId | undefined): Promise<TaskOfAccount[]> {
+  async record(idOrSlug: string): Promise<TaskRecord | undefined> {
+    const stored = [...this.database.tasks.values()].find(({ task }) => task.id === idOrSlug || task.slug === idOrSlug);
+    if (stored === undefined) return undefined;
+    const { task, hidden: isHidden, hiddenAt, times, accepted, dueAt, deletedBy, withheld } = stored;
+    return {
+      task,
+      isHidden,
+      times: { ...times, submittedAt: "submittedAt" in task ? task.submittedAt : accepted?.submittedAt },
+      upstreamTaskId: "upstreamTaskId" in task ? task.upstreamTaskId : accepted?.upstreamTaskId,
+      submissions: "submissions" in task ? task.submissions : 0,
+      imageAttempts: task.state === "succeeded" && task.image.status === "uploading" ? task.image.failedAttempts : 0,
+      dueAt,
+      deleted: hiddenAt && { at: hiddenAt, by: deletedBy },
+      withheld,
+    };
+  }
+
+  async tasks(
+    account: AccountId,
+    limit: number,
+    before: TaskId | undefined,
+    { key, state, reason, from, until }: OperatorFilter = {},
+  ): Promise<TaskOfAccount[]> {
     return this.tasksOf(account)
       .filter(({ task }) => before === undefined || task.id < before)
+      .filter(({ task }) => key === undefined || task.apiKeyId === key)
+      .filter(({ task }) => state === undefined || task.state === state)
+      .filter(({ task }) => reason === undefined || (task.state === "failed" && task.reason === reason))
+      .filter(({ task }) => from === undefined || task.reservedAt >= from)
+      .filter(({ task }) => until === undefined || task.reservedAt < until)
       .reverse()
       .slice(0, limit)
       .map(({ task, hidden }) => ({ task, isHidden: hidden }));
@@ -67,6 +97,21 @@ export class MemoryOperatorStore implements OperatorStore {
     return this.database.uploads
       .filter(({ accountId }) => accountId === account)
       .map(({ name, uploadedAt }) => ({ name, uploadedAt }));
+  }
+
+  async pendingOrders(limit: number): Promise<Order[]> {
+    return [...this.database.orders.values()]
+      .filter(({ state }) => state === "pending")
+      .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1))
+      .slice(0, limit);
+  }
+
+  async failingEndpoints(limit: number): Promise<Endpoint[]> {
+    const since = ({ failingSince }: Endpoint) => failingSince?.getTime() ?? 0;
+    return [...this.database.endpoints.values()]
+      .filter(({ failingSince, off }) => failingSince !== undefined && off?.reason !== "deleted")
+      .sort((a, b) => since(b) - since(a) || (a.id < b.id ? -1 : 1))
+      .slice(0, limit);
   }
 
   async queue(accountsMax: number): Promise<QueueSummary> {
@@ -104,6 +149,12 @@ export class MemoryOperatorStore implements OperatorStore {
 
   async key(id: ApiKeyId): Promise<ApiKey | undefined> {
     return this.database.keys.get(id);
+  }
+
+  async findKeys(prefixOrSha256: string): Promise<ApiKey[]> {
+    return [...this.database.keys.values()]
+      .filter(({ prefix, secretSha256 }) => prefix === prefixOrSha256 || secretSha256 === prefixOrSha256)
+      .sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   /** What the key has spent is summed from its tasks, always. */
@@ -162,6 +213,8 @@ export class MemoryOperatorStore implements OperatorStore {
       const { task } = stored;
       if (!stored.hidden) {
         stored.hidden = true;
+        stored.hiddenAt = now;
+        stored.deletedBy = "operator";
         stored.dueAt = task.state === "succeeded" ? now : undefined;
       }
       const { resolution } = task.request;

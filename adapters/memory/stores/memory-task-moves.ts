@@ -2,6 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { Lease, StaleTask } from "../../../application/ports/stores/task-store.js";
 import { refundEntry } from "../../../domain/credits/ledger.js";
 import { release } from "../../../domain/credits/reserve.js";
+import { isKept } from "../../../domain/images/storage-status.js";
 import { endOf, taskEventOf } from "../../../domain/tasks/account-event.js";
 import { withFailure } from "../../../domain/tasks/failure-budget.js";
 import { turnsAfterEnd } from "../../../domain/tasks/queue.js";
@@ -51,6 +52,7 @@ export const moveMemoryTask = (
   const last = stored.task;
   // Keeps what the owner has changed since `current` was read: the visibility, and the wish to cancel it.
   stored.task = withPlaceAndFigures(stored, withWishOf(last, { ...next, request: last.request }));
+  noteStage(stored, before, next, clock.now());
   if (!(stored.hidden && isWantedEarlier(stored))) stored.dueAt = dueAt;
   if (lease !== undefined || next.state !== before.state) stored.leasedUntil = leasedUntil;
   if (next.state === "queued") stored.place = undefined;
@@ -59,6 +61,20 @@ export const moveMemoryTask = (
   const event = stored.hidden ? undefined : taskEventOf(before, next, clock.now());
   if (event !== undefined) database.recordEvent(event, before.request.webhookUrl, endOf(next));
   return ok(undefined);
+};
+
+/** For operators: what the task itself does not keep. */
+const noteStage = (stored: ReturnType<typeof rowOf>, before: Task, next: Task, now: Date): void => {
+  const { times } = stored;
+  if (next.state === "submitted" || next.state === "generated") {
+    stored.accepted = { submittedAt: next.submittedAt, upstreamTaskId: next.upstreamTaskId };
+  }
+  if (next.state === "generated" && before.state !== "generated") stored.times = { ...times, generatedAt: now };
+  if (next.state !== "succeeded" || before.state !== "succeeded") return;
+  if (isKept(next.image) && !isKept(before.image)) stored.times = { ...times, savedAt: now };
+  if (next.image.status === "expired" && before.image.status !== "expired") {
+    stored.times = { ...times, expiredAt: now };
+  }
 };
 
 /** Frees the account's slot. For a failed task, also refunds the credits and releases a refused creation's key. */

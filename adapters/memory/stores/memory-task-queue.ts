@@ -40,7 +40,9 @@ const startQueued = (database: MemoryDatabase, { places, limit, now, dueAt }: St
     .sort((a, b) => a.turn - b.turn || (a.id < b.id ? -1 : 1));
   const started = startNextTasks(queueOf(database), next, places, limit);
   for (const task of started.tasks) {
-    const row = { ...rowOf(database, task.id), task, place: task.place, dueAt, leasedUntil: undefined };
+    const stored = rowOf(database, task.id);
+    const times = { ...stored.times, startedAt: now };
+    const row = { ...stored, times, task, place: task.place, dueAt, leasedUntil: undefined };
     database.tasks.set(task.id, row);
   }
   database.round = started.round;

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
-import type { StaleTask, TaskOpening, TaskStore } from "../../../application/ports/stores/task-store.js";
+import type { IsWithheld, StaleTask, TaskOpening, TaskStore } from "../../../application/ports/stores/task-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import { deletedReplay, sameRequest } from "../../../domain/credits/idempotency.js";
 import { reservationEntry } from "../../../domain/credits/ledger.js";
@@ -10,6 +10,7 @@ import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
+import type { DeletedBy, Withheld } from "../../../domain/tasks/out-of-sight.js";
 import { nextTurn, placeOfNewTask, type QueuePosition } from "../../../domain/tasks/queue.js";
 import {
   isActive,
@@ -41,7 +42,8 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
       }),
     setVisibility: async (id, owner, visibility) => setVisibility(database, id, owner, visibility),
     recordCancelWish: async (task, now) => recordCancelWish(database, task, now),
-    hide: async (id, owner, now) => hide(database, id, owner, now),
+    withhold: async (id, withheld) => withhold(database, id, withheld),
+    hide: async (id, owner, now, by) => hide(database, { id, owner, now, by }),
     isHidden: async (id, owner) => {
       const stored = database.tasks.get(id);
       return stored?.task.accountId === owner && stored.hidden;
@@ -112,9 +114,25 @@ const setVisibility = (
   id: TaskId,
   owner: AccountId,
   visibility: Visibility,
-): Result<void, NotFound> => {
+): Result<void, NotFound | IsWithheld> => {
   const stored = database.shown(id, owner);
   if (stored === undefined) return err(notFound(`There is no task ${id}.`));
+  if (stored.withheld !== undefined) {
+    return visibility === "public" ? err({ kind: "withheld", reason: stored.withheld.reason }) : ok(undefined);
+  }
+  stored.task = { ...stored.task, request: { ...stored.task.request, visibility } as CreationRequest };
+  return ok(undefined);
+};
+
+const withhold = (database: MemoryDatabase, id: TaskId, withheld: Withheld | undefined): Result<void, NotFound> => {
+  const stored = database.tasks.get(id);
+  const isWithheld = stored?.withheld !== undefined;
+  const isPublic = stored?.task.request.visibility === "public";
+  if (stored === undefined || stored.hidden || !(isWithheld || (withheld !== undefined && isPublic))) {
+    return err(notFound(`There is no such panorama ${id}.`));
+  }
+  stored.withheld = withheld;
+  const visibility = withheld === undefined ? "public" : "private";
   stored.task = { ...stored.task, request: { ...stored.task.request, visibility } as CreationRequest };
   return ok(undefined);
 };
@@ -138,11 +156,20 @@ const recordCancelWish = (
   return ok(undefined);
 };
 
-const hide = (database: MemoryDatabase, id: TaskId, owner: AccountId, now: Date): Result<void, NotFound> => {
+/** What `TaskStore.hide` is given. */
+type Hiding = {
+  readonly id: TaskId;
+  readonly owner: AccountId;
+  readonly now: Date;
+  readonly by: DeletedBy | undefined;
+};
+
+const hide = (database: MemoryDatabase, { id, owner, now, by }: Hiding): Result<void, NotFound> => {
   const stored = database.shown(id, owner);
   if (stored === undefined) return err(notFound(`There is no task ${id}.`));
   stored.hidden = true;
   stored.hiddenAt = now;
+  stored.deletedBy = by;
   stored.dueAt = stored.task.state === "succeeded" ? now : undefined;
   database.releaseReferences(id, owner, new Date(0));
   database.deleteReadEvents(id);

@@ -92,6 +92,7 @@ export const toApiKey = (row: Row): ApiKey => ({
   revokedAt: optional(row, "revoked_at", date),
   limits: toKeyLimits(row),
   lastUsedAt: optional(row, "last_used_at", date),
+  prefix: optional(row, "prefix", text),
 });
 
 /** A scope of a newer version is left out: this one has no request that needs it. */
@@ -121,4 +122,5 @@ export const apiKeyRow = (key: ApiKey): Row => ({
   credits_per_day: key.limits.creditsPerDay ?? null,
   credits_per_month: key.limits.creditsPerMonth ?? null,
   last_used_at: key.lastUsedAt ?? null,
+  prefix: key.prefix ?? null,
 });

@@ -95,6 +95,7 @@ export const ApiKeyTable = defineEntity({
   tableName: "api_key",
   indexes: [
     { name: "api_key_account_index", properties: ["accountId"] },
+    { name: "api_key_prefix_index", properties: ["prefix"] },
     {
       // Partial: revoked keys stay for ever.
       name: "api_key_live_index",
@@ -114,6 +115,8 @@ export const ApiKeyTable = defineEntity({
     creditsPerDay: p.integer().nullable(),
     creditsPerMonth: p.integer().nullable(),
     lastUsedAt: p.datetime(3).nullable(),
+    /** The beginning of the secret, which people see; null for keys of versions that did not store it. */
+    prefix: p.string().length(16).nullable(),
   },
 });
 
@@ -250,6 +253,18 @@ export const TaskTable = defineEntity({
     cancelRefusedAt: p.datetime(3).nullable(),
     /** Whether the index of searches has it (search-rows.ts). */
     inSearch: p.boolean().default(false),
+    /** When it left the queue, its result was there, its image was stored and expired; null in older versions. */
+    startedAt: p.datetime(3).nullable(),
+    generatedAt: p.datetime(3).nullable(),
+    savedAt: p.datetime(3).nullable(),
+    expiredAt: p.datetime(3).nullable(),
+    /** What the provider or the service said about the failure, for operators. */
+    failureDetail: p.text().nullable(),
+    /** Who has deleted it (domain/tasks/deleted-by.ts). */
+    deletedBy: p.string().length(64).nullable(),
+    /** When an operator has hidden it from everybody but its owner, and why. */
+    withheldAt: p.datetime(3).nullable(),
+    withheldReason: p.string().length(200).nullable(),
   },
 });
 
@@ -329,6 +344,31 @@ export const OperatorActionTable = defineEntity({
     arguments: p.text(),
     /** Null until the command has ended. */
     outcome: p.string().length(16).nullable(),
+  },
+});
+
+/** Who may use the operator's pages (domain/accounts/operator.ts). */
+export const OperatorLoginTable = defineEntity({
+  name: "OperatorLogin",
+  tableName: "operator_login",
+  properties: {
+    name: p.string().length(64).primary(),
+    passwordHash: p.string().length(255),
+    /** The shared secret of the one-time codes, as base32. */
+    codeSecret: p.string().length(64),
+    /** The time step of the last code that was used. */
+    codeStep: p.integer(),
+    createdAt: p.datetime(3),
+  },
+});
+
+export const OperatorSessionTable = defineEntity({
+  name: "OperatorSession",
+  tableName: "operator_session",
+  properties: {
+    tokenSha256: p.string().length(64).primary(),
+    operator: p.string().length(64),
+    expiresAt: p.datetime(3),
   },
 });
 
@@ -586,4 +626,6 @@ export const tables = [
   WebhookReceiverTable,
   OperatorActionTable,
   RetentionTable,
+  OperatorLoginTable,
+  OperatorSessionTable,
 ];

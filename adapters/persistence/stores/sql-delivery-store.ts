@@ -11,6 +11,7 @@ import type {
   ListedDelivery,
 } from "../../../application/ports/stores/delivery-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
+import type { TaskId } from "../../../domain/task-id.js";
 import type { AccountEvent } from "../../../domain/tasks/account-event.js";
 import { type AttemptResult, DELIVERY_STATES, type Delivery } from "../../../domain/webhooks/webhook-delivery.js";
 import type { Endpoint, OffReason } from "../../../domain/webhooks/webhook-endpoint.js";
@@ -122,6 +123,20 @@ export class SqlDeliveryStore implements DeliveryStore {
       `select * from webhook_delivery where account_id = ? ${older.text} order by id desc limit ?`,
       [account, ...older.parameters, limit],
     );
+    return this.listed(rows);
+  }
+
+  async ofTask(account: AccountId, task: TaskId): Promise<ListedDelivery[]> {
+    // By the numbers of its events: the index of deliveries by task has only those that are due.
+    const rows = await this.database.sql(
+      `select * from webhook_delivery where account_id = ? and number in (select number from event where task_id = ?)
+      order by id`,
+      [account, task],
+    );
+    return this.listed(rows);
+  }
+
+  private async listed(rows: readonly Row[]): Promise<ListedDelivery[]> {
     const [events, endpoints, taskRows] = await Promise.all([
       this.eventsOf(rows),
       this.endpointsOf(rows),

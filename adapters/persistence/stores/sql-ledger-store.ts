@@ -7,6 +7,7 @@ import type {
 import type { AccountId } from "../../../domain/account-id.js";
 import { type Credits, type CreditTotals, credits } from "../../../domain/credits/credits.js";
 import type { LedgerCursor, LedgerEntry } from "../../../domain/credits/ledger.js";
+import type { TaskId } from "../../../domain/task-id.js";
 import { standingOf } from "../rows/account-rows.js";
 import { toLedgerEntry } from "../rows/ledger-rows.js";
 import { branded, integer, text } from "../sql/columns.js";
@@ -52,6 +53,11 @@ export class SqlLedgerStore implements LedgerStore {
 
   entries(account: AccountId): Promise<LedgerEntry[]> {
     return entriesOf(this.database.sql, account);
+  }
+
+  async ofTask(task: TaskId): Promise<LedgerEntry[]> {
+    const rows = await this.database.sql("select * from ledger_entry where task_id = ? order by id", [task]);
+    return rows.map(toLedgerEntry);
   }
 
   async list(account: AccountId, limit: number, before: LedgerCursor | undefined): Promise<LedgerLine[]> {

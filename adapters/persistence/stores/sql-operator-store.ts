@@ -2,9 +2,11 @@ import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
 import type {
   AccountSummary,
+  OperatorFilter,
   OperatorStore,
   QueueSummary,
   TaskOfAccount,
+  TaskRecord,
 } from "../../../application/ports/stores/operator-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import type { Email } from "../../../domain/accounts/account.js";
@@ -12,19 +14,24 @@ import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
 import type { Credits } from "../../../domain/credits/credits.js";
 import type { LedgerEntry } from "../../../domain/credits/ledger.js";
+import type { Order } from "../../../domain/credits/order.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import type { DeletedBy } from "../../../domain/tasks/out-of-sight.js";
+import type { Endpoint } from "../../../domain/webhooks/webhook-endpoint.js";
 import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
-import { apiKeyRow, openingStandingOf, toAccount, toApiKey } from "../rows/account-rows.js";
+import { apiKeyRow, openingStandingOf, toAccount, toApiKey, toOrder } from "../rows/account-rows.js";
 import { deleteAccess } from "../rows/delete-access.js";
+import { toEndpoint } from "../rows/endpoint-rows.js";
 import { entryRow } from "../rows/ledger-rows.js";
 import { lockAccount } from "../rows/lock-account.js";
+import { LISTED_ENDPOINT } from "../schema/indexed-conditions.js";
 import { branded, date, integer, optional, type Row, text } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
 import { insert } from "../sql/insert.js";
-import { olderThan, update } from "../sql/statement.js";
+import { olderThan, type Statement, update } from "../sql/statement.js";
 import { deletePairs } from "../tasks/erase-texts.js";
 import { updateSearch } from "../tasks/search-rows.js";
 import { toTask } from "../tasks/task-rows.js";
@@ -58,9 +65,9 @@ export class SqlOperatorStore implements OperatorStore {
         select id from account where id = ?
         union select account_id from task where id = ? or slug = ?
         union select account_id from credit_order where id = ?
-        union select account_id from api_key where id = ?
+        union select account_id from api_key where id = ? or prefix = ?
       ) order by id desc limit ?`,
-      [part, searched, searched, searched, searched, searched, limit],
+      [part, searched, searched, searched, searched, searched, searched, limit],
     );
     return rows.map(toSummary);
   }
@@ -70,11 +77,22 @@ export class SqlOperatorStore implements OperatorStore {
     return row && toTaskOfAccount(row);
   }
 
-  async tasks(account: AccountId, limit: number, before: TaskId | undefined): Promise<TaskOfAccount[]> {
+  async record(idOrSlug: string): Promise<TaskRecord | undefined> {
+    const [row] = await this.database.sql("select * from task where id = ? or slug = ?", [idOrSlug, idOrSlug]);
+    return row && toTaskRecord(row);
+  }
+
+  async tasks(
+    account: AccountId,
+    limit: number,
+    before: TaskId | undefined,
+    filter: OperatorFilter = {},
+  ): Promise<TaskOfAccount[]> {
     const older = olderThan(before);
+    const wanted = conditionsOf(filter);
     const rows = await this.database.sql(
-      `select * from task where account_id = ? ${older.text} order by id desc limit ?`,
-      [account, ...older.parameters, limit],
+      `select * from task where account_id = ? ${older.text} ${wanted.text} order by id desc limit ?`,
+      [account, ...older.parameters, ...wanted.parameters, limit],
     );
     return rows.map(toTaskOfAccount);
   }
@@ -85,6 +103,23 @@ export class SqlOperatorStore implements OperatorStore {
       [account],
     );
     return rows.map((row) => ({ name: branded<ObjectName>(row, "name"), uploadedAt: date(row, "uploaded_at") }));
+  }
+
+  async pendingOrders(limit: number): Promise<Order[]> {
+    const rows = await this.database.sql(
+      "select * from credit_order where paid_at is null order by created_at desc, id desc limit ?",
+      [limit],
+    );
+    return rows.map(toOrder);
+  }
+
+  async failingEndpoints(limit: number): Promise<Endpoint[]> {
+    const rows = await this.database.sql(
+      `select * from webhook_endpoint where failing_since is not null and ${LISTED_ENDPOINT}
+      order by failing_since desc, id limit ?`,
+      [limit],
+    );
+    return rows.map(toEndpoint);
   }
 
   queue(accountsMax: number): Promise<QueueSummary> {
@@ -130,6 +165,14 @@ export class SqlOperatorStore implements OperatorStore {
   async key(id: ApiKeyId): Promise<ApiKey | undefined> {
     const [row] = await this.database.sql("select * from api_key where id = ?", [id]);
     return row && toApiKey(row);
+  }
+
+  async findKeys(prefixOrSha256: string): Promise<ApiKey[]> {
+    const rows = await this.database.sql("select * from api_key where prefix = ? or secret_sha256 = ? order by id", [
+      prefixOrSha256,
+      prefixOrSha256,
+    ]);
+    return rows.map(toApiKey);
   }
 
   setKeyLimits(id: ApiKeyId, limits: KeyLimits): Promise<Result<void, NotFound>> {
@@ -203,13 +246,13 @@ export class SqlOperatorStore implements OperatorStore {
         dialect,
       );
       await sql(
-        `update task set hidden_at = ?, ${DUE_WHEN_HIDDEN}
+        `update task set hidden_at = ?, deleted_by = 'operator', ${DUE_WHEN_HIDDEN}
         where account_id = ? and ${isAmong("id", dialect)} and hidden_at is null`,
         [now, now, account, ids],
       );
       await sql(
         `update task set prompt = null, image_urls = '[]', metadata = null, seed = null, webhook_url = null,
-        visibility = 'private', api_key_id = null, traceparent = null, texts_erased_at = ? where ${isAmong("id", dialect)}`,
+        visibility = 'private', api_key_id = null, traceparent = null, failure_detail = null, texts_erased_at = ? where ${isAmong("id", dialect)}`,
         [now, ids],
       );
       await updateSearch(
@@ -269,6 +312,43 @@ const toSummary = (row: Row): AccountSummary => {
 };
 
 const toTaskOfAccount = (row: Row): TaskOfAccount => ({ task: toTask(row), isHidden: row.hidden_at !== null });
+
+const toTaskRecord = (row: Row): TaskRecord => {
+  const hiddenAt = optional(row, "hidden_at", date);
+  const withheldAt = optional(row, "withheld_at", date);
+  return {
+    ...toTaskOfAccount(row),
+    times: {
+      startedAt: optional(row, "started_at", date),
+      submittedAt: optional(row, "submitted_at", date),
+      generatedAt: optional(row, "generated_at", date),
+      savedAt: optional(row, "saved_at", date),
+      expiredAt: optional(row, "expired_at", date),
+    },
+    upstreamTaskId: optional(row, "upstream_task_id", text),
+    submissions: integer(row, "submissions"),
+    imageAttempts: optional(row, "failed_attempts", integer) ?? 0,
+    dueAt: optional(row, "due_at", date),
+    deleted: hiddenAt && { at: hiddenAt, by: optional(row, "deleted_by", branded<DeletedBy>) },
+    withheld: withheldAt && { at: withheldAt, reason: text(row, "withheld_reason") },
+  };
+};
+
+const conditionsOf = ({ key, state, reason, from, until }: OperatorFilter): Statement => {
+  const conditions: readonly (readonly [condition: string, value: unknown])[] = [
+    ["api_key_id = ?", key],
+    ["state = ?", state],
+    // `failure_reason` has what older versions know of it (task-rows.ts).
+    ["coalesce(failure_cause, failure_reason) = ?", reason],
+    ["reserved_at >= ?", from],
+    ["reserved_at < ?", until],
+  ];
+  const given = conditions.filter(([, value]) => value !== undefined);
+  return {
+    text: given.map(([condition]) => `and ${condition}`).join(" "),
+    parameters: given.map(([, value]) => value),
+  };
+};
 
 const storeAdjustment = async (sql: Sql, entry: LedgerEntry, balance: number): Promise<void> => {
   await insert(sql, "ledger_entry", entryRow(entry));

@@ -2,12 +2,12 @@ import type { LedgerPart } from "../../../application/ports/stores/ledger-store.
 import type { AccountId } from "../../../domain/account-id.js";
 import { type PaidTask, paidTask } from "../../../domain/credits/ledger.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import { TASK_STATES } from "../../../domain/tasks/task.js";
 import { standingOf } from "../rows/account-rows.js";
 import { toLedgerEntry } from "../rows/ledger-rows.js";
 import { amount, branded, oneOf, type Row } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
-import { TASK_STATES } from "../tasks/task-rows.js";
 
 /** Accounts that share a snapshot: one for each account would take longer than the reading. */
 const ACCOUNTS = 2_000;

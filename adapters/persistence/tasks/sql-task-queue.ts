@@ -40,7 +40,11 @@ const startQueued = async (context: SqlTaskContext, start: Start): Promise<Reser
     if (tasks.length > 0) {
       await writeInOneRoundTrip(sql, database.dialect, [
         ...tasks.map((task) =>
-          update("task", { ...stateColumns(task), due_at: start.dueAt, leased_until: null }, { id: task.id }),
+          update(
+            "task",
+            { ...stateColumns(task), started_at: start.now, due_at: start.dueAt, leased_until: null },
+            { id: task.id },
+          ),
         ),
         { text: "update task_queue set round = ?", parameters: [round] },
       ]);

@@ -1,15 +1,16 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
-import type { StaleTask, TaskStore } from "../../../application/ports/stores/task-store.js";
+import type { IsWithheld, StaleTask, TaskStore } from "../../../application/ports/stores/task-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import type { DeletedBy, Withheld } from "../../../domain/tasks/out-of-sight.js";
 import type { Slug } from "../../../domain/tasks/slug.js";
 import type { ReservedTask, SubmittedTask, Task } from "../../../domain/tasks/task.js";
 import type { Visibility } from "../../../domain/tasks/visibility.js";
 import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
 import { releaseReferences } from "../rows/reference-rows.js";
 import { IS_OUT_OF_SEARCH } from "../schema/indexed-conditions.js";
-import { branded } from "../sql/columns.js";
+import { branded, optional, text } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
 import { writeInOneRoundTrip } from "../sql/write-in-one-round-trip.js";
@@ -30,8 +31,9 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
     findBySlug: (slug) => findBySlug(database, slug),
     ended: (ids) => ended(database, ids),
     setVisibility: (id, owner, visibility) => setVisibility(database, id, owner, visibility),
+    withhold: (id, withheld) => withhold(database, id, withheld),
     recordCancelWish: (task, now) => recordCancelWish(database, task, now),
-    hide: (id, owner, now) => hide(database, id, owner, now),
+    hide: (id, owner, now, by) => hide(database, { id, owner, now, by }),
     isHidden: (id, owner) => isHidden(database, id, owner),
   };
 };
@@ -61,19 +63,41 @@ const setVisibility = async (
   id: TaskId,
   owner: AccountId,
   visibility: Visibility,
-): Promise<Result<void, NotFound>> => {
+): Promise<Result<void, NotFound | IsWithheld>> => {
   const { dialect } = database;
   return database.transaction(async (sql) => {
     const changed = await sql(
-      `update task set visibility = ? where id = ? and account_id = ? and hidden_at is null
-      returning id, ${IS_OUT_OF_SEARCH} as is_out_of_search`,
+      `update task set visibility = case when withheld_at is null then ? else 'private' end
+      where id = ? and account_id = ? and hidden_at is null
+      returning id, withheld_reason, ${IS_OUT_OF_SEARCH} as is_out_of_search`,
       [visibility, id, owner],
     );
     if (changed.length === 0) return err(notFound(`There is no task ${id}.`));
+    const reason = optional(changed[0] ?? {}, "withheld_reason", text);
+    if (reason !== undefined && visibility === "public") return err({ kind: "withheld", reason });
     if (changed[0]?.is_out_of_search) await updateSearch(sql, dialect, [id]);
     return ok(undefined);
   });
 };
+
+const withhold = (database: Database, id: TaskId, withheld: Withheld | undefined): Promise<Result<void, NotFound>> =>
+  database.transaction(async (sql) => {
+    const changed =
+      withheld === undefined
+        ? await sql(
+            `update task set visibility = 'public', withheld_at = null, withheld_reason = null
+            where id = ? and withheld_at is not null and hidden_at is null returning id`,
+            [id],
+          )
+        : await sql(
+            `update task set visibility = 'private', withheld_at = ?, withheld_reason = ?
+            where id = ? and (visibility = 'public' or withheld_at is not null) and hidden_at is null returning id`,
+            [withheld.at, withheld.reason, id],
+          );
+    if (changed.length === 0) return err(notFound(`There is no such panorama ${id}.`));
+    await updateSearch(sql, database.dialect, [id]);
+    return ok(undefined);
+  });
 
 const recordCancelWish = async (
   database: Database,
@@ -94,12 +118,20 @@ const recordCancelWish = async (
   return rows.length === 1 ? ok(undefined) : err({ kind: "stale_task", id });
 };
 
-const hide = async (database: Database, id: TaskId, owner: AccountId, now: Date): Promise<Result<void, NotFound>> => {
+/** What `TaskStore.hide` is given. */
+type Hiding = {
+  readonly id: TaskId;
+  readonly owner: AccountId;
+  readonly now: Date;
+  readonly by: DeletedBy | undefined;
+};
+
+const hide = async (database: Database, { id, owner, now, by }: Hiding): Promise<Result<void, NotFound>> => {
   return database.transaction(async (sql) => {
     const hidden = await sql(
-      `update task set hidden_at = ?, ${DUE_WHEN_HIDDEN}
+      `update task set hidden_at = ?, deleted_by = ?, ${DUE_WHEN_HIDDEN}
       where id = ? and account_id = ? and hidden_at is null returning id, account_id, metadata, in_search`,
-      [now, now, id, owner],
+      [now, by ?? null, now, id, owner],
     );
     const [row] = hidden;
     if (row === undefined) return err(notFound(`There is no task ${id}.`));

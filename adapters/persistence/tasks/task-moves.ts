@@ -13,7 +13,7 @@ import { entryRow } from "../rows/ledger-rows.js";
 import { releaseReferences } from "../rows/reference-rows.js";
 import { giveBack } from "../rows/spending-rows.js";
 import { lockTurns, turnsGivenBack } from "../rows/turn-rows.js";
-import { integer, optional } from "../sql/columns.js";
+import { integer, optional, type Row } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
 import { insertion, type Statement, update } from "../sql/statement.js";
 import { updateSearch } from "./search-rows.js";
@@ -33,6 +33,8 @@ export type Move = {
   readonly next: Task;
   readonly dueAt: Date | undefined;
   readonly leasedUntil?: Date;
+  /** Columns with the times of the stages that it enters. */
+  readonly times?: Row;
 };
 
 /** `TaskStore.move` and `TaskWork.moveWithinLease`. */
@@ -42,7 +44,9 @@ export const moveTask = async (
 ): Promise<Result<void, StaleTask>> => {
   const { current, next } = move;
   const before = "fence" in current ? current.task : current;
-  const write = () => moveRows(database, move, before, taskEventOf(before, next, clock.now()));
+  const now = clock.now();
+  const timed = { ...move, times: timesOf(before, next, now) };
+  const write = () => moveRows(database, timed, before, taskEventOf(before, next, now));
   const locksAccount = database.dialect === "postgresql" && !isActive(next);
   const moved = await (locksAccount ? turns.take(next.accountId, write) : write());
   if (moved.isOk()) observer?.moved(before, next);
@@ -87,6 +91,14 @@ const moveRows = async (
   });
 };
 
+/** The stages whose times the task itself does not have. Only operators read them. */
+const timesOf = (before: Task, next: Task, now: Date): Row => {
+  if (next.state === "generated" && before.state !== "generated") return { generated_at: now };
+  if (next.state !== "succeeded" || before.state !== "succeeded") return {};
+  if (isKept(next.image) && !isKept(before.image)) return { saved_at: now };
+  return next.image.status === "expired" && before.image.status !== "expired" ? { expired_at: now } : {};
+};
+
 const hasKeptImage = (task: Task): boolean => task.state === "succeeded" && isKept(task.image);
 
 /** `turn`: as it is stored. It may have changed since the task was read. */
@@ -98,11 +110,11 @@ type Replaced = { readonly isHidden: boolean; readonly turn: number | undefined 
  */
 export const replace = async (
   sql: Sql,
-  { current, next, dueAt, leasedUntil }: Move,
+  { current, next, dueAt, leasedUntil, times }: Move,
 ): Promise<Result<Replaced, StaleTask>> => {
   const before = "fence" in current ? current.task : current;
   const leaseEnds = "fence" in current || before.state !== next.state;
-  const changes = { ...stateColumns(next), ...(leaseEnds && { leased_until: leasedUntil ?? null }) };
+  const changes = { ...stateColumns(next), ...times, ...(leaseEnds && { leased_until: leasedUntil ?? null }) };
   const conditions = {
     id: before.id,
     state: before.state,

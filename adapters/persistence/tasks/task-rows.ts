@@ -9,19 +9,12 @@ import {
   type FailureReason,
   isCancelable,
   type OpenedTask,
+  TASK_STATES,
   type Task,
 } from "../../../domain/tasks/task.js";
 import type { Visibility } from "../../../domain/tasks/visibility.js";
 import { amount, branded, date, integer, json, oneOf, optional, pairs, type Row, text, texts } from "../sql/columns.js";
 
-export const TASK_STATES: readonly Task["state"][] = [
-  "queued",
-  "reserved",
-  "submitted",
-  "generated",
-  "succeeded",
-  "failed",
-];
 const VISIBILITIES: readonly Visibility[] = ["private", "public"];
 /**
  * What versions up to 2.0 find in `failure_reason` for a reason that they do not know, because they may read the same
@@ -71,11 +64,11 @@ export const TASK_COLUMN_NAMES = [
 export const TASK_COLUMNS = TASK_COLUMN_NAMES.map((column) => `task.${column}`).join(", ");
 
 /**
- * A read by id omits the trace context, the wish to cancel and the figures: only background work, a cancellation and
- * operators need them.
+ * A read by id omits the trace context, the wish to cancel, the figures and the detail of a failure: only background
+ * work, a cancellation and operators need them.
  */
 export const toTask = (row: Row): Task => {
-  const task = withFigures(withCancelWish(toTaskWithoutTrace(row), row), row);
+  const task = withDetail(withFigures(withCancelWish(toTaskWithoutTrace(row), row), row), row);
   return typeof row.traceparent === "string" ? { ...task, traceparent: row.traceparent } : task;
 };
 
@@ -83,6 +76,9 @@ const withFigures = (task: Task, row: Row): Task =>
   typeof row.result_figures === "string" && (task.state === "succeeded" || task.state === "failed")
     ? { ...task, figures: json<ResultFigures>(row, "result_figures") }
     : task;
+
+const withDetail = (task: Task, row: Row): Task =>
+  task.state === "failed" && typeof row.failure_detail === "string" ? { ...task, detail: row.failure_detail } : task;
 
 const withCancelWish = (task: Task, row: Row): Task => {
   if (row.cancel_wanted_at === undefined || row.cancel_wanted_at === null || !isCancelable(task)) return task;
@@ -265,6 +261,9 @@ const metadataColumn = (metadata: Metadata): string | null =>
 export const metadataRows = ({ id, accountId, request }: OpenedTask["task"]): Row[] =>
   Object.entries(request.metadata).map(([key, value]) => ({ account_id: accountId, key, value, task_id: id }));
 
+/** A provider may answer with a whole page. */
+const DETAIL_CHARACTERS_MAX = 1000;
+
 /**
  * The columns that the task's state sets. Columns of earlier states keep their values, so that the row of a failed task
  * still shows the upstream task id to an operator.
@@ -304,6 +303,7 @@ export const stateColumns = (task: Task): Row => {
         failure_reason: KNOWN_BEFORE[task.reason] ?? task.reason,
         failure_cause: KNOWN_BEFORE[task.reason] === undefined ? null : task.reason,
         failure_image: task.imageIndex ?? null,
+        failure_detail: task.detail?.slice(0, DETAIL_CHARACTERS_MAX) ?? null,
         ...figuresColumn(task),
       };
   }

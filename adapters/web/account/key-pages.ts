@@ -184,6 +184,7 @@ const keyLine = ({ key, spending }: KeyWithSpending, { formToken }: Visitor, now
   const { scopes, expiresAt, creditsPerDay, creditsPerMonth } = key.limits;
   const isExpired = expiresAt !== undefined && expiresAt <= now;
   return html`<li><span><strong>${key.name}</strong>
+${key.prefix !== undefined && html`<small><code>${key.prefix}…</code></small>`}
 <small>created ${dateOf(key.createdAt)}, ${key.lastUsedAt === undefined ? "never used" : html`last used ${timeOf(key.lastUsedAt)}`}</small>
 <small>spent ${spending.today}${creditsPerDay !== undefined && ` of ${creditsPerDay}`} credits today, ${spending.thisMonth}${creditsPerMonth !== undefined && ` of ${creditsPerMonth}`} this month</small>
 ${scopes.length < SCOPES.length && html`<small>may only ${scopes.map((scope) => SCOPE_LABELS[scope]).join(", ")}</small>`}

@@ -107,9 +107,17 @@ const visibilityForm = (parts: Parts): Page => ({
     const visibility = VISIBILITIES.find((one) => one === form.get("visibility"));
     if (id === undefined || visibility === undefined) return parts.layout.notFound(visitor);
     const changed = await parts.panoramas.changeVisibility(id, visitor.account.id, visibility);
-    return changed.isErr() ? parts.layout.notFound(visitor) : redirect("/works");
+    return changed.match(
+      () => redirect("/works"),
+      (error) =>
+        error.kind === "withheld"
+          ? parts.layout.message(409, "This panorama stays private", withheldSentence(error.reason), visitor)
+          : parts.layout.notFound(visitor),
+    );
   }, cardForm(parts)),
 });
+
+const withheldSentence = (reason: string): string => `The operator has hidden it from others: ${reason}`;
 
 const cancelForm = (parts: Parts): Page => ({
   method: "POST",
@@ -138,7 +146,7 @@ const deleteForm = (parts: Parts): Page => ({
   handle: parts.guard.memberForm(async ({ params }, visitor) => {
     const id = parseTaskId(params.id ?? "");
     if (id === undefined) return parts.layout.notFound(visitor);
-    const deleted = await parts.panoramas.delete(id, visitor.account.id);
+    const deleted = await parts.panoramas.delete(id, visitor.account.id, "page");
     return deleted.match(
       () => redirect("/works"),
       ({ kind }) => {

@@ -1,5 +1,6 @@
 import type { Result } from "neverthrow";
 import type { AccountId } from "../../../domain/account-id.js";
+import type { TaskId } from "../../../domain/task-id.js";
 import type { AccountEvent } from "../../../domain/tasks/account-event.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import type { DueDelivery } from "../../../domain/webhooks/share-slots.js";
@@ -96,6 +97,9 @@ export interface DeliveryStore {
 
   /** The account's deliveries, newest first, at most `limit`, older than `before`. */
   list(account: AccountId, limit: number, before: DeliveryId | undefined): Promise<ListedDelivery[]>;
+
+  /** The deliveries of the events of a task of the account, oldest first. */
+  ofTask(account: AccountId, task: TaskId): Promise<ListedDelivery[]>;
 
   /**
    * Makes a delivery of the account pending and due `now`, also one that was delivered. Its event keeps its id. Its

@@ -2,6 +2,7 @@ import type { AccountId } from "../../../domain/account-id.js";
 import type { Credits, CreditTotals } from "../../../domain/credits/credits.js";
 import type { LedgerCursor, LedgerEntry, PaidTask } from "../../../domain/credits/ledger.js";
 import type { Standing } from "../../../domain/credits/standing.js";
+import type { TaskId } from "../../../domain/task-id.js";
 import type { Task } from "../../../domain/tasks/task.js";
 
 /** What the audit compares: an account's standing, its ledger entries and its tasks, including deleted ones. */
@@ -37,6 +38,8 @@ export interface LedgerStore {
   totals(account: AccountId): Promise<CreditTotals>;
   /** All entries of the account, oldest first. */
   entries(account: AccountId): Promise<LedgerEntry[]>;
+  /** The entries of a task, oldest first. */
+  ofTask(task: TaskId): Promise<LedgerEntry[]>;
   /** Entries of the account, newest first, at most `limit`, older than `before`. */
   list(account: AccountId, limit: number, before: LedgerCursor | undefined): Promise<LedgerLine[]>;
   /**

@@ -5,10 +5,13 @@ import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
 import type { Credits } from "../../../domain/credits/credits.js";
 import type { LedgerEntry } from "../../../domain/credits/ledger.js";
+import type { Order } from "../../../domain/credits/order.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import type { Task } from "../../../domain/tasks/task.js";
+import type { DeletedBy, Withheld } from "../../../domain/tasks/out-of-sight.js";
+import type { FailureReason, Task } from "../../../domain/tasks/task.js";
+import type { Endpoint } from "../../../domain/webhooks/webhook-endpoint.js";
 import type { NotFound } from "../../errors.js";
 
 /** An account as the operator sees it. */
@@ -21,6 +24,43 @@ export type AccountSummary = {
 
 /** A task of any account. `isHidden`: its owner has deleted the panorama, or the account is closed. */
 export type TaskOfAccount = { readonly task: Task; readonly isHidden: boolean };
+
+/** When a task reached its stages, as far as it has and this was recorded. */
+export type StageTimes = {
+  /** It left the queue. */
+  readonly startedAt?: Date | undefined;
+  readonly submittedAt?: Date | undefined;
+  /** The provider had a result. */
+  readonly generatedAt?: Date | undefined;
+  readonly savedAt?: Date | undefined;
+  /** The image was deleted because its retention was over, or its temporary URL had ended. */
+  readonly expiredAt?: Date | undefined;
+};
+
+/** Everything that is stored about a task besides its ledger entries and deliveries. */
+export type TaskRecord = TaskOfAccount & {
+  readonly times: StageTimes;
+  /** Also of a task that failed later. */
+  readonly upstreamTaskId: string | undefined;
+  /** How often it has returned to the queue. */
+  readonly submissions: number;
+  /** Attempts to store its image that have failed, while it is not stored. */
+  readonly imageAttempts: number;
+  /** When the next background work is due. */
+  readonly dueAt: Date | undefined;
+  readonly deleted: { readonly at: Date; readonly by: DeletedBy | undefined } | undefined;
+  readonly withheld: Withheld | undefined;
+};
+
+/** Which tasks of an account are listed; `undefined` members allow all. */
+export type OperatorFilter = {
+  readonly key?: ApiKeyId | undefined;
+  readonly state?: Task["state"] | undefined;
+  readonly reason?: FailureReason | undefined;
+  /** Reserved at this time or later, and before `until`. */
+  readonly from?: Date | undefined;
+  readonly until?: Date | undefined;
+};
 
 /** The queue in front of the provider (domain/tasks/queue.ts) at one moment. */
 export type QueueSummary = {
@@ -43,14 +83,25 @@ export interface OperatorStore {
   account(id: AccountId): Promise<AccountSummary | undefined>;
   /**
    * The accounts whose e-mail address contains the text, in any case, and those with this id or with a task, slug,
-   * order or key of this id. Newest first.
+   * order or key of this id, or with a key of this prefix. Newest first.
    */
   searchAccounts(text: string, limit: number): Promise<AccountSummary[]>;
   task(id: TaskId): Promise<TaskOfAccount | undefined>;
+  /** The task with this id or slug. */
+  record(idOrSlug: string): Promise<TaskRecord | undefined>;
   /** The tasks of the account, newest first, at most `limit`, older than `before`. */
-  tasks(account: AccountId, limit: number, before: TaskId | undefined): Promise<TaskOfAccount[]>;
+  tasks(
+    account: AccountId,
+    limit: number,
+    before: TaskId | undefined,
+    filter?: OperatorFilter,
+  ): Promise<TaskOfAccount[]>;
   /** The uploaded images that no task uses. */
   unusedUploads(account: AccountId): Promise<{ readonly name: ObjectName; readonly uploadedAt: Date }[]>;
+  /** Orders of all accounts that are not paid, newest first, at most `limit`. */
+  pendingOrders(limit: number): Promise<Order[]>;
+  /** Endpoints of all accounts that fail or were switched off, the latest failures first, at most `limit`. */
+  failingEndpoints(limit: number): Promise<Endpoint[]>;
   /** `accountsMax`: how many accounts it names. */
   queue(accountsMax: number): Promise<QueueSummary>;
 
@@ -61,6 +112,8 @@ export interface OperatorStore {
   ): Promise<Result<Credits, Refusal>>;
 
   key(id: ApiKeyId): Promise<ApiKey | undefined>;
+  /** The keys with this prefix, and the one with this digest of its secret, revoked ones included. */
+  findKeys(prefixOrSha256: string): Promise<ApiKey[]>;
   /** Replaces the limits. What the key has spent in the day and the month of `now` counts for its new budgets. */
   setKeyLimits(id: ApiKeyId, limits: KeyLimits, now: Date): Promise<Result<void, NotFound>>;
 

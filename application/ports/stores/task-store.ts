@@ -7,6 +7,7 @@ import type { Standing } from "../../../domain/credits/standing.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { TaskId } from "../../../domain/task-id.js";
+import type { DeletedBy, Withheld } from "../../../domain/tasks/out-of-sight.js";
 import type { ProviderPlace, QueuePosition } from "../../../domain/tasks/queue.js";
 import type { Slug } from "../../../domain/tasks/slug.js";
 import type { OpenedTask, ReservedTask, SubmittedTask, Task } from "../../../domain/tasks/task.js";
@@ -72,6 +73,9 @@ export type TaskOpening<Refusal> = {
   readonly snapshot?: AccountSnapshot | undefined;
 };
 
+/** An operator has hidden the panorama: it cannot be public. */
+export type IsWithheld = { readonly kind: "withheld"; readonly reason: string };
+
 /**
  * Stores tasks and their reservations. Throws if the store is unreachable. Methods with an `owner` treat tasks of other
  * accounts and hidden tasks like unknown ids.
@@ -115,7 +119,14 @@ export interface TaskStore {
   /** Returns those of the tasks that are no longer active. */
   ended(ids: readonly TaskId[]): Promise<TaskId[]>;
 
-  setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound>>;
+  /** What an operator has hidden stays private. */
+  setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound | IsWithheld>>;
+
+  /**
+   * Hides a public task from everybody but its owner: it is private, and stays so. With `undefined`, a task that was
+   * hidden is public again. Others are not found.
+   */
+  withhold(id: TaskId, withheld: Withheld | undefined): Promise<Result<void, NotFound>>;
 
   /**
    * Records the owner's wish to cancel the task (`wantCancel` of domain/tasks/task.ts), and makes the next work on a
@@ -130,7 +141,7 @@ export interface TaskStore {
    * until then the worker may still store an object. All other background work on the task ends. It no longer uses its
    * reference images. Its events are deleted, unless a delivery of them is pending.
    */
-  hide(id: TaskId, owner: AccountId, now: Date): Promise<Result<void, NotFound>>;
+  hide(id: TaskId, owner: AccountId, now: Date, by?: DeletedBy): Promise<Result<void, NotFound>>;
 
   /** Whether the owner has hidden this task. */
   isHidden(id: TaskId, owner: AccountId): Promise<boolean>;

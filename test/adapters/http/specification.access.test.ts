@@ -205,6 +205,9 @@ describe("every answer of the HTTP server", () => {
       route: "/api/v1/panoramas/:id",
       status: 200,
       seconds: expect.any(Number),
+      accountId: customer.accountId,
+      keyId: expect.stringMatching(/^key_/),
+      network: "127.0.0.1",
       aborted: false,
     });
     await service.request("/credits", { ...customer, key: "sk-wrong" });

@@ -168,6 +168,7 @@ describe("Metrics", () => {
       route: "/panoramas/:id",
       status: 200,
       seconds: 0.02,
+      network: "203.0.113.7",
       aborted: false,
     });
     const text = await metrics.text();

@@ -104,7 +104,7 @@ describe("GET /metrics", () => {
   it("counts errors of the REST interface by kind", async () => {
     const { metrics, samples } = aScrape();
     const observer = new RequestObserver({ child: () => ({ info: () => {} }) } as never, metrics);
-    const request = { requestId: "one", method: "GET", route: "/x", seconds: 0.01, aborted: false };
+    const request = { requestId: "one", method: "GET", route: "/x", seconds: 0.01, network: "", aborted: false };
     observer.finished({ ...request, status: 429, error: "rate_limited" });
     observer.finished({ ...request, status: 200 });
     expect(await samples(/^http_request_errors_total/)).toEqual(['http_request_errors_total{kind="rate_limited"} 1']);

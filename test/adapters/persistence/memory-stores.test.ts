@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, it } from "vitest";
 import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
+import { describeOperatorLoginStore } from "../../../adapters/contracts/operator-login-store-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
+import { describeTaskRecords } from "../../../adapters/contracts/task-record-contract.js";
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
+import { MemoryOperatorLoginStore } from "../../../adapters/memory/stores/memory-operator-login-store.js";
 import { memoryStores } from "../../../adapters/memory/stores/memory-stores.js";
 
 const test = { describe, it, beforeEach, afterEach };
@@ -13,3 +16,8 @@ describeTaskQueue(test, "in memory", inMemory);
 describeConcurrentUploads(test, "in memory", inMemory);
 describeOperatorStore(test, "in memory", inMemory);
 describeOperatorLog(test, "in memory", inMemory);
+describeTaskRecords(test, "in memory", inMemory);
+describeOperatorLoginStore(test, "in memory", async () => ({
+  logins: new MemoryOperatorLoginStore(),
+  close: async () => {},
+}));

@@ -140,6 +140,8 @@ const rowsFor = (columnsOfTask: ReadonlySet<string>): Rows => {
     ],
     webhook_receiver: [{ name: "ep-1", verified_at: noon, failures: 0, next_at: noon }],
     operator_action: [{ at: noon, operator: "ann@host", command: "key revoke", arguments: "{}", outcome: "done" }],
+    operator_login: [{ name: "ann", password_hash: "h", code_secret: "ABCDEFGH", code_step: 7, created_at: noon }],
+    operator_session: [{ token_sha256: "3".repeat(64), operator: "ann", expires_at: later }],
     retention: [{ retained: "finished_images", in_force: 86_400_000, confirmed: null, confirmed_from: null }],
   };
 };

@@ -1,8 +1,11 @@
 import { afterEach, beforeAll, beforeEach, describe, it } from "vitest";
 import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
+import { describeOperatorLoginStore } from "../../../adapters/contracts/operator-login-store-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
+import { describeTaskRecords } from "../../../adapters/contracts/task-record-contract.js";
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
+import { SqlOperatorLoginStore } from "../../../adapters/persistence/stores/sql-operator-login-store.js";
 import { describeTaskMetrics } from "../../support/contracts/task-metrics-contract.js";
 import {
   describeDeliveryPlans,
@@ -25,6 +28,11 @@ describeTaskQueue(test, "on PostgreSQL", () => postgresStores(url));
 describeConcurrentUploads(test, "on PostgreSQL", () => postgresStores(url));
 describeOperatorStore(test, "on PostgreSQL", () => postgresStores(url));
 describeOperatorLog(test, "on PostgreSQL", () => postgresStores(url));
+describeTaskRecords(test, "on PostgreSQL", () => postgresStores(url));
+describeOperatorLoginStore(test, "on PostgreSQL", async () => {
+  const { database, close } = await postgresStores(url);
+  return { logins: new SqlOperatorLoginStore(database), close };
+});
 describeTaskMetrics("on PostgreSQL", () => postgresStores(url));
 describeUnreadableTasks("on PostgreSQL", () => postgresStores(url));
 describeTaskPlans("on PostgreSQL", () => postgresStores(url));

@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, it } from "vitest";
 import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
+import { describeOperatorLoginStore } from "../../../adapters/contracts/operator-login-store-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
+import { describeTaskRecords } from "../../../adapters/contracts/task-record-contract.js";
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
+import { SqlOperatorLoginStore } from "../../../adapters/persistence/stores/sql-operator-login-store.js";
 import { describeTaskMetrics } from "../../support/contracts/task-metrics-contract.js";
 import {
   describeDeliveryPlans,
@@ -19,6 +22,11 @@ describeTaskQueue(test, "on SQLite", sqliteStores);
 describeConcurrentUploads(test, "on SQLite", sqliteStores);
 describeOperatorStore(test, "on SQLite", sqliteStores);
 describeOperatorLog(test, "on SQLite", sqliteStores);
+describeTaskRecords(test, "on SQLite", sqliteStores);
+describeOperatorLoginStore(test, "on SQLite", async () => {
+  const { database, close } = await sqliteStores();
+  return { logins: new SqlOperatorLoginStore(database), close };
+});
 describeTaskMetrics("on SQLite", sqliteStores);
 describeUnreadableTasks("on SQLite", sqliteStores);
 describeTaskPlans("on SQLite", sqliteStores);

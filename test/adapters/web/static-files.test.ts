@@ -46,6 +46,7 @@ describe("the built scripts and styles", () => {
       headers,
       cookies: new Map(),
       remoteAddress: "127.0.0.1",
+      identify: () => {},
       signal: new AbortController().signal,
       readBody: () => Promise.reject(new Error("not read")),
     });

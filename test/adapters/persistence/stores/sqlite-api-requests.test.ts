@@ -156,12 +156,13 @@ describe("what SqliteApiRequests remembers", () => {
   });
 
   it.each([
-    ["api_key", ["name", "created_at", "last_used_at"]],
+    ["api_key", ["name", "prefix", "created_at", "last_used_at"]],
     [
       "task",
       [
         ...["traceparent", "due_at", "leased_until", "fence", "in_search", "texts_erased_at"],
-        ...["cancel_wanted_at", "cancel_refused_at", "result_figures"],
+        ...["cancel_wanted_at", "cancel_refused_at", "result_figures", "failure_detail", "deleted_by"],
+        ...["started_at", "generated_at", "saved_at", "expired_at", "withheld_at", "withheld_reason"],
       ],
     ],
   ])("stays only when a column of %s changes that no request reads", async (table, unread) => {

@@ -1,0 +1,80 @@
+import type { OperatorAccess, OperatorVisitor } from "../../../application/accounts/operator-access.js";
+import { OPERATOR_SESSION_SECONDS } from "../../../domain/accounts/operator.js";
+import { parseSessionToken, type SessionToken } from "../../../domain/accounts/session.js";
+import type { PageBody, PageReply, PageRequest } from "../../web-page/page.js";
+import type { Layout } from "../layout.js";
+import { redirect } from "../redirect.js";
+import { isSameOrigin } from "../same-origin.js";
+
+type Handler = (request: PageRequest) => Promise<PageReply>;
+type FormRequest = PageRequest & PageBody;
+
+/** Without a login of any operator there are no such pages: they are not found. Otherwise it asks for a login. */
+export class OperatorGuard {
+  private readonly access: OperatorAccess;
+  private readonly layout: Layout;
+  private readonly publicUrl: URL;
+
+  constructor(access: OperatorAccess, layout: Layout, publicUrl: string) {
+    this.access = access;
+    this.layout = layout;
+    this.publicUrl = new URL(publicUrl);
+  }
+
+  page(handler: (request: PageRequest, operator: OperatorVisitor) => Promise<PageReply>): Handler {
+    return async (request) => {
+      if (!(await this.access.isOn())) return this.layout.notFound(undefined);
+      const operator = await this.operator(request);
+      return operator === undefined ? redirect("/operator/login") : handler(request, operator);
+    };
+  }
+
+  /** Refuses the form unless a page of this service sent it with the token of the session. */
+  form(handler: (request: FormRequest, operator: OperatorVisitor) => Promise<PageReply>): Handler {
+    return this.page(async (request, operator) => {
+      if (!isSameOrigin(request, this.publicUrl)) return this.refuse();
+      const body = await request.readBody();
+      return body.form.get("form_token") === operator.formToken
+        ? handler({ ...request, ...body }, operator)
+        : this.refuse();
+    });
+  }
+
+  /** The login, which has no session. */
+  login(handler: (request: PageRequest) => Promise<PageReply>): Handler {
+    return async (request) => ((await this.access.isOn()) ? handler(request) : this.layout.notFound(undefined));
+  }
+
+  loginForm(handler: (request: FormRequest) => Promise<PageReply>): Handler {
+    return this.login(async (request) =>
+      isSameOrigin(request, this.publicUrl) ? handler({ ...request, ...(await request.readBody()) }) : this.refuse(),
+    );
+  }
+
+  cookie(token: SessionToken | ""): Readonly<Record<string, string>> {
+    const seconds = token === "" ? 0 : OPERATOR_SESSION_SECONDS;
+    const secure = this.isSecure ? "; Secure" : "";
+    // Strict: no link of another site opens these pages with a session.
+    return {
+      "set-cookie": `${this.cookieName}=${token}; Max-Age=${seconds}; Path=/; HttpOnly; SameSite=Strict${secure}`,
+    };
+  }
+
+  private async operator({ cookies }: PageRequest): Promise<OperatorVisitor | undefined> {
+    const token = parseSessionToken(cookies.get(this.cookieName) ?? "");
+    return token && this.access.find(token);
+  }
+
+  private refuse(): PageReply {
+    const sentence = "This form is outdated, or another site sent it. Go back, reload the page and try again.";
+    return this.layout.message(403, "Request refused", sentence, undefined);
+  }
+
+  private get isSecure(): boolean {
+    return this.publicUrl.protocol === "https:";
+  }
+
+  private get cookieName(): string {
+    return this.isSecure ? "__Host-operator" : "operator";
+  }
+}

@@ -1,0 +1,11 @@
+import type { ApiKeyId } from "../accounts/api-key.js";
+import type { Brand } from "../brand.js";
+
+/** Who has deleted a panorama: its owner with a key or on the pages, or an operator with the account. */
+export type DeletedBy = "page" | "operator" | Brand<`key ${string}`, "DeletedBy">;
+
+/** Its owner, by a request with this key. */
+export const deletedByKey = (id: ApiKeyId): DeletedBy => `key ${id}` as DeletedBy;
+
+/** An operator has hidden the panorama from everybody but its owner. */
+export type Withheld = { readonly at: Date; readonly reason: string };

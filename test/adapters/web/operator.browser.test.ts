@@ -1,0 +1,201 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import type { Page } from "playwright-core";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { nodeOneTimeCodes } from "../../../adapters/system/one-time-codes.js";
+import { deletePanorama } from "../../../application/panoramas/delete-panorama.js";
+import { apiKeyId } from "../../../domain/accounts/api-key.js";
+import { codeStepsAt, parseOperatorName } from "../../../domain/accounts/operator.js";
+import { parsePassword } from "../../../domain/accounts/password.js";
+import { deletedByKey } from "../../../domain/tasks/out-of-sight.js";
+import { setUpBrowser } from "../../support/browser.js";
+import { PASSWORD, type Person, type WebService } from "../../support/web-service.js";
+
+const axeFile = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const CLICKS_MAX = 5;
+
+describe("the operator's pages in a browser", () => {
+  const on = setUpBrowser();
+  let service: WebService;
+  let axe: string;
+  let secret: string;
+  let page: Page;
+  let clicks: number;
+  let people = 0;
+
+  const customer = (): Promise<Person> => {
+    people += 1;
+    return service.person(`customer${people}`);
+  };
+
+  beforeAll(async () => {
+    ({ service } = on);
+    axe = await readFile(axeFile, "utf8");
+    const name = parseOperatorName("olga")._unsafeUnwrap();
+    const set = await service.operatorAccess.setPassword(name, parsePassword(PASSWORD)._unsafeUnwrap(), false);
+    secret = set._unsafeUnwrap().codeSecret ?? "";
+  });
+
+  beforeEach(async () => {
+    service.provider.play({ poll: "succeeded" });
+    await service.clock.advance(90_000); // a code is used once
+    ({ page } = await on.openTab());
+    await page.goto("/operator");
+    await page.getByLabel("Name").fill("olga");
+    await page.getByLabel("Password").fill(PASSWORD);
+    const [, step = 0] = codeStepsAt(service.clock.now());
+    await page.getByLabel("Code of the authenticator app").fill(nodeOneTimeCodes.codeAt(secret, step));
+    await page.getByRole("button", { name: "Log in" }).click();
+    await page.waitForURL("**/operator");
+    clicks = 0;
+  });
+
+  const click = async (role: "button" | "link", name: string | RegExp): Promise<void> => {
+    clicks += 1;
+    expect(clicks).toBeLessThanOrEqual(CLICKS_MAX);
+    await page.getByRole("main").getByRole(role, { name }).first().click();
+    await page.waitForLoadState();
+  };
+  const search = async (text: string): Promise<void> => {
+    await page.getByRole("search").getByRole("textbox").fill(text);
+    await click("button", "Search");
+  };
+  const text = () => page.getByRole("main").innerText();
+  const isAccessible = async (): Promise<void> => {
+    await page.evaluate(axe);
+    const found = await page.evaluate(async () => {
+      const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: { id: string }[] }> } };
+      return (await axe.run()).violations.map(({ id }) => id);
+    });
+    expect(found).toEqual([]);
+  };
+  const lastAction = () => service.database.operatorActions.at(-1);
+
+  it("answers who was charged twice, and gives the credits back", async () => {
+    const ann = await customer();
+    const [first, second] = [await service.kept(ann), await service.kept(ann)];
+    await search(ann.email);
+    const account = await text();
+    for (const { id } of [first, second]) expect(account).toContain(id);
+    await isAccessible();
+    await page.getByLabel("Credits, negative to take some").fill("4");
+    await page.getByLabel("Reason, which the customer sees").fill("The same panorama twice");
+    await click("button", "Give credits");
+    expect(await text()).toContain("The same panorama twice");
+    const before = 100 - 2 * first.reservation.credits;
+    expect(await service.ledger.balance(ann.id)).toBe(before + 4);
+    expect(lastAction()).toMatchObject({
+      operator: "olga at /operator",
+      command: "credits grant",
+      arguments: { id: ann.id, credits: "4", reason: "The same panorama twice" },
+      outcome: "done",
+    });
+  });
+
+  it("answers where a picture is, from the address of its page", async () => {
+    const ann = await customer();
+    const { id, slug } = await service.kept(ann);
+    (await deletePanorama(service)(id, ann.id, deletedByKey(apiKeyId("key_robot"))))._unsafeUnwrap();
+    await search(`${service.url}/p/${slug}`);
+    const story = await text();
+    expect(story).toContain("key key_robot");
+    expect(story).toMatch(/Deleted\s/);
+    await isAccessible();
+  });
+
+  it("sends a link for a new password to somebody who cannot log in", async () => {
+    const ann = await customer();
+    await search(ann.email.toUpperCase());
+    await click("button", "Send a link for a new password");
+    expect(service.mail.letters.at(-1)).toMatchObject({ kind: "new_password", to: ann.email });
+  });
+
+  it("erases a person, after the address was typed", async () => {
+    const ann = await customer();
+    await search(ann.id);
+    clicks += 1;
+    await page.getByText("Close and erase", { exact: true }).click();
+    await page.getByLabel("The e-mail address, to confirm").fill("somebody@else.example");
+    await click("button", "Close and erase now");
+    expect(await text()).toContain("is not that of the account");
+    await click("link", "Back");
+    await page.getByText("Close and erase", { exact: true }).click();
+    await page.getByLabel("The e-mail address, to confirm").fill(ann.email);
+    await click("button", "Close and erase now");
+    expect(await text()).toContain("closed");
+    expect(JSON.stringify(service.database.operatorActions)).not.toContain(ann.email);
+  });
+
+  it("gives credits back, and refuses to take more than there are", async () => {
+    const ann = await customer();
+    await search(ann.email);
+    await page.getByLabel("Credits, negative to take some").fill("-101");
+    await page.getByLabel("Reason, which the customer sees").fill("Charged back");
+    await click("button", "Give credits");
+    expect(await text()).toContain("The account has only 100 credits.");
+    expect(lastAction()?.outcome).toBe("refused");
+  });
+
+  it("finds a leaked key by the key itself, and revokes it", async () => {
+    const ann = await customer();
+    await search(ann.key);
+    expect(page.url()).not.toContain(ann.key);
+    expect(await text()).toContain(`${ann.key.slice(0, 11)}…`);
+    await isAccessible();
+    await click("button", "Revoke");
+    expect(await text()).toContain("revoked");
+    expect(await service.keys.listLive(ann.id)).toEqual([]);
+  });
+
+  it("answers why a panorama was slow", async () => {
+    const ann = await customer();
+    const { id } = await service.kept(ann);
+    await search(id);
+    const story = await text();
+    for (const stage of [
+      "Created",
+      "Accepted by the provider",
+      "Result was there",
+      "Checked, succeeded",
+      "Image stored",
+    ]) {
+      expect(story).toContain(stage);
+    }
+    expect(story).toMatch(/\d+\.\d s/);
+  });
+
+  it("answers why a panorama has failed, with the id at the provider and the refund", async () => {
+    const ann = await customer();
+    service.provider.play({ poll: "failed" });
+    const { id } = await service.panorama(ann);
+    const record = (await service.database.tasks.get(id))!;
+    await search(id);
+    const story = await text();
+    expect(story).toContain("failed: generation_failed");
+    expect(story).toContain(record.accepted?.upstreamTaskId);
+    expect(story).toContain("refund");
+    await isAccessible();
+  });
+
+  it("hides a panorama from everybody but its owner, and shows it again", async () => {
+    const ann = await customer();
+    const { slug } = await service.kept(ann);
+    const statusOf = async (path: string) => (await fetch(`${service.url}${path}`)).status;
+    await search(slug);
+    await page.getByLabel("Reason, which the owner sees").fill("Shows a private person");
+    await click("button", "Hide it from others");
+    for (const path of [`/p/${slug}`, `/p/${slug}/512.webp`]) expect(await statusOf(path)).toBe(404);
+    expect(await (await fetch(`${service.url}/gallery`)).text()).not.toContain(slug);
+    await isAccessible();
+    await click("button", "Show it again");
+    expect(await statusOf(`/p/${slug}`)).toBe(200);
+  });
+
+  it("shows what needs somebody on the first page, fits a telephone, and is accessible there", async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto("/operator");
+    expect(await text()).toContain("Pending orders");
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    await isAccessible();
+  });
+});

@@ -1,0 +1,115 @@
+import { err } from "neverthrow";
+import { beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, accountId, apiKeyId } from "../../../adapters/contracts/support/builders.js";
+import { memoryStores } from "../../../adapters/memory/stores/memory-stores.js";
+import { createApiKey } from "../../../application/accounts/create-api-key.js";
+import { rollApiKey } from "../../../application/accounts/roll-api-key.js";
+import { explainTask } from "../../../application/operators/explain-task.js";
+import { findKeys } from "../../../application/operators/find-keys.js";
+import { revokeKeys } from "../../../application/operators/revoke-keys.js";
+import { withholdPanorama } from "../../../application/operators/withhold-panorama.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import { API_KEYS_MAX, prefixOf } from "../../../domain/accounts/api-key.js";
+import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
+import { credits } from "../../../domain/credits/credits.js";
+import { anOwner, aWorld, type World } from "../../support/world.js";
+
+const HOUR = 60 * 60 * 1000;
+
+let world: World;
+let ports: World & Pick<ReturnType<typeof memoryStores>, "operators">;
+let owner: AccountId;
+beforeEach(async () => {
+  const stores = memoryStores();
+  world = aWorld(stores);
+  ports = { ...world, operators: stores.operators };
+  owner = await anOwner(world, 100);
+});
+
+const aKey = async (limits = NO_LIMITS) => (await createApiKey(ports)(owner, "robot", limits))._unsafeUnwrap();
+
+describe("findKeys", () => {
+  it("finds a key by its secret, by its beginning and by its id, and nothing by less", async () => {
+    const { key, secret } = await aKey();
+    expect(prefixOf(secret)).toBe(secret.slice(0, 11));
+    for (const searched of [secret, prefixOf(secret), secret.slice(0, 20), key.id]) {
+      expect(await findKeys(ports)(searched)).toEqual([key]);
+    }
+    for (const searched of [
+      "",
+      secret.slice(0, 10),
+      `${secret.slice(0, -1)}${secret.endsWith("A") ? "B" : "A"}`,
+      "x y",
+    ]) {
+      expect(await findKeys(ports)(searched)).toEqual([]);
+    }
+  });
+});
+
+describe("rollApiKey", () => {
+  it("makes a key with the same name and limits, and ends the old one after the overlap", async () => {
+    const limits = { ...NO_LIMITS, scopes: ["read"] as const, creditsPerDay: credits(5) };
+    const { key: old } = await aKey(limits);
+    const rolled = (await rollApiKey(ports)(old.id, 24 * HOUR))._unsafeUnwrap();
+    expect(rolled.key).toMatchObject({ accountId: owner, name: "robot", limits });
+    const endsAt = new Date(world.clock.now().getTime() + 24 * HOUR);
+    expect(rolled.endsAt).toEqual(endsAt);
+    expect((await ports.operators.key(old.id))?.limits).toEqual({ ...limits, expiresAt: endsAt });
+  });
+
+  it("never lets the old key live longer than it would, and revokes it without an overlap", async () => {
+    const expiresAt = new Date(world.clock.now().getTime() + HOUR);
+    const { key: brief } = await aKey({ ...NO_LIMITS, expiresAt });
+    expect((await rollApiKey(ports)(brief.id, 24 * HOUR))._unsafeUnwrap().endsAt).toEqual(expiresAt);
+    const { key: leaked } = await aKey();
+    (await rollApiKey(ports)(leaked.id, 0))._unsafeUnwrap();
+    expect((await ports.operators.key(leaked.id))?.revokedAt).toEqual(world.clock.now());
+  });
+
+  it("replaces a key also if the account has the most keys, but none that has ended", async () => {
+    const { key } = await aKey();
+    for (let live = (await world.keys.listLive(owner)).length; live < API_KEYS_MAX; live += 1) await aKey();
+    expect((await createApiKey(ports)(owner, "one more")).isErr()).toBe(true);
+    expect((await rollApiKey(ports)(key.id, 0)).isOk()).toBe(true);
+    expect(await rollApiKey(ports)(key.id, 0)).toEqual(err({ kind: "key_ended" }));
+    expect((await rollApiKey(ports)(apiKeyId(404), 0))._unsafeUnwrapErr().kind).toBe("not_found");
+  });
+});
+
+describe("revokeKeys", () => {
+  it("revokes all keys of an account and of no other", async () => {
+    const other = await anOwner(world, 100);
+    const kept = (await createApiKey(ports)(other, "kept"))._unsafeUnwrap().key;
+    const before = (await world.keys.listLive(owner)).length;
+    await aKey();
+    expect((await revokeKeys(ports)(owner))._unsafeUnwrap()).toBe(before + 1);
+    expect(await world.keys.listLive(owner)).toEqual([]);
+    expect((await world.keys.listLive(other)).map(({ id }) => id)).toContain(kept.id);
+    expect((await revokeKeys(ports)(accountId(404))).isErr()).toBe(true);
+  });
+});
+
+describe("explainTask", () => {
+  it("tells the stages in order with their waits, and the entries of the ledger", async () => {
+    const { task } = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
+    const story = (await explainTask(ports)(task.slug))._unsafeUnwrap();
+    expect(story.stages.map(({ name }) => name)).toEqual(["created", "submitted"]);
+    expect(story.stages.every(({ afterSeconds }) => afterSeconds >= 0)).toBe(true);
+    expect(story.entries.map(({ kind }) => kind)).toEqual(["reservation"]);
+    expect((await explainTask(ports)("nothing"))._unsafeUnwrapErr().kind).toBe("not_found");
+  });
+});
+
+describe("withholdPanorama", () => {
+  it("needs a reason that people can read, and a public panorama", async () => {
+    const request = aCreationRequest({ visibility: "public" });
+    const { task } = (await world.createPanorama(owner, request))._unsafeUnwrap();
+    for (const reason of ["", " ", "x".repeat(201), "a\u0000b"]) {
+      expect((await withholdPanorama(ports)(task.slug, reason))._unsafeUnwrapErr().kind).toBe("invalid_request");
+    }
+    expect((await withholdPanorama(ports)("nothing", "why"))._unsafeUnwrapErr().kind).toBe("not_found");
+    expect((await withholdPanorama(ports)(task.slug, "why")).isOk()).toBe(true);
+    expect((await withholdPanorama(ports)(task.slug, undefined)).isOk()).toBe(true);
+    expect((await withholdPanorama(ports)(task.slug, undefined)).isErr()).toBe(true);
+  });
+});

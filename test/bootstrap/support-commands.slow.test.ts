@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { nodeOneTimeCodes } from "../../adapters/system/one-time-codes.js";
+import { codeStepsAt } from "../../domain/accounts/operator.js";
+import { migratedInstallation } from "../support/migrated-installation.js";
+import { RestClient } from "../support/rest-client.js";
+import type { Installation } from "../support/service-process.js";
+
+describe("the commands for support while the service runs", () => {
+  let installation: Installation;
+
+  beforeAll(async () => {
+    installation = await migratedInstallation({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0" });
+    await installation.start();
+  });
+  afterAll(() => installation.remove());
+
+  const run = async (...args: string[]): Promise<Record<string, unknown>> => {
+    const { status, json, stderr } = await installation.command(...args);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    return json;
+  };
+  const customer = async (email: string) => {
+    const opened = await run("account", "create", "--email", email, "--credits", "20", "--key");
+    const key = String(opened.api_key);
+    return { account: String(opened.account_id), key, client: new RestClient(installation.url, key) };
+  };
+
+  it("task explain tells who has deleted a panorama, and task list filters", async () => {
+    const ann = await customer("ann@example.com");
+    const { id } = await ann.client.create({ prompt: "a foggy ocean", resolution: "1k" });
+    await ann.client.untilKept(id);
+    const failed = await ann.client.create({ prompt: "test:fail", resolution: "1k" });
+    await expect.poll(async () => (await run("task", "explain", failed.id)).state).toBe("failed");
+    const deleted = await fetch(`${installation.url}/api/v1/panoramas/${id}`, {
+      method: "DELETE",
+      headers: { authorization: `Bearer ${ann.key}` },
+    });
+    expect(deleted.status).toBe(204);
+    const story = await run("task", "explain", id);
+    expect(story.stages).toMatchObject(
+      ["created", "submitted", "generated", "succeeded", "saved", "deleted"].map((stage) => ({ stage })),
+    );
+    const [{ key_id: keyId }] = (await run("key", "find", ann.key)).keys as [{ key_id: string }];
+    expect(story.deleted_by).toBe(`key ${keyId}`);
+    expect(await run("task", "explain", failed.id)).toMatchObject({
+      reason: "generation_failed",
+      detail: expect.any(String),
+      upstream_task_id: expect.any(String),
+      ledger: [{ kind: "reservation" }, { kind: "refund" }],
+    });
+    const filtered = await run("task", "list", "--account", ann.account, "--state", "failed", "--key", keyId);
+    expect(filtered.tasks).toMatchObject([{ task_id: failed.id }]);
+    expect((await installation.command("task", "list", "--account", ann.account, "--state", "no")).status).toBe(2);
+  });
+
+  it("key roll replaces a key, and key revoke --account ends all", async () => {
+    const bob = await customer("bob@example.com");
+    const [found] = (await run("key", "find", bob.key.slice(0, 11))).keys as [{ key_id: string; account_id: string }];
+    expect(found.account_id).toBe(bob.account);
+    const rolled = await run("key", "roll", "--key", found.key_id, "--overlap", "1");
+    const statusWith = async (key: unknown) =>
+      (await fetch(`${installation.url}/api/v1/credits`, { headers: { "x-api-key": String(key) } })).status;
+    for (const key of [bob.key, rolled.api_key]) expect(await statusWith(key)).toBe(200);
+    expect(await run("key", "revoke", "--account", bob.account)).toEqual({ account_id: bob.account, revoked: 2 });
+    for (const key of [bob.key, rolled.api_key]) expect(await statusWith(key)).toBe(401);
+    await expect
+      .poll(() => installation.log)
+      .toContain(`"accountId":"${bob.account}","keyId":"${found.key_id}","network":"127.0.0.1"`);
+    expect(installation.log).not.toContain(bob.key);
+  });
+
+  it("operator password switches the pages on, with the code of an app, and operator remove off", async () => {
+    const status = async (path: string) => (await fetch(`${installation.url}${path}`, { redirect: "manual" })).status;
+    for (const path of ["/operator", "/operator/login"]) expect(await status(path)).toBe(404);
+    const set = await installation.commandWithInput("correct horse battery", "operator", "password", "--name", "olga");
+    const secret = new URL(String(set.json.otpauth_url)).searchParams.get("secret") ?? "";
+    const [, step = 0] = codeStepsAt(new Date());
+    const logIn = (password: string) =>
+      fetch(`${installation.url}/operator/login`, {
+        method: "POST",
+        redirect: "manual",
+        headers: { origin: installation.url },
+        body: new URLSearchParams({ name: "olga", password, code: nodeOneTimeCodes.codeAt(secret, step) }),
+      });
+    expect((await logIn("wrong horse battery")).status).toBe(401);
+    const session = await logIn("correct horse battery");
+    expect(session.headers.get("location")).toBe("/operator");
+    const cookie = session.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const page = await fetch(`${installation.url}/operator`, { headers: { cookie } });
+    expect(await page.text()).toContain("Queue and providers");
+    expect((await run("audit", "list", "--limit", "1")).actions).toMatchObject([
+      { operator: "olga at /operator", command: "operator login", outcome: "done" },
+    ]);
+    await run("operator", "remove", "--name", "olga");
+    expect(await status("/operator")).toBe(404);
+  });
+});

@@ -1,0 +1,65 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createLogger } from "../../adapters/observability/logger.js";
+import { Metrics } from "../../adapters/observability/metrics.js";
+import { OperationalReporter } from "../../adapters/observability/reporter.js";
+import { withRequest } from "../../adapters/observability/request-context.js";
+import { RequestObserver } from "../../adapters/observability/request-observer.js";
+
+const FILE = join(import.meta.dirname, "../../bootstrap/deployment/fail2ban-panorama.conf");
+
+/** As fail2ban reads them: continued lines are further expressions, and `<SUBNET>` is an address or a network. */
+const expressions = async (): Promise<RegExp[]> => {
+  const [, text = ""] = /^failregex = ((?:.*\n)(?:[ \t]+.*\n)*)/m.exec(await readFile(FILE, "utf8")) ?? [];
+  return text
+    .trim()
+    .split("\n")
+    .map((line) => new RegExp(line.trim().replace("<SUBNET>", "(?<subnet>[0-9a-fA-F.:]+(?:/[0-9]+)?)")));
+};
+
+/** The lines that the service writes. */
+const written = (work: (reporter: OperationalReporter, observer: RequestObserver) => void): string[] => {
+  const lines: string[] = [];
+  const logger = createLogger("info", { write: (line) => lines.push(line.trim()) });
+  const metrics = new Metrics({ version: "1", node: "20" });
+  work(new OperationalReporter(logger, metrics), new RequestObserver(logger, metrics));
+  return lines;
+};
+
+const request = { requestId: "one", method: "GET", route: "/x", seconds: 0.01, aborted: false };
+
+describe("the filter for fail2ban", () => {
+  const banned = async (lines: readonly string[]) => {
+    const all = await expressions();
+    expect(all).toHaveLength(2);
+    return lines.map((line) => all.map((one) => one.exec(line)?.groups?.subnet).find((subnet) => subnet !== undefined));
+  };
+
+  it.each(["203.0.113.7", "2001:db8:1:2::/64"])("bans %s for refused logins and keys", async (network) => {
+    const failed = (
+      reason: "wrong_password" | "unknown_address" | "wrong_code",
+      of: "account" | "operator" = "account",
+    ) => ({ kind: "login_failed", of, reason, network }) as const;
+    const lines = written((reporter, observer) => {
+      reporter.report(failed("wrong_password"));
+      withRequest({ requestId: "one" }, () => reporter.report(failed("unknown_address")));
+      reporter.report(failed("wrong_code", "operator"));
+      observer.finished({ ...request, status: 401, network, error: "invalid_api_key" });
+      observer.finished({ ...request, status: 401, network, traceId: "0".repeat(32), aborted: true });
+    });
+    expect(await banned(lines)).toEqual(Array(5).fill(network));
+  });
+
+  it("bans nobody for a busy service, for other answers, or for what a client has written", async () => {
+    const network = "203.0.113.7";
+    const lines = written((reporter, observer) => {
+      reporter.report({ kind: "login_failed", of: "account", reason: "hashing_busy", network });
+      observer.finished({ ...request, status: 200, network });
+      observer.finished({ ...request, status: 404, network });
+      const requestId = '","event":"request","status":401,"seconds":0.1,"network":"198.51.100.1"';
+      observer.finished({ ...request, requestId, status: 200, network });
+    });
+    expect(await banned(lines)).toEqual([undefined, undefined, undefined, undefined]);
+  });
+});
