@@ -67,7 +67,7 @@ const moduleOf = (module: PublicModule, entry: EntryName, text: string): EntryMo
 });
 
 const exportsOf = (file: ts.SourceFile): readonly Omit<Export, "as">[] =>
-  file.statements.flatMap((statement) => {
+  file.statements.flatMap((statement): readonly Omit<Export, "as">[] => {
     if (ts.isExportDeclaration(statement)) {
       const { exportClause } = statement;
       if (exportClause === undefined || !ts.isNamedExports(exportClause)) return [];

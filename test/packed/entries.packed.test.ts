@@ -100,11 +100,8 @@ describe("the entries of the packed packages", () => {
   });
 
   it("prove a store with the suites, with Vitest and with node:test", async () => {
-    for (const example of ["meter-store-of-documents", "prove-meter-store", "prove-with-vitest", "prove-storage"]) {
-      await project.compile(
-        [`test/examples/embedding/${example}.ts`].concat(example.startsWith("prove-") ? STORE : []),
-      );
-    }
+    const sources = ["meter-store-of-documents", "prove-meter-store", "prove-storage", "prove-with-vitest"];
+    await project.compile(sources.map((name) => `test/examples/embedding/${name}.ts`));
     const proofs = ["prove-meter-store.js", "prove-storage.js"];
     const { stdout } = await run(process.execPath, ["--test", ...proofs], { cwd: project.folder });
     expect(stdout).toContain("# fail 0");
@@ -113,8 +110,6 @@ describe("the entries of the packed packages", () => {
     const vitest = resolve("node_modules/vitest/vitest.mjs");
     await run(process.execPath, [vitest, "run"], { cwd: project.folder });
   });
-
-  const STORE = ["test/examples/embedding/meter-store-of-documents.ts"];
 
   /** What the compiler says. */
   const compiled = (file: string, options: readonly string[]): Promise<string> =>

@@ -50,17 +50,18 @@ describe("panoramas in a stranger's Express service, and a script with the clien
     const open = async (email: string) => {
       const headers = { "content-type": "application/json" };
       const response = await fetch(`${origin}/customers`, { method: "POST", headers, body: JSON.stringify({ email }) });
-      return [response.status, await response.json()];
+      return { status: response.status, body: (await response.json()) as { readonly key?: string } };
     };
-    const [status, { key }] = await open("customer@example.com");
+    const { status, body } = await open("customer@example.com");
     expect(status).toBe(200);
-    env = { ...env, PANORAMA_API_KEY: key };
-    expect(await open("customer@example.com")).toEqual([409, { error: "email_taken" }]);
-    expect(await open("no address")).toEqual([400, { error: expect.stringMatching(/^email: must be .*\.$/) }]);
+    env = { ...env, PANORAMA_API_KEY: body.key };
+    expect(await open("customer@example.com")).toEqual({ status: 409, body: { error: "email_taken" } });
+    const error = expect.stringMatching(/^email: must be .*\.$/);
+    expect(await open("no address")).toEqual({ status: 400, body: { error } });
 
     const prompts = ["a quiet lake", "a hill test:content"] as const;
     const outcomes = ["saved", "failed: content_refused"];
-    const made = { outcomes, tasks: ["failed", "succeeded"], remaining_credits: 8 };
+    const made = { outcomes, tasks: ["failed", "succeeded"], remaining_credits: 6 };
     expect(await runScript(...prompts)).toEqual(made);
     expect(await readdir(project.folder)).toContain("panorama-0.jpg");
 
@@ -71,7 +72,7 @@ describe("panoramas in a stranger's Express service, and a script with the clien
     expect(await killed).toEqual({
       outcomes: [...outcomes, "saved"],
       tasks: ["failed", "succeeded", "succeeded"],
-      remaining_credits: 6,
+      remaining_credits: 2,
     });
     service.kill("SIGTERM");
     expect(await once(service, "exit")).toEqual([0, null]);

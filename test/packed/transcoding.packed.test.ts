@@ -109,13 +109,16 @@ type Answer = { readonly job?: string; readonly error?: string; readonly balance
 
 /** A process of the service, which is started again at the same port. */
 class Process {
+  readonly origin: string;
+  readonly #folder: string;
+  readonly #env: NodeJS.ProcessEnv;
   #child: ChildProcess | undefined;
 
-  private constructor(
-    readonly origin: string,
-    readonly folder: string,
-    readonly env: NodeJS.ProcessEnv,
-  ) {}
+  private constructor(origin: string, folder: string, env: NodeJS.ProcessEnv) {
+    this.origin = origin;
+    this.#folder = folder;
+    this.#env = env;
+  }
 
   static async start(folder: string, url: string, ahead: number): Promise<Process> {
     const port = String(await freePort());
@@ -139,7 +142,7 @@ class Process {
   }
 
   async #spawn(): Promise<void> {
-    const child = spawn(process.execPath, [join(this.folder, "service.js")], { env: this.env, stdio: "pipe" });
+    const child = spawn(process.execPath, [join(this.#folder, "service.js")], { env: this.#env, stdio: "pipe" });
     this.#child = child;
     let errors = "";
     child.stderr.on("data", (text) => (errors += text));

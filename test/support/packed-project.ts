@@ -20,7 +20,11 @@ const CAST = /\bas (?!const\b)[\w{(]|\w!\.|: any\b|<any\b|@ts-/;
  * What they depend on, and `others`, are links to the packages of this project, so that no registry is needed.
  */
 export class PackedProject {
-  private constructor(readonly folder: string) {}
+  readonly folder: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
 
   static async with(packages: readonly string[], others: readonly string[]): Promise<PackedProject> {
     const project = new PackedProject(await mkdtemp(join(tmpdir(), "panorama-project-")));
