@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Plugin, transform } from "esbuild";
 import { clientDeclarations, sourceOf } from "./client-declarations.js";
 import { declarationMap } from "./declaration-map.js";
-import { deprecatedText, type EntryName, entryModules, entryText, withEntryImports } from "./entries.js";
+import { deprecatedText, type EntryName, entryModules, entryText, METER_MODULES, withEntryImports } from "./entries.js";
 import { licensesOf } from "./licenses-of.js";
 import { publicModules } from "./public-modules.js";
 import { referenceOf } from "./reference.js";
@@ -386,12 +386,6 @@ const buildClient = async (): Promise<void> => {
   );
 };
 
-const METER_MODULES = {
-  ".": "bootstrap/meter/panorama-meter",
-  "./postgres": "adapters/persistence/stores/postgres-meter-store",
-  "./sqlite": "adapters/persistence/stores/sqlite-meter-store",
-  "./testing": "bootstrap/meter/testing",
-};
 const METER_COMMAND = "./dist/bootstrap/meter/command.js";
 
 /**

@@ -18,6 +18,14 @@ const ENTRIES = {
   testing: ["contracts"],
 } as const;
 
+/** The entries of panorama-meter, which are files of the project. */
+export const METER_MODULES = {
+  ".": "bootstrap/meter/panorama-meter",
+  "./postgres": "adapters/persistence/stores/postgres-meter-store",
+  "./sqlite": "adapters/persistence/stores/sqlite-meter-store",
+  "./testing": "bootstrap/meter/testing",
+} as const;
+
 /** The other name of what has, in its entry, the same name as another export. */
 const RENAMED: Readonly<Record<string, string>> = { "domain/budget endOf": "endOfBudgetWindow" };
 
