@@ -1,7 +1,8 @@
 import { relative, resolve } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { entryModules, entryText, METER_MODULES } from "../bootstrap/packages/entries.js";
 import { publicModules, publicModulesAmong } from "../bootstrap/packages/public-modules.js";
-import { type Declarations, declarationsOf, withoutComment } from "./support/public-surface.js";
+import { type Declarations, declarationsOf, exportsWritten, withoutComment } from "./support/public-surface.js";
 
 /**
  * The smallest package that has the paths below a folder. All others are only in panorama-service, which has
@@ -40,9 +41,34 @@ describe("the public surface of the package", () => {
     ["panorama-service", "./public-surface-service.txt"],
   ])("of %s is the one listed in test/%s (after an intended change: npm run surface)", async (name, file) => {
     const listed = modules
+      .filter(({ path }) => !path.startsWith("wording/")) // it has no path of its own, but is in an entry
       .filter(({ path }) => (PACKAGES[path.split("/")[0] ?? ""] ?? "panorama-service") === name)
       .map(({ path, text }) => `## ${name}/${path.replace(/^client\//, "")}\n\n${text}\n`);
     await expect(listed.join("\n")).toMatchFileSnapshot(file);
+  });
+});
+
+describe("the entries of the packages", () => {
+  it("are those in test/public-surface-entries.txt (after an intended change: npm run surface)", async () => {
+    const modules = await entryModules(".", await publicModules("."));
+    const entries = [
+      ["panorama-core", entryText(modules, "core", "..")],
+      ["panorama-core/memory", entryText(modules, "memory", "..")],
+      ["panorama-testing", entryText(modules, "testing", "..")],
+      ...(await Promise.all(
+        Object.entries(METER_MODULES).map(async ([path, module]) => [
+          `panorama-meter${path.slice(1)}`,
+          await exportsWritten(module),
+        ]),
+      )),
+    ];
+    const text = entries.map(([path, exports]) => `## ${path}\n\n${exports}`).join("\n");
+    await expect(text).toMatchFileSnapshot("./public-surface-entries.txt");
+  });
+
+  it("do not have two exports of one name", async () => {
+    const twice = ["domain/task", "domain/queue"].map((path) => ({ path, source: "domain/tasks/task.ts" }));
+    await expect(entryModules(".", twice)).rejects.toThrow("rename one in the entry");
   });
 });
 

@@ -1,6 +1,6 @@
 import type { InvalidRequest } from "../../domain/invalid-request.js";
+import { invalidRequestSentence } from "../wording/invalid-request-sentence.js";
 import { parameterName } from "../wording/parameter-name.js";
-import { rulePredicate } from "../wording/rule-predicate.js";
 
 /** The error codes of the service (specification, Errors). */
 export const SERVICE_ERROR_CODES = [
@@ -48,7 +48,7 @@ export type ClientError = {
 /** The error for a request that breaks a rule: the client does not send it. */
 export const invalidRequestError = (refusal: InvalidRequest): ClientError => ({
   code: "invalid_request",
-  message: `${parameterName(refusal) ?? "request"}: ${rulePredicate(refusal.rule)}`,
+  message: invalidRequestSentence(refusal),
   param: parameterName(refusal),
   status: undefined,
   requestId: undefined,

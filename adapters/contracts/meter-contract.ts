@@ -185,22 +185,26 @@ export const describeMeter = (
     });
 
     it("never exceeds credits, active tasks or the rate under concurrent calls, and ends each hold once", async () => {
-      const clock = new HandClock();
-      const { store, close } = await openInChangingZones(clock);
+      const tested = await openInChangingZones(new HandClock());
+      const { store, close } = tested;
+      const processes = metersOf(tested);
+      /** As many calls at the same time, by all processes in turn. */
+      const atOnce = <Answer>(length: number, call: (pdf: Product) => Promise<Answer>): Promise<Answer[]> =>
+        Promise.all(Array.from({ length }, (_, n) => call(processes[n % processes.length] as Product)));
       const pdf = meter({ policy, store });
       const gift = { orderId: orderId("gift"), credits: credits(20) };
-      await Promise.all(Array.from({ length: 5 }, () => pdf.purchase(acme, gift)));
+      await atOnce(5, (pdf) => pdf.purchase(acme, gift));
       expect(await pdf.balance(acme)).toBe(20);
 
-      const limited = await Promise.all(Array.from({ length: 12 }, () => pdf.admit(acme, "render")));
-      expect(limited.filter((result) => result.isOk())).toHaveLength(4);
+      const limited = await atOnce(12, (pdf) => pdf.admit(acme, "render"));
+      expect({ admitted: limited.filter((result) => result.isOk()).length }).toEqual({ admitted: 4 });
 
       let captured = 0;
       for (let round = 0; round < 8; round += 1) {
-        const held = await Promise.all(Array.from({ length: 6 }, () => pdf.hold(acme, { price: "print" })));
+        const held = await atOnce(6, (pdf) => pdf.hold(acme, { price: "print" }));
         const handles = held.flatMap((result) => (result.isOk() ? [result.value] : []));
         const affordable = Math.floor((20 - 3 * captured) / 3);
-        expect(handles).toHaveLength(Math.min(2, affordable));
+        expect({ holdsAtOnce: handles.length }).toEqual({ holdsAtOnce: Math.min(2, affordable) });
         const ends = await Promise.all(
           handles.flatMap((handle) => [handle.capture(), handle.refund(), handle.capture(), handle.refund()]),
         );
@@ -221,8 +225,8 @@ export const describeMeter = (
       await pdf.purchase(acme, { orderId: orderId("gift"), credits: credits(20) });
       const request = { price: "print", idempotencyKey: idempotencyKey("upload-7") } as const;
       const held = await Promise.all(Array.from({ length: 8 }, () => pdf.hold(acme, request)));
-      const handles = held.map((result) => result._unsafeUnwrap());
-      expect(new Set(handles.map(({ taskId }) => taskId)).size).toBe(1);
+      const handles = held.map(heldOf);
+      expect({ holdsOfOneKey: new Set(handles.map(({ taskId }) => taskId)).size }).toEqual({ holdsOfOneKey: 1 });
       expect(handles.filter(({ replayed }) => !replayed)).toHaveLength(1);
       expect(await pdf.balance(acme)).toBe(17);
       expect(await Promise.all(handles.map((handle) => handle.capture()))).toEqual(handles.map(() => ok(undefined)));
@@ -232,14 +236,19 @@ export const describeMeter = (
   });
 };
 
+/** A meter for each process. */
+const metersOf = ({ store, elsewhere }: MeterStoreUnderTest): readonly Product[] => {
+  const others = elsewhere === undefined ? [] : AHEAD_MILLISECONDS.map((ahead) => inChangingZones(elsewhere(ahead)));
+  return [store, ...others].map((store) => meter({ policy, store }));
+};
+
 /** Runs the commands with a meter for each process, and compares every answer and what is stored with the model. */
 const compareWithModel = async (
   commands: readonly Command[],
   clock: HandClock,
-  { store, elsewhere }: MeterStoreUnderTest,
+  tested: MeterStoreUnderTest,
 ): Promise<void> => {
-  const others = elsewhere === undefined ? [] : AHEAD_MILLISECONDS.map((ahead) => inChangingZones(elsewhere(ahead)));
-  const processes = [store, ...others].map((store) => meter({ policy, store }));
+  const processes = metersOf(tested);
   const model = new Model();
   for (const next of commands) {
     if (next.do === "wait") {
@@ -261,20 +270,25 @@ const compareWithModel = async (
       if (next.do === "refundLater") await refundAsModel(pdf, model, hold, next);
       else await endAsModel(next.process === 0 ? hold.handle : await found(pdf, hold), hold, next, now);
     }
-    expect(await pdf.balance(acme)).toBe(model.balance);
+    expect({ balance: await pdf.balance(acme) }).toEqual({ balance: model.balance });
   }
   model.expire(clock.now().getTime());
+  const { store } = tested;
   const pdf = meter({ policy, store });
   const openIds = (await pdf.openHolds(acme)).map(({ taskId }) => taskId);
-  expect([...openIds].sort()).toEqual(model.active.map(({ handle }) => handle.taskId).sort());
+  const openHolds = model.active.map(({ handle }) => handle.taskId).sort();
+  expect({ openHolds: openIds.toSorted() }).toEqual({ openHolds });
   for (const hold of model.holds) {
     const spent = hold.state === "captured" ? hold.captured - hold.refundedLater : 0;
     expect(await found(pdf, hold)).toMatchObject({ state: hold.state, spent, credits: hold.handle.credits });
   }
   await pdf.ledger(acme); // adds the refunds of leases that are over
   const entries = await allEntries(store);
-  expect(await pdf.balance(acme)).toBe(model.balance);
-  expect(sumOf(entries)).toBe(model.balance);
+  const { balance } = model;
+  expect({ balance: await pdf.balance(acme), sumOfEntries: sumOf(entries) }).toEqual({
+    balance,
+    sumOfEntries: balance,
+  });
   expect(creditsByTask(entries)).toEqual(new Map(model.holds.map((hold) => [hold.handle.taskId, keptBy(hold)])));
   const times = entries.map(({ at }) => at.getTime());
   expect(times).toEqual(times.toSorted((a, b) => a - b));
@@ -296,13 +310,13 @@ const holdAsModel = async (pdf: Product, model: Model, next: Do<"hold">, now: nu
   if (remembered !== undefined) {
     if (remembered.request !== request) return expect(kindOf(held)).toBe("key_reused");
     const { taskId } = remembered.handle;
-    expect(held._unsafeUnwrap()).toMatchObject({ taskId, state: remembered.state, replayed: true });
-    expect(held._unsafeUnwrap().expiresAt.getTime()).toBe(remembered.expiresAt);
+    expect(heldOf(held)).toMatchObject({ taskId, state: remembered.state, replayed: true });
+    expect(heldOf(held).expiresAt.getTime()).toBe(remembered.expiresAt);
     return;
   }
   if (Math.max(0, model.balance) < cost) return expect(kindOf(held)).toBe("insufficient_credits");
   if (model.active.length >= 2) return expect(kindOf(held)).toBe("too_many_active_tasks");
-  const handle = held._unsafeUnwrap();
+  const handle = heldOf(held);
   expect(handle).toMatchObject({ credits: cost, state: "held", spent: 0, replayed: false });
   const times = { heldAt: now, expiresAt: now + 20_000 };
   const hold: ModelHold = { handle, request, ...times, state: "held", captured: 0, refundedLater: 0 };
@@ -325,7 +339,7 @@ const endAsModel = async (
   const isSame = before === "captured" ? next.do === "capture" && hold.captured === part : next.do === "refund";
   const result = await call();
   if (before !== "held" && !isSame) {
-    return expect(result._unsafeUnwrapErr()).toEqual({ kind: "already_resolved", as: before });
+    return expect(refusalOf(result)).toEqual({ kind: "already_resolved", as: before });
   }
   expect(result.isOk()).toBe(true);
   if (before !== "held") return;
@@ -344,11 +358,11 @@ const refundAsModel = async (pdf: Product, model: Model, hold: ModelHold, next: 
     return isSame ? expect(refunded).toEqual(ok(model.balance)) : expect(kindOf(refunded)).toBe("key_reused");
   }
   if (hold.state !== "captured") {
-    return expect(refunded._unsafeUnwrapErr()).toEqual({ kind: "not_captured", state: hold.state });
+    return expect(refusalOf(refunded)).toEqual({ kind: "not_captured", state: hold.state });
   }
   const refundable = hold.captured - hold.refundedLater;
   if ((part ?? 0) > refundable) {
-    return expect(refunded._unsafeUnwrapErr()).toEqual({ kind: "refund_too_high", refundable });
+    return expect(refusalOf(refunded)).toEqual({ kind: "refund_too_high", refundable });
   }
   hold.refundedLater += part ?? refundable;
   model.corrections.set(key, { of: hold, credits: part ?? refundable });
@@ -384,4 +398,12 @@ const creditsByTask = (entries: readonly MeterEntry[]): ReadonlyMap<string, numb
   return sums;
 };
 
-const kindOf = (result: Result<unknown, { readonly kind: string }>): string => result._unsafeUnwrapErr().kind;
+/** Throws with the refusal, if there is one. */
+const heldOf = <Value>(result: Result<Value, { readonly kind: string }>): Value => {
+  if (result.isErr()) throw new Error(`Expected a hold, but the meter has refused: ${result.error.kind}.`);
+  return result.value;
+};
+
+type Refusal = { readonly kind: string };
+const refusalOf = (result: Result<unknown, Refusal>): Refusal => (result.isErr() ? result.error : { kind: "none" });
+const kindOf = (result: Result<unknown, Refusal>): string => refusalOf(result).kind;

@@ -95,7 +95,8 @@ export const describeMeterStore = (
       }
     });
 
-    it("returns the answer, and stores all of the change", async () => {
+    it("returns the answer, and stores all of the change, its times to the millisecond", async () => {
+      await clock.advance(789);
       const hold = await held("k");
       const entries = [purchase(1, 10), reservationEntry(hold.reservation, clock.now())];
       const change = { credits: credits(7), holds: [hold], entries, log: [1, 2, 3] };

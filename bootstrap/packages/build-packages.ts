@@ -5,23 +5,25 @@ import { fileURLToPath } from "node:url";
 import { type BuildOptions, build, type Plugin, transform } from "esbuild";
 import { clientDeclarations, sourceOf } from "./client-declarations.js";
 import { declarationMap } from "./declaration-map.js";
+import { deprecatedText, type EntryName, entryModules, entryText, METER_MODULES, withEntryImports } from "./entries.js";
 import { licensesOf } from "./licenses-of.js";
 import { publicModules } from "./public-modules.js";
 import { referenceOf } from "./reference.js";
 
 /**
- * `npm run release`: makes four packages from dist/ in dist-packages/. Each installs from the registry alone, without
+ * `npm run release`: makes five packages from dist/ in dist-packages/. Each installs from the registry alone, without
  * the `overrides` of this project, and compiles nothing.
  *
- * - panorama-core: domain, application, memory adapters, contract suites
+ * - panorama-core: domain, application, memory adapters
+ * - panorama-testing: contract suites for the ports of panorama-core
  * - panorama-client: the typed client, with what it needs inside
  * - panorama-meter: the meter and its stores, with what they need inside
  * - panorama-service: everything, with the `panorama` command
  *
  * The Python client needs no build: it is copied to dist-python/.
  *
- * Each package lists all modules that can be imported, after the patterns in `exports` of package.json. README.md of
- * each package is in bootstrap/packages/.
+ * What can be imported: the entries that `entries.ts` makes, and the modules of `exports` of package.json, of which
+ * those that an entry replaces are deprecated. README.md of each package is in bootstrap/packages/.
  */
 type Target = { readonly types: string; readonly default: string };
 type Manifest = {
@@ -39,8 +41,10 @@ const project = fileURLToPath(new URL("../..", import.meta.url));
 const target = join(project, "dist-packages");
 const pythonTarget = join(project, "dist-python");
 const root: Manifest = JSON.parse(await readFile(join(project, "package.json"), "utf8"));
+const modules = await publicModules(project);
+const inEntries = await entryModules(project, modules);
 const exported: Readonly<Record<string, Target>> = Object.fromEntries(
-  (await publicModules(project)).map(({ path, source }) => {
+  modules.map(({ path, source }) => {
     const compiled = `./dist/${source.replace(/\.ts$/, "")}`;
     return [`./${path}`, { types: `${compiled}.d.ts`, default: `${compiled}.js` }];
   }),
@@ -108,6 +112,16 @@ const libraryChanges = (changes: string): string => {
     .trimStart()}\n`;
 };
 
+/** Where `"moduleResolution": "node10"`, which does not know `exports`, finds declarations. */
+const forOldResolution = (exports: Readonly<Record<string, Target | string>>) => {
+  const targets = Object.entries(exports).flatMap(([path, target]) =>
+    typeof target === "string" ? [] : [[path.slice(2), target] as const],
+  );
+  const [, main] = targets.find(([path]) => path === "") ?? [];
+  const paths = Object.fromEntries(targets.flatMap(([path, { types }]) => (path === "" ? [] : [[path, [types]]])));
+  return { main: main?.default, types: main?.types, typesVersions: { "*": paths } };
+};
+
 const writePackage = async (
   name: string,
   description: string,
@@ -117,9 +131,10 @@ const writePackage = async (
   const folder = join(target, name);
   const { version, license, engines, repository } = root;
   const common = { name, version, description, license, type: "module", engines, repository };
+  const old = forOldResolution(manifest.exports as Readonly<Record<string, Target | string>>);
   await writeFile(
     join(folder, "package.json"),
-    `${JSON.stringify({ ...common, ...manifest, files: [...folders, "CHANGELOG.md"] }, undefined, 2)}\n`,
+    `${JSON.stringify({ ...common, ...manifest, ...old, files: [...folders, "CHANGELOG.md"] }, undefined, 2)}\n`,
   );
   await cp(join(project, "LICENSE"), join(folder, "LICENSE"));
   const [latest, before] = await Promise.all(
@@ -172,28 +187,114 @@ const shortMap = async (path: string, file: string): Promise<string> => {
 
 const CORE_FOLDERS = ["domain", "application"];
 /** For tests. Their scripts are short and say enough, so their sources are left out: a sixth of the package. */
-const FOR_TESTS = ["adapters/memory", "adapters/contracts"];
+const FOR_TESTS = ["adapters/memory", "adapters/contracts", "adapters/wording"];
 
-/** Three contract suites try random input: whoever runs them installs it. A project with version 3 keeps that. */
-const FOR_SUITES = {
-  peerDependencies: { "fast-check": ">=3" },
-  peerDependenciesMeta: { "fast-check": { optional: true } },
+/** A range, so that a package manager installs one copy for a program that uses it, too. */
+const NEVERTHROW = { neverthrow: `^${versionOf("neverthrow")}` };
+
+/** The path of a package that an entry is. */
+const ENTRY_PATHS: Readonly<Record<EntryName, string>> = {
+  core: "panorama-core",
+  memory: "panorama-core/memory",
+  testing: "panorama-testing",
 };
+
+/** Writes an entry module into the package, and returns where it is. */
+const writeEntry = async (name: string, entry: EntryName): Promise<Target> => {
+  await mkdir(join(target, name, "dist/entries"), { recursive: true });
+  const text = entryText(inEntries, entry, "..");
+  const types = `./dist/entries/${entry}.d.ts`;
+  await writeFile(join(target, name, types), text);
+  const script = `./dist/entries/${entry}.js`;
+  await writeFile(join(target, name, script), (await transform(text, { loader: "ts" })).code);
+  return { types, default: script };
+};
+
+/** Writes the declarations of the paths of 2.0 that an entry replaces, and returns all paths. */
+const withDeprecated = async (name: string, targets: Readonly<Record<string, Target>>) => {
+  const replaced = inEntries.flatMap((module) => {
+    const target = targets[`./${module.path}`];
+    return target === undefined || module.path.startsWith("wording/") ? [] : [{ module, target }];
+  });
+  const written = await Promise.all(
+    replaced.map(async ({ module, target: { default: script } }) => {
+      const types = `./dist/deprecated/${module.path}.d.ts`;
+      const path = ENTRY_PATHS[module.entry];
+      const replacement = module.entry === "testing" ? path : path.replace("panorama-core", name);
+      await mkdir(dirname(join(target, name, types)), { recursive: true });
+      const dist = module.path.replaceAll(/[^/]+/g, "..");
+      await writeFile(join(target, name, types), deprecatedText(module, replacement, dist));
+      return [`./${module.path}`, { types, default: script }] as const;
+    }),
+  );
+  const others = Object.entries(targets).filter(([path]) => !path.startsWith("./wording/"));
+  return { ...Object.fromEntries(others), ...Object.fromEntries(written) };
+};
+
+/** The entries of panorama-core, which panorama-service has, too. */
+const writeEntries = async (name: string) => ({
+  ".": await writeEntry(name, "core"),
+  "./memory": await writeEntry(name, "memory"),
+});
 
 const buildCore = async (): Promise<void> => {
   for (const folder of CORE_FOLDERS) await copyModules("panorama-core", folder, true);
   for (const folder of FOR_TESTS) await copyModules("panorama-core", folder, false);
+  const deep = await withDeprecated("panorama-core", exportsOf(["domain", "application", "memory", "contracts"]));
+  await writeEmbedding("panorama-core");
   await writePackage(
     "panorama-core",
-    "The domain and the use cases of the panorama service, with memory adapters and contract suites",
-    ["dist", ...CORE_FOLDERS],
+    "The domain and the use cases of the panorama service, with memory adapters",
+    ["dist", ...CORE_FOLDERS, ...EMBEDDING],
     {
       sideEffects: false,
-      exports: { ...exportsOf(["domain", "application", "memory", "contracts"]), ...PACKAGE_JSON },
-      dependencies: versionsOf(["neverthrow", "zod"]),
-      ...FOR_SUITES,
+      exports: { ...(await writeEntries("panorama-core")), ...deep, ...PACKAGE_JSON },
+      dependencies: { ...NEVERTHROW, ...versionsOf(["zod"]) },
     },
   );
+};
+
+/** The contract suites as they are written, for the one copy of panorama-core that the project has. */
+const buildTesting = async (): Promise<void> => {
+  const folder = join(target, "panorama-testing");
+  for (const root of ["", "dist/"]) {
+    const suites = "adapters/contracts";
+    await cp(join(project, root, suites), join(folder, root, suites), { recursive: true });
+    for (const file of await readdir(join(folder, root, suites), { recursive: true })) {
+      if (!file.endsWith(".ts") && !file.endsWith(".js")) continue;
+      const path = join(folder, root, suites, file);
+      await writeFile(path, withEntryImports(await readFile(path, "utf8"), join(suites, file), inEntries));
+    }
+  }
+  await writePackage(
+    "panorama-testing",
+    "Contract suites for the ports of panorama-core: prove a store, a provider or a storage of your own",
+    ["dist", "adapters", "REFERENCE.md"],
+    {
+      sideEffects: false,
+      exports: { ".": await writeEntry("panorama-testing", "testing"), ...PACKAGE_JSON },
+      dependencies: { "fast-check": FAST_CHECK, ...NEVERTHROW },
+      peerDependencies: { "panorama-core": `^${root.version}` },
+    },
+  );
+};
+
+/** The oldest version with everything that the suites use, so that a project keeps its own. */
+const FAST_CHECK = ">=3.10.0";
+
+const EMBEDDING = ["EMBEDDING.md", "REFERENCE.md", "examples"];
+
+/** EMBEDDING.md with its examples. What leads to other documents of the project is text without a link. */
+const writeEmbedding = async (name: string): Promise<void> => {
+  const folder = join(target, name);
+  await cp(join(project, "test/examples"), join(folder, "examples"), {
+    recursive: true,
+    filter: (path) => !path.includes("http-provider"),
+  });
+  const text = (await readFile(join(project, "EMBEDDING.md"), "utf8"))
+    .replaceAll("test/examples/", "examples/")
+    .replaceAll(/\[([^\]]+)\]\((?!#|examples\/)[^)]+\)/g, "$1");
+  await writeFile(join(folder, "EMBEDDING.md"), text);
 };
 
 /** zod's messages in other languages, which are most of its size. The client shows none of them. */
@@ -285,12 +386,6 @@ const buildClient = async (): Promise<void> => {
   );
 };
 
-const METER_MODULES = {
-  ".": "bootstrap/meter/panorama-meter",
-  "./postgres": "adapters/persistence/stores/postgres-meter-store",
-  "./sqlite": "adapters/persistence/stores/sqlite-meter-store",
-  "./testing": "bootstrap/meter/testing",
-};
 const METER_COMMAND = "./dist/bootstrap/meter/command.js";
 
 /**
@@ -321,8 +416,8 @@ const buildMeter = async (): Promise<void> => {
       keywords: ["credits", "billing", "metering", "usage", "quota", "rate-limit", "idempotency", "ledger"],
       bin: { "panorama-meter": METER_COMMAND },
       exports: exportsOfBundle(modules),
-      peerDependencies: { ...FOR_SUITES.peerDependencies, pg: "^8.11.0" },
-      peerDependenciesMeta: { ...FOR_SUITES.peerDependenciesMeta, pg: { optional: true } },
+      peerDependencies: { "fast-check": ">=3", pg: "^8.11.0" },
+      peerDependenciesMeta: { "fast-check": { optional: true }, pg: { optional: true } },
     },
   );
 };
@@ -382,16 +477,20 @@ const buildService = async (): Promise<void> => {
       if (!known) throw new Error(`The command imports ${name}: add it to SERVICE_PACKAGES`);
     }
   }
+  await writeEmbedding("panorama-service");
   await writePackage(
     "panorama-service",
     "360° panoramas from text and reference images: the service, its command, and its library",
-    ["dist", ...SOURCE_FOLDERS, "REFERENCE.md"],
+    ["dist", ...SOURCE_FOLDERS, ...EMBEDDING],
     {
       sideEffects: ["./dist/bootstrap/**", "./dist/bundle/**"],
       bin: root.bin,
-      exports: { ...exported, ...PACKAGE_JSON },
-      dependencies,
-      ...FOR_SUITES,
+      exports: {
+        ...(await writeEntries("panorama-service")),
+        ...(await withDeprecated("panorama-service", exported)),
+        ...PACKAGE_JSON,
+      },
+      dependencies: { ...dependencies, ...NEVERTHROW },
     },
   );
 };
@@ -404,6 +503,7 @@ const copyPython = async (): Promise<void> => {
 
 for (const folder of [target, pythonTarget]) await rm(folder, { recursive: true, force: true });
 await buildCore();
+await buildTesting();
 await buildClient();
 await buildMeter();
 await buildService();

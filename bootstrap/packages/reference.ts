@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import ts from "typescript";
 
 type Targets = Readonly<Record<string, string | { readonly types: string }>>;
@@ -12,20 +12,50 @@ export const referenceOf = async (folder: string): Promise<string> => {
   const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   const { name, version, exports }: { name: string; version: string; exports: Targets } = manifest;
   const modules = Object.entries(exports).flatMap(([path, target]) =>
-    typeof target === "string" ? [] : [{ path: name + path.slice(1), file: join(folder, target.types) }],
+    // A deprecated path has what an entry has.
+    typeof target === "string" || target.types.startsWith("./dist/deprecated/")
+      ? []
+      : [{ path: name + path.slice(1), file: join(folder, target.types) }],
   );
   const sections = await Promise.all(
-    modules.map(async ({ path, file }) => moduleReference(path, await readFile(file, "utf8"))),
+    modules.map(async ({ path, file }) => [`## ${path}`, ...(await exportsOf(file))].join("\n\n")),
   );
   const contents = modules.map(({ path }) => `- [${path}](#${path.replace(/[^\w-]/g, "").toLowerCase()})`);
   const title = `# ${name} ${version}: reference`;
   return `${[title, "Made from the comments of the code.", contents.join("\n"), ...sections].join("\n\n")}\n`;
 };
 
+/** The exports of a declaration file, and those that it has from other files of the package. */
+const exportsOf = async (path: string): Promise<readonly string[]> => {
+  const file = ts.createSourceFile("module.d.ts", await readFile(path, "utf8"), ts.ScriptTarget.ES2023, true);
+  const inner = file.statements.map(async (statement) => {
+    if (!ts.isExportDeclaration(statement) || statement.moduleSpecifier === undefined) return [];
+    const { text: specifier } = statement.moduleSpecifier as ts.StringLiteral;
+    if (!specifier.startsWith(".")) return [];
+    const source = join(dirname(path), specifier.replace(/\.js$/, ".d.ts"));
+    const { exportClause } = statement;
+    if (exportClause === undefined || !ts.isNamedExports(exportClause)) return exportsOf(source);
+    const sections = declaredIn(await readFile(source, "utf8"));
+    return exportClause.elements.flatMap(({ name, propertyName }) => {
+      const section = sections.find(({ names }) => names.includes((propertyName ?? name).text));
+      return section === undefined ? [] : [section.textAs(name.text)];
+    });
+  });
+  return [
+    ...(await Promise.all(inner)).flat(),
+    ...declaredIn(file.text).map(({ names, textAs }) => textAs(names.join(", "))),
+  ];
+};
+
 /** The section of one module. `declarations` is the text of its declaration file. */
-export const moduleReference = (path: string, declarations: string): string => {
+export const moduleReference = (path: string, declarations: string): string =>
+  [`## ${path}`, ...declaredIn(declarations).map(({ names, textAs }) => textAs(names.join(", ")))].join("\n\n");
+
+type Declared = { readonly names: readonly string[]; readonly textAs: (heading: string) => string };
+
+const declaredIn = (declarations: string): readonly Declared[] => {
   const file = ts.createSourceFile("module.d.ts", declarations, ts.ScriptTarget.ES2023, true);
-  const exported = file.statements.flatMap((statement) => {
+  return file.statements.flatMap((statement) => {
     const isExported = ts.canHaveModifiers(statement) && ts.getModifiers(statement)?.some(isExport) === true;
     const names = isExported ? namesOf(statement) : [];
     if (names.length === 0) return [];
@@ -36,9 +66,8 @@ export const moduleReference = (path: string, declarations: string): string => {
     const code = `\`\`\`ts\n${text}\n\`\`\``;
     const [comment] = ts.getJSDocCommentsAndTags(statement).filter(ts.isJSDoc).slice(-1);
     const prose = comment === undefined ? [] : [proseOf(comment.getText(file))];
-    return [[`### ${names.join(", ")}`, ...prose, code].join("\n\n")];
+    return [{ names, textAs: (heading) => [`### ${heading}`, ...prose, code].join("\n\n") }];
   });
-  return [`## ${path}`, ...exported].join("\n\n");
 };
 
 const isExport = ({ kind }: ts.Modifier): boolean => kind === ts.SyntaxKind.ExportKeyword;

@@ -1,24 +1,29 @@
 import { execFile, spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { FakeService } from "../support/fake-service.js";
 import { freePort } from "../support/free-port.js";
 import { pngBytes } from "../support/image-bytes.js";
 
 /**
- * `npm run verify runtimes`: installs panorama-client of dist-packages/, and Deno, Bun and workerd from the registry,
- * in an empty project. Uses the client in each of them, and in this Node.js.
+ * `npm run verify runtimes`: installs panorama-client and panorama-meter of dist-packages/, and Deno, Bun and workerd
+ * from the registry, in an empty project. Uses client and meter in each of them, and in this Node.js. Prints the sizes.
  */
 const run = promisify(execFile);
+const PACKAGES = ["panorama-client", "panorama-meter"] as const;
+const CLIENT_COMPRESSED_BYTES_MAX = 15_000;
+const METER_INSTALLED_BYTES_MAX = 1_000_000;
 const RUNTIMES = { deno: "2.9.6", bun: "1.4.5", workerd: "1.20261117.1" };
 
 /** What each runtime does with the client. `path`: a file to upload, where there are files. */
 const SCENARIO = `
 import { PanoramaClient, PanoramaError, signWebhook, verifyWebhook } from "panorama-client";
+import { definePolicy, memory, meter } from "panorama-meter";
 
 export const scenario = async (options, path) => {
   const client = new PanoramaClient(options);
@@ -30,7 +35,13 @@ export const scenario = async (options, path) => {
   const error = await client.read("unknown").catch((error) => error);
   const body = '{"type":"credits.low","timestamp":"t","data":{"remaining_credits":1}}';
   const event = await verifyWebhook(body, new Headers(await signWebhook(body, "whsec_c2VjcmV0")), "whsec_c2VjcmV0");
-  return [image_urls.length, output.storage_status, count, error instanceof PanoramaError, error.name, event.type];
+  const credits = meter({ policy: definePolicy({ prices: { job: 3 }, rates: {}, activeMax: 1 }), store: memory() });
+  await credits.purchase("acme", { orderId: "order-1", credits: 5 });
+  const held = await credits.hold("acme", { price: "job", quantity: 1, idempotencyKey: "a" });
+  await held.value.capture({ credits: 2 });
+  const refused = await credits.hold("acme", { price: "job", quantity: 2 });
+  const metered = [refused.error.kind, await credits.balance("acme")];
+  return [metered, image_urls.length, output.storage_status, count, error instanceof PanoramaError, error.name, event.type];
 };`;
 const PROGRAM = `
 import { scenario } from "./scenario.js";
@@ -40,19 +51,53 @@ import { scenario } from "./scenario.js";
 export default { fetch: async (_, { baseUrl, apiKey }) => Response.json(await scenario({ baseUrl, apiKey })) };`;
 
 const check = (runtime: string, answer: string, files: number, service: FakeService): void => {
-  const expected = JSON.stringify([files, "saved", service.tasks.length, true, "NotFoundError", "credits.low"]);
+  const expected = JSON.stringify([
+    ["insufficient_credits", 3],
+    files,
+    "saved",
+    service.tasks.length,
+    true,
+    "NotFoundError",
+    "credits.low",
+  ]);
   if (answer.trim() !== expected) throw new Error(`${runtime}: ${answer} instead of ${expected}`);
-  console.log(`${runtime}: the client works, as ${service.received.at(-1)?.headers["user-agent"]}`);
+  console.log(`${runtime}: meter and client work, as ${service.received.at(-1)?.headers["user-agent"]}`);
+};
+
+const limit = (what: string, bytes: number, max: number): void => {
+  console.log(`${what}: ${bytes} bytes, at most ${max}`);
+  if (bytes > max) throw new Error(`${what} is too large`);
+};
+
+/** Everything that the client exports, minified and compressed for a browser, and the files of the installed meter. */
+const checkSizes = async (folder: string): Promise<void> => {
+  const { outputFiles } = await build({
+    stdin: { contents: 'export * from "panorama-client";', resolveDir: folder },
+    bundle: true,
+    minify: true,
+    format: "esm",
+    platform: "browser",
+    write: false,
+  });
+  const client = gzipSync(outputFiles[0]?.contents ?? "").length;
+  limit("panorama-client, bundled and compressed", client, CLIENT_COMPRESSED_BYTES_MAX);
+  const entries = await readdir(join(folder, "node_modules/panorama-meter"), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  const sizes = await Promise.all(files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size));
+  const installed = sizes.reduce((sum, size) => sum + size, 0);
+  limit("panorama-meter, installed beside a given pg", installed, METER_INSTALLED_BYTES_MAX);
 };
 
 const folder = await mkdtemp(join(tmpdir(), "panorama-runtimes-"));
 const service = await FakeService.start();
 try {
-  const packed = await run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder], {
-    cwd: resolve("dist-packages/panorama-client"),
-  });
-  const client = `file:${join(folder, packed.stdout.trim().split("\n").at(-1) ?? "")}`;
-  const manifest = { private: true, type: "module", dependencies: { "panorama-client": client, ...RUNTIMES } };
+  const dependencies: Record<string, string> = { ...RUNTIMES };
+  for (const name of PACKAGES) {
+    const args = ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder];
+    const packed = await run("npm", args, { cwd: resolve("dist-packages", name) });
+    dependencies[name] = `file:${join(folder, packed.stdout.trim().split("\n").at(-1) ?? "")}`;
+  }
+  const manifest = { private: true, type: "module", dependencies };
   await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
   await run("npm", ["install", "--no-audit", "--no-fund"], { cwd: folder });
   await writeFile(join(folder, "a.png"), pngBytes(100));
@@ -60,6 +105,7 @@ try {
   await writeFile(join(folder, "program.js"), PROGRAM);
   await writeFile(join(folder, "worker.js"), WORKER);
 
+  await checkSizes(folder);
   const env = { ...process.env, PANORAMA_BASE_URL: service.origin, PANORAMA_API_KEY: service.apiKey };
   const bin = (name: string) => join(folder, "node_modules/.bin", name);
   const commands: readonly [string, string, readonly string[]][] = [

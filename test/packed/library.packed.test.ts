@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { publicModules } from "../../bootstrap/packages/public-modules.js";
 
 const run = promisify(execFile);
 
@@ -40,17 +39,23 @@ describe("the packed packages in an empty project", () => {
     expect(present.filter((name) => !name.startsWith("@"))).toEqual(["neverthrow", "panorama-core", "zod"]);
   });
 
-  it("install beside fast-check 3", async () => {
+  it("install beside fast-check 3, with the contract suites", async () => {
     const other = await mkdtemp(join(tmpdir(), "panorama-fast-check-3-"));
+    const cwd = "dist-packages/panorama-testing";
+    const { stdout } = await run("npm", ["pack", "--silent", "--pack-destination", other], { cwd });
     await mkdir(join(other, "fast-check"));
-    await writeFile(join(other, "fast-check/package.json"), '{ "name": "fast-check", "version": "3.0.0" }');
+    await writeFile(join(other, "fast-check/package.json"), '{ "name": "fast-check", "version": "3.10.0" }');
     await run("npm", ["pack", "--silent", "./fast-check"], { cwd: other });
-    await writeFile(
-      join(other, "package.json"),
-      '{ "private": true, "devDependencies": { "fast-check": "file:fast-check-3.0.0.tgz" } }',
-    );
+    const devDependencies = {
+      "fast-check": "file:fast-check-3.10.0.tgz",
+      "panorama-testing": `file:${stdout.trim().split("\n").at(-1)}`,
+    };
+    await writeFile(join(other, "package.json"), JSON.stringify({ private: true, devDependencies }));
     await install(tarball, other);
-    expect(await readdir(join(other, "node_modules"))).toEqual(expect.arrayContaining(["fast-check", "panorama-core"]));
+    const modules = (await readdir(join(other, "node_modules"))).filter((name) => !/^[.@]/.test(name));
+    expect(modules).toEqual(["fast-check", "neverthrow", "panorama-core", "panorama-testing", "zod"]);
+    const { version } = JSON.parse(await readFile(join(other, "node_modules/fast-check/package.json"), "utf8"));
+    expect(version).toBe("3.10.0");
     await rm(other, { recursive: true });
   });
 
@@ -80,19 +85,23 @@ describe("the packed packages in an empty project", () => {
     const modules = join(project, "node_modules");
     await cp("dist-packages/panorama-service", join(modules, "panorama-service"), { recursive: true });
     const { dependencies } = JSON.parse(await readFile("dist-packages/panorama-service/package.json", "utf8"));
-    // An optional peer of the published packages: three contract suites use it.
+    // The contract suites at their paths of 2.0 find it beside the package.
     for (const name of ["fast-check", ...Object.keys(dependencies)].filter((one) => !INSTALLED.includes(one))) {
       await mkdir(dirname(join(modules, name)), { recursive: true });
       await symlink(join(process.cwd(), "node_modules", name), join(modules, name));
     }
-    const paths = (await publicModules(".")).map(({ path }) => `panorama-service/${path}`);
+    const { exports } = JSON.parse(await readFile("dist-packages/panorama-service/package.json", "utf8"));
+    const paths = Object.keys(exports).flatMap((path) =>
+      path === "./package.json" ? [] : [`panorama-service${path.slice(1)}`],
+    );
+    expect(paths.length).toBeGreaterThan(200);
     const imports = paths.map((path) => `import ${JSON.stringify(path)};`);
     await compile({ imports: imports.join("\n") });
     await run(process.execPath, ["imports.js"], { cwd: project });
   });
 
   it.each([
-    "panorama-service",
+    "panorama-service/wording/invalid-request-sentence",
     "panorama-service/application/wait-up-to-a-second",
     "panorama-service/application/panoramas/create-panorama",
     "panorama-service/adapters/http/servers/listener",

@@ -26,6 +26,14 @@ export const declarationsOf = (modules: readonly PublicModule[]): Promise<readon
   return Promise.all(declarations);
 };
 
+/** The exports of a module as its declaration file has them, also those of other modules, without comments. */
+export const exportsWritten = async (module: string): Promise<string> => {
+  const printer = ts.createPrinter({ removeComments: true });
+  const file = ts.createSourceFile(module, await readFile(`dist/${module}.d.ts`, "utf8"), ts.ScriptTarget.ES2023);
+  const statements = file.statements.filter((statement) => !ts.isImportDeclaration(statement));
+  return `${statements.map((one) => printer.printNode(ts.EmitHint.Unspecified, one, file)).join("\n")}\n`;
+};
+
 /** The exports of a module without a documentation comment. */
 export const withoutComment = async ({ path, source }: PublicModule): Promise<readonly string[]> => {
   const file = ts.createSourceFile(source, await readFile(source, "utf8"), ts.ScriptTarget.ES2023, true);

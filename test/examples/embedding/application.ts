@@ -1,13 +1,15 @@
 // The whole application with a provider of one's own; all other ports are in memory (EMBEDDING.md).
-import { err, ok } from "neverthrow";
-import { createApplication } from "panorama-core/application/create-application";
-import type { GenerationProvider } from "panorama-core/application/ports/generation-provider";
-import { parseEmail } from "panorama-core/domain/account";
-import { parseCreationRequest } from "panorama-core/domain/creation-request";
-import { credits } from "panorama-core/domain/credits";
-import { RATE_LIMITS } from "panorama-core/domain/panorama-policy";
-import { HandClock } from "panorama-core/memory/hand-clock";
-import { memoryPorts } from "panorama-core/memory/memory-ports";
+import {
+  createApplication,
+  credits,
+  err,
+  type GenerationProvider,
+  ok,
+  parseCreationRequest,
+  parseEmail,
+  RATE_LIMITS,
+} from "panorama-core";
+import { HandClock, memoryPorts } from "panorama-core/memory";
 
 /** Your model. This one fails when it is asked for fog. */
 const foggy = new Set<string>();

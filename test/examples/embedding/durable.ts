@@ -3,9 +3,7 @@
 import { mkdirSync } from "node:fs";
 import { createServer } from "node:http";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { createApplication } from "panorama-service/application/create-application";
-import { email } from "panorama-service/domain/account";
-import { credits } from "panorama-service/domain/credits";
+import { createApplication, credits, email } from "panorama-service";
 import { restRoutes } from "panorama-service/http/rest-routes";
 import { nodePorts } from "panorama-service/node-ports";
 import { localProvider } from "panorama-service/providers/local-provider";

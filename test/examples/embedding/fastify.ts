@@ -1,17 +1,20 @@
 // Panoramas in a Fastify service with its own provider. All other ports are in memory.
 import { setTimeout } from "node:timers/promises";
 import Fastify from "fastify";
-import { err, ok } from "neverthrow";
-import { createApplication } from "panorama-core/application/create-application";
-import type { Clock } from "panorama-core/application/ports/clock";
-import type { GenerationProvider } from "panorama-core/application/ports/generation-provider";
-import { parseEmail } from "panorama-core/domain/account";
-import { parseCreationRequest } from "panorama-core/domain/creation-request";
-import { credits } from "panorama-core/domain/credits";
-import { RATE_LIMITS } from "panorama-core/domain/panorama-policy";
-import { statusOf } from "panorama-core/domain/task";
-import { parseTaskId } from "panorama-core/domain/task-id";
-import { memoryPorts } from "panorama-core/memory/memory-ports";
+import {
+  type Clock,
+  createApplication,
+  credits,
+  err,
+  type GenerationProvider,
+  ok,
+  parseCreationRequest,
+  parseEmail,
+  parseTaskId,
+  RATE_LIMITS,
+  statusOf,
+} from "panorama-core";
+import { memoryPorts } from "panorama-core/memory";
 
 /** Your model. This one has a picture at once, and fails when it is asked for fog. */
 const foggy = new Set<string>();

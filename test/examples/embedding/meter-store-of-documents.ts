@@ -1,12 +1,18 @@
 // A meter's store on a database of documents: one document for each account, which is read and written as a whole.
 import { randomUUID } from "node:crypto";
-import type { MeterChange, MeterQuery, MeterReading, MeterStore } from "panorama-core/application/ports/meter-store";
-import type { AccountId } from "panorama-core/domain/account-id";
-import type { Hold, OpenHold } from "panorama-core/domain/hold";
-import { ledgerCursor } from "panorama-core/domain/ledger";
-import type { MeterEntry } from "panorama-core/domain/meter-entry";
-import type { AdmissionLog } from "panorama-core/domain/rate-limit";
-import { taskId } from "panorama-core/domain/task-id";
+import {
+  type AccountId,
+  type AdmissionLog,
+  type Hold,
+  ledgerCursor,
+  type MeterChange,
+  type MeterEntry,
+  type MeterQuery,
+  type MeterReading,
+  type MeterStore,
+  type OpenHold,
+  taskId,
+} from "panorama-core";
 
 type Account = {
   readonly credits: number;

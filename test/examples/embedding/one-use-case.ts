@@ -1,18 +1,22 @@
 // `createPanorama` with a store and a provider of one's own, without the rest of the application (EMBEDDING.md).
-import { err, ok } from "neverthrow";
-import { createPanorama } from "panorama-core/application/create-panorama";
-import type { TaskQueue } from "panorama-core/application/ports/task-queue";
-import type { TaskStore } from "panorama-core/application/ports/task-store";
-import { accountId } from "panorama-core/domain/account-id";
-import { parseCreationRequest } from "panorama-core/domain/creation-request";
-import { credits } from "panorama-core/domain/credits";
-import { PANORAMA_POLICY } from "panorama-core/domain/panorama-policy";
-import { admitRequest } from "panorama-core/domain/rate-limit";
-import { slugFrom } from "panorama-core/domain/slug";
-import type { Standing } from "panorama-core/domain/standing";
-import type { Task } from "panorama-core/domain/task";
-import { type TaskId, taskId } from "panorama-core/domain/task-id";
-import { MemoryObjectStorage } from "panorama-core/memory/memory-object-storage";
+import {
+  accountId,
+  admitRequest,
+  createPanorama,
+  credits,
+  err,
+  ok,
+  PANORAMA_POLICY,
+  parseCreationRequest,
+  type Standing,
+  slugFrom,
+  type Task,
+  type TaskId,
+  type TaskQueue,
+  type TaskStore,
+  taskId,
+} from "panorama-core";
+import { MemoryObjectStorage } from "panorama-core/memory";
 
 // Your store. `decide` is the domain's decision: store what it returns, in one transaction.
 let standing: Standing = { accountId: accountId("customer"), credits: credits(30), activeTasks: 0 };

@@ -1,13 +1,9 @@
 // The REST interface below /panoramas of a node:http server with routes of its own. All ports are in memory.
 import { createServer } from "node:http";
 import { setTimeout } from "node:timers/promises";
-import { createApplication } from "panorama-service/application/create-application";
-import type { Clock } from "panorama-service/application/ports/clock";
-import { parseEmail } from "panorama-service/domain/account";
-import { credits } from "panorama-service/domain/credits";
-import { RATE_LIMITS } from "panorama-service/domain/panorama-policy";
+import { type Clock, createApplication, credits, parseEmail, RATE_LIMITS } from "panorama-service";
 import { restRoutes } from "panorama-service/http/rest-routes";
-import { memoryPorts } from "panorama-service/memory/memory-ports";
+import { memoryPorts } from "panorama-service/memory";
 
 const clock: Clock = {
   now: () => new Date(),

@@ -1,8 +1,7 @@
 // A meter's store of one's own, proven with the contract suites: `node --test prove-meter-store.js`.
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { describeMeter } from "panorama-core/contracts/meter-contract";
-import { describeMeterStore } from "panorama-core/contracts/meter-store-contract";
-import type { HandClock } from "panorama-core/memory/hand-clock";
+import type { HandClock } from "panorama-core/memory";
+import { describeMeter, describeMeterStore } from "panorama-testing";
 import { meterStoreOfDocuments } from "./meter-store-of-documents.js";
 
 const open = async (clock: HandClock) => ({

@@ -1,10 +1,7 @@
 // A custom object storage, proven with the contract suite of its port: `node --test prove-storage.js`.
 import { describe, it } from "node:test";
-import { err, ok } from "neverthrow";
-import { notFound } from "panorama-core/application/errors";
-import type { ObjectStorage } from "panorama-core/application/ports/object-storage";
-import { objectStorageContract } from "panorama-core/contracts/object-storage-contract";
-import { parseObjectName } from "panorama-core/domain/object-name";
+import { err, notFound, type ObjectStorage, ok, parseObjectName } from "panorama-core";
+import { objectStorageContract } from "panorama-testing";
 
 const ORIGIN = "https://images.example/";
 

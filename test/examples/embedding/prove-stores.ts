@@ -1,9 +1,7 @@
 // The contract suites of all stores, here with the memory stores: pass your own stores instead.
 import { afterEach, beforeEach, describe, it } from "node:test";
-import { describeConcurrentUploads } from "panorama-core/contracts/concurrent-uploads-contract";
-import { describeStores } from "panorama-core/contracts/store-contracts";
-import { describeTaskQueue } from "panorama-core/contracts/task-queue-contract";
-import { memoryStores } from "panorama-core/memory/memory-stores";
+import { memoryStores } from "panorama-core/memory";
+import { describeConcurrentUploads, describeStores, describeTaskQueue } from "panorama-testing";
 
 const test = { describe, it, beforeEach, afterEach };
 const open = async () => ({ ...memoryStores(), close: async () => {} });

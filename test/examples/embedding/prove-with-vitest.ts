@@ -1,9 +1,6 @@
 // The same suites with Vitest: its functions of the same names. Run it as one of your tests.
-import { describeMeter } from "panorama-core/contracts/meter-contract";
-import { describeMeterStore } from "panorama-core/contracts/meter-store-contract";
-import { describeStores } from "panorama-core/contracts/store-contracts";
-import type { HandClock } from "panorama-core/memory/hand-clock";
-import { memoryStores } from "panorama-core/memory/memory-stores";
+import { type HandClock, memoryStores } from "panorama-core/memory";
+import { describeMeter, describeMeterStore, describeStores } from "panorama-testing";
 import { afterEach, beforeEach, describe, it } from "vitest";
 import { meterStoreOfDocuments } from "./meter-store-of-documents.js";
 

@@ -2,8 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
-import { parseCreationRequest } from "panorama-service/domain/creation-request";
-import { taskId } from "panorama-service/domain/task-id";
+import { parseCreationRequest, taskId } from "panorama-service";
 import { replicateProvider } from "panorama-service/providers/replicate-provider";
 
 const { REPLICATE_API_KEY = "", REPLICATE_BASE_URL } = process.env; // without a base URL: Replicate's own

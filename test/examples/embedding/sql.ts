@@ -2,22 +2,25 @@
 // sql.js
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { err, ok } from "neverthrow";
-import { createPanorama } from "panorama-service/application/create-panorama";
-import { generationTime } from "panorama-service/application/generation-time";
-import { meter } from "panorama-service/application/meter";
-import type { GenerationProvider } from "panorama-service/application/ports/generation-provider";
-import { parseEmail } from "panorama-service/domain/account";
-import { accountId } from "panorama-service/domain/account-id";
-import { parseCreationRequest } from "panorama-service/domain/creation-request";
-import { credits } from "panorama-service/domain/credits";
-import { idempotencyKey } from "panorama-service/domain/idempotency";
-import { orderId } from "panorama-service/domain/order";
-import { PANORAMA_POLICY } from "panorama-service/domain/panorama-policy";
-import { definePolicy } from "panorama-service/domain/policy";
-import { slugFrom } from "panorama-service/domain/slug";
-import { taskId } from "panorama-service/domain/task-id";
-import { MemoryObjectStorage } from "panorama-service/memory/memory-object-storage";
+import {
+  accountId,
+  createPanorama,
+  credits,
+  definePolicy,
+  err,
+  type GenerationProvider,
+  generationTime,
+  idempotencyKey,
+  meter,
+  ok,
+  orderId,
+  PANORAMA_POLICY,
+  parseCreationRequest,
+  parseEmail,
+  slugFrom,
+  taskId,
+} from "panorama-service";
+import { MemoryObjectStorage } from "panorama-service/memory";
 import type { Installation } from "panorama-service/persistence/installation";
 import { migrate } from "panorama-service/persistence/migrate";
 import { openDatabase } from "panorama-service/persistence/open-database";

@@ -96,8 +96,8 @@ describe("the contract suites, where the time zone of the process is UTC", () =>
 
   it("of a meter's store find columns without a zone, and say which time differs", async () => {
     const failures = await failuresOf((test) => describeMeterStore(test, "in columns", inColumns));
-    expect(failures["returns the answer, and stores all of the change"]).toMatch(
-      /They differ at open\[0\]\.heldAt: \S+ instead of 2026-01-01T12:00:00\.000Z\.$/,
+    expect(failures["returns the answer, and stores all of the change, its times to the millisecond"]).toMatch(
+      /They differ at open\[0\]\.heldAt: \S+ instead of 2026-01-01T12:00:00\.789Z\.$/,
     );
   });
 

@@ -1,0 +1,80 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort } from "../support/free-port.js";
+import { PackedProject } from "../support/packed-project.js";
+
+describe("panoramas in a stranger's Express service, and a script with the client", () => {
+  let project: PackedProject;
+  let service: ChildProcess;
+  let origin: string;
+  let env: NodeJS.ProcessEnv;
+
+  const start = async (): Promise<void> => {
+    service = spawn(process.execPath, ["service.js"], { cwd: project.folder, env, stdio: "pipe" });
+    let errors = "";
+    service.stderr?.on("data", (text) => (errors += text));
+    for await (const _ready of createInterface(service.stdout as NodeJS.ReadableStream)) return;
+    throw new Error(`The service has not started: ${errors}`);
+  };
+  const runScript = async (...prompts: readonly string[]): Promise<unknown> => {
+    const script = spawn(process.execPath, [join(project.folder, "make-panoramas.js"), ...prompts], {
+      cwd: project.folder,
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let output = "";
+    script.stdout.on("data", (text) => (output += text));
+    await once(script, "close");
+    return JSON.parse(output);
+  };
+
+  beforeAll(async () => {
+    const types = ["@types/express", "@types/node"];
+    project = await PackedProject.with(["panorama-service", "panorama-client"], ["express", ...types]);
+    await project.compile(["test/examples/express/service.ts", "test/examples/scripts/make-panoramas.ts"]);
+    const port = String(await freePort());
+    origin = `http://127.0.0.1:${port}`;
+    env = { ...process.env, PORT: port, PANORAMA_BASE_URL: `${origin}/panoramas` };
+    await start();
+  });
+  afterAll(async () => {
+    service.kill("SIGKILL");
+    await project.remove();
+  });
+
+  it("makes panoramas of a customer, refunds the one that fails, and pays none twice after a kill", async () => {
+    const open = async (email: string) => {
+      const headers = { "content-type": "application/json" };
+      const response = await fetch(`${origin}/customers`, { method: "POST", headers, body: JSON.stringify({ email }) });
+      return { status: response.status, body: (await response.json()) as { readonly key?: string } };
+    };
+    const { status, body } = await open("customer@example.com");
+    expect(status).toBe(200);
+    env = { ...env, PANORAMA_API_KEY: body.key };
+    expect(await open("customer@example.com")).toEqual({ status: 409, body: { error: "email_taken" } });
+    const error = expect.stringMatching(/^email: must be .*\.$/);
+    expect(await open("no address")).toEqual({ status: 400, body: { error } });
+
+    const prompts = ["a quiet lake", "a hill test:content"] as const;
+    const outcomes = ["saved", "failed: content_refused"];
+    const made = { outcomes, tasks: ["failed", "succeeded"], remaining_credits: 6 };
+    expect(await runScript(...prompts)).toEqual(made);
+    expect(await readdir(project.folder)).toContain("panorama-0.jpg");
+
+    const killed = runScript(...prompts, "a bay");
+    service.kill("SIGKILL");
+    await once(service, "exit");
+    await start();
+    expect(await killed).toEqual({
+      outcomes: [...outcomes, "saved"],
+      tasks: ["failed", "succeeded", "succeeded"],
+      remaining_credits: 2,
+    });
+    service.kill("SIGTERM");
+    expect(await once(service, "exit")).toEqual([0, null]);
+  });
+});

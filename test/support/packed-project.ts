@@ -1,0 +1,78 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** A strict project of somebody else. */
+const STRICT = [
+  ...["--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes", "--noImplicitReturns"],
+  ...["--module", "nodenext", "--target", "es2022", "--types", "node", "--skipLibCheck", "false"],
+];
+
+/** What would hide from the compiler that types do not fit. */
+const CAST = /\bas (?!const\b)[\w{(]|\w!\.|: any\b|<any\b|@ts-/;
+
+/**
+ * A project of somebody else in a temporary folder, with packages of `dist-packages/` as their tarballs have them.
+ * What they depend on, and `others`, are links to the packages of this project, so that no registry is needed.
+ */
+export class PackedProject {
+  readonly folder: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  static async with(packages: readonly string[], others: readonly string[]): Promise<PackedProject> {
+    const project = new PackedProject(await mkdtemp(join(tmpdir(), "panorama-project-")));
+    await mkdir(join(project.folder, "node_modules"));
+    await writeFile(join(project.folder, "package.json"), '{ "private": true, "type": "module" }');
+    const needed = new Set(others);
+    for (const name of packages) for (const dependency of await project.#unpack(name)) needed.add(dependency);
+    for (const name of packages) needed.delete(name);
+    for (const name of needed) {
+      const link = join(project.folder, "node_modules", name);
+      await mkdir(dirname(link), { recursive: true });
+      await symlink(resolve("node_modules", name), link);
+    }
+    return project;
+  }
+
+  /** Packs and unpacks a package, and returns what it depends on. */
+  async #unpack(name: string): Promise<readonly string[]> {
+    const args = ["pack", "--silent", "--ignore-scripts", "--pack-destination", this.folder];
+    const { stdout } = await run("npm", args, { cwd: resolve("dist-packages", name) });
+    const tarball = join(this.folder, stdout.trim().split("\n").at(-1) ?? "");
+    const folder = join(this.folder, "node_modules", name);
+    await mkdir(folder);
+    await run("tar", ["-xzf", tarball, "-C", folder, "--strip-components=1"]);
+    await rm(tarball);
+    const { dependencies = {} } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+    return Object.keys(dependencies);
+  }
+
+  /**
+   * Copies these sources into the project, and compiles them strictly. Throws what the compiler says, and if a source
+   * has a cast.
+   */
+  async compile(sources: readonly string[], options: readonly string[] = STRICT): Promise<void> {
+    for (const source of sources) {
+      const code = (await readFile(source, "utf8")).replaceAll(/\/\/.*|^import .*/gm, "");
+      const [cast] = CAST.exec(code) ?? [];
+      if (cast !== undefined) throw new Error(`${source} has a cast: ${cast}`);
+      await cp(source, join(this.folder, basename(source)));
+    }
+    const tsc = resolve("node_modules/typescript/bin/tsc");
+    const files = sources.map((source) => basename(source));
+    await run(process.execPath, [tsc, ...options, ...files], { cwd: this.folder }).catch((error) => {
+      throw new Error(error.stdout);
+    });
+  }
+
+  remove(): Promise<void> {
+    return rm(this.folder, { recursive: true, force: true });
+  }
+}
