@@ -17,6 +17,7 @@ import { doctor } from "./doctor.js";
 import { exportAccount } from "./export.js";
 import { generate } from "./generate.js";
 import { imageRetry } from "./image.js";
+import { initProduction } from "./init.js";
 import { keyCreate, keyLimits, keyList, keyRevoke } from "./key.js";
 import { ledgerShow, ledgerVerify } from "./ledger.js";
 import { mcp } from "./mcp.js";
@@ -80,6 +81,7 @@ export const COMMANDS: readonly Command[] = [
   retentionApply,
   generate,
   mcp,
+  initProduction,
   migrate,
   settingsShow,
   backup,
