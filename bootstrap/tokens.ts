@@ -35,6 +35,7 @@ import type { DeliveryStore } from "../application/ports/stores/delivery-store.j
 import type { EndpointStore } from "../application/ports/stores/endpoint-store.js";
 import type { EventStore } from "../application/ports/stores/event-store.js";
 import type { LedgerStore } from "../application/ports/stores/ledger-store.js";
+import type { LetterOutbox } from "../application/ports/stores/letter-outbox.js";
 import type { OperatorLog } from "../application/ports/stores/operator-log.js";
 import type { OperatorStore } from "../application/ports/stores/operator-store.js";
 import type { OrderStore } from "../application/ports/stores/order-store.js";
@@ -89,6 +90,7 @@ export const tokens = {
   retentions: token<RetentionStore>("retentions"),
   sessions: token<SessionStore>("sessions"),
   links: token<PasswordLinkStore>("links"),
+  letterOutbox: token<LetterOutbox>("letterOutbox"),
   operators: token<OperatorStore>("operators"),
   operatorLog: token<OperatorLog>("operatorLog"),
   apiRequests: token<ApiRequests>("apiRequests"),

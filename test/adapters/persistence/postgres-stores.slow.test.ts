@@ -1,8 +1,10 @@
 import { afterEach, beforeAll, beforeEach, describe, it } from "vitest";
 import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
+import { describeLetterOutbox } from "../../../adapters/contracts/letter-outbox-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
+import { SqlLetterOutbox } from "../../../adapters/persistence/stores/sql-letter-outbox.js";
 import { describeTaskMetrics } from "../../support/contracts/task-metrics-contract.js";
 import {
   describeDeliveryPlans,
@@ -25,6 +27,10 @@ describeTaskQueue(test, "on PostgreSQL", () => postgresStores(url));
 describeConcurrentUploads(test, "on PostgreSQL", () => postgresStores(url));
 describeOperatorStore(test, "on PostgreSQL", () => postgresStores(url));
 describeOperatorLog(test, "on PostgreSQL", () => postgresStores(url));
+describeLetterOutbox(test, "on PostgreSQL", async () => {
+  const { database, close } = await postgresStores(url);
+  return { letters: new SqlLetterOutbox(database), close };
+});
 describeTaskMetrics("on PostgreSQL", () => postgresStores(url));
 describeUnreadableTasks("on PostgreSQL", () => postgresStores(url));
 describeTaskPlans("on PostgreSQL", () => postgresStores(url));

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, it } from "vitest";
 import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
+import { describeLetterOutbox } from "../../../adapters/contracts/letter-outbox-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
+import { SqlLetterOutbox } from "../../../adapters/persistence/stores/sql-letter-outbox.js";
 import { describeTaskMetrics } from "../../support/contracts/task-metrics-contract.js";
 import {
   describeDeliveryPlans,
@@ -19,6 +21,10 @@ describeTaskQueue(test, "on SQLite", sqliteStores);
 describeConcurrentUploads(test, "on SQLite", sqliteStores);
 describeOperatorStore(test, "on SQLite", sqliteStores);
 describeOperatorLog(test, "on SQLite", sqliteStores);
+describeLetterOutbox(test, "on SQLite", async () => {
+  const { database, close } = await sqliteStores();
+  return { letters: new SqlLetterOutbox(database), close };
+});
 describeTaskMetrics("on SQLite", sqliteStores);
 describeUnreadableTasks("on SQLite", sqliteStores);
 describeTaskPlans("on SQLite", sqliteStores);
