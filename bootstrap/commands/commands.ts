@@ -20,6 +20,7 @@ import { imageRetry } from "./image.js";
 import { initProduction } from "./init.js";
 import { keyCreate, keyLimits, keyList, keyRevoke } from "./key.js";
 import { ledgerShow, ledgerVerify } from "./ledger.js";
+import { maintenanceOff, maintenanceOn } from "./maintenance.js";
 import { mcp } from "./mcp.js";
 import { migrate } from "./migrate.js";
 import { orderCreate, orderPay } from "./order.js";
@@ -77,6 +78,8 @@ export const COMMANDS: readonly Command[] = [
   webhookDeliveries,
   webhookResend,
   auditList,
+  maintenanceOn,
+  maintenanceOff,
   retentionShow,
   retentionApply,
   generate,

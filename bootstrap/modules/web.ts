@@ -20,16 +20,19 @@ export const web = new ContainerModule(({ bind }) => {
       clock: tokens.clock,
       rateLimits: tokens.rateLimits,
       images: tokens.storage,
+      watch: tokens.maintenanceWatch,
     },
     async ({
       config: { publicUrl, mail, signUp, welcomeCredits, heroPanoramas, legalPagesFolder },
       application,
+      watch,
       ...parts
     }) =>
       webPages(
         {
           ...parts,
           ...application,
+          maintenance: () => watch.current(),
           pictures: picturesOnDemand(parts.images, SOCIAL_IMAGE_SIZE),
         },
         {

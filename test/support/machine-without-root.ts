@@ -75,6 +75,7 @@ export class MachineWithoutRoot {
 }
 
 const stands = (folder: string): Readonly<Record<string, string>> => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a shell script.
   const skip = '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do [ "$1" = -u ] && shift; shift; done\nexec "$@"\n';
   const installed = `s#\\(^\\|[^A-Za-z0-9./-]\\)/\\(etc\\|opt\\|var/lib\\)/#\\1${folder}/\\2/#g; s#/usr/bin/node#${process.execPath}#g`;
   return {

@@ -141,6 +141,8 @@ const rowsFor = (columnsOfTask: ReadonlySet<string>): Rows => {
     webhook_receiver: [{ name: "ep-1", verified_at: noon, failures: 0, next_at: noon }],
     operator_action: [{ at: noon, operator: "ann@host", command: "key revoke", arguments: "{}", outcome: "done" }],
     retention: [{ retained: "finished_images", in_force: 86_400_000, confirmed: null, confirmed_from: null }],
+    letter: [{ id: "letter-1", kind: "sign_up", recipient: "ann@example.com", attempt: 0, due_at: later }],
+    maintenance: [{ id: 1, message: "Back soon.", since: noon }],
   };
 };
 

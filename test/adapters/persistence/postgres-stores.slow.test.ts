@@ -1,10 +1,12 @@
 import { afterEach, beforeAll, beforeEach, describe, it } from "vitest";
 import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
 import { describeLetterOutbox } from "../../../adapters/contracts/letter-outbox-contract.js";
+import { describeMaintenanceStore } from "../../../adapters/contracts/maintenance-store-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
 import { SqlLetterOutbox } from "../../../adapters/persistence/stores/sql-letter-outbox.js";
+import { SqlMaintenanceStore } from "../../../adapters/persistence/stores/sql-maintenance-store.js";
 import { describeTaskMetrics } from "../../support/contracts/task-metrics-contract.js";
 import {
   describeDeliveryPlans,
@@ -30,6 +32,10 @@ describeOperatorLog(test, "on PostgreSQL", () => postgresStores(url));
 describeLetterOutbox(test, "on PostgreSQL", async () => {
   const { database, close } = await postgresStores(url);
   return { letters: new SqlLetterOutbox(database), close };
+});
+describeMaintenanceStore(test, "on PostgreSQL", async () => {
+  const { database, close } = await postgresStores(url);
+  return { maintenance: new SqlMaintenanceStore(database), close };
 });
 describeTaskMetrics("on PostgreSQL", () => postgresStores(url));
 describeUnreadableTasks("on PostgreSQL", () => postgresStores(url));
