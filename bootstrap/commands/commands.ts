@@ -14,6 +14,7 @@ import type { Command } from "./common/command.js";
 import { completion } from "./completion.js";
 import { creditsGrant, creditsTake } from "./credits.js";
 import { doctor } from "./doctor.js";
+import { accountEraseAgain, accountErasures } from "./erasures.js";
 import { exportAccount } from "./export.js";
 import { generate } from "./generate.js";
 import { imageRetry } from "./image.js";
@@ -52,6 +53,8 @@ export const COMMANDS: readonly Command[] = [
   accountSetPassword,
   accountSetLowBalance,
   accountClose,
+  accountErasures,
+  accountEraseAgain,
   exportAccount,
   creditsGrant,
   creditsTake,

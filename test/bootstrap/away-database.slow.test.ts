@@ -58,8 +58,5 @@ describe("the service while its PostgreSQL is away", () => {
     // While the server starts again, it is away, too.
     expect(away.length).toBeLessThan(seconds + 25);
     expect(Math.max(...away.map((line) => line.length))).toBeLessThan(400);
-    expect(
-      away.map((line) => (JSON.parse(line) as { failures: number }).failures).reduce((a, b) => a + b),
-    ).toBeGreaterThan(1);
   });
 });
