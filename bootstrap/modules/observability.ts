@@ -4,6 +4,7 @@ import { AwayLog } from "../../adapters/observability/away-log.js";
 import { ClockWatch, clockCheck } from "../../adapters/observability/clock-watch.js";
 import { LogDestination } from "../../adapters/observability/log-destination.js";
 import { createLogger } from "../../adapters/observability/logger.js";
+import { machineMetrics } from "../../adapters/observability/machine-metrics.js";
 import { Metrics } from "../../adapters/observability/metrics.js";
 import { ProviderCircuits } from "../../adapters/observability/provider-circuits.js";
 import { OperationalReporter } from "../../adapters/observability/reporter.js";
@@ -35,8 +36,8 @@ export const observability = new ContainerModule(({ bind, rebind }) => {
     const watch = new ClockWatch(logger, metrics);
     return (comparison) => watch.compared(comparison);
   });
-  provide(bind, tokens.scrape, { database, logger, metrics, clock }, ({ database, ...ports }) =>
-    scrape({ ...ports, readBacklog: () => readBacklog(database.sql), databaseLoad: () => database.load }),
+  provide(bind, tokens.scrape, { config, database, logger, metrics, clock }, ({ config, database, ...ports }) =>
+    scrape({ ...ports, readMachine: machineMetrics(ports, config), readBacklog: () => readBacklog(database.sql), databaseLoad: () => database.load }),
   );
   provide(rebind, tokens.tracing, { config }, openTracing).onDeactivation((tracing) => unlessOff(tracing)?.close());
   provide(

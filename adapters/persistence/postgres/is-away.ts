@@ -7,7 +7,7 @@ const NETWORK = new Set([
 /** Errors of the driver, and of connections that are given up, have no code. */
 const WITHOUT_CODE = /^(Connection terminated|PostgreSQL did not answer for)/;
 
-/** Whether an error of a statement or of a connection says that PostgreSQL cannot be reached, and not that it refuses. */
+/** Whether an error of a statement or of a connection says that PostgreSQL cannot be reached, not that it refuses. */
 export const isAway = (error: unknown): error is Error => {
   if (!(error instanceof Error)) return false;
   const { code } = error as { readonly code?: unknown };
