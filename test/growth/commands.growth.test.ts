@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Dialect } from "../../adapters/persistence/sql/database.js";
 import { COMMANDS } from "../../bootstrap/commands/commands.js";
-import type { Values } from "../../bootstrap/commands/common/command.js";
+import type { Command, Values } from "../../bootstrap/commands/common/command.js";
 import { GrownService } from "./grown-service.js";
 import { type Member, member, seedCrowd, seedMember, seedSearch, YOUNG } from "./seed.js";
 
@@ -73,7 +73,9 @@ describe.each<Dialect>(["sqlite", "postgresql"])("the commands that read on %s",
     const all = COMMANDS.flatMap((command) => {
       const valuesOf = READS[command.words];
       if (typeof valuesOf !== "function") return [];
-      return [{ command, values: valuesOf(who), times: [[], []] as [number[], number[]] }];
+      return [
+        { command, values: { ...defaultsOf(command), ...valuesOf(who) }, times: [[], []] as [number[], number[]] },
+      ];
     });
     let slower = all;
     for (let pass = 0; pass < PASSES && slower.length > 0; pass += 1) {
@@ -100,5 +102,11 @@ describe.each<Dialect>(["sqlite", "postgresql"])("the commands that read on %s",
     expect(slower.map(({ command }) => command.words)).toEqual([]);
   });
 });
+
+/** What the command line would fill in. */
+const defaultsOf = ({ options }: Command): Values =>
+  Object.fromEntries(
+    Object.entries(options).flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value]])),
+  );
 
 const shortest = (times: readonly number[]): number => Math.min(...times);
