@@ -4,6 +4,7 @@ import type { Maintenance, MaintenanceStore } from "../ports/stores/maintenance-
 /** An instance follows the others within this time. */
 const LOOK_MILLISECONDS = 1_000;
 
+/** Knows whether the service is in maintenance. */
 export type MaintenanceWatch = {
   /** As of the last look. While the store cannot be reached, what was known before. */
   current(): Maintenance | undefined;

@@ -37,7 +37,12 @@ export const observability = new ContainerModule(({ bind, rebind }) => {
     return (comparison) => watch.compared(comparison);
   });
   provide(bind, tokens.scrape, { config, database, logger, metrics, clock }, ({ config, database, ...ports }) =>
-    scrape({ ...ports, readMachine: machineMetrics(ports, config), readBacklog: () => readBacklog(database.sql), databaseLoad: () => database.load }),
+    scrape({
+      ...ports,
+      readMachine: machineMetrics(ports, config),
+      readBacklog: () => readBacklog(database.sql),
+      databaseLoad: () => database.load,
+    }),
   );
   provide(rebind, tokens.tracing, { config }, openTracing).onDeactivation((tracing) => unlessOff(tracing)?.close());
   provide(

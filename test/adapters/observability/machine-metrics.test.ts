@@ -17,18 +17,18 @@ it("machineMetrics shows disk, age of the backup and end of the certificate, and
   const publicUrl = `https://localhost:${(server.address() as AddressInfo).port}`;
   const metrics = new Metrics({ version: "1", node: "v20" });
   const refresh = machineMetrics({ metrics, clock: { now: () => now } }, { dataDir: folder, publicUrl });
-  const valueOf = async (name: string) => {
+  const metricOf = async (name: string) => {
     await refresh();
     const [, value] = new RegExp(`^${name} (\\S+)$`, "m").exec(await metrics.text()) ?? [];
     return value === undefined ? undefined : Number(value);
   };
-  expect(await valueOf("panorama_backup_age_seconds")).toBeUndefined();
+  expect(await metricOf("panorama_backup_age_seconds")).toBeUndefined();
   const file = join(folder, LAST_BACKUP_FILE);
   await writeFile(file, "");
   await utimes(file, now, new Date(now.getTime() - 3_600_000));
-  expect(await valueOf("panorama_backup_age_seconds")).toBeCloseTo(3_600, 0);
-  expect(await valueOf("panorama_disk_free_bytes")).toBeGreaterThan(0);
+  expect(await metricOf("panorama_backup_age_seconds")).toBeCloseTo(3_600, 0);
+  expect(await metricOf("panorama_disk_free_bytes")).toBeGreaterThan(0);
   await expect
-    .poll(() => valueOf("panorama_certificate_expires_timestamp_seconds"))
+    .poll(() => metricOf("panorama_certificate_expires_timestamp_seconds"))
     .toBeGreaterThan(now.getTime() / 1000);
 });
