@@ -25,7 +25,8 @@ type Reads = Readonly<Record<string, ((of: Member) => Values) | string>>;
 /** The options of each command, or why it is not measured. */
 const READS: Reads = {
   "account list": () => ({}),
-  "account find": "looks for a part of the address in all accounts: 8 ms among 30,000 on PostgreSQL",
+  "account find":
+    "looks for a part of the address in all accounts: measured 0.1 to 6.1 ms on SQLite, 0.6 to 7.7 ms on PostgreSQL",
   "account show": ({ id }) => ({ account: id }),
   "account erasures": "reads all accounts: once an hour, for a list of all that were closed",
   "key list": ({ id }) => ({ account: id }),
@@ -35,7 +36,7 @@ const READS: Reads = {
   "storage verify": "asks for every object",
   "task list": ({ id }) => ({ account: id }),
   "task show": ({ taskId }) => ({ task: taskId(1) }),
-  "queue show": "counts what waits and runs of all accounts",
+  "queue show": "open: 0.7 to 23 ms on SQLite (34 times), 1.55 times on PostgreSQL; the cause is not found yet",
   "webhook list": ({ id }) => ({ account: id }),
   "webhook deliveries": ({ id }) => ({ account: id }),
   "audit list": () => ({}),
