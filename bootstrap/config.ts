@@ -11,7 +11,7 @@ import {
   providerVariables,
   type RemoteProvidersConfig,
 } from "./providers/provider-config.js";
-import { readSettings, type Settings } from "./settings.js";
+import { distance, readSettings, type Settings } from "./settings.js";
 import { milliseconds, origin, ownServer } from "./variables.js";
 
 const DEFAULTS = completeSettings({});
@@ -205,6 +205,17 @@ export const shownEnvironment = (environment: NodeJS.ProcessEnv): Readonly<Recor
       return text === undefined || text === "" ? [] : [[name, shown(name, text)]];
     }),
   );
+
+/** A typo changes so many characters at most; shorter names are near to too many others. */
+const TYPO_CHARACTERS_MAX = 2;
+const NAME_CHARACTERS_MIN = 6;
+
+/** The variable of the service that was probably meant by a name that is not one, such as SMTP_URL by SMTP_URI. */
+export const nearestVariable = (name: string): string | undefined => {
+  const known = Object.keys(environmentSchema.shape);
+  if (known.includes(name) || name.length < NAME_CHARACTERS_MIN) return undefined;
+  return known.find((one) => one.length >= NAME_CHARACTERS_MIN && distance(name, one) <= TYPO_CHARACTERS_MAX);
+};
 
 /** Reads the environment. The error is one line that names the variable and what is wrong with it. */
 export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, string> => {

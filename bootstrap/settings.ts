@@ -295,7 +295,7 @@ const nearest = (word: string, known: readonly string[]): string =>
   known.reduce((best, name) => (distance(word, name) < distance(word, best) ? name : best));
 
 /** How many characters must be added, removed or replaced (Levenshtein), where upper and lower case are the same. */
-const distance = (from: string, to: string): number => {
+export const distance = (from: string, to: string): number => {
   const [a, b] = [from.toLowerCase(), to.toLowerCase()];
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i += 1) {

@@ -2,6 +2,7 @@ import type { Result } from "neverthrow";
 import type { Logger } from "pino";
 import type { HttpServer } from "../adapters/http/http-server.js";
 import type { Check } from "../adapters/http/routes/operations-routes.js";
+import type { AwayLog } from "../adapters/observability/away-log.js";
 import type { Metrics } from "../adapters/observability/metrics.js";
 import type { ProviderCircuits } from "../adapters/observability/provider-circuits.js";
 import type { RequestObserver } from "../adapters/observability/request-observer.js";
@@ -20,6 +21,7 @@ import type { WebSide } from "../adapters/web-page/page.js";
 import type { HttpWebhookSender } from "../adapters/webhooks/http-webhook-sender.js";
 import type { OperatorAccess } from "../application/accounts/operator-access.js";
 import type { Application, StoreUseCases, UseCases } from "../application/create-application.js";
+import type { MaintenanceWatch } from "../application/operators/watch-maintenance.js";
 import type { EventSignals } from "../application/ports/event-signals.js";
 import type { GenerationProvider } from "../application/ports/generation-provider.js";
 import type { Ids } from "../application/ports/ids.js";
@@ -36,6 +38,8 @@ import type { DeliveryStore } from "../application/ports/stores/delivery-store.j
 import type { EndpointStore } from "../application/ports/stores/endpoint-store.js";
 import type { EventStore } from "../application/ports/stores/event-store.js";
 import type { LedgerStore } from "../application/ports/stores/ledger-store.js";
+import type { LetterOutbox } from "../application/ports/stores/letter-outbox.js";
+import type { MaintenanceStore } from "../application/ports/stores/maintenance-store.js";
 import type { OperatorLog } from "../application/ports/stores/operator-log.js";
 import type { OperatorLoginStore } from "../application/ports/stores/operator-login-store.js";
 import type { OperatorStore } from "../application/ports/stores/operator-store.js";
@@ -91,6 +95,10 @@ export const tokens = {
   retentions: token<RetentionStore>("retentions"),
   sessions: token<SessionStore>("sessions"),
   links: token<PasswordLinkStore>("links"),
+  letterOutbox: token<LetterOutbox>("letterOutbox"),
+  maintenance: token<MaintenanceStore>("maintenance"),
+  /** What `serve` knows of it. */
+  maintenanceWatch: token<MaintenanceWatch>("maintenanceWatch"),
   operators: token<OperatorStore>("operators"),
   operatorLog: token<OperatorLog>("operatorLog"),
   operatorLogins: token<OperatorLoginStore>("operatorLogins"),
@@ -110,6 +118,8 @@ export const tokens = {
   tracing: token<Tracing | "off">("tracing"),
   /** The answer to `GET /metrics`. */
   scrape: token<() => Promise<string>>("scrape"),
+  /** One line a second while the database is away. */
+  awayLog: token<AwayLog>("awayLog"),
   requestObserver: token<RequestObserver>("requestObserver"),
   providerCircuits: token<ProviderCircuits>("providerCircuits"),
   /** What `GET /readyz` checks. */

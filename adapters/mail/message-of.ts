@@ -1,14 +1,21 @@
-import type { Letter } from "../../application/ports/mail.js";
-import { PASSWORD_LINK_SECONDS, type PasswordLinkToken } from "../../domain/accounts/password-link.js";
+import type { PostedLetter } from "../../application/ports/stores/letter-outbox.js";
+import {
+  INVITATION_SECONDS,
+  PASSWORD_LINK_SECONDS,
+  type PasswordLinkToken,
+} from "../../domain/accounts/password-link.js";
 
 export type Message = { readonly subject: string; readonly text: string };
+
+/** A letter with the secret of its link. */
+export type LinkedLetter = PostedLetter & { readonly token: PasswordLinkToken };
 
 /** The address of the page that sets a password (adapters/web/account/password-pages.ts). */
 export const passwordLinkUrl = (publicUrl: string, token: PasswordLinkToken): string =>
   `${publicUrl}/password/reset?token=${token}`;
 
 /** The text of a letter. It contains nothing that a stranger could have written. */
-export const messageOf = (letter: Letter, publicUrl: string): Message => {
+export const messageOf = (letter: LinkedLetter, publicUrl: string): Message => {
   const link = passwordLinkUrl(publicUrl, letter.token);
   const minutes = PASSWORD_LINK_SECONDS / 60;
   const validity = `The link works once, within ${minutes} minutes.`;
@@ -35,6 +42,17 @@ export const messageOf = (letter: Letter, publicUrl: string): Message => {
           "If it was not you, ignore this e-mail. Nothing has changed.",
         ),
       };
+    case "invitation":
+      return {
+        subject: "You are invited",
+        text: lines(
+          `You are invited to open an account at ${publicUrl}.`,
+          "To open it, follow this link and choose a password:",
+          link,
+          `The link works once, within ${INVITATION_SECONDS / DAY_SECONDS} days.`,
+          "If you do not want an account, ignore this e-mail.",
+        ),
+      };
     case "new_password":
       return {
         subject: "Set a new password",
@@ -48,5 +66,7 @@ export const messageOf = (letter: Letter, publicUrl: string): Message => {
       };
   }
 };
+
+const DAY_SECONDS = 24 * 60 * 60;
 
 const lines = (...paragraphs: readonly string[]): string => `${paragraphs.join("\n\n")}\n`;

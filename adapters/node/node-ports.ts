@@ -5,6 +5,7 @@ import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { Payments } from "../../application/ports/payments.js";
 import type { ProviderWebhooks } from "../../application/ports/provider-webhooks.js";
 import type { OperationalEvent, Reporter } from "../../application/ports/reporter.js";
+import type { LetterOutbox } from "../../application/ports/stores/letter-outbox.js";
 import { PANORAMA_POLICY, type PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { sharpImaging } from "../imaging/sharp-imaging.js";
 import { InProcessEventSignals } from "../memory/in-process-event-signals.js";
@@ -18,6 +19,7 @@ import type { AnyDatabase } from "../persistence/sql/database.js";
 import { openDatabaseClock } from "../persistence/sql/database-clock.js";
 import { sqlStores } from "../persistence/sql-stores.js";
 import { PostgresRateLimits } from "../persistence/stores/postgres-rate-limits.js";
+import { SqlLetterOutbox } from "../persistence/stores/sql-letter-outbox.js";
 import { NodeSecrets } from "../system/node-secrets.js";
 import { RandomIds } from "../system/random-ids.js";
 import { HttpWebhookSender } from "../webhooks/http-webhook-sender.js";
@@ -78,14 +80,16 @@ export const nodePorts = async (options: NodePortsOptions): Promise<NodePorts> =
   const clock = await openDatabaseClock(database);
   const { requestsAt, ...stores } = sqlStores(database, reporter, clock);
   const webhookSender = new HttpWebhookSender(options.webhookPrivateOrigins);
-  const { mail, closeMail } = await mailOf(options, { clock, reporter });
+  const [ids, secrets] = [new RandomIds(clock), new NodeSecrets()];
+  const outbox = new SqlLetterOutbox(database);
+  const { mail, closeMail } = await mailOf(options, { ...stores, outbox, ids, secrets, clock, reporter });
   return {
     ...stores,
     apiRequests: requestsAt(clock, policy.rates),
     rateLimits: rateLimitsOn(database, clock, policy),
     clock,
-    ids: new RandomIds(clock),
-    secrets: new NodeSecrets(),
+    ids,
+    secrets,
     provider,
     providerWebhooks: new Map(provider.webhooks === undefined ? [] : [[provider.name, provider.webhooks]]),
     storage,
@@ -97,8 +101,8 @@ export const nodePorts = async (options: NodePortsOptions): Promise<NodePorts> =
     eventSignals: new InProcessEventSignals(),
     reporter,
     close: async () => {
-      clock.close();
       await Promise.all([webhookSender.close(), closeMail()]);
+      clock.close();
       await database.close();
     },
   };
@@ -112,10 +116,17 @@ const rateLimitsOn = (database: AnyDatabase, clock: Clocked["clock"], { rates }:
     : new MemoryRateLimits(clock, rates);
 
 /** Each library is loaded only where it is used. */
-const mailOf = async ({ smtp }: NodePortsOptions, ports: Clocked) => {
+const mailOf = async (
+  { smtp }: NodePortsOptions,
+  ports: Clocked & Pick<ApplicationPorts, "accounts" | "links" | "ids" | "secrets"> & { readonly outbox: LetterOutbox },
+) => {
   if (smtp === undefined) return { mail: withoutMail(ports.reporter), closeMail: async () => {} };
-  const { SmtpMail } = await import("../mail/smtp-mail.js");
-  const mail = new SmtpMail(smtp, ports);
+  const [{ OutboxMail }, { SmtpSender }] = await Promise.all([
+    import("../mail/outbox-mail.js"),
+    import("../mail/smtp-sender.js"),
+  ]);
+  const mail = new OutboxMail({ ...ports, sender: new SmtpSender(smtp) });
+  mail.start();
   return { mail, closeMail: () => mail.close() };
 };
 

@@ -203,6 +203,26 @@ export class Metrics {
     labelNames: ["images"] as const,
     registers: this.registers,
   });
+  readonly diskFreeBytes = new Gauge({
+    name: "panorama_disk_free_bytes",
+    help: "Free space of the file system of DATA_DIR.",
+    registers: this.registers,
+  });
+  readonly diskBytes = new Gauge({
+    name: "panorama_disk_bytes",
+    help: "Size of the file system of DATA_DIR.",
+    registers: this.registers,
+  });
+  readonly backupAgeSeconds = new Gauge({
+    name: "panorama_backup_age_seconds",
+    help: "Time since the file last-backup in DATA_DIR was written, which is the last backup; absent without one.",
+    registers: this.registers,
+  });
+  readonly certificateExpires = new Gauge({
+    name: "panorama_certificate_expires_timestamp_seconds",
+    help: "When the certificate of PUBLIC_URL ends, as a Unix time; absent if nobody has answered there.",
+    registers: this.registers,
+  });
   readonly mailFailures = new Counter({
     name: "panorama_mail_failures_total",
     help: "E-mails that could not be sent.",

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { OperationalEvent, Reporter } from "../../application/ports/reporter.js";
+import { AwayLog } from "./away-log.js";
 import { withoutSecretFields } from "./logger.js";
 import type { Metrics } from "./metrics.js";
 import type { Tracing } from "./tracing.js";
@@ -10,10 +11,12 @@ export class OperationalReporter implements Reporter {
   /** For events of numbers and texts, none of which is a prompt or a secret (application/ports/reporter.ts). */
   private readonly textLogger: Logger;
   private readonly metrics: Metrics;
+  private readonly awayLog: AwayLog;
   readonly trace?: NonNullable<Reporter["trace"]>;
 
   /** With `tracing`, background work on a task is traced. */
-  constructor(logger: Logger, metrics: Metrics, tracing?: Tracing) {
+  constructor(logger: Logger, metrics: Metrics, tracing?: Tracing, awayLog = new AwayLog(logger)) {
+    this.awayLog = awayLog;
     if (tracing !== undefined) this.trace = (work, task, run) => tracing.onTask(work, task, run);
     this.logger = logger;
     this.textLogger = withoutSecretFields(logger);
@@ -21,7 +24,8 @@ export class OperationalReporter implements Reporter {
   }
 
   report(event: OperationalEvent): void {
-    log("error" in event ? this.logger : this.textLogger, event);
+    if (!("error" in event && this.awayLog.takes(event.error)))
+      log("error" in event ? this.logger : this.textLogger, event);
     count(this.metrics, event);
   }
 }

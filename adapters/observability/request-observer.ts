@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+import { AwayLog } from "./away-log.js";
 import { withoutSecretFields } from "./logger.js";
 import type { AnsweredRequest, Metrics } from "./metrics.js";
 import { withRequest } from "./request-context.js";
@@ -22,10 +23,12 @@ export class RequestObserver {
   private readonly requestLogger: Logger;
   private readonly metrics: Metrics;
   private readonly tracing: Tracing | undefined;
+  private readonly awayLog: AwayLog;
   private overloadLoggedAt = Number.NEGATIVE_INFINITY;
 
   /** With `tracing`, each request is a span. */
-  constructor(logger: Logger, metrics: Metrics, tracing?: Tracing) {
+  constructor(logger: Logger, metrics: Metrics, tracing?: Tracing, awayLog = new AwayLog(logger)) {
+    this.awayLog = awayLog;
     this.tracing = tracing;
     this.logger = logger;
     this.requestLogger = withoutSecretFields(logger);
@@ -74,6 +77,7 @@ export class RequestObserver {
   }
 
   failed(requestId: string, error: unknown): void {
+    if (this.awayLog.takes(error)) return;
     this.logger.error({ event: "request_failed", requestId, error });
   }
 }

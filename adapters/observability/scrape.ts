@@ -27,6 +27,8 @@ type Ports = {
   /** What all instances have not finished (persistence/backlog.ts). */
   readonly readBacklog: () => Promise<Backlog>;
   readonly databaseLoad: () => Load | undefined;
+  /** Sets the metrics of this machine. */
+  readonly readMachine?: () => Promise<void>;
 };
 
 /**
@@ -39,6 +41,7 @@ export const scrape = (ports: Ports): (() => Promise<string>) => {
   return async () => {
     const at = clock.now().getTime();
     if (last === undefined || Math.abs(at - last.at) > VALID_MILLISECONDS) last = { at, backlog: read(ports) };
+    await ports.readMachine?.();
     show(metrics, await last.backlog, clock.now());
     showLoad(metrics, databaseLoad());
     return metrics.text();

@@ -33,11 +33,21 @@ export class Layout {
   private readonly files: StaticFiles;
   private readonly imageOrigin: string;
   private readonly footer: Html;
+  private readonly notice: () => string | undefined;
   /** By the names of the files: the same for every visitor. */
   private readonly inlineStyles = new Map<string, InlineStyle>();
 
-  /** `imageOrigin`: the origin that serves stored images. `footerLinks`: additional pages that the footer names. */
-  constructor(files: StaticFiles, imageOrigin: string, footerLinks: readonly FooterLink[] = []) {
+  /**
+   * `imageOrigin`: the origin that serves stored images. `footerLinks`: additional pages that the footer names.
+   * `notice`: a sentence for the top of each page, now.
+   */
+  constructor(
+    files: StaticFiles,
+    imageOrigin: string,
+    footerLinks: readonly FooterLink[] = [],
+    notice: () => string | undefined = () => undefined,
+  ) {
+    this.notice = notice;
     this.files = files;
     this.imageOrigin = imageOrigin;
     this.footer = footer(footerLinks);
@@ -84,6 +94,13 @@ export class Layout {
     return this.tryAgain(retryAfterSeconds, "Please try again", sentence, undefined);
   }
 
+  /** The answer to a form while an operator has put the service into maintenance. */
+  maintenance(message: string, retryAfterSeconds: number): PageReply {
+    const sentence = `${message} Until then nothing can be created, bought or changed. Nothing was charged.`;
+    const page = this.message(503, "Maintenance", sentence, undefined);
+    return { ...page, headers: { ...page.headers, "retry-after": String(retryAfterSeconds) } };
+  }
+
   private tryAgain(
     retryAfterSeconds: number,
     title: string,
@@ -103,6 +120,7 @@ export class Layout {
 
   private page(content: Content, inlineStyle: Html | undefined): Html {
     const { title, description, main, head, scripts = [], visitor, frame } = content;
+    const notice = frame === "bare" ? undefined : this.notice();
     return html`<html lang="en">
 <head>
 <meta charset="utf-8">
@@ -119,6 +137,7 @@ ${scripts.map((name) => html`<script type="module" src="${this.files.urlOf(name)
 </head>
 <body class="${frame ?? "plain"}">
 ${frame !== "bare" && html`<a class="skip" href="#main">Skip to the content</a>${header(visitor)}`}
+${notice !== undefined && html`<p class="site-notice" role="status">${notice}</p>`}
 <main id="main" tabindex="-1">${main}</main>
 ${frame !== "stage" && frame !== "bare" && this.footer}
 </body>

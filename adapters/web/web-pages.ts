@@ -35,6 +35,8 @@ export type WebParts = Pick<UseCases, "accounts" | "panoramas" | "credits" | "we
   readonly images: Images;
   readonly pictures: PicturesOnDemand;
   readonly operator: OperatorParts;
+  /** What an operator says while writes are refused. */
+  readonly maintenance?: () => { readonly message: string } | undefined;
 };
 
 export type WebSettings = {
@@ -75,7 +77,7 @@ export const webPages = async (
   }: WebSettings,
 ): Promise<WebSide> => {
   const files = await StaticFiles.read(staticFolder);
-  const layout = new Layout(files, imageOrigin(parts.images), legal);
+  const layout = new Layout(files, imageOrigin(parts.images), legal, () => noticeOf(parts.maintenance?.()));
   const guard = new SessionGuard(parts.accounts, parts.rateLimits, layout, publicUrl);
   const all = { ...parts, guard, layout, publicUrl, sendsMail, policy, signUpMode, welcomeCredits };
   const pages = [
@@ -102,5 +104,9 @@ export const webPages = async (
     failed: (requestId) => layout.failed(requestId),
     limited: (retryAfterSeconds) => layout.limited(retryAfterSeconds),
     busy: (retryAfterSeconds) => layout.busy(retryAfterSeconds),
+    maintenance: (message, retryAfterSeconds) => layout.maintenance(message, retryAfterSeconds),
   };
 };
+
+const noticeOf = (maintenance: { readonly message: string } | undefined): string | undefined =>
+  maintenance && `Maintenance: nothing can be created or bought now. ${maintenance.message}`;

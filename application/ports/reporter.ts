@@ -78,8 +78,16 @@ export type OperationalEvent =
       readonly network: string;
       readonly accountId?: AccountId | undefined;
     }
-  /** An e-mail could not be sent. `detail` is the error of the mail server or of the connection to it. */
-  | { readonly kind: "mail_failed"; readonly detail: string }
+  /**
+   * An e-mail could not be sent, and is given up. `detail` is the error of the mail server or of the connection to it.
+   * `letter`: its kind. Without `accountId` the address has no account.
+   */
+  | {
+      readonly kind: "mail_failed";
+      readonly detail: string;
+      readonly letter?: string | undefined;
+      readonly accountId?: AccountId | undefined;
+    }
   /** A payment that names an order does not match it, so the order is not paid. `order`: there is no such order. */
   | {
       readonly kind: "payment_ignored";

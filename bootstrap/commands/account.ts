@@ -65,7 +65,7 @@ export const accountCreate: Command = {
 export const accountInvite: Command = {
   words: "account invite",
   about:
-    "Makes a link with which somebody opens an account, once within seven days. Give it to the owner of the address.",
+    "Makes a link with which somebody opens an account, once within seven days. With SMTP_URL an e-mail is sent, too.",
   usage: "EMAIL",
   options: {},
   positional: "email",
@@ -83,11 +83,20 @@ export const accountInvite: Command = {
             : "Nobody can be invited, because signUp is closed in PANORAMA_SETTINGS. Set it to invited, or use panorama account create.",
         ),
       );
-      const { publicUrl } = await service.get(tokens.config);
+      const { publicUrl, mail } = await service.get(tokens.config);
+      if (mail !== undefined) {
+        const [outbox, ids] = await Promise.all([service.get(tokens.letterOutbox), service.get(tokens.ids)]);
+        const letter = { id: ids.unguessable(), kind: "invitation", to: email } as const;
+        await outbox.add(letter, (await service.get(tokens.clock)).now());
+      }
       const link = passwordLinkUrl(publicUrl, token);
       return ok({
-        json: { email, link, expires_at: expiresAt.toISOString() },
-        lines: [link, `It opens an account for ${email}, once, until ${expiresAt.toISOString()}.`],
+        json: { email, link, expires_at: expiresAt.toISOString(), sent: mail !== undefined },
+        lines: [
+          link,
+          `It opens an account for ${email}, once, until ${expiresAt.toISOString()}.`,
+          ...(mail === undefined ? [] : ["The service also sends an e-mail with a link of its own to this address."]),
+        ],
       });
     }),
 };

@@ -1,4 +1,6 @@
-import { resolve } from "node:path";
+import { writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { LAST_BACKUP_FILE } from "../../adapters/observability/machine-metrics.js";
 import { refused } from "../command-error.js";
 import { tokens } from "../tokens.js";
 import { type Command, text } from "./common/command.js";
@@ -16,13 +18,16 @@ export const backup: Command = {
   example: "backup /backup/panorama --objects",
   run: async (service, values) => {
     const target = resolve(text(values, "file"));
+    const { dataDir } = await service.get(tokens.config);
     if (values.objects !== true) {
       const copied = await (await service.get(tokens.backupDatabase))(target);
+      if (copied.isOk()) await tellTime(dataDir);
       return copied
         .map(() => ({ json: { file: target }, lines: [`the database is copied to ${target}`] }))
         .mapErr(refused);
     }
     const copied = await (await service.get(tokens.backupWithObjects))(target);
+    if (copied.isOk() && copied.value.missing.length === 0) await tellTime(dataDir);
     return copied
       .map(({ objects, missing }) => ({
         json: { folder: target, objects, missing },
@@ -35,3 +40,6 @@ export const backup: Command = {
       .mapErr(refused);
   },
 };
+
+/** For the metric of its age. A backup is good without it. */
+const tellTime = (dataDir: string): Promise<void> => writeFile(join(dataDir, LAST_BACKUP_FILE), "").catch(() => {});

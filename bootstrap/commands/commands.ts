@@ -14,12 +14,15 @@ import type { Command } from "./common/command.js";
 import { completion } from "./completion.js";
 import { creditsGrant, creditsTake } from "./credits.js";
 import { doctor } from "./doctor.js";
+import { accountEraseAgain, accountErasures } from "./erasures.js";
 import { exportAccount } from "./export.js";
 import { galleryHide, galleryShow } from "./gallery.js";
 import { generate } from "./generate.js";
 import { imageRetry } from "./image.js";
+import { initProduction } from "./init.js";
 import { keyCreate, keyFind, keyLimits, keyList, keyRevoke, keyRoll } from "./key.js";
 import { ledgerShow, ledgerVerify } from "./ledger.js";
+import { maintenanceOff, maintenanceOn } from "./maintenance.js";
 import { mcp } from "./mcp.js";
 import { migrate } from "./migrate.js";
 import { operatorList, operatorPassword, operatorRemove } from "./operator.js";
@@ -52,6 +55,8 @@ export const COMMANDS: readonly Command[] = [
   accountSetPassword,
   accountSetLowBalance,
   accountClose,
+  accountErasures,
+  accountEraseAgain,
   exportAccount,
   creditsGrant,
   creditsTake,
@@ -86,10 +91,13 @@ export const COMMANDS: readonly Command[] = [
   operatorList,
   operatorRemove,
   auditList,
+  maintenanceOn,
+  maintenanceOff,
   retentionShow,
   retentionApply,
   generate,
   mcp,
+  initProduction,
   migrate,
   settingsShow,
   backup,

@@ -18,7 +18,8 @@ export const doctor: Command = {
     const config = await service.get(tokens.config);
     const { examine } = await import("../doctor/examine.js");
     // The database may not answer, so its clock is not used.
-    return outputOf(await examine(config, { clock: new SystemClock(), ids: new RandomIds(), machine: thisMachine() }));
+    const ports = { clock: new SystemClock(), ids: new RandomIds(), machine: thisMachine() };
+    return outputOf(await examine(config, { ...ports, environment: process.env }));
   },
   runMisconfigured: async (problem) => {
     const { examineWithout } = await import("../doctor/examine.js");

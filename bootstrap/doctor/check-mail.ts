@@ -10,7 +10,7 @@ export const checkMail = async ({ mail }: Pick<Config, "mail">): Promise<readonl
   if (mail === undefined) {
     return [notChecked(name, "SMTP_URL is not set, so the links for passwords go to the log.")];
   }
-  const { checkMailServer } = await import("../../adapters/mail/smtp-mail.js");
+  const { checkMailServer } = await import("../../adapters/mail/smtp-sender.js");
   const { host, username } = new URL(mail.url);
   const checked = await checkMailServer(mail.url, STEP_MILLISECONDS);
   if (checked.isOk())

@@ -5,7 +5,9 @@ import { checkPublicUrl, checkTlsListener } from "./check-access.js";
 import { checkDatabase } from "./check-database.js";
 import { checkMachine } from "./check-machine.js";
 import { checkMail } from "./check-mail.js";
+import { checkProduction, checkVariables } from "./check-production.js";
 import { checkProvider } from "./check-provider.js";
+import { checkStripe, checkTraces } from "./check-services.js";
 import { checkStorage } from "./check-storage.js";
 import { checkDataDirectory } from "./data-directory.js";
 import { broken, type Check, type Finding, fine, notChecked, reasonOf, warning } from "./finding.js";
@@ -14,7 +16,13 @@ import type { Machine } from "./machine.js";
 /** The storage needs this long for all of its calls. */
 const TIMEOUT_MILLISECONDS = 9_000;
 
-type Ports = { readonly clock: Clock; readonly ids: Pick<Ids, "unguessable">; readonly machine: Machine };
+type Ports = {
+  readonly clock: Clock;
+  readonly ids: Pick<Ids, "unguessable">;
+  readonly machine: Machine;
+  /** The environment of the process, in which names may be mistyped. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+};
 
 /**
  * Checks everything that the service depends on, at the same time, and takes no longer than the timeout. Checks call
@@ -22,11 +30,13 @@ type Ports = { readonly clock: Clock; readonly ids: Pick<Ids, "unguessable">; re
  */
 export const examine = async (
   config: Config,
-  { clock, ids, machine }: Ports,
+  { clock, ids, machine, environment = {} }: Ports,
   timeoutMilliseconds = TIMEOUT_MILLISECONDS,
 ): Promise<readonly Finding[]> => {
   const checks: readonly Check[] = [
     { name: "configuration", run: async () => [checkConfiguration(config)] },
+    { name: "variables", run: async () => checkVariables(environment) },
+    { name: "production", run: async () => checkProduction(config, environment) },
     { name: "Node.js", run: async () => checkMachine(machine, config.httpServer) },
     { name: "data directory", run: () => checkDataDirectory(config.dataDir, machine) },
     { name: "database", run: () => checkDatabase(config, clock) },
@@ -35,6 +45,8 @@ export const examine = async (
     { name: "TLS listener", run: () => checkTlsListener(config, clock) },
     { name: "public URL", run: () => checkPublicUrl(config, clock) },
     { name: "mail", run: () => checkMail(config) },
+    { name: "Stripe", run: () => checkStripe(config) },
+    { name: "traces", run: () => checkTraces(config) },
   ];
   return (await Promise.all(checks.map((check) => resultOf(check, timeoutMilliseconds)))).flat();
 };

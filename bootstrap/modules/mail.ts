@@ -1,20 +1,23 @@
 import { ContainerModule } from "inversify";
 import { LogMail } from "../../adapters/mail/log-mail.js";
+import { OutboxMail } from "../../adapters/mail/outbox-mail.js";
 import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
 
 /** E-mails. */
 export const mail = new ContainerModule(({ bind }) => {
-  const { config, clock, logger, reporter } = tokens;
+  const { config, clock, logger, reporter, letterOutbox, accounts, links, ids, secrets } = tokens;
 
   provide(
     bind,
     tokens.mail,
-    { config, logger, clock, reporter },
+    { config, logger, clock, reporter, outbox: letterOutbox, accounts, links, ids, secrets },
     async ({ config: { mail, publicUrl }, logger, ...ports }) => {
       if (mail === undefined) return new LogMail(logger, publicUrl);
-      const { SmtpMail } = await import("../../adapters/mail/smtp-mail.js");
-      return new SmtpMail({ ...mail, publicUrl }, ports);
+      const { SmtpSender } = await import("../../adapters/mail/smtp-sender.js");
+      const outboxMail = new OutboxMail({ ...ports, sender: new SmtpSender({ ...mail, publicUrl }) });
+      outboxMail.start();
+      return outboxMail;
     },
   ).onDeactivation((mail) => mail.close?.());
 });

@@ -1,8 +1,10 @@
 import { ContainerModule } from "inversify";
 import type { Logger } from "pino";
+import { AwayLog } from "../../adapters/observability/away-log.js";
 import { ClockWatch, clockCheck } from "../../adapters/observability/clock-watch.js";
 import { LogDestination } from "../../adapters/observability/log-destination.js";
 import { createLogger } from "../../adapters/observability/logger.js";
+import { machineMetrics } from "../../adapters/observability/machine-metrics.js";
 import { Metrics } from "../../adapters/observability/metrics.js";
 import { ProviderCircuits } from "../../adapters/observability/provider-circuits.js";
 import { OperationalReporter } from "../../adapters/observability/reporter.js";
@@ -22,32 +24,38 @@ import { panoramaVersion } from "../version.js";
 
 /** Log, metrics and readiness. */
 export const observability = new ContainerModule(({ bind, rebind }) => {
-  const { config, clock, logger, metrics, tracing, database, providerCircuits } = tokens;
+  const { config, clock, logger, metrics, tracing, database, providerCircuits, awayLog } = tokens;
 
   provide(bind, tokens.logger, { config, metrics }, ({ config, metrics }) =>
     createLogger(config.logLevel, new LogDestination(STDERR, () => metrics.logLinesLost.inc())),
   );
+  provide(bind, awayLog, { logger }, ({ logger }) => new AwayLog(logger));
   provide(bind, tokens.metrics, {}, () => new Metrics({ version: panoramaVersion(), node: process.version }));
   provide(rebind, tokens.taskMetrics, { metrics, clock }, ({ metrics, clock }) => new TaskMetrics(metrics, clock));
   provide(rebind, tokens.onClockCompared, { logger, metrics }, ({ logger, metrics }) => {
     const watch = new ClockWatch(logger, metrics);
     return (comparison) => watch.compared(comparison);
   });
-  provide(bind, tokens.scrape, { database, logger, metrics, clock }, ({ database, ...ports }) =>
-    scrape({ ...ports, readBacklog: () => readBacklog(database.sql), databaseLoad: () => database.load }),
+  provide(bind, tokens.scrape, { config, database, logger, metrics, clock }, ({ config, database, ...ports }) =>
+    scrape({
+      ...ports,
+      readMachine: machineMetrics(ports, config),
+      readBacklog: () => readBacklog(database.sql),
+      databaseLoad: () => database.load,
+    }),
   );
   provide(rebind, tokens.tracing, { config }, openTracing).onDeactivation((tracing) => unlessOff(tracing)?.close());
   provide(
     rebind,
     tokens.reporter,
-    { logger, metrics, tracing },
-    ({ logger, metrics, tracing }) => new OperationalReporter(logger, metrics, unlessOff(tracing)),
+    { logger, metrics, tracing, awayLog },
+    ({ logger, metrics, tracing, awayLog }) => new OperationalReporter(logger, metrics, unlessOff(tracing), awayLog),
   );
   provide(
     bind,
     tokens.requestObserver,
-    { logger, metrics, tracing },
-    ({ logger, metrics, tracing }) => new RequestObserver(logger, metrics, unlessOff(tracing)),
+    { logger, metrics, tracing, awayLog },
+    ({ logger, metrics, tracing, awayLog }) => new RequestObserver(logger, metrics, unlessOff(tracing), awayLog),
   );
   provide(
     bind,
@@ -58,11 +66,11 @@ export const observability = new ContainerModule(({ bind, rebind }) => {
   provide(
     bind,
     tokens.readinessChecks,
-    { database, logger, providerCircuits, storage: tokens.storage, ids: tokens.ids, clock: tokens.clock },
-    ({ database, providerCircuits, ...ports }) => {
+    { database, logger, awayLog, providerCircuits, storage: tokens.storage, ids: tokens.ids, clock: tokens.clock },
+    ({ database, providerCircuits, awayLog, ...ports }) => {
       const checkStorage = storageCheck(ports);
       return async () => [
-        ...(await Promise.all([checkDatabase(database, ports.logger), checkStorage()])),
+        ...(await Promise.all([checkDatabase(database, ports.logger, awayLog), checkStorage()])),
         // On SQLite there is no other clock.
         ...(database.dialect === "postgresql" ? [clockCheck(ports.clock.wallAheadMilliseconds())] : []),
         ...providerCircuits.checks(),
@@ -87,12 +95,12 @@ const openTracing = async ({ config: { otlpEndpoint } }: { readonly config: Conf
   return new Tracing(otlpEndpoint, panoramaVersion());
 };
 
-const checkDatabase = async (database: Database, logger: Logger) => {
+const checkDatabase = async (database: Database, logger: Logger, away: AwayLog) => {
   try {
     await database.ping();
     return { name: "database", ok: true, detail: "The database answers." };
   } catch (error) {
-    logger.error({ event: "database_unavailable", err: error });
+    if (!away.takes(error)) logger.error({ event: "database_unavailable", err: error });
     if (error instanceof StoreFull) return { name: "database", ok: false, detail: "The disk of the database is full." };
     return { name: "database", ok: false, detail: "The database does not answer. See the log for the error." };
   }

@@ -24,6 +24,7 @@ export const web = new ContainerModule(({ bind }) => {
       store: tokens.operators,
       keys: tokens.keys,
       checks: tokens.readinessChecks,
+      watch: tokens.maintenanceWatch,
     },
     async ({
       config: { publicUrl, mail, signUp, welcomeCredits, heroPanoramas, legalPagesFolder },
@@ -32,6 +33,7 @@ export const web = new ContainerModule(({ bind }) => {
       store,
       keys,
       checks,
+      watch,
       ...parts
     }) =>
       webPages(
@@ -39,6 +41,7 @@ export const web = new ContainerModule(({ bind }) => {
           ...parts,
           ...application,
           operator: { access, store, keys, checks },
+          maintenance: () => watch.current(),
           pictures: picturesOnDemand(parts.images, SOCIAL_IMAGE_SIZE),
         },
         {

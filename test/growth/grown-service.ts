@@ -10,7 +10,7 @@ import { migrateSqlite } from "../../adapters/persistence/schema/migrate-sqlite.
 import type { Dialect } from "../../adapters/persistence/sql/database.js";
 import { openSqliteFile } from "../../adapters/persistence/sqlite/open-sqlite-file.js";
 import { readConfig } from "../../bootstrap/config.js";
-import { createService } from "../../bootstrap/service.js";
+import { createService, type Service } from "../../bootstrap/service.js";
 import { tokens } from "../../bootstrap/tokens.js";
 import { freePort } from "../support/free-port.js";
 import { freshDatabase } from "../support/postgres.js";
@@ -29,6 +29,8 @@ export class GrownService {
   /** What `GET /metrics` reads once in ten seconds: of its runs here, only the first one reads it. */
   readonly readBacklog: () => Promise<unknown>;
   readonly close: () => Promise<void>;
+  /** For commands. */
+  readonly service: Service;
   readonly #client: Client;
   #sent = 0;
 
@@ -36,8 +38,10 @@ export class GrownService {
     routes: ReadonlySet<string>,
     port: number,
     readBacklog: () => Promise<unknown>,
+    service: Service,
     close: () => Promise<void>,
   ) {
+    this.service = service;
     this.routes = routes;
     this.readBacklog = readBacklog;
     this.#client = new Client(`http://127.0.0.1:${port}`);
@@ -81,7 +85,7 @@ export class GrownService {
       await service.close();
       await rm(folder, { recursive: true, force: true });
     };
-    return new GrownService(routes, port, () => readBacklog(sql), close);
+    return new GrownService(routes, port, () => readBacklog(sql), service, close);
   }
 
   /** Sends the request and reads its answer. Resolves to the milliseconds that it took, and to the status. */

@@ -1,6 +1,7 @@
 import type { NotFound } from "../../../application/errors.js";
 import type { UpstreamError } from "../../../application/panoramas/submit-task.js";
 import type { StorageUnavailable } from "../../../application/ports/object-storage.js";
+import { StoreAway } from "../../../application/ports/stores/store-away.js";
 import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
 import { StoreFull } from "../../../application/ports/stores/store-full.js";
 import type { BudgetSpent } from "../../../domain/credits/budget.js";
@@ -37,6 +38,16 @@ export type Busy = { readonly kind: "store_busy"; readonly thrown: StoreBusy };
 /** The disk of a store is full (application/ports/stores/store-full.ts). */
 export type Full = { readonly kind: "store_full"; readonly thrown: StoreFull };
 
+/** The database of a store is away (application/ports/stores/store-away.ts). */
+export type Away = { readonly kind: "store_away"; readonly thrown: StoreAway };
+
+/** An operator has put the service into maintenance. `message`: what customers are told. */
+export type InMaintenance = { readonly kind: "maintenance"; readonly message: string };
+
+/** An instance looks for its database at once, and for its connections within seconds. */
+export const AWAY_RETRY_AFTER_SECONDS = 5;
+export const MAINTENANCE_RETRY_AFTER_SECONDS = 60;
+
 /** After a store was busy: others have held its locks for seconds. */
 export const BUSY_RETRY_AFTER_SECONDS = 2;
 
@@ -55,6 +66,8 @@ export type ApiError =
   | StorageUnavailable
   | Busy
   | Full
+  | Away
+  | InMaintenance
   | InternalError;
 
 type Answer = {
@@ -134,6 +147,21 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
     message: "The service has no room to store anything. Nothing was charged. Try again in some minutes.",
     cause: thrown,
   }),
+  // Not 429: nobody knows whether the last statement was carried out.
+  store_away: ({ thrown }) => ({
+    status: 500,
+    code: "internal_error",
+    message: `The service cannot reach its database. Retry in ${AWAY_RETRY_AFTER_SECONDS} s. If this was a creation, it may have been accepted: check your tasks with GET /api/v1/panoramas before you send it again, or send it with the same Idempotency-Key.`,
+    headers: { "retry-after": String(AWAY_RETRY_AFTER_SECONDS) },
+    cause: thrown,
+  }),
+  // The only code of the specification with Retry-After: clients wait, and send the same request again.
+  maintenance: ({ message }) => ({
+    status: 429,
+    code: "rate_limited",
+    message: `The service is in maintenance and takes no work. ${message} Nothing was charged; reads go on. Retry in ${MAINTENANCE_RETRY_AFTER_SECONDS} s.`,
+    headers: { "retry-after": String(MAINTENANCE_RETRY_AFTER_SECONDS) },
+  }),
   internal_error: ({ requestId, thrown }) => ({
     status: 500,
     code: "internal_error",
@@ -144,6 +172,7 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
 
 /** The answer to a request whose handler has thrown. */
 export const thrownReply = (requestId: string, thrown: unknown): Reply => {
+  if (thrown instanceof StoreAway) return errorReply({ kind: "store_away", thrown });
   if (thrown instanceof StoreFull) return errorReply({ kind: "store_full", thrown });
   if (thrown instanceof StoreBusy) return errorReply({ kind: "store_busy", thrown });
   return errorReply({ kind: "internal_error", requestId, thrown });

@@ -1,7 +1,8 @@
+import { StoreAway } from "../../../application/ports/stores/store-away.js";
 import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
 import { StoreFull } from "../../../application/ports/stores/store-full.js";
 import type { Page, PageReply, WebSide } from "../../web-page/page.js";
-import { BUSY_RETRY_AFTER_SECONDS } from "../replies/errors.js";
+import { AWAY_RETRY_AFTER_SECONDS, BUSY_RETRY_AFTER_SECONDS } from "../replies/errors.js";
 import type { Reply } from "../replies/reply.js";
 import type { Exchange } from "../requests/exchange.js";
 import { type Fallback, type Handler, JSON_FALLBACK } from "../routes.js";
@@ -36,9 +37,15 @@ export const peopleFallback = (
     failed: (exchange, thrown) =>
       FOR_PROGRAMS.test(partsOf(exchange).path)
         ? JSON_FALLBACK.failed(exchange, thrown)
-        : { ...pageFor(exchange, thrown), cause: thrown },
+        : { ...withRetry(pageFor(exchange, thrown), thrown), cause: thrown },
   };
 };
+
+/** A database that is away is back soon, mostly. */
+const withRetry = (page: PageReply, thrown: unknown): PageReply =>
+  thrown instanceof StoreAway
+    ? { ...page, headers: { ...page.headers, "retry-after": String(AWAY_RETRY_AFTER_SECONDS) } }
+    : page;
 
 const partsOf = ({ url }: Exchange): { readonly path: string; readonly search: string } => {
   const query = url.indexOf("?");

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { ok, type Result } from "neverthrow";
+import { StoreAway } from "../../../application/ports/stores/store-away.js";
 import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
 import { StoreFull } from "../../../application/ports/stores/store-full.js";
 import type { PoolClient, PostgresInstallation } from "../schema/installation.js";
@@ -10,6 +11,7 @@ import type { Row } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
 import { type JoinedDatabase, joinedDatabase } from "../sql/joined-database.js";
 import { isWorthPreparing } from "../sql/statement.js";
+import { isAway } from "./is-away.js";
 import { PoolConnections, queryOn } from "./pool-connections.js";
 import type { Connections, DatabaseLoad, Lease, PostgresStatement } from "./postgres-connections.js";
 
@@ -86,7 +88,7 @@ export class PostgresDatabase implements Database {
         const code = codeOf(error);
         if (ABORTED.has(code)) aborted += 1;
         else if (code === STALE_PLAN) stale += 1;
-        else throw error;
+        else throw busyOr(error);
         if (aborted === TRANSACTION_ATTEMPTS) throw abortedAgain(error);
         if (stale > this.connections.max) throw error;
       }
@@ -194,6 +196,7 @@ const rowsOf = async (
 
 const busyOr = (error: unknown): unknown => {
   const code = codeOf(error);
+  if (isAway(error)) return new StoreAway(`PostgreSQL is away: ${error.message || code}`, { cause: error });
   if (code === DISK_FULL) return new StoreFull("The disk of PostgreSQL is full.", { cause: error });
   return TIMED_OUT.has(code)
     ? new StoreBusy(`PostgreSQL could not do this in time: ${(error as Error).message}`, { cause: error })

@@ -30,7 +30,10 @@ const summary = (rows: string, order = "due_at"): string =>
     ${rows} order by ${order} limit ${BACKLOG_COUNT_MAX}
   ) as unfinished`;
 
-const TASKS = summary("select reserved_at as began_at, due_at from task where state = ? and due_at is not null");
+/** What is to be erased has waited since its deletion. */
+const TASKS = summary(
+  "select coalesce(hidden_at, reserved_at) as began_at, due_at from task where state = ? and due_at is not null",
+);
 /** Work for a slow or unknown receiver is due when that receiver is tried next. */
 const DELIVERIES = summary(
   `select at as began_at, case when next_at > due_at then next_at else due_at end as due_at from webhook_delivery

@@ -2,8 +2,12 @@ import type { AccountId } from "../../../domain/account-id.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import type { Sql } from "../sql/database.js";
 
-/** Ends all sessions of an account and deletes the links that set its password. The account's row must be locked. */
+/**
+ * Ends all sessions of an account, and deletes the links that set its password, and letters that would have one. The
+ * account's row must be locked.
+ */
 export const deleteAccess = async (sql: Sql, id: AccountId, email: Email): Promise<void> => {
   await sql("delete from session where account_id = ?", [id]);
   await sql("delete from password_link where email = ?", [email]);
+  await sql("delete from letter where recipient = ?", [email]);
 };

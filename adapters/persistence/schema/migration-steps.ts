@@ -1,4 +1,5 @@
 import { operatorsStep } from "./steps/028-operators.js";
+import { lettersAndMaintenance } from "./steps/029-letters-and-maintenance.js";
 import { firstSteps } from "./steps/first-steps.js";
 import type { Step } from "./steps/step.js";
 
@@ -6,7 +7,7 @@ import type { Step } from "./steps/step.js";
  * Never edit a released step: add a new one, in a file of its own, to change the tables. The statements are the output
  * of the schema generator for schema.ts, plus triggers, which it does not support.
  */
-export const migrationSteps: readonly Step[] = [...firstSteps, operatorsStep];
+export const migrationSteps: readonly Step[] = [...firstSteps, operatorsStep, lettersAndMaintenance];
 
 /** The migrator records here which steps have run. */
 export const MIGRATION_TABLE = "schema_migration";

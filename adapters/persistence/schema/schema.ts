@@ -331,6 +331,32 @@ export const RetentionTable = defineEntity({
   },
 });
 
+/** E-mails that are to be sent (application/ports/stores/letter-outbox.ts). */
+export const LetterTable = defineEntity({
+  name: "Letter",
+  tableName: "letter",
+  properties: {
+    id: p.string().length(64).primary(),
+    kind: p.string().length(32),
+    recipient: p.text(),
+    /** How often it was claimed. */
+    attempt: p.integer(),
+    /** Of the next attempt, or until when somebody has it. */
+    dueAt: p.datetime(3).index(),
+  },
+});
+
+/** One row while an operator has put the service into maintenance (application/ports/stores/maintenance-store.ts). */
+export const MaintenanceTable = defineEntity({
+  name: "Maintenance",
+  tableName: "maintenance",
+  properties: {
+    id: p.integer().primary().autoincrement(false),
+    message: p.text(),
+    since: p.datetime(3),
+  },
+});
+
 /** What operators did with the `panorama` command (application/ports/stores/operator-log.ts). */
 export const OperatorActionTable = defineEntity({
   name: "OperatorAction",
@@ -628,4 +654,6 @@ export const tables = [
   RetentionTable,
   OperatorLoginTable,
   OperatorSessionTable,
+  LetterTable,
+  MaintenanceTable,
 ];

@@ -1,3 +1,5 @@
+import { StoreAway } from "../../../application/ports/stores/store-away.js";
+
 /** Why the database cannot be opened. `configuration`: it is not there, or not of this version. */
 export class DatabaseError extends Error {
   readonly kind: "unreachable" | "configuration";
@@ -13,7 +15,8 @@ const LOGIN_REFUSED = /^28/;
 const NO_DATABASE = "3D000";
 
 /** Why the first statement on PostgreSQL has failed. */
-export const cannotConnect = (error: unknown): DatabaseError => {
+export const cannotConnect = (thrown: unknown): DatabaseError => {
+  const error = thrown instanceof StoreAway ? thrown.cause : thrown;
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   const sqlState = String(code);
   // If a name has several addresses, the error of all of them together has no message.

@@ -36,7 +36,13 @@ export const loginPages = (parts: Parts): readonly Page[] => [
       return loginForm(parts, { next, email: "", notice: noticeOf(request.query, next) });
     },
   },
-  { method: "POST", path: "/login", body: "fields", handle: parts.guard.form((request) => logIn(parts, request)) },
+  {
+    method: "POST",
+    path: "/login",
+    body: "fields",
+    duringMaintenance: true,
+    handle: parts.guard.form((request) => logIn(parts, request)),
+  },
   {
     method: "GET",
     path: "/signup",
@@ -53,6 +59,7 @@ export const loginPages = (parts: Parts): readonly Page[] => [
     method: "POST",
     path: "/logout",
     body: "fields",
+    duringMaintenance: true,
     handle: parts.guard.memberForm(async (_request, { token }) => {
       await parts.accounts.logOut(token);
       return redirect("/", parts.guard.expiredCookie());

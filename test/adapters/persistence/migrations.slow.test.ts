@@ -143,6 +143,8 @@ const rowsFor = (columnsOfTask: ReadonlySet<string>): Rows => {
     operator_login: [{ name: "ann", password_hash: "h", code_secret: "ABCDEFGH", code_step: 7, created_at: noon }],
     operator_session: [{ token_sha256: "3".repeat(64), operator: "ann", expires_at: later }],
     retention: [{ retained: "finished_images", in_force: 86_400_000, confirmed: null, confirmed_from: null }],
+    letter: [{ id: "letter-1", kind: "sign_up", recipient: "ann@example.com", attempt: 0, due_at: later }],
+    maintenance: [{ id: 1, message: "Back soon.", since: noon }],
   };
 };
 

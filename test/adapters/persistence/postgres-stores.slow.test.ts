@@ -1,10 +1,14 @@
 import { afterEach, beforeAll, beforeEach, describe, it } from "vitest";
 import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
+import { describeLetterOutbox } from "../../../adapters/contracts/letter-outbox-contract.js";
+import { describeMaintenanceStore } from "../../../adapters/contracts/maintenance-store-contract.js";
 import { describeOperatorLoginStore } from "../../../adapters/contracts/operator-login-store-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import { describeTaskRecords } from "../../../adapters/contracts/task-record-contract.js";
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
+import { SqlLetterOutbox } from "../../../adapters/persistence/stores/sql-letter-outbox.js";
+import { SqlMaintenanceStore } from "../../../adapters/persistence/stores/sql-maintenance-store.js";
 import { SqlOperatorLoginStore } from "../../../adapters/persistence/stores/sql-operator-login-store.js";
 import { describeTaskMetrics } from "../../support/contracts/task-metrics-contract.js";
 import {
@@ -32,6 +36,14 @@ describeTaskRecords(test, "on PostgreSQL", () => postgresStores(url));
 describeOperatorLoginStore(test, "on PostgreSQL", async () => {
   const { database, close } = await postgresStores(url);
   return { logins: new SqlOperatorLoginStore(database), close };
+});
+describeLetterOutbox(test, "on PostgreSQL", async () => {
+  const { database, close } = await postgresStores(url);
+  return { letters: new SqlLetterOutbox(database), close };
+});
+describeMaintenanceStore(test, "on PostgreSQL", async () => {
+  const { database, close } = await postgresStores(url);
+  return { maintenance: new SqlMaintenanceStore(database), close };
 });
 describeTaskMetrics("on PostgreSQL", () => postgresStores(url));
 describeUnreadableTasks("on PostgreSQL", () => postgresStores(url));

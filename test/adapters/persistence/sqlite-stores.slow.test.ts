@@ -1,10 +1,14 @@
 import { afterEach, beforeEach, describe, it } from "vitest";
 import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
+import { describeLetterOutbox } from "../../../adapters/contracts/letter-outbox-contract.js";
+import { describeMaintenanceStore } from "../../../adapters/contracts/maintenance-store-contract.js";
 import { describeOperatorLoginStore } from "../../../adapters/contracts/operator-login-store-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import { describeTaskRecords } from "../../../adapters/contracts/task-record-contract.js";
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
+import { SqlLetterOutbox } from "../../../adapters/persistence/stores/sql-letter-outbox.js";
+import { SqlMaintenanceStore } from "../../../adapters/persistence/stores/sql-maintenance-store.js";
 import { SqlOperatorLoginStore } from "../../../adapters/persistence/stores/sql-operator-login-store.js";
 import { describeTaskMetrics } from "../../support/contracts/task-metrics-contract.js";
 import {
@@ -26,6 +30,14 @@ describeTaskRecords(test, "on SQLite", sqliteStores);
 describeOperatorLoginStore(test, "on SQLite", async () => {
   const { database, close } = await sqliteStores();
   return { logins: new SqlOperatorLoginStore(database), close };
+});
+describeLetterOutbox(test, "on SQLite", async () => {
+  const { database, close } = await sqliteStores();
+  return { letters: new SqlLetterOutbox(database), close };
+});
+describeMaintenanceStore(test, "on SQLite", async () => {
+  const { database, close } = await sqliteStores();
+  return { maintenance: new SqlMaintenanceStore(database), close };
 });
 describeTaskMetrics("on SQLite", sqliteStores);
 describeUnreadableTasks("on SQLite", sqliteStores);

@@ -1,0 +1,46 @@
+import type { ClaimedLetter, LetterOutbox, PostedLetter } from "../../../application/ports/stores/letter-outbox.js";
+import type { Email } from "../../../domain/accounts/account.js";
+import { branded, integer, oneOf, type Row, text } from "../sql/columns.js";
+import type { Database } from "../sql/database.js";
+import { insert } from "../sql/insert.js";
+
+const KINDS = ["new_password", "sign_up", "already_registered", "invitation"] as const;
+
+/** The letters to be sent, in SQLite or PostgreSQL. */
+export class SqlLetterOutbox implements LetterOutbox {
+  private readonly database: Database;
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  async add({ id, kind, to }: PostedLetter, dueAt: Date): Promise<void> {
+    await insert(this.database.sql, "letter", { id, kind, recipient: to, attempt: 0, due_at: dueAt });
+  }
+
+  async claim(now: Date, leasedUntil: Date, limit: number): Promise<readonly ClaimedLetter[]> {
+    const lock = this.database.dialect === "postgresql" ? "for update skip locked" : "";
+    const rows = await this.database.sql(
+      `update letter set due_at = ?, attempt = attempt + 1 where id in (
+        select id from letter where due_at <= ? order by due_at limit ? ${lock}
+      ) returning *`,
+      [leasedUntil, now, limit],
+    );
+    return rows.map(toLetter);
+  }
+
+  async remove({ id, attempt }: ClaimedLetter): Promise<void> {
+    await this.database.sql("delete from letter where id = ? and attempt = ?", [id, attempt]);
+  }
+
+  async retry({ id, attempt }: ClaimedLetter, dueAt: Date): Promise<void> {
+    await this.database.sql("update letter set due_at = ? where id = ? and attempt = ?", [dueAt, id, attempt]);
+  }
+}
+
+const toLetter = (row: Row): ClaimedLetter => ({
+  id: text(row, "id"),
+  kind: oneOf(row, "kind", KINDS),
+  to: branded<Email>(row, "recipient"),
+  attempt: integer(row, "attempt"),
+});

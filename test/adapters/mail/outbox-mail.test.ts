@@ -1,0 +1,120 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { anAccount } from "../../../adapters/contracts/support/builders.js";
+import type { LinkedLetter } from "../../../adapters/mail/message-of.js";
+import { OutboxMail } from "../../../adapters/mail/outbox-mail.js";
+import type { Failure } from "../../../adapters/mail/smtp-sender.js";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import { MemoryIds } from "../../../adapters/memory/memory-ids.js";
+import { MemorySecrets } from "../../../adapters/memory/memory-secrets.js";
+import { RecordingReporter } from "../../../adapters/memory/recording-reporter.js";
+import { MemoryLetterOutbox } from "../../../adapters/memory/stores/memory-letter-outbox.js";
+import { memoryStores } from "../../../adapters/memory/stores/memory-stores.js";
+import type { Letter } from "../../../application/ports/mail.js";
+import type { PasswordLinkToken } from "../../../domain/accounts/password-link.js";
+
+const TOKEN = "abcdefghijklmnopqrstuvwxyz0123456789_-ABCDE" as PasswordLinkToken;
+const HOUR_MILLISECONDS = 60 * 60 * 1000;
+const away: Failure = { permanent: false, detail: "connect ECONNREFUSED" };
+
+/** Instances that share an outbox. `fails`: what each attempt ends with. */
+const world = async (instances = 1) => {
+  const clock = new HandClock();
+  const reporter = new RecordingReporter();
+  const stores = memoryStores();
+  const [outbox, ids, secrets] = [new MemoryLetterOutbox(), new MemoryIds(), new MemorySecrets()];
+  const sent: LinkedLetter[] = [];
+  const state: { failure: Failure | undefined } = { failure: undefined };
+  const sender = {
+    send: async (letter: LinkedLetter) => {
+      sent.push(letter);
+      return state.failure;
+    },
+  };
+  const account = anAccount();
+  await stores.accounts.open(account);
+  const mails = Array.from({ length: instances }, () => {
+    const mail = new OutboxMail({ ...stores, outbox, sender, ids, secrets, clock, reporter });
+    mail.start();
+    onTestFinished(() => mail.close());
+    return mail;
+  });
+  const letter: Letter = { kind: "new_password", to: account.email, token: TOKEN };
+  /** Advances the clock in steps, so that each pause can begin where the one before has ended. */
+  const pass = async (milliseconds: number, step = 5_000) => {
+    for (let passed = 0; passed < milliseconds; passed += step) await clock.advance(step);
+  };
+  return { clock, reporter, stores, outbox, secrets, sent, state, mails, letter, account, pass };
+};
+
+describe("OutboxMail", () => {
+  it("sends a letter once, with the link that it was posted with", async () => {
+    const { mails, letter, sent, pass } = await world(3);
+    mails[0]?.post(letter);
+    await pass(60_000);
+    expect(sent).toMatchObject([{ kind: "new_password", to: letter.to, token: TOKEN }]);
+  });
+
+  it("tries again for a day, with the same id and each time a link that works", async () => {
+    const { mails, letter, sent, state, pass, reporter, stores, secrets, clock } = await world();
+    state.failure = away;
+    mails[0]?.post(letter);
+    await pass(12 * HOUR_MILLISECONDS, 30_000);
+    expect(sent.length).toBeGreaterThan(5);
+    expect(reporter.of("mail_failed")).toEqual([]);
+    state.failure = undefined;
+    const before = sent.length;
+    await pass(12 * HOUR_MILLISECONDS, 30_000);
+    expect(sent).toHaveLength(before + 1);
+    const last = sent.at(-1);
+    expect(new Set(sent.map(({ id }) => id)).size).toBe(1);
+    expect(new Set(sent.map(({ token }) => token)).size).toBe(sent.length);
+    const link = secrets.sha256(last?.token ?? "");
+    const sentAt = new Date(clock.now().getTime() - 12 * HOUR_MILLISECONDS);
+    expect(await stores.links.find(link, sentAt)).toBe(letter.to);
+  });
+
+  it("gives a letter up after a day, and names the account", async () => {
+    const { mails, letter, sent, state, pass, reporter, account } = await world();
+    state.failure = away;
+    mails[0]?.post(letter);
+    await pass(30 * HOUR_MILLISECONDS, 60_000);
+    const failed = { kind: "mail_failed", detail: away.detail, letter: "new_password", accountId: account.id };
+    expect(reporter.of("mail_failed")).toEqual([failed]);
+    const attempts = sent.length;
+    await pass(30 * HOUR_MILLISECONDS, 60_000);
+    expect(sent).toHaveLength(attempts);
+  });
+
+  it("gives a letter up at once that the mail server refuses for good", async () => {
+    const { mails, letter, sent, state, pass, reporter } = await world();
+    state.failure = { permanent: true, detail: "550 no such mailbox" };
+    mails[0]?.post(letter);
+    await pass(60_000);
+    expect(sent).toHaveLength(1);
+    expect(reporter.of("mail_failed")).toHaveLength(1);
+  });
+
+  it("sends what another process has posted, and what a killed one had begun to send", async () => {
+    const { outbox, letter, sent, pass, clock } = await world();
+    await outbox.add({ id: "invited", kind: "invitation", to: letter.to }, clock.now());
+    await outbox.add({ id: "begun", kind: "sign_up", to: letter.to }, new Date(clock.now().getTime() - 1));
+    const [begun] = await outbox.claim(clock.now(), new Date(clock.now().getTime() + 90_000), 1);
+    expect(begun?.id).toBe("begun");
+    await pass(10_000);
+    expect(sent.map(({ id }) => id)).toEqual(["invited"]);
+    await pass(90_000);
+    expect(sent.map(({ id }) => id)).toEqual(["invited", "begun"]);
+  });
+
+  it("reports a letter that cannot be stored, and an outbox that cannot be read", async () => {
+    const { mails, letter, outbox, reporter, pass } = await world();
+    outbox.add = async () => Promise.reject(new Error("no database"));
+    outbox.claim = async () => Promise.reject(new Error("no database"));
+    mails[0]?.post(letter);
+    await pass(10_000);
+    expect(reporter.of("mail_failed")).toEqual([
+      { kind: "mail_failed", detail: "no database", letter: "new_password" },
+    ]);
+    expect(reporter.of("work_failed")[0]).toMatchObject({ work: "mail" });
+  });
+});

@@ -1,0 +1,97 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import type { LinkedLetter } from "../../../adapters/mail/message-of.js";
+import { checkMailServer, SmtpSender } from "../../../adapters/mail/smtp-sender.js";
+import type { Email } from "../../../domain/accounts/account.js";
+import type { PasswordLinkToken } from "../../../domain/accounts/password-link.js";
+import { freePort } from "../../support/free-port.js";
+import { drippingServer, MailServer } from "../../support/mail-server.js";
+
+const TOKEN = "abcdefghijklmnopqrstuvwxyz0123456789_-ABCDE" as PasswordLinkToken;
+const aLetter = (differences: Partial<LinkedLetter> = {}): LinkedLetter => ({
+  id: "letter-1",
+  kind: "new_password",
+  to: "ann@example.com" as Email,
+  token: TOKEN,
+  ...differences,
+});
+
+const aServer = async (password?: string): Promise<MailServer> => {
+  const server = await MailServer.start(password);
+  onTestFinished(() => server.end());
+  return server;
+};
+
+const aSender = (url: string, sendingMilliseconds?: number) =>
+  new SmtpSender(
+    { url, from: "Panorama <no-reply@panorama.example>", publicUrl: "https://panorama.example" },
+    sendingMilliseconds,
+  );
+
+describe("SmtpSender", () => {
+  it.each([
+    ["new_password", "Set a new password"],
+    ["sign_up", "Confirm your e-mail address"],
+    ["already_registered", "You already have an account"],
+    ["invitation", "You are invited"],
+  ] as const)("sends a letter %s with its link and its own message id to the mail server", async (kind, subject) => {
+    const server = await aServer();
+    expect(await aSender(`smtp://127.0.0.1:${server.port}`).send(aLetter({ kind }))).toBeUndefined();
+    const [received] = server.received;
+    expect(received).toMatchObject({ from: "no-reply@panorama.example", to: ["ann@example.com"] });
+    expect(received?.text).toContain(`Subject: ${subject}\r\n`);
+    expect(received?.text).toContain("From: Panorama <no-reply@panorama.example>\r\n");
+    expect(received?.text).toContain("Message-ID: <letter-1@panorama.example>\r\n");
+    expect(received?.text).toContain(`https://panorama.example/password/reset?token=${TOKEN}\r\n`);
+  });
+
+  it("encrypts the connection and logs in with user and password", async () => {
+    const server = await aServer("s p@ce");
+    const options = "?tls.rejectUnauthorized=false"; // the test server's certificate is not valid
+    const sender = aSender(`smtp://user:s%20p%40ce@127.0.0.1:${server.port}/${options}`);
+    expect(await sender.send(aLetter())).toBeUndefined();
+    expect(server.received[0]).toMatchObject({ secure: true, user: "user" });
+  });
+
+  it("sends nothing to a server whose certificate is not valid", async () => {
+    const server = await aServer("s p@ce");
+    const failure = await aSender(`smtp://user:s%20p%40ce@127.0.0.1:${server.port}`).send(aLetter());
+    expect(failure).toEqual({ permanent: false, detail: expect.stringContaining("certificate") });
+    expect(server.received).toEqual([]);
+  });
+
+  it("has one recipient whatever the address contains", async () => {
+    const server = await aServer();
+    const sender = aSender(`smtp://127.0.0.1:${server.port}`);
+    const addresses = ["eve,ann@example.com", "eve;ann@example.com", '"eve",ann@example.com', "a<b>c@example.com"];
+    const failures = await Promise.all(addresses.map((to) => sender.send(aLetter({ to: to as Email }))));
+    expect(server.received.length + failures.filter((failure) => failure !== undefined).length).toBe(addresses.length);
+    for (const { to } of server.received) {
+      expect(to).toHaveLength(1);
+      expect(to[0]).not.toBe("ann@example.com");
+    }
+  });
+
+  it("says whether another attempt can help", async () => {
+    const server = await aServer();
+    server.refusals = [451, 550];
+    const sender = aSender(`smtp://127.0.0.1:${server.port}`);
+    expect(await sender.send(aLetter())).toEqual({ permanent: false, detail: expect.stringContaining("451") });
+    expect(await sender.send(aLetter())).toEqual({ permanent: true, detail: expect.stringContaining("550") });
+    const failure = await aSender(`smtp://127.0.0.1:${await freePort()}`).send(aLetter());
+    expect(failure).toEqual({ permanent: false, detail: expect.not.stringContaining(TOKEN) });
+  });
+
+  it("leaves a server that sends its answers byte by byte, without an end, and closes the connection", async () => {
+    const server = await drippingServer();
+    onTestFinished(server.end);
+    expect(await aSender(`smtp://127.0.0.1:${server.port}`, 100).send(aLetter())).toMatchObject({ permanent: false });
+    await expect.poll(() => server.open).toBe(0);
+  });
+
+  it("checkMailServer says so if a server sends byte by byte", async () => {
+    const server = await drippingServer();
+    onTestFinished(server.end);
+    const checked = await checkMailServer(`smtp://127.0.0.1:${server.port}`, 50);
+    expect(checked._unsafeUnwrapErr()).toEqual({ isLogin: false, detail: "it answers too slowly" });
+  });
+});

