@@ -30,6 +30,7 @@ import { readBalance } from "./credits/read-balance.js";
 import { readCreditTotals } from "./credits/read-credit-totals.js";
 import { readLedger } from "./credits/read-ledger.js";
 import { receivePaymentWebhook } from "./credits/receive-payment-webhook.js";
+import { reconcilePayments } from "./credits/reconcile-payments.js";
 import { verifyLedger } from "./credits/verify-ledger.js";
 import { streamEvents } from "./events/stream-events.js";
 import { adjustCredits } from "./operators/adjust-credits.js";
@@ -39,6 +40,7 @@ import { confirmRetention, readRetention } from "./operators/confirm-retention.j
 import { exportAccount } from "./operators/export-account.js";
 import { invite } from "./operators/invite.js";
 import { recordAction } from "./operators/record-action.js";
+import { refundOrder } from "./operators/refund-order.js";
 import { cancelTask } from "./panoramas/cancel-task.js";
 import { changeVisibility } from "./panoramas/change-visibility.js";
 import { checkUpload } from "./panoramas/check-upload.js";
@@ -155,6 +157,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
   operators: {
     recordAction: recordAction(ports),
     adjustCredits: adjustCredits(ports),
+    refundOrder: refundOrder(ports),
     changeKeyLimits: changeKeyLimits(ports),
     closeAccount: closeAccount(ports),
     invite: invite(ports, settings),
@@ -203,7 +206,7 @@ const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
     },
     events: { stream: streamEvents({ ...ports, signals: ports.eventSignals }) },
     webhooks,
-    operators: { ...operators, exportAccount: exportAccount(ports) },
+    operators: { ...operators, exportAccount: exportAccount(ports), reconcilePayments: reconcilePayments(ports) },
   };
 };
 

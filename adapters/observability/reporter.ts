@@ -76,6 +76,7 @@ const COUNTS: Counts = {
   image_status: ({ imageStatuses }, { status }) => imageStatuses.inc({ status }),
   mail_failed: ({ mailFailures }) => mailFailures.inc(),
   payment_ignored: () => {},
+  payment_returned: () => {},
   webhook_attempt: ({ webhookAttempts }, { state }) => webhookAttempts.inc({ state }),
   webhook_endpoint_off: ({ webhookEndpointsOff }, { reason }) => webhookEndpointsOff.inc({ reason }),
   images_expired: ({ imagesExpired }, { retained, count }) => imagesExpired.inc({ images: retained }, count),

@@ -21,7 +21,8 @@ import { keyCreate, keyLimits, keyList, keyRevoke } from "./key.js";
 import { ledgerShow, ledgerVerify } from "./ledger.js";
 import { mcp } from "./mcp.js";
 import { migrate } from "./migrate.js";
-import { orderCreate, orderPay } from "./order.js";
+import { orderCreate, orderList, orderPay, orderRefund } from "./order.js";
+import { paymentsReconcile } from "./payments.js";
 import { providerTry } from "./provider.js";
 import { queueShow } from "./queue.js";
 import { retentionApply, retentionShow } from "./retention.js";
@@ -55,6 +56,9 @@ export const COMMANDS: readonly Command[] = [
   creditsTake,
   orderCreate,
   orderPay,
+  orderRefund,
+  orderList,
+  paymentsReconcile,
   keyCreate,
   keyList,
   keyLimits,
