@@ -31,6 +31,7 @@ import { readBalance } from "./credits/read-balance.js";
 import { readCreditTotals } from "./credits/read-credit-totals.js";
 import { readLedger } from "./credits/read-ledger.js";
 import { receivePaymentWebhook } from "./credits/receive-payment-webhook.js";
+import { reconcilePayments } from "./credits/reconcile-payments.js";
 import { verifyLedger } from "./credits/verify-ledger.js";
 import { streamEvents } from "./events/stream-events.js";
 import { adjustCredits } from "./operators/adjust-credits.js";
@@ -42,6 +43,7 @@ import { exportAccount } from "./operators/export-account.js";
 import { findKeys } from "./operators/find-keys.js";
 import { invite } from "./operators/invite.js";
 import { recordAction } from "./operators/record-action.js";
+import { refundOrder } from "./operators/refund-order.js";
 import { revokeKeys } from "./operators/revoke-keys.js";
 import { withholdPanorama } from "./operators/withhold-panorama.js";
 import { cancelTask } from "./panoramas/cancel-task.js";
@@ -159,6 +161,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
   operators: {
     recordAction: recordAction(ports),
     adjustCredits: adjustCredits(ports),
+    refundOrder: refundOrder(ports),
     changeKeyLimits: changeKeyLimits(ports),
     closeAccount: closeAccount(ports),
     explainTask: explainTask(ports),
@@ -213,7 +216,7 @@ const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
     },
     events: { stream: streamEvents({ ...ports, signals: ports.eventSignals }) },
     webhooks,
-    operators: { ...operators, exportAccount: exportAccount(ports) },
+    operators: { ...operators, exportAccount: exportAccount(ports), reconcilePayments: reconcilePayments(ports) },
   };
 };
 

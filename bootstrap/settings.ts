@@ -141,6 +141,9 @@ export const settingsSchema = object({
       "What models that were not trained on panoramas are told: {prompt} is the customer's prompt, {references} what " +
       "the reference images are.",
   }),
+  suspendOnDispute: z.boolean({ error: "must be true or false" }).optional().meta({
+    description: "Whether an account can create nothing while one of its payments is disputed.",
+  }),
   signUp: oneOf(SIGN_UP_MODES).optional().meta({ description: "Who may open an account." }),
   welcomeCredits: integer(0, 1_000_000)
     .optional()
@@ -186,6 +189,7 @@ const settingsOf = (
     limits = {},
     retention,
     results = {},
+    suspendOnDispute,
     signUp = "open",
     welcomeCredits,
     providerPrompt,
@@ -217,6 +221,7 @@ const settingsOf = (
       activeMax,
       uploads: uploads.value,
       packs: [first, ...others],
+      suspendOnDispute,
     }),
     signUp,
     welcomeCredits: credits(welcomeCredits ?? (hasRealProvider ? 0 : LOCAL_WELCOME_CREDITS)),

@@ -21,6 +21,8 @@ export type RequestKind = "read" | "write" | "total" | "form" | "login" | "login
 export type PanoramaPolicy = Policy<Resolution, RequestKind> & {
   readonly uploads: UploadLimits;
   readonly packs: CreditPacks;
+  /** Whether an account can create nothing while one of its payments is disputed. */
+  readonly suspendOnDispute: boolean;
 };
 
 /** What an operator may change. */
@@ -33,6 +35,7 @@ export type PanoramaPolicyDefinition = {
   readonly activeMax?: number | undefined;
   readonly uploads?: UploadLimits | undefined;
   readonly packs?: CreditPacks | undefined;
+  readonly suspendOnDispute?: boolean | undefined;
 };
 
 /** Makes a policy. Omitted numbers are the specification's (Resolution, Limits). Throws as `definePolicy` does. */
@@ -43,6 +46,7 @@ export const panoramaPolicy = ({
   activeMax = 5,
   uploads = UPLOAD_LIMITS,
   packs = CREDIT_PACKS,
+  suspendOnDispute = false,
 }: PanoramaPolicyDefinition = {}): PanoramaPolicy => ({
   ...definePolicy({
     prices,
@@ -70,6 +74,7 @@ export const panoramaPolicy = ({
   }),
   uploads,
   packs,
+  suspendOnDispute,
 });
 
 /** The numbers of the specification. */

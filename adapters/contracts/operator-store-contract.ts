@@ -5,7 +5,7 @@ import type { Email } from "../../domain/accounts/account.js";
 import { NO_LIMITS } from "../../domain/accounts/key-limits.js";
 import { credits } from "../../domain/credits/credits.js";
 import { idempotencyKey } from "../../domain/credits/idempotency.js";
-import { type AdjustmentReason, adjust } from "../../domain/credits/ledger.js";
+import { type AdjustmentReason, type AdjustmentReference, adjust, audit } from "../../domain/credits/ledger.js";
 import type { ObjectName } from "../../domain/images/object-name.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import { fail, finish, submit, succeed, withFigures } from "../../domain/tasks/task.js";
@@ -20,6 +20,7 @@ import {
   anApiKey,
   anEndpoint,
   anImageName,
+  anOrderCheckout,
   aPaidOrder,
   aPendingOrder,
   apiKeyId,
@@ -182,7 +183,7 @@ export const describeOperatorStore = (
     it("adjusts the balance together with its ledger entry, and stores nothing that is refused", async () => {
       const { operators, ledger } = stores;
       const by = (change: number) =>
-        operators.adjust(owner, (balance) => adjust({ accountId: owner, balance, change, reason: REASON, at: later }));
+        operators.adjust(owner, (funds) => adjust({ accountId: owner, funds, change, reason: REASON, at: later }));
       expect(await by(20)).toEqual(ok(120));
       expect(await by(-119)).toEqual(ok(1));
       expect(await by(-2)).toEqual(err({ kind: "insufficient_credits", balance: 1, cost: 2 }));
@@ -193,18 +194,107 @@ export const describeOperatorStore = (
       expect([await ledger.balance(owner), await ledgerSum()]).toEqual([1, 1]);
       expect(await ledger.totals(owner)).toEqual({ remaining: 1, reserved: 0, spent: 0 });
       await expect(
-        operators.adjust(accountId(3), (balance) =>
-          adjust({ accountId: owner, balance, change: 1, reason: REASON, at: noon }),
+        operators.adjust(accountId(3), (funds) =>
+          adjust({ accountId: owner, funds, change: 1, reason: REASON, at: noon }),
         ),
       ).rejects.toThrow(accountId(3));
+    });
+
+    it("stores an adjustment with a reference once in its account, also concurrently", async () => {
+      const { operators, ledger } = stores;
+      const reference = "ticket 7" as AdjustmentReference;
+      const grant = () =>
+        operators.adjust(
+          owner,
+          (funds, known) =>
+            known === undefined
+              ? adjust({ accountId: owner, funds, change: 5, reason: REASON, reference, at: noon })
+              : ok({ funds, entries: [] }),
+          reference,
+        );
+      for (const granted of await Promise.all([1, 2, 3, 4].map(grant))) expect(granted).toEqual(ok(105));
+      expect((await ledger.entries(owner)).slice(1)).toEqual([
+        { kind: "adjustment", accountId: owner, reason: REASON, reference, credits: 5, at: noon },
+      ]);
+    });
+
+    it("pays a debt first with the refund of a failed task, concurrently", async () => {
+      const { ledger, operators, orders, tasks } = stores;
+      const running = await Promise.all([1, 2, 3].map((n) => open(n)));
+      const cost = running[0]?.reservation.credits ?? 0;
+      const reason = { id: "hand_1", kind: "operator", credits: credits(100), reason: REASON, at: noon } as const;
+      (await orders.returnByHand(orderId(1), noon, () => ok(reason)))._unsafeUnwrap();
+      expect(await ledger.totals(owner)).toMatchObject({ remaining: 0, reserved: 3 * cost, debt: 3 * cost });
+      const refused = await tasks.open({
+        account: owner,
+        dueAt: later,
+        decide: (standing) => openATask(standing, aReservedTask({ id: taskId(9) }), noon),
+      });
+      expect(refused).toEqual(err({ kind: "insufficient_credits", balance: 0, cost, debt: 3 * cost }));
+      await operators.adjust(owner, (funds) =>
+        adjust({ accountId: owner, funds, change: cost + 1, reason: REASON, at: noon }),
+      );
+      const failures = running.map((task) => fail(task, "generation_failed", later));
+      const moves = running.map((task, index) => tasks.move(task, failures[index] ?? task, undefined));
+      for (const moved of await Promise.all(moves)) expect(moved).toEqual(ok(undefined));
+      expect(await ledger.totals(owner)).toEqual({ remaining: cost + 1, reserved: 0, spent: 0 });
+      const entries = await ledger.entries(owner);
+      for await (const { standing } of ledger.all()) {
+        if (standing.accountId === owner) expect(audit(standing, entries, failures)).toEqual([]);
+      }
+      const kinds = entries.slice(-5).map(({ kind, credits }) => [kind, credits]);
+      expect(kinds).toEqual([
+        ["refund", cost],
+        ["debt", -cost],
+        ["refund", cost],
+        ["debt", 1 - cost],
+        ["refund", cost],
+      ]);
+    });
+
+    it("makes debt of what was spent, which everything that arrives pays first", async () => {
+      const { orders, ledger, operators } = stores;
+      await orders.recordCheckout(orderId(1), anOrderCheckout({ priceCents: 900 }));
+      await orders.pay(aPaidOrder({ paymentId: "pi_1" }));
+      const adjustBy = (change: number) =>
+        operators.adjust(owner, (funds) => adjust({ accountId: owner, funds, change, reason: REASON, at: noon }));
+      (await adjustBy(-80))._unsafeUnwrap();
+      const dispute = { id: "dp_1", kind: "dispute", state: "open", stateAt: noon } as const;
+      const withdrawn = { cents: 900, at: noon, transfers: 1 };
+      await orders.recordReturn("pi_1", { ...dispute, withdrawn }, noon);
+      expect(await ledger.totals(owner)).toMatchObject({ remaining: 0, debt: 80 });
+      expect((await operators.account(owner))?.standing).toMatchObject({ openDisputes: 1, debt: 80 });
+      expect(await adjustBy(30)).toEqual(ok(0));
+      await orders.insert(aPendingOrder({ id: orderId(2) }));
+      await orders.pay(aPaidOrder({ id: orderId(2) }));
+      expect(await ledger.totals(owner)).toMatchObject({ remaining: 50, debt: undefined });
+      const won = { ...dispute, state: "won" as const, stateAt: secondsAfter(noon, 5) };
+      const back = { ...won, withdrawn: { cents: 0, at: secondsAfter(noon, 5), transfers: 2 } };
+      await orders.recordReturn("pi_1", back, noon);
+      expect((await operators.account(owner))?.standing.openDisputes).toBeUndefined();
+      const entries = await ledger.entries(owner);
+      expect(entries.map(({ kind, credits }) => [kind, credits])).toEqual([
+        ["purchase", 100],
+        ["adjustment", -80],
+        ["payment_refund", -100],
+        ["debt", 80],
+        ["adjustment", 30],
+        ["debt", -30],
+        ["purchase", 100],
+        ["debt", -50],
+        ["payment_restored", 100],
+      ]);
+      for await (const { standing } of ledger.all()) {
+        if (standing.accountId === owner) expect(audit(standing, entries, [])).toEqual([]);
+      }
     });
 
     it("counts concurrent adjustments", async () => {
       const { operators, ledger } = stores;
       const taken = await Promise.all(
         Array.from({ length: 12 }, () =>
-          operators.adjust(owner, (balance) =>
-            adjust({ accountId: owner, balance, change: -10, reason: REASON, at: noon }),
+          operators.adjust(owner, (funds) =>
+            adjust({ accountId: owner, funds, change: -10, reason: REASON, at: noon }),
           ),
         ),
       );
@@ -263,8 +353,7 @@ export const describeOperatorStore = (
           ok(
             balance === 0
               ? undefined
-              : adjust({ accountId: owner, balance, change: -balance, reason: REASON, at: later })._unsafeUnwrap()
-                  .entry,
+              : ({ kind: "adjustment", accountId: owner, credits: -balance, reason: REASON, at: later } as const),
           ),
         );
       for (const _ of [1, 2]) (await close())._unsafeUnwrap();
@@ -290,7 +379,7 @@ export const describeOperatorStore = (
       const requests = stores.requestsAt({ now: () => noon, sleep: async () => {} }, RATE_LIMITS);
       const admitted = (await requests.admit(anApiKey().secretSha256, "write"))._unsafeUnwrap();
       const closed = await operators.close(owner, closedEmail, noon, ({ credits: balance }) =>
-        ok(adjust({ accountId: owner, balance, change: -balance, reason: REASON, at: noon })._unsafeUnwrap().entry),
+        ok({ kind: "adjustment", accountId: owner, credits: -balance, reason: REASON, at: noon } as const),
       );
       closed._unsafeUnwrap();
       const opened = await tasks.open({

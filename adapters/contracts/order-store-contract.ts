@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { credits } from "../../domain/credits/credits.js";
+import { type AdjustmentReason, audit } from "../../domain/credits/ledger.js";
 import { pay } from "../../domain/credits/order.js";
 import {
   accountId,
@@ -159,5 +160,103 @@ export const describeOrderStore = (
       );
       expect(placed.filter((result) => result.isOk())).toHaveLength(4);
       expect(await orders.list(owner, 50, undefined)).toHaveLength(4);
+    });
+
+    it("counts what came back once, in whatever order, doubled and before the payment", async () => {
+      const { orders, ledger } = stores;
+      const checkout = anOrderCheckout({ priceCents: 900 });
+      const paidOrder = aPaidOrder({ checkout, paymentId: "pi_1" });
+      const refund = { id: "re_1", kind: "refund", cents: 300, at: noon } as const;
+      const failed = { ...refund, failedAt: secondsAfter(noon, 9) };
+      await orders.insert(aPendingOrder({ checkout }));
+      expect(await orders.recordReturn("pi_1", refund, noon)).toBeUndefined();
+      await orders.pay(paidOrder);
+      expect(await ledger.balance(owner)).toBe(67);
+      const again = await orders.recordReturn("pi_1", refund, noon);
+      expect(again).toEqual({ order: { ...paidOrder, state: "partly_refunded", takenBack: 33 }, change: 0 });
+      expect(await orders.find(paidOrder.id)).toEqual(again?.order);
+      for (const change of [33, 0]) {
+        expect(await orders.recordReturn("pi_1", failed, noon)).toEqual({ order: paidOrder, change });
+      }
+      expect(await orders.recordReturn("pi_1", refund, noon)).toMatchObject({ change: 0 });
+      expect((await ledger.entries(owner)).map(({ kind, credits }) => [kind, credits])).toEqual([
+        ["purchase", 100],
+        ["payment_refund", -33],
+        ["payment_restored", 33],
+      ]);
+      expect(await orders.returns(paidOrder.id)).toEqual([failed]);
+      expect(await orders.countPaid(owner)).toBe(1);
+    });
+
+    it("takes back by hand what is allowed, given what came back before", async () => {
+      const { orders, ledger } = stores;
+      await orders.insert(aPendingOrder());
+      await orders.pay(aPaidOrder());
+      const take = (n: number) =>
+        orders.returnByHand(orderId(1), noon, (_, returns) => {
+          if (returns.length >= 2) return err("enough" as const);
+          const reason = `no ${n}` as AdjustmentReason;
+          return ok({
+            id: `hand_${returns.length}`,
+            kind: "operator",
+            credits: credits(30),
+            reason,
+            at: secondsAfter(noon, n),
+          });
+        });
+      const taken = await Promise.all([1, 2, 3, 4].map(take));
+      expect(taken.filter((result) => result.isOk())).toHaveLength(2);
+      expect(await orders.find(orderId(1))).toMatchObject({ state: "partly_refunded", takenBack: 60 });
+      expect(await ledger.balance(owner)).toBe(40);
+      await expect(orders.returnByHand(orderId(9), noon, () => err("no"))).rejects.toThrow(orderId(9));
+    });
+
+    it("lists the orders of all accounts, newest first, by account, state and time", async () => {
+      const { orders } = stores;
+      await open(other);
+      await orders.insert(aPendingOrder());
+      await orders.insert(aPendingOrder({ id: orderId(2), accountId: other, createdAt: secondsAfter(noon, 60) }));
+      await orders.insert(aPendingOrder({ id: orderId(3), createdAt: secondsAfter(noon, 61) }));
+      await orders.pay(aPaidOrder({ id: orderId(3) }));
+      const listed = async (filter: Parameters<typeof orders.listAll>[0], limit = 9, before?: number) =>
+        (await orders.listAll(filter, limit, before === undefined ? undefined : orderId(before))).map(({ id }) => id);
+      expect(await listed({})).toEqual([3, 2, 1].map(orderId));
+      expect(await listed({}, 1, 3)).toEqual([orderId(2)]);
+      expect(await listed({ isPending: true })).toEqual([2, 1].map(orderId));
+      expect(await listed({ account: owner })).toEqual([3, 1].map(orderId));
+      expect(await listed({ from: secondsAfter(noon, 60), isPending: true })).toEqual([orderId(2)]);
+    });
+
+    it("forgets after 30 days what came back of a payment that was never reported", async () => {
+      const { orders } = stores;
+      const checkout = anOrderCheckout();
+      const refund = (id: string) => ({ id, kind: "refund", cents: 900, at: noon }) as const;
+      await orders.recordReturn("pi_1", refund("re_1"), noon);
+      await orders.recordReturn("pi_2", refund("re_2"), secondsAfter(noon, 31 * 24 * 60 * 60));
+      await orders.insert(aPendingOrder({ checkout }));
+      await orders.pay(aPaidOrder({ checkout, paymentId: "pi_1" }));
+      expect(await orders.returns(orderId(1))).toEqual([]);
+    });
+
+    it("keeps the ledger exact when payment and returns arrive concurrently", async () => {
+      const { orders, ledger } = stores;
+      const checkout = anOrderCheckout({ priceCents: 1000 });
+      for (let n = 1; n <= 8; n += 1) {
+        const payment = `pi_${n}`;
+        await orders.insert(aPendingOrder({ id: orderId(n), checkout }));
+        const refund = (part: number) => ({ id: `re_${n}_${part}`, kind: "refund", cents: 250, at: noon }) as const;
+        const failed = { ...refund(1), failedAt: noon };
+        await Promise.all([
+          orders.recordReturn(payment, refund(1), noon),
+          orders.recordReturn(payment, failed, noon),
+          orders.pay(aPaidOrder({ id: orderId(n), checkout, paymentId: payment })),
+          orders.recordReturn(payment, refund(2), noon),
+          orders.recordReturn(payment, refund(2), noon),
+        ]);
+        expect(await orders.find(orderId(n))).toMatchObject({ state: "partly_refunded", takenBack: 25 });
+        expect(await ledger.balance(owner)).toBe(75 * n);
+      }
+      const entries = await ledger.entries(owner);
+      for await (const { standing } of ledger.all()) expect(audit(standing, entries, [])).toEqual([]);
     });
   });

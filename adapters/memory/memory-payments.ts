@@ -1,6 +1,12 @@
 import { err, ok, type Result } from "neverthrow";
 import { type UnverifiedWebhook, unverifiedWebhook } from "../../application/errors.js";
-import type { CheckoutSession, Payments, PaymentsUnavailable } from "../../application/ports/payments.js";
+import type {
+  CheckoutSession,
+  PaymentReport,
+  Payments,
+  PaymentsUnavailable,
+  ReturnReport,
+} from "../../application/ports/payments.js";
 import type { Email } from "../../domain/accounts/account.js";
 import type { CreditPack } from "../../domain/credits/credit-pack.js";
 import type { OrderId, Payment, PendingOrder } from "../../domain/credits/order.js";
@@ -24,6 +30,8 @@ export class MemoryPayments implements Payments {
   readonly checkouts = new Map<OrderId, Checkout>();
   /** The signed bodies, by their signature. */
   private readonly signed = new Map<string, string>();
+  /** What was reported, by its body. */
+  private readonly reports = new Map<string, PaymentReport>();
 
   async checkout(
     order: PendingOrder,
@@ -59,17 +67,26 @@ export class MemoryPayments implements Payments {
     return this.sign({});
   }
 
-  payment(body: Uint8Array, signature: string): Result<Payment | undefined, UnverifiedWebhook> {
-    const text = new TextDecoder().decode(body);
-    if (this.signed.get(signature) !== text) return err(unverifiedWebhook("The webhook has a wrong signature."));
-    const { payment } = JSON.parse(text) as { readonly payment?: Payment }; // signed, so it was written here
-    return ok(payment);
+  /** The webhook that reports money that came back. */
+  giveBack(report: ReturnReport): PaymentWebhook {
+    return this.sign({ payment: report });
   }
 
-  private sign(content: { readonly payment?: Payment }): PaymentWebhook {
-    const text = JSON.stringify(content);
+  payment(body: Uint8Array, signature: string): Result<PaymentReport | undefined, UnverifiedWebhook> {
+    const text = new TextDecoder().decode(body);
+    if (this.signed.get(signature) !== text) return err(unverifiedWebhook("The webhook has a wrong signature."));
+    return ok(this.reports.get(text));
+  }
+
+  async since(): Promise<Result<readonly PaymentReport[], PaymentsUnavailable>> {
+    return ok([...this.reports.values()]);
+  }
+
+  private sign({ payment }: { readonly payment?: PaymentReport }): PaymentWebhook {
     const signature = crypto.randomUUID();
+    const text = JSON.stringify({ payment, signature });
     this.signed.set(signature, text);
+    if (payment !== undefined) this.reports.set(text, payment);
     return { body: new TextEncoder().encode(text), signature };
   }
 }

@@ -81,6 +81,7 @@ const COUNTS: Counts = {
   login_failed: () => {},
   mail_failed: ({ mailFailures }) => mailFailures.inc(),
   payment_ignored: () => {},
+  payment_returned: () => {},
   webhook_attempt: ({ webhookAttempts }, { state }) => webhookAttempts.inc({ state }),
   webhook_endpoint_off: ({ webhookEndpointsOff }, { reason }) => webhookEndpointsOff.inc({ reason }),
   images_expired: ({ imagesExpired }, { retained, count }) => imagesExpired.inc({ images: retained }, count),

@@ -11,4 +11,8 @@ export class ManualPayments implements Payments {
   payment() {
     return err(unverifiedWebhook("This service accepts no payment webhooks."));
   }
+
+  async since() {
+    return err({ kind: "payments_unavailable" as const, reason: "STRIPE_SECRET_KEY is not set" });
+  }
 }

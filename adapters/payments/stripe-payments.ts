@@ -3,10 +3,16 @@ import Stripe from "stripe";
 import { z } from "zod";
 import { type UnverifiedWebhook, unverifiedWebhook } from "../../application/errors.js";
 import type { Clock } from "../../application/ports/clock.js";
-import type { CheckoutSession, Payments, PaymentsUnavailable } from "../../application/ports/payments.js";
+import type {
+  CheckoutSession,
+  PaymentReport,
+  Payments,
+  PaymentsUnavailable,
+} from "../../application/ports/payments.js";
 import type { Email } from "../../domain/accounts/account.js";
 import type { CreditPack } from "../../domain/credits/credit-pack.js";
 import { type Payment, type PendingOrder, parseOrderId } from "../../domain/credits/order.js";
+import { disputeOf, refundOf, returnOf } from "./stripe-returns.js";
 
 type StripeSecrets = { readonly secretKey: string; readonly webhookSecret: string };
 
@@ -83,7 +89,7 @@ export class StripePayments implements Payments {
     }
   }
 
-  payment(webhook: Uint8Array, signature: string): Result<Payment | undefined, UnverifiedWebhook> {
+  payment(webhook: Uint8Array, signature: string): Result<PaymentReport | undefined, UnverifiedWebhook> {
     const body = Buffer.from(webhook);
     const { signature: verifier } = this.stripe.webhooks;
     if (verifier === null) throw new Error("the Stripe library cannot verify signatures");
@@ -94,31 +100,60 @@ export class StripePayments implements Payments {
       if (!(error instanceof Stripe.errors.StripeSignatureVerificationError)) throw error;
       return err(unverifiedWebhook("The signature is invalid."));
     }
-    const event = eventSchema.safeParse(jsonOf(body));
-    if (!event.success) return ok(undefined);
+    const content = jsonOf(body);
+    const event = sessionEventSchema.safeParse(content);
+    if (!event.success) return ok(returnOf(content, this.clock.now()));
     const { type, data } = event.data;
     // Some payment methods complete the session days before the money arrives; only the arrival counts.
     const isPaid = type === "checkout.session.async_payment_succeeded" || data.object.payment_status === "paid";
     return ok(isPaid ? paymentOf(data.object) : undefined);
   }
+
+  /** Sessions first, because they tell which payment belongs to which order. */
+  async since(from: Date): Promise<Result<readonly PaymentReport[], PaymentsUnavailable>> {
+    const { checkout, refunds, disputes } = this.stripe;
+    const query = { created: { gte: Math.floor(from.getTime() / 1000) }, limit: 100 };
+    const reports: (PaymentReport | undefined)[] = [];
+    try {
+      for await (const session of checkout.sessions.list(query)) {
+        const { data } = sessionSchema.safeParse(session);
+        if (data?.payment_status === "paid") reports.push(paymentOf(data));
+      }
+      for await (const refund of refunds.list(query)) reports.push(refundOf(refund, this.clock.now()));
+      for await (const dispute of disputes.list(query)) {
+        reports.push(disputeOf(dispute, "charge.dispute.updated", this.clock.now()));
+      }
+    } catch (error) {
+      if (error instanceof Stripe.errors.StripeError) return unavailable(error.message);
+      throw error;
+    }
+    return ok(reports.filter((report) => report !== undefined));
+  }
 }
 
-/** The part of an event that counts. Stripe sends many other types, and sessions of other products of the operator. */
-const eventSchema = z.object({
-  type: z.enum(["checkout.session.completed", "checkout.session.async_payment_succeeded"]),
-  data: z.object({
-    object: z.object({
-      id: z.string(),
-      client_reference_id: z.string(),
-      payment_status: z.string(),
-      amount_total: z.number().nullish(),
-      currency: z.string().nullish(),
-      metadata: z.record(z.string(), z.unknown()).nullish(),
-    }),
-  }),
+/** A reference that Stripe may have expanded. */
+const reference = z
+  .union([z.string(), z.object({ id: z.string() }).transform(({ id }) => id)])
+  .nullish()
+  .transform((id) => (id && id.length <= 255 ? id : undefined));
+
+const sessionSchema = z.object({
+  id: z.string(),
+  client_reference_id: z.string(),
+  payment_status: z.string(),
+  amount_total: z.number().nullish(),
+  currency: z.string().nullish(),
+  metadata: z.record(z.string(), z.unknown()).nullish(),
+  payment_intent: reference,
 });
 
-type Session = z.infer<typeof eventSchema>["data"]["object"];
+/** The part of an event that counts. Stripe sends many other types, and sessions of other products of the operator. */
+const sessionEventSchema = z.object({
+  type: z.enum(["checkout.session.completed", "checkout.session.async_payment_succeeded"]),
+  data: z.object({ object: sessionSchema }),
+});
+
+type Session = z.infer<typeof sessionSchema>;
 
 /** Returns `undefined` for a reference that cannot be an order. */
 const paymentOf = (session: Session): Payment | undefined => {
@@ -131,6 +166,7 @@ const paymentOf = (session: Session): Payment | undefined => {
     token: typeof token === "string" ? token : undefined,
     amountCents: session.amount_total ?? undefined,
     currency: session.currency?.toUpperCase(),
+    ...(session.payment_intent !== undefined && { paymentId: session.payment_intent }),
   };
 };
 

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { type OrderId, type PaidOrder, pay } from "../../domain/credits/order.js";
+import { type OrderId, type PaidOrder, pay, type RefundedOrder } from "../../domain/credits/order.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { OrderStore } from "../ports/stores/order-store.js";
@@ -13,7 +13,7 @@ export type PayOrderPorts = {
 /** Adds the order's credits to its account, exactly once. For a paid order it changes nothing and returns the order. */
 export const payOrder =
   ({ orders, clock }: PayOrderPorts) =>
-  async (id: OrderId): Promise<Result<PaidOrder, NotFound>> => {
+  async (id: OrderId): Promise<Result<PaidOrder | RefundedOrder, NotFound>> => {
     const order = await orders.find(id);
     if (order === undefined) return err(notFound(`There is no order ${id}.`));
     const paid = pay(order, clock.now());

@@ -1,7 +1,12 @@
-import { err, type Result } from "neverthrow";
+import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account-id.js";
 import type { Credits } from "../../domain/credits/credits.js";
-import { type AdjustmentReason, adjust } from "../../domain/credits/ledger.js";
+import {
+  type AdjustmentReason,
+  type AdjustmentReference,
+  adjust,
+  type LedgerEntry,
+} from "../../domain/credits/ledger.js";
 import type { InsufficientCredits } from "../../domain/credits/reservation.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
@@ -14,9 +19,12 @@ type Ports = {
   readonly clock: Pick<Clock, "now">;
 };
 
+/** The reference names an adjustment of other credits. */
+export type ReferenceUsed = { readonly kind: "reference_used"; readonly known: LedgerEntry };
+
 /**
- * For the operator: gives credits to an account, or takes them if `change` is negative, each time that it is called.
- * Returns the new balance. Never takes more than the balance.
+ * For the operator: gives credits to an account, or takes them if `change` is negative; once for a `reference`, without
+ * one each time that it is called. Returns the new balance. Never takes more than the balance.
  */
 export const adjustCredits =
   ({ accounts, operators, clock }: Ports) =>
@@ -24,8 +32,16 @@ export const adjustCredits =
     id: AccountId,
     change: number,
     reason: AdjustmentReason,
-  ): Promise<Result<Credits, NotFound | InsufficientCredits>> => {
+    reference?: AdjustmentReference,
+  ): Promise<Result<Credits, NotFound | InsufficientCredits | ReferenceUsed>> => {
     if (!(await accounts.exists(id))) return err(notFound(`There is no account ${id}.`));
     const now = clock.now();
-    return operators.adjust(id, (balance) => adjust({ accountId: id, balance, change, reason, at: now }));
+    return operators.adjust(
+      id,
+      (funds, known) => {
+        if (known === undefined) return adjust({ accountId: id, funds, change, reason, reference, at: now });
+        return known.credits === change ? ok({ funds, entries: [] }) : err({ kind: "reference_used", known } as const);
+      },
+      reference,
+    );
   };

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account-id.js";
 import type { Email } from "../../domain/accounts/account.js";
-import { type AdjustmentReason, adjust } from "../../domain/credits/ledger.js";
+import type { AdjustmentReason } from "../../domain/credits/ledger.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
@@ -38,7 +38,7 @@ export const closeAccount =
       if (activeTasks > 0) return err({ kind: "tasks_active", activeTasks } as const);
       return balance === 0
         ? ok(undefined)
-        : ok(adjust({ accountId: id, balance, change: -balance, reason: CLOSED, at: now })._unsafeUnwrap().entry);
+        : ok({ kind: "adjustment", accountId: id, reason: CLOSED, credits: -balance, at: now } as const);
     });
     if (closed.isErr()) return err(closed.error);
     for (let after: TaskId | undefined; ; ) {

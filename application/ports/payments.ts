@@ -2,6 +2,7 @@ import type { Result } from "neverthrow";
 import type { Email } from "../../domain/accounts/account.js";
 import type { CreditPack } from "../../domain/credits/credit-pack.js";
 import type { Payment, PendingOrder } from "../../domain/credits/order.js";
+import type { PaymentReturn } from "../../domain/credits/payment-return.js";
 import type { UnverifiedWebhook } from "../errors.js";
 
 /** The payment service is unreachable or returns an error. The call may be retried. */
@@ -9,6 +10,11 @@ export type PaymentsUnavailable = { readonly kind: "payments_unavailable"; reado
 
 /** `id` and `token` come back with the payment. The customer pays at `url`. */
 export type CheckoutSession = { readonly id: string; readonly token: string; readonly url: string };
+
+/** Money of a payment that came back. */
+export type ReturnReport = { readonly paymentId: string; readonly returned: PaymentReturn };
+/** What the payment service tells about orders. */
+export type PaymentReport = Payment | ReturnReport;
 
 /** The payment service. */
 export interface Payments {
@@ -19,8 +25,11 @@ export interface Payments {
     email: Email,
   ): Promise<Result<CheckoutSession | undefined, PaymentsUnavailable>>;
   /**
-   * Verifies a webhook of the payment service and returns the payment that it reports; `undefined` for any other
-   * verified webhook. The same webhook may arrive repeatedly, and may be about something else than our orders.
+   * Verifies a webhook of the payment service and returns the payment that it reports, or what came back of one;
+   * `undefined` for any other verified webhook. The same webhook may arrive repeatedly, late and before earlier ones,
+   * and may be about something else than our orders.
    */
-  payment(body: Uint8Array, signature: string): Result<Payment | undefined, UnverifiedWebhook>;
+  payment(body: Uint8Array, signature: string): Result<PaymentReport | undefined, UnverifiedWebhook>;
+  /** What webhooks have told, or should have, of checkouts, refunds and disputes that began since then. */
+  since(from: Date): Promise<Result<readonly PaymentReport[], PaymentsUnavailable>>;
 }

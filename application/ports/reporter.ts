@@ -1,5 +1,6 @@
 import type { AccountId } from "../../domain/account-id.js";
 import type { OrderId, PaymentDifference } from "../../domain/credits/order.js";
+import type { PaymentReturn } from "../../domain/credits/payment-return.js";
 import type { ResultFigures } from "../../domain/images/picture.js";
 import type { PixelSize } from "../../domain/images/resolution.js";
 import type { Retained } from "../../domain/images/retention.js";
@@ -94,6 +95,18 @@ export type OperationalEvent =
       readonly orderId: OrderId;
       readonly sessionId: string;
       readonly differences: readonly (PaymentDifference | "order")[];
+    }
+  /**
+   * Money of a payment came back, or did not after all. `credits` is what the account got or, negative, lost. Without
+   * an order, the payment is of another product, or was not reported yet: nothing happens.
+   */
+  | {
+      readonly kind: "payment_returned";
+      readonly returnId: string;
+      readonly what: PaymentReturn["kind"];
+      readonly paymentId: string;
+      readonly orderId: OrderId | undefined;
+      readonly credits: number;
     }
   /**
    * An attempt to send an event to an endpoint. `state` is that of the delivery afterwards: `pending` is tried again.

@@ -26,7 +26,8 @@ import { maintenanceOff, maintenanceOn } from "./maintenance.js";
 import { mcp } from "./mcp.js";
 import { migrate } from "./migrate.js";
 import { operatorList, operatorPassword, operatorRemove } from "./operator.js";
-import { orderCreate, orderPay } from "./order.js";
+import { orderCreate, orderList, orderPay, orderRefund } from "./order.js";
+import { paymentsReconcile } from "./payments.js";
 import { providerTry } from "./provider.js";
 import { queueShow } from "./queue.js";
 import { retentionApply, retentionShow } from "./retention.js";
@@ -62,6 +63,9 @@ export const COMMANDS: readonly Command[] = [
   creditsTake,
   orderCreate,
   orderPay,
+  orderRefund,
+  orderList,
+  paymentsReconcile,
   keyCreate,
   keyList,
   keyLimits,

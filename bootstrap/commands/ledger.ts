@@ -46,7 +46,7 @@ const ledgerOutput = (credits: number, lines: readonly LedgerLine[], next: Ledge
     ...nextLine(next),
     ...lines.map(
       ({ entry }) =>
-        `${entry.at.toISOString()}  ${String(entry.credits).padStart(8)}  ${entry.kind.padEnd(11)}  ${Object.values(subjectOf(entry)).join()}`,
+        `${entry.at.toISOString()}  ${String(entry.credits).padStart(8)}  ${entry.kind.padEnd(16)}  ${Object.values(subjectOf(entry)).join()}`,
     ),
     `${" ".repeat(24)}  ${String(credits).padStart(8)}  remaining`,
   ],
@@ -54,7 +54,11 @@ const ledgerOutput = (credits: number, lines: readonly LedgerLine[], next: Ledge
 
 const subjectOf = (entry: LedgerEntry) => {
   switch (entry.kind) {
+    case "debt":
+      return {};
     case "purchase":
+    case "payment_refund":
+    case "payment_restored":
       return { order_id: entry.orderId };
     case "adjustment":
       return { reason: entry.reason };

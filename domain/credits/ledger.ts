@@ -12,11 +12,20 @@ import type { Standing } from "./standing.js";
 /**
  * One entry of an account's ledger. Entries are only added, never changed. The balance is the sum of their `credits`:
  * positive for a purchase and a refund, negative for a reservation. An adjustment by the operator is either.
+ *
+ * `payment_refund` takes credits back because their payment came back, `payment_restored` gives them back because it
+ * did not after all. `debt` is positive where credits could not be taken, negative where the debt is paid (`book`).
  */
 export type LedgerEntry = { readonly accountId: AccountId; readonly credits: number; readonly at: Date } & (
-  | { readonly kind: "purchase"; readonly orderId: OrderId }
+  | { readonly kind: "purchase" | "payment_refund" | "payment_restored"; readonly orderId: OrderId }
   | { readonly kind: "reservation" | "refund"; readonly taskId: TaskId }
-  | { readonly kind: "adjustment"; readonly reason: AdjustmentReason }
+  | {
+      readonly kind: "adjustment";
+      readonly reason: AdjustmentReason;
+      /** The operator's own name of it, so that it is written once. */
+      readonly reference?: AdjustmentReference | undefined;
+    }
+  | { readonly kind: "debt" }
 );
 
 /** Why the operator gave or took credits: 1 to 200 characters, which the owner of the account sees. */
@@ -32,6 +41,21 @@ export const parseAdjustmentReason = (text: string): Result<AdjustmentReason, In
   return actual >= 1 && actual <= REASON_CHARACTERS_MAX
     ? ok(reason as AdjustmentReason)
     : err(invalidRequest("reason", { name: "characters", min: 1, max: REASON_CHARACTERS_MAX, actual }));
+};
+
+/** What the operator calls an adjustment, unique in its account: 1 to 100 characters. */
+export type AdjustmentReference = Brand<string, "AdjustmentReference">;
+
+const REFERENCE_CHARACTERS_MAX = 100;
+
+/** Trims the text. The error names the rule that it breaks. */
+export const parseAdjustmentReference = (text: string): Result<AdjustmentReference, InvalidRequest> => {
+  const reference = text.trim();
+  const actual = [...reference].length;
+  if (!isStorable(reference)) return err(invalidRequest("reference", { name: "storable_text" }));
+  return actual >= 1 && actual <= REFERENCE_CHARACTERS_MAX
+    ? ok(reference as AdjustmentReference)
+    : err(invalidRequest("reference", { name: "characters", min: 1, max: REFERENCE_CHARACTERS_MAX, actual }));
 };
 
 /** The number of an entry in its ledger. Later entries have greater numbers. */
@@ -58,6 +82,15 @@ export const purchaseEntry = (order: PaidOrder): LedgerEntry => ({
   at: order.paidAt,
 });
 
+/** The entry that takes back credits of an order; gives them back if `change` is positive. */
+export const returnEntry = (order: Pick<PaidOrder, "id" | "accountId">, change: number, at: Date): LedgerEntry => ({
+  kind: change < 0 ? "payment_refund" : "payment_restored",
+  accountId: order.accountId,
+  orderId: order.id,
+  credits: change,
+  at,
+});
+
 /** The entry of credits that are held for a task. */
 export const reservationEntry = ({ accountId, taskId, credits }: HeldReservation, at: Date): LedgerEntry => ({
   kind: "reservation",
@@ -76,23 +109,49 @@ export const refundEntry = ({ accountId, taskId, credits }: RefundedReservation,
   at,
 });
 
-/** Gives credits to an account, or takes them if `change` is negative. Refuses to take more than the balance. */
+/** What an account has, and what it owes because credits that came back with their payment were already spent. */
+export type Funds = { readonly credits: Credits; readonly debt: Credits };
+
+/** What an account has after `entries`, which are written together. */
+export type Booked = { readonly funds: Funds; readonly entries: readonly LedgerEntry[] };
+
+/**
+ * Books an entry. The balance is never negative: what is missing becomes debt. Credits that arrive pay a debt first,
+ * wherever they come from. A second entry, `debt`, says by how much the debt has changed, so that the balance stays the
+ * sum of all entries, and the debt the sum of those of its kind.
+ */
+export const book = (funds: Funds, entry: LedgerEntry): Booked => {
+  const sum = funds.credits + entry.credits;
+  const change = sum < 0 ? -sum : -Math.min(sum, funds.debt);
+  const { accountId, at } = entry;
+  return {
+    funds: { credits: credits(sum + change), debt: credits(funds.debt + change) },
+    entries: change === 0 ? [entry] : [entry, { kind: "debt", accountId, credits: change, at }],
+  };
+};
+
+/**
+ * Gives credits to an account, or takes them if `change` is negative. Refuses to take more than the balance. Credits
+ * that are given pay a debt first.
+ */
 export const adjust = ({
   accountId,
-  balance,
+  funds,
   change,
   reason,
+  reference,
   at,
 }: {
   readonly accountId: AccountId;
-  readonly balance: Credits;
+  readonly funds: Funds;
   readonly change: number;
   readonly reason: AdjustmentReason;
+  readonly reference?: AdjustmentReference | undefined;
   readonly at: Date;
-}): Result<{ readonly entry: LedgerEntry; readonly balance: Credits }, InsufficientCredits> =>
-  balance + change >= 0
-    ? ok({ entry: { kind: "adjustment", accountId, reason, credits: change, at }, balance: credits(balance + change) })
-    : err({ kind: "insufficient_credits", balance, cost: credits(-change) });
+}): Result<Booked, InsufficientCredits> =>
+  funds.credits + change >= 0
+    ? ok(book(funds, { kind: "adjustment", accountId, reason, reference, credits: change, at }))
+    : err({ kind: "insufficient_credits", balance: funds.credits, cost: credits(-change) });
 
 /** The entry of the credits with which an account begins that somebody has opened by signing up. */
 export const welcomeEntry = (accountId: AccountId, credits: Credits, at: Date): LedgerEntry => ({
@@ -132,15 +191,16 @@ export type LedgerAudit = {
 
 /**
  * Audits an account part by part, because it may have more tasks than the memory holds. Checks that the balance is the
- * sum of the entries and not negative, that the count of active tasks is right, that no order was credited twice, and
- * that every task has exactly the entries that its state requires.
+ * sum of the entries and not negative, and the debt the sum of its own, that the count of active tasks is right, that
+ * no order was credited twice or gave back what it had not given, and that every task has exactly the entries that its
+ * state requires.
  */
-export const startAudit = ({ credits, activeTasks }: Omit<Standing, "accountId">): LedgerAudit => {
+export const startAudit = ({ credits, activeTasks, debt = 0 as Credits }: Omit<Standing, "accountId">): LedgerAudit => {
   let sum = 0;
+  let owed = 0;
   let active = 0;
-  const creditedOrders = new Set<OrderId>();
+  const orders = new Map<OrderId, { purchases: number; bought: number; left: number }>();
   const unknownTasks = new Set<TaskId>();
-  const ofOrders: string[] = [];
   const ofTasks: string[] = [];
   return {
     tasks: (tasks, entries) => {
@@ -155,17 +215,27 @@ export const startAudit = ({ credits, activeTasks }: Omit<Standing, "accountId">
       sum += sumOf(entries);
       for (const entry of entries) {
         if ("taskId" in entry) unknownTasks.add(entry.taskId);
+        if (entry.kind === "debt") owed += entry.credits;
+        if (!("orderId" in entry)) continue;
+        const order = orders.get(entry.orderId) ?? { purchases: 0, bought: 0, left: 0 };
+        orders.set(entry.orderId, order);
+        order.left += entry.credits;
         if (entry.kind !== "purchase") continue;
-        if (creditedOrders.has(entry.orderId)) ofOrders.push(`order ${entry.orderId} was credited more than once`);
-        creditedOrders.add(entry.orderId);
+        order.purchases += 1;
+        order.bought += entry.credits;
       }
     },
     end: () => {
       const totals: string[] = [];
       if (sum !== credits) totals.push(`the balance is ${credits}, but the sum of the entries is ${sum}`);
       if (credits < 0) totals.push(`the balance is negative: ${credits}`);
+      if (owed !== debt) totals.push(`the debt is ${debt}, but the sum of its entries is ${owed}`);
       if (active !== activeTasks) totals.push(`${activeTasks} active tasks are counted, but there are ${active}`);
       const unknown = [...unknownTasks].map((id) => `there are entries for task ${id}, which does not exist`);
+      const ofOrders = [...orders].flatMap(([id, { purchases, bought, left }]) => [
+        ...(purchases > 1 ? [`order ${id} was credited more than once`] : []),
+        ...(left < 0 || left > bought ? [`order ${id} gave ${bought} credits, of which ${left} are left`] : []),
+      ]);
       return [...totals, ...ofOrders, ...ofTasks, ...unknown];
     },
   };

@@ -3,6 +3,7 @@ import type { AccountId } from "../account-id.js";
 import { type Brand, valueOrThrow } from "../brand.js";
 import { type InvalidRequest, invalidRequest } from "../invalid-request.js";
 import type { Credits } from "./credits.js";
+import type { DisputeState, Returned } from "./payment-return.js";
 
 /** Identifies an order. */
 export type OrderId = Brand<string, "OrderId">;
@@ -18,9 +19,12 @@ export const orderId = (text: string): OrderId =>
 /**
  * A purchase of credits.
  *
- *   pending ──pay──▶ paid
+ *   pending ──pay──▶ paid ◀──▶ partly_refunded ◀──▶ refunded
+ *
+ * Refunds move it to the right. One that fails moves it back. A dispute is beside it, in any state but `pending`
+ * (payment-return.ts).
  */
-export type Order = PendingOrder | PaidOrder;
+export type Order = PendingOrder | PaidOrder | RefundedOrder;
 
 type OrderCore = {
   readonly id: OrderId;
@@ -29,6 +33,15 @@ type OrderCore = {
   readonly createdAt: Date;
   /** Absent: the customer cannot pay it through a payment service. The operator records the payment. */
   readonly checkout?: OrderCheckout | undefined;
+  /** The payment service's id of the payment, with which it reports refunds and disputes. */
+  readonly paymentId?: string | undefined;
+};
+/** What came back of a paid order. Absent: nothing. */
+type OrderReturns = {
+  readonly dispute?: DisputeState | undefined;
+  readonly takenBack?: Credits | undefined;
+  /** Why the operator took credits back by hand. */
+  readonly returnReason?: string | undefined;
 };
 /** What a payment must match. It is fixed when the checkout is opened, so later changes of the packs do not matter. */
 export type OrderCheckout = {
@@ -42,11 +55,14 @@ export type OrderCheckout = {
 };
 /** An order that is not paid. */
 export type PendingOrder = OrderCore & { readonly state: "pending" };
-/** An order whose credits are in the balance. */
-export type PaidOrder = OrderCore & { readonly state: "paid"; readonly paidAt: Date };
+/** An order whose credits were added to the balance. */
+export type PaidOrder = OrderCore & OrderReturns & { readonly state: "paid"; readonly paidAt: Date };
+/** A paid order whose money was returned, in part or all of it. `takenBack`: the credits that went with it. */
+export type RefundedOrder = OrderCore &
+  OrderReturns & { readonly state: "partly_refunded" | "refunded"; readonly paidAt: Date };
 
 /** The order was paid before; its credits are not added again. */
-export type AlreadyPaid = { readonly kind: "already_paid"; readonly order: PaidOrder };
+export type AlreadyPaid = { readonly kind: "already_paid"; readonly order: PaidOrder | RefundedOrder };
 
 /** A payment as the payment service reports it. `undefined`: it has no such value. */
 export type Payment = {
@@ -56,6 +72,8 @@ export type Payment = {
   readonly amountCents: number | undefined;
   /** Code of ISO 4217, in upper case. */
   readonly currency: string | undefined;
+  /** The payment service's id of the payment itself. */
+  readonly paymentId?: string | undefined;
 };
 
 /** All differences that a payment can have. `checkout`: no checkout of the order is known. */
@@ -88,7 +106,9 @@ export const openOrder = (id: OrderId, accountId: AccountId, credits: Credits, c
  */
 export const payWith = (order: Order, payment: Payment, now: Date): Result<PaidOrder, AlreadyPaid | WrongPayment> => {
   const differences = differencesOf(order.checkout, payment);
-  return differences.length > 0 ? err({ kind: "wrong_payment", differences }) : pay(order, now);
+  if (differences.length > 0) return err({ kind: "wrong_payment", differences });
+  const { paymentId = order.paymentId } = payment;
+  return pay({ ...order, paymentId }, now);
 };
 
 const differencesOf = (checkout: OrderCheckout | undefined, payment: Payment): readonly PaymentDifference[] => {
@@ -105,6 +125,18 @@ const differencesOf = (checkout: OrderCheckout | undefined, payment: Payment): r
 /** Pays the order, on the operator's word. A second payment is refused with `already_paid`. */
 export const pay = (order: Order, now: Date): Result<PaidOrder, AlreadyPaid> =>
   order.state === "pending" ? ok({ ...order, state: "paid", paidAt: now }) : err({ kind: "already_paid", order });
+
+/** The order, after this came back of it. */
+export const withReturned = (
+  order: PaidOrder | RefundedOrder,
+  { state, dispute, takenBack, reason }: Returned,
+): PaidOrder | RefundedOrder => ({
+  ...order,
+  state,
+  dispute: dispute === "none" ? undefined : dispute,
+  takenBack: takenBack === 0 ? undefined : takenBack,
+  returnReason: reason,
+});
 
 /**
  * Maximum of pending orders that a customer may place within 24 hours. Older ones may still be paid, and do not count.

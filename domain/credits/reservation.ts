@@ -21,11 +21,16 @@ export type CapturedReservation = ReservationCore & { readonly state: "captured"
 /** Credits that went back to the account. */
 export type RefundedReservation = ReservationCore & { readonly state: "refunded" };
 
-/** The price is higher than the balance. */
+/**
+ * The price is higher than the balance. `debt`: the account owes credits, which the next purchase pays first.
+ * `isSuspended`: a payment of the account is disputed, and until that has ended nothing can be created.
+ */
 export type InsufficientCredits = {
   readonly kind: "insufficient_credits";
   readonly balance: Credits;
   readonly cost: Credits;
+  readonly debt?: Credits | undefined;
+  readonly isSuspended?: true | undefined;
 };
 
 /** Subtracts the cost of a task from the balance. Refuses if the balance is lower than the cost. */

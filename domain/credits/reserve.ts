@@ -3,13 +3,7 @@ import type { TaskId } from "../task-id.js";
 import { admitTask, type TooManyActiveTasks } from "./concurrency-limit.js";
 import { type Credits, credits } from "./credits.js";
 import { crossesLowBalance, type LowBalance } from "./low-balance.js";
-import {
-  type CapturedReservation,
-  type HeldReservation,
-  hold,
-  type InsufficientCredits,
-  type RefundedReservation,
-} from "./reservation.js";
+import { type HeldReservation, hold, type InsufficientCredits } from "./reservation.js";
 import type { Standing } from "./standing.js";
 
 /**
@@ -23,8 +17,8 @@ export type Reserved = {
 };
 
 /**
- * Reserves the credits of a task and a slot of its account. Checks the credits first, then what `admitCost` checks,
- * then the active tasks, in the order that the specification demands.
+ * Reserves the credits of a task and a slot of its account. Checks debt and credits first, then what `admitCost`
+ * checks, then the active tasks, in the order that the specification demands.
  */
 export const reserve = <Refusal = never>(
   standing: Standing,
@@ -32,7 +26,8 @@ export const reserve = <Refusal = never>(
   activeMax: number,
   admitCost?: () => Result<void, Refusal>,
 ): Result<Reserved, InsufficientCredits | TooManyActiveTasks | Refusal> => {
-  const { accountId, lowBalanceThreshold: threshold = credits(0) } = standing; // no balance is below 0
+  const { accountId, debt, lowBalanceThreshold: threshold = credits(0) } = standing; // no balance is below 0
+  if (debt !== undefined) return err({ kind: "insufficient_credits", balance: standing.credits, cost, debt });
   const held = hold(standing.credits, { taskId, accountId, credits: cost });
   if (held.isErr()) return err(held.error);
   const { reservation, balance } = held.value;
@@ -45,9 +40,5 @@ export const reserve = <Refusal = never>(
   }));
 };
 
-/** The standing after a task has ended: its slot is free, and refunded credits are in the balance again. */
-export const release = (standing: Standing, ended: CapturedReservation | RefundedReservation): Standing => ({
-  ...standing,
-  credits: ended.state === "refunded" ? credits(standing.credits + ended.credits) : standing.credits,
-  activeTasks: standing.activeTasks - 1,
-});
+/** The standing after a task has ended: its slot is free. Refunded credits are booked with their entry (ledger.ts). */
+export const release = (standing: Standing): Standing => ({ ...standing, activeTasks: standing.activeTasks - 1 });

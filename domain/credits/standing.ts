@@ -13,6 +13,10 @@ export type Failures = { readonly day: Day; readonly count: number; readonly byt
 export type Standing = {
   readonly accountId: AccountId;
   readonly credits: Credits;
+  /** Credits that were spent before their payment came back (ledger.ts); `undefined`: none. */
+  readonly debt?: Credits | undefined;
+  /** Orders with an open dispute; `undefined`: none. */
+  readonly openDisputes?: number | undefined;
   /** Tasks that are `processing`. */
   readonly activeTasks: number;
   /** Below this balance the owner is told (low-balance.ts). */

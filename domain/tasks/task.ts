@@ -1,4 +1,4 @@
-import { ok, type Result } from "neverthrow";
+import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../account-id.js";
 import type { ApiKeyId } from "../accounts/api-key.js";
 import { admitSpending, type BudgetSpent, type Budgets, type Spending } from "../credits/budget.js";
@@ -245,7 +245,13 @@ export type TaskDraft = Pick<TaskCore, "id" | "slug" | "request"> & Partial<Pick
 /** What decides about a task that is opened, besides the standing of its account. */
 export type OpeningTerms = {
   /** The price and the limits. */
-  readonly policy: { readonly prices: Prices; readonly activeMax: number; readonly rates: { readonly write: Rate } };
+  readonly policy: {
+    readonly prices: Prices;
+    readonly activeMax: number;
+    readonly rates: { readonly write: Rate };
+    /** Whether an open dispute refuses it. Absent: no. */
+    readonly suspendOnDispute?: boolean | undefined;
+  };
   readonly now: Date;
   /** With a turn the task is `queued`; without one it is `reserved`, to be submitted now. */
   readonly turn?: number | undefined;
@@ -266,6 +272,9 @@ export const openTask = (
   const { accountId, failures } = standing;
   const { prices, activeMax, rates } = policy;
   const cost = prices[draft.request.resolution];
+  if (policy.suspendOnDispute && (standing.openDisputes ?? 0) > 0) {
+    return err({ kind: "insufficient_credits", balance: standing.credits, cost, isSuspended: true });
+  }
   const admitCost = (): Result<void, BudgetSpent | TooManyFailures> => {
     const within = budget === undefined ? ok(undefined) : admitSpending(budget.budgets, budget.spending, cost, now);
     return within.isErr() ? within : admitAfterFailures(failures, rates.write, now);

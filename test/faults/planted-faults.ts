@@ -33,20 +33,13 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "a failed task gets no refund entry",
     file: MOVES,
-    edits: [
-      [
-        'const others = [insertion("ledger_entry", entryRow(refundEntry(next.reservation, next.failedAt)))];',
-        "const others: Statement[] = [];",
-      ],
-    ],
+    edits: [["const others = [refundInsertion(next, dialect)];", "const others: Statement[] = [];"]],
     foundBy: matrix("generation failed"),
   },
   {
     name: "a refund does not reach the balance",
     file: MOVES,
-    edits: [
-      ["parameters: [next.reservation.credits, ...failure.parameters],", "parameters: [0, ...failure.parameters],"],
-    ],
+    edits: [["parameters: [credits, credits, credits, credits, credits,", "parameters: [0, 0, 0, 0, 0,"]],
     foundBy: matrix("generation failed"),
   },
   {
@@ -142,7 +135,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "an order is credited without a look at its state",
     file: "adapters/persistence/stores/sql-order-store.ts",
-    edits: [["where id = ? and paid_at is null returning id", "where id = ? returning id"]],
+    edits: [["where id = ? and paid_at is null returning *", "where id = ? returning *"]],
     foundBy: matrix("credits bought"),
   },
   {

@@ -9,9 +9,11 @@ type StripeCall = {
   readonly fields: URLSearchParams;
 };
 
-/** Answers the one Stripe API call that the service makes, as Stripe does, and records all calls. */
+/** Answers the Stripe API calls that the service makes, as Stripe does, and records all calls. */
 export class FakeStripe {
   readonly calls: StripeCall[] = [];
+  /** What the lists have, by their path. */
+  readonly lists = new Map<string, readonly object[]>();
   /** While false, every call is answered with 503. */
   available = true;
   private readonly server: Server;
@@ -22,8 +24,15 @@ export class FakeStripe {
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const { method = "", url: path = "", headers } = request;
       this.calls.push({ method, path, headers, fields: new URLSearchParams(Buffer.concat(chunks).toString()) });
+      const list =
+        method === "GET"
+          ? { object: "list", has_more: false, data: this.lists.get(path.split("?")[0] ?? "") ?? [] }
+          : undefined;
       const [status, body] = this.available
-        ? [200, { id: "cs_test_1", object: "checkout.session", url: "https://checkout.stripe.com/c/pay/cs_test_1" }]
+        ? [
+            200,
+            list ?? { id: "cs_test_1", object: "checkout.session", url: "https://checkout.stripe.com/c/pay/cs_test_1" },
+          ]
         : [503, { error: { type: "api_error", message: "we are down" } }];
       response.writeHead(status, { "content-type": "application/json", "stripe-should-retry": "false" });
       response.end(JSON.stringify(body));
@@ -74,3 +83,7 @@ export const checkoutWebhook = (
       },
     },
   });
+
+/** The body of Stripe's webhook about a refund, a charge or a dispute. `created` is in seconds. */
+export const returnWebhook = (type: string, object: object, created = Math.floor(Date.now() / 1000)): string =>
+  JSON.stringify({ id: "evt_2", object: "event", api_version: "2026-10-28.endive", type, created, data: { object } });

@@ -12,6 +12,7 @@ import type { TooManyFailures } from "../../../domain/tasks/failure-budget.js";
 import { budgetSentence } from "../../wording/budget-sentence.js";
 import type { InvalidMessage } from "../../wording/message-rule.js";
 import { parameterName } from "../../wording/parameter-name.js";
+import { returnedPaymentSentence } from "../../wording/returned-payment-sentence.js";
 import { rulePredicate } from "../../wording/rule-predicate.js";
 import { json, type Reply } from "./reply.js";
 
@@ -93,10 +94,12 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
     message,
     headers: { "www-authenticate": "Bearer" },
   }),
-  insufficient_credits: ({ balance, cost }) => ({
+  insufficient_credits: (refusal) => ({
     status: 402,
     code: "insufficient_credits",
-    message: `This costs ${cost} credits, but the account has ${balance}. Buy credits or choose a lower resolution.`,
+    message:
+      returnedPaymentSentence(refusal) ??
+      `This costs ${refusal.cost} credits, but the account has ${refusal.balance}. Buy credits or choose a lower resolution.`,
   }),
   budget_spent: (refusal) => ({ status: 402, code: "insufficient_credits", message: budgetSentence(refusal) }),
   not_found: ({ message }) => ({ status: 404, code: "not_found", message }),

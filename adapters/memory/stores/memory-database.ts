@@ -8,8 +8,9 @@ import type { Session } from "../../../domain/accounts/session.js";
 import { dayOf, monthOf, type Spending } from "../../../domain/credits/budget.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
-import { type LedgerEntry, purchaseEntry } from "../../../domain/credits/ledger.js";
+import { type Booked, book, type LedgerEntry, purchaseEntry } from "../../../domain/credits/ledger.js";
 import type { Order, OrderId, PaidOrder } from "../../../domain/credits/order.js";
+import type { PaymentReturn } from "../../../domain/credits/payment-return.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { Retained, Retention } from "../../../domain/images/retention.js";
@@ -66,6 +67,8 @@ type StoredDelivery = {
 export class MemoryDatabase {
   readonly accounts = new Map<AccountId, StoredAccount>();
   readonly orders = new Map<OrderId, Order>();
+  /** What is known of money that came back, by its id, and of which payment or order. */
+  readonly returns = new Map<string, { returned: PaymentReturn; of: string; recordedAt: Date }>();
   readonly keys = new Map<ApiKeyId, ApiKey>();
   readonly tasks = new Map<TaskId, StoredTask>();
   /** The turn of the task that was started last (domain/tasks/queue.ts). */
@@ -101,11 +104,24 @@ export class MemoryDatabase {
 
   /** Stores the paid order, its ledger entry and the account's new balance. */
   recordPurchase(order: PaidOrder): void {
-    const account = this.account(order.accountId);
-    const { standing } = account;
     this.orders.set(order.id, order);
-    account.standing = { ...standing, credits: credits(standing.credits + order.credits) };
-    this.ledger.push(purchaseEntry(order));
+    this.book(purchaseEntry(order));
+  }
+
+  /** Stores the entry, and what the account has and owes after it (domain/credits/ledger.ts). */
+  book(entry: LedgerEntry): void {
+    const { credits: balance, debt = credits(0) } = this.account(entry.accountId).standing;
+    this.storeBooked(entry.accountId, book({ credits: balance, debt }, entry));
+  }
+
+  storeBooked(id: AccountId, { funds, entries }: Booked): void {
+    const account = this.account(id);
+    account.standing = {
+      ...account.standing,
+      credits: funds.credits,
+      debt: funds.debt === 0 ? undefined : funds.debt,
+    };
+    this.ledger.push(...entries);
   }
 
   /** The task, unless it is hidden or belongs to another account. */

@@ -24,7 +24,7 @@ export class MemoryLedgerStore implements LedgerStore {
   }
 
   async totals(account: AccountId): Promise<CreditTotals> {
-    const { credits: remaining } = this.database.account(account).standing;
+    const { credits: remaining, debt } = this.database.account(account).standing;
     const sum = (state: Reservation["state"]): Credits =>
       this.database
         .tasksOf(account)
@@ -32,7 +32,7 @@ export class MemoryLedgerStore implements LedgerStore {
           (sum, { reservation }) => (reservation.state === state ? sum + reservation.credits : sum),
           0,
         ) as Credits;
-    return { remaining, reserved: sum("held"), spent: sum("captured") };
+    return { remaining, reserved: sum("held"), spent: sum("captured"), debt };
   }
 
   async entries(account: AccountId): Promise<LedgerEntry[]> {
@@ -66,9 +66,9 @@ export class MemoryLedgerStore implements LedgerStore {
 
   async *all(): AsyncIterable<AccountLedger> {
     for (const [id, stored] of this.database.accounts) {
-      const { accountId, credits, activeTasks } = stored.standing;
+      const { accountId, credits, activeTasks, debt } = stored.standing;
       yield {
-        standing: { accountId, credits, activeTasks },
+        standing: { accountId, credits, activeTasks, ...(debt !== undefined && { debt }) },
         entries: this.database.ledgerOf(id),
         tasks: this.database.tasksOf(id),
       };

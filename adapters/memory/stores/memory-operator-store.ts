@@ -13,7 +13,7 @@ import type { Email } from "../../../domain/accounts/account.js";
 import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
 import { type Credits, credits } from "../../../domain/credits/credits.js";
-import type { LedgerEntry } from "../../../domain/credits/ledger.js";
+import type { AdjustmentReference, Booked, Funds, LedgerEntry } from "../../../domain/credits/ledger.js";
 import type { Order } from "../../../domain/credits/order.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
@@ -137,13 +137,16 @@ export class MemoryOperatorStore implements OperatorStore {
 
   async adjust<Refusal>(
     account: AccountId,
-    decide: (balance: Credits) => Result<{ readonly entry: LedgerEntry; readonly balance: Credits }, Refusal>,
+    decide: (funds: Funds, known: LedgerEntry | undefined) => Result<Booked, Refusal>,
+    reference?: AdjustmentReference,
   ): Promise<Result<Credits, Refusal>> {
-    const stored = this.database.account(account);
-    return decide(stored.standing.credits).map(({ entry, balance }) => {
-      this.database.ledger.push(entry);
-      stored.standing = { ...stored.standing, credits: balance };
-      return balance;
+    const { credits: balance, debt = credits(0) } = this.database.account(account).standing;
+    const known = this.database
+      .ledgerOf(account)
+      .find((entry) => entry.kind === "adjustment" && reference !== undefined && entry.reference === reference);
+    return decide({ credits: balance, debt }, known).map((booked) => {
+      this.database.storeBooked(account, booked);
+      return booked.funds.credits;
     });
   }
 
@@ -177,9 +180,9 @@ export class MemoryOperatorStore implements OperatorStore {
     const decided = decide(stored.standing);
     if (decided.isErr()) return err(decided.error);
     const entry = decided.value;
-    if (entry !== undefined) database.ledger.push(entry);
-    const { accountId, credits: balance, activeTasks } = stored.standing;
-    stored.standing = { accountId, credits: entry === undefined ? balance : credits(0), activeTasks };
+    if (entry !== undefined) database.book(entry);
+    const { lowBalanceThreshold: _, ...standing } = stored.standing;
+    stored.standing = standing;
     database.changePassword(stored, "");
     stored.passwordHash = undefined;
     stored.account = { ...before, email };

@@ -1,8 +1,20 @@
 import type { Result } from "neverthrow";
-import type { OrderStore } from "../../../application/ports/stores/order-store.js";
+import type { OrderFilter, OrderStore } from "../../../application/ports/stores/order-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
-import type { Order, OrderCheckout, OrderId, PaidOrder, PendingOrder } from "../../../domain/credits/order.js";
+import { returnEntry } from "../../../domain/credits/ledger.js";
+import {
+  type Order,
+  type OrderCheckout,
+  type OrderId,
+  type PaidOrder,
+  type PendingOrder,
+  type RefundedOrder,
+  withReturned,
+} from "../../../domain/credits/order.js";
+import { mergeReturns, type PaymentReturn, returnedOf } from "../../../domain/credits/payment-return.js";
 import type { MemoryDatabase } from "./memory-database.js";
+
+const UNKNOWN_KEPT_MILLISECONDS = 30 * 24 * 60 * 60 * 1000;
 
 /** Orders in memory. Every method runs without an `await`, so it is atomic. */
 export class MemoryOrderStore implements OrderStore {
@@ -48,11 +60,95 @@ export class MemoryOrderStore implements OrderStore {
   }
 
   async countPaid(account: AccountId): Promise<number> {
-    return this.ordersOf(account).filter(({ state }) => state === "paid").length;
+    return this.ordersOf(account).filter(({ state }) => state !== "pending").length;
   }
 
-  async pay(order: PaidOrder): Promise<void> {
-    if (this.database.orders.get(order.id)?.state === "pending") this.database.recordPurchase(order);
+  async pay(order: PaidOrder | RefundedOrder): Promise<void> {
+    const { paymentId, paidAt } = order;
+    const stored = this.database.orders.get(order.id);
+    if (stored === undefined) return;
+    if (stored.state === "pending") {
+      this.database.recordPurchase({ ...stored, paymentId: stored.paymentId ?? paymentId, state: "paid", paidAt });
+    } else if (stored.paymentId === undefined && paymentId !== undefined) {
+      this.database.orders.set(order.id, { ...stored, paymentId });
+    }
+    this.settle(order.id, paidAt);
+  }
+
+  async listAll(
+    { account, isPending = false, from }: OrderFilter,
+    limit: number,
+    before: OrderId | undefined,
+  ): Promise<Order[]> {
+    return [...this.database.orders.values()]
+      .filter(({ accountId }) => account === undefined || accountId === account)
+      .filter(({ state }) => !isPending || state === "pending")
+      .filter(({ id, createdAt }) => (from === undefined || createdAt >= from) && (before === undefined || id < before))
+      .sort((a, b) => (a.id < b.id ? 1 : -1))
+      .slice(0, limit);
+  }
+
+  async recordReturn(paymentId: string, returned: PaymentReturn, now: Date) {
+    this.store(returned, paymentId, now);
+    const order = [...this.database.orders.values()].find((order) => order.paymentId === paymentId);
+    if (order !== undefined) return this.settle(order.id, now);
+    for (const [id, { of, recordedAt }] of this.database.returns) {
+      const isKnown = [...this.database.orders.values()].some(({ id, paymentId }) => id === of || paymentId === of);
+      if (!isKnown && now.getTime() - recordedAt.getTime() > UNKNOWN_KEPT_MILLISECONDS)
+        this.database.returns.delete(id);
+    }
+    return undefined;
+  }
+
+  async returnByHand<Refusal>(
+    id: OrderId,
+    now: Date,
+    decide: (order: Order, returns: readonly PaymentReturn[]) => Result<PaymentReturn, Refusal>,
+  ): Promise<Result<Order, Refusal>> {
+    const order = this.database.orders.get(id);
+    if (order === undefined) throw new Error(`there is no order ${id}`);
+    return decide(order, this.returnsOf(order)).map((returned) => {
+      this.store(returned, id, now);
+      return this.settle(id, now)?.order ?? order;
+    });
+  }
+
+  async returns(id: OrderId): Promise<PaymentReturn[]> {
+    const order = this.database.orders.get(id);
+    return order === undefined ? [] : this.returnsOf(order);
+  }
+
+  private store(returned: PaymentReturn, of: string, recordedAt: Date): void {
+    const known = this.database.returns.get(returned.id);
+    this.database.returns.set(
+      returned.id,
+      known === undefined
+        ? { returned, of, recordedAt }
+        : { ...known, returned: mergeReturns(known.returned, returned) },
+    );
+  }
+
+  private returnsOf({ id, paymentId }: Order): PaymentReturn[] {
+    return [...this.database.returns.values()]
+      .filter(({ of }) => of === id || of === paymentId)
+      .map(({ returned }) => returned);
+  }
+
+  /** Takes or gives back what is missing of the credits of the order. */
+  private settle(id: OrderId, now: Date): { order: Order; change: number } | undefined {
+    const order = this.database.orders.get(id);
+    if (order === undefined || order.state === "pending") return order && { order, change: 0 };
+    const priceCents = order.checkout?.priceCents;
+    const returned = returnedOf({ credits: order.credits, priceCents }, this.returnsOf(order));
+    const change = (order.takenBack ?? 0) - returned.takenBack;
+    const account = this.database.account(order.accountId);
+    const opened = Number(returned.dispute === "open") - Number(order.dispute === "open");
+    const openDisputes = (account.standing.openDisputes ?? 0) + opened;
+    account.standing = { ...account.standing, openDisputes: openDisputes === 0 ? undefined : openDisputes };
+    if (change !== 0) this.database.book(returnEntry(order, change, now));
+    const settled = withReturned(order, returned);
+    this.database.orders.set(id, settled);
+    return { order: settled, change };
   }
 
   private ordersOf(account: AccountId): Order[] {

@@ -80,12 +80,12 @@ const noteStage = (stored: ReturnType<typeof rowOf>, before: Task, next: Task, n
 /** Frees the account's slot. For a failed task, also refunds the credits and releases a refused creation's key. */
 const releaseTask = (database: MemoryDatabase, before: Task, next: SucceededTask | FailedTask): void => {
   const account = database.account(next.accountId);
-  account.standing = release(account.standing, next.reservation);
+  account.standing = release(account.standing);
   if (before.state === "queued") giveTurnBack(database, before);
   if (next.state !== "failed") return;
   const failures = withFailure(account.standing.failures, next.request, next.failedAt);
   account.standing = { ...account.standing, failures };
-  database.ledger.push(refundEntry(next.reservation, next.failedAt));
+  database.book(refundEntry(next.reservation, next.failedAt));
   database.releaseReferences(next.id, next.accountId, next.failedAt);
   if (isRefusedCreation(before, next)) keepKeys(database, ({ taskId }) => taskId !== next.id);
 };

@@ -3,11 +3,12 @@ import type { Account } from "../../../domain/accounts/account.js";
 import type { ApiKey } from "../../../domain/accounts/api-key.js";
 import { type KeyLimits, type KeyUse, SCOPES } from "../../../domain/accounts/key-limits.js";
 import { credits } from "../../../domain/credits/credits.js";
-import type { Order, OrderCheckout } from "../../../domain/credits/order.js";
+import type { Order, OrderCheckout, OrderId } from "../../../domain/credits/order.js";
+import type { PaymentReturn } from "../../../domain/credits/payment-return.js";
 import type { Failures, Standing } from "../../../domain/credits/standing.js";
 import { withFailure } from "../../../domain/tasks/failure-budget.js";
 import type { FailedTask } from "../../../domain/tasks/task.js";
-import { amount, branded, date, integer, optional, type Row, text } from "../sql/columns.js";
+import { amount, branded, date, integer, oneOf, optional, type Row, text } from "../sql/columns.js";
 import type { Statement } from "../sql/statement.js";
 
 export const toAccount = (row: Row): Account => ({
@@ -20,17 +21,21 @@ export const standingOf = (accountId: AccountId, row: Row): Standing => ({
   accountId,
   credits: credits(integer(row, "credits")),
   activeTasks: integer(row, "active_tasks"),
+  ...(row.debt !== 0 && { debt: amount(row, "debt") }),
 });
 
 /** The standing that decides about a new task. */
 export const openingStandingOf = (accountId: AccountId, row: Row): Standing => ({
   ...standingOf(accountId, row),
   lowBalanceThreshold: optional(row, "low_balance_threshold", amount),
+  ...(row.open_disputes !== 0 && { openDisputes: integer(row, "open_disputes") }),
   failures: row.failure_day === 0 ? undefined : toFailures(row),
 });
 
 /** The columns of the account that `openingStandingOf` reads, besides its credits. */
-export const OPENING_COLUMNS = ["active_tasks", "low_balance_threshold", "failure_day", "failures", "failure_bytes"]
+export const OPENING_COLUMNS = [
+  ...["active_tasks", "debt", "open_disputes", "low_balance_threshold", "failure_day", "failures", "failure_bytes"],
+]
   .map((column) => `account.${column}`)
   .join(", ");
 
@@ -59,9 +64,58 @@ export const toOrder = (row: Row): Order => {
     credits: credits(integer(row, "credits")),
     createdAt: date(row, "created_at"),
     checkout: toCheckout(row),
+    paymentId: optional(row, "payment_id", text),
   };
   const paidAt = optional(row, "paid_at", date);
-  return paidAt === undefined ? { ...core, state: "pending" } : { ...core, state: "paid", paidAt };
+  if (paidAt === undefined) return { ...core, state: "pending" };
+  const takenBack = row.taken_back === 0 ? undefined : amount(row, "taken_back");
+  const returnReason = optional(row, "return_reason", text);
+  const dispute = row.dispute === "none" ? undefined : oneOf(row, "dispute", DISPUTES);
+  return { ...core, state: oneOf(row, "returned", RETURNED), paidAt, takenBack, dispute, returnReason };
+};
+
+const RETURNED = ["paid", "partly_refunded", "refunded"] as const;
+const DISPUTES = ["none", "open", "won", "lost"] as const;
+
+export const returnRow = (returned: PaymentReturn, paymentId: string | null, orderId: OrderId | null): Row => {
+  const core = { id: returned.id, kind: returned.kind, payment_id: paymentId, order_id: orderId };
+  switch (returned.kind) {
+    case "refund":
+      return { ...core, cents: returned.cents, at: returned.at, state_at: returned.failedAt ?? null };
+    case "total":
+      return { ...core, cents: returned.cents, at: returned.at };
+    case "operator":
+      return { ...core, credits: returned.credits, reason: returned.reason, at: returned.at };
+    case "dispute": {
+      const { state, stateAt, withdrawn } = returned;
+      return {
+        ...core,
+        state,
+        state_at: stateAt,
+        cents: withdrawn?.cents ?? null,
+        at: withdrawn?.at ?? null,
+        transfers: withdrawn?.transfers ?? null,
+      };
+    }
+  }
+};
+
+export const toReturn = (row: Row): PaymentReturn => {
+  const id = text(row, "id");
+  const kind = oneOf(row, "kind", ["refund", "total", "operator", "dispute"] as const);
+  switch (kind) {
+    case "refund":
+      return { id, kind, cents: integer(row, "cents"), at: date(row, "at"), failedAt: optional(row, "state_at", date) };
+    case "total":
+      return { id, kind, cents: integer(row, "cents"), at: date(row, "at") };
+    case "operator":
+      return { id, kind, credits: amount(row, "credits"), reason: branded(row, "reason"), at: date(row, "at") };
+    case "dispute": {
+      const at = optional(row, "at", date);
+      const withdrawn = at && { cents: integer(row, "cents"), at, transfers: integer(row, "transfers") };
+      return { id, kind, state: oneOf(row, "state", DISPUTES), stateAt: date(row, "state_at"), withdrawn };
+    }
+  }
 };
 
 const toCheckout = (row: Row): OrderCheckout | undefined => {
@@ -76,7 +130,8 @@ export const orderRow = (order: Order): Row => ({
   account_id: order.accountId,
   credits: order.credits,
   created_at: order.createdAt,
-  paid_at: order.state === "paid" ? order.paidAt : null,
+  paid_at: order.state === "pending" ? null : order.paidAt,
+  payment_id: order.paymentId ?? null,
   checkout_session: order.checkout?.sessionId ?? null,
   checkout_token: order.checkout?.token ?? null,
   price_cents: order.checkout?.priceCents ?? null,

@@ -29,7 +29,7 @@ export const writeEvent = async (
 ): Promise<void> => {
   const { accountId } = event;
   const numbering = {
-    text: `update account set last_event = last_event + 1${account.text} where id = ? returning id, last_event`,
+    text: `update account set last_event = last_event + 1${account.text} where id = ? returning id, last_event, credits`,
     parameters: [...account.parameters, accountId],
   };
   if (dialect === "postgresql") {

@@ -36,7 +36,11 @@ export const AccountTable = defineEntity({
     lowBalanceThreshold: p.integer().nullable(),
     /** The number of its latest event; 0 if it has none. */
     lastEvent: p.integer().default(0),
-    /** All that was ever bought or adjusted. A trigger on the ledger keeps it (migration-steps.ts). */
+    /** What it owes: the sum of its ledger entries of this kind (domain/credits/ledger.ts). */
+    debt: p.integer().default(0),
+    /** Its orders with an open dispute. */
+    openDisputes: p.integer().default(0),
+    /** All ever bought or adjusted, less what was returned. A trigger on the ledger keeps it (migration-steps.ts). */
     granted: p.bigint("number").default(0),
     /**
      * The day of `failures` and `failure_bytes`, as `yyyymmdd` (domain/tasks/failure-budget.ts); 0 if there were none.
@@ -74,6 +78,14 @@ export const OrderTable = defineEntity({
       name: "credit_order_paid_index",
       expression: "create index credit_order_paid_index on credit_order (account_id) where paid_at is not null",
     },
+    {
+      name: "credit_order_payment_index",
+      expression: "create index credit_order_payment_index on credit_order (payment_id) where payment_id is not null",
+    },
+    {
+      name: "credit_order_waiting_index",
+      expression: "create index credit_order_waiting_index on credit_order (id) where paid_at is null",
+    },
   ],
   properties: {
     id: p.string().length(40).primary(),
@@ -87,6 +99,52 @@ export const OrderTable = defineEntity({
     checkoutToken: p.text().nullable(),
     priceCents: p.integer().nullable(),
     currency: p.string().length(3).nullable(),
+    /** The payment service's id of the payment. Null before it, and for orders that were paid before migration 026. */
+    paymentId: p.string().length(255).nullable(),
+    /** These follow from the rows of `payment_return` (domain/credits/payment-return.ts). */
+    takenBack: p.integer().default(0),
+    returned: p.string().length(16).default("paid"),
+    dispute: p.string().length(16).default("none"),
+    returnReason: p.string().length(200).nullable(),
+  },
+});
+
+/**
+ * What is known of money that came back (domain/credits/payment-return.ts). Its order has the same payment, or is
+ * `orderId` for what the operator took back by hand.
+ */
+export const PaymentReturnTable = defineEntity({
+  name: "PaymentReturn",
+  tableName: "payment_return",
+  indexes: [
+    { name: "payment_return_payment_index", properties: ["paymentId"] },
+    { name: "payment_return_order_index", properties: ["orderId"] },
+  ],
+  properties: {
+    /** The payment service's, or one that begins with `hand_`. */
+    id: p.string().length(255).primary(),
+    kind: p.string().length(16),
+    paymentId: p.string().length(255).nullable(),
+    orderId: () =>
+      p
+        .manyToOne(OrderTable)
+        .mapToPk()
+        .joinColumn("order_id")
+        .deleteRule("restrict")
+        .updateRule("restrict")
+        .index(false)
+        .nullable(),
+    /** When it was created, or had this amount. */
+    at: p.datetime(3).nullable(),
+    cents: p.integer().nullable(),
+    /** What the operator took back, and why. */
+    credits: p.integer().nullable(),
+    reason: p.string().length(200).nullable(),
+    /** These three are of a dispute; a refund with a date has failed then. */
+    transfers: p.integer().nullable(),
+    state: p.string().length(16).nullable(),
+    stateAt: p.datetime(3).nullable(),
+    recordedAt: p.datetime(3),
   },
 });
 
@@ -292,11 +350,17 @@ export const LedgerEntryTable = defineEntity({
       name: "ledger_entry_adjustment_index",
       expression: "create index ledger_entry_adjustment_index on ledger_entry (account_id) where kind = 'adjustment'",
     },
+    {
+      name: "ledger_entry_purchase_unique",
+      expression: "create unique index ledger_entry_purchase_unique on ledger_entry (order_id) where kind = 'purchase'",
+    },
+    {
+      name: "ledger_entry_reference_unique",
+      expression:
+        "create unique index ledger_entry_reference_unique on ledger_entry (account_id, reference) where reference is not null",
+    },
   ],
-  uniques: [
-    { name: "ledger_entry_task_unique", properties: ["taskId", "kind"] },
-    { name: "ledger_entry_order_unique", properties: ["orderId", "kind"] },
-  ],
+  uniques: [{ name: "ledger_entry_task_unique", properties: ["taskId", "kind"] }],
   properties: {
     id: p.bigint("number").primary().autoincrement(),
     accountId,
@@ -315,6 +379,8 @@ export const LedgerEntryTable = defineEntity({
     at: p.datetime(3),
     /** Of an adjustment. */
     reason: p.string().length(200).nullable(),
+    /** Of an adjustment that is written once. */
+    reference: p.string().length(100).nullable(),
   },
 });
 
@@ -634,6 +700,7 @@ export const WebhookReceiverTable = defineEntity({
 export const tables = [
   AccountTable,
   OrderTable,
+  PaymentReturnTable,
   ApiKeyTable,
   KeySpendingTable,
   TaskTable,

@@ -39,7 +39,7 @@ export class SqlLedgerStore implements LedgerStore {
    */
   async totals(account: AccountId): Promise<CreditTotals> {
     const [row] = await this.database.sql(
-      `select id, credits, cast(granted as double precision) as granted,
+      `select id, credits, debt, cast(granted as double precision) as granted,
         (select cast(coalesce(sum(credits), 0) as integer) from task where account_id = ? and hidden_at is null
           and state in ('queued', 'reserved', 'submitted', 'generated')) as reserved
       from account where id = ?`,
@@ -48,7 +48,8 @@ export class SqlLedgerStore implements LedgerStore {
     if (row === undefined) throw new Error(`there is no account ${account}`);
     const [remaining, reserved] = [integer(row, "credits"), integer(row, "reserved")];
     const spent = integer(row, "granted") - remaining - reserved;
-    return { remaining: credits(remaining), reserved: credits(reserved), spent: credits(Math.max(0, spent)) };
+    const debt = row.debt === 0 ? undefined : credits(integer(row, "debt"));
+    return { remaining: credits(remaining), reserved: credits(reserved), spent: credits(Math.max(0, spent)), debt };
   }
 
   entries(account: AccountId): Promise<LedgerEntry[]> {
@@ -90,7 +91,7 @@ export class SqlLedgerStore implements LedgerStore {
 }
 
 const ledgerOf = async (sql: Sql, id: AccountId): Promise<AccountLedger> => {
-  const [row] = await sql("select id, credits, active_tasks from account where id = ?", [id]);
+  const [row] = await sql("select id, credits, debt, active_tasks from account where id = ?", [id]);
   if (row === undefined) throw new Error(`there is no account ${id}`);
   const tasks = await sql("select * from task where account_id = ?", [id]);
   return { standing: standingOf(id, row), entries: await entriesOf(sql, id), tasks: tasks.map(toTask) };

@@ -13,7 +13,7 @@ import type { Email } from "../../../domain/accounts/account.js";
 import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
 import type { Credits } from "../../../domain/credits/credits.js";
-import type { LedgerEntry } from "../../../domain/credits/ledger.js";
+import type { AdjustmentReference, Booked, Funds, LedgerEntry } from "../../../domain/credits/ledger.js";
 import type { Order } from "../../../domain/credits/order.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
@@ -22,15 +22,15 @@ import type { DeletedBy } from "../../../domain/tasks/out-of-sight.js";
 import type { Endpoint } from "../../../domain/webhooks/webhook-endpoint.js";
 import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
 import { apiKeyRow, openingStandingOf, toAccount, toApiKey, toOrder } from "../rows/account-rows.js";
+import { bookEntry, fundsOf, storeBooked } from "../rows/book-entry.js";
 import { deleteAccess } from "../rows/delete-access.js";
 import { toEndpoint } from "../rows/endpoint-rows.js";
-import { entryRow } from "../rows/ledger-rows.js";
+import { toLedgerEntry } from "../rows/ledger-rows.js";
 import { lockAccount } from "../rows/lock-account.js";
 import { LISTED_ENDPOINT } from "../schema/indexed-conditions.js";
 import { branded, date, integer, optional, type Row, text } from "../sql/columns.js";
-import type { Database, Sql } from "../sql/database.js";
+import type { Database } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
-import { insert } from "../sql/insert.js";
 import { olderThan, type Statement, update } from "../sql/statement.js";
 import { deletePairs } from "../tasks/erase-texts.js";
 import { updateSearch } from "../tasks/search-rows.js";
@@ -150,15 +150,19 @@ export class SqlOperatorStore implements OperatorStore {
 
   adjust<Refusal>(
     account: AccountId,
-    decide: (balance: Credits) => Result<{ readonly entry: LedgerEntry; readonly balance: Credits }, Refusal>,
+    decide: (funds: Funds, known: LedgerEntry | undefined) => Result<Booked, Refusal>,
+    reference?: AdjustmentReference,
   ): Promise<Result<Credits, Refusal>> {
     return this.database.transaction(async (sql) => {
       const { current } = await lockAccount(sql, account);
-      const decided = decide(current.credits);
+      const [known] =
+        reference === undefined
+          ? []
+          : await sql("select * from ledger_entry where account_id = ? and reference = ?", [account, reference]);
+      const decided = decide(fundsOf(current), known && toLedgerEntry(known));
       if (decided.isErr()) return err(decided.error);
-      const { entry, balance } = decided.value;
-      await storeAdjustment(sql, entry, balance);
-      return ok(balance);
+      await storeBooked(sql, account, decided.value);
+      return ok(decided.value.funds.credits);
     });
   }
 
@@ -200,7 +204,7 @@ export class SqlOperatorStore implements OperatorStore {
       const { current } = await lockAccount(sql, account);
       const decided = decide(current);
       if (decided.isErr()) return err(decided.error);
-      if (decided.value !== undefined) await storeAdjustment(sql, decided.value, 0);
+      if (decided.value !== undefined) await bookEntry(sql, current, decided.value);
       const [row = {}] = await sql("select email from account where id = ?", [account]);
       const before = branded<Email>(row, "email");
       await sql(
@@ -348,9 +352,4 @@ const conditionsOf = ({ key, state, reason, from, until }: OperatorFilter): Stat
     text: given.map(([condition]) => `and ${condition}`).join(" "),
     parameters: given.map(([, value]) => value),
   };
-};
-
-const storeAdjustment = async (sql: Sql, entry: LedgerEntry, balance: number): Promise<void> => {
-  await insert(sql, "ledger_entry", entryRow(entry));
-  await sql("update account set credits = ? where id = ?", [balance, entry.accountId]);
 };

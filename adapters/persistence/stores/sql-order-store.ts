@@ -1,15 +1,25 @@
-import { ok, type Result } from "neverthrow";
-import type { OrderStore } from "../../../application/ports/stores/order-store.js";
+import { err, ok, type Result } from "neverthrow";
+import type { OrderFilter, OrderStore } from "../../../application/ports/stores/order-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import { purchaseEntry } from "../../../domain/credits/ledger.js";
-import type { Order, OrderCheckout, OrderId, PaidOrder, PendingOrder } from "../../../domain/credits/order.js";
-import { orderRow, toOrder } from "../rows/account-rows.js";
+import type {
+  Order,
+  OrderCheckout,
+  OrderId,
+  PaidOrder,
+  PendingOrder,
+  RefundedOrder,
+} from "../../../domain/credits/order.js";
+import { mergeReturns, type PaymentReturn } from "../../../domain/credits/payment-return.js";
+import { orderRow, returnRow, toOrder, toReturn } from "../rows/account-rows.js";
+import { bookEntry } from "../rows/book-entry.js";
 import { insertIfAllowed } from "../rows/insert-if-allowed.js";
-import { entryRow } from "../rows/ledger-rows.js";
+import { lockAccount } from "../rows/lock-account.js";
+import { lockPayment, returnsOf, settleOrder } from "../rows/settle-order.js";
 import { integer } from "../sql/columns.js";
-import type { Database } from "../sql/database.js";
+import type { Database, Sql } from "../sql/database.js";
 import { insert } from "../sql/insert.js";
-import { insertion, olderThan } from "../sql/statement.js";
+import { insertion, olderThan, type Statement, update } from "../sql/statement.js";
 
 /** Orders in SQLite or PostgreSQL. */
 export class SqlOrderStore implements OrderStore {
@@ -69,17 +79,116 @@ export class SqlOrderStore implements OrderStore {
     return integer(row ?? {}, "orders");
   }
 
-  async pay(order: PaidOrder): Promise<void> {
-    const paidNow = await this.database.transaction<boolean, never>(async (sql) => {
-      const paid = await sql("update credit_order set paid_at = ? where id = ? and paid_at is null returning id", [
-        order.paidAt,
-        order.id,
-      ]);
-      if (paid.length === 0) return ok(false);
-      await sql("update account set credits = credits + ? where id = ?", [order.credits, order.accountId]);
-      await insert(sql, "ledger_entry", entryRow(purchaseEntry(order)));
-      return ok(true);
+  async listAll(
+    { account, isPending = false, from }: OrderFilter,
+    limit: number,
+    before: OrderId | undefined,
+  ): Promise<Order[]> {
+    const older = olderThan(before);
+    const conditions: Statement[] = [
+      ...(account === undefined ? [] : [{ text: "and account_id = ?", parameters: [account] }]),
+      ...(isPending ? [{ text: "and paid_at is null", parameters: [] }] : []),
+      ...(from === undefined ? [] : [{ text: "and created_at >= ?", parameters: [from] }]),
+      older,
+    ];
+    const rows = await this.database.sql(
+      `select * from credit_order where true ${conditions.map(({ text }) => text).join(" ")} order by id desc limit ?`,
+      [...conditions.flatMap(({ parameters }) => parameters), limit],
+    );
+    return rows.map(toOrder);
+  }
+
+  async pay(order: PaidOrder | RefundedOrder): Promise<void> {
+    const { id, paidAt, paymentId } = order;
+    const paidNow = await this.database.transaction<PaidOrder | undefined, never>(async (sql) => {
+      if (paymentId !== undefined) await lockPayment(sql, this.database.dialect, paymentId);
+      const paid = await sql(
+        `update credit_order set paid_at = ?, payment_id = coalesce(payment_id, ?)
+        where id = ? and paid_at is null returning *`,
+        [paidAt, paymentId ?? null, id],
+      );
+      const named =
+        paid.length > 0 || paymentId === undefined
+          ? []
+          : await sql("update credit_order set payment_id = ? where id = ? and payment_id is null returning *", [
+              paymentId,
+              id,
+            ]);
+      const [row] = [...paid, ...named];
+      if (row === undefined) return ok(undefined);
+      const stored = toOrder(row);
+      if (stored.state !== "paid" || paid.length === 0) {
+        await settleOrder(sql, stored, paidAt);
+        return ok(undefined);
+      }
+      const { current } = await lockAccount(sql, stored.accountId);
+      await bookEntry(sql, current, purchaseEntry(stored));
+      await settleOrder(sql, stored, paidAt);
+      return ok(stored);
     });
-    if (paidNow._unsafeUnwrap()) this.onPaid(order);
+    const counted = paidNow._unsafeUnwrap();
+    if (counted !== undefined) this.onPaid(counted);
+  }
+
+  async recordReturn(paymentId: string, returned: PaymentReturn, now: Date) {
+    const recorded = await this.database.transaction<{ order: Order; change: number } | undefined, never>(
+      async (sql) => {
+        await lockPayment(sql, this.database.dialect, paymentId);
+        const [row] = await sql("update credit_order set payment_id = payment_id where payment_id = ? returning *", [
+          paymentId,
+        ]);
+        await storeReturn(sql, returned, { paymentId, now });
+        if (row !== undefined) return ok(await settleOrder(sql, toOrder(row), now));
+        await forgetUnknown(sql, now);
+        return ok(undefined);
+      },
+    );
+    return recorded._unsafeUnwrap();
+  }
+
+  returnByHand<Refusal>(
+    id: OrderId,
+    now: Date,
+    decide: (order: Order, returns: readonly PaymentReturn[]) => Result<PaymentReturn, Refusal>,
+  ): Promise<Result<Order, Refusal>> {
+    return this.database.transaction(async (sql) => {
+      const [row] = await sql("update credit_order set credits = credits where id = ? returning *", [id]);
+      if (row === undefined) throw new Error(`there is no order ${id}`);
+      const order = toOrder(row);
+      const decided = decide(order, await returnsOf(sql, order));
+      if (decided.isErr()) return err(decided.error);
+      await storeReturn(sql, decided.value, { orderId: id, now });
+      return ok((await settleOrder(sql, order, now)).order);
+    });
+  }
+
+  async returns(id: OrderId): Promise<PaymentReturn[]> {
+    const order = await this.find(id);
+    return order === undefined ? [] : returnsOf(this.database.sql, order);
   }
 }
+
+/** Merges it with what was known. Its payment or order is locked. */
+const storeReturn = async (
+  sql: Sql,
+  returned: PaymentReturn,
+  { paymentId, orderId, now }: { readonly paymentId?: string; readonly orderId?: OrderId; readonly now: Date },
+): Promise<void> => {
+  const [known] = await sql("select * from payment_return where id = ?", [returned.id]);
+  const merged = known === undefined ? returned : mergeReturns(toReturn(known), returned);
+  const row = returnRow(merged, paymentId ?? null, orderId ?? null);
+  if (known === undefined) return insert(sql, "payment_return", { ...row, recorded_at: now });
+  const { text, parameters } = update("payment_return", row, { id: returned.id });
+  await sql(text, parameters);
+};
+
+/** Other products of the operator may have refunds, too. A payment is reported within days. */
+const UNKNOWN_KEPT_MILLISECONDS = 30 * 24 * 60 * 60 * 1000;
+
+const forgetUnknown = async (sql: Sql, now: Date): Promise<void> => {
+  await sql(
+    `delete from payment_return where recorded_at < ? and order_id is null
+    and not exists (select 1 from credit_order where credit_order.payment_id = payment_return.payment_id)`,
+    [new Date(now.getTime() - UNKNOWN_KEPT_MILLISECONDS)],
+  );
+};

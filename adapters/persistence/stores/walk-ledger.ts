@@ -33,7 +33,7 @@ const walkAccounts = async (
   after: AccountId,
   visit: Visit,
 ): Promise<AccountId | undefined> => {
-  const rows = await sql("select id, credits, active_tasks from account where id > ? order by id limit ?", [
+  const rows = await sql("select id, credits, debt, active_tasks from account where id > ? order by id limit ?", [
     after,
     ACCOUNTS,
   ]);

@@ -1,21 +1,20 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { Lease, StaleTask } from "../../../application/ports/stores/task-store.js";
-import { refundEntry } from "../../../domain/credits/ledger.js";
+import { type LedgerEntry, refundEntry } from "../../../domain/credits/ledger.js";
 import { isKept } from "../../../domain/images/storage-status.js";
 import { endOf, type NewEvent, taskEventOf } from "../../../domain/tasks/account-event.js";
-import { isActive, isRefusedCreation, type Task } from "../../../domain/tasks/task.js";
+import { type FailedTask, isActive, isRefusedCreation, type Task } from "../../../domain/tasks/task.js";
 import { DUE_UNLESS_HIDDEN } from "../due-when-hidden.js";
 import { countFailure } from "../rows/account-rows.js";
 import type { AccountTurns } from "../rows/account-turns.js";
-import { writeEvent } from "../rows/event-rows.js";
-import { entryRow } from "../rows/ledger-rows.js";
+import { CHECKED, writeEvent } from "../rows/event-rows.js";
 import { releaseReferences } from "../rows/reference-rows.js";
 import { giveBack } from "../rows/spending-rows.js";
 import { lockTurns, turnsGivenBack } from "../rows/turn-rows.js";
 import { integer, optional, type Row } from "../sql/columns.js";
-import type { Database, Sql } from "../sql/database.js";
-import { insertion, type Statement, update } from "../sql/statement.js";
+import type { Database, Dialect, Sql } from "../sql/database.js";
+import { type Statement, update } from "../sql/statement.js";
 import { updateSearch } from "./search-rows.js";
 import type { TaskObserver } from "./task-observer.js";
 import { stateColumns } from "./task-rows.js";
@@ -75,7 +74,7 @@ const moveRows = async (
     if (replaced.value.isHidden) return ok(undefined); // nobody is told of a deleted panorama
     if (event === undefined || isActive(next)) return ok(undefined);
     const delivery = { webhookUrl: before.request.webhookUrl, dueAt: endOf(next) };
-    const { account, others } = isActive(before) ? releases(before, next) : NOTHING_RELEASED;
+    const { account, others } = isActive(before) ? releases(before, next, database.dialect) : NOTHING_RELEASED;
     const { turn } = replaced.value;
     const turns =
       before.state === "queued" && turn !== undefined
@@ -143,16 +142,17 @@ const joined = (one: Statement, other: Statement): Statement => ({
  * Frees the account's slot. For a failed task, also refunds the credits to the account and its key, and releases its
  * reference images and a refused creation's key.
  */
-const releases = (before: Task, next: Task): Releases => {
+const releases = (before: Task, next: Task, dialect: Dialect): Releases => {
   const failed = next.state === "failed";
   const slot = { text: ", active_tasks = active_tasks - 1", parameters: [] };
   if (!failed) return { account: slot, others: [] };
   const failure = countFailure(next);
+  const { credits } = next.reservation;
   const account = {
-    text: `${slot.text}, credits = credits + ?${failure.text}`,
-    parameters: [next.reservation.credits, ...failure.parameters],
+    text: `${slot.text}, credits = credits + ? - ${DEBT_PAID}, debt = debt - ${DEBT_PAID}${failure.text}`,
+    parameters: [credits, credits, credits, credits, credits, ...failure.parameters],
   };
-  const others = [insertion("ledger_entry", entryRow(refundEntry(next.reservation, next.failedAt)))];
+  const others = [refundInsertion(next, dialect)];
   others.push(...giveBack(next));
   if (next.request.imageUrls.length > 0) others.push(...releaseReferences(next, next.failedAt));
   if (isRefusedCreation(before, next)) {
@@ -160,3 +160,26 @@ const releases = (before: Task, next: Task): Releases => {
   }
   return { account, others };
 };
+
+/** How much of a debt a refund pays, given its credits twice. An account with debt has no balance (`book`). */
+const DEBT_PAID = "case when credits > 0 then 0 when debt < ? then debt else ? end";
+
+/**
+ * The entries of a refund, after its account was written: what its balance is short of the refund has paid a debt. One
+ * statement, so that the refund has the lower number.
+ */
+const refundInsertion = ({ accountId, reservation, failedAt }: FailedTask, dialect: Dialect): Statement => {
+  const { taskId, credits, at } = refundEntry(reservation, failedAt) as RefundEntry;
+  const written = dialect === "postgresql" ? CHECKED.text : "(select id, credits from account where id = ?)";
+  return {
+    text: `insert into ledger_entry (account_id, kind, credits, task_id, at)
+      select written.id, case part.n when 1 then 'refund' else 'debt' end,
+        case part.n when 1 then cast(? as integer) else written.credits - cast(? as integer) end,
+        case part.n when 1 then cast(? as text) end, ?
+      from ${written} as written cross join (select 1 as n union all select 2 as n) as part
+      where part.n = 1 or written.credits < ? order by part.n`,
+    parameters: [credits, credits, taskId, at, ...(dialect === "postgresql" ? [] : [accountId]), credits],
+  };
+};
+
+type RefundEntry = Extract<LedgerEntry, { readonly taskId: unknown }>;

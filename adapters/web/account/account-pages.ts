@@ -7,7 +7,7 @@ import type { RateLimits } from "../../../application/ports/stores/rate-limits.j
 import { type CreditPack, packOf } from "../../../domain/credits/credit-pack.js";
 import { type LedgerEntry, parseLedgerCursor } from "../../../domain/credits/ledger.js";
 import { parseLowBalanceThreshold } from "../../../domain/credits/low-balance.js";
-import { parseOrderId, type TooManyPendingOrders } from "../../../domain/credits/order.js";
+import { type Order, parseOrderId, type TooManyPendingOrders } from "../../../domain/credits/order.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { TaskId } from "../../../domain/task-id.js";
@@ -153,6 +153,7 @@ ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${
 <section class="panel" aria-labelledby="balance"><h2 id="balance">Credits</h2>
 <p class="figure">${overview.credits.remaining}</p>
 <p class="hint">${overview.credits.reserved} reserved for panoramas that are being made, ${overview.credits.spent} spent so far.</p>
+${overview.credits.debt !== undefined && html`<p class="hint">You owe ${overview.credits.debt} credits, because a payment was returned after they were spent. The next purchase pays them first.</p>`}
 <form method="post" action="/account/low-balance" class="inline">${hiddenToken(visitor.formToken)}
 <label>Send a webhook when my balance falls below<input name="credits" inputmode="numeric" value="${threshold ?? overview.lowBalance}" placeholder="no notice"></label><button class="button quiet">Save</button></form></section>
 <section class="panel" aria-labelledby="buy"><h2 id="buy">Buy more</h2>
@@ -189,14 +190,27 @@ const ordersSection = ({ orders, nextOrders }: AccountOverview, query: URLSearch
         ["Date", "Credits", "State", "Order"],
         orders.map(
           (order) => html`<tr><td>${dateOf(order.createdAt)}</td>
-<td class="number">${order.credits}</td><td>${
-            order.state === "paid"
-              ? html`<span class="state good">Paid</span>`
-              : html`<span class="state busy">Waiting for payment</span>`
-          }</td><td class="id"><code>${order.id}</code></td></tr>`,
+<td class="number">${order.credits}</td><td>${stateOf(order)}</td><td class="id"><code>${order.id}</code></td></tr>`,
         ),
       )
 }${pager("orders", nextOrders, "orders", query)}</section>`;
+
+const ORDER_STATES: Readonly<Record<Order["state"], readonly [string, string]>> = {
+  pending: ["busy", "Waiting for payment"],
+  paid: ["good", "Paid"],
+  partly_refunded: ["", "Partly refunded"],
+  refunded: ["", "Refunded"],
+};
+
+const DISPUTES = { none: "", open: ", dispute open", won: "", lost: ", dispute lost" } as const;
+
+const stateOf = (order: Order): Html => {
+  const [look, words] = ORDER_STATES[order.state];
+  const { dispute = "none", takenBack = 0, returnReason } = order.state === "pending" ? {} : order;
+  const taken = takenBack > 0 ? `, ${takenBack} credits taken back` : "";
+  const more = `${DISPUTES[dispute]}${taken}${returnReason === undefined ? "" : `: ${returnReason}`}`;
+  return html`<span class="state ${look}">${words}</span>${more}`;
+};
 
 type Tasks = ReadonlyMap<TaskId, Task>;
 
@@ -220,7 +234,14 @@ const subjectOf = (entry: LedgerEntry, tasks: Tasks): Html | string => {
       return entry.reason;
     case "purchase":
       return html`Order <code>${entry.orderId}</code>`;
-    default: {
+    case "payment_refund":
+      return html`Payment returned, order <code>${entry.orderId}</code>`;
+    case "payment_restored":
+      return html`Payment kept after all, order <code>${entry.orderId}</code>`;
+    case "debt":
+      return entry.credits > 0 ? "Owed, because these credits were spent" : "Pays what is owed";
+    case "reservation":
+    case "refund": {
       const task = tasks.get(entry.taskId);
       const refunded = entry.kind === "refund" && ", refunded";
       if (task === undefined) return html`Panorama, deleted${refunded}`;

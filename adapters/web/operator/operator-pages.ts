@@ -315,7 +315,10 @@ const adjustBy =
     const adjusted = await operators.adjustCredits(id as AccountId, amount, reason.value);
     return adjusted.match(
       () => undefined,
-      (error) => (error.kind === "not_found" ? error.message : `The account has only ${error.balance} credits.`),
+      (error) =>
+        error.kind === "insufficient_credits"
+          ? `The account has only ${error.balance} credits.`
+          : "There is no such account.",
     );
   };
 

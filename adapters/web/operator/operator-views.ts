@@ -178,7 +178,8 @@ const ledgerTable = (entries: readonly LedgerEntry[]): Html =>
 
 const subjectOf = (entry: LedgerEntry): Html | string => {
   if ("taskId" in entry) return html`<a href="/operator/tasks/${entry.taskId}"><code>${entry.taskId}</code></a>`;
-  return "reason" in entry ? entry.reason : html`<code>${entry.orderId}</code>`;
+  if ("orderId" in entry) return html`<code>${entry.orderId}</code>`;
+  return "reason" in entry ? entry.reason : "";
 };
 
 /** The keys of an account, or those that a search has found. */

@@ -17,6 +17,7 @@ import { VISIBILITIES } from "../../../domain/tasks/visibility.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../../web-page/page.js";
 import { budgetSentence } from "../../wording/budget-sentence.js";
 import type { InvalidMessage } from "../../wording/message-rule.js";
+import { returnedPaymentSentence } from "../../wording/returned-payment-sentence.js";
 import { admitWrite } from "../admit-write.js";
 import { errorBox } from "../error-box.js";
 import { fieldMessage } from "../field-message.js";
@@ -199,7 +200,10 @@ const sentence = (refusal: Refusal): string => {
     case "too_many_images":
       return tooManySentence(refusal.max);
     case "insufficient_credits":
-      return `This costs ${refusal.cost} credits, but you have ${refusal.balance}. Buy more on your account page.`;
+      return (
+        returnedPaymentSentence(refusal) ??
+        `This costs ${refusal.cost} credits, but you have ${refusal.balance}. Buy more on your account page.`
+      );
     case "budget_spent":
       return budgetSentence(refusal);
     case "too_many_failures":

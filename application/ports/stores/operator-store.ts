@@ -4,7 +4,7 @@ import type { Account, Email } from "../../../domain/accounts/account.js";
 import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
 import type { Credits } from "../../../domain/credits/credits.js";
-import type { LedgerEntry } from "../../../domain/credits/ledger.js";
+import type { AdjustmentReference, Booked, Funds, LedgerEntry } from "../../../domain/credits/ledger.js";
 import type { Order } from "../../../domain/credits/order.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
@@ -105,10 +105,14 @@ export interface OperatorStore {
   /** `accountsMax`: how many accounts it names. */
   queue(accountsMax: number): Promise<QueueSummary>;
 
-  /** Stores the entry and the balance that `decide` returns for the current balance; nothing if it refuses. */
+  /**
+   * Stores the entries, the balance and the debt that `decide` returns for the current ones; nothing if it refuses.
+   * `known`: the entry of the account with this reference. Returns the balance.
+   */
   adjust<Refusal>(
     account: AccountId,
-    decide: (balance: Credits) => Result<{ readonly entry: LedgerEntry; readonly balance: Credits }, Refusal>,
+    decide: (funds: Funds, known: LedgerEntry | undefined) => Result<Booked, Refusal>,
+    reference?: AdjustmentReference,
   ): Promise<Result<Credits, Refusal>>;
 
   key(id: ApiKeyId): Promise<ApiKey | undefined>;

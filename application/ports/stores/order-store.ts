@@ -1,6 +1,22 @@
 import type { Result } from "neverthrow";
 import type { AccountId } from "../../../domain/account-id.js";
-import type { Order, OrderCheckout, OrderId, PaidOrder, PendingOrder } from "../../../domain/credits/order.js";
+import type {
+  Order,
+  OrderCheckout,
+  OrderId,
+  PaidOrder,
+  PendingOrder,
+  RefundedOrder,
+} from "../../../domain/credits/order.js";
+import type { PaymentReturn } from "../../../domain/credits/payment-return.js";
+
+/** Which orders an operator wants to see. Absent: all. */
+export type OrderFilter = {
+  readonly account?: AccountId | undefined;
+  readonly isPending?: boolean | undefined;
+  /** Only orders that were created then or later. */
+  readonly from?: Date | undefined;
+};
 
 /** Stores orders of credits. Throws if the store is unreachable or a row is unreadable. */
 export interface OrderStore {
@@ -23,7 +39,32 @@ export interface OrderStore {
   countPaid(account: AccountId): Promise<number>;
   /**
    * If the stored order is pending: stores the paid order, its ledger entry and the account's new balance, in one
-   * transaction. Otherwise writes nothing.
+   * transaction, with what has already come back of its payment. Otherwise stores only a payment id that is not known
+   * yet, and what has come back of that payment. Credits that arrive pay the account's debt first.
    */
-  pay(order: PaidOrder): Promise<void>;
+  pay(order: PaidOrder | RefundedOrder): Promise<void>;
+  /** Of all accounts, newest first, at most `limit`, older than the order `before`. */
+  listAll(filter: OrderFilter, limit: number, before: OrderId | undefined): Promise<Order[]>;
+  /**
+   * Stores what is known of money of this payment that came back, merged with what was known (`mergeReturns`), and
+   * takes or gives back what is missing of the credits of its order (`returnedOf`), in one transaction. Returns the
+   * order, and by how many credits it has changed. `undefined`: no order with this payment is known. Then the return is
+   * kept for 30 days, in case the payment is reported later.
+   */
+  recordReturn(
+    paymentId: string,
+    returned: PaymentReturn,
+    now: Date,
+  ): Promise<{ readonly order: Order; readonly change: number } | undefined>;
+  /**
+   * Stores the credits that the operator takes back, if `decide` allows it, given the order and all that is known to
+   * have come back of it. Takes them from the account in the same transaction. Throws for an unknown order.
+   */
+  returnByHand<Refusal>(
+    id: OrderId,
+    now: Date,
+    decide: (order: Order, returns: readonly PaymentReturn[]) => Result<PaymentReturn, Refusal>,
+  ): Promise<Result<Order, Refusal>>;
+  /** What is known to have come back of the order, in any order. */
+  returns(id: OrderId): Promise<PaymentReturn[]>;
 }

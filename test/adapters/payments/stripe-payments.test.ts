@@ -1,12 +1,14 @@
 import { err, ok } from "neverthrow";
 import Stripe from "stripe";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { aPendingOrder, secondsAfter } from "../../../adapters/contracts/support/builders.js";
+import { anOrderCheckout, aPendingOrder, orderId, secondsAfter } from "../../../adapters/contracts/support/builders.js";
+import { RecordingReporter } from "../../../adapters/memory/recording-reporter.js";
 import { StripePayments } from "../../../adapters/payments/stripe-payments.js";
 import { SystemClock } from "../../../adapters/system/system-clock.js";
+import { reconcilePayments } from "../../../application/credits/reconcile-payments.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import { CREDIT_PACKS } from "../../../domain/credits/credit-pack.js";
-import { checkoutWebhook, FakeStripe } from "../../support/fake-stripe.js";
+import { checkoutWebhook, FakeStripe, returnWebhook } from "../../support/fake-stripe.js";
 import { PASSWORD, WebService } from "../../support/web-service.js";
 
 const secrets = { secretKey: "sk_test_secret", webhookSecret: "whsec_secret" };
@@ -134,7 +136,73 @@ describe("StripePayments", () => {
     const behind = new StripePayments(secrets, "https://panoramas.example", anHourAgo, stripe.url);
     const webhook = checkoutWebhook(order.id);
     const signature = signed(webhook, secrets.webhookSecret, 3600);
-    expect(behind.payment(Buffer.from(webhook), signature).map((payment) => payment?.orderId)).toEqual(ok(order.id));
+    expect(behind.payment(Buffer.from(webhook), signature)._unsafeUnwrap()).toMatchObject({ orderId: order.id });
+  });
+});
+
+describe("StripePayments, about money that came back", () => {
+  const created = 1_767_225_600;
+  const at = new Date(created * 1000);
+  const payments = new StripePayments(secrets, "https://panoramas.example", new SystemClock());
+  const read = (type: string, object: object) => {
+    const webhook = returnWebhook(type, object, created);
+    return payments.payment(Buffer.from(webhook), signed(webhook))._unsafeUnwrap();
+  };
+  const refund = { id: "re_1", object: "refund", amount: 500, created, payment_intent: "pi_1", status: "succeeded" };
+  const known = { id: "re_1", kind: "refund", cents: 500, at };
+  const dispute = {
+    id: "dp_1",
+    object: "dispute",
+    amount: 900,
+    payment_intent: { id: "pi_1" },
+    status: "needs_response",
+  };
+
+  it.each([
+    ["refund.created", refund, known],
+    ["refund.created", { ...refund, status: "pending" }, known],
+    ["refund.updated", { ...refund, status: null }, known],
+    ["refund.updated", { ...refund, status: "canceled" }, { ...known, failedAt: at }],
+    ["refund.failed", { ...refund, status: "failed" }, { ...known, failedAt: at }],
+    ["charge.refund.updated", { ...refund, status: "failed" }, { ...known, failedAt: at }],
+    [
+      "charge.refunded",
+      { id: "ch_1", amount: 900, amount_refunded: 300, payment_intent: "pi_1" },
+      { id: "ch_1", kind: "total", cents: 300, at },
+    ],
+  ])("reads %s of %j", (type, object, returned) => {
+    expect(read(type, object)).toEqual({ paymentId: "pi_1", returned });
+  });
+
+  const withdrawal = { amount: -1000 };
+  it.each([
+    ["created", dispute, "open", undefined],
+    ["created", { ...dispute, status: "warning_needs_response" }, "none", undefined],
+    ["created", { ...dispute, balance_transactions: [withdrawal] }, "open", [900, 1]],
+    ["funds_withdrawn", dispute, "open", [900, 0]],
+    ["funds_reinstated", { ...dispute, status: "under_review" }, "open", [0, 0]],
+    [
+      "funds_reinstated",
+      { ...dispute, status: "won", balance_transactions: [withdrawal, { amount: 400 }] },
+      "won",
+      [540, 2],
+    ],
+    ["closed", { ...dispute, status: "won", balance_transactions: [withdrawal] }, "won", [0, 1]],
+    ["closed", { ...dispute, status: "lost" }, "lost", [900, 0]],
+    ["closed", { ...dispute, status: "warning_closed" }, "none", undefined],
+  ] as const)("reads charge.dispute.%s of %j", (type, object, state, moved) => {
+    const withdrawn = moved && { withdrawn: { cents: moved[0], at, transfers: moved[1] } };
+    const returned = { id: "dp_1", kind: "dispute", state, stateAt: at, ...withdrawn };
+    expect(read(`charge.dispute.${type}`, object)).toEqual({ paymentId: "pi_1", returned });
+  });
+
+  it.each([
+    ["a payment that is not named", { ...refund, payment_intent: null }],
+    ["an amount that is none", { ...refund, amount: -1 }],
+    ["an amount above what can be stored", { ...refund, amount: 2 ** 31 }],
+    ["a long id", { ...refund, id: "x".repeat(256) }],
+  ])("ignores a refund with %s", (_, object) => {
+    expect(read("refund.created", object)).toBeUndefined();
   });
 });
 
@@ -184,6 +252,50 @@ describe("the service with StripePayments", () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(await service.ledger.balance(ann.id)).toBe(501);
     expect((await service.ledger.entries(ann.id)).map(({ credits }) => credits)).toEqual([1, 500]);
+  });
+
+  it("takes credits back exactly once, whatever arrives first, and compares with Stripe", async () => {
+    const ben = await service.person("ben", 1);
+    const created = Math.floor(Date.now() / 1000);
+    const send = async (webhook: string) => {
+      const headers = { "stripe-signature": signed(webhook) };
+      const answer = await fetch(`${service.url}/payments/stripe`, { method: "POST", body: webhook, headers });
+      expect(answer.status).toBe(200);
+    };
+    const order = aPendingOrder({ id: orderId(77), accountId: ben.id, checkout: anOrderCheckout() });
+    await service.orders.insert(order);
+    const refund = { id: "re_9", amount: 450, created, payment_intent: "pi_9", status: "succeeded" };
+    await send(returnWebhook("refund.created", refund, created));
+    await send(returnWebhook("refund.created", { ...refund, id: "re_other", payment_intent: "pi_other" }, created));
+    const metadata = { panorama_order_token: "token-1" };
+    const paid = checkoutWebhook(order.id, { session: { metadata, payment_intent: "pi_9" } });
+    for (const webhook of [paid, paid, returnWebhook("refund.updated", refund, created)]) await send(webhook);
+    expect(await service.ledger.balance(ben.id)).toBe(51);
+    await send(returnWebhook("refund.failed", { ...refund, status: "failed" }, created + 5));
+    await send(returnWebhook("refund.updated", refund, created + 6));
+    expect(await service.ledger.balance(ben.id)).toBe(101);
+
+    const dispute = { id: "dp_9", amount: 900, payment_intent: "pi_9", status: "lost", created };
+    stripe.lists.set("/v1/disputes", [dispute]);
+    stripe.lists.set("/v1/refunds", [refund]);
+    const session = { id: "cs_test_1", client_reference_id: order.id, payment_status: "paid", payment_intent: "pi_9" };
+    stripe.lists.set("/v1/checkout/sessions", [{ ...session, amount_total: 900, currency: "usd", metadata }]);
+    const { orders } = service;
+    const payments = new StripePayments(secrets, "https://p.example", new SystemClock(), stripe.url);
+    const reconcile = reconcilePayments({
+      orders,
+      payments,
+      clock: new SystemClock(),
+      reporter: new RecordingReporter(),
+    });
+    const from = new Date(created * 1000);
+    expect(await reconcile(from)).toEqual(ok({ reports: 3, changes: [{ orderId: order.id, credits: -100 }] }));
+    expect(await reconcile(from)).toEqual(ok({ reports: 3, changes: [] }));
+    expect(stripe.calls.at(-1)?.path).toContain(`created[gte]=${created}`);
+    expect(await service.ledger.balance(ben.id)).toBe(1);
+    stripe.available = false;
+    expect((await reconcile(from)).isErr()).toBe(true);
+    stripe.available = true;
   });
 
   it("answers 200 to the webhook of an unknown order, so that Stripe does not repeat it", async () => {

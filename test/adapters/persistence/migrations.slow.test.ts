@@ -105,6 +105,7 @@ const rowsFor = (columnsOfTask: ReadonlySet<string>): Rows => {
       { id: orderId(1), account_id: owner, credits: BOUGHT, created_at: noon, paid_at: noon },
       { id: orderId(2), account_id: owner, credits: 5, created_at: later },
     ],
+    payment_return: [{ id: "re_1", kind: "refund", payment_id: "pi_1", cents: 100, at: noon, recorded_at: noon }],
     task,
     task_metadata: task.map(({ id }) => ({ account_id: owner, key: "order", value: "A-17", task_id: id })),
     ledger_entry: [

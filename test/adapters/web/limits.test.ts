@@ -335,8 +335,8 @@ describe("the account page", () => {
     const { person, get } = await newPerson();
     const reason = "For <the> outage" as AdjustmentReason;
     const operators = new MemoryOperatorStore(service.database);
-    await operators.adjust(person.id, (balance) =>
-      adjust({ accountId: person.id, balance, change: 7, reason, at: service.clock.now() }),
+    await operators.adjust(person.id, (funds) =>
+      adjust({ accountId: person.id, funds, change: 7, reason, at: service.clock.now() }),
     );
     expect(await get("/account")).toMatch(/<td>For &lt;the&gt; outage<\/td>\s*<td class="number">\+7<\/td>/);
   });

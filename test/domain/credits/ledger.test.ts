@@ -252,19 +252,21 @@ describe("the audit", () => {
   });
 });
 
+const fundsOf = (balance: number) => ({ credits: credits(balance), debt: credits(0) });
+
 describe("adjust", () => {
   const reason = "goodwill" as AdjustmentReason;
 
   it("changes the balance by its entry, and never makes it negative", () => {
     return fc.assert(
       fc.property(fc.nat(1000), fc.integer({ min: -1000, max: 1000 }), (balance, change) => {
-        const adjusted = adjust({ accountId: accountId(1), balance: credits(balance), change, reason, at: noon });
+        const adjusted = adjust({ accountId: accountId(1), funds: fundsOf(balance), change, reason, at: noon });
         if (balance + change < 0) {
           expect(adjusted._unsafeUnwrapErr()).toEqual({ kind: "insufficient_credits", balance, cost: -change });
         } else {
           expect(adjusted._unsafeUnwrap()).toEqual({
-            entry: { kind: "adjustment", accountId: accountId(1), credits: change, reason, at: noon },
-            balance: balance + change,
+            entries: [{ kind: "adjustment", accountId: accountId(1), credits: change, reason, at: noon }],
+            funds: fundsOf(balance + change),
           });
         }
       }),
@@ -274,17 +276,17 @@ describe("adjust", () => {
   it("leaves a consistent ledger consistent, which has a finding if the entry is missing", () => {
     return fc.assert(
       fc.property(consistentLedger, fc.integer({ min: 1, max: 50 }), (ledger, change) => {
-        const { entry, balance } = adjust({
+        const { entries: added, funds } = adjust({
           accountId: accountId(1),
-          balance: credits(ledger.credits),
+          funds: fundsOf(ledger.credits),
           change,
           reason,
           at: noon,
         })._unsafeUnwrap();
-        const entries = [...ledger.entries, entry];
-        expect(findings({ ...ledger, credits: balance, entries })).toEqual([]);
-        expect(findings({ ...ledger, credits: balance })).toEqual([
-          `the balance is ${balance}, but the sum of the entries is ${balance - change}`,
+        const entries = [...ledger.entries, ...added];
+        expect(findings({ ...ledger, credits: funds.credits, entries })).toEqual([]);
+        expect(findings({ ...ledger, credits: funds.credits })).toEqual([
+          `the balance is ${funds.credits}, but the sum of the entries is ${funds.credits - change}`,
         ]);
       }),
     );

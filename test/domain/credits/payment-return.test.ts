@@ -1,0 +1,160 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { accountId, aPaidOrder, noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
+import { credits } from "../../../domain/credits/credits.js";
+import { type AdjustmentReason, book, type LedgerEntry, returnEntry, sumOf } from "../../../domain/credits/ledger.js";
+import { leftToTake, mergeReturns, type PaymentReturn, returnedOf } from "../../../domain/credits/payment-return.js";
+
+const PRICE = 900;
+const order = { credits: credits(100), priceCents: PRICE };
+
+const time = fc.nat(5).map((seconds) => secondsAfter(noon, seconds));
+const cents = fc.nat(PRICE);
+
+/** Few ids and times, so that reports meet. */
+const report: fc.Arbitrary<PaymentReturn> = fc.oneof(
+  fc.record({
+    id: fc.constantFrom("re_1", "re_2", "re_3"),
+    kind: fc.constant("refund" as const),
+    cents: fc.constant(300),
+    at: fc.constant(noon),
+    failedAt: fc.option(time, { nil: undefined }),
+  }),
+  fc.record({ id: fc.constant("ch_1"), kind: fc.constant("total" as const), cents, at: time }),
+  fc.record({
+    id: fc.constantFrom("dp_1", "dp_2"),
+    kind: fc.constant("dispute" as const),
+    state: fc.constantFrom("none" as const, "open" as const, "won" as const, "lost" as const),
+    stateAt: time,
+    withdrawn: fc.option(fc.record({ cents, at: time, transfers: fc.nat(2) }), { nil: undefined }),
+  }),
+  fc.integer({ min: 1, max: 3 }).map((n) => ({
+    id: `hand_${n}`,
+    kind: "operator" as const,
+    credits: credits(n * 20),
+    reason: `no ${n}` as AdjustmentReason,
+    at: secondsAfter(noon, n),
+  })),
+);
+
+/** A ledger that gets every report and the payment, and the spending of 60 credits when it is possible. */
+const run = (steps: readonly (PaymentReturn | "pay" | "spend")[]) => {
+  const known = new Map<string, PaymentReturn>();
+  const entries: LedgerEntry[] = [];
+  let funds = { credits: credits(0), debt: credits(0) };
+  let taken = 0;
+  let isPaid = false;
+  const add = (entry: LedgerEntry) => {
+    const booked = book(funds, entry);
+    funds = booked.funds;
+    entries.push(...booked.entries);
+  };
+  const core = { accountId: accountId(1), at: noon };
+  for (const step of steps) {
+    if (step === "spend") {
+      if (funds.credits >= 60) add({ ...core, kind: "adjustment", reason: "spent" as AdjustmentReason, credits: -60 });
+    } else if (step === "pay") {
+      if (!isPaid) add({ ...core, kind: "purchase", orderId: aPaidOrder().id, credits: 100 });
+      isPaid = true;
+    } else {
+      const before = known.get(step.id);
+      known.set(step.id, before === undefined ? step : mergeReturns(before, step));
+    }
+    if (!isPaid) continue;
+    const { takenBack } = returnedOf(order, [...known.values()]);
+    if (takenBack !== taken) add(returnEntry(aPaidOrder(), taken - takenBack, noon));
+    taken = takenBack;
+    expect(funds.credits >= 0 && (funds.credits === 0 || funds.debt === 0)).toBe(true);
+    expect(sumOf(entries)).toBe(funds.credits);
+    expect(sumOf(entries.filter(({ kind }) => kind === "debt"))).toBe(funds.debt);
+  }
+  const spent = -sumOf(entries.filter(({ kind }) => kind === "adjustment"));
+  return { returned: returnedOf(order, [...known.values()]), worth: funds.credits - funds.debt + spent };
+};
+
+describe("what came back of an order", () => {
+  it("ends in the same ledger whatever the order, number and delay of the reports", () => {
+    fc.assert(
+      fc.property(
+        fc.array(report, { maxLength: 12 }).chain((reports) => {
+          const all: readonly (PaymentReturn | "pay" | "spend")[] = [...reports, "pay", "spend"];
+          return fc.tuple(
+            fc.constant(all),
+            fc.shuffledSubarray([...all], { minLength: all.length }),
+            fc.array(fc.constantFrom(...all)),
+          );
+        }),
+        ([all, shuffled, repeated]) => {
+          const { returned, worth } = run(all);
+          const other = run([...shuffled, ...repeated]);
+          expect(other).toEqual({ returned, worth: 100 - returned.takenBack });
+          expect(worth).toBe(other.worth);
+        },
+      ),
+    );
+  });
+
+  const at = (seconds: number) => secondsAfter(noon, seconds);
+  const refund = { id: "re_1", kind: "refund", cents: 300, at: noon } as const;
+  const of = (...returns: PaymentReturn[]) => {
+    const { state, dispute, takenBack } = returnedOf(order, returns);
+    return [state, dispute, takenBack];
+  };
+  const dispute = { id: "dp_1", kind: "dispute", state: "open", stateAt: noon } as const;
+  const withdrawn = { cents: PRICE, at: noon, transfers: 1 };
+
+  it.each<[string, PaymentReturn[], unknown[]]>([
+    ["nothing", [], ["paid", "none", 0]],
+    ["a refund of a third, rounded down", [refund], ["partly_refunded", "none", 33]],
+    ["a refund that failed", [{ ...refund, failedAt: at(1) }], ["paid", "none", 0]],
+    ["a refund of everything", [{ ...refund, cents: PRICE }], ["refunded", "none", 100]],
+    ["a refund of a cent", [{ ...refund, cents: 1 }], ["partly_refunded", "none", 0]],
+    ["a total without refunds", [{ id: "ch_1", kind: "total", cents: 450, at: noon }], ["partly_refunded", "none", 50]],
+    [
+      "a total of a known refund",
+      [refund, { id: "ch_1", kind: "total", cents: 300, at: at(1) }],
+      ["partly_refunded", "none", 33],
+    ],
+    [
+      "a total of a refund that failed later",
+      [
+        { ...refund, failedAt: at(9) },
+        { id: "ch_1", kind: "total", cents: 300, at: at(1) },
+      ],
+      ["paid", "none", 0],
+    ],
+    ["an open dispute without a withdrawal", [dispute], ["paid", "open", 0]],
+    ["an open dispute that has withdrawn", [{ ...dispute, withdrawn }], ["paid", "open", 100]],
+    [
+      "a refund and a dispute of the same money",
+      [
+        { ...refund, cents: PRICE },
+        { ...dispute, withdrawn },
+      ],
+      ["refunded", "open", 100],
+    ],
+    [
+      "credits taken by hand beside a refund: the greater",
+      [refund, { id: "hand_1", kind: "operator", credits: credits(50), reason: "x" as AdjustmentReason, at: noon }],
+      ["partly_refunded", "none", 50],
+    ],
+  ])("counts %s", (_, returns, expected) => {
+    expect(of(...returns)).toEqual(expected);
+  });
+
+  it("leaves to the operator what was not taken by hand", () => {
+    const byHand = {
+      id: "hand_1",
+      kind: "operator",
+      credits: credits(30),
+      reason: "x" as AdjustmentReason,
+      at: noon,
+    } as const;
+    expect(leftToTake(order.credits, [refund, byHand])).toBe(70);
+  });
+
+  it("merges nothing that is not the same", () => {
+    expect(() => mergeReturns(refund, { ...refund, id: "re_2" })).toThrow("re_2");
+    expect(() => mergeReturns(refund, { ...dispute, id: "re_1" })).toThrow("dispute");
+  });
+});
