@@ -1,3 +1,4 @@
+import { generationCosts } from "./steps/027-generation-costs.js";
 import { firstSteps } from "./steps/first-steps.js";
 import type { Step } from "./steps/step.js";
 
@@ -5,7 +6,7 @@ import type { Step } from "./steps/step.js";
  * Never edit a released step: add a new one, in a file of its own, to change the tables. The statements are the output
  * of the schema generator for schema.ts, plus triggers, which it does not support.
  */
-export const migrationSteps: readonly Step[] = [...firstSteps];
+export const migrationSteps: readonly Step[] = [...firstSteps, generationCosts];
 
 /** The migrator records here which steps have run. */
 export const MIGRATION_TABLE = "schema_migration";

@@ -155,6 +155,8 @@ export const TaskTable = defineEntity({
       expression: "create index task_filter_index on task (account_id, state, visibility, id) where hidden_at is null",
     },
     { name: "task_created_index", properties: ["accountId", "reservedAt"] },
+    // For the operator's sums over a time (sql-usage-store.ts).
+    { name: "task_reserved_index", properties: ["reservedAt"] },
     {
       // Partial: the tasks without a picture whose texts are not erased yet, in the order in which they are.
       name: "task_text_index",
@@ -224,6 +226,9 @@ export const TaskTable = defineEntity({
     nativeHeight: p.integer().nullable(),
     /** What was measured in the result (domain/images/picture.ts), as JSON; null if none was decoded. */
     resultFigures: p.text().nullable(),
+    /** What it cost the operator: millionths, and their currency; null if that is not known. */
+    costMicros: p.double().nullable(),
+    costCurrency: p.string().length(3).nullable(),
     /** When the next work on it is due. Of a leased task: before `leasedUntil` if somebody has wanted it meanwhile. */
     dueAt: p.datetime(3).nullable(),
     fence: p.integer(),

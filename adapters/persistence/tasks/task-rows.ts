@@ -7,6 +7,7 @@ import {
   FAILURE_REASONS,
   type FailedTask,
   type FailureReason,
+  isActive,
   isCancelable,
   type OpenedTask,
   type Task,
@@ -71,17 +72,22 @@ export const TASK_COLUMN_NAMES = [
 export const TASK_COLUMNS = TASK_COLUMN_NAMES.map((column) => `task.${column}`).join(", ");
 
 /**
- * A read by id omits the trace context, the wish to cancel and the figures: only background work, a cancellation and
+ * A read by id omits the trace context, the wish to cancel, the figures and the cost: only background work, a cancellation and
  * operators need them.
  */
 export const toTask = (row: Row): Task => {
-  const task = withFigures(withCancelWish(toTaskWithoutTrace(row), row), row);
+  const task = withCost(withFigures(withCancelWish(toTaskWithoutTrace(row), row), row), row);
   return typeof row.traceparent === "string" ? { ...task, traceparent: row.traceparent } : task;
 };
 
 const withFigures = (task: Task, row: Row): Task =>
   typeof row.result_figures === "string" && (task.state === "succeeded" || task.state === "failed")
     ? { ...task, figures: json<ResultFigures>(row, "result_figures") }
+    : task;
+
+const withCost = (task: Task, row: Row): Task =>
+  typeof row.cost_micros === "number" && (task.state === "generated" || !isActive(task))
+    ? { ...task, cost: { micros: integer(row, "cost_micros"), currency: text(row, "cost_currency") } }
     : task;
 
 const withCancelWish = (task: Task, row: Row): Task => {
@@ -284,7 +290,7 @@ export const stateColumns = (task: Task): Row => {
         ...(task.cancelWish?.refusedAt && { cancel_refused_at: task.cancelWish.refusedAt }),
       };
     case "generated":
-      return { state, submitted_at: task.submittedAt, temporary_url: task.temporaryUrl };
+      return { state, submitted_at: task.submittedAt, temporary_url: task.temporaryUrl, ...costColumns(task) };
     case "succeeded":
       return {
         state,
@@ -305,9 +311,14 @@ export const stateColumns = (task: Task): Row => {
         failure_cause: KNOWN_BEFORE[task.reason] === undefined ? null : task.reason,
         failure_image: task.imageIndex ?? null,
         ...figuresColumn(task),
+        ...costColumns(task),
       };
   }
 };
+
+/** A task that was read by id has none, so that the columns keep their values. */
+const costColumns = ({ cost }: Pick<FailedTask, "cost">): Row =>
+  cost === undefined ? {} : { cost_micros: cost.micros, cost_currency: cost.currency };
 
 /** A task that was read by id has none, so that their column keeps its value. */
 const figuresColumn = ({ figures }: Pick<FailedTask, "figures">): Row =>
