@@ -38,6 +38,7 @@ import { closeAccount } from "./operators/close-account.js";
 import { confirmRetention, readRetention } from "./operators/confirm-retention.js";
 import { exportAccount } from "./operators/export-account.js";
 import { invite } from "./operators/invite.js";
+import { readUsage } from "./operators/read-usage.js";
 import { recordAction } from "./operators/record-action.js";
 import { cancelTask } from "./panoramas/cancel-task.js";
 import { changeVisibility } from "./panoramas/change-visibility.js";
@@ -158,6 +159,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     changeKeyLimits: changeKeyLimits(ports),
     closeAccount: closeAccount(ports),
     invite: invite(ports, settings),
+    readUsage: readUsage(ports, settings),
     readRetention: readRetention(ports),
     confirmRetention: confirmRetention(ports),
   },

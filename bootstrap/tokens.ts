@@ -44,6 +44,7 @@ import type { ReferenceStore } from "../application/ports/stores/reference-store
 import type { RetentionStore } from "../application/ports/stores/retention-store.js";
 import type { SessionStore } from "../application/ports/stores/session-store.js";
 import type { TaskPorts } from "../application/ports/stores/task-ports.js";
+import type { UsageStore } from "../application/ports/stores/usage-store.js";
 import type { TaskSignals } from "../application/ports/task-signals.js";
 import type { Config } from "./config.js";
 import { token } from "./provide.js";
@@ -87,6 +88,7 @@ export const tokens = {
   events: token<EventStore>("events"),
   references: token<ReferenceStore>("references"),
   retentions: token<RetentionStore>("retentions"),
+  usage: token<UsageStore>("usage"),
   sessions: token<SessionStore>("sessions"),
   links: token<PasswordLinkStore>("links"),
   operators: token<OperatorStore>("operators"),
@@ -148,12 +150,27 @@ const {
   events,
   references,
   retentions,
+  usage,
   tasks,
 } = tokens;
 const { operators, operatorLog, apiRequests, rateLimits, clock, ids, secrets } = tokens;
 
 /** The ports of the use cases that need nothing but the stores. */
 export const storePorts = {
-  ...{ accounts, orders, keys, ledger, sessions, links, endpoints, deliveries, events, references, retentions, tasks },
+  ...{
+    accounts,
+    orders,
+    keys,
+    ledger,
+    sessions,
+    links,
+    endpoints,
+    deliveries,
+    events,
+    references,
+    retentions,
+    usage,
+    tasks,
+  },
   ...{ operators, operatorLog, apiRequests, rateLimits, clock, ids, secrets },
 };

@@ -29,6 +29,7 @@ import { serve } from "./serve.js";
 import { settingsShow } from "./settings.js";
 import { storageVerify } from "./storage.js";
 import { taskCancel, taskList, taskRetry, taskShow } from "./task.js";
+import { usage } from "./usage.js";
 import {
   webhookCreate,
   webhookDelete,
@@ -68,6 +69,7 @@ export const COMMANDS: readonly Command[] = [
   taskRetry,
   imageRetry,
   queueShow,
+  usage,
   webhookCreate,
   webhookList,
   webhookDelete,

@@ -7,6 +7,7 @@ import {
   IS_OUT_OF_SEARCH,
   KEPT_IMAGE,
   LISTED_ENDPOINT,
+  RESERVED_AT,
 } from "./indexed-conditions.js";
 
 /*
@@ -155,8 +156,10 @@ export const TaskTable = defineEntity({
       expression: "create index task_filter_index on task (account_id, state, visibility, id) where hidden_at is null",
     },
     { name: "task_created_index", properties: ["accountId", "reservedAt"] },
-    // For the operator's sums over a time (sql-usage-store.ts).
-    { name: "task_reserved_index", properties: ["reservedAt"] },
+    {
+      name: "task_reserved_index",
+      expression: `create index task_reserved_index on task (${RESERVED_AT})`,
+    },
     {
       // Partial: the tasks without a picture whose texts are not erased yet, in the order in which they are.
       name: "task_text_index",

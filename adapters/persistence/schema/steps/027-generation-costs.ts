@@ -7,11 +7,11 @@ export const generationCosts: Step = {
     sqlite: [
       `alter table "task" add column "cost_micros" double null`,
       `alter table "task" add column "cost_currency" text null`,
-      `create index "task_reserved_index" on "task" ("reserved_at")`,
+      "create index task_reserved_index on task (coalesce(reserved_at, failed_at))",
     ],
     postgresql: [
       `alter table "task" add column "cost_micros" double precision null, add column "cost_currency" varchar(3) null`,
-      `create index "task_reserved_index" on "task" ("reserved_at")`,
+      "create index task_reserved_index on task (coalesce(reserved_at, failed_at))",
     ],
   },
 };
