@@ -11,6 +11,7 @@ import { logIn } from "./accounts/log-in.js";
 import { logOut } from "./accounts/log-out.js";
 import { openAccount } from "./accounts/open-account.js";
 import { readAccount } from "./accounts/read-account.js";
+import { readKeySpending } from "./accounts/read-key-spending.js";
 import { revokeAnyApiKey } from "./accounts/revoke-any-api-key.js";
 import { revokeApiKey } from "./accounts/revoke-api-key.js";
 import { sendPasswordLink } from "./accounts/send-password-link.js";
@@ -25,10 +26,12 @@ import { receiveProviderWebhook } from "./background/receive-provider-webhook.js
 import { type CompleteSettings, completeSettings } from "./complete-settings.js";
 import { buyCredits } from "./credits/buy-credits.js";
 import { createOrder } from "./credits/create-order.js";
+import { listEntries } from "./credits/list-entries.js";
 import { payOrder } from "./credits/pay-order.js";
 import { readBalance } from "./credits/read-balance.js";
 import { readCreditTotals } from "./credits/read-credit-totals.js";
 import { readLedger } from "./credits/read-ledger.js";
+import { readOrder } from "./credits/read-order.js";
 import { receivePaymentWebhook } from "./credits/receive-payment-webhook.js";
 import { verifyLedger } from "./credits/verify-ledger.js";
 import { streamEvents } from "./events/stream-events.js";
@@ -110,6 +113,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     open: openAccount(ports),
     signUp: signUp(ports, settings),
     read: readAccount(ports),
+    readKeySpending: readKeySpending(ports),
     setLowBalance: setLowBalance(ports),
     logIn: logIn(ports),
     logOut: logOut(ports),
@@ -126,8 +130,10 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
   credits: {
     createOrder: createOrder(ports),
     payOrder: payOrder(ports),
+    readOrder: readOrder(ports),
     readBalance: readBalance(ports),
     readTotals: readCreditTotals(ports),
+    listEntries: listEntries(ports),
     readLedger: readLedger(ports),
     verifyLedger: verifyLedger(ports),
   },

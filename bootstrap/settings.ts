@@ -25,6 +25,8 @@ export type Settings = {
   readonly resultBounds: ResultBounds;
   /** What the operator pays; those of the file replace the known ones. */
   readonly providerPrices: ProviderPrices;
+  /** What receipts say besides the order, such as the seller's address and taxes. */
+  readonly receiptText: string | undefined;
 };
 
 /**
@@ -154,6 +156,11 @@ export const settingsSchema = object({
   })
     .optional()
     .meta({ description: "Generated pictures with larger figures are refunded. Without a bound, none is." }),
+  receiptText: z
+    .string({ error: "must be a text" })
+    .max(4000, "must be a text of at most 4000 characters")
+    .optional()
+    .meta({ description: "What receipts say besides the order, such as the seller's name, address and taxes." }),
   providerPrices: z
     .record(z.string(), providerPrice, { error: "must be an object in braces" })
     .optional()
@@ -211,6 +218,7 @@ const settingsOf = (
     signUp = "open",
     welcomeCredits,
     providerPrices = {},
+    receiptText,
     providerPrompt,
   }: SettingsFile,
   { hasRealProvider, sendsMail, seamMax }: SettingsContext,
@@ -246,6 +254,7 @@ const settingsOf = (
     providerPrompt,
     retention: { finishedImagesDays: retention?.finishedImagesDays ?? null },
     resultBounds: { ...results, seamMax: seamMax ?? results.seamMax },
+    receiptText,
     providerPrices: { ...KNOWN_PRICES, ...pricesOf(providerPrices) },
   });
 };

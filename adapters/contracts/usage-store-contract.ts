@@ -55,7 +55,6 @@ const aQuery = fc.record({
   from: fc.integer({ min: -1, max: 73 }),
   hours: fc.integer({ min: 0, max: 80 }),
   by: fc.constantFrom(undefined, ...USAGE_PARTS),
-  account: fc.constantFrom(undefined, accountId(1), accountId(2)),
 });
 
 /** What every UsageStore must do (application/ports/stores/usage-store.ts). */
@@ -144,12 +143,11 @@ export const describeUsageStore = (
         async (stories, queries) => {
           for (const story of stories) told.push(await tell(story));
           const ledger = await entries();
-          for (const { from, hours, by, account } of queries) {
+          for (const { from, hours, by } of queries) {
             const start = secondsAfter(noon, from * 60 * 60);
-            const query: UsageQuery = { from: start, to: secondsAfter(start, hours * 60 * 60), by, account };
-            const isIn = ({ accountId, at }: { accountId: string; at: Date }) =>
-              at >= query.from && at < query.to && (account === undefined || accountId === account);
-            const own = told.filter(({ accountId, reservedAt: at }) => isIn({ accountId, at }));
+            const query: UsageQuery = { from: start, to: secondsAfter(start, hours * 60 * 60), by };
+            const isIn = ({ at }: { at: Date }) => at >= query.from && at < query.to;
+            const own = told.filter(({ reservedAt: at }) => isIn({ at }));
             const ids = new Set<string>(own.map(({ id }) => id));
             const lines = await stores.usage.usage(query);
 

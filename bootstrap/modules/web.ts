@@ -22,7 +22,7 @@ export const web = new ContainerModule(({ bind }) => {
       images: tokens.storage,
     },
     async ({
-      config: { publicUrl, mail, signUp, welcomeCredits, heroPanoramas, legalPagesFolder },
+      config: { publicUrl, mail, signUp, welcomeCredits, receiptText, heroPanoramas, legalPagesFolder },
       application,
       ...parts
     }) =>
@@ -46,6 +46,7 @@ export const web = new ContainerModule(({ bind }) => {
             return openApiDocument(publicUrl, application.policy, abilities, application.referenceRetentionHours);
           },
           welcomeCredits,
+          receiptText,
         },
       ),
   );

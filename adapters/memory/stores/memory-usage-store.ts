@@ -10,11 +10,10 @@ export class MemoryUsageStore implements UsageStore {
     this.database = database;
   }
 
-  async usage({ from, to, by, account }: UsageQuery): Promise<UsageLine[]> {
+  async usage({ from, to, by }: UsageQuery): Promise<UsageLine[]> {
     const lines = new Map<string, UsageLine>();
     for (const { task } of this.database.tasks.values()) {
       if (task.reservedAt < from || task.reservedAt >= to) continue;
-      if (account !== undefined && task.accountId !== account) continue;
       const line = lineOf(task, by);
       const name = JSON.stringify([line.part, line.currency]);
       lines.set(name, joined(lines.get(name), line));

@@ -38,14 +38,12 @@ export class SqlUsageStore implements UsageStore {
     this.database = database;
   }
 
-  async usage({ from, to, by, account }: UsageQuery): Promise<UsageLine[]> {
+  async usage({ from, to, by }: UsageQuery): Promise<UsageLine[]> {
     const { dialect } = this.database;
     const part = by === undefined ? "cast(null as text)" : by === "day" ? DAY[dialect] : COLUMNS[by];
-    // With an account, the index of its tasks by time; otherwise that of all tasks.
-    const [at, ofAccount] = account === undefined ? [RESERVED_AT, ""] : ["reserved_at", "account_id = ? and"];
     const rows = await this.database.sql(
-      `select ${part} as part, ${SUMS} from task where ${ofAccount} ${at} >= ? and ${at} < ? group by 1, cost_currency`,
-      [...(account === undefined ? [] : [account]), from, to],
+      `select ${part} as part, ${SUMS} from task where ${RESERVED_AT} >= ? and ${RESERVED_AT} < ? group by 1, cost_currency`,
+      [from, to],
     );
     return rows.map(toLine);
   }

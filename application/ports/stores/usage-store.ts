@@ -1,5 +1,3 @@
-import type { AccountId } from "../../../domain/account-id.js";
-
 /** What usage is summed by. `day`: in UTC. `provider`: the place that has made it, such as `fal:seedream-4.5`. */
 export const USAGE_PARTS = ["day", "account", "key", "resolution", "provider"] as const;
 /** One of `USAGE_PARTS`. */
@@ -12,8 +10,6 @@ export type UsageQuery = {
   readonly to: Date;
   /** Absent: everything together. */
   readonly by?: UsagePart | undefined;
-  /** Absent: all accounts. */
-  readonly account?: AccountId | undefined;
 };
 
 /** Sums of tasks with the same part and the same currency of their cost. */
@@ -33,7 +29,7 @@ export type UsageLine = {
   readonly micros: number;
 };
 
-/** Sums over tasks, deleted ones included. Reads the tasks of the period only. */
+/** Sums over the tasks of all accounts, deleted ones included. Reads the tasks of the period only. */
 export interface UsageStore {
   /** In no particular order. */
   usage(query: UsageQuery): Promise<UsageLine[]>;

@@ -271,11 +271,6 @@ export const describeGrowthPlans = (
         ({ usage }) => usage.usage({ from: later, to: secondsAfter(later, 86_400), by: "day" }),
       ],
       [
-        "sums the usage of an account with the index of its tasks by time",
-        /task_created_index/,
-        ({ usage }) => usage.usage({ from: later, to: secondsAfter(later, 86_400), by: "key", account: accountId(1) }),
-      ],
-      [
         "reads the events of one task by the task",
         /event_task_unique/,
         ({ events }) => events.after(accountId(1), 0, 9, "t30000" as TaskId),
