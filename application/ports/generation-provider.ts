@@ -68,7 +68,8 @@ export type FailureCause =
 
 /**
  * What the provider says about a generation. `reason` is for the log only. `cause`: what is known about a failure.
- * `imageIndex`: which reference image it is about. `billed`: what it cost, if the provider tells; a failure may cost, too.
+ * `imageIndex`: which reference image it is about. `billed`: what it cost, if the provider tells. A failure may cost,
+ * too.
  */
 export type Progress =
   | { readonly state: "running" }

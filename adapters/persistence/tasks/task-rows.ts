@@ -72,8 +72,8 @@ export const TASK_COLUMN_NAMES = [
 export const TASK_COLUMNS = TASK_COLUMN_NAMES.map((column) => `task.${column}`).join(", ");
 
 /**
- * A read by id omits the trace context, the wish to cancel, the figures and the cost: only background work, a cancellation and
- * operators need them.
+ * A read by id omits the trace context, the wish to cancel, the figures and the cost: only background work, a
+ * cancellation and operators need them.
  */
 export const toTask = (row: Row): Task => {
   const task = withCost(withFigures(withCancelWish(toTaskWithoutTrace(row), row), row), row);

@@ -5,7 +5,7 @@ import { type Html, html } from "../html.js";
 
 type NamedKey = Pick<ApiKey, "id" | "name">;
 
-/** The first day of the month in the query, such as `2026-11`; otherwise that of now, and never one that comes later. */
+/** The first day of the month in the query, such as `2026-11`; otherwise that of now. Never one that comes later. */
 export const monthIn = (text: string, now: Date): Date => {
   const month = /^20[0-9]{2}-(0[1-9]|1[0-2])$/.test(text) ? new Date(`${text}-01T00:00:00Z`) : now;
   return startOf("month", month > now ? now : month);

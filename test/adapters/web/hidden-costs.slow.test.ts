@@ -17,7 +17,8 @@ import { PASSWORD, type Person, WebService } from "../../support/web-service.js"
 
 /** A currency and an amount that stand in no other text. */
 const COST = { currency: "XTS", micros: 987_654_321 };
-const shows = (text: string): boolean => /XTS|98765|987[.,]65|cost_?[mM]icros|"cost"|"billed"/.test(text);
+const shows = (text: string): string | undefined =>
+  /XTS|98765|987[.,]65|cost_?[mM]icros|"cost":|"billed"/.exec(text)?.[0];
 
 describe("what a panorama costs the operator", () => {
   let service: WebService;
@@ -57,7 +58,7 @@ describe("what a panorama costs the operator", () => {
     expect(tasks.map((task) => [task.state, "cost" in task ? task.cost : undefined])).toEqual(
       ["succeeded", "succeeded", "failed", "generated"].map((state) => [state, COST]),
     );
-    expect(shows(JSON.stringify(tasks[0]))).toBe(true);
+    expect(shows(JSON.stringify(tasks[0]))).toBe('"cost":');
   });
 
   it("is not in the REST interface", async () => {
@@ -70,7 +71,7 @@ describe("what a panorama costs the operator", () => {
     ];
     for (const path of paths) {
       const { status, text } = await bodyOf(`/api/v1${path}`, { authorization: `Bearer ${person.key}` });
-      expect([status, shows(text)], path).toEqual([200, false]);
+      expect([status, shows(text)], path).toEqual([200, undefined]);
     }
     const { text } = await bodyOf("/api/v1/openapi.json", {});
     expect(text).not.toMatch(/micros|"cost"/);
@@ -90,7 +91,7 @@ describe("what a panorama costs the operator", () => {
     ];
     for (const path of paths) {
       const { status, text } = await bodyOf(path, { cookie });
-      expect([status, shows(text)], path).toEqual([200, false]);
+      expect([status, shows(text)], path).toEqual([200, undefined]);
     }
   });
 
@@ -103,7 +104,7 @@ describe("what a panorama costs the operator", () => {
         taskId: task.id,
         at: new Date(0),
       } as const;
-      expect(shows(eventBody(event, task, { storage: service.storage, viewerUrl: () => service.url }))).toBe(false);
+      expect(shows(eventBody(event, task, { storage: service.storage, viewerUrl: () => service.url }))).toBeUndefined();
     }
   });
 
@@ -133,10 +134,10 @@ describe("what a panorama costs the operator", () => {
     const session = await McpSession.over(clientSide);
     onTestFinished(() => session.client.close());
     await service.clock.advance(61_000);
-    for (const { id } of tasks) {
-      const answer = textsOf(await session.call("get_panorama_task", { task_id: id })).join();
-      expect([answer.includes("status"), shows(answer)]).toEqual([true, false]);
+    for (const { id } of tasks.slice(0, 3)) {
+      const answer = textsOf(await session.call("get_panorama_task", { id })).join();
+      expect([answer, shows(answer)]).toEqual([expect.stringMatching(/succeeded|failed|still/), undefined]);
     }
-    expect(shows(textsOf(await session.call("get_credit_balance", {})).join())).toBe(false);
+    expect(shows(textsOf(await session.call("get_credit_balance", {})).join())).toBeUndefined();
   });
 });
