@@ -1,5 +1,5 @@
 import { ok } from "neverthrow";
-import { type EntryLine, listEntries } from "../../application/credits/list-entries.js";
+import { type EntryLine, readEntryPage } from "../../application/entry-page.js";
 import type { LedgerPart } from "../../application/ports/stores/ledger-store.js";
 import { credits } from "../../domain/credits/credits.js";
 import type { EntryPlace, LedgerCursor, PaidTask } from "../../domain/credits/ledger.js";
@@ -148,11 +148,10 @@ export const describeLedgerStore = (
       const { accounts, orders, tasks, ledger } = stores;
       await accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(1000) }) });
       await accounts.open(anAccount({ id: other }));
-      const read = listEntries({ ledger });
       const seen: EntryLine[] = [];
       const readPages = async () => {
         for (let place: EntryPlace | undefined, pages = 0; pages < 4; pages += 1) {
-          const { entries, next } = await read(owner, 3, place);
+          const { entries, next } = await readEntryPage(ledger, owner, 3, place);
           seen.push(...entries);
           place = next;
           if (next === undefined) break;

@@ -2,7 +2,7 @@ import type { AccountId } from "../../domain/account-id.js";
 import type { Credits, CreditTotals } from "../../domain/credits/credits.js";
 import type { EntryPlace } from "../../domain/credits/ledger.js";
 import type { Order, OrderId } from "../../domain/credits/order.js";
-import { type EntryLine, listEntries } from "../credits/list-entries.js";
+import { type EntryLine, readEntryPage } from "../entry-page.js";
 import { pageOf } from "../page-of.js";
 import type { Clock } from "../ports/clock.js";
 import type { AccountStore } from "../ports/stores/account-store.js";
@@ -53,7 +53,7 @@ export const readAccount =
       keys.listLive(id),
       keys.spending(id, clock.now()),
       orders.list(id, ACCOUNT_PAGE_SIZE + 1, ordersBefore),
-      listEntries({ ledger })(id, ACCOUNT_PAGE_SIZE, ledgerBefore),
+      readEntryPage(ledger, id, ACCOUNT_PAGE_SIZE, ledgerBefore),
     ]);
     const orderPage = pageOf(foundOrders, ACCOUNT_PAGE_SIZE);
     return {

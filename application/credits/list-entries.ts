@@ -1,28 +1,13 @@
 import type { AccountId } from "../../domain/account-id.js";
 import type { EntryPlace } from "../../domain/credits/ledger.js";
-import { pageOf } from "../page-of.js";
-import type { LedgerLine, LedgerStore } from "../ports/stores/ledger-store.js";
-
-/** An entry with the balance after it, in credits. `apiKeyId`: the key that has created its task. */
-export type EntryLine = Pick<LedgerLine, "entry" | "apiKeyId"> & { readonly balanceAfter: number };
-
-/** `next`: where the next page begins; `undefined` on the last one. */
-export type EntryPage = { readonly entries: readonly EntryLine[]; readonly next: EntryPlace | undefined };
+import { type EntryPage, readEntryPage } from "../entry-page.js";
+import type { LedgerStore } from "../ports/stores/ledger-store.js";
 
 /**
  * `GET /credits/entries`: entries of the account's ledger, newest first. The balance after the newest one is that of
- * the account, and each older one follows from it. An entry never gets another place or another balance.
+ * the account. An entry never gets another place or another balance.
  */
 export const listEntries =
   ({ ledger }: { readonly ledger: Pick<LedgerStore, "list"> }) =>
-  async (owner: AccountId, limit: number, before?: EntryPlace): Promise<EntryPage> => {
-    const found = await ledger.list(owner, limit + 1, before?.entry);
-    let balance = before?.balance ?? found[0]?.balance ?? 0;
-    const lines = found.map(({ cursor, entry, apiKeyId }) => {
-      const balanceAfter = balance;
-      balance -= entry.credits;
-      return { line: { entry, apiKeyId, balanceAfter }, older: { entry: cursor, balance } };
-    });
-    const { items, last } = pageOf(lines, limit);
-    return { entries: items.map(({ line }) => line), next: last?.older };
-  };
+  (owner: AccountId, limit: number, before?: EntryPlace): Promise<EntryPage> =>
+    readEntryPage(ledger, owner, limit, before);
