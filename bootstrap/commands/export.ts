@@ -1,5 +1,6 @@
 import { open, rm } from "node:fs/promises";
 import { resolve } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { err, ok, type Result } from "neverthrow";
 import type { ExportedRecord } from "../../application/operators/export-account.js";
 import type { AccountId } from "../../domain/account-id.js";
@@ -38,16 +39,17 @@ const write = async (file: string, records: AsyncIterable<ExportedRecord>): Prom
         : failed(`${file} could not be written: ${opened.message}`),
     );
   }
-  try {
-    let count = 0;
+  let count = 0;
+  const lines = async function* () {
     for await (const record of records) {
-      await opened.write(`${JSON.stringify(record)}\n`);
       count += 1;
+      yield `${JSON.stringify(record)}\n`;
     }
-    await opened.close();
+  };
+  try {
+    await pipeline(lines, opened.createWriteStream()); // joins lines that wait, and closes the file
     return ok(count);
   } catch (error) {
-    await opened.close().catch(() => {});
     await rm(file, { force: true });
     throw error;
   }

@@ -119,35 +119,41 @@ describe("accessibility of the web pages", () => {
   const desktop = { width: 1440, height: 900 };
   const phone = { width: 390, height: 844 };
 
-  for (const [what, options] of [
-    ["in light colours", { viewport: desktop, colorScheme: "light" }],
-    ["in dark colours on a phone", { viewport: phone, colorScheme: "dark", hasTouch: true }],
-  ] as const) {
-    it(`has no serious findings, nothing that moves and no page that is too wide ${what}`, async () => {
-      const tab = await on.openTab(options);
-      await visitAll(tab, async (page) => {
-        expect([page, await findings(tab)]).toEqual([page, []]);
-        if (page === "/gallery" || page === "/works") await tab.page.locator(".tiles a, .card > a").first().hover();
-        expect([page, await movingParts(tab.page)]).toEqual([page, []]);
-        const width = await tab.page.evaluate("document.documentElement.scrollWidth");
-        expect([page, width]).toEqual([page, options.viewport.width]);
-      });
-    });
-  }
+  const followsRules = async (tab: Tab, page: string) => {
+    expect([page, await findings(tab)]).toEqual([page, []]);
+    if (page === "/gallery" || page === "/works") await tab.page.locator(".tiles a, .card > a").first().hover();
+    expect([page, await movingParts(tab.page)]).toEqual([page, []]);
+    const width = await tab.page.evaluate("document.documentElement.scrollWidth");
+    expect([page, width]).toEqual([page, tab.page.viewportSize()?.width]);
+  };
+  const isReachedByTab = async (tab: Tab, page: string) => {
+    if (page === "the download menu") return followsItsButton(tab.page);
+    expect([page, await tabThrough(tab.page)]).toEqual([page, []]);
+    if (!/embed|^the /.test(page)) expect([page, await skipsToContent(tab.page)]).toEqual([page, true]);
+  };
 
-  for (const forcedColors of ["none", "active"] as const) {
-    const what = forcedColors === "active" ? ", and loses nothing, in forced colours" : "";
-    it(`reaches everything with Tab, in the order of the page and with a visible focus${what}`, async () => {
-      const tab = await on.openTab({ viewport: desktop, forcedColors });
-      await visitAll(tab, async (page) => {
-        if (page === "the download menu") return followsItsButton(tab.page);
-        expect([page, await tabThrough(tab.page)]).toEqual([page, []]);
-        if (!/embed|^the /.test(page)) expect([page, await skipsToContent(tab.page)]).toEqual([page, true]);
-        if (forcedColors === "active")
-          expect([page, await lostInForcedColours(tab.page)]).toEqual([page, NOTHING_LOST]);
-      });
+  it("has no serious findings, nothing that moves, no page that is too wide, and reaches all with a visible focus", async () => {
+    const tab = await on.openTab({ viewport: desktop, colorScheme: "light" });
+    await visitAll(tab, async (page) => {
+      await followsRules(tab, page);
+      await isReachedByTab(tab, page);
     });
-  }
+  });
+
+  it("has no serious findings, nothing that moves and no page that is too wide in dark colours on a phone", async () => {
+    const tab = await on.openTab({ viewport: phone, colorScheme: "dark", hasTouch: true });
+    await visitAll(tab, (page) => followsRules(tab, page));
+  });
+
+  it("reaches everything with Tab, with a visible focus, and loses nothing, in forced colours", async () => {
+    const tab = await on.openTab({ viewport: desktop, forcedColors: "active" });
+    await visitAll(tab, async (page) => {
+      await isReachedByTab(tab, page);
+      if (page !== "the download menu") {
+        expect([page, await lostInForcedColours(tab.page)]).toEqual([page, NOTHING_LOST]);
+      }
+    });
+  });
 
   it("has no serious findings on the landing page while its panorama turns", async () => {
     const tab = await on.openTab({ reducedMotion: "no-preference" });
