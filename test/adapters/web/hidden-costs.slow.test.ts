@@ -8,6 +8,7 @@ import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import { AllowedFolders } from "../../../adapters/mcp/allowed-folders.js";
 import { panoramaMcpServer } from "../../../adapters/mcp/panorama-mcp-server.js";
 import { UnconfirmedCreations } from "../../../adapters/mcp/unconfirmed-creations.js";
+import { SystemClock } from "../../../adapters/system/system-clock.js";
 import { settleSubmittedTasks } from "../../../application/background/settle-submitted-tasks.js";
 import { eventBody } from "../../../application/events/event-body.js";
 import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
@@ -111,7 +112,7 @@ describe("what a panorama costs the operator", () => {
   it("is not in the answers of the MCP server", async () => {
     const folder = await mkdtemp(join(tmpdir(), "panorama-mcp-"));
     onTestFinished(() => rm(folder, { recursive: true }));
-    const clock = { now: () => new Date(), sleep: async () => {} };
+    const clock = new SystemClock();
     const log = () => {};
     const server = panoramaMcpServer({
       offer: offerOf(PANORAMA_POLICY),

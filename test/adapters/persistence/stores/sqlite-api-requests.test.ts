@@ -161,7 +161,7 @@ describe("what SqliteApiRequests remembers", () => {
       "task",
       [
         ...["traceparent", "due_at", "leased_until", "fence", "in_search", "texts_erased_at"],
-        ...["cancel_wanted_at", "cancel_refused_at", "result_figures"],
+        ...["cancel_wanted_at", "cancel_refused_at", "result_figures", "cost_micros", "cost_currency"],
       ],
     ],
   ])("stays only when a column of %s changes that no request reads", async (table, unread) => {
