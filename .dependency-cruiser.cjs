@@ -11,7 +11,9 @@ const TEST_PACKAGES = [
   "@mikro-orm/core",
   "@mikro-orm/postgresql",
   "@mikro-orm/sqlite",
+  "@modelcontextprotocol/client",
   "@modelcontextprotocol/sdk",
+  "@modelcontextprotocol/server",
   "@photostructure/sqlite",
   "@prometheus-io/lezer-promql",
   "ajv",
@@ -71,7 +73,7 @@ const MAY_IMPORT = {
   "adapters/mail": { folders: [...CORE, ...SHARED], packages: ["neverthrow", "nodemailer"], node: true },
   "adapters/mcp": {
     folders: [...CORE, ...SHARED],
-    packages: ["@modelcontextprotocol/sdk", "neverthrow", "zod"],
+    packages: ["@modelcontextprotocol/server", "neverthrow", "zod"],
     node: true,
   },
   // Published without the shared folders.

@@ -1,18 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { homedir, uptime } from "node:os";
 import { join } from "node:path";
-import { type Offer, offerOf } from "../adapters/client/offer.js";
 import { PanoramaClient } from "../adapters/client/panorama-client.js";
-import { resultOf } from "../adapters/client/result-of.js";
 import { parseServiceUrl, siteOf } from "../adapters/client/service-url.js";
 import { AllowedFolders } from "../adapters/mcp/allowed-folders.js";
+import { currentOffer } from "../adapters/mcp/current-offer.js";
+import { downloadFromWeb } from "../adapters/mcp/download-from-web.js";
 import { panoramaMcpServer } from "../adapters/mcp/panorama-mcp-server.js";
 import { serveOnStdio } from "../adapters/mcp/serve-on-stdio.js";
 import { stateFolder } from "../adapters/mcp/state-folder.js";
 import { UnconfirmedCreations } from "../adapters/mcp/unconfirmed-creations.js";
 import { SystemClock } from "../adapters/system/system-clock.js";
 import { rulePredicate } from "../adapters/wording/rule-predicate.js";
-import { PANORAMA_POLICY } from "../domain/panorama-policy.js";
 
 const log = (line: string) => process.stderr.write(`panorama-mcp: ${line}\n`);
 
@@ -28,31 +27,28 @@ export const runMcp = async (environment: NodeJS.ProcessEnv, defaultBaseUrl: str
   if (apiKey === "") log("PANORAMA_API_KEY is not set: every tool call will fail with invalid_api_key");
 
   const client = new PanoramaClient({ baseUrl: baseUrl.value, apiKey });
-  const offer = await readOffer(client);
-  const server = panoramaMcpServer({
-    offer,
+  const servers = panoramaMcpServer({
+    offer: currentOffer(client, log),
     client,
     site: siteOf(baseUrl.value),
-    folders: new AllowedFolders(environment.PANORAMA_UPLOAD_DIRS ?? ""),
+    folders: new AllowedFolders(environment.PANORAMA_UPLOAD_DIRS ?? defaultFolder()),
     unconfirmed: unconfirmedCreations(environment, [baseUrl.value, apiKey]),
+    clock: new SystemClock(),
+    download: downloadFromWeb,
     log,
   });
   try {
-    await serveOnStdio(server, process, offer.uploads);
+    await serveOnStdio(servers, process, log);
     return exit(0);
   } catch (error) {
     return exit(1, `the session failed: ${error instanceof Error ? error.message : String(error)}`);
   }
 };
 
-/** Prices may differ between services, and change. A service that does not answer is reported when it is used. */
-const OFFER_MILLISECONDS = 2_000;
-
-const readOffer = async (client: PanoramaClient): Promise<Offer> => {
-  const offer = await resultOf(client.offer({ timeout: OFFER_MILLISECONDS }));
-  if (offer.isErr())
-    log(`the prices of the service cannot be read, so the usual ones are shown: ${offer.error.message}`);
-  return offer.unwrapOr(undefined) ?? offerOf(PANORAMA_POLICY);
+/** What the person puts into this folder may be uploaded, as /mcp says. Nobody creates it but the person. */
+const defaultFolder = (): string => {
+  const folder = home();
+  return folder === undefined ? "" : join(folder, "Pictures", "panorama");
 };
 
 const unconfirmedCreations = (environment: NodeJS.ProcessEnv, scope: readonly string[]): UnconfirmedCreations => {

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, realpath } from "node:fs/promises";
-import { basename, delimiter, isAbsolute, relative, sep } from "node:path";
+import { basename, delimiter, dirname, isAbsolute, relative, sep } from "node:path";
 import { err, ok, type Result } from "neverthrow";
 import type { ReferenceImage } from "../client/panorama-client.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
@@ -16,13 +16,42 @@ export class AllowedFolders {
 
   get description(): string {
     return this.folders.length === 0
-      ? "No folder is allowed yet. The person can allow folders with PANORAMA_UPLOAD_DIRS in the configuration of this MCP server."
+      ? "No folder is allowed yet."
       : `Only files inside the folders that the person has allowed: ${this.folders.join(", ")}.`;
   }
 
-  /** The error is for the model. It does not reveal what exists outside the folders. */
-  async read(path: string, bytesMax: number): Promise<Result<ReferenceImage, string>> {
+  /** What to ask the person for, so that the file at `path` can be uploaded. */
+  whatToDo(path: string): string {
+    const folder = isAbsolute(path) ? dirname(path) : "/path/of/the/folder";
+    const [first] = this.folders;
+    const save =
+      first === undefined ? "" : `to save the image in the folder ${first} (create it if it is missing), or `;
+    return (
+      `Ask the person ${save}to set PANORAMA_UPLOAD_DIRS=${JSON.stringify(folder)} in the configuration of this MCP ` +
+      "server and to restart it. Do not try other paths: this server never gets an attachment of the chat, and chat " +
+      "programs do not say where they keep them. Instead of a path, an https:// URL of the image can be given in urls."
+    );
+  }
+
+  /**
+   * The error is for the model. It does not reveal what exists outside the folders.
+   *
+   * @param signal ends the reading: a network drive may never answer
+   */
+  async read(path: string, bytesMax: number, signal: AbortSignal): Promise<Result<ReferenceImage, string>> {
     const refused = err(`is not a readable file inside an allowed folder. ${this.description}`);
+    const stopped = new Promise<typeof refused>((resolve) => {
+      if (signal.aborted) resolve(refused);
+      else signal.addEventListener("abort", () => resolve(refused), { once: true });
+    });
+    return Promise.race([this.readInside(path, bytesMax, refused), stopped]);
+  }
+
+  private async readInside(
+    path: string,
+    bytesMax: number,
+    refused: Result<never, string>,
+  ): Promise<Result<ReferenceImage, string>> {
     if (!isAbsolute(path)) return refused;
     try {
       // Resolves symbolic links first: the real location of the file decides.

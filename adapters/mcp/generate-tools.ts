@@ -1,8 +1,7 @@
 import { err, type Result } from "neverthrow";
 import { z } from "zod";
 import { RESOLUTION_NAMES, RESOLUTIONS } from "../../domain/images/resolution.js";
-import type { InvalidRequest } from "../../domain/invalid-request.js";
-import { type Abilities, IMAGE_URLS_MAX } from "../../domain/tasks/abilities.js";
+import { type Abilities, admitAbilities, IMAGE_URLS_MAX } from "../../domain/tasks/abilities.js";
 import { canonicalText } from "../../domain/tasks/canonical-text.js";
 import {
   type CreationRequest,
@@ -18,12 +17,11 @@ import type { PanoramaClient } from "../client/panorama-client.js";
 import { resultOf } from "../client/result-of.js";
 import { abilitiesOf } from "../client/told-abilities.js";
 import { countedImages, imagesRange, imagesSentence } from "../wording/abilities-sentence.js";
-import { parameterName } from "../wording/parameter-name.js";
 import { pixelSize } from "../wording/pixel-size.js";
 import { pricesSentence } from "../wording/prices.js";
-import { rulePredicate } from "../wording/rule-predicate.js";
-import { type Tool, type ToolAnswer, type ToolCall, tool } from "./tool.js";
-import { budgetExceeded, invalidArguments, type ToolError, toolErrorOf } from "./tool-error.js";
+import { taskLink } from "./task-resources.js";
+import { CALL_MILLISECONDS, type Tool, type ToolAnswer, type ToolCall, tool } from "./tool.js";
+import { budgetExceeded, refusedArguments, type ToolError, toolErrorOf } from "./tool-error.js";
 import type { UnconfirmedCreations } from "./unconfirmed-creations.js";
 
 const resolutionOf = ({ prices }: Offer) => {
@@ -128,7 +126,7 @@ export const generateTools = (dependencies: Dependencies): readonly Tool[] => {
       input: z.strictObject({
         image_urls: z
           .array(z.string().meta({ pattern: "^https://", maxLength: IMAGE_URL_CHARACTERS_MAX }))
-          .min(1, `must have ${imagesRange(counts)} items, but has none.`)
+          .min(1, `must have ${imagesRange(counts)} ${counts.imagesMax === 1 ? "item" : "items"}, but has none.`)
           .meta({ minItems: counts.imagesMin, maxItems: counts.imagesMax })
           .describe(
             `${imagesRange(counts)} public https:// ${counts.imagesMax === 1 ? "URL" : "URLs"} of images. For an image without such a URL (a local file, an ` +
@@ -159,25 +157,47 @@ const creations =
     { signal }: ToolCall,
   ): Promise<Result<ToolAnswer<z.infer<typeof created>>, ToolError>> => {
     const request = parseCreationRequest(fields);
-    if (request.isErr()) return err(invalidArguments(argumentMessage(request.error)));
-    const cost = offer.prices[request.value.resolution];
-    if (maxCredits !== undefined && cost > maxCredits) return err(budgetExceeded(cost, maxCredits));
-
-    const creation = unconfirmed.begin(canonicalText(request.value));
+    if (request.isErr()) return err(refusedArguments(request.error));
+    // `max_credits` is a part of what the service compares for a key.
+    const creation = unconfirmed.begin(canonicalText(request.value, maxCredits));
     const { idempotencyKey, continued } = creation;
-    const task = await resultOf(client.create(creationInput(request.value), { idempotencyKey, signal }));
+    // A continued creation may have been accepted before prices or abilities changed: the service decides.
+    const refusal = continued ? undefined : whyImpossible(request.value, maxCredits, offer);
+    if (refusal !== undefined) {
+      unconfirmed.settle(creation);
+      return err(refusal);
+    }
+    // The price may have changed since it was read: the service compares it again.
+    const input = creationInput(request.value, maxCredits);
+    const task = await resultOf(client.create(input, { idempotencyKey, signal, timeout: CALL_MILLISECONDS }));
     if (task.isErr() && (task.error.mayHaveBeenAccepted || (continued && isUndecided(task.error.code)))) {
       unconfirmed.leaveInDoubt(creation);
     } else {
       unconfirmed.settle(creation);
     }
     return task
-      .map((accepted) => ({ structured: accepted, text: textOf(accepted, request.value, continued) }))
-      .mapErr((error) => toolErrorOf(error, site));
+      .map((accepted) => ({
+        structured: accepted,
+        text: textOf(accepted, request.value, continued),
+        attachments: [taskLink(accepted.id)],
+      }))
+      .mapErr((error) => (error.param === "max_credits" ? budgetExceeded(error.message) : toolErrorOf(error, site)));
   };
 
-const argumentMessage = (refusal: InvalidRequest): string =>
-  `${parameterName(refusal) ?? "arguments"}: ${rulePredicate(refusal.rule)}`;
+/** Why the service would refuse the creation, by what it tells of itself. */
+const whyImpossible = (
+  request: CreationRequest,
+  maxCredits: number | undefined,
+  { abilities, prices }: Offer,
+): ToolError | undefined => {
+  const possible = admitAbilities(abilitiesOf(abilities), request);
+  if (possible.isErr()) return refusedArguments(possible.error);
+  const cost = prices[request.resolution];
+  if (maxCredits === undefined || cost <= maxCredits) return undefined;
+  const affordable = RESOLUTION_NAMES.filter((name) => prices[name] <= maxCredits).at(-1);
+  const message = `This panorama costs ${cost} credits, which is more than max_credits (${maxCredits}).`;
+  return budgetExceeded(message, affordable);
+};
 
 /**
  * Returns `false` only for errors that tell the outcome of the earlier attempt with the same key: it was not accepted,

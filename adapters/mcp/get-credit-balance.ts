@@ -1,10 +1,9 @@
 import { z } from "zod";
-import { balanceSchema } from "../client/answers.js";
 import type { Offer } from "../client/offer.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import { resultOf } from "../client/result-of.js";
 import { pricesSentence } from "../wording/prices.js";
-import { type Tool, tool } from "./tool.js";
+import { CALL_MILLISECONDS, type Tool, tool } from "./tool.js";
 import { toolErrorOf } from "./tool-error.js";
 
 type Dependencies = { readonly offer: Offer; readonly client: PanoramaClient; readonly site: string };
@@ -16,13 +15,13 @@ export const getCreditBalance = ({ offer, client, site }: Dependencies): Tool =>
     description: `Reads how many credits the account has left. Free; generates nothing. A panorama costs ${pricesSentence(offer.prices)}.`,
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     input: z.strictObject({}),
-    output: balanceSchema,
+    output: z.object({ remaining_credits: z.int().min(0) }),
     run: async (_, { signal }) => {
-      const balance = await resultOf(client.credits({ signal }));
+      const balance = await resultOf(client.credits({ signal, timeout: CALL_MILLISECONDS }));
       return balance
-        .map(({ remaining_credits }) => ({
-          structured: { remaining_credits },
-          text: `The account has ${remaining_credits} credits left.`,
+        .map(({ remaining_credits: remaining }) => ({
+          structured: { remaining_credits: Math.max(0, remaining) },
+          text: `The account has ${remaining} ${remaining === 1 ? "credit" : "credits"} left.`,
         }))
         .mapErr((error) => toolErrorOf(error, site));
     },

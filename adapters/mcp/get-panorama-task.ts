@@ -1,4 +1,4 @@
-import type { ContentBlock } from "@modelcontextprotocol/sdk/types.js";
+import type { ContentBlock } from "@modelcontextprotocol/server";
 import { err, ok } from "neverthrow";
 import { z } from "zod";
 import { type ObjectName, thumbnailNameOf } from "../../domain/images/object-name.js";
@@ -8,8 +8,9 @@ import type { PanoramaClient } from "../client/panorama-client.js";
 import type { PanoramaOutput, PanoramaTask } from "../client/resources.js";
 import { resultOf } from "../client/result-of.js";
 import { forecastWords } from "../wording/forecast-words.js";
-import { type Tool, tool } from "./tool.js";
-import { toolErrorOf } from "./tool-error.js";
+import { canBeTaskId, imageTypeOf, taskLink } from "./task-resources.js";
+import { CALL_MILLISECONDS, type Tool, tool } from "./tool.js";
+import { afterFailure, toolErrorOf } from "./tool-error.js";
 
 /** Even with the grace of the last read, well below 60 s: MCP clients abort a call after that. */
 const WAIT_SECONDS_MAX = 30;
@@ -24,23 +25,31 @@ const outputSchema = panoramaOutputSchema.pick({
   storage_status: true,
 });
 
-type Dependencies = { readonly client: PanoramaClient; readonly site: string };
+type Dependencies = {
+  readonly client: PanoramaClient;
+  readonly site: string;
+  /** Tasks whose thumbnail an earlier call of this process has attached. */
+  readonly shownThumbnails: Set<string>;
+};
 
-export const getPanoramaTask = ({ client, site }: Dependencies): Tool =>
+/** Enough for every conversation; after that, thumbnails are attached once more. */
+const SHOWN_THUMBNAILS_MAX = 1_000;
+
+export const getPanoramaTask = ({ client, site, shownThumbnails }: Dependencies): Tool =>
   tool({
     name: "get_panorama_task",
     title: "Read a panorama task",
     description:
       "Reads a task by the id that a generate tool returned. Free. While its status is processing, call again every few " +
       "seconds, or let this call wait with wait_seconds. When the task has succeeded, the answer contains the links to the " +
-      "image and to the interactive 360° viewer, and a thumbnail; show the person the viewer link. When the task has " +
-      "failed, the reserved credits have been refunded, and error says why and what to change.",
+      "image and to the interactive 360° viewer, the first time with a thumbnail; show the person the viewer link. When " +
+      "the task has failed, the reserved credits have been refunded, and error says why and what to do.",
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     input: z.strictObject({
       id: z
         .string()
         .min(1, "must not be empty.")
-        .max(200)
+        .refine(canBeTaskId, "must be an id that a generate tool has returned.")
         .describe("The id of the task, as a generate tool returned it."),
       wait_seconds: z
         .int()
@@ -72,13 +81,15 @@ export const getPanoramaTask = ({ client, site }: Dependencies): Tool =>
             .describe("The interactive 360° viewer. Only the owner can open the viewer of a private panorama."),
         })
         .optional(),
-      error: taskErrorSchema.optional(),
+      error: taskErrorSchema
+        .extend({ what_to_do: z.string().optional().describe("What to do next, by the reason.") })
+        .optional(),
     }),
     run: async ({ id, wait_seconds: seconds }, { signal, progress }) => {
       if (seconds > 0) await progress(0, seconds, "Waiting for the panorama");
       const read = await resultOf(
         seconds === 0
-          ? client.read(id, { signal })
+          ? client.read(id, { signal, timeout: CALL_MILLISECONDS })
           : client.wait(id, {
               timeout: seconds * 1000,
               signal,
@@ -91,20 +102,50 @@ export const getPanoramaTask = ({ client, site }: Dependencies): Tool =>
       );
       if (read.isErr()) return err(toolErrorOf(read.error, site));
       const task = read.value;
-      if (seconds > 0) await progress(seconds, seconds, `The task is ${task.status}`);
-      const output = task.status === "succeeded" ? task.output : undefined;
+      if (seconds > 0) await progress(seconds, seconds, progressMessage[task.status]);
+      const withThumbnail = !shownThumbnails.has(task.id);
+      const attachments = (await finishedTask(task)?.attachments(signal, withThumbnail)) ?? linksOf(task);
+      if (attachments.some(({ type }) => type === "image")) {
+        if (shownThumbnails.size >= SHOWN_THUMBNAILS_MAX) shownThumbnails.clear();
+        shownThumbnails.add(task.id);
+      }
       // Leaves out what a newer service says beyond it.
-      const structured = panoramaTaskSchema.parse(task);
-      return ok({ structured, text: textOf(task), attachments: output ? await linksTo(output, signal) : [] });
+      const known = panoramaTaskSchema.parse(task);
+      const structured =
+        known.status === "failed" && task.status === "failed"
+          ? { ...known, error: { ...known.error, what_to_do: afterFailure(task) } }
+          : known;
+      return ok({ structured, text: textOf(task), attachments });
     },
   });
+
+const progressMessage: Record<PanoramaTask["status"], string> = {
+  processing: "The panorama is still being generated",
+  succeeded: "The panorama is finished",
+  failed: "The generation has failed",
+};
+
+/** The text and the attachments of a panorama that is stored, or cannot be; `undefined` for all others. */
+export const finishedTask = (task: PanoramaTask) => {
+  if (task.status !== "succeeded" || task.output === undefined || task.output.storage_status === "uploading") {
+    return undefined;
+  }
+  const { output } = task;
+  return {
+    text: textOf(task),
+    attachments: async (signal: AbortSignal, withThumbnail = true): Promise<readonly ContentBlock[]> => [
+      ...linksOf(task),
+      ...(withThumbnail ? await thumbnailOf(output, signal) : []),
+    ],
+  };
+};
 
 const textOf = (task: PanoramaTask): string => {
   switch (task.status) {
     case "processing":
       return `${[`Task ${task.id} is still processing`, ...forecastWords(task)].join(", ")}. Call get_panorama_task with this id again in a few seconds; do not submit the prompt again.`;
     case "failed":
-      return `Task ${task.id} failed: ${task.error.message}`;
+      return `Task ${task.id} failed: ${task.error.message} ${afterFailure(task)}`;
     case "succeeded":
       return task.output === undefined
         ? `Task ${task.id} has succeeded, but its links are not available yet. Call get_panorama_task again in a few seconds.`
@@ -123,23 +164,32 @@ const storageText: Record<PanoramaOutput["storage_status"], string> = {
   expired: "The image is no longer stored. Its link may no longer work.",
 };
 
-const linksTo = async (output: PanoramaOutput, signal: AbortSignal): Promise<readonly ContentBlock[]> => {
-  const { image_url, viewer_url, slug } = output;
+const linksOf = (task: PanoramaTask): readonly ContentBlock[] => {
+  if (task.status !== "succeeded" || task.output === undefined) return [taskLink(task.id)];
+  const { image_url, viewer_url, slug } = task.output;
+  const image = { name: `${slug} image`, title: "Equirectangular image", mimeType: imageTypeOf(image_url) };
   const viewer = { name: `${slug} viewer`, title: "360° viewer", mimeType: "text/html" };
-  const links: ContentBlock[] = [
-    ...(viewer_url ? [{ type: "resource_link" as const, uri: viewer_url, ...viewer }] : []),
-    { type: "resource_link", uri: image_url, name: `${slug} image`, title: "Equirectangular image" },
+  const forPerson = (priority: number) => ({ annotations: { audience: ["user" as const], priority } });
+  return [
+    ...(viewer_url ? [{ type: "resource_link" as const, uri: viewer_url, ...viewer, ...forPerson(1) }] : []),
+    { type: "resource_link", uri: image_url, ...image, ...forPerson(0.8) },
+    taskLink(task.id),
   ];
+};
+
+/** At most one block: the thumbnail is optional. */
+const thumbnailOf = async (output: PanoramaOutput, signal: AbortSignal): Promise<readonly ContentBlock[]> => {
+  const { image_url, storage_status } = output;
   // The URL ends in the name of the object, so the rule for names gives the URL of the thumbnail.
   const thumbnailUrl = thumbnailNameOf(image_url as ObjectName);
-  if (output.storage_status !== "saved" || thumbnailUrl === image_url) return links;
+  if (storage_status !== "saved" || thumbnailUrl === image_url) return [];
   const thumbnail = await downloadImage(thumbnailUrl, {
     bytesMax: THUMBNAIL_BYTES_MAX,
     seconds: THUMBNAIL_SECONDS,
     signal,
   });
-  // The thumbnail is optional.
-  if (thumbnail.isErr()) return links;
+  if (thumbnail.isErr()) return [];
   const { bytes, type } = thumbnail.value;
-  return [...links, { type: "image", data: Buffer.from(bytes).toString("base64"), mimeType: type }];
+  const data = Buffer.from(bytes).toString("base64");
+  return [{ type: "image", data, mimeType: type, annotations: { audience: ["user"], priority: 0.6 } }];
 };

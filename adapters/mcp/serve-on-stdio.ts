@@ -1,36 +1,71 @@
 import { type Readable, Transform, type Writable } from "node:stream";
-import type { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
-import type { Offer } from "../client/offer.js";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { panoramaMcpServer } from "./panorama-mcp-server.js";
 
 /**
- * Enough for the maximum number of images of the maximum size as base64. Such images may exceed the total limit of an
- * upload; that is a tool error and does not end the session. The default of the SDK is 10 MiB.
+ * Enough for five images of 19 MiB as base64: an installation can allow more than the usual 10 MiB. Images above its
+ * limits are a tool error and do not end the session. The default of the SDK is 10 MiB.
  */
-const messageBytesMax = ({ files, file_bytes }: Offer["uploads"]): number =>
-  Math.ceil((files * file_bytes * 4) / 3) + 1024 * 1024;
+const MESSAGE_BYTES_MAX = 128 * 1024 * 1024;
+
+/** How long answers may take that are not written when stdin ends. */
+const LAST_ANSWERS_MILLISECONDS = 1_000;
 
 type Streams = { readonly stdin: Readable; readonly stdout: Writable };
 
-/** Resolves when stdin has ended and all finished answers are written. Rejects if a stream fails. */
+/**
+ * Serves clients of both generations of the protocol. Resolves when stdin has ended and the last answers are written.
+ * Rejects if a stream fails.
+ */
 export const serveOnStdio = async (
-  server: Server,
+  servers: ReturnType<typeof panoramaMcpServer>,
   { stdin, stdout }: Streams,
-  uploads: Offer["uploads"],
+  log: (line: string) => void,
 ): Promise<void> => {
-  const bytesMax = messageBytesMax(uploads);
-  const lines = stdin.pipe(wholeLines(bytesMax));
+  const lines = wholeLines(MESSAGE_BYTES_MAX);
   const ended = new Promise<void>((resolve, reject) => {
-    // Some clients close stdin immediately after their last request: answers that are ready are still written.
-    lines.once("end", () => setImmediate(resolve));
-    lines.once("error", reject);
+    stdin.once("end", resolve);
     stdin.once("error", reject);
+    lines.once("error", reject);
     stdout.once("error", reject);
   });
-  await server.connect(new StdioServerTransport(lines, stdout, { maxBufferSize: bytesMax }));
+  const transport = new StdioServerTransport(lines, stdout, { maxBufferSize: MESSAGE_BYTES_MAX });
+  const unanswered = countUnanswered(transport);
+  const handle = serveStdio(servers, {
+    transport,
+    onerror: ({ message }) => log(`protocol: ${message.slice(0, 200)}`),
+  });
+  // The transport would drop what is not answered yet, so it does not see the end of stdin.
+  stdin.pipe(lines, { end: false });
   await ended;
-  await server.close();
+  // Some clients close stdin immediately after their last request.
+  const deadline = Date.now() + LAST_ANSWERS_MILLISECONDS;
+  do await new Promise((resolve) => setTimeout(resolve, 5));
+  while (unanswered() > 0 && Date.now() < deadline);
+  await handle.close();
   await new Promise<void>((resolve) => stdout.write("", () => resolve()));
+};
+
+/** Counts the requests that have no answer yet. Call it before the transport is used. */
+const countUnanswered = (transport: Transport): (() => number) => {
+  const open = new Set<unknown>();
+  let receive: Transport["onmessage"];
+  Object.defineProperty(transport, "onmessage", {
+    get: () => receive,
+    set: (handler: NonNullable<Transport["onmessage"]>) => {
+      receive = (message: JSONRPCMessage, extra) => {
+        if ("method" in message && "id" in message) open.add(message.id);
+        handler(message, extra);
+      };
+    },
+  });
+  const send = transport.send.bind(transport);
+  transport.send = async (message, options) => {
+    await send(message, options);
+    if (!("method" in message)) open.delete(message.id);
+  };
+  return () => open.size;
 };
 
 /** Emits whole lines only: the SDK copies its buffer for each chunk, which takes seconds for a message of many MiB. */

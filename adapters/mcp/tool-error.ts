@@ -1,6 +1,11 @@
+import type { BrokenRule, InvalidRequest } from "../../domain/invalid-request.js";
+import type { ToldReason } from "../../domain/tasks/told-reason.js";
 import type { ClientError, ClientErrorCode } from "../client/client-error.js";
+import type { PanoramaTask } from "../client/resources.js";
+import { parameterName } from "../wording/parameter-name.js";
+import { alternatives, rulePredicate } from "../wording/rule-predicate.js";
 
-export type ToolErrorCode = ClientErrorCode | "budget_exceeded";
+export type ToolErrorCode = ClientErrorCode | "budget_exceeded" | "generation_failed";
 
 /** The error that a language model reads: what happened, and what to do next. */
 export type ToolError = {
@@ -13,16 +18,76 @@ export type ToolError = {
   readonly request_id?: string;
 };
 
-export const invalidArguments = (message: string): ToolError => ({
+const NOTHING_SENT = "Nothing was sent and nothing was charged.";
+
+/** @param whatToDo sentences; that nothing was sent is added */
+export const invalidArguments = (message: string, whatToDo: string): ToolError => ({
   code: "invalid_request",
   message,
-  what_to_do: "Correct the arguments and call the tool again. Nothing was sent and nothing was charged.",
+  what_to_do: `${whatToDo} ${NOTHING_SENT}`,
 });
 
-export const budgetExceeded = (cost: number, maxCredits: number): ToolError => ({
+/** The error for arguments that break a rule of the REST interface, in its words. */
+export const refusedArguments = (refusal: InvalidRequest, argument = parameterName(refusal)): ToolError =>
+  invalidArguments(
+    `${argument ?? "arguments"}: ${rulePredicate(refusal.rule)}`,
+    correctionOf(argument ?? "arguments", refusal.rule),
+  );
+
+const OTHER_IMAGE =
+  "Use another image: ask the person for a JPEG, PNG or WebP file that opens in an image viewer, and upload that one.";
+
+/** How to keep the rule at the next call. */
+const correctionOf = (argument: string, rule: BrokenRule): string => {
+  switch (rule.name) {
+    case "one_of":
+      return `Call the tool again with ${argument} ${alternatives(rule.allowed)}.`;
+    case "integer":
+      return `Call the tool again with ${argument} from ${rule.min} to ${rule.max}.`;
+    case "type": {
+      const kind = { string: "one string", strings: "an array of strings", object: "an object" }[rule.expected];
+      return `Call the tool again with ${argument} as ${kind}.`;
+    }
+    case "characters_max":
+      return `Shorten ${argument} to at most ${rule.max} characters and call the tool again.`;
+    case "prompt_without_images":
+      return `Call the tool again with a prompt of at least ${rule.min} characters: place, light, mood, style.`;
+    case "prompt_or_images":
+      return "Call generate_panorama_from_text with a prompt.";
+    case "items_max":
+      return `Call the tool again with at most ${rule.max} ${rule.max === 1 ? "item" : "items"} in ${argument}.`;
+    case "images_only":
+      return "Call generate_panorama_from_images instead, with image_urls.";
+    case "text_only":
+      return "Call generate_panorama_from_text instead, without image_urls.";
+    case "https_url":
+    case "public_host":
+    case "no_user_info":
+      return (
+        "Call the tool again with a public https:// URL. If the person has the image as a file, call " +
+        "upload_reference_images with its path and use the URL that it returns."
+      );
+    case "bytes_max":
+    case "total_bytes_max":
+      return "Ask the person for a smaller image, and upload that one.";
+    case "image_type":
+    case "declared_type":
+    case "usable_image":
+      return OTHER_IMAGE;
+    default:
+      return `Correct ${argument} as the message says and call the tool again.`;
+  }
+};
+
+/** `affordable`: the largest resolution within `max_credits`, if there is one. */
+export const budgetExceeded = (message: string, affordable?: string): ToolError => ({
   code: "budget_exceeded",
-  message: `This panorama costs ${cost} credits, which is more than max_credits (${maxCredits}). No task was created and nothing was charged.`,
-  what_to_do: "Choose a lower resolution, or ask the person whether you may raise max_credits.",
+  message,
+  what_to_do: `${
+    affordable === undefined
+      ? "Ask the person whether you may raise max_credits."
+      : `Call the tool again with resolution "${affordable}", or ask the person whether you may raise max_credits.`
+  } No task was created and nothing was charged.`,
 });
 
 /** @param site URL of the service's web pages */
@@ -38,38 +103,75 @@ export const toolErrorOf = (error: ClientError, site: string): ToolError => ({
 
 const afterPossibleCharge = (site: string): string =>
   "The panorama may have been accepted and charged. To find out, call this tool again with exactly the same arguments: " +
-  "it reuses the idempotency key of this call, so the panorama is never charged twice. " +
-  `The person can also check ${site}/works, and get_credit_balance shows whether credits were charged. ` +
+  "it reuses the idempotency key of this call, so the panorama is never charged twice. If that fails too, tell the " +
+  `person: ${site}/works and the resource panorama://recent show whether it exists. ` +
   "Do not change the arguments before that.";
 
-const guidance = ({ code, param, retryAfterSeconds }: ClientError, site: string): string => {
-  switch (code) {
+const guidance = (error: ClientError, site: string): string => {
+  switch (error.code) {
     case "invalid_request":
-      // The tool has chosen the key, and the next call chooses another.
-      if (param === "Idempotency-Key") return "Call the tool again with the same arguments for a new panorama.";
-      return "Correct the arguments and call the tool again. Nothing was charged.";
+      return `${guidanceOn(error.param)} Nothing was charged.`;
     case "invalid_api_key":
       return (
         `Ask the person to create a valid key at ${site}/account, to set it as PANORAMA_API_KEY in the configuration of ` +
         "this MCP server, and to restart the server. Never ask for the key in the chat."
       );
     case "insufficient_credits":
-      return `Call get_credit_balance and tell the person. A lower resolution costs less. The person can buy credits at ${site}/account.`;
+      return `Tell the person: credits can be bought at ${site}/account. A lower resolution costs less; get_credit_balance says how many are left.`;
     case "not_found":
-      return "Check the id: a generate tool must have returned it for this account.";
+      return "Read the resource panorama://recent for the ids of this account. If the panorama is not there, tell the person.";
     case "rate_limited":
-      return `Wait ${retryAfterSeconds ?? 60} seconds, then call the tool again.`;
+      return `Wait ${error.retryAfterSeconds ?? 60} seconds, then call the tool again.`;
     case "too_many_active_tasks":
-      return "Wait until one of the tasks in processing finishes (get_panorama_task), then call the tool again. Nothing was charged.";
+      return (
+        "Wait 30 seconds until one of the tasks in processing finishes (get_panorama_task), then call the tool again. " +
+        "Nothing was charged."
+      );
     case "upstream_error":
-      return "The reserved credits were refunded. Check get_credit_balance; then it is safe to try again.";
+      return "Wait 30 seconds, then call the tool again once: the reserved credits were refunded. If it fails again, tell the person.";
     case "aborted":
-      return "The call was cancelled. Call the tool again if the person still wants the result.";
+      return "Tell the person that the call was cancelled. Call the tool again only if they still want the result.";
     case "unexpected_answer":
-      return "Ask the person to check PANORAMA_BASE_URL in the configuration of this MCP server, or try again later.";
+      return "Ask the person to check PANORAMA_BASE_URL in the configuration of this MCP server, or to try again later.";
     case "timeout":
     case "network_error":
     case "internal_error":
-      return "This call charged nothing. Try again in a moment. If the error persists, tell the person that the service is unavailable.";
+      return (
+        "Wait 10 seconds, then call the tool again once: this call charged nothing. If it fails again, tell the person " +
+        "that the service is unavailable."
+      );
   }
+};
+
+/** What the service has refused, although the arguments are of the right form. `param` may be of an upload. */
+const guidanceOn = (param: string | undefined): string => {
+  // The tool has chosen the key, and the next call chooses another.
+  if (param === "Idempotency-Key") return "Call the tool again with the same arguments for a new panorama.";
+  if (param?.startsWith("image_urls"))
+    return `Upload the image of ${param} with upload_reference_images and use its new URL, or leave it out.`;
+  if (param?.startsWith("files")) return "Tell the person what the message says, and ask for another image.";
+  return `Correct ${param ?? "the arguments"} as the message says and call the tool again.`;
+};
+
+/** What to do after a generation has failed. The message of the task says that the credits are refunded. */
+export const afterFailure = ({ error }: Extract<PanoramaTask, { status: "failed" }>): string =>
+  AFTER_REASON[error.reason as ToldReason] ?? AFTER_REASON.provider_failed;
+
+const ONCE_MORE = "Wait 30 seconds, then create the panorama once more. If it fails again, tell the person.";
+const OTHER_REFERENCE =
+  "Upload the image with upload_reference_images, then create the panorama again with the URL that it returns.";
+
+/** Total by construction: a reason without a next step does not compile. */
+const AFTER_REASON: Readonly<Record<ToldReason, string>> = {
+  canceled: "Tell the person that the panorama was cancelled. Create it again only if they ask for it.",
+  queue_timeout: ONCE_MORE,
+  reference_unreachable: OTHER_REFERENCE,
+  reference_unusable: OTHER_IMAGE,
+  content_refused: "Tell the person what was refused, and ask for another description or another image.",
+  provider_refused:
+    "Change the prompt, or use other images, then create the panorama again. Tell the person what you changed.",
+  provider_failed: ONCE_MORE,
+  provider_unavailable: ONCE_MORE,
+  provider_timeout: ONCE_MORE,
+  unusable_result: ONCE_MORE,
 };

@@ -1,7 +1,11 @@
-import type { ContentBlock, ToolAnnotations } from "@modelcontextprotocol/sdk/types.js";
+import type { ContentBlock, ToolAnnotations } from "@modelcontextprotocol/server";
 import { err, type Result } from "neverthrow";
 import { z } from "zod";
-import { invalidArguments, type ToolError } from "./tool-error.js";
+import { invalidRequest } from "../../domain/invalid-request.js";
+import { invalidArguments, refusedArguments, type ToolError } from "./tool-error.js";
+
+/** For the requests of one call. With the read of the offer before them, below the 60 s of MCP clients. */
+export const CALL_MILLISECONDS = 39_000;
 
 /** The context of one call. `progress` does nothing if the client did not request progress. */
 export type ToolCall = {
@@ -26,7 +30,11 @@ export type Tool = {
   readonly run: (args: unknown, call: ToolCall) => Promise<Result<ToolAnswer<Record<string, unknown>>, ToolError>>;
 };
 
-type JsonSchema = { readonly type: "object"; readonly [keyword: string]: unknown };
+type JsonSchema = {
+  readonly type: "object";
+  readonly properties?: Readonly<Record<string, { readonly minimum?: number; readonly maximum?: number }>>;
+  readonly [keyword: string]: unknown;
+};
 
 type Definition<Input extends z.ZodObject, Output extends z.ZodObject> = {
   readonly name: string;
@@ -43,16 +51,17 @@ export const tool = <Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: Definition<Input, Output>,
 ): Tool => {
   const { name, title, description, annotations, input, output, run } = definition;
+  const inputSchema = jsonSchema(input, "input");
   return {
     name,
     title,
     description,
     annotations: { title, ...annotations },
-    inputSchema: jsonSchema(input, "input"),
+    inputSchema,
     outputSchema: jsonSchema(output, "output"),
     run: async (args, call) => {
-      const parsed = input.safeParse(args ?? {});
-      if (!parsed.success) return err(invalidArguments(schemaMessage(parsed.error)));
+      const parsed = input.safeParse(withoutNulls(args ?? {}), { reportInput: true });
+      if (!parsed.success) return err(refusalOf(parsed.error, inputSchema));
       const answered = await run(parsed.data, call);
       // The REST interface may answer with more members than the tool declares.
       return answered.map((answer) => ({ ...answer, structured: output.parse(answer.structured) }));
@@ -60,16 +69,58 @@ export const tool = <Input extends z.ZodObject, Output extends z.ZodObject>(
   };
 };
 
+/** Models send `null` for what they leave out, as REST clients do. */
+const withoutNulls = (args: unknown): unknown =>
+  typeof args === "object" && args !== null && !Array.isArray(args)
+    ? Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
+    : args;
+
 /** JSON Schema draft 7 without `$schema`: the form that the validators of all MCP clients support. */
 const jsonSchema = (schema: z.ZodObject, io: "input" | "output"): JsonSchema => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: "draft-7", io });
-  return { ...rest, type: "object" };
+  return { ...rest, type: "object" } as JsonSchema;
 };
 
-/** The first broken rule of an input schema, as `argument: what is wrong.` */
-const schemaMessage = ({ issues: [issue] }: z.ZodError): string => {
-  if (issue === undefined) return "arguments: are invalid.";
-  const [argument = "arguments", ...path] = issue.path;
-  const steps = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`));
-  return `${String(argument)}${steps.join("")}: ${issue.message}`;
+/** The first broken rule of an input schema, in the words of the REST interface. */
+const refusalOf = ({ issues: [issue] }: z.ZodError, { properties = {} }: JsonSchema): ToolError => {
+  if (issue === undefined) throw new Error("zod refused arguments without an issue");
+  if (issue.code === "unrecognized_keys") {
+    const place = argumentOf(issue.path);
+    const unknown = issue.keys.map((key) => JSON.stringify(key)).join(", ");
+    const known = place === undefined ? ` The arguments are ${Object.keys(properties).join(", ") || "none"}.` : "";
+    return invalidArguments(
+      `${place ?? "arguments"}: ${unknown} does not exist.${known}`,
+      `Call the tool again without ${unknown}.`,
+    );
+  }
+  const argument = argumentOf(issue.path) ?? "arguments";
+  const refused = (rule: Parameters<typeof invalidRequest>[1]) => refusedArguments(invalidRequest(argument, rule));
+  const { input: actual } = issue;
+  switch (issue.code) {
+    case "invalid_value":
+      return refused({ name: "one_of", allowed: issue.values.map(String), actual });
+    case "invalid_type": {
+      const text = EXPECTED[issue.expected];
+      if (text !== undefined) return refused({ name: "type", expected: text, actual });
+      break;
+    }
+    default:
+  }
+  const { minimum, maximum } = properties[String(issue.path[0])] ?? {};
+  if (issue.path.length === 1 && minimum !== undefined) {
+    return refused({ name: "integer", min: minimum, max: maximum ?? Number.MAX_SAFE_INTEGER, actual });
+  }
+  return invalidArguments(`${argument}: ${issue.message}`, `Correct ${argument} and call the tool again.`);
 };
+
+const EXPECTED: Partial<Record<string, "string" | "strings" | "object">> = {
+  string: "string",
+  array: "strings",
+  object: "object",
+};
+
+/** `images[2].name` */
+const argumentOf = ([argument, ...path]: readonly PropertyKey[]): string | undefined =>
+  argument === undefined
+    ? undefined
+    : `${String(argument)}${path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`)).join("")}`;

@@ -23,11 +23,14 @@ export const sizeOfImage = async (bytes: Uint8Array): Promise<Result<PixelSize, 
   }
 };
 
-/** The message of libvips on one line: at most 200 characters of it, without a full stop. */
+/**
+ * Why an image cannot be decoded, as a clause. What libvips says of the bytes is for its programmers; other messages
+ * are on one line, at most 200 characters of them, without a full stop.
+ */
 export const decodingError = (error: unknown): string => {
-  const message = error instanceof Error ? error.message : String(error);
-  return `it cannot be decoded: ${message
-    .replace(/\s+/g, " ")
-    .slice(0, 200)
-    .replace(/[\s:.]+$/, "")}`;
+  const message = (error instanceof Error ? error.message : String(error)).replace(/\s+/g, " ");
+  const reason = /^Input (buffer|file) (has|contains)|^Vips\w+:/.test(message)
+    ? "the file is damaged, incomplete, or of a format that is not supported"
+    : message.slice(0, 200).replace(/[\s:.]+$/, "");
+  return `it cannot be decoded: ${reason}`;
 };

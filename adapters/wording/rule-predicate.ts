@@ -87,7 +87,7 @@ const predicates: {
 const TYPES = { string: "a string", strings: "an array of strings", object: "a JSON object" } as const;
 
 /** `"1k", "2k" or "4k"` */
-const alternatives = (values: readonly string[]): string => {
+export const alternatives = (values: readonly string[]): string => {
   const quoted = values.map((value) => JSON.stringify(value));
   return quoted.length < 2 ? quoted.join() : `${quoted.slice(0, -1).join(", ")} or ${quoted.at(-1)}`;
 };

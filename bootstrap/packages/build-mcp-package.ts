@@ -28,6 +28,7 @@ const { metafile } = await build({
   entryPoints: ["bootstrap/panorama-mcp.ts"],
   outfile: join(target, BUNDLE_FILE),
   bundle: true,
+  alias: { "@modelcontextprotocol/server/_shims": "./bootstrap/packages/without-validator.ts" },
   platform: "node",
   target: "node20",
   format: "esm",

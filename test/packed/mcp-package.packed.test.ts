@@ -10,7 +10,7 @@ import { MCP_PACKAGE_PATH } from "../../adapters/mcp/mcp-configuration.js";
 import { type McpBundle, packMcpServer, readMcpBundle } from "../../adapters/mcp/mcp-package.js";
 import { FakeService } from "../support/fake-service.js";
 import { base64, pngBytes } from "../support/image-bytes.js";
-import { McpSession, textsOf } from "../support/mcp-session.js";
+import { McpSession, REVISIONS, textsOf } from "../support/mcp-session.js";
 
 const run = promisify(execFile);
 
@@ -58,9 +58,9 @@ const directly = (stateFolder: string) =>
   });
 
 describe("the MCP package", () => {
-  it("has less than 1 MB, and the same bytes for the same origin", () => {
+  it("has less than 250 kB, and the same bytes for the same origin", () => {
     const packed = packMcpServer(bundle, "https://panorama.test");
-    expect(packed.length).toBeLessThan(1_000_000);
+    expect(packed.length).toBeLessThan(250_000);
     expect(packMcpServer(bundle, "https://panorama.test")).toEqual(packed);
     expect(packMcpServer(bundle, "https://other.test")).not.toEqual(packed);
     expect(String(gunzipSync(packed))).toContain('{"base_url":"https://panorama.test/api/v1"}');
@@ -75,47 +75,63 @@ describe("the MCP package", () => {
     const { stdout } = await run("npm", ["ls", "--all", "--json", "--prefix", target]);
     expect(Object.keys(JSON.parse(stdout).dependencies)).toEqual(["panorama-mcp"]);
     expect(JSON.parse(stdout).dependencies["panorama-mcp"]).toMatchObject({ version: "0.1.0" });
-    expect(String(bundle.licenses)).toMatch(/@modelcontextprotocol\/sdk\n\nMIT License/);
+    expect(String(bundle.licenses)).toMatch(/@modelcontextprotocol\/server\n\n.*Apache License/s);
   });
 
-  it("runs every tool when npx starts it from the service with nothing but the API key", async () => {
-    const session = await McpSession.over(byNpx());
-    expect(session.client.getServerVersion()).toMatchObject({ name: "panorama", version: "0.1.0" });
+  it.each(REVISIONS)(
+    "runs every tool for a client of %s when npx starts it with nothing but the API key",
+    async (revision) => {
+      const before = { tasks: service.tasks.length, credits: service.remainingCredits };
+      const session = await McpSession.over(byNpx(), revision);
+      expect(session.client.getServerVersion()).toMatchObject({
+        name: "panorama",
+        version: "0.1.0",
+        websiteUrl: `${service.origin}/mcp`,
+        icons: [{ mimeType: "image/svg+xml" }],
+      });
 
-    const text = await session.call("generate_panorama_from_text", { prompt: "a quiet harbour", resolution: "1k" });
-    const { id } = text.structuredContent as { id: string };
-    const done = await session.call("get_panorama_task", { id, wait_seconds: 20 });
-    expect(done.structuredContent).toMatchObject({ status: "succeeded", output: { storage_status: "saved" } });
-    expect(done.content.some(({ type }) => type === "image")).toBe(true);
+      const text = await session.call("generate_panorama_from_text", { prompt: "a quiet harbour", resolution: "1k" });
+      const { id } = text.structuredContent as { id: string };
+      const done = await session.call("get_panorama_task", { id, wait_seconds: 20 });
+      expect(done.structuredContent).toMatchObject({ status: "succeeded", output: { storage_status: "saved" } });
+      expect(done.content.some(({ type }) => type === "image")).toBe(true);
 
-    const images = Array.from({ length: 5 }, (_, index) => base64(pngBytes(4 * 1024 * 1024, index)));
-    const uploaded = await session.call("upload_reference_images", { images });
-    const { image_urls } = uploaded.structuredContent as { image_urls: string[] };
-    expect(new Set(image_urls).size).toBe(5);
-    const fromImages = await session.call("generate_panorama_from_images", {
-      image_urls: image_urls.slice(0, 3),
-      resolution: "2k",
-    });
-    expect(fromImages.structuredContent).toMatchObject({ status: "processing", credits_charged: 6 });
+      const images = Array.from({ length: 5 }, (_, index) => base64(pngBytes(4 * 1024 * 1024, index)));
+      const uploaded = await session.call("upload_reference_images", { images });
+      const { image_urls } = uploaded.structuredContent as { image_urls: string[] };
+      expect(new Set(image_urls).size).toBe(5);
+      const fromImages = await session.call("generate_panorama_from_images", {
+        image_urls: image_urls.slice(0, 3),
+        resolution: "2k",
+      });
+      expect(fromImages.structuredContent).toMatchObject({ status: "processing", credits_charged: 6 });
 
-    expect((await session.call("get_credit_balance")).structuredContent).toEqual({ remaining_credits: 90 });
-    const refused = await session.call("generate_panorama_from_text", {
-      prompt: "a quiet harbour",
-      resolution: "1k",
-      max_credits: 0,
-    });
-    expect(textsOf(refused)[0]).toContain("budget_exceeded");
-    expect(service.tasks).toHaveLength(2);
-    await session.client.close();
-  });
+      expect((await session.call("get_credit_balance")).structuredContent).toEqual({
+        remaining_credits: before.credits - 10,
+      });
+      const refused = await session.call("generate_panorama_from_text", {
+        prompt: "a quiet harbour",
+        resolution: "1k",
+        max_credits: 0,
+      });
+      expect(textsOf(refused)[0]).toContain("budget_exceeded");
+      expect(service.tasks).toHaveLength(before.tasks + 2);
+      const [recent] = (await session.client.readResource({ uri: "panorama://recent" })).contents;
+      expect(JSON.parse((recent as { text: string }).text).panoramas).toHaveLength(service.tasks.length);
+      await session.client.close();
+    },
+  );
 
-  it("keeps the session after an upload that exceeds the total limit", async () => {
-    const session = await McpSession.over(byNpx());
-    const images = Array(5).fill(base64(pngBytes(10 * 1024 * 1024)));
-    expect((await session.error("upload_reference_images", { images }))?.message).toContain("20 MiB");
-    expect((await session.call("get_credit_balance")).isError).toBeFalsy();
-    await session.client.close();
-  });
+  it.each(["2025-06-18", "2026-07-28"] as const)(
+    "keeps the session with a client of %s after an upload that exceeds the total limit",
+    async (revision) => {
+      const session = await McpSession.over(byNpx(), revision);
+      const images = Array(5).fill(base64(pngBytes(10 * 1024 * 1024)));
+      expect((await session.error("upload_reference_images", { images }))?.message).toContain("20 MiB");
+      expect((await session.call("get_credit_balance")).isError).toBeFalsy();
+      await session.client.close();
+    },
+  );
 
   it("continues a creation after the process was killed, once, although two processes get the same call", async () => {
     const stateFolder = join(folder, "killed");

@@ -98,6 +98,11 @@ export class FakeService {
     for (const fault of faults) this.faults.push({ method, path, fault });
   }
 
+  /** Also those of `failNext` that no request has met. */
+  forgetFaults(): void {
+    this.faults.length = 0;
+  }
+
   serve(path: string, bytes: Uint8Array, type: string): void {
     this.files.set(path, { bytes, type });
   }
@@ -106,10 +111,14 @@ export class FakeService {
     return this.received.filter((request) => request.method === method && request.path.startsWith(`/api/v1${path}`));
   }
 
-  /** Resolves when a request hangs that no earlier call has reported. */
-  hanging(): Promise<void> {
+  /** Resolves when a request hangs that no earlier call has reported. `signal`: nobody waits for this call any more. */
+  hanging(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       this.waitingForHang.push(resolve);
+      signal?.addEventListener("abort", () => {
+        const position = this.waitingForHang.indexOf(resolve);
+        if (position !== -1) this.waitingForHang.splice(position, 1);
+      });
       this.reportHangs();
     });
   }

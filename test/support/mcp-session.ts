@@ -1,24 +1,59 @@
+import { Client as NewClient } from "@modelcontextprotocol/client";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import type { CallToolResult, Progress } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolResult, JSONRPCMessage, Progress } from "@modelcontextprotocol/sdk/types.js";
 
-/** The client of the official SDK. It validates every structured answer against the output schema of the tool. */
+/** The revisions of the protocol whose clients the MCP server serves, of both generations. */
+export const REVISIONS = ["2024-11-05", "2025-06-18", "2025-11-25", "2026-07-28"] as const;
+export type Revision = (typeof REVISIONS)[number];
+
+type CallOptions = { onprogress?: (progress: Progress) => void; signal?: AbortSignal };
+
+/** A client of an official SDK. It validates every structured answer against the output schema of the tool. */
 export class McpSession {
-  readonly client = new Client({ name: "test", version: "1.0.0" });
+  readonly client: Client;
+  readonly revision: Revision;
+  /** All messages that the client has received. */
+  readonly received: JSONRPCMessage[] = [];
 
-  static async over(transport: Transport): Promise<McpSession> {
-    const session = new McpSession();
-    await session.client.connect(transport);
-    await session.client.listTools(); // this makes the client compile the output schemas
+  private constructor(client: Client, revision: Revision) {
+    this.client = client;
+    this.revision = revision;
+  }
+
+  /** @param capabilities what the client declares, as of 2026-07-28 with each request */
+  static async over(transport: Transport, revision: Revision = "2025-11-25", capabilities = {}): Promise<McpSession> {
+    const info = { name: "test", version: "1.0.0" };
+    const versionNegotiation = { mode: { pin: "2026-07-28" } } as const;
+    const client =
+      revision === "2026-07-28"
+        ? (new NewClient(info, { versionNegotiation, capabilities }) as unknown as Client)
+        : new Client(info, { capabilities });
+    const session = new McpSession(client, revision);
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) => {
+      // The old client offers its newest revision; the older ones are the same client.
+      if ("method" in message && message.method === "initialize")
+        Object.assign(message.params ?? {}, { protocolVersion: revision });
+      return send(message, options);
+    };
+    await client.connect(transport);
+    const receive = transport.onmessage;
+    transport.onmessage = (message, extra) => {
+      session.received.push(message);
+      receive?.(message, extra);
+    };
+    await client.listTools(); // this makes the client compile the output schemas
     return session;
   }
 
-  async call(
-    name: string,
-    args: Record<string, unknown> = {},
-    options: { onprogress?: (progress: Progress) => void; signal?: AbortSignal } = {},
-  ): Promise<CallToolResult> {
-    return (await this.client.callTool({ name, arguments: args }, undefined, options)) as CallToolResult;
+  async call(name: string, args: Record<string, unknown> = {}, options: CallOptions = {}): Promise<CallToolResult> {
+    const params = { name, arguments: args };
+    const called =
+      this.revision === "2026-07-28"
+        ? (this.client as unknown as NewClient).callTool(params, options)
+        : this.client.callTool(params, undefined, options);
+    return (await called) as CallToolResult;
   }
 
   /** Returns the error of a call; `undefined` if the call succeeded. */

@@ -9,9 +9,9 @@ export class SkippingClock implements Clock {
   readonly pauses: number[] = [];
   private milliseconds = Date.parse("2026-01-01T12:00:00.000Z");
   private readonly timeoutMilliseconds: number;
-  private readonly stuck: () => Promise<void>;
+  private readonly stuck: (signal?: AbortSignal) => Promise<void>;
 
-  constructor(stuck: () => Promise<void>, timeoutMilliseconds = 5_000) {
+  constructor(stuck: (signal?: AbortSignal) => Promise<void>, timeoutMilliseconds = 5_000) {
     this.stuck = stuck;
     this.timeoutMilliseconds = timeoutMilliseconds;
   }
@@ -23,7 +23,7 @@ export class SkippingClock implements Clock {
   async sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
     if (milliseconds >= this.timeoutMilliseconds) {
       const aborted = new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve()));
-      await Promise.race([this.stuck(), aborted]);
+      await Promise.race([this.stuck(signal), aborted]);
     } else {
       this.pauses.push(milliseconds);
     }

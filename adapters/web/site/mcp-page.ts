@@ -57,12 +57,21 @@ ${pricesSentence(prices)}</li>
 <li><code>get_credit_balance</code>: returns the remaining credits</li>
 <li><code>upload_reference_images</code>: returns public URLs for your own images</li>
 </ul>
+<p>Your latest panoramas are the resource <code>panorama://recent</code>, so an assistant can look before it pays
+twice.</p>
+
+<h2>Your own images</h2>
+<p>An attachment of a chat never reaches this server. Create the folder <code>Pictures/panorama</code> in your home folder
+and put the images there. By putting an image into this folder you agree that the assistant may upload it: everybody who
+has its URL can open it then. The server reads no other file of your computer. An assistant can also upload an image by
+its <code>https://</code> URL, except from your own network.</p>
 
 <h2>Settings</h2>
 <dl>
 <dt><code>PANORAMA_API_KEY</code></dt><dd>Your API key. Required.</dd>
 <dt><code>PANORAMA_UPLOAD_DIRS</code></dt><dd>The folders from which the assistant may upload images, separated by
-<code>:</code> (Windows: <code>;</code>). Default: none.</dd>
+<code>:</code> (Windows: <code>;</code>). Default: <code>Pictures/panorama</code> in your home folder. With an empty value,
+none.</dd>
 <dt><code>PANORAMA_BASE_URL</code></dt><dd>The base URL of the service. Default: this service.</dd>
 <dt><code>PANORAMA_STATE_DIR</code></dt><dd>The folder for keys of creations whose answer was lost, so that they can be
 continued after a restart. Default: <code>panorama</code> in <code>~/.local/state</code> (Windows:

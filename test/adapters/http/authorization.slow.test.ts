@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { type ServeStdioOptions, serveStdio } from "@modelcontextprotocol/server/stdio";
 import fc from "fast-check";
 import { ok } from "neverthrow";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
@@ -21,6 +22,7 @@ import {
 import { openApiDocument } from "../../../adapters/http/openapi/openapi-document.js";
 import { Listener } from "../../../adapters/http/servers/listener.js";
 import { AllowedFolders } from "../../../adapters/mcp/allowed-folders.js";
+import { downloadFromWeb } from "../../../adapters/mcp/download-from-web.js";
 import { panoramaMcpServer } from "../../../adapters/mcp/panorama-mcp-server.js";
 import { UnconfirmedCreations } from "../../../adapters/mcp/unconfirmed-creations.js";
 import { ManualPayments } from "../../../adapters/payments/manual-payments.js";
@@ -469,8 +471,8 @@ describe("objects of another account", () => {
     onTestFinished(() => rm(folder, { recursive: true }));
     const clock = { now: () => new Date(), sleep: async () => {} };
     const log = () => {};
-    const server = panoramaMcpServer({
-      offer: offerOf(PANORAMA_POLICY),
+    const servers = panoramaMcpServer({
+      offer: async () => offerOf(PANORAMA_POLICY),
       client: new PanoramaClient({ baseUrl: service.url, apiKey: ann.key }, clock, () => 0.5),
       site: service.url,
       folders: new AllowedFolders(""),
@@ -483,10 +485,12 @@ describe("objects of another account", () => {
         isRunning: () => true,
         warn: log,
       }),
+      clock,
+      download: downloadFromWeb,
       log,
     });
     const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
-    await server.connect(serverSide);
+    serveStdio(servers, { transport: serverSide as NonNullable<ServeStdioOptions["transport"]> });
     const session = await McpSession.over(clientSide);
     onTestFinished(() => session.client.close());
     const textOf = async (id: string) =>

@@ -2,33 +2,36 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { type ServeStdioOptions, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { afterEach, beforeEach } from "vitest";
-import { offerOf } from "../../../adapters/client/offer.js";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import { AllowedFolders } from "../../../adapters/mcp/allowed-folders.js";
-import { panoramaMcpServer } from "../../../adapters/mcp/panorama-mcp-server.js";
+import { currentOffer } from "../../../adapters/mcp/current-offer.js";
+import { downloadFromWeb } from "../../../adapters/mcp/download-from-web.js";
+import { type McpDependencies, panoramaMcpServer } from "../../../adapters/mcp/panorama-mcp-server.js";
 import { UnconfirmedCreations } from "../../../adapters/mcp/unconfirmed-creations.js";
-import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 import { FakeService } from "../../support/fake-service.js";
-import { McpSession } from "../../support/mcp-session.js";
+import { McpSession, type Revision } from "../../support/mcp-session.js";
 import { SkippingClock } from "../../support/skipping-clock.js";
 
 /** What the tests of the MCP server share: a session with a server over a fake service before each test. */
-export const setUpMcp = () => {
+export const setUpMcp = (revision: Revision = "2025-11-25") => {
   let service: FakeService;
   let session: McpSession;
   let clock: SkippingClock;
   let logged: string[];
   let folder: string;
 
-  const sessionWith = async (
+  /** The client's end of a connection to a new server. */
+  const connect = (
     apiKey: string,
-    offer = offerOf(PANORAMA_POLICY),
     client = new PanoramaClient({ baseUrl: service.origin, apiKey }, clock, () => 0.5),
+    differences: Partial<McpDependencies> = {},
   ) => {
     let keys = 0;
-    const server = panoramaMcpServer({
-      offer,
+    const log = (line: string) => logged.push(line);
+    const servers = panoramaMcpServer({
+      offer: currentOffer(client, log),
       client,
       site: service.origin,
       folders: new AllowedFolders(join(folder, "allowed")),
@@ -39,21 +42,25 @@ export const setUpMcp = () => {
         clock,
         processId: 1,
         isRunning: () => true,
-        warn: (line) => logged.push(line),
+        warn: log,
       }),
-      log: (line) => logged.push(line),
+      clock,
+      download: downloadFromWeb,
+      log,
+      ...differences,
     });
     const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
-    await server.connect(serverSide);
-    return McpSession.over(clientSide);
+    serveStdio(servers, { transport: serverSide as NonNullable<ServeStdioOptions["transport"]> });
+    return clientSide;
   };
+  const sessionWith = (...given: Parameters<typeof connect>) => McpSession.over(connect(...given), revision);
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "panorama-mcp-"));
     await mkdir(join(folder, "allowed"));
     service = await FakeService.start();
     logged = [];
-    clock = new SkippingClock(() => service.hanging());
+    clock = new SkippingClock((signal) => service.hanging(signal));
     session = await sessionWith(service.apiKey);
   });
   afterEach(async () => {
@@ -62,6 +69,8 @@ export const setUpMcp = () => {
     await rm(folder, { recursive: true });
   });
   const post = () => service.requests("POST", "/");
+  /** What was done with the arguments, besides reading the prices. */
+  const sent = () => service.received.filter(({ path }) => path !== "/api/v1/openapi.json");
 
   return {
     get service() {
@@ -79,8 +88,10 @@ export const setUpMcp = () => {
     get folder() {
       return folder;
     },
+    connect,
     sessionWith,
     post,
+    sent,
   };
 };
 

@@ -1,106 +1,131 @@
 import { describe, expect, it } from "vitest";
+import { offerOf } from "../../../adapters/client/offer.js";
+import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 import type { Fault } from "../../support/fake-service.js";
 import { base64, pngBytes } from "../../support/image-bytes.js";
-import { textsOf } from "../../support/mcp-session.js";
+import { REVISIONS, textsOf } from "../../support/mcp-session.js";
 import { aHarbour, setUpMcp } from "./mcp-setup.js";
 
-const on = setUpMcp();
-const { sessionWith, post } = on;
+describe.each(REVISIONS)("with a client of %s:", (revision) => {
+  const on = setUpMcp(revision);
+  const { sessionWith, post } = on;
 
-describe("the MCP tools and a failing service", () => {
-  const answer = (status: number, body: string, headers = {}): Fault => ({ kind: "answer", status, body, headers });
-  const refusal = (code: string) => JSON.stringify({ error: { code, message: "what happened" } });
+  describe("the MCP tools and a failing service", () => {
+    const answer = (status: number, body: string, headers = {}): Fault => ({ kind: "answer", status, body, headers });
+    const refusal = (code: string) => JSON.stringify({ error: { code, message: "what happened" } });
 
-  it.each<[string, Fault, Record<string, unknown>]>([
-    ["times out", { kind: "accept-and-hang" }, { code: "timeout", may_have_been_charged: true }],
-    ["drops the connection", { kind: "accept-and-drop" }, { code: "network_error", may_have_been_charged: true }],
-    ["answers 500", answer(500, refusal("internal_error")), { code: "internal_error", may_have_been_charged: true }],
-    ["answers HTML", answer(200, "<html>"), { code: "unexpected_answer", may_have_been_charged: true }],
-    [
-      "answers rate_limited",
-      answer(429, refusal("rate_limited"), { "retry-after": "50" }),
-      { code: "rate_limited", retry_after_seconds: 50, what_to_do: "Wait 50 seconds, then call the tool again." },
-    ],
-    ["answers too_many_active_tasks", answer(429, refusal("too_many_active_tasks")), { code: "too_many_active_tasks" }],
-    [
-      "answers upstream_error",
-      answer(502, refusal("upstream_error")),
-      { code: "upstream_error", request_id: "req-fault" },
-    ],
-  ])(
-    "give one tool error, and create at most one task, if the service %s on every attempt",
-    async (_, fault, expected) => {
-      on.service.failNext("POST", "/panoramas", ...Array(6).fill(fault));
-      const error = await on.session.error("generate_panorama_from_text", aHarbour);
-      expect(error).toMatchObject({ message: expect.any(String), what_to_do: expect.any(String), ...expected });
-      if (expected.may_have_been_charged) expect(error?.what_to_do).toContain(`${on.service.origin}/works`);
-      expect(on.service.tasks.length).toBeLessThanOrEqual(1);
-      expect(new Set(post().map(({ headers }) => headers["idempotency-key"]))).toEqual(new Set(['"key-1"']));
-    },
-  );
+    it.each<[string, Fault, Record<string, unknown>]>([
+      ["times out", { kind: "accept-and-hang" }, { code: "timeout", may_have_been_charged: true }],
+      ["drops the connection", { kind: "accept-and-drop" }, { code: "network_error", may_have_been_charged: true }],
+      ["answers 500", answer(500, refusal("internal_error")), { code: "internal_error", may_have_been_charged: true }],
+      ["answers HTML", answer(200, "<html>"), { code: "unexpected_answer", may_have_been_charged: true }],
+      [
+        "answers rate_limited",
+        answer(429, refusal("rate_limited"), { "retry-after": "50" }),
+        { code: "rate_limited", retry_after_seconds: 50, what_to_do: "Wait 50 seconds, then call the tool again." },
+      ],
+      [
+        "answers too_many_active_tasks",
+        answer(429, refusal("too_many_active_tasks")),
+        { code: "too_many_active_tasks" },
+      ],
+      [
+        "answers upstream_error",
+        answer(502, refusal("upstream_error")),
+        { code: "upstream_error", request_id: "req-fault" },
+      ],
+    ])(
+      "give one tool error, and create at most one task, if the service %s on every attempt",
+      async (_, fault, expected) => {
+        on.service.failNext("POST", "/panoramas", ...Array(6).fill(fault));
+        const error = await on.session.error("generate_panorama_from_text", aHarbour);
+        expect(error).toMatchObject({ message: expect.any(String), what_to_do: expect.any(String), ...expected });
+        if (expected.may_have_been_charged) expect(error?.what_to_do).toContain(`${on.service.origin}/works`);
+        expect(on.service.tasks.length).toBeLessThanOrEqual(1);
+        expect(new Set(post().map(({ headers }) => headers["idempotency-key"]))).toEqual(new Set(['"key-1"']));
+      },
+    );
 
-  it.each<[string, Record<string, unknown>]>([
-    ["generate_panorama_from_text", aHarbour],
-    ["generate_panorama_from_images", { image_urls: ["https://images.test/a.jpg"], resolution: "1k" }],
-    ["get_panorama_task", { id: "task-1" }],
-    ["get_panorama_task", { id: "task-1", wait_seconds: 30 }],
-    ["get_credit_balance", {}],
-    ["upload_reference_images", { images: [base64(pngBytes(20))] }],
-  ])("fail with timeout within 45 seconds if the service never answers %s %j", async (tool, args) => {
-    for (const method of ["GET", "POST"]) on.service.failNext(method, "/", ...Array(9).fill({ kind: "hang" }));
-    const start = on.clock.now().getTime();
-    expect(await on.session.error(tool, args)).toMatchObject({ code: "timeout" });
-    expect(on.clock.now().getTime() - start).toBeLessThanOrEqual(45_000);
-  });
-
-  it("continue a possibly accepted creation when called again with the same arguments, and charge once", async () => {
-    on.service.failNext("POST", "/panoramas", ...Array<Fault>(6).fill({ kind: "accept-and-drop" }));
-    await on.session.error("generate_panorama_from_text", aHarbour);
-    const continued = await on.session.call("generate_panorama_from_text", { ...aHarbour, visibility: "private" });
-    expect(continued.structuredContent).toMatchObject({ id: "task-1" });
-    expect(textsOf(continued)[1]).toContain("earlier call, charged once");
-    expect(on.service.remainingCredits).toBe(96);
-
-    const another = await on.session.call("generate_panorama_from_text", aHarbour);
-    expect(another.structuredContent).toMatchObject({ id: "task-2" });
-  });
-
-  it("create a new panorama for each call if the earlier one was confirmed", async () => {
-    await on.session.call("generate_panorama_from_text", aHarbour);
-    await on.session.call("generate_panorama_from_text", aHarbour);
-    expect(post().map(({ headers }) => headers["idempotency-key"])).toEqual(['"key-1"', '"key-2"']);
-  });
-
-  it("report no possible charge for a failed read or upload", async () => {
-    on.service.failNext("POST", "/images", answer(400, refusal("invalid_request")));
-    const images = [base64(pngBytes(20))];
-    expect(await on.session.error("upload_reference_images", { images })).toEqual({
-      code: "invalid_request",
-      message: "what happened",
-      what_to_do: "Correct the arguments and call the tool again. Nothing was charged.",
-      status: 400,
-      request_id: "req-fault",
+    it.each<[string, Record<string, unknown>]>([
+      ["generate_panorama_from_text", aHarbour],
+      ["generate_panorama_from_images", { image_urls: ["https://images.test/a.jpg"], resolution: "1k" }],
+      ["get_panorama_task", { id: "task-1" }],
+      ["get_panorama_task", { id: "task-1", wait_seconds: 30 }],
+      ["get_credit_balance", {}],
+      ["upload_reference_images", { images: [base64(pngBytes(20))] }],
+    ])("fail with timeout within 45 seconds if the service never answers %s %j", async (tool, args) => {
+      for (const method of ["GET", "POST"]) on.service.failNext(method, "/", ...Array(9).fill({ kind: "hang" }));
+      const start = on.clock.now().getTime();
+      expect(await on.session.error(tool, args)).toMatchObject({ code: "timeout" });
+      expect(on.clock.now().getTime() - start).toBeLessThanOrEqual(45_000);
     });
-    expect(await on.session.error("get_panorama_task", { id: "unknown" })).toMatchObject({ code: "not_found" });
-  });
 
-  it("report a wrong or missing API key without showing it, in answers and in the log", async () => {
-    const secret = "sk-wrongwrongwrongwrongwrongwrongwrongwrongwro";
-    const wrong = await sessionWith(secret);
-    const error = await wrong.error("get_credit_balance");
-    expect(error).toMatchObject({ code: "invalid_api_key", status: 401 });
-    const none = await sessionWith("");
-    expect(await none.error("get_credit_balance")).toMatchObject({ code: "invalid_api_key" });
-    expect(JSON.stringify([error, on.logged])).not.toContain(secret);
-    expect(on.logged).toEqual(["get_credit_balance: invalid_api_key", "get_credit_balance: invalid_api_key"]);
-    await Promise.all([wrong.client.close(), none.client.close()]);
-  });
+    it("continue a possibly accepted creation when called again with the same arguments, and charge once", async () => {
+      on.service.failNext("POST", "/panoramas", ...Array<Fault>(6).fill({ kind: "accept-and-drop" }));
+      await on.session.error("generate_panorama_from_text", aHarbour);
+      const continued = await on.session.call("generate_panorama_from_text", { ...aHarbour, visibility: "private" });
+      expect(continued.structuredContent).toMatchObject({ id: "task-1" });
+      expect(textsOf(continued)[1]).toContain("earlier call, charged once");
+      expect(on.service.remainingCredits).toBe(96);
 
-  it("return the links of a panorama whose thumbnail cannot be read", async () => {
-    await on.session.call("generate_panorama_from_text", aHarbour);
-    on.service.serve(`/assets/panoramas/${"task-1".padEnd(22, "0")}-thumbnail.webp`, Buffer.from("gone"), "text/plain");
-    const done = await on.session.call("get_panorama_task", { id: "task-1", wait_seconds: 10 });
-    expect(done.structuredContent).toMatchObject({ status: "succeeded" });
-    expect(done.content.some(({ type }) => type === "image")).toBe(false);
+      const another = await on.session.call("generate_panorama_from_text", aHarbour);
+      expect(another.structuredContent).toMatchObject({ id: "task-2" });
+    });
+
+    it("continue a possibly accepted creation also after its price has risen above max_credits", async () => {
+      on.service.failNext("POST", "/panoramas", ...Array<Fault>(6).fill({ kind: "accept-and-drop" }));
+      const cheap = { ...aHarbour, max_credits: 4 };
+      await on.session.error("generate_panorama_from_text", cheap);
+      on.service.offer = { ...offerOf(PANORAMA_POLICY), prices: { "1k": 40, "2k": 60, "4k": 90 } };
+      // Another max_credits is another request for the service, which would refuse the key.
+      const other = { ...aHarbour, max_credits: 5 };
+      expect(await on.session.error("generate_panorama_from_text", other)).toMatchObject({ code: "budget_exceeded" });
+      const continued = await on.session.call("generate_panorama_from_text", cheap);
+      expect(continued.structuredContent).toMatchObject({ id: "task-1" });
+      expect(on.service.tasks).toHaveLength(1);
+    });
+
+    it("create a new panorama for each call if the earlier one was confirmed", async () => {
+      await on.session.call("generate_panorama_from_text", aHarbour);
+      await on.session.call("generate_panorama_from_text", aHarbour);
+      expect(post().map(({ headers }) => headers["idempotency-key"])).toEqual(['"key-1"', '"key-2"']);
+    });
+
+    it("report no possible charge for a failed read or upload", async () => {
+      on.service.failNext("POST", "/images", answer(400, refusal("invalid_request")));
+      const images = [base64(pngBytes(20))];
+      expect(await on.session.error("upload_reference_images", { images })).toEqual({
+        code: "invalid_request",
+        message: "what happened",
+        what_to_do: "Correct the arguments as the message says and call the tool again. Nothing was charged.",
+        status: 400,
+        request_id: "req-fault",
+      });
+      expect(await on.session.error("get_panorama_task", { id: "unknown" })).toMatchObject({ code: "not_found" });
+    });
+
+    it("report a wrong or missing API key without showing it, in answers and in the log", async () => {
+      const secret = "sk-wrongwrongwrongwrongwrongwrongwrongwrongwro";
+      const wrong = await sessionWith(secret);
+      const error = await wrong.error("get_credit_balance");
+      expect(error).toMatchObject({ code: "invalid_api_key", status: 401 });
+      const none = await sessionWith("");
+      expect(await none.error("get_credit_balance")).toMatchObject({ code: "invalid_api_key" });
+      expect(JSON.stringify([error, on.logged])).not.toContain(secret);
+      expect(on.logged.filter((line) => line === "get_credit_balance: invalid_api_key")).toHaveLength(2);
+      await Promise.all([wrong.client.close(), none.client.close()]);
+    });
+
+    it("return the links of a panorama whose thumbnail cannot be read", async () => {
+      await on.session.call("generate_panorama_from_text", aHarbour);
+      on.service.serve(
+        `/assets/panoramas/${"task-1".padEnd(22, "0")}-thumbnail.webp`,
+        Buffer.from("gone"),
+        "text/plain",
+      );
+      const done = await on.session.call("get_panorama_task", { id: "task-1", wait_seconds: 10 });
+      expect(done.structuredContent).toMatchObject({ status: "succeeded" });
+      expect(done.content.some(({ type }) => type === "image")).toBe(false);
+    });
   });
 });

@@ -36,6 +36,6 @@ describe("local files given to upload_reference_images", () => {
     await writeFile(join(on.folder, "allowed", "big.png"), pngBytes(11 * 1024 * 1024));
     const big = await on.session.error("upload_reference_images", { paths: [join(on.folder, "allowed", "big.png")] });
     expect(big?.message).toMatch(/10 MiB/);
-    expect(on.service.received).toHaveLength(0);
+    expect(on.sent()).toHaveLength(0);
   });
 });

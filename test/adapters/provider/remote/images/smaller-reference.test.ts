@@ -30,6 +30,6 @@ it("smallerReference refuses what is no image", async () => {
   expect((await smallerReference(Buffer.from("no image")))._unsafeUnwrapErr()).toBe(reason);
   const broken = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), randomBytes(11 << 20)]);
   expect((await smallerReference(broken))._unsafeUnwrapErr()).toBe(
-    "a reference image: it cannot be decoded: Input buffer has corrupt header",
+    "a reference image: it cannot be decoded: the file is damaged, incomplete, or of a format that is not supported",
   );
 });

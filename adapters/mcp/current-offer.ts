@@ -1,0 +1,33 @@
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
+import { type Offer, offerOf, offerSchema } from "../client/offer.js";
+import type { PanoramaClient } from "../client/panorama-client.js";
+import { resultOf } from "../client/result-of.js";
+
+/** A service that does not answer is reported by the call that needs it. */
+const OFFER_MILLISECONDS = 5_000;
+
+/**
+ * Reads prices, limits and abilities of the service at each use, because they may change while this process runs.
+ * Reads that overlap are one. Answers the last known ones if the service does not answer, at first those of the
+ * specification. Never rejects.
+ */
+export const currentOffer = (client: PanoramaClient, log: (line: string) => void): (() => Promise<Offer>) => {
+  let known = offerOf(PANORAMA_POLICY);
+  let reading: Promise<Offer> | undefined;
+  let isReported = false;
+  const read = async (): Promise<Offer> => {
+    const offer = await resultOf(client.offer({ timeout: OFFER_MILLISECONDS, maxRetries: 0 }));
+    // A service of version 1.0 has those of the specification.
+    if (offer.isOk()) known = offerSchema.safeParse(offer.value ?? offerOf(PANORAMA_POLICY)).data ?? known;
+    else if (!isReported) {
+      log(`the prices of the service cannot be read, so the last known are used: ${offer.error.message}`);
+    }
+    isReported = offer.isErr();
+    reading = undefined;
+    return known;
+  };
+  return () => {
+    reading ??= read();
+    return reading;
+  };
+};

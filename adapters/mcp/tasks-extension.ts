@@ -1,0 +1,127 @@
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { z } from "zod";
+import type { Clock } from "../../application/ports/clock.js";
+import type { PanoramaClient } from "../client/panorama-client.js";
+import type { PanoramaTask } from "../client/resources.js";
+import { resultOf } from "../client/result-of.js";
+import { forecastWords } from "../wording/forecast-words.js";
+import { finishedTask } from "./get-panorama-task.js";
+import { canBeTaskId } from "./task-resources.js";
+import { CALL_MILLISECONDS } from "./tool.js";
+import { afterFailure, toolErrorOf } from "./tool-error.js";
+import { callResultOf, errorResultOf } from "./tool-result.js";
+
+/** The extension of revision 2026-07-28 with which a tool answers a task, for clients that declare it. */
+export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
+
+const FIRST_READ_MILLISECONDS = 5_000;
+const ANSWER_MILLISECONDS = 44_000;
+/** Where the service has not measured how long a generation takes. */
+const POLL_MILLISECONDS = 3_000;
+const POLL_MILLISECONDS_MAX = 10_000;
+const POLL_MILLISECONDS_MIN = 1_000;
+
+type Dependencies = { readonly client: PanoramaClient; readonly clock: Clock; readonly site: string };
+
+/** Whether this request declares the extension: only then a tool may answer a task. */
+export const declaresTasks = ({ mcpReq }: Pick<ServerContext, "mcpReq">): boolean => {
+  const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
+  const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY] as
+    | { readonly extensions?: Readonly<Record<string, unknown>> }
+    | undefined;
+  return capabilities?.extensions?.[TASKS_EXTENSION] !== undefined;
+};
+
+/**
+ * What a generate tool answers instead of its result, while the panorama is being made.
+ *
+ * @param startedAt when the call began: after a slow creation there is less time to ask how long the generation takes
+ */
+export const startedTask = async (
+  id: string,
+  { client, clock }: Dependencies,
+  { signal, startedAt }: { readonly signal: AbortSignal; readonly startedAt: Date },
+) => {
+  const left = ANSWER_MILLISECONDS - (clock.now().getTime() - startedAt.getTime());
+  const timeout = Math.max(0, Math.min(FIRST_READ_MILLISECONDS, left));
+  const read = await resultOf(client.read(id, { signal, timeout, maxRetries: 0 }));
+  const task: PanoramaTask = read.unwrapOr({ id, status: "processing", credits_charged: 0 });
+  // Also if it has ended meanwhile: the client gets the end with its first `tasks/get`.
+  return { resultType: "task", ...shownTask(task, clock.now()), status: "working" };
+};
+
+/** Answers `tasks/get`, `tasks/cancel` and `tasks/update`. A task of the protocol is a task of the service. */
+export const answerTasks = (server: Server, dependencies: Dependencies): void => {
+  const { client, clock, site } = dependencies;
+  const params = z.object({ taskId: z.string().min(1).refine(canBeTaskId) });
+  const refusal = (error: Parameters<typeof toolErrorOf>[0]) =>
+    error.code === "not_found"
+      ? new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no such task.")
+      : new ProtocolError(ProtocolErrorCode.InternalError, error.message, toolErrorOf(error, site));
+
+  server.setRequestHandler("tasks/get", { params }, async ({ taskId }, { mcpReq: { signal } }) => {
+    const read = await resultOf(client.read(taskId, { signal, timeout: CALL_MILLISECONDS }));
+    if (read.isErr()) throw refusal(read.error);
+    const task = read.value;
+    const shown = shownTask(task, clock.now());
+    return shown.status === "completed" ? { ...shown, result: await resultOfTask(task, signal) } : shown;
+  });
+  server.setRequestHandler("tasks/cancel", { params }, async ({ taskId }, { mcpReq: { signal } }) => {
+    const canceled = await resultOf(client.cancel(taskId, { signal, timeout: CALL_MILLISECONDS }));
+    if (canceled.isErr()) throw refusal(canceled.error);
+    return {};
+  });
+  server.setRequestHandler("tasks/update", { params }, () => {
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, "No task asks for input.");
+  });
+};
+
+const shownTask = (task: PanoramaTask, now: Date) => ({
+  taskId: task.id,
+  status: statusOf(task),
+  statusMessage: messageOf(task),
+  createdAt: task.created_at ?? now.toISOString(),
+  lastUpdatedAt: (task.status === "processing" ? undefined : task.finished_at) ?? now.toISOString(),
+  ttlMs: null,
+  pollIntervalMs: pollMilliseconds(task),
+});
+
+/** A failed generation is a result: `failed` is for errors of the protocol. */
+const statusOf = (task: PanoramaTask): "working" | "completed" | "cancelled" => {
+  if (task.status === "failed") return task.error.reason === "canceled" ? "cancelled" : "completed";
+  return finishedTask(task) === undefined ? "working" : "completed";
+};
+
+const messageOf = (task: PanoramaTask): string => {
+  if (task.status === "failed") return task.error.message;
+  if (task.status === "succeeded") return "The panorama is finished.";
+  return ["The panorama is being generated", ...forecastWords(task)].join(", ");
+};
+
+/** A quarter of the time that the service expects the generation to take still. */
+const pollMilliseconds = (task: PanoramaTask): number => {
+  const seconds = task.status === "processing" ? task.estimated_seconds : undefined;
+  if (seconds === undefined) return POLL_MILLISECONDS;
+  return Math.min(POLL_MILLISECONDS_MAX, Math.max(POLL_MILLISECONDS_MIN, Math.round(seconds * 250)));
+};
+
+/** What the generate tool would have answered at the end, with the links and the thumbnail. */
+const resultOfTask = async (task: PanoramaTask, signal: AbortSignal) => {
+  if (task.status === "failed") {
+    const { message } = task.error;
+    return errorResultOf({ code: "generation_failed", message, what_to_do: afterFailure(task) });
+  }
+  const finished = finishedTask(task);
+  const { id, status, credits_charged } = task;
+  return callResultOf({
+    structured: { id, status, credits_charged },
+    text: finished?.text ?? "",
+    attachments: (await finished?.attachments(signal)) ?? [],
+  });
+};

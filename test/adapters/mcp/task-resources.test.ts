@@ -1,0 +1,65 @@
+import { describe, expect, it } from "vitest";
+import { REVISIONS } from "../../support/mcp-session.js";
+import { aHarbour, setUpMcp } from "./mcp-setup.js";
+
+describe.each(REVISIONS)("the resources of the MCP server for a client of %s", (revision) => {
+  const on = setUpMcp(revision);
+  const read = async (uri: string) => {
+    const [content] = (await on.session.client.readResource({ uri })).contents;
+    expect(content).toMatchObject({ uri, mimeType: "application/json" });
+    return JSON.parse(String((content as { text: string }).text));
+  };
+
+  it("are the latest panoramas, and each panorama by the link in the result of its creation", async () => {
+    const { resources } = await on.session.client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual(["panorama://recent"]);
+    const { resourceTemplates } = await on.session.client.listResourceTemplates();
+    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(["panorama://task/{id}"]);
+
+    const created = await on.session.call("generate_panorama_from_text", aHarbour);
+    await on.session.call("generate_panorama_from_text", { ...aHarbour, prompt: "a lake" });
+    const link = created.content.find(({ type }) => type === "resource_link");
+    if (revision === "2024-11-05") expect(link).toBeUndefined();
+    else expect(link).toMatchObject({ uri: "panorama://task/task-1", annotations: { audience: ["assistant"] } });
+
+    await on.session.call("get_panorama_task", { id: "task-1", wait_seconds: 10 });
+    const image = `${on.service.origin}/assets/panoramas/${"task-1".padEnd(22, "0")}.jpg`;
+    const done = { id: "task-1", status: "succeeded", prompt: aHarbour.prompt, uri: "panorama://task/task-1" };
+    const picture = { type: "resource_link", uri: image, mimeType: "image/jpeg" };
+    expect(await read("panorama://task/task-1")).toMatchObject({ ...done, picture });
+    expect((await read("panorama://recent")).panoramas).toMatchObject([
+      { id: "task-2", status: "processing", prompt: "a lake" },
+      { ...done, picture },
+    ]);
+    expect(on.post()).toHaveLength(2); // reading is free
+  });
+
+  it("say of a failed panorama what to do", async () => {
+    await on.session.call("generate_panorama_from_text", { ...aHarbour, prompt: "a storm test:fail" });
+    await on.session.call("get_panorama_task", { id: "task-1", wait_seconds: 10 });
+    expect(await read("panorama://task/task-1")).toMatchObject({
+      status: "failed",
+      error: { what_to_do: expect.stringContaining("once more") },
+    });
+  });
+
+  it.each([
+    "panorama://task/unknown",
+    "panorama://task/",
+    "panorama://task/%E0",
+    "panorama://task/\ud800",
+    "panorama://other",
+    "file:///etc/passwd",
+    "",
+  ])("are a protocol error if there is none: %j", async (uri) => {
+    await expect(on.session.client.readResource({ uri })).rejects.toMatchObject({ code: -32602 });
+  });
+
+  it("say with a wrong key what to ask the person", async () => {
+    const wrong = await on.sessionWith("sk-wrongwrongwrongwrongwrongwrongwrongwrongwro");
+    await expect(wrong.client.readResource({ uri: "panorama://recent" })).rejects.toThrow(
+      /Ask the person to create a valid key/,
+    );
+    await wrong.client.close();
+  });
+});
