@@ -2,10 +2,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { type ServeStdioOptions, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { offerOf } from "../../../adapters/client/offer.js";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import { AllowedFolders } from "../../../adapters/mcp/allowed-folders.js";
+import { downloadFromWeb } from "../../../adapters/mcp/download-from-web.js";
 import { panoramaMcpServer } from "../../../adapters/mcp/panorama-mcp-server.js";
 import { UnconfirmedCreations } from "../../../adapters/mcp/unconfirmed-creations.js";
 import { SystemClock } from "../../../adapters/system/system-clock.js";
@@ -114,8 +116,8 @@ describe("what a panorama costs the operator", () => {
     onTestFinished(() => rm(folder, { recursive: true }));
     const clock = new SystemClock();
     const log = () => {};
-    const server = panoramaMcpServer({
-      offer: offerOf(PANORAMA_POLICY),
+    const servers = panoramaMcpServer({
+      offer: async () => offerOf(PANORAMA_POLICY),
       client: new PanoramaClient({ baseUrl: service.url, apiKey: person.key }, clock, () => 0.5),
       site: service.url,
       folders: new AllowedFolders(""),
@@ -128,10 +130,12 @@ describe("what a panorama costs the operator", () => {
         isRunning: () => true,
         warn: log,
       }),
+      clock,
+      download: downloadFromWeb,
       log,
     });
     const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
-    await server.connect(serverSide);
+    serveStdio(servers, { transport: serverSide as NonNullable<ServeStdioOptions["transport"]> });
     const session = await McpSession.over(clientSide);
     onTestFinished(() => session.client.close());
     await service.clock.advance(61_000);
