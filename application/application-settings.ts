@@ -2,6 +2,7 @@ import type { SignUpMode } from "../domain/accounts/sign-up.js";
 import type { Credits } from "../domain/credits/credits.js";
 import type { ResultBounds } from "../domain/images/picture.js";
 import type { PanoramaPolicy } from "../domain/panorama-policy.js";
+import type { ProviderPrices } from "../domain/tasks/generation-cost.js";
 import type { Slug } from "../domain/tasks/slug.js";
 import type { Visibility } from "../domain/tasks/visibility.js";
 
@@ -36,6 +37,8 @@ export type ApplicationSettings = {
   readonly resultBounds?: ResultBounds | undefined;
   /** @deprecated Use `resultBounds`. */
   readonly seamMax?: number | undefined;
+  /** What providers cost that do not tell it themselves, for the operator's sums. Default: none is known. */
+  readonly providerPrices?: ProviderPrices | undefined;
   /** How long an unused uploaded reference image is kept. Default: one day. */
   readonly referenceRetentionHours?: number | undefined;
   /** How long finished images are kept, from the success of their task; `null` for ever. Default: `null`. */

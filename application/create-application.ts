@@ -11,6 +11,7 @@ import { logIn } from "./accounts/log-in.js";
 import { logOut } from "./accounts/log-out.js";
 import { openAccount } from "./accounts/open-account.js";
 import { readAccount } from "./accounts/read-account.js";
+import { readKeySpending } from "./accounts/read-key-spending.js";
 import { revokeAnyApiKey } from "./accounts/revoke-any-api-key.js";
 import { revokeApiKey } from "./accounts/revoke-api-key.js";
 import { rollApiKey } from "./accounts/roll-api-key.js";
@@ -26,10 +27,12 @@ import { receiveProviderWebhook } from "./background/receive-provider-webhook.js
 import { type CompleteSettings, completeSettings } from "./complete-settings.js";
 import { buyCredits } from "./credits/buy-credits.js";
 import { createOrder } from "./credits/create-order.js";
+import { listEntries } from "./credits/list-entries.js";
 import { payOrder } from "./credits/pay-order.js";
 import { readBalance } from "./credits/read-balance.js";
 import { readCreditTotals } from "./credits/read-credit-totals.js";
 import { readLedger } from "./credits/read-ledger.js";
+import { readOrder } from "./credits/read-order.js";
 import { receivePaymentWebhook } from "./credits/receive-payment-webhook.js";
 import { reconcilePayments } from "./credits/reconcile-payments.js";
 import { verifyLedger } from "./credits/verify-ledger.js";
@@ -42,6 +45,7 @@ import { explainTask } from "./operators/explain-task.js";
 import { exportAccount } from "./operators/export-account.js";
 import { findKeys } from "./operators/find-keys.js";
 import { invite } from "./operators/invite.js";
+import { readUsage } from "./operators/read-usage.js";
 import { recordAction } from "./operators/record-action.js";
 import { refundOrder } from "./operators/refund-order.js";
 import { revokeKeys } from "./operators/revoke-keys.js";
@@ -116,6 +120,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     open: openAccount(ports),
     signUp: signUp(ports, settings),
     read: readAccount(ports),
+    readKeySpending: readKeySpending(ports),
     setLowBalance: setLowBalance(ports),
     logOut: logOut(ports),
     findSession: findSession(ports),
@@ -131,8 +136,10 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
   credits: {
     createOrder: createOrder(ports),
     payOrder: payOrder(ports),
+    readOrder: readOrder(ports),
     readBalance: readBalance(ports),
     readTotals: readCreditTotals(ports),
+    listEntries: listEntries(ports),
     readLedger: readLedger(ports),
     verifyLedger: verifyLedger(ports),
   },
@@ -170,6 +177,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     revokeKeys: revokeKeys(ports),
     withholdPanorama: withholdPanorama(ports),
     invite: invite(ports, settings),
+    readUsage: readUsage(ports, settings),
     readRetention: readRetention(ports),
     confirmRetention: confirmRetention(ports),
   },

@@ -133,4 +133,13 @@ const main = async (args: readonly string[]): Promise<number> => {
   return failure === undefined ? 0 : EXIT_STATUS[failure];
 };
 
-process.exit(await main(process.argv.slice(2)));
+/** A pipe takes 64 KiB at once: what is still to be written would be lost at the exit. */
+const printed = (): Promise<unknown> =>
+  new Promise((resolve) => {
+    process.stdout.once("error", resolve); // nobody reads it any more
+    process.stdout.write("", resolve);
+  });
+
+const status = await main(process.argv.slice(2));
+await printed();
+process.exit(status);

@@ -6,6 +6,8 @@ import type { CreditPack } from "../domain/credits/credit-pack.js";
 import { type Credits, credits } from "../domain/credits/credits.js";
 import type { ResultBounds } from "../domain/images/picture.js";
 import { PANORAMA_POLICY, type PanoramaPolicy, PRICE_MAX, panoramaPolicy } from "../domain/panorama-policy.js";
+import type { ProviderPrices } from "../domain/tasks/generation-cost.js";
+import { KNOWN_PRICES } from "./providers/known-prices.js";
 
 /** What an operator sets for the business, without a change of the source: the file of `PANORAMA_SETTINGS`. */
 export type Settings = {
@@ -21,6 +23,10 @@ export type Settings = {
   };
   /** Generated pictures with larger figures are unusable, and refunded. */
   readonly resultBounds: ResultBounds;
+  /** What the operator pays; those of the file replace the known ones. */
+  readonly providerPrices: ProviderPrices;
+  /** What receipts say besides the order, such as the seller's address and taxes. */
+  readonly receiptText: string | undefined;
 };
 
 /**
@@ -84,6 +90,20 @@ const object = <Shape extends z.ZodRawShape>(shape: Shape) =>
 
 const pack = object({ credits: integer(1, 1_000_000), price });
 
+const cost = number(0, 1000);
+
+const providerPrice = object({
+  currency: z
+    .string({ error: "must be the code of a currency, such as USD" })
+    .regex(/^[A-Z]{3}$/, "must be the code of a currency, such as USD"),
+  perPanorama: z
+    .union([cost, object({ "1k": cost, "2k": cost, "4k": cost })], {
+      error: "must be a number from 0 to 1000, or an object with such numbers for 1k, 2k and 4k",
+    })
+    .optional(),
+  perUnit: cost.optional(),
+});
+
 /** The settings as they are in the file. Omitted ones have their defaults. */
 export const settingsSchema = object({
   $schema: z.string({ error: "must be the path or URL of a JSON schema" }).optional(),
@@ -136,6 +156,15 @@ export const settingsSchema = object({
   })
     .optional()
     .meta({ description: "Generated pictures with larger figures are refunded. Without a bound, none is." }),
+  receiptText: z
+    .string({ error: "must be a text" })
+    .max(4000, "must be a text of at most 4000 characters")
+    .optional()
+    .meta({ description: "What receipts say besides the order, such as the seller's name, address and taxes." }),
+  providerPrices: z
+    .record(z.string(), providerPrice, { error: "must be an object in braces" })
+    .optional()
+    .meta({ description: "What the operator pays, by the name of the provider, such as replicate or fal:flux-3." }),
   providerPrompt: providerPrompt.optional().meta({
     description:
       "What models that were not trained on panoramas are told: {prompt} is the customer's prompt, {references} what " +
@@ -192,6 +221,8 @@ const settingsOf = (
     suspendOnDispute,
     signUp = "open",
     welcomeCredits,
+    providerPrices = {},
+    receiptText,
     providerPrompt,
   }: SettingsFile,
   { hasRealProvider, sendsMail, seamMax }: SettingsContext,
@@ -228,8 +259,24 @@ const settingsOf = (
     providerPrompt,
     retention: { finishedImagesDays: retention?.finishedImagesDays ?? null },
     resultBounds: { ...results, seamMax: seamMax ?? results.seamMax },
+    receiptText,
+    providerPrices: { ...KNOWN_PRICES, ...pricesOf(providerPrices) },
   });
 };
+
+/** In millionths. */
+const pricesOf = (inFile: NonNullable<SettingsFile["providerPrices"]>): ProviderPrices =>
+  Object.fromEntries(
+    Object.entries(inFile).map(([name, { currency, perPanorama: each, perUnit }]) => {
+      const [small, medium, large] =
+        typeof each === "object" ? [each["1k"], each["2k"], each["4k"]] : ([each, each, each] as const);
+      const perPanorama =
+        small === undefined || medium === undefined || large === undefined
+          ? undefined
+          : { "1k": small * 1e6, "2k": medium * 1e6, "4k": large * 1e6 };
+      return [name, { currency, perPanorama, perUnit: perUnit === undefined ? undefined : perUnit * 1e6 }];
+    }),
+  );
 
 /** Smallest first, as the account page shows them. */
 const packsOf = ({ currency, packs }: NonNullable<SettingsFile["creditPacks"]>): CreditPack[] =>
@@ -288,7 +335,8 @@ const knownKeys = (path: readonly string[]): readonly string[] => {
   let schema: unknown = settingsSchema;
   for (const key of path) {
     const inner = withoutWrappers(schema);
-    schema = inner instanceof z.ZodArray ? inner.element : (inner as z.ZodObject).shape[key];
+    if (inner instanceof z.ZodArray) schema = inner.element;
+    else schema = inner instanceof z.ZodRecord ? inner.valueType : (inner as z.ZodObject).shape[key];
   }
   return Object.keys((withoutWrappers(schema) as z.ZodObject).shape);
 };

@@ -50,6 +50,7 @@ import type { ReferenceStore } from "../application/ports/stores/reference-store
 import type { RetentionStore } from "../application/ports/stores/retention-store.js";
 import type { SessionStore } from "../application/ports/stores/session-store.js";
 import type { TaskPorts } from "../application/ports/stores/task-ports.js";
+import type { UsageStore } from "../application/ports/stores/usage-store.js";
 import type { TaskSignals } from "../application/ports/task-signals.js";
 import type { Config } from "./config.js";
 import { token } from "./provide.js";
@@ -93,6 +94,7 @@ export const tokens = {
   events: token<EventStore>("events"),
   references: token<ReferenceStore>("references"),
   retentions: token<RetentionStore>("retentions"),
+  usage: token<UsageStore>("usage"),
   sessions: token<SessionStore>("sessions"),
   links: token<PasswordLinkStore>("links"),
   letterOutbox: token<LetterOutbox>("letterOutbox"),
@@ -163,12 +165,27 @@ const {
   events,
   references,
   retentions,
+  usage,
   tasks,
 } = tokens;
 const { operators, operatorLog, apiRequests, rateLimits, clock, ids, secrets } = tokens;
 
 /** The ports of the use cases that need nothing but the stores. */
 export const storePorts = {
-  ...{ accounts, orders, keys, ledger, sessions, links, endpoints, deliveries, events, references, retentions, tasks },
+  ...{
+    accounts,
+    orders,
+    keys,
+    ledger,
+    sessions,
+    links,
+    endpoints,
+    deliveries,
+    events,
+    references,
+    retentions,
+    usage,
+    tasks,
+  },
   ...{ operators, operatorLog, apiRequests, rateLimits, clock, ids, secrets },
 };

@@ -16,6 +16,7 @@ import {
   isCreated,
   isDescription,
   isEmpty,
+  isEntryPage,
   isPage,
   isTask,
   isTotals,
@@ -28,6 +29,8 @@ import { userAgent } from "./requests/user-agent.js";
 import type {
   CreatedTask,
   CreationInput,
+  CreditEntry,
+  CreditEntryPage,
   CreditTotals,
   FinishedPanorama,
   ListFilter,
@@ -99,8 +102,14 @@ export type WaitOptions = {
 /** `limit`: of one page, at most 100, which is the default. `cursor`: the `next_cursor` of the page before. */
 export type ListOptions = ListFilter & CallOptions & { readonly limit?: number; readonly cursor?: string | undefined };
 
+/** As those of `ListOptions`. */
+export type EntryOptions = CallOptions & Pick<ListOptions, "limit" | "cursor">;
+
 /** The first page as a promise, and all tasks as an iterator, which reads each page when the loop reaches it. */
 export type TaskList = Call<TaskPage> & AsyncIterable<PanoramaTask>;
+
+/** As `TaskList`, of the entries of the ledger. */
+export type CreditEntryList = Call<CreditEntryPage> & AsyncIterable<CreditEntry>;
 
 /** `task`: only the events of this task. `lastEventId`: begins after this event. */
 export type EventOptions = {
@@ -248,17 +257,7 @@ export class PanoramaClient {
    * gives the first page.
    */
   list(options: ListOptions = {}): TaskList {
-    const first = this.#page(options, options.cursor);
-    first.catch(() => {}); // whoever iterates gets the error, perhaps later
-    const page = (cursor: string) => this.#page(options, cursor);
-    return Object.assign(first, {
-      async *[Symbol.asyncIterator](): AsyncGenerator<PanoramaTask, void> {
-        for (let { data, next_cursor } = await first; ; { data, next_cursor } = await page(next_cursor)) {
-          yield* data;
-          if (next_cursor === null) return;
-        }
-      },
-    });
+    return allPages(options.cursor, (cursor) => this.#page(options, cursor));
   }
 
   /**
@@ -333,6 +332,17 @@ export class PanoramaClient {
   /** `GET /credits`: the balance, what is reserved for tasks in processing, and what is spent on finished ones. */
   credits(options: CallOptions = {}): Call<CreditTotals> {
     return this.#call(get("/credits", isTotals, options), options);
+  }
+
+  /**
+   * `GET /credits/entries`: what has changed the balance, newest first. `for await` gives all of it; `await` gives the
+   * first page. A service of an older version answers `not_found`.
+   */
+  entries({ limit = PAGE_TASKS_MAX, cursor, ...options }: EntryOptions = {}): CreditEntryList {
+    return allPages(cursor, (next) => {
+      const query = new URLSearchParams({ limit: String(limit), ...(next !== undefined && { cursor: next }) });
+      return this.#call(get(`/credits/entries?${query}`, isEntryPage, options), options);
+    });
   }
 
   /** `GET /abilities`: what the service can make now. A service of an older version answers `not_found`. */
@@ -496,6 +506,25 @@ const variable = (name: string): string | undefined => {
 
 const rejected = (error: ClientError, call: FailedCall): Call<never> =>
   callOf(Promise.reject(panoramaError(error, call)));
+
+type PageOf<Item> = { readonly data: readonly Item[]; readonly next_cursor: string | null };
+
+/** The first page, and all items as an iterator. */
+const allPages = <Item, Page extends PageOf<Item>>(
+  cursor: string | undefined,
+  read: (cursor: string | undefined) => Call<Page>,
+): Call<Page> & AsyncIterable<Item> => {
+  const first = read(cursor);
+  first.catch(() => {}); // whoever iterates gets the error, perhaps later
+  return Object.assign(first, {
+    async *[Symbol.asyncIterator](): AsyncGenerator<Item, void> {
+      for (let { data, next_cursor }: PageOf<Item> = await first; ; { data, next_cursor } = await read(next_cursor)) {
+        yield* data;
+        if (next_cursor === null) return;
+      }
+    },
+  });
+};
 
 const pathOf = (id: string): string => `/panoramas/${encodeURIComponent(id)}`;
 

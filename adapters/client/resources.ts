@@ -128,6 +128,26 @@ export type CreditTotals = {
 };
 
 /**
+ * What has changed the balance, in credits. A later version of the service may add kinds. `at` is RFC 3339. The members
+ * that are optional are those of its kind.
+ */
+export type CreditEntry = {
+  readonly kind: "purchase" | "reservation" | "refund" | "adjustment" | (string & {});
+  readonly credits: number;
+  readonly balance_after: number;
+  readonly task_id?: string;
+  readonly order_id?: string;
+  /** The API key that has created the panorama. */
+  readonly key_id?: string;
+  /** Why the operator has given or taken the credits. */
+  readonly reason?: string;
+  readonly at: string;
+};
+
+/** A page of the ledger, newest first. `next_cursor` is `null` on the last one. */
+export type CreditEntryPage = { readonly data: readonly CreditEntry[]; readonly next_cursor: string | null };
+
+/**
  * What has happened, by its `type`, from a stream or a webhook. `id` is the same each time that an event is sent:
  * ignore those that you have handled. A later version of the service may add types: ignore those that you do not know.
  */

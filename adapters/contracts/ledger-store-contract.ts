@@ -1,15 +1,21 @@
+import { ok } from "neverthrow";
+import { type EntryLine, readEntryPage } from "../../application/entry-page.js";
 import type { LedgerPart } from "../../application/ports/stores/ledger-store.js";
 import { credits } from "../../domain/credits/credits.js";
-import type { LedgerCursor, PaidTask } from "../../domain/credits/ledger.js";
+import type { EntryPlace, LedgerCursor, PaidTask } from "../../domain/credits/ledger.js";
+import type { Standing } from "../../domain/credits/standing.js";
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { fail, finish, submit, succeed } from "../../domain/tasks/task.js";
 import {
   aCreationRequest,
   accountId,
   aNativeSize,
   anAccount,
+  anApiKey,
   anImageName,
   aPaidOrder,
   aPendingOrder,
+  apiKeyId,
   aReservedTask,
   noon,
   openATask,
@@ -25,12 +31,12 @@ import type { TestFunctions } from "./support/test-functions.js";
 export const describeLedgerStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
-  makeStores: () => Promise<Pick<Stores, "accounts" | "ledger" | "orders" | "tasks" | "close">>,
+  makeStores: () => Promise<Pick<Stores, "accounts" | "keys" | "ledger" | "orders" | "tasks" | "close">>,
 ): void =>
   describe(`LedgerStore ${technology}`, () => {
     const owner = accountId(1);
     const other = accountId(2);
-    let stores: Pick<Stores, "accounts" | "ledger" | "orders" | "tasks" | "close">;
+    let stores: Pick<Stores, "accounts" | "keys" | "ledger" | "orders" | "tasks" | "close">;
 
     beforeEach(async () => {
       stores = inChangingZones(await makeStores());
@@ -123,6 +129,57 @@ export const describeLedgerStore = (
       expect(await ledger.totals(owner)).toEqual({ remaining: 140, reserved: 4, spent: 6 });
       expect(await ledger.totals(other)).toEqual({ remaining: 0, reserved: 0, spent: 0 });
       await expect(ledger.totals(accountId(3))).rejects.toThrow(accountId(3));
+    });
+
+    it("lists entries with the account's balance and the key of their task", async () => {
+      const { accounts, keys, tasks, ledger } = stores;
+      await accounts.open(anAccount(), { order: aPaidOrder() });
+      (await keys.insert(anApiKey(), () => ok(undefined)))._unsafeUnwrap();
+      const task = aReservedTask({ apiKeyId: apiKeyId(1) });
+      await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openATask(standing, task, noon) });
+      const lines = await ledger.list(owner, 9, undefined);
+      expect(lines.map(({ entry, apiKeyId, balance }) => [entry.kind, apiKeyId, balance])).toEqual([
+        ["reservation", apiKeyId(1), 96],
+        ["purchase", undefined, 96],
+      ]);
+    });
+
+    it("gives each entry its place for ever, and the balance after it, while others are written", async () => {
+      const { accounts, orders, tasks, ledger } = stores;
+      await accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(1000) }) });
+      await accounts.open(anAccount({ id: other }));
+      const seen: EntryLine[] = [];
+      const readPages = async () => {
+        for (let place: EntryPlace | undefined, pages = 0; pages < 4; pages += 1) {
+          const { entries, next } = await readEntryPage(ledger, owner, 3, place);
+          seen.push(...entries);
+          place = next;
+          if (next === undefined) break;
+        }
+      };
+      const policy = { ...PANORAMA_POLICY, activeMax: 1000, rates: { write: { limit: 1000, windowSeconds: 60 } } };
+      const writer = async (first: number) => {
+        for (let n = first; n < first + 8; n += 1) {
+          const task = aReservedTask({ id: taskId(n) });
+          const decide = (standing: Standing) => openATask(standing, task, noon, { policy });
+          (await tasks.open({ account: owner, dueAt: noon, decide }))._unsafeUnwrap();
+          if (n % 2 === 0) (await tasks.move(task, fail(task, "canceled", noon), undefined))._unsafeUnwrap();
+          const order = { id: orderId(n), credits: credits(n) };
+          await orders.insert(aPendingOrder(order));
+          await Promise.all([orders.pay(aPaidOrder(order)), readPages()]);
+        }
+      };
+      await Promise.all([100, 200, 300, 400].map(writer));
+      const all = await ledger.entries(owner);
+      const balances = new Map<string, number>();
+      let balance = 0;
+      for (const entry of all) {
+        balance += entry.credits;
+        balances.set(JSON.stringify(entry), balance);
+      }
+      expect(all.length).toBe(1 + 4 * (8 + 4 + 8));
+      for (const { entry, balanceAfter } of seen) expect(balanceAfter).toBe(balances.get(JSON.stringify(entry)));
+      expect(seen.length > 100).toBe(true);
     });
 
     it("lists an account's entries in pages, newest first", async () => {

@@ -13,6 +13,7 @@ import { createPanoramaRoute } from "./routes/create-panorama-route.js";
 import { deletePanoramaRoute } from "./routes/delete-panorama-route.js";
 import { accountEventsRoute, taskEventsRoute } from "./routes/events-route.js";
 import { guard } from "./routes/guard.js";
+import { listEntriesRoute } from "./routes/list-entries-route.js";
 import { listPanoramasRoute } from "./routes/list-panoramas-route.js";
 import { readAbilitiesRoute } from "./routes/read-abilities-route.js";
 import { readCreditsRoute } from "./routes/read-credits-route.js";
@@ -27,7 +28,7 @@ export type RestParts = {
     UseCases["panoramas"],
     "create" | "readAbilities" | "waitFor" | "forecast" | "list" | "cancel" | "delete" | "checkUpload" | "uploadImages"
   >;
-  readonly credits: Pick<UseCases["credits"], "readTotals">;
+  readonly credits: Pick<UseCases["credits"], "readTotals" | "listEntries">;
   readonly events: Pick<UseCases["events"], "stream">;
   readonly clock: Clock;
   readonly storage: Pick<ObjectStorage, "urlOf">;
@@ -84,6 +85,7 @@ export const addRestInterface = (
   api("get", "/events", guarded("read", accountEventsRoute(streams, urls)));
   api("get", "/abilities", guarded("read", readAbilitiesRoute(panoramas)));
   api("get", "/credits", guarded("read", readCreditsRoute(credits)));
+  api("get", "/credits/entries", guarded("read", listEntriesRoute(credits)));
   api("get", "/openapi.json", openApiRoute("3.1", publicUrl, parts));
   api("get", "/openapi-3.0.json", openApiRoute("3.0", publicUrl, parts));
 };

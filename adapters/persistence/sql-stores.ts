@@ -19,6 +19,7 @@ import { SqlPasswordLinkStore } from "./stores/sql-password-link-store.js";
 import { SqlReferenceStore } from "./stores/sql-reference-store.js";
 import { SqlRetentionStore } from "./stores/sql-retention-store.js";
 import { SqlSessionStore } from "./stores/sql-session-store.js";
+import { SqlUsageStore } from "./stores/sql-usage-store.js";
 import { SqliteApiRequests } from "./stores/sqlite-api-requests.js";
 import { sqlTasks } from "./tasks/sql-tasks.js";
 
@@ -52,6 +53,7 @@ export const sqlStores = (
   references: new SqlReferenceStore(database),
   tasks: sqlTasks(database, { reporter, clock }),
   retentions: new SqlRetentionStore(database),
+  usage: new SqlUsageStore(database),
   operators: new SqlOperatorStore(database),
   operatorLog: new SqlOperatorLog(database),
   requestsAt: (clock, rates) =>

@@ -12,6 +12,7 @@ import { accountPages } from "./account/account-pages.js";
 import { keyPages } from "./account/key-pages.js";
 import { loginPages } from "./account/login-pages.js";
 import { passwordPages } from "./account/password-pages.js";
+import { receiptPage } from "./account/receipt-page.js";
 import { webhookPages } from "./account/webhook-pages.js";
 import { Layout } from "./layout.js";
 import { type OperatorParts, operatorPages } from "./operator/operator-pages.js";
@@ -58,6 +59,8 @@ export type WebSettings = {
   readonly describe: (abilities: Abilities) => Promise<object>;
   /** What an account has at the beginning that somebody opens by signing up. */
   readonly welcomeCredits?: Credits | undefined;
+  /** What the operator must say on receipts. */
+  readonly receiptText?: string | undefined;
 };
 
 /** Makes the whole web side, for an HTTP server to mount. */
@@ -71,6 +74,7 @@ export const webPages = async (
     policy,
     signUpMode,
     welcomeCredits,
+    receiptText,
     heroPanoramas = [],
     legal = [],
     describe,
@@ -79,7 +83,7 @@ export const webPages = async (
   const files = await StaticFiles.read(staticFolder);
   const layout = new Layout(files, imageOrigin(parts.images), legal, () => noticeOf(parts.maintenance?.()));
   const guard = new SessionGuard(parts.accounts, parts.rateLimits, layout, publicUrl);
-  const all = { ...parts, guard, layout, publicUrl, sendsMail, policy, signUpMode, welcomeCredits };
+  const all = { ...parts, guard, layout, publicUrl, sendsMail, policy, signUpMode, welcomeCredits, receiptText };
   const pages = [
     landingPage({ ...all, files, heroPanoramas }),
     galleryPage(all),
@@ -89,6 +93,7 @@ export const webPages = async (
     ...passwordPages(all),
     ...worksPages(all),
     ...accountPages(all),
+    receiptPage(all),
     ...keyPages(all),
     ...webhookPages(all),
     ...operatorPages(all),

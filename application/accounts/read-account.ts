@@ -1,7 +1,8 @@
 import type { AccountId } from "../../domain/account-id.js";
 import type { Credits, CreditTotals } from "../../domain/credits/credits.js";
-import type { LedgerCursor, LedgerEntry } from "../../domain/credits/ledger.js";
+import type { EntryPlace } from "../../domain/credits/ledger.js";
 import type { Order, OrderId } from "../../domain/credits/order.js";
+import { type EntryLine, readEntryPage } from "../entry-page.js";
 import { pageOf } from "../page-of.js";
 import type { Clock } from "../ports/clock.js";
 import type { AccountStore } from "../ports/stores/account-store.js";
@@ -24,7 +25,7 @@ export const ACCOUNT_PAGE_SIZE = 20;
 /** Where the two lists begin; `undefined`: with the newest. */
 export type AccountPlaces = {
   readonly ordersBefore?: OrderId | undefined;
-  readonly ledgerBefore?: LedgerCursor | undefined;
+  readonly ledgerBefore?: EntryPlace | undefined;
 };
 
 /** The lists are newest first. `nextOrders`, `nextLedger`: where the next page begins; `undefined` on the last page. */
@@ -37,26 +38,24 @@ export type AccountOverview = {
   readonly keys: readonly KeyWithSpending[];
   readonly orders: readonly Order[];
   readonly nextOrders: OrderId | undefined;
-  readonly ledger: readonly LedgerEntry[];
-  readonly nextLedger: LedgerCursor | undefined;
+  readonly ledger: readonly EntryLine[];
+  readonly nextLedger: EntryPlace | undefined;
 };
 
 /** Reads what the account page shows. Throws if the account does not exist. */
 export const readAccount =
   ({ orders, keys, ledger, accounts, clock }: Ports) =>
   async (id: AccountId, { ordersBefore, ledgerBefore }: AccountPlaces = {}): Promise<AccountOverview> => {
-    const limit = ACCOUNT_PAGE_SIZE + 1;
-    const [credits, lowBalance, paidOrders, liveKeys, spending, foundOrders, foundLines] = await Promise.all([
+    const [credits, lowBalance, paidOrders, liveKeys, spending, foundOrders, entryPage] = await Promise.all([
       ledger.totals(id),
       accounts.lowBalance(id),
       orders.countPaid(id),
       keys.listLive(id),
       keys.spending(id, clock.now()),
-      orders.list(id, limit, ordersBefore),
-      ledger.list(id, limit, ledgerBefore),
+      orders.list(id, ACCOUNT_PAGE_SIZE + 1, ordersBefore),
+      readEntryPage(ledger, id, ACCOUNT_PAGE_SIZE, ledgerBefore),
     ]);
     const orderPage = pageOf(foundOrders, ACCOUNT_PAGE_SIZE);
-    const ledgerPage = pageOf(foundLines, ACCOUNT_PAGE_SIZE);
     return {
       credits,
       lowBalance,
@@ -64,7 +63,7 @@ export const readAccount =
       keys: withSpending(liveKeys, spending),
       orders: orderPage.items,
       nextOrders: orderPage.last?.id,
-      ledger: ledgerPage.items.map(({ entry }) => entry),
-      nextLedger: ledgerPage.last?.cursor,
+      ledger: entryPage.entries,
+      nextLedger: entryPage.next,
     };
   };

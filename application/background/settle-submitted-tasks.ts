@@ -1,8 +1,16 @@
+import { costOf, type ProviderPrices, priceOf } from "../../domain/tasks/generation-cost.js";
 import { resultUrlOf } from "../../domain/tasks/result-url.js";
-import { type FailureReason, finish, isCancelable, type SubmittedTask, wantsCancel } from "../../domain/tasks/task.js";
+import {
+  type FailureReason,
+  finish,
+  isCancelable,
+  type SubmittedTask,
+  wantsCancel,
+  withCost,
+} from "../../domain/tasks/task.js";
 import { failTask, moveTask } from "../panoramas/end-task.js";
 import { carryOutCancel, stopGeneration } from "../panoramas/stop-generation.js";
-import type { GenerationProvider } from "../ports/generation-provider.js";
+import type { GenerationProvider, Progress } from "../ports/generation-provider.js";
 import type { Lease, TaskStore } from "../ports/stores/task-store.js";
 import {
   attemptBeforeDeadline,
@@ -17,6 +25,8 @@ type Ports = DeadlinePorts & {
   readonly provider: Pick<GenerationProvider, "poll" | "cancel" | "readiness" | "nextPollMilliseconds">;
 };
 
+type Settings = DeadlineSettings & { readonly providerPrices?: ProviderPrices | undefined };
+
 /**
  * Polls the provider for every submitted task that is due. A task with a result is `generated`, and the result due to
  * be checked (check-generated-images.ts); a failed one is refunded. If its owner wants a task canceled, the provider is
@@ -24,7 +34,7 @@ type Ports = DeadlinePorts & {
  * throws, the provider is asked to stop it, and it fails and is refunded. Resolves to the number of tasks.
  */
 export const settleSubmittedTasks =
-  (ports: Ports, settings: DeadlineSettings) =>
+  (ports: Ports, settings: Settings) =>
   (stopping?: AbortSignal): Promise<number> =>
     workOnLeases(
       ports,
@@ -36,7 +46,7 @@ export const settleSubmittedTasks =
           attempt: async (lease, sinceSubmissionMilliseconds) =>
             (await hasEndedByCancel(ports, settings, lease))
               ? undefined
-              : poll(ports, lease, sinceSubmissionMilliseconds),
+              : poll(ports, settings, lease, sinceSubmissionMilliseconds),
           stop: (task) => stopGeneration(ports, task),
         }),
       stopping,
@@ -59,6 +69,7 @@ const hasEndedByCancel = async (
 /** Polls once, and moves the task on if the provider has ended the generation. */
 const poll = async (
   ports: Ports,
+  { providerPrices = {} }: Settings,
   lease: Lease<SubmittedTask>,
   sinceSubmissionMilliseconds: number,
 ): Promise<NotYet | undefined> => {
@@ -68,9 +79,6 @@ const poll = async (
     detail: "still running",
     pauseMilliseconds: provider.nextPollMilliseconds(task.upstreamTaskId, sinceSubmissionMilliseconds),
   });
-  const fails = async (reason: FailureReason, detail: string, imageIndex?: number): Promise<undefined> => {
-    await failTask(ports, lease, { reason, detail, imageIndex });
-  };
   const progress = await provider.poll(task.upstreamTaskId);
   if (progress.isErr()) {
     // The circuit breaker has reported the outage; a report for each of thousands of tasks would add nothing.
@@ -80,6 +88,10 @@ const poll = async (
     return stillRunning();
   }
   if (progress.value.state === "running") return stillRunning();
+  const ended = { ...lease, task: withCost(task, costOfEnd(providerPrices, task, progress.value)) };
+  const fails = async (reason: FailureReason, detail: string, imageIndex?: number): Promise<undefined> => {
+    await failTask(ports, ended, { reason, detail, imageIndex });
+  };
   if (progress.value.state === "failed") {
     // The owner may have wanted it canceled since the task was leased, and the provider has stopped it because of that.
     const stored = (await ports.tasks.find(task.id, task.accountId)) ?? task;
@@ -91,6 +103,12 @@ const poll = async (
   if (temporaryUrl === undefined) {
     return fails("unusable_result", "the provider's result is not a URL that can be downloaded");
   }
-  await moveTask(ports, lease, finish(task, temporaryUrl), clock.now());
+  await moveTask(ports, ended, finish(ended.task, temporaryUrl), clock.now());
   return undefined;
 };
+
+const costOfEnd = (
+  prices: ProviderPrices,
+  { place, request }: SubmittedTask,
+  { state, billed }: Exclude<Progress, { readonly state: "running" }>,
+) => costOf(priceOf(prices, place), request.resolution, { billed, isMade: state === "succeeded" });

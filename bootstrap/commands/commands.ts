@@ -35,6 +35,7 @@ import { serve } from "./serve.js";
 import { settingsShow } from "./settings.js";
 import { storageVerify } from "./storage.js";
 import { taskCancel, taskExplain, taskList, taskRetry, taskShow } from "./task.js";
+import { usage } from "./usage.js";
 import {
   webhookCreate,
   webhookDelete,
@@ -84,6 +85,7 @@ export const COMMANDS: readonly Command[] = [
   galleryHide,
   galleryShow,
   queueShow,
+  usage,
   webhookCreate,
   webhookList,
   webhookDelete,

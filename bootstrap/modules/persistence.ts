@@ -27,6 +27,7 @@ import { SqlPasswordLinkStore } from "../../adapters/persistence/stores/sql-pass
 import { SqlReferenceStore } from "../../adapters/persistence/stores/sql-reference-store.js";
 import { SqlRetentionStore } from "../../adapters/persistence/stores/sql-retention-store.js";
 import { SqlSessionStore } from "../../adapters/persistence/stores/sql-session-store.js";
+import { SqlUsageStore } from "../../adapters/persistence/stores/sql-usage-store.js";
 import { SqliteApiRequests } from "../../adapters/persistence/stores/sqlite-api-requests.js";
 import { sqlTasks } from "../../adapters/persistence/tasks/sql-tasks.js";
 import type { CopiedObjects } from "../../adapters/storage/copy-objects.js";
@@ -94,6 +95,7 @@ const bindStores = (bind: Bind): void => {
   );
   provide(bind, tokens.references, { database }, ({ database }) => new SqlReferenceStore(database));
   provide(bind, tokens.retentions, { database }, ({ database }) => new SqlRetentionStore(database));
+  provide(bind, tokens.usage, { database }, ({ database }) => new SqlUsageStore(database));
   provide(bind, tokens.operators, { database }, ({ database }) => new SqlOperatorStore(database));
   provide(bind, tokens.operatorLogins, { database }, ({ database }) => new SqlOperatorLoginStore(database));
   provide(bind, tokens.operatorLog, { database }, ({ database }) => new SqlOperatorLog(database));

@@ -27,7 +27,7 @@ export const web = new ContainerModule(({ bind }) => {
       watch: tokens.maintenanceWatch,
     },
     async ({
-      config: { publicUrl, mail, signUp, welcomeCredits, heroPanoramas, legalPagesFolder },
+      config: { publicUrl, mail, signUp, welcomeCredits, receiptText, heroPanoramas, legalPagesFolder },
       application,
       access,
       store,
@@ -58,6 +58,7 @@ export const web = new ContainerModule(({ bind }) => {
             return openApiDocument(publicUrl, application.policy, abilities, application.referenceRetentionHours);
           },
           welcomeCredits,
+          receiptText,
         },
       ),
   );

@@ -73,6 +73,19 @@ export const ledgerCursor = (entry: number): LedgerCursor =>
     "a cursor of the ledger: an integer from 0 to 10^15 - 1",
   );
 
+/** Where a page of entries begins: older than `entry`, which had left this balance before it. */
+export type EntryPlace = { readonly entry: LedgerCursor; readonly balance: number };
+
+/** Returns `undefined` for text that `entryPlaceText` has not made. */
+export const parseEntryPlace = (text: string): EntryPlace | undefined => {
+  const [, number = "", balance = ""] = /^([0-9]{1,15})\.([0-9]{1,15})$/.exec(text) ?? [];
+  const entry = parseLedgerCursor(number);
+  return entry === undefined ? undefined : { entry, balance: Number(balance) };
+};
+
+/** The place as text. It has the balance, so that no page has to sum up those before it. */
+export const entryPlaceText = ({ entry, balance }: EntryPlace): string => `${entry}.${balance}`;
+
 /** The entry of an order when it is paid. */
 export const purchaseEntry = (order: PaidOrder): LedgerEntry => ({
   kind: "purchase",

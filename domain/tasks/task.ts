@@ -22,6 +22,7 @@ import { isKept, type StoredImage, uploading } from "../images/storage-status.js
 import type { TaskId } from "../task-id.js";
 import type { CreationRequest } from "./creation-request.js";
 import { admitAfterFailures, type TooManyFailures } from "./failure-budget.js";
+import type { GenerationCost } from "./generation-cost.js";
 import { NO_METADATA } from "./metadata.js";
 import type { Slug } from "./slug.js";
 
@@ -75,6 +76,8 @@ type Placed = { readonly place?: string | undefined };
 type Accepted = Placed & { readonly submittedAt: Date; readonly upstreamTaskId: string };
 /** What was measured in its result; `undefined` if none was decoded, or by a version that did not record it. */
 type Measured = { readonly figures?: ResultFigures | undefined };
+/** What it cost the operator, for the operator only; `undefined` if that is not known, or it has not ended. */
+type Costed = { readonly cost?: GenerationCost | undefined };
 
 /** The owner wants the task canceled. `refusedAt`: when the provider was asked and did not stop the generation. */
 export type CancelWish = { readonly wantedAt: Date; readonly refusedAt?: Date | undefined };
@@ -105,14 +108,17 @@ export type ReservedTask = TaskCore &
 /** The provider works on it. */
 export type SubmittedTask = TaskCore &
   Accepted &
+  Costed &
   Cancelable & { readonly state: "submitted"; readonly reservation: HeldReservation };
 /** The provider has a result, which is not checked yet. */
 export type GeneratedTask = TaskCore &
   Accepted &
+  Costed &
   Measured & { readonly state: "generated"; readonly reservation: HeldReservation; readonly temporaryUrl: string };
 /** Has a usable picture; its credits are spent. */
 export type SucceededTask = TaskCore &
   Accepted &
+  Costed &
   Measured & {
     readonly state: "succeeded";
     readonly reservation: CapturedReservation;
@@ -124,6 +130,7 @@ export type SucceededTask = TaskCore &
 /** Has no picture; its credits were refunded. */
 export type FailedTask = TaskCore &
   Placed &
+  Costed &
   Measured & {
     readonly state: "failed";
     readonly reservation: RefundedReservation;
@@ -318,6 +325,10 @@ export const restartAge = <T extends SubmittedTask | GeneratedTask>(task: T, now
   submittedAt: now,
 });
 
+/** The provider has ended the generation, at this cost. */
+export const withCost = (task: SubmittedTask, cost: GenerationCost | undefined): SubmittedTask =>
+  cost === undefined ? task : { ...task, cost };
+
 /** The provider has ended the generation with a result at its temporary URL. */
 export const finish = ({ cancelWish: _, ...task }: SubmittedTask, temporaryUrl: string): GeneratedTask => ({
   ...task,
@@ -358,6 +369,7 @@ export const fail = (task: ActiveTask, reason: FailureReason, now: Date, imageIn
     reservedAt,
     place: placeOf(task),
     figures: "figures" in task ? task.figures : undefined,
+    cost: "cost" in task ? task.cost : undefined,
     state: "failed",
     reservation: refund(reservation),
     failedAt: now,

@@ -10,6 +10,7 @@ import { memoryPorts } from "../../adapters/memory/memory-ports.js";
 import { pricesSentence } from "../../adapters/wording/prices.js";
 import { createApplication } from "../../application/create-application.js";
 import { readConfig } from "../../bootstrap/config.js";
+import { KNOWN_PRICES } from "../../bootstrap/providers/known-prices.js";
 import { parseSettings, readSettings, type SettingsContext, settingsJsonSchema } from "../../bootstrap/settings.js";
 import type { Email } from "../../domain/accounts/account.js";
 import { credits } from "../../domain/credits/credits.js";
@@ -31,6 +32,8 @@ describe("the settings", () => {
       signUp: "open",
       welcomeCredits: 12,
       providerPrompt: undefined,
+      providerPrices: KNOWN_PRICES,
+      receiptText: undefined,
       retention: { finishedImagesDays: null },
       resultBounds: { seamMax: undefined },
     };
@@ -116,7 +119,7 @@ describe("the settings", () => {
     ],
     [
       { signup: "open" },
-      "signup is not a setting. Did you mean signUp? Known here: $schema, prices, creditPacks, limits, retention, results, providerPrompt, signUp, welcomeCredits",
+      "signup is not a setting. Did you mean signUp? Known here: $schema, prices, creditPacks, limits, retention, results, receiptText, providerPrices, providerPrompt, signUp, welcomeCredits",
     ],
     [{ signUp: "private" }, 'signUp is "private": must be one of open, invited, closed'],
     [{ limits: { activeTasks: 0 } }, "limits.activeTasks is 0: must be an integer from 1 to 1000"],
@@ -196,7 +199,8 @@ describe("the settings", () => {
     const schema = settingsJsonSchema() as { properties: Record<string, { properties?: object }> };
     expect(schema).toMatchObject({ type: "object", additionalProperties: false });
     expect(Object.keys(schema.properties)).toEqual([
-      ...["$schema", "prices", "creditPacks", "limits", "retention", "results", "providerPrompt"],
+      ...["$schema", "prices", "creditPacks", "limits", "retention", "results", "receiptText", "providerPrices"],
+      "providerPrompt",
       ...["signUp", "welcomeCredits"],
     ]);
     expect(schema.properties.prices).toMatchObject({

@@ -131,6 +131,10 @@ export const ROUTES: Readonly<Record<string, Row>> = {
   },
   "GET /api/v1/abilities": { "": api("/abilities") },
   "GET /api/v1/credits": { "": api("/credits") },
+  "GET /api/v1/credits/entries": {
+    "": api(`/credits/entries?limit=${PAGE}`),
+    "second page": api(`/credits/entries?limit=${PAGE}&cursor=999999999.0`),
+  },
   "GET /api/v1/openapi.json": NO_ROWS,
   "GET /api/v1/openapi-3.0.json": NO_ROWS,
   "POST /payments/stripe": NO_ROWS,
@@ -187,7 +191,7 @@ export const ROUTES: Readonly<Record<string, Row>> = {
   "POST /works/:id/delete": { "": large(form((who, run) => `/works/${who.taskId(9 + run)}/delete`, {})) },
   "GET /account": {
     "": large(page("/account")),
-    "older orders": large(page("/account?orders=ord_z&ledger=999999999")),
+    "older orders": large(page("/account?orders=ord_z&ledger=999999999.0")),
   },
   "POST /account/orders": { "": form("/account/orders", { credits: "1" }, 400) },
   "POST /account/low-balance": { "": form("/account/low-balance", { credits: "10" }) },

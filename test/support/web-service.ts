@@ -94,7 +94,8 @@ class PaintingProvider extends ScriptedProvider {
   };
 }
 
-type Settings = Pick<ApplicationSettings, "policy" | "signUp" | "welcomeCredits"> & Pick<WebSettings, "legal">;
+type Settings = Pick<ApplicationSettings, "policy" | "signUp" | "welcomeCredits"> &
+  Pick<WebSettings, "legal" | "receiptText">;
 
 /**
  * The whole service on a free port: pages, REST interface and images, with stores in memory, files in a temporary
@@ -273,6 +274,7 @@ export class WebService {
         describe: async (abilities) => openApiDocument(url, policy, abilities),
         welcomeCredits: this.settings.welcomeCredits,
         legal: this.settings.legal ?? [],
+        receiptText: this.settings.receiptText,
       },
     );
     this.pages = web.pages;

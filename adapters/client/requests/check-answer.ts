@@ -17,11 +17,19 @@ export const isTask: Check = (value) =>
   isObject(value) && hasStatus(value) && (value.status !== "failed" || isObject(value.error));
 
 /** A page of the list. Without a cursor, the next page would be the first one again. */
-export const isPage: Check = (value) =>
-  isObject(value) &&
-  Array.isArray(value.data) &&
-  value.data.every(isTask) &&
-  (value.next_cursor === null || isTextIn(value.next_cursor));
+const isPageOf =
+  (isItem: Check): Check =>
+  (value) =>
+    isObject(value) &&
+    Array.isArray(value.data) &&
+    value.data.every(isItem) &&
+    (value.next_cursor === null || isTextIn(value.next_cursor));
+
+/** A page of the account's tasks. */
+export const isPage = isPageOf(isTask);
+
+/** A page of the ledger. */
+export const isEntryPage = isPageOf((value) => isObject(value) && Number.isInteger(value.credits));
 
 /** The answer to an upload. */
 export const isUploaded: Check = (value) => isObject(value) && Array.isArray(value.image_urls);

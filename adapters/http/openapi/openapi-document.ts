@@ -14,6 +14,7 @@ import {
   createPanorama,
   type Described,
   deletePanorama,
+  listEntries,
   listPanoramas,
   readAbilities,
   readCredits,
@@ -48,7 +49,7 @@ const TAGS = [
   { name: "Panoramas", description: "Create panoramas, and read, cancel and delete them." },
   { name: "Images", description: "Upload reference images." },
   { name: "Events", description: "Learn what happens to tasks and credits." },
-  { name: "Credits", description: "Read the balance." },
+  { name: "Credits", description: "Read the balance, and what has changed it." },
 ];
 
 const paths = (described: Described) => ({
@@ -60,6 +61,7 @@ const paths = (described: Described) => ({
   "/images": { post: uploadImages(described) },
   "/abilities": { get: readAbilities(described) },
   "/credits": { get: readCredits(described) },
+  "/credits/entries": { get: listEntries(described) },
 });
 
 /**

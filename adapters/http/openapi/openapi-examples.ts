@@ -4,6 +4,7 @@ import type { ToldAbilities } from "../../client/told-abilities.js";
 import type { panoramaTaskSchema } from "../replies/panorama-task.js";
 import type { creationResponseSchema } from "../routes/create-panorama-route.js";
 import type { eventSchema } from "../routes/events-route.js";
+import type { entryPageSchema } from "../routes/list-entries-route.js";
 import type { taskPageSchema } from "../routes/list-panoramas-route.js";
 import type { creditsResponseSchema } from "../routes/read-credits-route.js";
 import type { uploadResponseSchema } from "../routes/upload-images-route.js";
@@ -51,6 +52,19 @@ export const openApiExamples = (
     reserved_credits: prices["2k"],
     spent_credits: 12,
   };
+  const entries: z.infer<typeof entryPageSchema> = {
+    data: [
+      {
+        kind: "reservation",
+        credits: -prices["2k"],
+        balance_after: totals.remaining_credits,
+        task_id: id,
+        key_id: "key_0199f39c7d2e7a41b6c83e5f9a0d1b2c",
+        at: core.created_at,
+      },
+    ],
+    next_cursor: null,
+  };
   const uploaded: z.infer<typeof uploadResponseSchema> = {
     image_urls: [`${origin}/assets/references/pT5n8cJw2Xe6Uq1Hs9VdKb.jpg`],
     expires_at: "2026-11-23T10:15:00.000Z",
@@ -60,5 +74,5 @@ export const openApiExamples = (
     timestamp: "2026-11-22T10:15:42.000Z",
     data: task,
   };
-  return { abilities, creation, created, task, page, totals, uploaded, event };
+  return { abilities, creation, created, task, page, totals, entries, uploaded, event };
 };

@@ -14,6 +14,7 @@ import { panoramaTaskSchema } from "../replies/panorama-task.js";
 import { WAIT_SECONDS_MAX } from "../requests/prefer.js";
 import { filterParameters } from "../requests/task-filter-query.js";
 import { creationResponseSchema } from "../routes/create-panorama-route.js";
+import { entriesQuerySchema, entryPageSchema } from "../routes/list-entries-route.js";
 import { pageQuerySchema, taskPageSchema } from "../routes/list-panoramas-route.js";
 import { abilitiesResponseSchema } from "../routes/read-abilities-route.js";
 import { creditsResponseSchema } from "../routes/read-credits-route.js";
@@ -223,5 +224,18 @@ export const readCredits = ({ examples, answers }: Described): ZodOpenApiOperati
   responses: {
     200: answers.success("The credits.", creditsResponseSchema, examples.totals),
     ...answers.refusals(401, 429, 500),
+  },
+});
+
+export const listEntries = ({ examples, answers }: Described): ZodOpenApiOperationObject => ({
+  operationId: "listEntries",
+  tags: ["Credits"],
+  summary: "List what has changed the balance",
+  description:
+    "The ledger of the account, newest first: what was bought, reserved for panoramas, refunded and adjusted. Entries are only added, so a page stays as it is.",
+  requestParams: { query: entriesQuerySchema },
+  responses: {
+    200: answers.success("A page of entries.", entryPageSchema, examples.entries),
+    ...answers.refusals(400, 401, 429, 500),
   },
 });

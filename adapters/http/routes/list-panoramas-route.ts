@@ -11,19 +11,29 @@ import { json } from "../replies/reply.js";
 import { parseTaskFilter } from "../requests/task-filter-query.js";
 import type { GuardedHandler } from "./guard.js";
 
-const PAGE_LIMIT_MAX = 100;
+export const PAGE_LIMIT_MAX = 100;
 const PAGE_LIMIT_DEFAULT = 20;
 
-export const pageQuerySchema = z.object({
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(PAGE_LIMIT_MAX)
-    .default(PAGE_LIMIT_DEFAULT)
-    .meta({ description: "The maximum number of tasks on the page." }),
-  cursor: z.string().optional().meta({ description: "The next_cursor of the previous page." }),
-});
+/** `items`: what the page has. */
+export const pageQuery = (items: string) =>
+  z.object({
+    limit: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(PAGE_LIMIT_MAX)
+      .default(PAGE_LIMIT_DEFAULT)
+      .meta({ description: `The maximum number of ${items} on the page.` }),
+    cursor: z.string().optional().meta({ description: "The next_cursor of the previous page." }),
+  });
+
+export const pageQuerySchema = pageQuery("tasks");
+
+/** Any text is a cursor for the schema, so the limit is wrong. */
+export const invalidLimit = (parameters: URLSearchParams): InvalidRequest => {
+  const actual = parameters.getAll("limit").at(-1);
+  return invalidRequest("limit", { name: "integer", min: 1, max: PAGE_LIMIT_MAX, actual });
+};
 
 export const taskPageSchema = z
   .object({
@@ -38,10 +48,7 @@ export const listPanoramasRoute =
   async (exchange, owner) => {
     const parameters = exchange.query;
     const query = pageQuerySchema.safeParse(Object.fromEntries(parameters));
-    if (!query.success) {
-      const actual = parameters.getAll("limit").at(-1);
-      return err(invalidRequest("limit", { name: "integer", min: 1, max: PAGE_LIMIT_MAX, actual }));
-    }
+    if (!query.success) return err(invalidLimit(parameters));
     const filter = parseTaskFilter(parameters);
     if (filter.isErr()) return err(filter.error);
     const before = parseCursor(query.data.cursor, filter.value);

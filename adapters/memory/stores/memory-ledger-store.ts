@@ -5,7 +5,7 @@ import type {
   LedgerStore,
 } from "../../../application/ports/stores/ledger-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
-import type { Credits, CreditTotals } from "../../../domain/credits/credits.js";
+import { type Credits, type CreditTotals, credits } from "../../../domain/credits/credits.js";
 import { type LedgerCursor, type LedgerEntry, ledgerCursor } from "../../../domain/credits/ledger.js";
 import type { Reservation } from "../../../domain/credits/reservation.js";
 import type { TaskId } from "../../../domain/task-id.js";
@@ -44,8 +44,11 @@ export class MemoryLedgerStore implements LedgerStore {
   }
 
   async list(account: AccountId, limit: number, before: LedgerCursor | undefined): Promise<LedgerLine[]> {
+    const balance = this.database.accounts.get(account)?.standing.credits ?? credits(0);
+    const keyOf = (entry: LedgerEntry) =>
+      "taskId" in entry ? this.database.tasks.get(entry.taskId)?.task.apiKeyId : undefined;
     return this.database.ledger
-      .map((entry, index) => ({ cursor: ledgerCursor(index + 1), entry }))
+      .map((entry, index) => ({ cursor: ledgerCursor(index + 1), entry, balance, apiKeyId: keyOf(entry) }))
       .filter(({ cursor, entry }) => entry.accountId === account && (before === undefined || cursor < before))
       .reverse()
       .slice(0, limit);

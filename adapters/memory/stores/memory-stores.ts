@@ -18,6 +18,7 @@ import { MemoryReferenceStore } from "./memory-reference-store.js";
 import { MemoryRetentionStore } from "./memory-retention-store.js";
 import { MemorySessionStore } from "./memory-session-store.js";
 import { memoryTasks } from "./memory-tasks.js";
+import { MemoryUsageStore } from "./memory-usage-store.js";
 
 /** Every store, on one in-memory database. `clock`: the one that the use cases have. */
 export const memoryStores = (database = new MemoryDatabase(), clock?: Pick<Clock, "now">) => ({
@@ -33,6 +34,7 @@ export const memoryStores = (database = new MemoryDatabase(), clock?: Pick<Clock
   references: new MemoryReferenceStore(database),
   tasks: memoryTasks(database, clock),
   retentions: new MemoryRetentionStore(database),
+  usage: new MemoryUsageStore(database),
   operators: new MemoryOperatorStore(database),
   operatorLog: new MemoryOperatorLog(database),
   requestsAt: (clock: Clock, rates: PanoramaPolicy["rates"]): ApiRequests =>

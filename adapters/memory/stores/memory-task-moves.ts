@@ -51,7 +51,7 @@ export const moveMemoryTask = (
   }
   const last = stored.task;
   // Keeps what the owner has changed since `current` was read: the visibility, and the wish to cancel it.
-  stored.task = withPlaceAndFigures(stored, withWishOf(last, { ...next, request: last.request }));
+  stored.task = withPlaceAndFacts(stored, withWishOf(last, { ...next, request: last.request }));
   noteStage(stored, before, next, clock.now());
   if (!(stored.hidden && isWantedEarlier(stored))) stored.dueAt = dueAt;
   if (lease !== undefined || next.state !== before.state) stored.leasedUntil = leasedUntil;
@@ -114,11 +114,12 @@ export const keepKeys = (
   database.idempotencyKeys = database.idempotencyKeys.filter(wanted);
 };
 
-/** The place belongs to the store, which has given the slot. Figures are written once. */
-const withPlaceAndFigures = ({ task, place }: { task: Task; place: string | undefined }, next: Task): Task => {
+/** The place belongs to the store, which has given the slot. Figures and the cost are written once. */
+const withPlaceAndFacts = ({ task, place }: { task: Task; place: string | undefined }, next: Task): Task => {
   if (next.state === "queued") return next;
   const figures = "figures" in task ? task.figures : undefined;
-  return { ...next, place, ...(figures !== undefined && { figures }) };
+  const cost = "cost" in task ? task.cost : undefined;
+  return { ...next, place, ...(figures !== undefined && { figures }), ...(cost !== undefined && { cost }) };
 };
 
 /** The wish belongs to the stored task until the task can no longer be canceled. */

@@ -1,4 +1,5 @@
 import { paymentReturns } from "./steps/026-payment-returns-compatible.js";
+import { generationCosts } from "./steps/027-generation-costs.js";
 import { operatorsStep } from "./steps/028-operators.js";
 import { lettersAndMaintenance } from "./steps/029-letters-and-maintenance.js";
 import { firstSteps } from "./steps/first-steps.js";
@@ -8,7 +9,13 @@ import type { Step } from "./steps/step.js";
  * Never edit a released step: add a new one, in a file of its own, to change the tables. The statements are the output
  * of the schema generator for schema.ts, plus triggers, which it does not support.
  */
-export const migrationSteps: readonly Step[] = [...firstSteps, paymentReturns, operatorsStep, lettersAndMaintenance];
+export const migrationSteps: readonly Step[] = [
+  ...firstSteps,
+  paymentReturns,
+  generationCosts,
+  operatorsStep,
+  lettersAndMaintenance,
+];
 
 /** The migrator records here which steps have run. */
 export const MIGRATION_TABLE = "schema_migration";

@@ -5,12 +5,13 @@ import type {
   LedgerStore,
 } from "../../../application/ports/stores/ledger-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
+import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import { type Credits, type CreditTotals, credits } from "../../../domain/credits/credits.js";
 import type { LedgerCursor, LedgerEntry } from "../../../domain/credits/ledger.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { standingOf } from "../rows/account-rows.js";
 import { toLedgerEntry } from "../rows/ledger-rows.js";
-import { branded, integer, text } from "../sql/columns.js";
+import { branded, integer, optional, text } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
 import { olderThan } from "../sql/statement.js";
 import { toTask } from "../tasks/task-rows.js";
@@ -62,13 +63,21 @@ export class SqlLedgerStore implements LedgerStore {
   }
 
   async list(account: AccountId, limit: number, before: LedgerCursor | undefined): Promise<LedgerLine[]> {
-    const older = olderThan(before);
+    const older = olderThan(before, "ledger_entry.id");
     // PostgreSQL's driver returns a bigint as text, SQLite's as a number.
     const rows = await this.database.sql(
-      `select *, cast(id as text) as number from ledger_entry where account_id = ? ${older.text} order by id desc limit ?`,
+      `select ledger_entry.*, cast(ledger_entry.id as text) as number, account.credits as balance, task.api_key_id
+      from ledger_entry join account on account.id = ledger_entry.account_id
+      left join task on task.id = ledger_entry.task_id
+      where ledger_entry.account_id = ? ${older.text} order by ledger_entry.id desc limit ?`,
       [account, ...older.parameters, limit],
     );
-    return rows.map((row) => ({ cursor: Number(text(row, "number")) as LedgerCursor, entry: toLedgerEntry(row) }));
+    return rows.map((row) => ({
+      cursor: Number(text(row, "number")) as LedgerCursor,
+      entry: toLedgerEntry(row),
+      balance: credits(integer(row, "balance")),
+      apiKeyId: optional(row, "api_key_id", branded<ApiKeyId>),
+    }));
   }
 
   walk(visit: (part: LedgerPart) => void): Promise<void> {

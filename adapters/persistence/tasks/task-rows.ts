@@ -7,6 +7,7 @@ import {
   FAILURE_REASONS,
   type FailedTask,
   type FailureReason,
+  isActive,
   isCancelable,
   type OpenedTask,
   TASK_STATES,
@@ -64,11 +65,11 @@ export const TASK_COLUMN_NAMES = [
 export const TASK_COLUMNS = TASK_COLUMN_NAMES.map((column) => `task.${column}`).join(", ");
 
 /**
- * A read by id omits the trace context, the wish to cancel, the figures and the detail of a failure: only background
- * work, a cancellation and operators need them.
+ * A read by id omits the trace context, the wish to cancel, the figures, the detail of a failure and the cost: only
+ * background work, a cancellation and operators need them.
  */
 export const toTask = (row: Row): Task => {
-  const task = withDetail(withFigures(withCancelWish(toTaskWithoutTrace(row), row), row), row);
+  const task = withCost(withDetail(withFigures(withCancelWish(toTaskWithoutTrace(row), row), row), row), row);
   return typeof row.traceparent === "string" ? { ...task, traceparent: row.traceparent } : task;
 };
 
@@ -79,6 +80,11 @@ const withFigures = (task: Task, row: Row): Task =>
 
 const withDetail = (task: Task, row: Row): Task =>
   task.state === "failed" && typeof row.failure_detail === "string" ? { ...task, detail: row.failure_detail } : task;
+
+const withCost = (task: Task, row: Row): Task =>
+  typeof row.cost_micros === "number" && (task.state === "generated" || !isActive(task))
+    ? { ...task, cost: { micros: integer(row, "cost_micros"), currency: text(row, "cost_currency") } }
+    : task;
 
 const withCancelWish = (task: Task, row: Row): Task => {
   if (row.cancel_wanted_at === undefined || row.cancel_wanted_at === null || !isCancelable(task)) return task;
@@ -283,7 +289,7 @@ export const stateColumns = (task: Task): Row => {
         ...(task.cancelWish?.refusedAt && { cancel_refused_at: task.cancelWish.refusedAt }),
       };
     case "generated":
-      return { state, submitted_at: task.submittedAt, temporary_url: task.temporaryUrl };
+      return { state, submitted_at: task.submittedAt, temporary_url: task.temporaryUrl, ...costColumns(task) };
     case "succeeded":
       return {
         state,
@@ -305,9 +311,14 @@ export const stateColumns = (task: Task): Row => {
         failure_image: task.imageIndex ?? null,
         failure_detail: task.detail?.slice(0, DETAIL_CHARACTERS_MAX) ?? null,
         ...figuresColumn(task),
+        ...costColumns(task),
       };
   }
 };
+
+/** A task that was read by id has none, so that the columns keep their values. */
+const costColumns = ({ cost }: Pick<FailedTask, "cost">): Row =>
+  cost === undefined ? {} : { cost_micros: cost.micros, cost_currency: cost.currency };
 
 /** A task that was read by id has none, so that their column keeps its value. */
 const figuresColumn = ({ figures }: Pick<FailedTask, "figures">): Row =>

@@ -11,6 +11,7 @@ import type {
 import type { TaskId } from "../../../domain/task-id.js";
 import type { Abilities } from "../../../domain/tasks/abilities.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
+import type { Billed } from "../../../domain/tasks/generation-cost.js";
 import type { PublicFetch } from "../public-fetch.js";
 import type { Answer, Form, UpstreamHttp } from "./calls/upstream-http.js";
 import type { HostedImages } from "./images/reference-input.js";
@@ -152,7 +153,7 @@ export type Creation = {
 export type Report =
   | Progress
   /** The provider does not understand what the adapter has sent. Fails the task and warns the operator. */
-  | { readonly state: "misunderstood"; readonly reason: string }
+  | { readonly state: "misunderstood"; readonly reason: string; readonly billed?: Billed | undefined }
   /** May have come too early: counts as `duringGracePeriod` first, and as failed with `reason` afterwards. */
   | {
       readonly state: "uncertain";

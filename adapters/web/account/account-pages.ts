@@ -2,10 +2,11 @@ import { ok } from "neverthrow";
 import type { Visitor } from "../../../application/accounts/find-session.js";
 import type { AccountOverview } from "../../../application/accounts/read-account.js";
 import type { UseCases } from "../../../application/create-application.js";
+import type { Clock } from "../../../application/ports/clock.js";
 import type { PaymentsUnavailable } from "../../../application/ports/payments.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
-import { type CreditPack, packOf } from "../../../domain/credits/credit-pack.js";
-import { type LedgerEntry, parseLedgerCursor } from "../../../domain/credits/ledger.js";
+import { packOf } from "../../../domain/credits/credit-pack.js";
+import { entryPlaceText, type LedgerEntry, parseEntryPlace } from "../../../domain/credits/ledger.js";
 import { parseLowBalanceThreshold } from "../../../domain/credits/low-balance.js";
 import { type Order, parseOrderId, type TooManyPendingOrders } from "../../../domain/credits/order.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
@@ -21,14 +22,18 @@ import { errorBox } from "../error-box.js";
 import { fieldMessage } from "../field-message.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
+import { moneyText } from "../money-text.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
 import { accountNav } from "./account-nav.js";
+import { entriesCsv } from "./entries-csv.js";
+import { keySpendingSection, monthIn } from "./key-spending-section.js";
 
 type Parts = {
-  readonly accounts: Pick<UseCases["accounts"], "read" | "setLowBalance">;
+  readonly accounts: Pick<UseCases["accounts"], "read" | "readKeySpending" | "setLowBalance">;
   readonly panoramas: Pick<UseCases["panoramas"], "read">;
-  readonly credits: Pick<UseCases["credits"], "buy">;
+  readonly credits: Pick<UseCases["credits"], "buy" | "listEntries">;
+  readonly clock: Pick<Clock, "now">;
   readonly rateLimits: RateLimits;
   readonly guard: SessionGuard;
   readonly layout: Layout;
@@ -52,6 +57,15 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       body: "none",
       handle: guard.member(async ({ query }, visitor) =>
         accountPage(parts, 200, visitor, { notice: NOTICES[query.get("order") ?? ""], query }),
+      ),
+    },
+    {
+      method: "GET",
+      path: "/account/entries.csv",
+      body: "none",
+      cost: "page",
+      handle: guard.member(({ query }, visitor) =>
+        entriesCsv(parts.credits, visitor.account.id, parseEntryPlace(query.get("ledger") ?? "")),
       ),
     },
     {
@@ -130,17 +144,22 @@ type Shown = {
 };
 
 const accountPage = async (
-  { accounts, panoramas, layout, policy }: Parts,
+  { accounts, panoramas, clock, layout, policy }: Parts,
   status: number,
   visitor: Visitor,
   { error, notice, threshold, query = new URLSearchParams() }: Shown,
 ): Promise<PageReply> => {
   const { id } = visitor.account;
-  const overview = await accounts.read(id, {
-    ordersBefore: parseOrderId(query.get("orders") ?? ""),
-    ledgerBefore: parseLedgerCursor(query.get("ledger") ?? ""),
-  });
-  const taskIds = new Set(overview.ledger.flatMap((entry) => ("taskId" in entry ? [entry.taskId] : [])));
+  const now = clock.now();
+  const month = monthIn(query.get("month") ?? "", now);
+  const [overview, spendings] = await Promise.all([
+    accounts.read(id, {
+      ordersBefore: parseOrderId(query.get("orders") ?? ""),
+      ledgerBefore: parseEntryPlace(query.get("ledger") ?? ""),
+    }),
+    accounts.readKeySpending(id, month),
+  ]);
+  const taskIds = new Set(overview.ledger.flatMap(({ entry }) => ("taskId" in entry ? [entry.taskId] : [])));
   const found = await Promise.all([...taskIds].map((taskId) => panoramas.read(taskId, id)));
   const tasks = new Map(found.flatMap((task) => (task.isOk() ? [[task.value.id, task.value] as const] : [])));
   const main = html`<div class="page">
@@ -163,10 +182,16 @@ ${overview.credits.debt !== undefined && html`<p class="hint">You owe ${overview
       pack,
       index,
     ) => html`<label class="choice"><input type="radio" name="credits" value="${pack.credits}"${index === 0 && html` checked`}>
-<span><strong>${pack.credits} credits</strong><small>${priceOf(pack)}</small></span></label>`,
+<span><strong>${pack.credits} credits</strong><small>${moneyText(pack)}</small></span></label>`,
   )}</div></fieldset><button class="button">Order</button></form></section>
 </div>
 ${ordersSection(overview, query)}
+${keySpendingSection(
+  spendings,
+  overview.keys.map(({ key }) => key),
+  month,
+  now,
+)}
 ${activitySection(overview, tasks, query)}
 </div>`;
   const page = {
@@ -179,9 +204,6 @@ ${activitySection(overview, tasks, query)}
   return layout.reply(status, page);
 };
 
-const priceOf = ({ priceCents, currency }: CreditPack): string =>
-  new Intl.NumberFormat("en-GB", { style: "currency", currency }).format(priceCents / 100);
-
 const ordersSection = ({ orders, nextOrders }: AccountOverview, query: URLSearchParams): Html => html`
 <section aria-labelledby="orders"><h2 id="orders">Orders</h2>${
   orders.length === 0
@@ -190,7 +212,7 @@ const ordersSection = ({ orders, nextOrders }: AccountOverview, query: URLSearch
         ["Date", "Credits", "State", "Order"],
         orders.map(
           (order) => html`<tr><td>${dateOf(order.createdAt)}</td>
-<td class="number">${order.credits}</td><td>${stateOf(order)}</td><td class="id"><code>${order.id}</code></td></tr>`,
+<td class="number">${order.credits}</td><td>${stateOf(order)}</td><td class="id"><a href="/account/orders/${order.id}"><code>${order.id}</code></a></td></tr>`,
         ),
       )
 }${pager("orders", nextOrders, "orders", query)}</section>`;
@@ -219,13 +241,15 @@ const activitySection = ({ ledger, nextLedger }: AccountOverview, tasks: Tasks, 
   ledger.length === 0
     ? html`<p class="empty">${query.has("ledger") ? "Nothing older." : "Nothing yet."}</p>`
     : table(
-        ["Time", "What", "Credits"],
+        ["Time", "What", "Credits", "Balance"],
         ledger.map(
-          (entry) => html`<tr><td>${timeOf(entry.at)}</td><td>${subjectOf(entry, tasks)}</td>
-<td class="number">${entry.credits > 0 ? `+${entry.credits}` : `−${-entry.credits}`}</td></tr>`,
+          ({ entry, balanceAfter }) => html`<tr><td>${timeOf(entry.at)}</td><td>${subjectOf(entry, tasks)}</td>
+<td class="number">${entry.credits > 0 ? `+${entry.credits}` : `−${-entry.credits}`}</td><td class="number">${balanceAfter}</td></tr>`,
         ),
       )
-}${pager("ledger", nextLedger, "activity", query)}</section>`;
+}${pager("ledger", nextLedger && entryPlaceText(nextLedger), "activity", query)}<p><a href="/account/entries.csv${
+  query.has("ledger") && `?${new URLSearchParams({ ledger: query.get("ledger") ?? "" })}`
+}" download>Download as CSV</a></p></section>`;
 
 /** What a ledger entry is for, such as "4k panorama", with a link to it unless it is deleted. */
 const subjectOf = (entry: LedgerEntry, tasks: Tasks): Html | string => {
@@ -257,7 +281,7 @@ const WORDS_CHARACTERS_MAX = 48;
 type List = "orders" | "ledger";
 
 /** The links to the next page of one list, and to its first. The other list stays where it is. */
-const pager = (list: List, before: string | number | undefined, what: string, query: URLSearchParams): Html => {
+const pager = (list: List, before: string | undefined, what: string, query: URLSearchParams): Html => {
   const href = (place: string | undefined): string => {
     const places = ["orders", "ledger"].flatMap((name): [string, string][] => {
       const there = name === list ? place : (query.get(name) ?? undefined);
@@ -266,7 +290,7 @@ const pager = (list: List, before: string | number | undefined, what: string, qu
     return `/account?${new URLSearchParams(places).toString()}#${list}`;
   };
   return html`<p class="more">${query.has(list) && html`<a class="button quiet" rel="prev" href="${href(undefined)}">Newest ${what}</a> `}${
-    before !== undefined && html`<a class="button quiet" rel="next" href="${href(String(before))}">Older ${what}</a>`
+    before !== undefined && html`<a class="button quiet" rel="next" href="${href(before)}">Older ${what}</a>`
   }</p>`;
 };
 

@@ -105,6 +105,7 @@ const CALLS: Readonly<Record<string, (id: string, body: unknown) => string>> = {
   uploadImages: () => `const { image_urls } = await client.upload("${FILE}");\nconsole.log(image_urls);`,
   readAbilities: () => "console.log(await client.abilities());",
   readCredits: () => "console.log(await client.credits());",
+  listEntries: () => "for await (const entry of client.entries()) console.log(entry.kind, entry.credits);",
 };
 
 /** JSON without the quotes around names that need none. */

@@ -160,7 +160,7 @@ ${section(
         ),
       ),
 )}
-${section("ledger", "Ledger", ledgerTable(overview.ledger))}
+${section("ledger", "Ledger", ledgerTable(overview.ledger.map(({ entry }) => entry)))}
 ${section("keys", "Keys", keysTable(visitor, keys, now))}
 ${section("orders", "Orders", ordersTable(visitor, overview.orders))}`;
 };

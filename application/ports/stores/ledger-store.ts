@@ -1,4 +1,5 @@
 import type { AccountId } from "../../../domain/account-id.js";
+import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { Credits, CreditTotals } from "../../../domain/credits/credits.js";
 import type { LedgerCursor, LedgerEntry, PaidTask } from "../../../domain/credits/ledger.js";
 import type { Standing } from "../../../domain/credits/standing.js";
@@ -24,8 +25,16 @@ export type LedgerPart = { readonly accountId: AccountId } & (
   | { readonly kind: "end" }
 );
 
-/** An entry and its number, from which the next page begins. */
-export type LedgerLine = { readonly cursor: LedgerCursor; readonly entry: LedgerEntry };
+/**
+ * An entry and its number, from which the next page begins. `balance`: that of the account when it was read, by the
+ * same entries. `apiKeyId`: the key of its task, if it has one.
+ */
+export type LedgerLine = {
+  readonly cursor: LedgerCursor;
+  readonly entry: LedgerEntry;
+  readonly balance: Credits;
+  readonly apiKeyId: ApiKeyId | undefined;
+};
 
 /**
  * Reads the ledger. The other stores write an entry in the transaction of the change that it records. Throws if the
@@ -40,7 +49,10 @@ export interface LedgerStore {
   entries(account: AccountId): Promise<LedgerEntry[]>;
   /** The entries of a task, oldest first. */
   ofTask(task: TaskId): Promise<LedgerEntry[]>;
-  /** Entries of the account, newest first, at most `limit`, older than `before`. */
+  /**
+   * Entries of the account, newest first, at most `limit`, older than `before`, and the account's balance, all at one
+   * moment. An entry that is written later has a greater number than all of the account that were read before.
+   */
   list(account: AccountId, limit: number, before: LedgerCursor | undefined): Promise<LedgerLine[]>;
   /**
    * Calls `visit` with the ledger of every account, part by part, between `standing` and `end`; parts of a few accounts

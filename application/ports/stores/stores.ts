@@ -17,6 +17,7 @@ import type { ReferenceStore } from "./reference-store.js";
 import type { RetentionStore } from "./retention-store.js";
 import type { SessionStore } from "./session-store.js";
 import type { TaskPorts } from "./task-ports.js";
+import type { UsageStore } from "./usage-store.js";
 
 /** All stores. They share one database: what one method writes is one transaction. */
 export type Stores = {
@@ -32,6 +33,7 @@ export type Stores = {
   readonly references: ReferenceStore;
   readonly tasks: TaskPorts;
   readonly retentions: RetentionStore;
+  readonly usage: UsageStore;
   readonly operators: OperatorStore;
   readonly operatorLog: OperatorLog;
   readonly apiRequests: ApiRequests;

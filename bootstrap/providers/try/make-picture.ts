@@ -11,6 +11,7 @@ import type { Ids } from "../../../application/ports/ids.js";
 import type { EncodedPanorama, Imaging } from "../../../application/ports/imaging.js";
 import { RESOLUTIONS } from "../../../domain/images/resolution.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
+import { costOf, type GenerationCost, type ProviderPrices, priceOf } from "../../../domain/tasks/generation-cost.js";
 
 export type PicturePorts = {
   readonly clock: Clock;
@@ -18,19 +19,23 @@ export type PicturePorts = {
   readonly imaging: Pick<Imaging, "panorama">;
   /** For one picture, from its submission until it is downloaded. */
   readonly deadlineMilliseconds: number;
+  readonly providerPrices: ProviderPrices;
   /** Ends the generation, where the provider can still stop it. */
   readonly signal: AbortSignal;
 };
 
 /** `seconds`: from the submission until the download, as a customer would wait. */
-export type MadePicture = { readonly panorama: EncodedPanorama; readonly seconds: number };
+export type MadePicture = { readonly panorama: EncodedPanorama; readonly seconds: number } & Costed;
+
+/** What it cost, as far as that is known. A failure may cost, too. */
+type Costed = { readonly cost?: GenerationCost | undefined };
 
 /** `reason` is a clause without a full stop. `canceled`: the command was interrupted. */
 export type NoPicture = {
   readonly status: "failed" | "canceled";
   readonly reason: string;
   readonly cause?: FailureCause | undefined;
-};
+} & Costed;
 
 /** Between two attempts to submit to a provider that is busy, and to download a result. */
 const PAUSE_MILLISECONDS = 1_000;
@@ -48,14 +53,14 @@ export const makePicture = async (
   const attempt = new Attempt(ports, provider);
   const upstreamTaskId = await attempt.submit(request);
   if (upstreamTaskId.isErr()) return err(upstreamTaskId.error);
-  const downloaded = await attempt.result(upstreamTaskId.value);
-  if (downloaded.isErr()) return err(downloaded.error);
-  const { seconds } = attempt;
+  const downloaded = await attempt.result(upstreamTaskId.value, request);
+  const { seconds, cost } = attempt;
+  if (downloaded.isErr()) return err({ ...downloaded.error, cost });
   const { bytes, sourceType } = downloaded.value;
   const panorama = await ports.imaging.panorama(bytes, RESOLUTIONS[request.resolution], sourceType);
   return panorama
-    .map((encoded) => ({ panorama: encoded, seconds }))
-    .mapErr(({ reason }) => failed(`the result is unusable: ${reason}`));
+    .map((encoded) => ({ panorama: encoded, seconds, cost }))
+    .mapErr(({ reason }) => ({ ...failed(`the result is unusable: ${reason}`), cost }));
 };
 
 const clauseOf = ({ field, rule }: { readonly field: string; readonly rule: Parameters<typeof rulePredicate>[0] }) =>
@@ -66,6 +71,7 @@ class Attempt {
   private readonly ports: PicturePorts;
   private readonly provider: GenerationProvider;
   private readonly start: Date;
+  cost: GenerationCost | undefined;
 
   constructor(ports: PicturePorts, provider: GenerationProvider) {
     this.ports = ports;
@@ -115,7 +121,7 @@ class Attempt {
   }
 
   /** The result, as soon as there is one. */
-  async result(upstreamTaskId: string): Promise<Result<GeneratedImage, NoPicture>> {
+  async result(upstreamTaskId: string, { resolution }: CreationRequest): Promise<Result<GeneratedImage, NoPicture>> {
     let unavailable = "";
     while (this.end === undefined) {
       await this.pause(this.provider.nextPollMilliseconds(upstreamTaskId, this.milliseconds));
@@ -123,6 +129,9 @@ class Attempt {
       const progress = await this.provider.poll(upstreamTaskId);
       unavailable = progress.isErr() ? `: ${progress.error.reason}` : "";
       if (progress.isErr() || progress.value.state === "running") continue;
+      const { billed, state } = progress.value;
+      const price = priceOf(this.ports.providerPrices, this.provider.name);
+      this.cost = costOf(price, resolution, { billed, isMade: state === "succeeded" });
       if (progress.value.state === "failed") return err(failed(progress.value.reason, progress.value.cause));
       return this.download(progress.value.temporaryUrl, upstreamTaskId);
     }

@@ -1,5 +1,5 @@
 import type { Resolution } from "../../../domain/images/resolution.js";
-import { knownPriceOf } from "./known-prices.js";
+import { type ProviderPrices, priceOf } from "../../../domain/tasks/generation-cost.js";
 import type { TriedPicture } from "./try-providers.js";
 
 /** Everything that the sheet and `results.json` show. */
@@ -13,6 +13,7 @@ export type Results = {
   /** The names of the providers, in order. */
   readonly providers: readonly string[];
   readonly pictures: readonly TriedPicture[];
+  readonly prices: ProviderPrices;
 };
 
 /** What a provider did, over all its pictures. Medians are over those that it made, usable or not. */
@@ -27,18 +28,20 @@ export type Total = {
   readonly medianSeamRatio: number | undefined;
   /** Of the pole that is worse. */
   readonly medianPoleDeviation: number | undefined;
-  /** US dollars of one picture, and of all that were made. `undefined`: not known. */
+  /** US dollars of one picture, and of all, failed ones included. `undefined`: not known, or in another currency. */
   readonly pictureDollars: number | undefined;
   readonly totalDollars: number | undefined;
 };
 
-export const totalsOf = ({ providers, pictures, resolution }: Results): readonly Total[] =>
+export const totalsOf = ({ providers, pictures, resolution, prices }: Results): readonly Total[] =>
   providers.map((provider) => {
     const own = pictures.filter((picture) => picture.provider === provider);
     const count = (status: TriedPicture["status"]) => own.filter((picture) => picture.status === status).length;
     const kept = own.filter((picture) => picture.seconds !== undefined);
     const median = (of: (picture: (typeof kept)[number]) => number) => medianOf(kept.map(of));
-    const pictureDollars = knownPriceOf(provider, resolution);
+    const listDollars = listPriceOf(prices, provider, resolution);
+    const isKnown = kept.length === 0 ? listDollars !== undefined : kept.every(({ cost }) => cost?.currency === "USD");
+    const totalDollars = isKnown ? rounded(own.reduce((sum, picture) => sum + dollarsOf(picture), 0)) : undefined;
     return {
       provider,
       made: count("made"),
@@ -49,10 +52,19 @@ export const totalsOf = ({ providers, pictures, resolution }: Results): readonly
       medianSeam: median(({ figures }) => figures.seam),
       medianSeamRatio: median(({ figures }) => figures.seamRatio),
       medianPoleDeviation: median(({ figures }) => Math.max(figures.poleDeviation.zenith, figures.poleDeviation.nadir)),
-      pictureDollars,
-      totalDollars: pictureDollars === undefined ? undefined : rounded(pictureDollars * kept.length),
+      pictureDollars: listDollars ?? (totalDollars === undefined ? undefined : rounded(totalDollars / kept.length)),
+      totalDollars,
     };
   });
+
+/** `undefined` for a provider that bills by units. */
+export const listPriceOf = (prices: ProviderPrices, provider: string, resolution: Resolution): number | undefined => {
+  const price = priceOf(prices, provider);
+  const micros = price?.currency === "USD" && price.perUnit === undefined ? price.perPanorama?.[resolution] : undefined;
+  return micros === undefined ? undefined : micros / 1e6;
+};
+
+const dollarsOf = ({ cost }: TriedPicture): number => (cost?.currency === "USD" ? cost.micros / 1e6 : 0);
 
 /** The middle one, or the mean of the two in the middle. */
 export const medianOf = (values: readonly number[]): number | undefined => {

@@ -11,9 +11,8 @@ import { type CommandError, misused } from "../../command-error.js";
 import type { Output } from "../../commands/common/command.js";
 import type { Config } from "../../config.js";
 import { contactSheet, type SheetParts } from "./contact-sheet.js";
-import { knownPriceOf } from "./known-prices.js";
 import { openProviders } from "./open-providers.js";
-import { jsonOf, type Results, totalsOf } from "./results.js";
+import { jsonOf, listPriceOf, type Results, totalsOf } from "./results.js";
 import { promptsIn, requestsOf, storeReferences } from "./trial-requests.js";
 import { concurrencyOf, type TriedPicture, type TriedProvider, tryProviders } from "./try-providers.js";
 
@@ -99,7 +98,7 @@ const tryAndWrite = async (
   for (const name of ["thumbnails", "spheres"]) await mkdir(join(folder, name));
   const resolution = requests[0]?.resolution ?? "2k";
   for (const { name, provider } of providers) {
-    const price = knownPriceOf(name, resolution);
+    const price = listPriceOf(config.providerPrices, name, resolution);
     const cost = price === undefined ? "at a price that is not known here" : `$${price} each`;
     const count = requests.length === 1 ? "1 picture" : `${requests.length} pictures`;
     print(`${name}: ${count}, ${cost}, at most ${concurrencyOf(provider)} at once`);
@@ -113,8 +112,8 @@ const tryAndWrite = async (
     done += 1;
     print(`${done}/${total}  ${lineOf(picture)}`);
   };
-  const { generationDeadlineMilliseconds: deadlineMilliseconds, resultBounds } = config;
-  const ports = { clock, ids: new RandomIds(), imaging: sharpImaging(), deadlineMilliseconds, signal };
+  const { generationDeadlineMilliseconds: deadlineMilliseconds, resultBounds, providerPrices } = config;
+  const ports = { clock, ids: new RandomIds(), imaging: sharpImaging(), deadlineMilliseconds, signal, providerPrices };
   const startedAt = clock.now();
   const pictures = await tryProviders({ ...ports, resultBounds, folder, onPicture }, providers, requests);
 
@@ -126,6 +125,7 @@ const tryAndWrite = async (
     references: images.map((file) => basename(file)),
     providers: providers.map(({ name }) => name),
     pictures,
+    prices: providerPrices,
   };
   const sheet = join(folder, "index.html");
   const json = jsonOf(results);

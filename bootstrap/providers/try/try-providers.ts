@@ -5,6 +5,7 @@ import type { EncodedPanorama, Imaging } from "../../../application/ports/imagin
 import { figuresOf, flawOf, type ResultBounds, type ResultFigures } from "../../../domain/images/picture.js";
 import type { PixelSize } from "../../../domain/images/resolution.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
+import type { GenerationCost } from "../../../domain/tasks/generation-cost.js";
 import { type MadePicture, makePicture, type NoPicture, type PicturePorts } from "./make-picture.js";
 
 /** A provider under the name that the sheet gives it. */
@@ -22,6 +23,7 @@ export type KeptPicture = {
   readonly status: "made" | "unusable";
   readonly reason?: string;
   readonly seconds: number;
+  readonly cost?: GenerationCost | undefined;
   readonly nativeSize: PixelSize;
   readonly figures: ResultFigures;
   readonly files: PictureFiles;
@@ -97,7 +99,7 @@ const baseOf = (provider: string, number: number): string =>
 const keep = async (
   { imaging, folder, resultBounds }: Ports,
   base: string,
-  { panorama, seconds }: MadePicture,
+  { panorama, seconds, cost }: MadePicture,
 ): Promise<KeptPicture> => {
   const { bytes, nativeSize } = panorama;
   const files = { picture: `${base}.jpg`, thumbnail: `thumbnails/${base}.webp`, sphere: `spheres/${base}.js` };
@@ -106,7 +108,7 @@ const keep = async (
   const thumbnail = await imaging.thumbnail(bytes);
   if (thumbnail.isErr()) throw new Error(`the thumbnail cannot be made: ${thumbnail.error.reason}`);
   await writeFile(join(folder, files.thumbnail), thumbnail.value);
-  return { ...statusOf(panorama, resultBounds), seconds, nativeSize, figures: figuresOf(panorama), files };
+  return { ...statusOf(panorama, resultBounds), seconds, cost, nativeSize, figures: figuresOf(panorama), files };
 };
 
 const statusOf = (panorama: EncodedPanorama, bounds: ResultBounds): Pick<KeptPicture, "status" | "reason"> => {

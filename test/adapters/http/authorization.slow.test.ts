@@ -81,6 +81,7 @@ const ROUTES: Readonly<Record<string, Positions>> = {
   "get /api/v1/events": { headers: ["last-event-id"] },
   "get /api/v1/abilities": ACCEPTS_NOTHING,
   "get /api/v1/credits": ACCEPTS_NOTHING,
+  "get /api/v1/credits/entries": { query: ["limit", "cursor"] },
   "get /api/v1/openapi.json": ACCEPTS_NOTHING,
   "get /api/v1/openapi-3.0.json": ACCEPTS_NOTHING,
   "post /payments/stripe": { headers: ["stripe-signature"], json: { id: "evt" } },
@@ -121,7 +122,9 @@ const ROUTES: Readonly<Record<string, Positions>> = {
   "post /works/:id/visibility": { fields: { visibility: "public" } },
   "post /works/:id/cancel": { fields: {} },
   "post /works/:id/delete": { fields: {} },
-  "get /account": { query: ["order", "orders", "ledger"] },
+  "get /account": { query: ["order", "orders", "ledger", "month"] },
+  "get /account/entries.csv": { query: ["ledger"] },
+  "get /account/orders/:id": ACCEPTS_NOTHING,
   "post /account/orders": { fields: { credits: "100" } },
   "get /account/keys": ACCEPTS_NOTHING,
   "post /account/keys": {

@@ -79,6 +79,7 @@ describe("the OpenAPI description", () => {
     ["post /images", ["200", "400", "401", "429", "500"]],
     ["get /abilities", ["200", "401", "429", "500"]],
     ["get /credits", ["200", "401", "429", "500"]],
+    ["get /credits/entries", ["200", "400", "401", "429", "500"]],
   ])("lists every status of %s", (operation, statuses) => {
     expect(Object.keys(operationOf(operation).responses).sort()).toEqual(statuses);
   });
@@ -189,6 +190,9 @@ describe("the OpenAPI description", () => {
       await checked("get /abilities", await service.request("/abilities", unauthenticated)),
       await checked("get /credits", await service.request("/credits", customer)),
       await checked("get /credits", await service.request("/credits", unauthenticated)),
+      await checked("get /credits/entries", await service.request("/credits/entries?limit=1", customer)),
+      await checked("get /credits/entries", await service.request("/credits/entries?limit=0", customer)),
+      await checked("get /credits/entries", await service.request("/credits/entries", unauthenticated)),
     ];
     for (const [operation, path] of [
       ["get /panoramas/{id}/events", `/panoramas/${succeeded}/events`],
@@ -222,6 +226,7 @@ describe("the OpenAPI description", () => {
     for (const path of [
       "/abilities",
       "/credits",
+      "/credits/entries",
       "/panoramas",
       "/panoramas/{id}",
       "/panoramas/{id}/events",

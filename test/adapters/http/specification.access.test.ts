@@ -10,6 +10,7 @@ const ROUTES = [
   ["GET", "/panoramas/some-id", "read"],
   ["POST", "/images", "write"],
   ["GET", "/credits", "read"],
+  ["GET", "/credits/entries", "read"],
   ["GET", "/abilities", "read"],
 ] as const;
 

@@ -177,6 +177,7 @@ describe("the examples of /docs", () => {
       "DELETE /panoramas/ID 204",
       "GET /abilities 200",
       "GET /credits 200",
+      "GET /credits/entries 200",
       "GET /events 200 text/event-stream; charset=utf-8",
       "GET /panoramas 200",
       "GET /panoramas/ID 200",

@@ -253,7 +253,7 @@ describe("the account page", () => {
     };
     const text = (row = "") => row.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
     const [refund, reservation, first] = await rows();
-    expect(text(refund)).toMatch(/^ \d+ \w+ \d{4}, \d\d:\d\d UTC 1k panorama , refunded a cave \+4 $/);
+    expect(text(refund)).toMatch(/^ \d+ \w+ \d{4}, \d\d:\d\d UTC 1k panorama , refunded a cave \+4 94 $/);
     expect(text(reservation)).toContain("UTC 1k panorama a cave −4");
     expect(text(first)).toContain("UTC 2k panorama a lake −6");
     expect(first).toContain(`<a href="/works/${task.slug}">2k panorama</a>`);

@@ -172,7 +172,11 @@ describe("readAccount", () => {
       keys: [{ key, spending: { today: 4, thisMonth: 4 } }],
       orders: await world.orders.list(account.id, 9, undefined),
       nextOrders: undefined,
-      ledger: (await world.ledger.entries(account.id)).toReversed(),
+      ledger: (await world.ledger.entries(account.id)).toReversed().map((entry, index) => ({
+        entry,
+        apiKeyId: index === 0 ? key.id : undefined,
+        balanceAfter: [96, 100][index],
+      })),
       nextLedger: undefined,
     });
     await setLowBalance(world)(account.id, undefined);
@@ -194,7 +198,7 @@ describe("readAccount", () => {
       const { orders, nextOrders, ledger, nextLedger } = await readAccount(world)(account.id, next);
       sizes.push([orders.length, ledger.length]);
       for (const { id } of orders) seen.orders.add(id);
-      for (const entry of ledger) seen.entries.add(entry.kind === "purchase" ? entry.orderId : undefined);
+      for (const { entry } of ledger) seen.entries.add(entry.kind === "purchase" ? entry.orderId : undefined);
       next = { ordersBefore: nextOrders, ledgerBefore: nextLedger };
     } while (next.ordersBefore !== undefined || next.ledgerBefore !== undefined);
     expect(sizes).toEqual([

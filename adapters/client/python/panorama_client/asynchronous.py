@@ -11,6 +11,8 @@ from typing import Any, AsyncIterator, Generator, Mapping, Optional, Sequence, T
 from .client import WAIT_SECONDS, Image, PanoramaClient, Progress
 from .types import (
     Abilities,
+    CreditEntry,
+    CreditEntryPage,
     CreditTotals,
     PanoramaEvent,
     PanoramaTask,
@@ -188,6 +190,14 @@ class AsyncPanoramaClient:
     async def credits(self) -> CreditTotals:
         """See `PanoramaClient.credits`."""
         return await asyncio.to_thread(self._client.credits)
+
+    def entries(self, *, limit: int = 100) -> AsyncIterator[CreditEntry]:
+        """See `PanoramaClient.entries`: `async for`."""
+        return _stepwise(self._client.entries(limit=limit))
+
+    async def entries_page(self, *, limit: int = 100, cursor: Optional[str] = None) -> CreditEntryPage:
+        """See `PanoramaClient.entries_page`."""
+        return await asyncio.to_thread(self._client.entries_page, limit=limit, cursor=cursor)
 
     async def abilities(self) -> Abilities:
         """See `PanoramaClient.abilities`."""

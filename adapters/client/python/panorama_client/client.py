@@ -20,6 +20,8 @@ from .errors import ConnectionError, InvalidRequestError, PanoramaError, TaskFai
 from .transport import Transport, pause_seconds
 from .types import (
     Abilities,
+    CreditEntry,
+    CreditEntryPage,
     CreditTotals,
     PanoramaEvent,
     PanoramaTask,
@@ -305,6 +307,22 @@ class PanoramaClient:
         """`GET /credits`: the balance, what is reserved for tasks in processing, and what is spent."""
         is_totals: Callable[[Any], bool] = lambda value: _has(value, "remaining_credits", int)
         return cast(CreditTotals, self._transport.call("GET", "/credits", is_answer=is_totals))
+
+    def entries(self, *, limit: int = 100) -> Generator[CreditEntry, None, None]:
+        """`GET /credits/entries`: what has changed the balance, newest first; each page is read when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.entries_page(limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
+
+    def entries_page(self, *, limit: int = 100, cursor: Optional[str] = None) -> CreditEntryPage:
+        """One page of `entries`; `cursor` is the `next_cursor` of the page before."""
+        query = urllib.parse.urlencode({"limit": str(limit), **({} if cursor is None else {"cursor": cursor})})
+        is_page: Callable[[Any], bool] = lambda value: _has(value, "data", list) and "next_cursor" in value
+        return cast(CreditEntryPage, self._transport.call("GET", f"/credits/entries?{query}", is_answer=is_page))
 
     def abilities(self) -> Abilities:
         """`GET /abilities`: what the service can make now. A service of an older version answers `not_found`."""

@@ -72,6 +72,26 @@ class CreditTotals(TypedDict):
     spent_credits: NotRequired[int]
 
 
+class CreditEntry(TypedDict):
+    """What has changed the balance. A later version of the service may add kinds; what is optional depends on it."""
+
+    kind: str
+    credits: int
+    balance_after: int
+    task_id: NotRequired[str]
+    order_id: NotRequired[str]
+    key_id: NotRequired[str]
+    reason: NotRequired[str]
+    at: str
+
+
+class CreditEntryPage(TypedDict):
+    """A page of the ledger, newest first. `next_cursor` is `None` on the last one."""
+
+    data: Sequence[CreditEntry]
+    next_cursor: Union[str, None]
+
+
 class Abilities(TypedDict):
     """What the service can make now."""
 

@@ -27,7 +27,13 @@ export type Form = {
 };
 
 /** `body` is the decoded JSON; `undefined` if it is missing, incomplete or not JSON. */
-export type Answer = { readonly status: number; readonly retryAfter: string | undefined; readonly body: unknown };
+export type Answer = {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  readonly body: unknown;
+  /** What the provider says to bill for it, in its units. */
+  readonly billableUnits?: string | undefined;
+};
 
 /**
  * `not_sent`: there was no connection, so no byte of the request was sent. `too_late`: it was not sent either, because
@@ -35,6 +41,8 @@ export type Answer = { readonly status: number; readonly retryAfter: string | un
  */
 export type CallFailure = { readonly kind: "not_sent" | "too_late" | "no_answer"; readonly reason: string };
 
+/** Of fal. */
+const BILLABLE_UNITS = "x-fal-billable-units";
 const CONNECT_TIMEOUT_MILLISECONDS = 10_000;
 const BODY_BYTES_MAX = 32 * 1024 * 1024;
 
@@ -86,11 +94,12 @@ const send = async (
     if (error instanceof TooLate) return err({ kind: "too_late", reason: error.message });
     return err({ kind: error instanceof NoConnection ? "not_sent" : "no_answer", reason: codeOf(error) });
   }
-  const retryAfter = answer.headers["retry-after"];
+  const { "retry-after": retryAfter, [BILLABLE_UNITS]: billableUnits } = answer.headers;
   return ok({
     status: answer.statusCode,
     retryAfter: typeof retryAfter === "string" ? retryAfter : undefined,
     body: await readJson(answer.body),
+    ...(typeof billableUnits === "string" && { billableUnits }),
   });
 };
 

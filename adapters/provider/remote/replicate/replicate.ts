@@ -12,6 +12,7 @@ import { jsonOf, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
 import { nonEmpty } from "../answers/non-empty.js";
 import { succeededWith } from "../answers/succeeded-with.js";
+import { withBilled } from "../answers/with-billed.js";
 import type { Answer } from "../calls/upstream-http.js";
 import type { CancelCalls, CreationContext, Dialect, ProviderAccess, Report, TaskList } from "../dialect.js";
 import { leadingCharacters } from "../leading-prompt.js";
@@ -27,6 +28,10 @@ const predictionSchema = z.object({
   output: z.unknown().optional(),
   error: z.unknown().optional(),
   data_removed: z.boolean().nullish(),
+  metrics: z
+    .object({ predict_time: z.number().min(0) })
+    .nullish()
+    .catch(undefined),
 });
 const listSchema = z.object({
   results: z.array(
@@ -110,13 +115,15 @@ const predictionOf = async (
 const predictionPath = (upstreamTaskId: string): string => `/predictions/${encodeURIComponent(upstreamTaskId)}`;
 
 const reportOf = (body: unknown): Result<Report, ProviderUnavailable> =>
-  parseBody(predictionSchema, "a prediction", body).map(({ status, output, error, data_removed }): Report => {
+  parseBody(predictionSchema, "a prediction", body).map(({ status, output, error, data_removed, metrics }): Report => {
+    // Models that are billed by time are also billed for a prediction that fails after its start.
+    const seconds = metrics ? { units: metrics.predict_time } : undefined;
     switch (status) {
       case "succeeded":
-        return resultOf(output, data_removed === true);
+        return withBilled(resultOf(output, data_removed === true), seconds);
       case "failed":
       case "canceled":
-        return failedAs(status, error);
+        return withBilled(failedAs(status, error), seconds);
       case "aborted": // before it started
         return { cause: "never_started", ...failedAs(status, error) };
       case "starting":

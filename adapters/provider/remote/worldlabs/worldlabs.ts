@@ -3,6 +3,7 @@ import { err, ok, type Result } from "neverthrow";
 import { z } from "zod";
 import type {
   GenerationOrder,
+  Progress,
   ProviderUnavailable,
   SubmissionFailure,
 } from "../../../../application/ports/generation-provider.js";
@@ -13,6 +14,7 @@ import { jsonOf, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
 import { nonEmpty } from "../answers/non-empty.js";
 import { succeededWith } from "../answers/succeeded-with.js";
+import { withBilled } from "../answers/with-billed.js";
 import type { Answer } from "../calls/upstream-http.js";
 import { correlationSeed } from "../correlation-seed.js";
 import type { CreationContext, Dialect, ProviderAccess, Read, Report } from "../dialect.js";
@@ -27,6 +29,8 @@ const ROOT = "/marble/v1";
 /** By the provider's prompt guidelines. Its schema has no limit. */
 const PROMPT_CHARACTERS_MAX = 2000;
 const TAG_CHARACTERS_MAX = 32;
+/** What the provider sells for a dollar. */
+const CREDITS_PER_DOLLAR = 1250;
 
 const creditsSchema = z.object({ remaining_credits: z.number() });
 const createdSchema = z.object({ operation_id: nonEmpty });
@@ -42,6 +46,10 @@ const operationSchema = z.object({
   error: z.looseObject({}).nullish(),
   metadata: z.object({ world_id: nonEmpty.nullish() }).nullish().catch(undefined),
   response: worldSchema.nullish(),
+  cost: z
+    .object({ total_credits: z.number().min(0) })
+    .nullish()
+    .catch(undefined),
 });
 const listSchema = z.object({
   worlds: z.array(z.object({ world_id: nonEmpty, tags: z.array(z.string()).nullish() })),
@@ -136,11 +144,13 @@ const worldIdOf = (id: string): string => `worlds/${encodeURIComponent(id)}`;
 
 const panoramaOf = ({ assets }: World): string | undefined => assets?.imagery?.pano_url || undefined;
 
-const reportOfOperation = ({ done, error, response }: z.infer<typeof operationSchema>): Report => {
+const reportOfOperation = ({ done, error, response, cost }: z.infer<typeof operationSchema>): Report => {
   if (!done) return { state: "running" };
-  if (error) return failedAs("failed", error);
+  const billed = cost ? { currency: "USD", micros: (cost.total_credits * 1e6) / CREDITS_PER_DOLLAR } : undefined;
+  if (error) return withBilled(failedAs("failed", error), billed);
   const url = response && panoramaOf(response);
-  return url ? succeededWith(url) : { state: "failed", reason: "the world has no panorama" };
+  const ended: Progress = url ? succeededWith(url) : { state: "failed", reason: "the world has no panorama" };
+  return withBilled(ended, billed);
 };
 
 /**

@@ -163,6 +163,7 @@ describe("what SqliteApiRequests remembers", () => {
         ...["traceparent", "due_at", "leased_until", "fence", "in_search", "texts_erased_at"],
         ...["cancel_wanted_at", "cancel_refused_at", "result_figures", "failure_detail", "deleted_by"],
         ...["started_at", "generated_at", "saved_at", "expired_at", "withheld_at", "withheld_reason"],
+        ...["cost_micros", "cost_currency"],
       ],
     ],
   ])("stays only when a column of %s changes that no request reads", async (table, unread) => {

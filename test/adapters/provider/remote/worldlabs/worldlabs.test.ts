@@ -221,11 +221,12 @@ describe("worldlabs dialect", () => {
     });
   });
 
-  it("fails a generation that has ended without a panorama", async () => {
+  it("fails a generation that has ended without a panorama, and tells that it was billed 230 credits", async () => {
     const { fake, provider } = await started();
     fake.plan = "succeed without image";
     const id = (await submit())._unsafeUnwrap();
-    expect(await provider.poll(id)).toEqual(ok({ state: "failed", reason: "the world has no panorama" }));
+    const billed = { currency: "USD", micros: 184_000 };
+    expect(await provider.poll(id)).toEqual(ok({ state: "failed", reason: "the world has no panorama", billed }));
   });
 
   describe("a lost creation", () => {

@@ -1,0 +1,69 @@
+import { err, ok } from "neverthrow";
+import { z } from "zod";
+import type { UseCases } from "../../../application/create-application.js";
+import type { EntryLine } from "../../../application/entry-page.js";
+import { entryPlaceText, parseEntryPlace } from "../../../domain/credits/ledger.js";
+import { invalidRequest } from "../../../domain/invalid-request.js";
+import { json } from "../replies/reply.js";
+import type { GuardedHandler } from "./guard.js";
+import { invalidLimit, PAGE_LIMIT_MAX, pageQuery } from "./list-panoramas-route.js";
+
+export const entriesQuerySchema = pageQuery("entries");
+
+const integer = (description: string) =>
+  z.int().min(-Number.MAX_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER).meta({ description });
+
+const entrySchema = z
+  .object({
+    kind: z.string().meta({
+      description:
+        "purchase, reservation, refund, adjustment, and others: ignore those that you do not know, credits says what they did.",
+      example: "reservation",
+    }),
+    credits: integer("What the entry has added to the balance; negative if it has taken credits."),
+    balance_after: integer("The balance after the entry."),
+    task_id: z.string().optional().meta({ description: "Of an entry for a panorama." }),
+    order_id: z.string().optional().meta({ description: "Of an entry for an order." }),
+    key_id: z.string().optional().meta({ description: "The API key that has created the panorama." }),
+    reason: z.string().optional().meta({ description: "Why the operator has given or taken the credits." }),
+    at: z.iso.datetime().meta({ description: "When it was written." }),
+  })
+  .meta({ id: "CreditEntry" });
+
+export const entryPageSchema = z
+  .object({
+    data: z.array(entrySchema).max(PAGE_LIMIT_MAX),
+    next_cursor: z.string().nullable().meta({ description: "null on the last page." }),
+  })
+  .meta({ id: "CreditEntryPage" });
+
+/** `GET /credits/entries`: the ledger of the account, newest first. */
+export const listEntriesRoute =
+  (credits: Pick<UseCases["credits"], "listEntries">): GuardedHandler =>
+  async (exchange, owner) => {
+    const parameters = exchange.query;
+    const query = entriesQuerySchema.safeParse(Object.fromEntries(parameters));
+    if (!query.success) return err(invalidLimit(parameters));
+    const { limit, cursor } = query.data;
+    const before = cursor === undefined ? undefined : parseEntryPlace(cursor);
+    if (cursor !== undefined && before === undefined) {
+      return err(invalidRequest("cursor", { name: "cursor", actual: cursor }));
+    }
+    const { entries, next } = await credits.listEntries(owner, limit, before);
+    const page: z.infer<typeof entryPageSchema> = {
+      data: entries.map(entryOf),
+      next_cursor: next === undefined ? null : entryPlaceText(next),
+    };
+    return ok(json(200, page));
+  };
+
+const entryOf = ({ entry, apiKeyId, balanceAfter }: EntryLine): z.infer<typeof entrySchema> => ({
+  kind: entry.kind,
+  credits: entry.credits,
+  balance_after: balanceAfter,
+  ...("taskId" in entry && { task_id: entry.taskId }),
+  ...("orderId" in entry && { order_id: entry.orderId }),
+  ...(apiKeyId !== undefined && { key_id: apiKeyId }),
+  ...("reason" in entry && { reason: entry.reason }),
+  at: entry.at.toISOString(),
+});

@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { CreditEntry, CreditEntryPage } from "../../../../adapters/client/panorama-client.js";
+import { PanoramaClient } from "../../../../adapters/client/panorama-client.js";
+import { createApiKey } from "../../../../application/accounts/create-api-key.js";
+import { NO_LIMITS } from "../../../../domain/accounts/key-limits.js";
+import { type Customer, HttpService } from "../../../support/http-service.js";
+
+let service: HttpService;
+let customer: Customer;
+
+beforeEach(async () => {
+  service = await HttpService.start();
+  customer = await service.customer(100);
+});
+afterEach(() => service.end());
+
+type Body = CreditEntryPage & { readonly error: { readonly code: string; readonly param: string } };
+
+const entries = async (query = "", by = customer) => {
+  const response = await service.request(`/credits/entries${query}`, by);
+  return { status: response.status, body: (await response.json()) as Body, headers: response.headers };
+};
+
+describe("GET /credits/entries", () => {
+  it("lists what has changed the balance, newest first, with the balance after it and what it is for", async () => {
+    const id = await service.created(customer);
+    service.provider.play({ submit: "refuse" });
+    await service.create(customer);
+    const { status, body, headers } = await entries();
+    expect(status).toBe(200);
+    expect(headers.get("ratelimit-policy")).toContain('"read"');
+    const [{ id: keyId } = { id: "" }] = await service.keys.list(customer.accountId);
+    const at = expect.stringMatching(/^2026-01-01T12:00:00/);
+    const refused = expect.stringMatching(/^pan_/);
+    expect(body).toEqual({
+      data: [
+        { kind: "refund", credits: 4, balance_after: 96, task_id: refused, key_id: keyId, at },
+        { kind: "reservation", credits: -4, balance_after: 92, task_id: refused, key_id: keyId, at },
+        { kind: "reservation", credits: -4, balance_after: 96, task_id: id, key_id: keyId, at },
+        { kind: "purchase", credits: 100, balance_after: 100, order_id: expect.any(String), at },
+      ],
+      next_cursor: null,
+    });
+  });
+
+  it("gives every entry once on pages of any size, also to the client's iterator", async () => {
+    service.provider.play({ submit: "refuse" });
+    for (let n = 0; n < 5; n += 1) await service.create(customer);
+    await service.clock.advance(61_000);
+    const all: readonly CreditEntry[] = (await entries("?limit=100")).body.data;
+    expect(all.length).toBe(11);
+    const balances = all.map(({ balance_after }) => balance_after);
+    expect(all.map((entry, index) => entry.credits + (balances[index + 1] ?? 0))).toEqual(balances);
+    const client = new PanoramaClient({ baseUrl: service.url, apiKey: customer.key });
+    for (const limit of [1, 2, 3, 10, 11, 100]) {
+      await service.clock.advance(61_000);
+      const seen: CreditEntry[] = [];
+      for await (const entry of client.entries({ limit })) seen.push(entry);
+      expect(seen).toEqual(all);
+    }
+    const first = await client.entries({ limit: 4 });
+    expect((await client.entries({ limit: 4, cursor: first.next_cursor ?? "" })).data).toEqual(all.slice(4, 8));
+  });
+
+  it("keeps a page as it is while entries are added", async () => {
+    service.provider.play({ submit: "refuse" });
+    await service.create(customer);
+    const { body: first } = await entries("?limit=1");
+    const second = await entries(`?limit=1&cursor=${first.next_cursor}`);
+    await service.create(customer);
+    expect((await entries(`?limit=1&cursor=${first.next_cursor}`)).body).toEqual(second.body);
+  });
+
+  it("refuses any other cursor and limit with 400, and never fails", async () => {
+    for (const [query, param] of [
+      ["?limit=0", "limit"],
+      ["?limit=101", "limit"],
+      ["?limit=x", "limit"],
+      ["?cursor=", "cursor"],
+      ["?cursor=12", "cursor"],
+      ["?cursor=12.-4", "cursor"],
+      ["?cursor=1234567890123456.1", "cursor"],
+    ]) {
+      const { status, body } = await entries(query);
+      expect([status, body.error.code, body.error.param]).toEqual([400, "invalid_request", param]);
+    }
+    await fc.assert(
+      fc.asyncProperty(fc.string(), async (cursor) => {
+        await service.clock.advance(61_000);
+        expect([200, 400]).toContain((await entries(`?${new URLSearchParams({ cursor })}`)).status);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("needs a key with the scope read, and shows no other account's entries", async () => {
+    const limits = { ...NO_LIMITS, scopes: ["create"] as const };
+    const { secret } = (await createApiKey(service)(customer.accountId, "creator", limits))._unsafeUnwrap();
+    expect((await entries("", { ...customer, key: secret })).status).toBe(401);
+    const other = await service.customer(7);
+    const [own] = (await entries("?limit=1")).body.data;
+    const { body } = await entries("", other);
+    expect(body.data).toEqual([expect.objectContaining({ kind: "purchase", credits: 7, balance_after: 7 })]);
+    expect(body.data[0]?.order_id).not.toBe(own?.order_id);
+  });
+});
