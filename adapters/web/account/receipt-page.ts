@@ -41,9 +41,12 @@ const facts = (order: Order, email: string): (readonly [string, Html | string | 
   "paidAt" in order ? ["Paid", dateOf(order.paidAt)] : ["State", "Waiting for payment"],
   ["For", email],
   ["Credits", order.credits],
-  ...("takenBack" in order && order.takenBack > 0 ? [["Credits taken back", order.takenBack] as const] : []),
+  ...takenBackOf(order),
   ...amountOf(order),
 ];
+
+const takenBackOf = (order: Order): (readonly [string, number])[] =>
+  order.state === "pending" || !order.takenBack ? [] : [["Credits taken back", order.takenBack]];
 
 /** An order without a checkout is paid to the operator, who knows the amount. */
 const amountOf = ({ checkout }: Order): (readonly [string, string])[] =>
