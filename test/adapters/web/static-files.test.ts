@@ -14,6 +14,7 @@ const BUDGET_BYTES: Readonly<Record<string, number>> = {
   "hero-small.webp": 12_000,
   "works.css": 1_000,
   "account.css": 1_000,
+  "operator.css": 200,
   "display.woff2": 15_000,
   "display-more.woff2": 8_000,
   "icon.svg": 250,
