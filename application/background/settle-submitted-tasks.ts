@@ -1,4 +1,4 @@
-import { costOf, type ProviderPrices, priceOf } from "../../domain/tasks/generation-cost.js";
+import { costOfGeneration, type ProviderPrices, priceOf } from "../../domain/tasks/generation-cost.js";
 import { resultUrlOf } from "../../domain/tasks/result-url.js";
 import {
   type FailureReason,
@@ -111,4 +111,4 @@ const costOfEnd = (
   prices: ProviderPrices,
   { place, request }: SubmittedTask,
   { state, billed }: Exclude<Progress, { readonly state: "running" }>,
-) => costOf(priceOf(prices, place), request.resolution, { billed, isMade: state === "succeeded" });
+) => costOfGeneration(priceOf(prices, place), request.resolution, { billed, isMade: state === "succeeded" });

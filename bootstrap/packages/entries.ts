@@ -27,10 +27,7 @@ export const METER_MODULES = {
 } as const;
 
 /** The other name of what has, in its entry, the same name as another export. */
-const RENAMED: Readonly<Record<string, string>> = {
-  "domain/budget endOf": "endOfBudgetWindow",
-  "domain/generation-cost costOf": "generationCostOf",
-};
+const RENAMED: Readonly<Record<string, string>> = { "domain/budget endOf": "endOfBudgetWindow" };
 
 /** What results are made of, so that a program and the package have the same copy. */
 const NEVERTHROW = `export { Err, err, errAsync, fromPromise, fromThrowable, Ok, ok, okAsync, Result, ResultAsync, safeTry } from "neverthrow";`;

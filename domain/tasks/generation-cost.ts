@@ -36,7 +36,7 @@ export const priceOf = (prices: ProviderPrices, place: string | undefined): Prov
  * What a generation that has ended cost. An amount of the provider counts first, then its units, then the price of a
  * panorama, if it has made one. `undefined` if none of them is known, or the amount cannot be right.
  */
-export const costOf = (
+export const costOfGeneration = (
   price: ProviderPrice | undefined,
   resolution: Resolution,
   { billed, isMade }: { readonly billed?: Billed | undefined; readonly isMade: boolean },

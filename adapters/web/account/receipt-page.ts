@@ -26,7 +26,7 @@ export const receiptPage = ({ credits, guard, layout, receiptText }: Parts): Pag
     const title = order.value.state === "pending" ? "Order" : "Receipt";
     const main = html`<div class="page receipt"><p class="back"><a href="/account">Account</a></p>
 <h1>${title}</h1>
-<dl>${facts(order.value, visitor.account.email).map(
+<dl class="facts">${facts(order.value, visitor.account.email).map(
       ([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>
 `,
     )}</dl>

@@ -133,7 +133,7 @@ const show = (
   const main = html`<div class="page operator">${operatorHead(visitor, searched)}${errorBox(error)}${content}</div>`;
   // Not compressed, as the pages of members: it has the form token.
   return {
-    ...layout.reply(status, { title: "Operator", main, styles: ["account.css"] }),
+    ...layout.reply(status, { title: "Operator", main, styles: ["account.css", "operator.css"] }),
     compressible: false,
   };
 };

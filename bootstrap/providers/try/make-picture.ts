@@ -11,7 +11,12 @@ import type { Ids } from "../../../application/ports/ids.js";
 import type { EncodedPanorama, Imaging } from "../../../application/ports/imaging.js";
 import { RESOLUTIONS } from "../../../domain/images/resolution.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
-import { costOf, type GenerationCost, type ProviderPrices, priceOf } from "../../../domain/tasks/generation-cost.js";
+import {
+  costOfGeneration,
+  type GenerationCost,
+  type ProviderPrices,
+  priceOf,
+} from "../../../domain/tasks/generation-cost.js";
 
 export type PicturePorts = {
   readonly clock: Clock;
@@ -131,7 +136,7 @@ class Attempt {
       if (progress.isErr() || progress.value.state === "running") continue;
       const { billed, state } = progress.value;
       const price = priceOf(this.ports.providerPrices, this.provider.name);
-      this.cost = costOf(price, resolution, { billed, isMade: state === "succeeded" });
+      this.cost = costOfGeneration(price, resolution, { billed, isMade: state === "succeeded" });
       if (progress.value.state === "failed") return err(failed(progress.value.reason, progress.value.cause));
       return this.download(progress.value.temporaryUrl, upstreamTaskId);
     }

@@ -1,26 +1,26 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Resolution } from "../../../domain/images/resolution.js";
-import { costOf, type ProviderPrice, priceOf } from "../../../domain/tasks/generation-cost.js";
+import { costOfGeneration, type ProviderPrice, priceOf } from "../../../domain/tasks/generation-cost.js";
 
 const perPanorama = { "1k": 10_000, "2k": 20_000, "4k": 40_000 };
 const flat: ProviderPrice = { currency: "EUR", perPanorama };
 const metered: ProviderPrice = { currency: "USD", perUnit: 1_525, perPanorama };
 const resolution = fc.constantFrom<Resolution[]>("1k", "2k", "4k");
 
-describe("costOf", () => {
+describe("costOfGeneration", () => {
   it("takes the provider's amount before any price", () => {
     fc.assert(
       fc.property(fc.nat(1_000_000_000), resolution, fc.boolean(), (micros, resolution, isMade) => {
         const billed = { currency: "USD", micros };
-        expect(costOf(flat, resolution, { billed, isMade })).toEqual(billed);
-        expect(costOf(undefined, resolution, { billed, isMade })).toEqual(billed);
+        expect(costOfGeneration(flat, resolution, { billed, isMade })).toEqual(billed);
+        expect(costOfGeneration(undefined, resolution, { billed, isMade })).toEqual(billed);
       }),
     );
   });
 
   it("multiplies the provider's units with the price of one, also for a failure", () => {
-    expect(costOf(metered, "2k", { billed: { units: 12.345 }, isMade: false })).toEqual({
+    expect(costOfGeneration(metered, "2k", { billed: { units: 12.345 }, isMade: false })).toEqual({
       currency: "USD",
       micros: 18_826,
     });
@@ -30,19 +30,22 @@ describe("costOf", () => {
     fc.assert(
       fc.property(resolution, fc.constantFrom(flat, metered), (resolution, price) => {
         const { currency } = price;
-        expect(costOf(price, resolution, { isMade: true })).toEqual({ currency, micros: perPanorama[resolution] });
-        expect(costOf(price, resolution, { isMade: false })).toBeUndefined();
+        expect(costOfGeneration(price, resolution, { isMade: true })).toEqual({
+          currency,
+          micros: perPanorama[resolution],
+        });
+        expect(costOfGeneration(price, resolution, { isMade: false })).toBeUndefined();
       }),
     );
-    expect(costOf(flat, "4k", { billed: { units: 3 }, isMade: false })).toBeUndefined();
-    expect(costOf(undefined, "4k", { billed: { units: 3 }, isMade: true })).toBeUndefined();
+    expect(costOfGeneration(flat, "4k", { billed: { units: 3 }, isMade: false })).toBeUndefined();
+    expect(costOfGeneration(undefined, "4k", { billed: { units: 3 }, isMade: true })).toBeUndefined();
   });
 
   it("is never negative, fractional or too large to be summed, whatever a provider tells", () => {
     fc.assert(
       fc.property(fc.double(), fc.boolean(), (number, isUnits) => {
         const billed = isUnits ? { units: number } : { currency: "USD", micros: number };
-        const cost = costOf(metered, "1k", { billed, isMade: true });
+        const cost = costOfGeneration(metered, "1k", { billed, isMade: true });
         if (cost !== undefined) expect(Number.isSafeInteger(cost.micros) && cost.micros >= 0).toBe(true);
       }),
     );
