@@ -119,7 +119,7 @@ describe("the settings", () => {
     ],
     [
       { signup: "open" },
-      "signup is not a setting. Did you mean signUp? Known here: $schema, prices, creditPacks, limits, retention, results, receiptText, providerPrices, providerPrompt, signUp, welcomeCredits",
+      "signup is not a setting. Did you mean signUp? Known here: $schema, prices, creditPacks, limits, retention, results, receiptText, providerPrices, providerPrompt, suspendOnDispute, signUp, welcomeCredits",
     ],
     [{ signUp: "private" }, 'signUp is "private": must be one of open, invited, closed'],
     [{ limits: { activeTasks: 0 } }, "limits.activeTasks is 0: must be an integer from 1 to 1000"],
@@ -201,6 +201,7 @@ describe("the settings", () => {
     expect(Object.keys(schema.properties)).toEqual([
       ...["$schema", "prices", "creditPacks", "limits", "retention", "results", "receiptText", "providerPrices"],
       "providerPrompt",
+      "suspendOnDispute",
       ...["signUp", "welcomeCredits"],
     ]);
     expect(schema.properties.prices).toMatchObject({

@@ -36,6 +36,10 @@ const READS: Reads = {
   "storage verify": "asks for every object",
   "task list": ({ id }) => ({ account: id }),
   "task show": ({ taskId }) => ({ task: taskId(1) }),
+  "task explain": ({ taskId }) => ({ id: taskId(1) }),
+  "key find": ({ id }) => ({ key: `key_z${id.slice("acc_".length)}` }),
+  "operator list": () => ({}),
+  usage: "reads the panoramas of its days; usage.growth.test.ts measures it",
   "queue show": "open: 0.7 to 23 ms on SQLite (34 times), 1.55 times on PostgreSQL; the cause is not found yet",
   "webhook list": ({ id }) => ({ account: id }),
   "webhook deliveries": ({ id }) => ({ account: id }),
@@ -45,7 +49,7 @@ const READS: Reads = {
 
 /** They write, copy everything, or do not use the database. */
 const OTHERS =
-  /^(serve|export|migrate|backup|doctor|generate|mcp|completion|provider|settings|init|image|order|credits|maintenance)\b|^\S+ (create|close|invite|revoke|roll|cancel|retry|apply|delete|rotate|enable|resend|erase-again|set-\S+|pay)$/;
+  /^(serve|export|migrate|backup|doctor|generate|mcp|completion|provider|settings|init|image|order|payments|gallery|credits|maintenance)\b|^\S+ (create|close|invite|revoke|roll|cancel|retry|apply|delete|rotate|enable|resend|erase-again|set-\S+|pay|password|remove)$/;
 
 describe.each<Dialect>(["sqlite", "postgresql"])("the commands that read on %s", (dialect) => {
   let small: GrownService;

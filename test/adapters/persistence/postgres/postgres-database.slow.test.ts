@@ -84,6 +84,10 @@ describe("Database on PostgreSQL", () => {
       { name: "023-delivery-leases-compatible" },
       { name: "024-result-figures-compatible" },
       { name: "025-failure-causes-compatible" },
+      { name: "026-payment-returns-compatible" },
+      { name: "027-generation-costs-compatible" },
+      { name: "028-operators-compatible" },
+      { name: "029-letters-and-maintenance-compatible" },
     ]);
     await opened.close();
   });
