@@ -85,8 +85,8 @@ describe("accessibility of the web pages", () => {
     await page.getByRole("button", { name: "Make it" }).click();
     await page.locator("#form-error").waitFor();
     await check("a refused creation");
-    await visit("/account");
     await visit(`/account/orders/${[...service.database.orders.keys()][0]}`);
+    await visit("/account");
     await page.getByRole("button", { name: "Order" }).click();
     await main.getByRole("status").waitFor();
     await check("an order");
