@@ -193,6 +193,10 @@ export const ROUTES: Readonly<Record<string, Row>> = {
     "": large(page("/account")),
     "older orders": large(page("/account?orders=ord_z&ledger=999999999.0")),
   },
+  "GET /account/orders/:id": {
+    "": page(({ id }) => `/account/orders/ord_0000000002${id.slice("acc_".length)}`),
+  },
+  "GET /account/entries.csv": "has up to 10,000 rows, which it reads as GET /account does",
   "POST /account/orders": { "": form("/account/orders", { credits: "1" }, 400) },
   "POST /account/low-balance": { "": form("/account/low-balance", { credits: "10" }) },
   "GET /account/keys": { "": page("/account/keys") },

@@ -38,7 +38,7 @@ describe("the account page", () => {
     await service.payEveryOrder(); // the operator does this
 
     await page.goto("/account");
-    expect(await page.getByRole("region", { name: "Credits" }).textContent()).toContain("500");
+    expect(await page.getByRole("region", { name: "Credits", exact: true }).textContent()).toContain("500");
     expect(await page.getByRole("region", { name: "Activity" }).textContent()).toContain("+500");
     const places = page.getByRole("navigation", { name: "Account" });
     await places.getByRole("link", { name: "Keys and usage" }).click();

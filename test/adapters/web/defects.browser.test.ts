@@ -129,7 +129,7 @@ describe("in a browser", () => {
 
     await page.goto("/account");
     const row = page.getByRole("region", { name: "Activity" }).getByRole("row", { name: "4k panorama" });
-    expect(await row.innerText()).toMatch(/^\d+ \w+ \d{4}, \d\d:\d\d UTC\s+4k panorama a cave of ice\s+−10$/);
+    expect(await row.innerText()).toMatch(/^\d+ \w+ \d{4}, \d\d:\d\d UTC\s+4k panorama a cave of ice\s+−10\s+90$/);
     await row.getByRole("link", { name: "4k panorama" }).click();
     expect(new URL(page.url()).pathname).toBe(`/works/${made.slug}`);
   });
