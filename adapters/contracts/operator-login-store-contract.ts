@@ -52,6 +52,15 @@ export const describeOperatorLoginStore = (
       expect(await store.useCode(bob, 101)).toBe(false);
     });
 
+    it("remembers used codes with a new password, and forgets them with a new secret", async () => {
+      await store.put(login(ann));
+      await store.useCode(ann, 100);
+      await store.put(login(ann, "a new hash"));
+      expect(await store.useCode(ann, 100)).toBe(false);
+      await store.put({ ...login(ann), codeSecret: "PONMLKJIHGFEDCBA" });
+      expect(await store.useCode(ann, 100)).toBe(true);
+    });
+
     it("keeps sessions until they end, and opens none with a password that was replaced", async () => {
       await store.put(login(ann));
       expect(await store.insertSession(session(1), "another hash")).toBe(false);

@@ -97,12 +97,12 @@ const logIn = async (
     return err(refusal);
   };
   const wrong: WrongLogin = { kind: "wrong_login" };
-  // Not an address, so that no account has this name.
-  const party = { email: `operator ${attempt.name}`, remoteAddress: attempt.remoteAddress };
+  const name = parseOperatorName(attempt.name);
+  // Not an address, so that no account has this name. Parsed, so that spaces do not make another party of it.
+  const party = { email: `operator ${name.unwrapOr(attempt.name)}`, remoteAddress: attempt.remoteAddress };
   const admitted = await admitLoginAttempt(ports, party);
   if (admitted.isErr()) return refuse(admitted.error, "rate_limited");
   if (!mayBePassword(attempt.password)) return refuse(wrong, "wrong_password");
-  const name = parseOperatorName(attempt.name);
   const login = name.isOk() ? await store.find(name.value) : undefined;
   const right = await secrets.verifyPassword(attempt.password, login?.passwordHash, signal);
   if (right.isErr()) return refuse(right.error, "hashing_busy");

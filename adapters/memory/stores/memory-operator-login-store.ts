@@ -21,8 +21,10 @@ export class MemoryOperatorLoginStore implements OperatorLoginStore {
   }
 
   async put(login: OperatorLogin): Promise<void> {
+    const known = this.logins.get(login.name);
     await this.remove(login.name);
-    this.logins.set(login.name, { ...login, codeStep: 0 });
+    const codeStep = known?.codeSecret === login.codeSecret ? known.codeStep : 0;
+    this.logins.set(login.name, { ...login, codeStep });
   }
 
   async remove(name: OperatorName): Promise<boolean> {

@@ -30,7 +30,8 @@ export class SqlOperatorLoginStore implements OperatorLoginStore {
       await sql(
         `insert into operator_login (name, password_hash, code_secret, code_step, created_at) values (?, ?, ?, 0, ?)
         on conflict (name) do update set password_hash = excluded.password_hash, code_secret = excluded.code_secret,
-        code_step = 0, created_at = excluded.created_at`,
+        code_step = case when operator_login.code_secret = excluded.code_secret then operator_login.code_step else 0 end,
+        created_at = excluded.created_at`,
         [name, passwordHash, codeSecret, createdAt],
       );
       await sql("delete from operator_session where operator = ?", [name]);

@@ -7,7 +7,7 @@ export interface OperatorLoginStore {
   find(name: OperatorName): Promise<OperatorLogin | undefined>;
   /** By name. */
   list(): Promise<OperatorLogin[]>;
-  /** Inserts or replaces the login, and ends its sessions. */
+  /** Inserts or replaces the login, and ends its sessions. Codes that were used stay used unless the secret is new. */
   put(login: OperatorLogin): Promise<void>;
   /** Also ends its sessions. Returns whether there was one. */
   remove(name: OperatorName): Promise<boolean>;

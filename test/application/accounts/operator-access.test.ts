@@ -84,6 +84,22 @@ describe("operatorAccess", () => {
     expect((await logIn())._unsafeUnwrapErr().kind).toBe("rate_limited");
   });
 
+  it("counts the attempts for one name together, however it is written and from wherever they come", async () => {
+    const attempts = await Promise.all(
+      Array.from({ length: 200 }, (_, index) =>
+        logIn({ name: `${" ".repeat(index)}ANN`, code: "000000", remoteAddress: `203.0.113.${index}` }),
+      ),
+    );
+    expect(attempts.at(-1)?._unsafeUnwrapErr().kind).toBe("rate_limited");
+  });
+
+  it("refuses a code that was used, also after a new password with the same app", async () => {
+    const code = codeAt(1);
+    expect((await logIn({ code })).isOk()).toBe(true);
+    await setPassword();
+    expect(await logIn({ code })).toEqual(WRONG);
+  });
+
   it("ends sessions with a new password, and keeps the enrolled app unless a new code is wanted", async () => {
     const token = (await logIn())._unsafeUnwrap();
     expect((await setPassword())._unsafeUnwrap().codeSecret).toBeUndefined();
