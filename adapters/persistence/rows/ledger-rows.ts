@@ -12,7 +12,8 @@ const KINDS: readonly LedgerEntry["kind"][] = [
 ];
 
 /**
- * Kinds that version 2.0 does not know. They are stored as adjustments with a reason, which that version reads and sums up; `exact_kind` has the kind.
+ * Kinds that version 2.0 does not know. They are stored as adjustments with a reason, which that version reads and sums
+ * up; `exact_kind` tells the kind.
  */
 export const REASON_OF_KIND = {
   payment_refund: "Payment returned",
