@@ -389,6 +389,8 @@ export const LedgerEntryTable = defineEntity({
     reason: p.string().length(200).nullable(),
     /** Of an adjustment that is written once. */
     reference: p.string().length(100).nullable(),
+    /** Of a kind that earlier versions do not know. `kind` is an adjustment then. */
+    exactKind: p.string().length(16).nullable(),
   },
 });
 

@@ -11,8 +11,8 @@ const INDEXES: readonly string[] = [
 ];
 
 /**
- * What came back of payments, and the debt that it leaves. Earlier versions neither read nor write them. They cannot
- * show entries of the new kinds, and credits that they add do not pay a debt: the next purchase does.
+ * What came back of payments, and the debt that it leaves. Earlier versions neither read nor write them. They see
+ * entries of the new kinds as adjustments, and credits that they add do not pay a debt: the next purchase does.
  */
 export const paymentReturns: Step = {
   name: "026-payment-returns-compatible",
@@ -26,6 +26,7 @@ export const paymentReturns: Step = {
       `alter table "credit_order" add column "dispute" text not null default 'none'`,
       `alter table "credit_order" add column "return_reason" text null`,
       `alter table "ledger_entry" add column "reference" text null`,
+      `alter table "ledger_entry" add column "exact_kind" text null`,
       `drop index "ledger_entry_order_unique"`,
       `create table "payment_return" (
         "id" text not null,
@@ -48,7 +49,7 @@ export const paymentReturns: Step = {
     postgresql: [
       `alter table "account" add column "debt" int not null default 0, add column "open_disputes" int not null default 0`,
       `alter table "credit_order" add column "payment_id" varchar(255) null, add column "taken_back" int not null default 0, add column "returned" varchar(16) not null default 'paid', add column "dispute" varchar(16) not null default 'none', add column "return_reason" varchar(200) null`,
-      `alter table "ledger_entry" add column "reference" varchar(100) null`,
+      `alter table "ledger_entry" add column "reference" varchar(100) null, add column "exact_kind" varchar(16) null`,
       `alter table "ledger_entry" drop constraint "ledger_entry_order_unique"`,
       `create table "payment_return" (
         "id" varchar(255) not null,
