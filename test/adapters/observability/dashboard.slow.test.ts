@@ -83,7 +83,10 @@ describe("the dashboard and the alert rules", () => {
       (name) => /^(http|panorama)_/.test(name) && !/_(sum|count|bucket)$/.test(name),
     );
     expect(families.filter((name) => !used.has(name))).toEqual([
+      "panorama_provider_cost_total", // for reports: `panorama usage`
       "panorama_image_attempts_total",
+      ...["panorama_disk_free_bytes", "panorama_disk_bytes", "panorama_backup_age_seconds"], // alerts have them
+      "panorama_certificate_expires_timestamp_seconds",
       "panorama_webhook_deliveries_oldest_seconds",
     ]);
   });
