@@ -59,9 +59,13 @@ const transportTo = (url: string, stepMilliseconds = STEP_MILLISECONDS) =>
     disableUrlAccess: true,
   });
 
-/** SMTP: a reply of 500 or more is permanent. Errors without a reply are those of the connection. */
+/**
+ * SMTP: a reply of 500 or more is permanent, but not to our login, which the operator can mend. Errors without a reply
+ * are those of the connection.
+ */
 const failureOf = (error: unknown): Failure => {
-  const permanent = error instanceof Error && "responseCode" in error && Number(error.responseCode) >= 500;
+  const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };
+  const permanent = Number(responseCode ?? 0) >= 500 && code !== "EAUTH";
   return { permanent, detail: error instanceof Error ? error.message : String(error) };
 };
 

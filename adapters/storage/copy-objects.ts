@@ -27,12 +27,11 @@ export const copyObjects = async (
   const missing: ObjectName[] = [];
   const copyAll = async (names: readonly ObjectName[], isMissing: (name: ObjectName) => void) => {
     for (let at = 0; at < names.length; at += CONCURRENCY) {
-      await Promise.all(
-        names.slice(at, at + CONCURRENCY).map(async (name) => {
-          if (there.has(name) || (await copy(join(source, name), join(target, name)))) wanted.add(name);
-          else isMissing(name);
-        }),
+      const some = names.slice(at, at + CONCURRENCY);
+      const copied = await Promise.all(
+        some.map(async (name) => there.has(name) || copy(join(source, name), join(target, name))),
       );
+      for (const [n, name] of some.entries()) copied[n] ? wanted.add(name) : isMissing(name);
     }
   };
   for await (const names of pages) await copyAll(names, (name) => missing.push(name));

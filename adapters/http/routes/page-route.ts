@@ -1,5 +1,6 @@
 import { ResultAsync } from "neverthrow";
 import type { UploadLimits } from "../../../domain/images/upload-rules.js";
+import { isStorable } from "../../../domain/storable-text.js";
 import type { AdmitFiles, Page, PageBody, PageReply, PageRequest, WebSide } from "../../web-page/page.js";
 import type { VisitorLimits } from "../limits/visitor-limits.js";
 import { COMPRESSED_BYTES_MIN, codingFor, compress } from "../replies/compression.js";
@@ -99,10 +100,11 @@ const compressed = async (reply: PageReply, acceptEncoding: string | undefined):
   return { ...reply, headers: { ...headers, "content-encoding": coding }, body: await compress(body, coding, 4) };
 };
 
-/** Empty for text that is not valid percent-encoding. */
+/** Empty for text that is not valid percent-encoding, or that no store can look for. */
 const decoded = (text: string): string => {
   try {
-    return decodeURIComponent(text);
+    const given = decodeURIComponent(text);
+    return isStorable(given) ? given : "";
   } catch {
     return "";
   }

@@ -7,6 +7,7 @@ import type { AccountId } from "../../../domain/account-id.js";
 import { type ApiKeyId, parsePrefix } from "../../../domain/accounts/api-key.js";
 import { parseAdjustmentReason } from "../../../domain/credits/ledger.js";
 import type { OrderId } from "../../../domain/credits/order.js";
+import { isStorable } from "../../../domain/storable-text.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../../web-page/page.js";
 import { attemptRefusal } from "../account/attempt-refusal.js";
@@ -140,7 +141,8 @@ const show = (
 
 const searchPage = async (parts: Parts, visitor: OperatorVisitor, { query }: PageRequest): Promise<PageReply> => {
   const { store, checks } = parts.operator;
-  const searched = query.get("q")?.trim() ?? "";
+  const given = query.get("q")?.trim() ?? "";
+  const searched = isStorable(given) ? given : "";
   if (searched === "") {
     const [queue, orders, endpoints, checked] = await Promise.all([
       store.queue(LIST_MAX),

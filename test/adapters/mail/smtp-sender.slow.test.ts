@@ -52,6 +52,12 @@ describe("SmtpSender", () => {
     expect(server.received[0]).toMatchObject({ secure: true, user: "user" });
   });
 
+  it("tries again after a refused login, which the operator can mend", async () => {
+    const server = await aServer("s p@ce");
+    const sender = aSender(`smtp://user:wrong@127.0.0.1:${server.port}/?tls.rejectUnauthorized=false`);
+    expect(await sender.send(aLetter())).toEqual({ permanent: false, detail: expect.stringContaining("535") });
+  });
+
   it("sends nothing to a server whose certificate is not valid", async () => {
     const server = await aServer("s p@ce");
     const failure = await aSender(`smtp://user:s%20p%40ce@127.0.0.1:${server.port}`).send(aLetter());

@@ -64,6 +64,7 @@ describe("a mounted page", () => {
       ],
     });
     expect(await ask("/shown/%E0%A4%A")).toMatchObject({ params: { name: "" } });
+    expect(await ask("/shown/a%00b")).toMatchObject({ params: { name: "" } });
   });
 
   it("reads the fields of a form", async () => {
