@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { PanoramaClient, TaskFailedError } from "panorama-client";
 
-const client = new PanoramaClient({ maxRetries: 8 });
+const client = new PanoramaClient();
 
 const make = async (prompt: string, number: number): Promise<string> => {
   const idempotencyKey = createHash("sha256").update(prompt).digest("hex"); // the same in each run
