@@ -1,13 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
-import { type ServeStdioOptions, serveStdio } from "@modelcontextprotocol/server/stdio";
 import fc from "fast-check";
 import { ok } from "neverthrow";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { offerOf } from "../../../adapters/client/offer.js";
-import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import {
   aCreationRequest,
   aFailedTask,
@@ -21,10 +14,6 @@ import {
 } from "../../../adapters/contracts/support/builders.js";
 import { openApiDocument } from "../../../adapters/http/openapi/openapi-document.js";
 import { Listener } from "../../../adapters/http/servers/listener.js";
-import { AllowedFolders } from "../../../adapters/mcp/allowed-folders.js";
-import { downloadFromWeb } from "../../../adapters/mcp/download-from-web.js";
-import { panoramaMcpServer } from "../../../adapters/mcp/panorama-mcp-server.js";
-import { UnconfirmedCreations } from "../../../adapters/mcp/unconfirmed-creations.js";
 import { ManualPayments } from "../../../adapters/payments/manual-payments.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
@@ -36,7 +25,8 @@ import { ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
 import { eventIdOf } from "../../../domain/tasks/account-event.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { HttpService } from "../../support/http-service.js";
-import { McpSession, textsOf } from "../../support/mcp-session.js";
+import { mcpOverService } from "../../support/mcp-over-service.js";
+import { textsOf } from "../../support/mcp-session.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
 
 /** Where a client can put text into a request, besides the parameters of its path. */
@@ -483,39 +473,17 @@ describe("objects of another account", () => {
     const { known } = await furnish(service, bob, "mcp-bob", [
       { state: "saved", visibility: "public", isDeleted: false },
     ]);
-    const folder = await mkdtemp(join(tmpdir(), "panorama-mcp-"));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const clock = { now: () => new Date(), sleep: async () => {} };
-    const log = () => {};
-    const servers = panoramaMcpServer({
-      offer: async () => offerOf(PANORAMA_POLICY),
-      client: new PanoramaClient({ baseUrl: service.url, apiKey: ann.key }, clock, () => 0.5),
-      site: service.url,
-      folders: new AllowedFolders(""),
-      unconfirmed: new UnconfirmedCreations({
-        folder,
-        scope: [service.url, ann.key],
-        newIdempotencyKey: () => "mcp-key",
-        clock,
-        processId: 1,
-        isRunning: () => true,
-        warn: log,
-      }),
-      clock,
-      download: downloadFromWeb,
-      log,
-    });
-    const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
-    serveStdio(servers, { transport: serverSide as NonNullable<ServeStdioOptions["transport"]> });
-    const session = await McpSession.over(clientSide);
-    onTestFinished(() => session.client.close());
+    const session = await mcpOverService(service, ann.key);
     const textOf = async (id: string) =>
-      textsOf(await session.call("get_panorama_task", { task_id: id }))
+      textsOf(await session.call("get_panorama_task", { id }))
         .join()
-        .replaceAll(id, "(id)");
+        .replaceAll(id, "(id)")
+        .replace(/"request_id":"[^"]+"/, "");
     for (const id of known) {
       await service.clock.advance(61_000);
-      expect(await textOf(id.known), id.kind).toBe(await textOf(id.unknown));
+      const nothing = await textOf(id.unknown);
+      expect(nothing).toContain('"code":"not_found"');
+      expect(await textOf(id.known), id.kind).toBe(nothing);
     }
   });
 });

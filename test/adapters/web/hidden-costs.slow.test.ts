@@ -1,21 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
-import { type ServeStdioOptions, serveStdio } from "@modelcontextprotocol/server/stdio";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { offerOf } from "../../../adapters/client/offer.js";
-import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
-import { AllowedFolders } from "../../../adapters/mcp/allowed-folders.js";
-import { downloadFromWeb } from "../../../adapters/mcp/download-from-web.js";
-import { panoramaMcpServer } from "../../../adapters/mcp/panorama-mcp-server.js";
-import { UnconfirmedCreations } from "../../../adapters/mcp/unconfirmed-creations.js";
-import { SystemClock } from "../../../adapters/system/system-clock.js";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { settleSubmittedTasks } from "../../../application/background/settle-submitted-tasks.js";
 import { eventBody } from "../../../application/events/event-body.js";
-import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 import type { Task } from "../../../domain/tasks/task.js";
-import { McpSession, textsOf } from "../../support/mcp-session.js";
+import { mcpOverService } from "../../support/mcp-over-service.js";
+import { textsOf } from "../../support/mcp-session.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
 
 /** A currency and an amount that stand in no other text. */
@@ -112,32 +100,7 @@ describe("what a panorama costs the operator", () => {
   });
 
   it("is not in the answers of the MCP server", async () => {
-    const folder = await mkdtemp(join(tmpdir(), "panorama-mcp-"));
-    onTestFinished(() => rm(folder, { recursive: true }));
-    const clock = new SystemClock();
-    const log = () => {};
-    const servers = panoramaMcpServer({
-      offer: async () => offerOf(PANORAMA_POLICY),
-      client: new PanoramaClient({ baseUrl: service.url, apiKey: person.key }, clock, () => 0.5),
-      site: service.url,
-      folders: new AllowedFolders(""),
-      unconfirmed: new UnconfirmedCreations({
-        folder,
-        scope: [service.url, person.key],
-        newIdempotencyKey: () => "mcp-key",
-        clock,
-        processId: 1,
-        isRunning: () => true,
-        warn: log,
-      }),
-      clock,
-      download: downloadFromWeb,
-      log,
-    });
-    const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
-    serveStdio(servers, { transport: serverSide as NonNullable<ServeStdioOptions["transport"]> });
-    const session = await McpSession.over(clientSide);
-    onTestFinished(() => session.client.close());
+    const session = await mcpOverService(service, person.key);
     await service.clock.advance(61_000);
     for (const { id } of tasks.slice(0, 3)) {
       const answer = textsOf(await session.call("get_panorama_task", { id })).join();
