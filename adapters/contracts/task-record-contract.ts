@@ -169,7 +169,8 @@ export const describeTaskRecords = (
       for (const order of [aPendingOrder({ id: orderId(2) }), late]) {
         await stores.orders.insert(order);
       }
-      const orders = async (limit: number) => (await stores.operators.pendingOrders(limit)).map(({ id }) => id);
+      const orders = async (limit: number) =>
+        (await stores.orders.listAll({ isPending: true }, limit, undefined)).map(({ id }) => id);
       expect(await orders(9)).toEqual([orderId(3), orderId(2)]);
       expect(await orders(1)).toEqual([orderId(3)]);
       const failing = anEndpoint({ id: endpointId(2), failingSince: noon });

@@ -154,7 +154,6 @@ export class Routes {
     const method = METHODS.has(exchange.method) ? exchange.method : "OTHER";
     const seconds = (performance.now() - startedAt) / 1000;
     const traceId = traceIdOf(exchange.traceparent);
-    const sender = { accountId, keyId, network };
     this.observer.finished({
       requestId,
       traceId,
@@ -162,7 +161,9 @@ export class Routes {
       route: route.path,
       status,
       seconds,
-      ...sender,
+      accountId,
+      keyId,
+      network,
       error,
       aborted,
     });

@@ -118,6 +118,12 @@ export class Layout {
     return this.reply(status, { title, main, visitor });
   }
 
+  /** The answer to a form that no page of this service has sent, or that an earlier session has shown. */
+  refusedForm(visitor: Visitor | undefined): PageReply {
+    const sentence = "This form is outdated, or another site sent it. Go back, reload the page and try again.";
+    return this.message(403, "Request refused", sentence, visitor);
+  }
+
   private page(content: Content, inlineStyle: Html | undefined): Html {
     const { title, description, main, head, scripts = [], visitor, frame } = content;
     const notice = frame === "bare" ? undefined : this.notice();

@@ -78,7 +78,7 @@ export class SessionGuard {
    */
   memberForm(handler: MemberFormHandler, { request: admit, files, stale, back }: MemberFormOptions = {}): Handler {
     return async (request) => {
-      if (!isSameOrigin(request, this.publicUrl)) return this.refuse(undefined);
+      if (!isSameOrigin(request, this.publicUrl)) return this.layout.refusedForm(undefined);
       const visitor = await this.visitor(request);
       if (visitor === undefined) {
         // The form is not executed after the login, because the sender should check it again. Its text is kept.
@@ -96,7 +96,7 @@ export class SessionGuard {
       });
       if (refusal !== undefined) return refusal;
       if (hasToken(body.form)) return handler({ ...request, ...body }, visitor);
-      return stale === undefined ? this.refuse(visitor) : stale({ ...request, ...body }, visitor);
+      return stale === undefined ? this.layout.refusedForm(visitor) : stale({ ...request, ...body }, visitor);
     };
   }
 
@@ -105,7 +105,7 @@ export class SessionGuard {
     return async (request) =>
       isSameOrigin(request, this.publicUrl)
         ? handler({ ...request, ...(await request.readBody()) })
-        : this.refuse(undefined);
+        : this.layout.refusedForm(undefined);
   }
 
   /** The header that sets the session cookie. */
@@ -154,11 +154,6 @@ export class SessionGuard {
     } catch {
       return nextPath(null); // not valid percent-encoding
     }
-  }
-
-  private refuse(visitor: Visitor | undefined): PageReply {
-    const sentence = "This form is outdated, or another site sent it. Go back, reload the page and try again.";
-    return this.layout.message(403, "Request refused", sentence, visitor);
   }
 
   private get secure(): boolean {

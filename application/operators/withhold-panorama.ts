@@ -1,5 +1,6 @@
 import { err, type Result } from "neverthrow";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
+import { isVisible } from "../../domain/storable-text.js";
 import type { Task } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
@@ -22,10 +23,7 @@ export const withholdPanorama =
   ({ operators, tasks, clock }: Ports) =>
   async (slugOrId: string, given: string | undefined): Promise<Result<Task, NotFound | InvalidRequest>> => {
     const reason = given?.trim();
-    if (
-      reason !== undefined &&
-      !(reason !== "" && [...reason].length <= REASON_CHARACTERS_MAX && !/\p{Cc}|\p{Cs}/u.test(reason))
-    ) {
+    if (reason !== undefined && !isVisible(reason, REASON_CHARACTERS_MAX)) {
       const rule = { name: "visible_characters", min: 1, max: REASON_CHARACTERS_MAX, actual: reason } as const;
       return err(invalidRequest("reason", rule));
     }

@@ -23,6 +23,7 @@ export const web = new ContainerModule(({ bind }) => {
       access: tokens.operatorAccess,
       store: tokens.operators,
       keys: tokens.keys,
+      orders: tokens.orders,
       checks: tokens.readinessChecks,
       watch: tokens.maintenanceWatch,
     },
@@ -32,6 +33,7 @@ export const web = new ContainerModule(({ bind }) => {
       access,
       store,
       keys,
+      orders,
       checks,
       watch,
       ...parts
@@ -40,7 +42,7 @@ export const web = new ContainerModule(({ bind }) => {
         {
           ...parts,
           ...application,
-          operator: { access, store, keys, checks },
+          operator: { access, store, keys, orders, checks },
           maintenance: () => watch.current(),
           pictures: picturesOnDemand(parts.images, SOCIAL_IMAGE_SIZE),
         },

@@ -2,6 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../account-id.js";
 import { type Brand, valueOrThrow } from "../brand.js";
 import { type InvalidRequest, invalidRequest } from "../invalid-request.js";
+import { isVisible } from "../storable-text.js";
 import type { KeyLimits } from "./key-limits.js";
 
 /** Identifies an API key. It is not its secret. */
@@ -59,7 +60,7 @@ export const KEY_NAME_CHARACTERS_MAX = 80;
 /** The name of a key is shown to people: 1 to 80 visible characters. */
 export const parseKeyName = (text: string): Result<string, InvalidRequest> => {
   const name = text.trim();
-  return name !== "" && [...name].length <= KEY_NAME_CHARACTERS_MAX && !/\p{Cc}|\p{Cs}/u.test(name)
+  return isVisible(name, KEY_NAME_CHARACTERS_MAX)
     ? ok(name)
     : err(invalidRequest("name", { name: "visible_characters", min: 1, max: KEY_NAME_CHARACTERS_MAX, actual: text }));
 };

@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Brand } from "../brand.js";
 import { type InvalidRequest, invalidRequest } from "../invalid-request.js";
+import { isVisible } from "../storable-text.js";
 
 /** The name of an operator of the pages, as the log of operators shows it. */
 export type OperatorName = Brand<string, "OperatorName">;
@@ -10,7 +11,7 @@ const NAME_CHARACTERS_MAX = 64;
 /** 1 to 64 visible characters, without case. */
 export const parseOperatorName = (text: string): Result<OperatorName, InvalidRequest> => {
   const name = text.trim().toLowerCase();
-  return name !== "" && [...name].length <= NAME_CHARACTERS_MAX && !/\p{Cc}|\p{Cs}/u.test(name)
+  return isVisible(name, NAME_CHARACTERS_MAX)
     ? ok(name as OperatorName)
     : err(invalidRequest("name", { name: "visible_characters", min: 1, max: NAME_CHARACTERS_MAX, actual: text }));
 };

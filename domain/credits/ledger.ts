@@ -34,13 +34,16 @@ export type AdjustmentReason = Brand<string, "AdjustmentReason">;
 const REASON_CHARACTERS_MAX = 200;
 
 /** Trims the text. The error names the rule that it breaks. */
-export const parseAdjustmentReason = (text: string): Result<AdjustmentReason, InvalidRequest> => {
-  const reason = text.trim();
-  const actual = [...reason].length;
-  if (!isStorable(reason)) return err(invalidRequest("reason", { name: "storable_text" }));
-  return actual >= 1 && actual <= REASON_CHARACTERS_MAX
-    ? ok(reason as AdjustmentReason)
-    : err(invalidRequest("reason", { name: "characters", min: 1, max: REASON_CHARACTERS_MAX, actual }));
+export const parseAdjustmentReason = (text: string): Result<AdjustmentReason, InvalidRequest> =>
+  parseNote("reason", text, REASON_CHARACTERS_MAX).map((reason) => reason as AdjustmentReason);
+
+const parseNote = (field: string, text: string, max: number): Result<string, InvalidRequest> => {
+  const note = text.trim();
+  const actual = [...note].length;
+  if (!isStorable(note)) return err(invalidRequest(field, { name: "storable_text" }));
+  return actual >= 1 && actual <= max
+    ? ok(note)
+    : err(invalidRequest(field, { name: "characters", min: 1, max, actual }));
 };
 
 /** What the operator calls an adjustment, unique in its account: 1 to 100 characters. */
@@ -49,14 +52,8 @@ export type AdjustmentReference = Brand<string, "AdjustmentReference">;
 const REFERENCE_CHARACTERS_MAX = 100;
 
 /** Trims the text. The error names the rule that it breaks. */
-export const parseAdjustmentReference = (text: string): Result<AdjustmentReference, InvalidRequest> => {
-  const reference = text.trim();
-  const actual = [...reference].length;
-  if (!isStorable(reference)) return err(invalidRequest("reference", { name: "storable_text" }));
-  return actual >= 1 && actual <= REFERENCE_CHARACTERS_MAX
-    ? ok(reference as AdjustmentReference)
-    : err(invalidRequest("reference", { name: "characters", min: 1, max: REFERENCE_CHARACTERS_MAX, actual }));
-};
+export const parseAdjustmentReference = (text: string): Result<AdjustmentReference, InvalidRequest> =>
+  parseNote("reference", text, REFERENCE_CHARACTERS_MAX).map((reference) => reference as AdjustmentReference);
 
 /** The number of an entry in its ledger. Later entries have greater numbers. */
 export type LedgerCursor = Brand<number, "LedgerCursor">;

@@ -83,6 +83,12 @@ const later = <T>(one: T, other: T, rankOf: (value: T) => readonly number[]): T 
   return one;
 };
 
+/**
+ * How long a return of an unknown payment is kept. A payment is reported within days, and other products of the
+ * operator may have refunds, too.
+ */
+export const UNKNOWN_RETURN_KEPT_MILLISECONDS = 30 * 24 * 60 * 60 * 1000;
+
 /** What came back of an order, all in all. */
 export type Returned = {
   readonly state: "paid" | "partly_refunded" | "refunded";

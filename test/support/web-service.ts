@@ -260,6 +260,7 @@ export class WebService {
           access: this.operatorAccess,
           store: new MemoryOperatorStore(this.database),
           keys: this.keys,
+          orders: this.orders,
           checks: async () => [{ name: "storage", ok: true, detail: "The storage answers." }],
         },
       },

@@ -14,7 +14,6 @@ import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
 import { type Credits, credits } from "../../../domain/credits/credits.js";
 import type { AdjustmentReference, Booked, Funds, LedgerEntry } from "../../../domain/credits/ledger.js";
-import type { Order } from "../../../domain/credits/order.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
@@ -97,13 +96,6 @@ export class MemoryOperatorStore implements OperatorStore {
     return this.database.uploads
       .filter(({ accountId }) => accountId === account)
       .map(({ name, uploadedAt }) => ({ name, uploadedAt }));
-  }
-
-  async pendingOrders(limit: number): Promise<Order[]> {
-    return [...this.database.orders.values()]
-      .filter(({ state }) => state === "pending")
-      .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1))
-      .slice(0, limit);
   }
 
   async failingEndpoints(limit: number): Promise<Endpoint[]> {

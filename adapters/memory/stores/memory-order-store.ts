@@ -11,10 +11,13 @@ import {
   type RefundedOrder,
   withReturned,
 } from "../../../domain/credits/order.js";
-import { mergeReturns, type PaymentReturn, returnedOf } from "../../../domain/credits/payment-return.js";
+import {
+  mergeReturns,
+  type PaymentReturn,
+  returnedOf,
+  UNKNOWN_RETURN_KEPT_MILLISECONDS,
+} from "../../../domain/credits/payment-return.js";
 import type { MemoryDatabase } from "./memory-database.js";
-
-const UNKNOWN_KEPT_MILLISECONDS = 30 * 24 * 60 * 60 * 1000;
 
 /** Orders in memory. Every method runs without an `await`, so it is atomic. */
 export class MemoryOrderStore implements OrderStore {
@@ -94,7 +97,7 @@ export class MemoryOrderStore implements OrderStore {
     if (order !== undefined) return this.settle(order.id, now);
     for (const [id, { of, recordedAt }] of this.database.returns) {
       const isKnown = [...this.database.orders.values()].some(({ id, paymentId }) => id === of || paymentId === of);
-      if (!isKnown && now.getTime() - recordedAt.getTime() > UNKNOWN_KEPT_MILLISECONDS)
+      if (!isKnown && now.getTime() - recordedAt.getTime() > UNKNOWN_RETURN_KEPT_MILLISECONDS)
         this.database.returns.delete(id);
     }
     return undefined;

@@ -14,14 +14,13 @@ import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
 import type { Credits } from "../../../domain/credits/credits.js";
 import type { AdjustmentReference, Booked, Funds, LedgerEntry } from "../../../domain/credits/ledger.js";
-import type { Order } from "../../../domain/credits/order.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { DeletedBy } from "../../../domain/tasks/out-of-sight.js";
 import type { Endpoint } from "../../../domain/webhooks/webhook-endpoint.js";
 import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
-import { apiKeyRow, openingStandingOf, toAccount, toApiKey, toOrder } from "../rows/account-rows.js";
+import { apiKeyRow, openingStandingOf, toAccount, toApiKey } from "../rows/account-rows.js";
 import { bookEntry, fundsOf, storeBooked } from "../rows/book-entry.js";
 import { deleteAccess } from "../rows/delete-access.js";
 import { toEndpoint } from "../rows/endpoint-rows.js";
@@ -103,14 +102,6 @@ export class SqlOperatorStore implements OperatorStore {
       [account],
     );
     return rows.map((row) => ({ name: branded<ObjectName>(row, "name"), uploadedAt: date(row, "uploaded_at") }));
-  }
-
-  async pendingOrders(limit: number): Promise<Order[]> {
-    const rows = await this.database.sql(
-      "select * from credit_order where paid_at is null order by created_at desc, id desc limit ?",
-      [limit],
-    );
-    return rows.map(toOrder);
   }
 
   async failingEndpoints(limit: number): Promise<Endpoint[]> {

@@ -10,7 +10,11 @@ import type {
   PendingOrder,
   RefundedOrder,
 } from "../../../domain/credits/order.js";
-import { mergeReturns, type PaymentReturn } from "../../../domain/credits/payment-return.js";
+import {
+  mergeReturns,
+  type PaymentReturn,
+  UNKNOWN_RETURN_KEPT_MILLISECONDS,
+} from "../../../domain/credits/payment-return.js";
 import { orderRow, returnRow, toOrder, toReturn } from "../rows/account-rows.js";
 import { bookEntry } from "../rows/book-entry.js";
 import { insertIfAllowed } from "../rows/insert-if-allowed.js";
@@ -182,13 +186,10 @@ const storeReturn = async (
   await sql(text, parameters);
 };
 
-/** Other products of the operator may have refunds, too. A payment is reported within days. */
-const UNKNOWN_KEPT_MILLISECONDS = 30 * 24 * 60 * 60 * 1000;
-
 const forgetUnknown = async (sql: Sql, now: Date): Promise<void> => {
   await sql(
     `delete from payment_return where recorded_at < ? and order_id is null
     and not exists (select 1 from credit_order where credit_order.payment_id = payment_return.payment_id)`,
-    [new Date(now.getTime() - UNKNOWN_KEPT_MILLISECONDS)],
+    [new Date(now.getTime() - UNKNOWN_RETURN_KEPT_MILLISECONDS)],
   );
 };

@@ -32,11 +32,11 @@ export class OperatorGuard {
   /** Refuses the form unless a page of this service sent it with the token of the session. */
   form(handler: (request: FormRequest, operator: OperatorVisitor) => Promise<PageReply>): Handler {
     return this.page(async (request, operator) => {
-      if (!isSameOrigin(request, this.publicUrl)) return this.refuse();
+      if (!isSameOrigin(request, this.publicUrl)) return this.layout.refusedForm(undefined);
       const body = await request.readBody();
       return body.form.get("form_token") === operator.formToken
         ? handler({ ...request, ...body }, operator)
-        : this.refuse();
+        : this.layout.refusedForm(undefined);
     });
   }
 
@@ -47,7 +47,9 @@ export class OperatorGuard {
 
   loginForm(handler: (request: FormRequest) => Promise<PageReply>): Handler {
     return this.login(async (request) =>
-      isSameOrigin(request, this.publicUrl) ? handler({ ...request, ...(await request.readBody()) }) : this.refuse(),
+      isSameOrigin(request, this.publicUrl)
+        ? handler({ ...request, ...(await request.readBody()) })
+        : this.layout.refusedForm(undefined),
     );
   }
 
@@ -63,11 +65,6 @@ export class OperatorGuard {
   private async operator({ cookies }: PageRequest): Promise<OperatorVisitor | undefined> {
     const token = parseSessionToken(cookies.get(this.cookieName) ?? "");
     return token && this.access.find(token);
-  }
-
-  private refuse(): PageReply {
-    const sentence = "This form is outdated, or another site sent it. Go back, reload the page and try again.";
-    return this.layout.message(403, "Request refused", sentence, undefined);
   }
 
   private get isSecure(): boolean {

@@ -3,6 +3,7 @@ import type { UseCases } from "../../../application/create-application.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { ApiKeyStore } from "../../../application/ports/stores/api-key-store.js";
 import type { OperatorStore } from "../../../application/ports/stores/operator-store.js";
+import type { OrderStore } from "../../../application/ports/stores/order-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import { type ApiKeyId, parsePrefix } from "../../../domain/accounts/api-key.js";
 import { parseAdjustmentReason } from "../../../domain/credits/ledger.js";
@@ -23,9 +24,10 @@ export type OperatorParts = {
   readonly access: OperatorAccess;
   readonly store: Pick<
     OperatorStore,
-    "searchAccounts" | "account" | "tasks" | "task" | "queue" | "pendingOrders" | "failingEndpoints" | "key"
+    "searchAccounts" | "account" | "tasks" | "task" | "queue" | "failingEndpoints" | "key"
   >;
   readonly keys: Pick<ApiKeyStore, "list">;
+  readonly orders: Pick<OrderStore, "listAll">;
   /** What `/readyz` checks, with the providers. */
   readonly checks: () => Promise<readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[]>;
 };
@@ -140,13 +142,13 @@ const show = (
 };
 
 const searchPage = async (parts: Parts, visitor: OperatorVisitor, { query }: PageRequest): Promise<PageReply> => {
-  const { store, checks } = parts.operator;
+  const { store, orders: orderStore, checks } = parts.operator;
   const given = query.get("q")?.trim() ?? "";
   const searched = isStorable(given) ? given : "";
   if (searched === "") {
     const [queue, orders, endpoints, checked] = await Promise.all([
       store.queue(LIST_MAX),
-      store.pendingOrders(LIST_MAX),
+      orderStore.listAll({ isPending: true }, LIST_MAX, undefined),
       store.failingEndpoints(LIST_MAX),
       checks(),
     ]);

@@ -5,7 +5,6 @@ import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
 import type { Credits } from "../../../domain/credits/credits.js";
 import type { AdjustmentReference, Booked, Funds, LedgerEntry } from "../../../domain/credits/ledger.js";
-import type { Order } from "../../../domain/credits/order.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
@@ -98,8 +97,6 @@ export interface OperatorStore {
   ): Promise<TaskOfAccount[]>;
   /** The uploaded images that no task uses. */
   unusedUploads(account: AccountId): Promise<{ readonly name: ObjectName; readonly uploadedAt: Date }[]>;
-  /** Orders of all accounts that are not paid, newest first, at most `limit`. */
-  pendingOrders(limit: number): Promise<Order[]>;
   /** Endpoints of all accounts that fail or were switched off, the latest failures first, at most `limit`. */
   failingEndpoints(limit: number): Promise<Endpoint[]>;
   /** `accountsMax`: how many accounts it names. */
