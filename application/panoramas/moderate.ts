@@ -2,6 +2,7 @@ import { imageTypeOf } from "../../domain/images/image-type.js";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import type { CreationRequest } from "../../domain/tasks/creation-request.js";
 import type { ApplicationSettings } from "../application-settings.js";
+import type { Clock } from "../ports/clock.js";
 import type { Imaging } from "../ports/imaging.js";
 import { MODERATION_ANSWERS, type ModeratedPart, type Moderation, type ModerationAnswer } from "../ports/moderation.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
@@ -10,6 +11,7 @@ import type { Reporter } from "../ports/reporter.js";
 export type ModerationPorts = {
   /** Absent: everything is allowed, and nothing is asked. */
   readonly moderation?: Moderation | undefined;
+  readonly clock: Pick<Clock, "sleep">;
   readonly reporter: Pick<Reporter, "report">;
 };
 
@@ -94,7 +96,7 @@ const referencePart = async (
 
 /** Resolves after the time-out at the latest, whatever the moderation does. Never rejects. */
 const judge = async (
-  { moderation, reporter }: ModerationPorts & { readonly moderation: Moderation },
+  { moderation, clock, reporter }: ModerationPorts & { readonly moderation: Moderation },
   { moderationTimeoutMilliseconds = MODERATION_TIMEOUT_MILLISECONDS, moderationWhenUnavailable }: ModerationSettings,
   of: "creation" | "result",
   read: () => Promise<ModeratedPart | undefined>,
@@ -102,10 +104,7 @@ const judge = async (
   const startedAt = performance.now();
   const stop = new AbortController();
   let hash: string | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<string>((resolve) => {
-    timer = setTimeout(() => resolve("there was no answer in time"), moderationTimeoutMilliseconds);
-  });
+  const late = clock.sleep(moderationTimeoutMilliseconds, stop.signal).then(() => "there was no answer in time");
   const ask = async (): Promise<{ readonly answer: ModerationAnswer } | string | undefined> => {
     const part = await read();
     if (part === undefined) return undefined;
@@ -118,7 +117,6 @@ const judge = async (
   };
   const asked = ask().catch((error: unknown) => (error instanceof Error ? error.message : String(error)));
   const outcome = await Promise.race([asked, late]);
-  clearTimeout(timer);
   stop.abort();
   if (outcome === undefined) return "allow";
   const seconds = (performance.now() - startedAt) / 1000;
