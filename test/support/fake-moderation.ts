@@ -2,10 +2,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
+type Part = { readonly type: string; readonly text?: string };
+
 export type ModerationCall = {
   readonly headers: IncomingMessage["headers"];
   readonly path: string;
-  readonly body: any;
+  readonly body: { readonly model?: string; readonly input: Part | readonly Part[] };
 };
 
 /** What the server does with a call instead of answering by its text. */
@@ -19,12 +21,12 @@ export const fakeModeration = async () => {
   const calls: ModerationCall[] = [];
   const state: { behaviour?: Behaviour | undefined; images: "allow" | "review" | "block" } = { images: "allow" };
   const server = createServer(async (request, response) => {
-    const body = JSON.parse(await text(request));
+    const body = JSON.parse(await text(request)) as ModerationCall["body"];
     calls.push({ headers: request.headers, path: request.url ?? "", body });
     if (state.behaviour !== undefined) return state.behaviour(response);
-    const part = Array.isArray(body.input) ? body.input[0] : body.input;
-    const byText = /blocked/.test(part.text) ? "block" : /doubtful/.test(part.text) ? "review" : "allow";
-    const answer = part.type === "text" ? byText : state.images;
+    const part = [body.input].flat()[0];
+    const byText = /blocked/.test(part?.text ?? "") ? "block" : /doubtful/.test(part?.text ?? "") ? "review" : "allow";
+    const answer = part?.type === "text" ? byText : state.images;
     response.setHeader("content-type", "application/json");
     response.end(
       JSON.stringify(request.url === "/v1/moderations" ? { results: [{ flagged: answer === "block" }] } : { answer }),
