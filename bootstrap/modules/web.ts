@@ -1,8 +1,10 @@
 import { ContainerModule } from "inversify";
 import { picturesOnDemand } from "../../adapters/imaging/pictures-on-demand.js";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
+import { featuresOf } from "../../adapters/provider/local/painter/words.js";
 import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/panoramas/share-pages.js";
 import { type LegalPage, readLegalPages } from "../../adapters/web/site/legal-pages.js";
+import { ANY_PLACE, demoPlaces } from "../../adapters/web/site/suggestions.js";
 import { BUNDLED_FILES_FOLDER } from "../../adapters/web/static-files.js";
 import { webPages } from "../../adapters/web/web-pages.js";
 import { ConfigurationError } from "../configuration-error.js";
@@ -28,7 +30,7 @@ export const web = new ContainerModule(({ bind }) => {
       watch: tokens.maintenanceWatch,
     },
     async ({
-      config: { publicUrl, mail, signUp, welcomeCredits, receiptText, heroPanoramas, legalPagesFolder },
+      config: { publicUrl, provider, mail, signUp, welcomeCredits, receiptText, heroPanoramas, legalPagesFolder },
       application,
       access,
       store,
@@ -61,6 +63,7 @@ export const web = new ContainerModule(({ bind }) => {
           },
           welcomeCredits,
           receiptText,
+          suggestions: provider.kind === "local" ? demoPlaces((prompt) => featuresOf(prompt).size > 0) : ANY_PLACE,
         },
       ),
   );

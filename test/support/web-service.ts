@@ -95,7 +95,7 @@ class PaintingProvider extends ScriptedProvider {
 }
 
 type Settings = Pick<ApplicationSettings, "policy" | "signUp" | "welcomeCredits"> &
-  Pick<WebSettings, "legal" | "receiptText">;
+  Pick<WebSettings, "legal" | "receiptText" | "suggestions">;
 
 /**
  * The whole service on a free port: pages, REST interface and images, with stores in memory, files in a temporary
@@ -276,6 +276,7 @@ export class WebService {
         welcomeCredits: this.settings.welcomeCredits,
         legal: this.settings.legal ?? [],
         receiptText: this.settings.receiptText,
+        ...(this.settings.suggestions !== undefined && { suggestions: this.settings.suggestions }),
       },
     );
     this.pages = web.pages;

@@ -25,6 +25,7 @@ import { html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
+import type { Suggestions } from "../site/suggestions.js";
 import type { Images } from "./panorama-card.js";
 import { workCard } from "./work-card.js";
 import { creationForm, creationOf, formOf, formWithPrompt, pictureUrls } from "./works-form.js";
@@ -44,6 +45,7 @@ type Parts = {
     | "delete"
   >;
   readonly credits: Pick<UseCases["credits"], "readBalance">;
+  readonly suggestions: Suggestions;
   readonly rateLimits: RateLimits;
   readonly clock: Pick<Clock, "now">;
   readonly images: Images;
@@ -284,7 +286,7 @@ const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Vi
 };
 
 const worksPage = async (
-  { panoramas, credits, images, layout, policy, clock }: Parts,
+  { panoramas, credits, images, layout, policy, suggestions, clock }: Parts,
   { status, error }: { readonly status: number; readonly error?: string },
   { query, form }: FormRequest,
   visitor: Visitor,
@@ -303,7 +305,7 @@ const worksPage = async (
   const main = html`<div class="page">
 <div class="row"><h1>Works</h1><p class="balance"><strong id="balance">${balance}</strong> credits · <a href="/account">account</a></p></div>
 ${errorBox(error)}
-${isFirst && creationForm(form, visitor, { balance, images, policy, abilities: panoramas.readAbilities() })}
+${isFirst && creationForm(form, visitor, { balance, images, policy, suggestions, abilities: panoramas.readAbilities() })}
 <div class="row"><h2>${isFirst ? "Your panoramas" : "Older panoramas"}</h2>${
     !isFirst && html`<a href="/works">Newest panoramas</a>`
   }</div>
