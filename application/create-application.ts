@@ -45,6 +45,7 @@ import { explainTask } from "./operators/explain-task.js";
 import { exportAccount } from "./operators/export-account.js";
 import { findKeys } from "./operators/find-keys.js";
 import { invite } from "./operators/invite.js";
+import { makePasswordLink } from "./operators/make-password-link.js";
 import { readUsage } from "./operators/read-usage.js";
 import { recordAction } from "./operators/record-action.js";
 import { refundOrder } from "./operators/refund-order.js";
@@ -177,6 +178,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     revokeKeys: revokeKeys(ports),
     withholdPanorama: withholdPanorama(ports),
     invite: invite(ports, settings),
+    makePasswordLink: makePasswordLink(ports),
     readUsage: readUsage(ports, settings),
     readRetention: readRetention(ports),
     confirmRetention: confirmRetention(ports),
