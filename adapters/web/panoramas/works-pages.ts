@@ -44,7 +44,7 @@ type Parts = {
     | "cancel"
     | "delete"
   >;
-  readonly credits: Pick<UseCases["credits"], "readBalance">;
+  readonly credits: Pick<UseCases["credits"], "readBalance" | "readTotals">;
   readonly suggestions: Suggestions;
   readonly rateLimits: RateLimits;
   readonly clock: Pick<Clock, "now">;
@@ -259,7 +259,10 @@ const admitFiles = async (parts: Parts, request: FormRequest, visitor: Visitor):
   if (creation.isErr()) return refuse(parts, request, visitor, creation.error);
   const balance = await parts.credits.readBalance(visitor.account.id);
   const cost = parts.policy.prices[creation.value.resolution];
-  if (balance < cost) return refuse(parts, request, visitor, { kind: "insufficient_credits", balance, cost });
+  if (balance < cost) {
+    const { debt } = await parts.credits.readTotals(visitor.account.id);
+    return refuse(parts, request, visitor, { kind: "insufficient_credits", balance, cost, debt });
+  }
   const allowed = await parts.panoramas.checkUpload(visitor.account.id);
   return allowed.isErr() ? refuse(parts, request, visitor, allowed.error) : undefined;
 };
