@@ -69,7 +69,12 @@ const MAY_IMPORT = {
   },
   "adapters/http/servers/native-server": { folders: ["adapters/http"], packages: ["hyper-express"], node: true },
   "adapters/http/servers/node-server": { folders: ["adapters/http"], node: true },
-  "adapters/imaging": { folders: [...CORE, ...SHARED], packages: ["neverthrow", "sharp"] },
+  "adapters/imaging": { folders: [...CORE, ...SHARED], packages: ["neverthrow", "sharp"], node: ["crypto"] },
+  "adapters/imaging/provenance": {
+    folders: CORE,
+    packages: ["@peculiar/x509", "@trustnxt/c2pa-ts"],
+    node: ["crypto"],
+  },
   "adapters/mail": { folders: [...CORE, ...SHARED], packages: ["neverthrow", "nodemailer"], node: true },
   "adapters/mcp": {
     folders: [...CORE, ...SHARED],

@@ -8,6 +8,8 @@ import type { EventSignals } from "../ports/event-signals.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";
 import type { Imaging } from "../ports/imaging.js";
+import type { Secrets } from "../ports/secrets.js";
+import type { ProvenanceLog } from "../ports/stores/provenance-log.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Reporter } from "../ports/reporter.js";
 import type { MakeSchedule, Schedule } from "../ports/schedule.js";
@@ -70,6 +72,8 @@ type Ports = {
   readonly provider: GenerationProvider;
   readonly storage: ObjectStorage;
   readonly imaging: Imaging;
+  readonly secrets: Pick<Secrets, "sha256">;
+  readonly provenance?: ProvenanceLog | undefined;
   readonly webhookSender: WebhookSender;
   readonly clock: Clock;
   readonly ids: Ids;

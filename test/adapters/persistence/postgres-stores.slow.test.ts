@@ -4,6 +4,7 @@ import { describeLetterOutbox } from "../../../adapters/contracts/letter-outbox-
 import { describeMaintenanceStore } from "../../../adapters/contracts/maintenance-store-contract.js";
 import { describeOperatorLoginStore } from "../../../adapters/contracts/operator-login-store-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
+import { describeProvenanceLog } from "../../../adapters/contracts/provenance-log-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import { describeTaskRecords } from "../../../adapters/contracts/task-record-contract.js";
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
@@ -33,6 +34,7 @@ describeConcurrentUploads(test, "on PostgreSQL", () => postgresStores(url));
 describeOperatorStore(test, "on PostgreSQL", () => postgresStores(url));
 describeOperatorLog(test, "on PostgreSQL", () => postgresStores(url));
 describeTaskRecords(test, "on PostgreSQL", () => postgresStores(url));
+describeProvenanceLog(test, "on PostgreSQL", () => postgresStores(url));
 describeOperatorLoginStore(test, "on PostgreSQL", async () => {
   const { database, close } = await postgresStores(url);
   return { logins: new SqlOperatorLoginStore(database), close };

@@ -4,6 +4,7 @@ import { describeLetterOutbox } from "../../../adapters/contracts/letter-outbox-
 import { describeMaintenanceStore } from "../../../adapters/contracts/maintenance-store-contract.js";
 import { describeOperatorLoginStore } from "../../../adapters/contracts/operator-login-store-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
+import { describeProvenanceLog } from "../../../adapters/contracts/provenance-log-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import { describeTaskRecords } from "../../../adapters/contracts/task-record-contract.js";
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
@@ -27,6 +28,7 @@ describeConcurrentUploads(test, "on SQLite", sqliteStores);
 describeOperatorStore(test, "on SQLite", sqliteStores);
 describeOperatorLog(test, "on SQLite", sqliteStores);
 describeTaskRecords(test, "on SQLite", sqliteStores);
+describeProvenanceLog(test, "on SQLite", sqliteStores);
 describeOperatorLoginStore(test, "on SQLite", async () => {
   const { database, close } = await sqliteStores();
   return { logins: new SqlOperatorLoginStore(database), close };

@@ -16,6 +16,7 @@ class PanoramaOutput(TypedDict):
     slug: str
     viewer_url: str
     storage_status: Literal["uploading", "saved", "saved-no-thumb", "failed", "expired"]
+    ai_generated: NotRequired[bool]
     native_width: NotRequired[int]
     native_height: NotRequired[int]
     thumbnail_url: NotRequired[str]
