@@ -36,6 +36,8 @@ export type PanoramaOutput = {
   /** The interactive viewer. That of a private panorama opens for its owner only. */
   readonly viewer_url: string;
   readonly storage_status: StorageStatus;
+  /** Always true: the picture was generated. Older services do not say it. */
+  readonly ai_generated?: boolean;
   /** Pixels of the generated image before it was resized. Absent for older tasks. */
   readonly native_width?: number;
   readonly native_height?: number;

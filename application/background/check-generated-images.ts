@@ -120,7 +120,9 @@ const storeResult = async (
   const { image } = lease.task;
   if (image.status !== "uploading") return;
   try {
-    await recordAttempt(ports, lease, () => probe(image, () => storePanorama(ports, { task: lease.task, image }, bytes, downloaded)));
+    await recordAttempt(ports, lease, () =>
+      probe(image, () => storePanorama(ports, { task: lease.task, image }, bytes, downloaded)),
+    );
   } catch (error) {
     ports.reporter.report({ kind: "work_failed", work: "check", taskId: lease.task.id, error });
   }

@@ -38,9 +38,7 @@ export const recordFiles = async (
   { place = "unknown", succeededAt }: SucceededTask,
   files: readonly Uint8Array[],
 ): Promise<void> =>
-  provenance?.record(
-    files.map((bytes) => ({ sha256: secrets.sha256(bytes), provider: place, madeAt: succeededAt })),
-  );
+  provenance?.record(files.map((bytes) => ({ sha256: secrets.sha256(bytes), provider: place, madeAt: succeededAt })));
 
 /** An image is never due later than this. */
 export const KEEP_PAUSE_MILLISECONDS_MAX = 10 * 60 * 1000;

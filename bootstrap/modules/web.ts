@@ -1,5 +1,7 @@
 import { ContainerModule } from "inversify";
 import { picturesOnDemand } from "../../adapters/imaging/pictures-on-demand.js";
+import { recordPictures } from "../../adapters/imaging/provenance/marks.js";
+import { isRepeatable } from "../../adapters/imaging/provenance/sign-picture.js";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
 import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/panoramas/share-pages.js";
 import { type LegalPage, readLegalPages } from "../../adapters/web/site/legal-pages.js";
@@ -26,6 +28,9 @@ export const web = new ContainerModule(({ bind }) => {
       orders: tokens.orders,
       checks: tokens.readinessChecks,
       watch: tokens.maintenanceWatch,
+      provenance: tokens.provenance,
+      signingPair: tokens.signingPair,
+      sign: tokens.signPicture,
     },
     async ({
       config: { publicUrl, mail, signUp, welcomeCredits, receiptText, heroPanoramas, legalPagesFolder },
@@ -36,6 +41,9 @@ export const web = new ContainerModule(({ bind }) => {
       orders,
       checks,
       watch,
+      provenance,
+      signingPair,
+      sign,
       ...parts
     }) =>
       webPages(
@@ -44,7 +52,10 @@ export const web = new ContainerModule(({ bind }) => {
           ...application,
           operator: { access, store, keys, orders, checks },
           maintenance: () => watch.current(),
-          pictures: picturesOnDemand(parts.images, SOCIAL_IMAGE_SIZE),
+          pictures: picturesOnDemand(parts.images, SOCIAL_IMAGE_SIZE, {
+            sign,
+            record: recordPictures(provenance, isRepeatable(signingPair)),
+          }),
         },
         {
           publicUrl,

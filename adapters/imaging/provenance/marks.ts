@@ -14,10 +14,11 @@ export type Marks = {
  * the requests of visitors.
  */
 export const recordPictures =
-  (log: ProvenanceLog, isRepeatable: () => Promise<boolean>): Marks["record"] =>
+  (log: ProvenanceLog, isRepeatable: boolean): Marks["record"] =>
   async (panorama, made) => {
+    if (!isRepeatable) return;
     const known = await log.find(sha256(panorama));
-    if (known !== undefined && (await isRepeatable())) await log.record([{ ...known, sha256: sha256(made) }]);
+    if (known !== undefined) await log.record([{ ...known, sha256: sha256(made) }]);
   };
 
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
