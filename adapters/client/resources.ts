@@ -116,6 +116,9 @@ export type ListFilter = {
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 };
 
+/** Whether exactly a file was made by the service, when (RFC 3339, in UTC), and by which image generator. */
+export type Provenance = { readonly made_here: boolean; readonly made_at?: string; readonly provider?: string };
+
 /** A page of the list, newest first. `next_cursor` is `null` on the last one. */
 export type TaskPage = { readonly data: readonly PanoramaTask[]; readonly next_cursor: string | null };
 

@@ -36,8 +36,8 @@ that. Here you can check whether a file was made by this service.</p>
 <p><input type="file" id="file" accept="image/*"></p></div>
 <p id="answer" role="status">${answer}</p>
 <form method="get" action="/provenance"><p><label for="sha256">SHA-256 of the file</label>
-<input id="sha256" name="sha256" value="${sha256.slice(0, 64)}" pattern="[0-9A-Fa-f]{64}" maxlength="64" required spellcheck="false" autocomplete="off" dir="ltr">
-<button class="button">Check</button></p></form>
+<input id="sha256" name="sha256" value="${sha256.slice(0, 64)}" pattern="[0-9A-Fa-f]{64}" maxlength="64" required spellcheck="false" autocomplete="off" dir="ltr"></p>
+<p><button class="button">Check</button></p></form>
 <noscript><p>To choose a file, this page needs JavaScript. Without it, compute the digest yourself, such as with
 <code>sha256sum FILE</code>, or <code>certutil -hashfile FILE SHA256</code> on Windows.</p></noscript>
 <p>Only the exact file is found: a copy that was resized, cut or saved again is another file. The answer does not tell who

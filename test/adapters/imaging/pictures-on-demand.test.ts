@@ -7,7 +7,7 @@ import type { ObjectName } from "../../../domain/images/object-name.js";
 import { UNMARKED } from "../../support/unmarked.js";
 
 const nameOf = (n: number) => `panoramas/${String(n).padStart(22, "0")}.jpg` as ObjectName;
-const SIZE = { widthPixels: 120, heightPixels: 63 };
+const SIZE = { widthPixels: 300, heightPixels: 158 };
 
 /** A storage that counts what is read, and answers when `answer` is resolved. */
 const storageOf = (image: Uint8Array) => {
@@ -45,7 +45,7 @@ describe("pictures on demand", () => {
     expect([other, await pictures.resized(nameOf(1), 64)]).toEqual([one, one]);
     expect(storage.reads).toEqual([nameOf(1)]);
     expect(await sharp(await pictures.resized(nameOf(1), 32)).metadata()).toMatchObject({ width: 32, height: 16 });
-    expect(await sharp(await pictures.socialImage(nameOf(1))).metadata()).toMatchObject({ format: "jpeg", width: 120 });
+    expect(await sharp(await pictures.socialImage(nameOf(1))).metadata()).toMatchObject({ format: "jpeg", width: 300 });
     expect(storage.reads).toHaveLength(3);
   });
 

@@ -102,6 +102,14 @@ class Abilities(TypedDict):
     resolutions: Sequence[str]
 
 
+class Provenance(TypedDict):
+    """Whether exactly a file was made by the service, when (RFC 3339), and by which image generator."""
+
+    made_here: bool
+    made_at: NotRequired[str]
+    provider: NotRequired[str]
+
+
 class PanoramaEvent(TypedDict):
     """What has happened. `data` is the task; of `credits.low`, the balance. `id` is the same each time it is sent."""
 
