@@ -11,6 +11,7 @@ import { certificatesIn, type SigningPair } from "./signing-pair.js";
  */
 export type SignPicture = (picture: Uint8Array, origin: Origin) => Promise<Uint8Array>;
 
+/** How a picture was made, and from which file. */
 export type Origin = { readonly sourceType: DigitalSourceType; readonly madeFrom?: Uint8Array | undefined };
 
 /** IPTC digital source types; the marks in XMP have the same. */
