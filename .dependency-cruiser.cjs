@@ -17,6 +17,7 @@ const TEST_PACKAGES = [
   "@modelcontextprotocol/server",
   "@photostructure/sqlite",
   "@prometheus-io/lezer-promql",
+  "@trustnxt/c2pa-ts",
   "ajv",
   "ajv-formats",
   "esbuild",

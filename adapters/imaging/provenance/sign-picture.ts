@@ -37,8 +37,10 @@ export const signPictures = (pair: () => Promise<SigningPair>): SignPicture => {
   };
   return async (picture, origin) => {
     const using = await signing();
-    const parent = origin.madeFrom && (await parentStore(using, origin.madeFrom));
-    return signed(using, picture, origin.sourceType, parent);
+    const parents = origin.madeFrom && (await parentStore(using, origin.madeFrom));
+    const alone = () => signed(using, picture, origin.sourceType);
+    // Manifests of others may be valid, and still not of a form to which ours can be added.
+    return parents === undefined ? alone() : signed(using, picture, origin.sourceType, parents).catch(alone);
   };
 };
 
@@ -124,7 +126,7 @@ const signed = async (
   { library, signer }: Signing,
   picture: Uint8Array,
   sourceType: DigitalSourceType,
-  parents: Store | undefined,
+  parents?: Store,
 ): Promise<Uint8Array> => {
   const { ManifestStore, DataHashAssertion, ActionAssertion } = library.manifest;
   const asset = assetOf(library, picture);

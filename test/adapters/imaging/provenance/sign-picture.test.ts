@@ -2,8 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ManifestStore } from "@trustnxt/c2pa-ts/manifest";
 import sharp from "sharp";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { signPictures } from "../../../../adapters/imaging/provenance/sign-picture.js";
 import { makeSigningPair, signingPairProblem } from "../../../../adapters/imaging/provenance/signing-pair.js";
 import { verifiedProvenance } from "../../../support/verify-provenance.js";
@@ -68,6 +69,18 @@ describe("a signed picture", () => {
       const signed = await sign(jpeg, { ...TRAINED, madeFrom });
       expect(await verifiedProvenance(signed)).toMatchObject({ state: "Valid", manifests: 1, ingredients: 0 });
     }
+  });
+
+  it("leaves out a manifest to which ours cannot be added", async () => {
+    const madeFrom = await sign(webp, TRAINED);
+    const createManifest = vi.spyOn(ManifestStore.prototype, "createManifest");
+    createManifest.mockImplementationOnce(() => {
+      throw new Error("Duplicate instance ID");
+    });
+    expect(await verifiedProvenance(await sign(jpeg, { ...TRAINED, madeFrom }))).toMatchObject({
+      state: "Valid",
+      manifests: 1,
+    });
   });
 
   it("has the same bytes when it is made again", async () => {
