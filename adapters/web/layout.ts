@@ -208,7 +208,7 @@ export type FooterLink = { readonly path: string; readonly title: string };
 
 const footer = (links: readonly FooterLink[]): Html => html`<footer class="site">
 <span>360° panoramas from text and images</span>
-<nav aria-label="More"><a href="/gallery">Gallery</a> <a href="/docs">API reference</a> <a href="/mcp">Assistants (MCP)</a>
+<nav aria-label="More"><a href="/gallery">Gallery</a> <a href="/docs">API reference</a> <a href="/mcp">Assistants (MCP)</a> <a href="/provenance">Is it from here?</a>
 ${links.map(({ path, title }) => html`<a href="${path}">${title}</a> `)}</nav></footer>`;
 
 const mark = html`<svg class="mark" viewBox="0 0 32 32" width="28" height="28" aria-hidden="true">

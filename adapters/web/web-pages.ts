@@ -27,6 +27,7 @@ import { docsPage } from "./site/docs-page.js";
 import { landingPage } from "./site/landing-page.js";
 import { type LegalPage, legalPages } from "./site/legal-pages.js";
 import { type McpOffer, mcpPage } from "./site/mcp-page.js";
+import { provenancePage } from "./site/provenance-page.js";
 import { siteFiles } from "./site/site-files.js";
 import { ANY_PLACE, type Suggestions } from "./site/suggestions.js";
 import { StaticFiles } from "./static-files.js";
@@ -103,6 +104,7 @@ export const webPages = async (
     ...webhookPages(all),
     ...operatorPages(all),
     docsPage({ ...all, describe, guidesFolder: join(staticFolder, "guides") }),
+    provenancePage(all),
     mcpPage(mcp, guard, layout, policy.prices),
     ...legalPages(legal, guard, layout),
     ...siteFiles(files),

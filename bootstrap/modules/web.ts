@@ -1,5 +1,7 @@
 import { ContainerModule } from "inversify";
 import { picturesOnDemand } from "../../adapters/imaging/pictures-on-demand.js";
+import { recordPictures } from "../../adapters/imaging/provenance/marks.js";
+import { isRepeatable } from "../../adapters/imaging/provenance/sign-picture.js";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
 import { featuresOf } from "../../adapters/provider/local/painter/words.js";
 import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/panoramas/share-pages.js";
@@ -28,6 +30,9 @@ export const web = new ContainerModule(({ bind }) => {
       orders: tokens.orders,
       checks: tokens.readinessChecks,
       watch: tokens.maintenanceWatch,
+      provenance: tokens.provenance,
+      signingPair: tokens.signingPair,
+      sign: tokens.signPicture,
     },
     async ({
       config: { publicUrl, provider, mail, signUp, welcomeCredits, receiptText, heroPanoramas, legalPagesFolder },
@@ -38,6 +43,9 @@ export const web = new ContainerModule(({ bind }) => {
       orders,
       checks,
       watch,
+      provenance,
+      signingPair,
+      sign,
       ...parts
     }) =>
       webPages(
@@ -46,7 +54,10 @@ export const web = new ContainerModule(({ bind }) => {
           ...application,
           operator: { access, store, keys, orders, checks },
           maintenance: () => watch.current(),
-          pictures: picturesOnDemand(parts.images, SOCIAL_IMAGE_SIZE),
+          pictures: picturesOnDemand(parts.images, SOCIAL_IMAGE_SIZE, {
+            sign,
+            record: recordPictures(provenance, isRepeatable(signingPair)),
+          }),
         },
         {
           publicUrl,

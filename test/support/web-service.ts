@@ -65,6 +65,7 @@ import { builtClient } from "./built-client.js";
 import { fastSecrets } from "./fast-secrets.js";
 import { freePort } from "./free-port.js";
 import { makeServer } from "./make-server.js";
+import { UNMARKED } from "./unmarked.js";
 
 export const PASSWORD = "correct horse battery";
 
@@ -255,7 +256,7 @@ export class WebService {
         clock,
         rateLimits,
         images: storage,
-        pictures: picturesOnDemand(storage, SOCIAL_IMAGE_SIZE),
+        pictures: picturesOnDemand(storage, SOCIAL_IMAGE_SIZE, UNMARKED),
         operator: {
           access: this.operatorAccess,
           store: new MemoryOperatorStore(this.database),
