@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   type FetchRoutes,
   type FetchRoutesOptions,
@@ -98,6 +98,59 @@ describe("fetchRoutes", () => {
     const locked = request("/panoramas", { method: "POST", body: "{}" });
     locked.body?.getReader();
     await expect(routes.fetch(locked)).rejects.toThrow("The body of this request has been read already.");
+  });
+
+  it("answers 408 to a body that arrives too slowly, and waits for one that arrives in time", async () => {
+    const bytesIn10Seconds = async (...counts: readonly number[]) => {
+      vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+      let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+      const body = new ReadableStream<Uint8Array>({ start: (one) => void (controller = one) });
+      const headers = { "content-type": "multipart/form-data; boundary=b" };
+      const answer = call("/images", { method: "POST", body, headers, duplex: "half" } as RequestInit);
+      let status = 0;
+      void answer.then((response) => (status = response.status));
+      await expect.poll(() => vi.getTimerCount()).toBe(1);
+      for (const count of counts) {
+        controller?.enqueue(new Uint8Array(count));
+        await new Promise(setImmediate);
+        vi.advanceTimersByTime(10_000);
+        await new Promise(setImmediate);
+      }
+      if (status === 0) controller?.close();
+      const { error } = (await (await answer).json()) as { error: { code: string } };
+      await expect.poll(() => vi.getTimerCount()).toBe(0);
+      vi.useRealTimers();
+      return [status, error.code];
+    };
+    expect(await bytesIn10Seconds(160_000, 160_000)).toEqual([400, "invalid_request"]); // no multipart
+    expect(await bytesIn10Seconds(160_000, 159_999)).toEqual([408, "invalid_request"]);
+  });
+
+  it("takes the last value of a header that was sent twice, as a server of ours, and lists as they are", async () => {
+    const twice = (name: string, ...values: readonly string[]) => {
+      const headers = new Headers({ "x-api-key": customer.key });
+      for (const value of values) headers.append(name, value);
+      return headers;
+    };
+    const read = async (headers: Headers) =>
+      (await routes.fetch(new Request(`${BASE}/api/v1/credits`, { headers }))).status;
+    const keyed = (...values: readonly string[]) => {
+      const headers = twice("authorization", ...values);
+      headers.delete("x-api-key");
+      return headers;
+    };
+    expect(await read(keyed("Bearer wrong", `Bearer ${customer.key}`))).toBe(200);
+    expect(await read(keyed(`Bearer ${customer.key}`, "Bearer wrong"))).toBe(401);
+    expect(await read(twice("x-api-key", "wrong"))).toBe(401);
+
+    const create = async (...keys: readonly string[]) => {
+      const headers = twice("idempotency-key", ...keys);
+      const init = { method: "POST", body: JSON.stringify(A_CREATION), headers };
+      const { id } = (await (await routes.fetch(new Request(`${BASE}/api/v1/panoramas`, init))).json()) as { id: string };
+      return id;
+    };
+    const first = await create("one", "two");
+    expect([await create("two"), await create("one")]).toEqual([first, expect.not.stringMatching(first)]);
   });
 
   it("lets pages of the given origins call it, and no others", async () => {
