@@ -104,22 +104,25 @@ describe("fetchRoutes", () => {
     const bytesIn10Seconds = async (...counts: readonly number[]) => {
       vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
       let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-      const body = new ReadableStream<Uint8Array>({ start: (one) => void (controller = one) });
+      let pulls = 0; // one for each chunk that the routes wait for
+      const pull = (one: ReadableStreamDefaultController<Uint8Array>) => {
+        controller = one;
+        pulls += 1;
+      };
+      const body = new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 });
       const headers = { "content-type": "multipart/form-data; boundary=b" };
       const answer = call("/images", { method: "POST", body, headers, duplex: "half" } as RequestInit);
-      let status = 0;
-      void answer.then((response) => (status = response.status));
-      await expect.poll(() => vi.getTimerCount()).toBe(1);
-      for (const count of counts) {
+      await expect.poll(() => pulls).toBe(1);
+      for (const [n, count] of counts.entries()) {
         controller?.enqueue(new Uint8Array(count));
-        await new Promise(setImmediate);
+        await expect.poll(() => pulls).toBe(n + 2);
         vi.advanceTimersByTime(10_000);
-        await new Promise(setImmediate);
       }
-      if (status === 0) controller?.close();
+      if (vi.getTimerCount() > 0) controller?.close();
+      const { status } = await answer;
       const { error } = (await (await answer).json()) as { error: { code: string } };
-      await expect.poll(() => vi.getTimerCount()).toBe(0);
       vi.useRealTimers();
+      await expect.poll(() => service.inFlight).toBe(0);
       return [status, error.code];
     };
     expect(await bytesIn10Seconds(160_000, 160_000)).toEqual([400, "invalid_request"]); // no multipart
@@ -146,7 +149,9 @@ describe("fetchRoutes", () => {
     const create = async (...keys: readonly string[]) => {
       const headers = twice("idempotency-key", ...keys);
       const init = { method: "POST", body: JSON.stringify(A_CREATION), headers };
-      const { id } = (await (await routes.fetch(new Request(`${BASE}/api/v1/panoramas`, init))).json()) as { id: string };
+      const { id } = (await (await routes.fetch(new Request(`${BASE}/api/v1/panoramas`, init))).json()) as {
+        id: string;
+      };
       return id;
     };
     const first = await create("one", "two");

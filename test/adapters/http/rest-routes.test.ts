@@ -344,7 +344,7 @@ describe("restRoutes in a server of the embedder's own", () => {
     const other = await listening(own.handle);
     const sent = httpRequest(`${originOf(other)}/api/v1/images`, {
       method: "POST",
-      headers: { "x-api-key": customer.key, "content-type": "multipart/form-data; boundary=b" },
+      headers: { "x-api-key": (await service.customer()).key, "content-type": "multipart/form-data; boundary=b" },
     });
     sent.write('--b\r\ncontent-disposition: form-data; name="files"; filename="a.png"\r\n\r\nhalf of it');
     await expect.poll(() => readdir(temporary)).toEqual([expect.stringMatching(/^panorama-upload-/)]);

@@ -172,6 +172,7 @@ export class FetchExchange implements RawExchange {
     let isWaiting = false;
     const timer = setInterval(() => {
       if (isWaiting && bytes < BYTES_MIN) {
+        clearInterval(timer);
         this.respondTooSlow();
         void reader.cancel().catch(() => {});
       }
@@ -217,7 +218,14 @@ export class FetchExchange implements RawExchange {
  * Headers that have one value, without a comma. The Fetch standard joins the values of one that was sent more than once
  * with ", ". The last one counts, as on our servers. Lists mean the same when they are joined.
  */
-const SINGLE = new Set(["authorization", "idempotency-key", "last-event-id", "traceparent", "x-api-key", "x-request-id"]);
+const SINGLE = new Set([
+  "authorization",
+  "idempotency-key",
+  "last-event-id",
+  "traceparent",
+  "x-api-key",
+  "x-request-id",
+]);
 
 /** A body without a declared length is one of chunks, however it was sent. */
 const headersOf = (request: Request): Record<string, string> => {
