@@ -36,8 +36,8 @@ type Without<Group, Name extends keyof Group> = Omit<Group, Name> & {
  */
 export type RestUseCases = {
   readonly accounts: Without<UseCases["accounts"], "holdKey">;
-  /** `receiveProviderWebhook`: `POST /hooks/{provider}`. */
-  readonly panoramas: Without<UseCases["panoramas"], "receiveProviderWebhook">;
+  /** `receiveProviderWebhook`: `POST /hooks/{provider}`. `findFile`: `GET /provenance/{sha256}`. */
+  readonly panoramas: Without<UseCases["panoramas"], "receiveProviderWebhook" | "findFile">;
   /** `receivePaymentWebhook`: `POST /payments/stripe`. */
   readonly credits: Without<UseCases["credits"], "receivePaymentWebhook">;
   readonly events: UseCases["events"];
