@@ -7,6 +7,7 @@ const CORE = ["domain", "application"];
 /** For tests of adapters and of the whole service. */
 const TEST_PACKAGES = [
   "@aws-sdk/client-s3",
+  "@contentauth/c2pa-wasm",
   "@google-cloud/storage",
   "@mikro-orm/core",
   "@mikro-orm/postgresql",
@@ -16,6 +17,7 @@ const TEST_PACKAGES = [
   "@modelcontextprotocol/server",
   "@photostructure/sqlite",
   "@prometheus-io/lezer-promql",
+  "@trustnxt/c2pa-ts",
   "ajv",
   "ajv-formats",
   "esbuild",
@@ -69,7 +71,11 @@ const MAY_IMPORT = {
   },
   "adapters/http/servers/native-server": { folders: ["adapters/http"], packages: ["hyper-express"], node: true },
   "adapters/http/servers/node-server": { folders: ["adapters/http"], node: true },
-  "adapters/imaging": { folders: [...CORE, ...SHARED], packages: ["neverthrow", "sharp"] },
+  "adapters/imaging": {
+    folders: [...CORE, ...SHARED],
+    packages: ["@peculiar/x509", "@trustnxt/c2pa-ts", "neverthrow", "sharp"],
+    node: ["crypto"],
+  },
   "adapters/mail": { folders: [...CORE, ...SHARED], packages: ["neverthrow", "nodemailer"], node: true },
   "adapters/mcp": {
     folders: [...CORE, ...SHARED],

@@ -45,6 +45,7 @@ import { explainTask } from "./operators/explain-task.js";
 import { exportAccount } from "./operators/export-account.js";
 import { findKeys } from "./operators/find-keys.js";
 import { invite } from "./operators/invite.js";
+import { makePasswordLink } from "./operators/make-password-link.js";
 import { readUsage } from "./operators/read-usage.js";
 import { recordAction } from "./operators/record-action.js";
 import { refundOrder } from "./operators/refund-order.js";
@@ -56,6 +57,7 @@ import { checkUpload } from "./panoramas/check-upload.js";
 import { countAhead } from "./panoramas/count-ahead.js";
 import { createPanorama } from "./panoramas/create-panorama.js";
 import { deletePanorama } from "./panoramas/delete-panorama.js";
+import { findFile } from "./panoramas/find-file.js";
 import { findOwnPanorama } from "./panoramas/find-own-panorama.js";
 import { findPublicPanorama } from "./panoramas/find-public-panorama.js";
 import { forecastTask } from "./panoramas/forecast-task.js";
@@ -79,6 +81,7 @@ import type { Payments } from "./ports/payments.js";
 import type { ProviderWebhooks } from "./ports/provider-webhooks.js";
 import type { Reporter } from "./ports/reporter.js";
 import type { MakeSchedule } from "./ports/schedule.js";
+import type { ProvenanceLog } from "./ports/stores/provenance-log.js";
 import type { StorePorts } from "./ports/stores/stores.js";
 import type { TaskSignals } from "./ports/task-signals.js";
 import type { WebhookSender } from "./ports/webhook-sender.js";
@@ -108,6 +111,8 @@ export type ApplicationPorts = StorePorts & {
   readonly moderation?: Moderation | undefined;
   /** Runs the background work. Absent: `clock` does. */
   readonly schedule?: MakeSchedule | undefined;
+  /** Which files were made here. Absent: none is recorded, and none is found. */
+  readonly provenance?: ProvenanceLog | undefined;
 };
 
 type StoreSettings = Pick<ApplicationSettings, "webhookPrivateOrigins" | "signUp" | "welcomeCredits"> &
@@ -180,6 +185,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     revokeKeys: revokeKeys(ports),
     withholdPanorama: withholdPanorama(ports),
     invite: invite(ports, settings),
+    makePasswordLink: makePasswordLink(ports),
     readUsage: readUsage(ports, settings),
     readRetention: readRetention(ports),
     confirmRetention: confirmRetention(ports),
@@ -223,6 +229,7 @@ const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
       cancel: cancelTask(ports, settings),
       delete: deletePanorama(ports),
       uploadImages: uploadImages(ports, settings),
+      findFile: findFile(ports),
       receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: ports.providerWebhooks ?? new Map() }),
     },
     events: { stream: streamEvents({ ...ports, signals: ports.eventSignals }) },

@@ -90,6 +90,8 @@ const environmentSchema = z.object({
   WEBHOOK_PRIVATE_ORIGINS: origins.default([]),
   HERO_PANORAMAS: slugs.default([]),
   LEGAL_PAGES_DIR: z.string().min(1).optional(),
+  C2PA_CERTIFICATE: z.string().optional(),
+  C2PA_KEY: z.string().optional(),
   REFERENCE_RETENTION_HOURS: z.coerce.number().int().min(1).max(8760).default(DEFAULTS.referenceRetentionHours),
   STRIPE_SECRET_KEY: z.string().startsWith("sk_").optional(),
   STRIPE_WEBHOOK_SECRET: z.string().startsWith("whsec_").optional(),
@@ -132,6 +134,8 @@ export type Config = Settings & {
   readonly heroPanoramas: readonly Slug[];
   /** The folder with the operator's terms, privacy and contact pages. Absent if there are none. */
   readonly legalPagesFolder: string | undefined;
+  /** With what pictures are signed: each a PEM text or a file. Absent if the installation makes its own. */
+  readonly c2pa: { readonly certificate: string; readonly key: string } | undefined;
   /** How long an unused uploaded reference image is kept. */
   readonly referenceRetentionHours: number;
   /** Credentials of Stripe. Absent if the operator collects payments in another way. */
@@ -182,7 +186,7 @@ export type S3Config = {
 
 /** Variables whose values never appear in messages: they are or may contain secrets. */
 const SECRET =
-  /^(DATABASE_URL|SMTP_URL|STRIPE_SECRET_KEY|STRIPE_WEBHOOK_SECRET|HTTP_PROVIDER_TOKEN|AWS_\w+|\w+_API_KEY)$/;
+  /^(DATABASE_URL|SMTP_URL|STRIPE_SECRET_KEY|STRIPE_WEBHOOK_SECRET|C2PA_KEY|HTTP_PROVIDER_TOKEN|AWS_\w+|\w+_API_KEY)$/;
 
 /** Variables with URLs, which may contain a password although they need none. */
 const URLS = /_(URL|ENDPOINT|ORIGINS)$/;
@@ -241,6 +245,10 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
   if ((smtpUrl === undefined) !== (mailFrom === undefined)) {
     return err("Bad configuration: set both SMTP_URL and MAIL_FROM, or neither.");
   }
+  const { C2PA_CERTIFICATE: certificate, C2PA_KEY: key } = data;
+  if ((certificate === undefined) !== (key === undefined)) {
+    return err("Bad configuration: set both C2PA_CERTIFICATE and C2PA_KEY, or neither.");
+  }
   const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
   const storage = storageOf(data, publicUrl);
   if (storage.isErr()) return err(storage.error);
@@ -273,6 +281,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     webhookPrivateOrigins: data.WEBHOOK_PRIVATE_ORIGINS,
     heroPanoramas: data.HERO_PANORAMAS,
     legalPagesFolder: data.LEGAL_PAGES_DIR,
+    c2pa: certificate === undefined || key === undefined ? undefined : { certificate, key },
     referenceRetentionHours: data.REFERENCE_RETENTION_HOURS,
     stripe: secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret },
     mail: smtpUrl === undefined || mailFrom === undefined ? undefined : { url: smtpUrl, from: mailFrom },

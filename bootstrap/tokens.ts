@@ -2,6 +2,8 @@ import type { Result } from "neverthrow";
 import type { Logger } from "pino";
 import type { HttpServer } from "../adapters/http/http-server.js";
 import type { Check } from "../adapters/http/routes/operations-routes.js";
+import type { SignPicture } from "../adapters/imaging/provenance/sign-picture.js";
+import type { SigningPair } from "../adapters/imaging/provenance/signing-pair.js";
 import type { AwayLog } from "../adapters/observability/away-log.js";
 import type { Metrics } from "../adapters/observability/metrics.js";
 import type { ProviderCircuits } from "../adapters/observability/provider-circuits.js";
@@ -45,6 +47,7 @@ import type { OperatorLoginStore } from "../application/ports/stores/operator-lo
 import type { OperatorStore } from "../application/ports/stores/operator-store.js";
 import type { OrderStore } from "../application/ports/stores/order-store.js";
 import type { PasswordLinkStore } from "../application/ports/stores/password-link-store.js";
+import type { ProvenanceLog } from "../application/ports/stores/provenance-log.js";
 import type { RateLimits } from "../application/ports/stores/rate-limits.js";
 import type { ReferenceStore } from "../application/ports/stores/reference-store.js";
 import type { RetentionStore } from "../application/ports/stores/retention-store.js";
@@ -136,6 +139,9 @@ export const tokens = {
   // storage
   storage: token<FilesystemObjectStorage | GcsObjectStorage | S3ObjectStorage>("storage"),
   imaging: token<Imaging>("imaging"),
+  signingPair: token<SigningPair>("signingPair"),
+  signPicture: token<SignPicture>("signPicture"),
+  provenance: token<ProvenanceLog>("provenance"),
 
   // provider
   provider: token<GenerationProvider>("provider"),

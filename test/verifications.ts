@@ -57,7 +57,7 @@ export const VERIFICATIONS = {
     steps: [BUILD, "tsx test/deployment/rolling.ts"],
   },
   runtimes: {
-    about: "panorama-client and panorama-meter in Node.js, Deno, Bun and workerd, and their sizes",
+    about: "client, meter and fetchRoutes in Node.js, Deno, Bun and workerd, and their sizes",
     steps: [BUILD, PACKAGES, "tsx test/packages/runtimes.ts"],
   },
   simulation: {

@@ -18,6 +18,8 @@ export const panoramaOutputSchema = z.object({
   /** Absent if the installation has no viewer. */
   viewer_url: z.string().optional(),
   storage_status: z.enum(STORAGE_STATUSES),
+  /** Whether it was generated, and not photographed. Older services do not say it. */
+  ai_generated: z.boolean().optional(),
   /** Pixels of the generated image before it was resized. Absent for older tasks, and from older services. */
   native_width: z.int().optional(),
   native_height: z.int().optional(),

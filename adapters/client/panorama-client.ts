@@ -18,6 +18,7 @@ import {
   isEmpty,
   isEntryPage,
   isPage,
+  isProvenance,
   isTask,
   isTotals,
   isUploaded,
@@ -36,6 +37,7 @@ import type {
   ListFilter,
   PanoramaEvent,
   PanoramaTask,
+  Provenance,
   TaskPage,
   UploadedImages,
 } from "./resources.js";
@@ -348,6 +350,11 @@ export class PanoramaClient {
   /** `GET /abilities`: what the service can make now. A service of an older version answers `not_found`. */
   abilities(options: CallOptions = {}): Call<ToldAbilities> {
     return this.#call(get("/abilities", isAbilities, options), options);
+  }
+
+  /** `GET /provenance/{sha256}`: whether a file was made there. `sha256`: its digest, 64 hexadecimal digits. */
+  provenance(sha256: string, options: CallOptions = {}): Call<Provenance> {
+    return this.#call(get(`/provenance/${encodeURIComponent(sha256)}`, isProvenance, options), options);
   }
 
   /**

@@ -36,6 +36,8 @@ export type PanoramaOutput = {
   /** The interactive viewer. That of a private panorama opens for its owner only. */
   readonly viewer_url: string;
   readonly storage_status: StorageStatus;
+  /** Always true: the picture was generated. Older services do not say it. */
+  readonly ai_generated?: boolean;
   /** Pixels of the generated image before it was resized. Absent for older tasks. */
   readonly native_width?: number;
   readonly native_height?: number;
@@ -113,6 +115,9 @@ export type ListFilter = {
   /** The task has at least these pairs. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 };
+
+/** Whether exactly a file was made by the service, when (RFC 3339, in UTC), and by which image generator. */
+export type Provenance = { readonly made_here: boolean; readonly made_at?: string; readonly provider?: string };
 
 /** A page of the list, newest first. `next_cursor` is `null` on the last one. */
 export type TaskPage = { readonly data: readonly PanoramaTask[]; readonly next_cursor: string | null };

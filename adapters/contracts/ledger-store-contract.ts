@@ -94,6 +94,11 @@ export const describeLedgerStore = (
         const others = own.flatMap((part) => (part.kind === "entries" ? part.entries : []));
         expect(sorted(ofTasks)).toEqual(sorted(account.entries.filter((entry) => "taskId" in entry)));
         expect(others).toEqual(account.entries.filter((entry) => !("taskId" in entry)));
+        const bought = own.flatMap((part) => (part.kind === "orders" ? part.orders : []));
+        const { id, credits: given } = aPaidOrder();
+        expect(bought.map((order) => [order.id, order.credits, order.takenBack ?? 0])).toEqual(
+          accountId === owner ? [[id, given, 0]] : [],
+        );
       }
     });
 

@@ -71,6 +71,15 @@ export const describeOperatorLoginStore = (
       expect(await store.insertSession(session(2, bob), "the hash")).toBe(false);
     });
 
+    it("deletes sessions that have expired, and no others", async () => {
+      await store.put(login(ann));
+      const longer = { ...session(2), expiresAt: secondsAfter(noon, 61) };
+      for (const one of [session(1), longer]) await store.insertSession(one, "the hash");
+      await store.deleteExpiredSessions(secondsAfter(noon, 60));
+      expect(await store.findSession(session(1).tokenSha256)).toBeUndefined();
+      expect(await store.findSession(longer.tokenSha256)).toEqual(longer);
+    });
+
     it("ends the sessions of somebody who gets a new password or is removed, and no others", async () => {
       for (const name of [ann, bob]) await store.put(login(name));
       await store.insertSession(session(1), "the hash");

@@ -134,11 +134,15 @@ export const describeOperatorStore = (
       const found = async (text: string) => ids(await operators.searchAccounts(text, 9));
       expect(await found("@EXAMPLE.com")).toEqual([other, owner]);
       expect(await found("owner-000000000001")).toEqual([owner]);
+      const { email } = anAccount();
+      await stores.accounts.open(anAccount({ id: accountId(3), email: `x${email}` as Email }));
+      expect(await found(email.toUpperCase())).toEqual([owner]);
+      expect(await found(email.slice(0, -1))).toEqual([accountId(3), owner]);
       for (const text of [owner, task.id, task.slug, orderId(8), apiKeyId(1)])
         expect(await found(text)).toEqual([owner]);
       expect(await found(apiKeyId(9))).toEqual([other]);
       for (const text of ["nobody", "owner%", "owner_000000000001", "!"]) expect(await found(text)).toEqual([]);
-      expect(ids(await operators.searchAccounts("@", 1))).toEqual([other]);
+      expect(ids(await operators.searchAccounts("@", 1))).toEqual([accountId(3)]);
     });
 
     it("reads tasks of any account, hidden ones included", async () => {

@@ -175,6 +175,7 @@ export const describeTaskRecords = (
         expect(await stored()).toBe(visibility);
       },
     );
+    }
 
     it("finds keys by prefix and digest, and the account of a prefix", async () => {
       const [key] = await stores.keys.list(owner);

@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { heldKeys } from "../../application/accounts/held-keys.js";
 import type { ViewerUrl } from "../../application/application-settings.js";
@@ -38,8 +36,8 @@ type Without<Group, Name extends keyof Group> = Omit<Group, Name> & {
  */
 export type RestUseCases = {
   readonly accounts: Without<UseCases["accounts"], "holdKey">;
-  /** `receiveProviderWebhook`: `POST /hooks/{provider}`. */
-  readonly panoramas: Without<UseCases["panoramas"], "receiveProviderWebhook">;
+  /** `receiveProviderWebhook`: `POST /hooks/{provider}`. `findFile`: `GET /provenance/{sha256}`. */
+  readonly panoramas: Without<UseCases["panoramas"], "receiveProviderWebhook" | "findFile">;
   /** `receivePaymentWebhook`: `POST /payments/stripe`. */
   readonly credits: Without<UseCases["credits"], "receivePaymentWebhook">;
   readonly events: UseCases["events"];
@@ -66,7 +64,7 @@ export type RestRoutesOptions = {
   readonly basePath?: string | undefined;
   /** Pages of these origins may call the routes from browsers. Default: only pages of the same origin. */
   readonly cors?: Cors | undefined;
-  /** For uploads while they are received. By default a new temporary folder, which `stop` deletes. */
+  /** For uploads while they are received. By default that of the operating system for temporary files. */
   readonly uploadsFolder?: string | undefined;
   /** Serves the objects of a storage in files as `/assets/{folder}/{file}`. */
   readonly assets?: Assets | undefined;
@@ -109,8 +107,8 @@ export type RestRoutes = {
 
 /**
  * The REST interface under `/api/v1` for a `node:http` server of your own: the same routes, limits and answers as in
- * the service. `application` is what `createApplication` returns, or an object with these use cases. Rejects if the
- * folder for uploads cannot be written.
+ * the service. `application` is what `createApplication` returns, or an object with these use cases. Rejects if
+ * `uploadsFolder` cannot be written.
  */
 export const restRoutes = async (application: RestUseCases, options: RestRoutesOptions): Promise<RestRoutes> => {
   const requests = new MountedRequests(basePathOf(options), options.cors);
@@ -163,8 +161,8 @@ const mount = async (
   if (proxies === undefined && trustedProxies.length > 0) {
     throw new TypeError(`trustedProxies must be addresses and networks, and is ${JSON.stringify(trustedProxies)}.`);
   }
-  const uploadsFolder = options.uploadsFolder ?? (await mkdtemp(join(tmpdir(), "panorama-uploads-")));
-  await prepareUploadsFolder(uploadsFolder);
+  const { uploadsFolder = tmpdir() } = options;
+  if (options.uploadsFolder !== undefined) await prepareUploadsFolder(uploadsFolder);
 
   const senders = new Senders(proxies ?? []);
   const routes = new Routes(observer, requests, new Overload(isDatabaseOverloaded, senders));
@@ -178,12 +176,7 @@ const mount = async (
   if (receiveProviderWebhook) routes.route("post", "/hooks/:provider", providerWebhookRoute(receiveProviderWebhook));
   if (assets) routes.route("get", "/assets/:folder/:file", assetRoute(assets), { logs: false });
   if (temporaryImage) routes.route("get", "/generations/:name", temporaryImageRoute(temporaryImage));
-  return {
-    stop: async (deadlineMilliseconds) => {
-      await routes.stop(deadlineMilliseconds);
-      if (options.uploadsFolder === undefined) await rm(uploadsFolder, { recursive: true, force: true });
-    },
-  };
+  return { stop: (deadlineMilliseconds) => routes.stop(deadlineMilliseconds) };
 };
 
 const THIS_MACHINE = ["127.0.0.0/8", "::1"];

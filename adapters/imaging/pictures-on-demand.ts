@@ -4,6 +4,8 @@ import type { PixelSize } from "../../domain/images/resolution.js";
 import { decoding } from "../system/load-sharp.js";
 import { Semaphore } from "../system/semaphore.js";
 import { perspectiveView } from "./perspective-view.js";
+import { sourceTypeIn, sourceTypeXmp } from "./photo-sphere-xmp.js";
+import type { Marks } from "./provenance/marks.js";
 import { WEBP_QUALITY } from "./webp-quality.js";
 
 /** Bytes of the pictures in memory. A view has about 100 kB, a picture for a tile 10 to 100 kB. */
@@ -16,11 +18,12 @@ const PENDING_MAX = 100;
 /**
  * Makes pictures of stored panoramas on demand: perspective views, straight ahead, as JPEG, and smaller copies as WebP.
  * The most recently requested pictures are kept in memory. Each function returns `undefined` if the image cannot be
- * read, or if too many pictures are being made.
+ * read, or if too many pictures are being made. `marks` signs each picture and records it, as its panorama was.
  */
 export const picturesOnDemand = (
   storage: Pick<ObjectStorage, "read">,
   viewSize: PixelSize,
+  marks: Marks,
   keptBytesMax = KEPT_BYTES_MAX,
 ) => {
   const kept = new Map<string, Uint8Array>();
@@ -53,6 +56,7 @@ export const picturesOnDemand = (
         const image = await storage.read(name);
         if (image.isErr()) return undefined;
         const made = await make(image.value);
+        await marks.record(image.value, made);
         keep(key, made);
         return made;
       })
@@ -64,17 +68,26 @@ export const picturesOnDemand = (
   return {
     /** The view of a panorama for link previews. */
     socialImage: (name: ObjectName): Promise<Uint8Array | undefined> =>
-      picture(`view ${name}`, name, (image) => perspectiveView(image, viewSize)),
+      picture(`view ${name}`, name, (image) => socialImage(image, viewSize, marks)),
     /** A panorama or its thumbnail, `widthPixels` wide. */
     resized: (name: ObjectName, widthPixels: number): Promise<Uint8Array | undefined> =>
-      picture(`${widthPixels} ${name}`, name, (image) => resized(image, widthPixels)),
+      picture(`${widthPixels} ${name}`, name, (image) => resized(image, widthPixels, marks)),
   };
 };
 
-const resized = (image: Uint8Array, width: number): Promise<Uint8Array> =>
-  decoding((sharp) =>
+const socialImage = async (image: Uint8Array, size: PixelSize, { sign }: Marks): Promise<Uint8Array> => {
+  const sourceType = sourceTypeIn(image);
+  return sign(await perspectiveView(image, size, sourceTypeXmp(sourceType)), { sourceType, madeFrom: image });
+};
+
+const resized = async (image: Uint8Array, width: number, { sign }: Marks): Promise<Uint8Array> => {
+  const sourceType = sourceTypeIn(image);
+  const made = await decoding((sharp) =>
     sharp(image, { failOn: "error" })
       .resize({ width, height: Math.round(width / 2), fit: "fill" })
+      .withXmp(sourceTypeXmp(sourceType))
       .webp({ quality: WEBP_QUALITY })
       .toBuffer(),
   );
+  return sign(made, { sourceType });
+};

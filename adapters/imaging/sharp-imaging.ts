@@ -8,7 +8,8 @@ import { decodingError, sizeOfImage } from "../system/image-header.js";
 import { decoding, type ImageLibrary } from "../system/load-sharp.js";
 import { pixelSize } from "../wording/pixel-size.js";
 import { measuresOf } from "./figures.js";
-import { photoSphereXmp } from "./photo-sphere-xmp.js";
+import { photoSphereXmp, sourceTypeIn, sourceTypeXmp } from "./photo-sphere-xmp.js";
+import type { SignPicture } from "./provenance/sign-picture.js";
 import { type RawPanorama, rangeOf } from "./raw-panorama.js";
 import { blendSeam, SEAM_VISIBLE, seamOf } from "./seam.js";
 import { WEBP_QUALITY } from "./webp-quality.js";
@@ -25,10 +26,18 @@ const JPEG_QUALITY = 90;
  *
  * It sets sharp up for the whole process, because images are untrusted: it reads JPEG, PNG and WebP only, uses one
  * thread for an image and no cache, and at most two images are decoded at the same time.
+ *
+ * `sign` puts a signed manifest into each. Without it they have only the marks in XMP.
  */
-export const sharpImaging = (): Imaging => new SharpImaging();
+export const sharpImaging = (sign: SignPicture = async (picture) => picture): Imaging => new SharpImaging(sign);
 
 class SharpImaging implements Imaging {
+  private readonly sign: SignPicture;
+
+  constructor(sign: SignPicture) {
+    this.sign = sign;
+  }
+
   async inspect(bytes: Uint8Array, type: ImageType): Promise<Result<PixelSize, UnusableImage>> {
     if (imageTypeOf(bytes) !== type) return unusable(`it does not start with the signature of ${type}`);
     return (await sizeOfImage(bytes)).mapErr(unusableImage);
@@ -47,7 +56,7 @@ class SharpImaging implements Imaging {
     if (!fits(from)) return unusable(`it has ${pixelSize(from)} pixels, more than ${pixelSize(PANORAMA_SIZE_MAX)}`);
     if (!isTwoToOne(from)) return unusable(`it has ${pixelSize(from)} pixels, which is not 2:1`);
 
-    return encoded(async (sharp) => {
+    const made = await encoded(async (sharp) => {
       const resized = isSameSize(from, size) ? undefined : padding(from.widthPixels, size.widthPixels);
       const raw = await decoded(sharp, bytes, resized?.before ?? 0);
       const picture = { nativeSize: from, isFlat: await isFlat(sharp, raw), seam: seamOf(raw), ...measuresOf(raw) };
@@ -56,13 +65,24 @@ class SharpImaging implements Imaging {
       const jpeg = exact.withXmp(photoSphereXmp(size, sourceType)).jpeg({ quality: JPEG_QUALITY });
       return { ...picture, bytes: await jpeg.toBuffer() };
     });
+    // Not in `encoded`: a failure to sign says nothing about the image.
+    return made.isErr()
+      ? err(made.error)
+      : ok({ ...made.value, bytes: await this.sign(made.value.bytes, { sourceType, madeFrom: bytes }) });
   }
 
-  thumbnail(panorama: Uint8Array): Promise<Result<Uint8Array, UnusableImage>> {
+  async thumbnail(panorama: Uint8Array): Promise<Result<Uint8Array, UnusableImage>> {
     const { widthPixels: width, heightPixels: height } = THUMBNAIL_SIZE;
-    return encoded((sharp) =>
-      sharp(panorama, LIMITS).resize({ width, height, fit: "fill" }).webp({ quality: WEBP_QUALITY }).toBuffer(),
+    const sourceType = sourceTypeIn(panorama);
+    const made = await encoded((sharp) =>
+      sharp(panorama, LIMITS)
+        .resize({ width, height, fit: "fill" })
+        .withXmp(sourceTypeXmp(sourceType))
+        .webp({ quality: WEBP_QUALITY })
+        .toBuffer(),
     );
+    // Without the manifest of the panorama: with that of a provider it can be larger than the thumbnail.
+    return made.isErr() ? err(made.error) : ok(await this.sign(made.value, { sourceType }));
   }
 }
 

@@ -107,11 +107,12 @@ const described = (task: PanoramaTask) => {
   }
 };
 
-const picture = ({ image_url, viewer_url, storage_status, thumbnail_url }: PanoramaOutput) => ({
+const picture = ({ image_url, viewer_url, storage_status, ai_generated, thumbnail_url }: PanoramaOutput) => ({
   picture: { type: "resource_link", uri: image_url, mimeType: imageTypeOf(image_url) },
   thumbnail_url,
   viewer_url,
   storage_status,
+  ai_generated,
 });
 
 /** The type of a picture by the end of its URL. Panoramas are JPEGs unless the URL says something else. */

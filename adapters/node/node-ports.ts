@@ -7,6 +7,7 @@ import type { ProviderWebhooks } from "../../application/ports/provider-webhooks
 import type { OperationalEvent, Reporter } from "../../application/ports/reporter.js";
 import type { LetterOutbox } from "../../application/ports/stores/letter-outbox.js";
 import { PANORAMA_POLICY, type PanoramaPolicy } from "../../domain/panorama-policy.js";
+import { signPictures } from "../imaging/provenance/sign-picture.js";
 import { sharpImaging } from "../imaging/sharp-imaging.js";
 import { InProcessEventSignals } from "../memory/in-process-event-signals.js";
 import { InProcessTaskSignals } from "../memory/in-process-task-signals.js";
@@ -23,6 +24,7 @@ import { SqlLetterOutbox } from "../persistence/stores/sql-letter-outbox.js";
 import { NodeSecrets } from "../system/node-secrets.js";
 import { RandomIds } from "../system/random-ids.js";
 import { HttpWebhookSender } from "../webhooks/http-webhook-sender.js";
+import { installationPair } from "./installation-pair.js";
 
 /** The mail server, and where the links in e-mails lead. */
 export type SmtpOptions = {
@@ -93,7 +95,7 @@ export const nodePorts = async (options: NodePortsOptions): Promise<NodePorts> =
     provider,
     providerWebhooks: new Map(provider.webhooks === undefined ? [] : [[provider.name, provider.webhooks]]),
     storage,
-    imaging: sharpImaging(),
+    imaging: sharpImaging(signPictures(() => installationPair(database, clock.now()))),
     mail,
     payments: await paymentsOf(options, clock),
     webhookSender,

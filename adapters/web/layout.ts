@@ -22,6 +22,8 @@ export type Content = {
    * picture at the top of the main part. `dark`: everything on the dark surface.
    */
   readonly frame?: "stage" | "bare" | "hero-page" | "dark";
+  /** Leaves the links for customers out of the header. */
+  readonly withoutMenu?: true;
   /** Whether other sites may show the page in a frame. */
   readonly embeddable?: boolean;
   /** Other origins to which the answer to a form may redirect. */
@@ -125,7 +127,7 @@ export class Layout {
   }
 
   private page(content: Content, inlineStyle: Html | undefined): Html {
-    const { title, description, main, head, scripts = [], visitor, frame } = content;
+    const { title, description, main, head, scripts = [], frame } = content;
     const notice = frame === "bare" ? undefined : this.notice();
     return html`<html lang="en">
 <head>
@@ -142,7 +144,7 @@ ${head}
 ${scripts.map((name) => html`<script type="module" src="${this.files.urlOf(name)}"></script>`)}
 </head>
 <body class="${frame ?? "plain"}">
-${frame !== "bare" && html`<a class="skip" href="#main">Skip to the content</a>${header(visitor)}`}
+${frame !== "bare" && html`<a class="skip" href="#main">Skip to the content</a>${header(content)}`}
 ${notice !== undefined && html`<p class="site-notice" role="status">${notice}</p>`}
 <main id="main" tabindex="-1">${main}</main>
 ${frame !== "stage" && frame !== "bare" && this.footer}
@@ -182,14 +184,16 @@ type InlineStyle = { readonly element: Html; readonly source: string };
 
 const stylesOf = ({ styles = [] }: Content): readonly string[] => ["style.css", ...styles];
 
-const header = (visitor: Visitor | undefined): Html => html`<header class="site">
+const header = ({ visitor, withoutMenu }: Content): Html => html`<header class="site">
 <a class="brand" href="/">${mark}<span>Panorama</span></a>
-<nav aria-label="Main">
+${withoutMenu === undefined && menu(visitor)}
+</header>`;
+
+const menu = (visitor: Visitor | undefined): Html => html`<nav aria-label="Main">
 <a href="/gallery">Gallery</a>
 <a href="/docs" class="wide">API</a>
 ${visitor === undefined ? html`<a class="button small" href="/login">Log in</a>` : memberLinks(visitor)}
-</nav>
-</header>`;
+</nav>`;
 
 const memberLinks = ({ formToken }: Visitor): Html => html`<a href="/works">Works</a>
 <a href="/account">Account</a>
@@ -204,7 +208,7 @@ export type FooterLink = { readonly path: string; readonly title: string };
 
 const footer = (links: readonly FooterLink[]): Html => html`<footer class="site">
 <span>360° panoramas from text and images</span>
-<nav aria-label="More"><a href="/gallery">Gallery</a> <a href="/docs">API reference</a> <a href="/mcp">Assistants (MCP)</a>
+<nav aria-label="More"><a href="/gallery">Gallery</a> <a href="/docs">API reference</a> <a href="/mcp">Assistants (MCP)</a> <a href="/provenance">Is it from here?</a>
 ${links.map(({ path, title }) => html`<a href="${path}">${title}</a> `)}</nav></footer>`;
 
 const mark = html`<svg class="mark" viewBox="0 0 32 32" width="28" height="28" aria-hidden="true">

@@ -27,7 +27,9 @@ import { docsPage } from "./site/docs-page.js";
 import { landingPage } from "./site/landing-page.js";
 import { type LegalPage, legalPages } from "./site/legal-pages.js";
 import { type McpOffer, mcpPage } from "./site/mcp-page.js";
+import { provenancePage } from "./site/provenance-page.js";
 import { siteFiles } from "./site/site-files.js";
+import { ANY_PLACE, type Suggestions } from "./site/suggestions.js";
 import { StaticFiles } from "./static-files.js";
 
 export type WebParts = Pick<UseCases, "accounts" | "panoramas" | "credits" | "webhooks" | "operators"> & {
@@ -61,6 +63,8 @@ export type WebSettings = {
   readonly welcomeCredits?: Credits | undefined;
   /** What the operator must say on receipts. */
   readonly receiptText?: string | undefined;
+  /** Prompts for the model behind the service; for one that understands any sentence if not given. */
+  readonly suggestions?: Suggestions;
 };
 
 /** Makes the whole web side, for an HTTP server to mount. */
@@ -77,13 +81,15 @@ export const webPages = async (
     receiptText,
     heroPanoramas = [],
     legal = [],
+    suggestions = ANY_PLACE,
     describe,
   }: WebSettings,
 ): Promise<WebSide> => {
   const files = await StaticFiles.read(staticFolder);
   const layout = new Layout(files, imageOrigin(parts.images), legal, () => noticeOf(parts.maintenance?.()));
   const guard = new SessionGuard(parts.accounts, parts.rateLimits, layout, publicUrl);
-  const all = { ...parts, guard, layout, publicUrl, sendsMail, policy, signUpMode, welcomeCredits, receiptText };
+  const settings = { publicUrl, sendsMail, policy, signUpMode, welcomeCredits, receiptText, suggestions };
+  const all = { ...parts, ...settings, guard, layout };
   const pages = [
     landingPage({ ...all, files, heroPanoramas }),
     galleryPage(all),
@@ -98,6 +104,7 @@ export const webPages = async (
     ...webhookPages(all),
     ...operatorPages(all),
     docsPage({ ...all, describe, guidesFolder: join(staticFolder, "guides") }),
+    provenancePage(all),
     mcpPage(mcp, guard, layout, policy.prices),
     ...legalPages(legal, guard, layout),
     ...siteFiles(files),

@@ -112,6 +112,7 @@ const logIn = async (
   const given = attempt.code.replaceAll(" ", "");
   const step = codeStepsAt(now).find((one) => codes.codeAt(login.codeSecret, one) === given);
   if (step === undefined || !(await store.useCode(login.name, step))) return refuse(wrong, "wrong_code");
+  await store.deleteExpiredSessions(now);
   const token = ids.sessionToken();
   const expiresAt = new Date(now.getTime() + OPERATOR_SESSION_SECONDS * 1000);
   const session = { tokenSha256: secrets.sha256(token), operator: login.name, expiresAt };

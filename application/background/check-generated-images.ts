@@ -4,7 +4,7 @@ import { RESOLUTIONS } from "../../domain/images/resolution.js";
 import { type GeneratedTask, type SucceededTask, succeed, withFigures } from "../../domain/tasks/task.js";
 import { announceStored, failTask } from "../panoramas/end-task.js";
 import { type ModerationPorts, type ModerationSettings, moderateResult } from "../panoramas/moderate.js";
-import type { GeneratedImage, GenerationProvider } from "../ports/generation-provider.js";
+import { type GeneratedImage, type GenerationProvider, sourceTypeOf } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";
 import type { EncodedPanorama } from "../ports/imaging.js";
 import type { Lease, TaskStore } from "../ports/stores/task-store.js";
@@ -79,7 +79,8 @@ const checkResult = async (
     reporter.report({ kind: "provider_unavailable", taskId: task.id, detail: reason });
     return { detail: "the result cannot be downloaded", pauseMilliseconds: CHECK_PAUSE_MILLISECONDS };
   }
-  const { bytes, sourceType } = downloaded.value;
+  const { bytes } = downloaded.value;
+  const sourceType = sourceTypeOf(downloaded.value, task.request);
   const panorama = await imaging.panorama(bytes, RESOLUTIONS[task.request.resolution], sourceType);
   if (panorama.isErr()) return unusable(panorama.error.reason);
   const figures = figuresOf(panorama.value);
@@ -142,7 +143,9 @@ const storeResult = async (
   const { image } = lease.task;
   if (image.status !== "uploading") return;
   try {
-    await recordAttempt(ports, lease, () => probe(image, () => storePanorama(ports, image, bytes, downloaded)));
+    await recordAttempt(ports, lease, () =>
+      probe(image, () => storePanorama(ports, { task: lease.task, image }, bytes, downloaded)),
+    );
   } catch (error) {
     ports.reporter.report({ kind: "work_failed", work: "check", taskId: lease.task.id, error });
   }

@@ -8,7 +8,7 @@ import {
   type UploadingImage,
 } from "../../domain/images/storage-status.js";
 import type { SucceededTask } from "../../domain/tasks/task.js";
-import type { GenerationProvider } from "../ports/generation-provider.js";
+import { type GenerationProvider, sourceTypeOf } from "../ports/generation-provider.js";
 import type { Lease } from "../ports/stores/task-store.js";
 import { type Attempt, recordAttempt, type StoragePorts, storePanorama, storeThumbnail } from "./store-panorama.js";
 import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
@@ -33,7 +33,7 @@ const keepImage = async (ports: Ports, lease: Lease<SucceededTask>): Promise<und
 const attempt = async (ports: Ports, task: SucceededTask): Promise<Attempt> => {
   const { image } = task;
   if (image.status === "uploading") return store(ports, task, image);
-  if (image.status === "saved-no-thumb") return addMissingThumbnail(ports, image);
+  if (image.status === "saved-no-thumb") return addMissingThumbnail(ports, task, image);
   return { image, detail: "nothing to do" };
 };
 
@@ -45,15 +45,20 @@ const store = async (ports: Ports, task: SucceededTask, image: UploadingImage): 
     if (kind === "result_gone") return { image: expire(image), detail };
     return { image: kind === "result_unusable" ? giveUp(image) : failAttempt(image), detail };
   }
-  const { bytes, sourceType } = downloaded.value;
+  const { bytes } = downloaded.value;
+  const sourceType = sourceTypeOf(downloaded.value, task.request);
   const panorama = await imaging.panorama(bytes, RESOLUTIONS[task.request.resolution], sourceType);
   if (panorama.isErr()) return { image: giveUp(image), detail: panorama.error.reason };
-  return storePanorama(ports, image, panorama.value.bytes, downloaded.value);
+  return storePanorama(ports, { task, image }, panorama.value.bytes, downloaded.value);
 };
 
-const addMissingThumbnail = async (ports: Ports, image: SavedWithoutThumbnail): Promise<Attempt> => {
+const addMissingThumbnail = async (
+  ports: Ports,
+  task: SucceededTask,
+  image: SavedWithoutThumbnail,
+): Promise<Attempt> => {
   const panorama = await ports.storage.read(image.imageName);
   if (panorama.isErr()) return { image, detail: `the stored image cannot be read: ${panorama.error.kind}` };
-  const made = await storeThumbnail(ports, image, panorama.value);
+  const made = await storeThumbnail(ports, task, panorama.value);
   return made.isErr() ? { image, detail: made.error } : { image: addThumbnail(image), detail: "stored" };
 };

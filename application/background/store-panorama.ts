@@ -17,6 +17,8 @@ import { type MovePorts, moveTask } from "../panoramas/end-task.js";
 import type { GeneratedImage } from "../ports/generation-provider.js";
 import type { Imaging } from "../ports/imaging.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
+import type { Secrets } from "../ports/secrets.js";
+import type { ProvenanceLog } from "../ports/stores/provenance-log.js";
 import type { Lease, TaskStore } from "../ports/stores/task-store.js";
 import type { LeasePorts } from "./work-on-leases.js";
 
@@ -26,7 +28,17 @@ export type StoragePorts = MovePorts &
     readonly tasks: Pick<TaskStore, "find">;
     readonly storage: Pick<ObjectStorage, "put" | "read" | "delete">;
     readonly imaging: Pick<Imaging, "panorama" | "thumbnail">;
+    readonly secrets: Pick<Secrets, "sha256">;
+    readonly provenance?: ProvenanceLog | undefined;
   };
+
+/** Records files of a task as made here, before anybody can have them. */
+export const recordFiles = async (
+  { secrets, provenance }: Pick<StoragePorts, "secrets" | "provenance">,
+  { place = "unknown", succeededAt }: SucceededTask,
+  files: readonly Uint8Array[],
+): Promise<void> =>
+  provenance?.record(files.map((bytes) => ({ sha256: secrets.sha256(bytes), provider: place, madeAt: succeededAt })));
 
 /** An image is never due later than this. */
 export const KEEP_PAUSE_MILLISECONDS_MAX = 10 * 60 * 1000;
@@ -74,13 +86,18 @@ const deleteIfUnwanted = async (
   for (const name of [image.imageName, thumbnailNameOf(image.imageName)]) await storage.delete(name);
 };
 
+/** A task whose image is not stored yet, and that image. */
+export type Uploading = { readonly task: SucceededTask; readonly image: UploadingImage };
+
 /** Stores an encoded panorama and its thumbnail. `downloaded` is the image that it was made from. */
 export const storePanorama = async (
   ports: StoragePorts,
-  image: UploadingImage,
+  { task, image }: Uploading,
   panorama: Uint8Array,
-  { thumbnail, ends }: GeneratedImage,
+  { bytes, thumbnail, ends }: GeneratedImage,
 ): Promise<Attempt> => {
+  // The provider's file, too: it is behind the temporary URL.
+  await recordFiles(ports, task, [bytes, panorama]);
   if (ends !== undefined) {
     return { image: ends === "expired" ? expire(image) : giveUp(image), detail: `the provider's sandbox: ${ends}` };
   }
@@ -94,18 +111,21 @@ export const storePanorama = async (
     detail,
   });
   if (thumbnail === "unavailable") return withoutThumbnail("the provider's sandbox simulates a thumbnail failure");
-  const made = await storeThumbnail(ports, image, panorama);
+  const made = await storeThumbnail(ports, task, panorama);
   return made.isErr() ? withoutThumbnail(made.error) : { image: keep(image), detail: "stored" };
 };
 
 /** Makes and stores the thumbnail of a stored image. */
 export const storeThumbnail = async (
-  { storage, imaging }: StoragePorts,
-  { imageName }: StoredImage,
+  ports: StoragePorts,
+  task: SucceededTask,
   panorama: Uint8Array,
 ): Promise<Result<void, string>> => {
+  const { storage, imaging } = ports;
+  const { imageName } = task.image;
   const thumbnail = await imaging.thumbnail(panorama);
   if (thumbnail.isErr()) return err(thumbnail.error.reason);
+  await recordFiles(ports, task, [thumbnail.value]);
   const stored = await storage.put(thumbnailNameOf(imageName), thumbnail.value, "image/webp");
   return stored.isErr() ? err(stored.error.reason) : ok(undefined);
 };

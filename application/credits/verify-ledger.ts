@@ -34,6 +34,9 @@ export const verifyLedger =
         case "entries":
           audit?.entries(part.entries);
           break;
+        case "orders":
+          audit?.orders(part.orders);
+          break;
         case "unreadable":
           damaged.add(accountId);
           find(accountId, part.detail);

@@ -97,8 +97,23 @@ export type ResultUnusable = { readonly kind: "result_unusable"; readonly reason
 /** Only `provider_unavailable` is worth another attempt. */
 export type DownloadFailure = ResultGone | ResultUnusable | ProviderUnavailable;
 
-/** How a picture was made: by a trained model, or by rules alone. The names are those of the IPTC. */
-export type DigitalSourceType = "trainedAlgorithmicMedia" | "algorithmicMedia";
+/**
+ * How a picture was made: by a trained model, by one from photos of the customer, or by rules alone. The names are
+ * those of the IPTC.
+ */
+export type DigitalSourceType = "trainedAlgorithmicMedia" | "compositeWithTrainedAlgorithmicMedia" | "algorithmicMedia";
+
+/**
+ * How the picture of a request was made. With reference images it counts as a composite: parts of a photo may be
+ * visible in it, which nobody can tell from the picture.
+ */
+export const sourceTypeOf = (
+  { sourceType = "trainedAlgorithmicMedia" }: Pick<GeneratedImage, "sourceType">,
+  { imageUrls }: Pick<CreationRequest, "imageUrls">,
+): DigitalSourceType =>
+  sourceType === "trainedAlgorithmicMedia" && imageUrls.length > 0
+    ? "compositeWithTrainedAlgorithmicMedia"
+    : sourceType;
 
 /**
  * `sourceType` is written into the image; absent: a trained model has made it. `thumbnail` is `unavailable` only for

@@ -17,13 +17,13 @@ export interface Imaging {
   /**
    * Returns a JPEG of exactly this size with Photo Sphere XMP, without a visible seam between its left and right edge.
    * Rejects images that are not 2:1 (within 1 %). Decodes the bytes once. `sourceType`, by default
-   * `trainedAlgorithmicMedia`, is written into the XMP.
+   * `trainedAlgorithmicMedia`, is written into its marks. Throws if it cannot be marked: try again later.
    */
   panorama(
     bytes: Uint8Array,
     size: PixelSize,
     sourceType?: DigitalSourceType,
   ): Promise<Result<EncodedPanorama, UnusableImage>>;
-  /** Returns a WebP of 1024 × 512 pixels. */
+  /** Returns a WebP of 1024 × 512 pixels with the marks of the panorama. Throws if it cannot be marked. */
   thumbnail(panorama: Uint8Array): Promise<Result<Uint8Array, UnusableImage>>;
 }

@@ -101,6 +101,28 @@ export const accountInvite: Command = {
     }),
 };
 
+export const accountPasswordLink: Command = {
+  words: "account password-link",
+  about: "Makes a link with which the owner of an account sets a new password, once within an hour.",
+  usage: "--account ID",
+  options: ACCOUNT,
+  required: ["account"],
+  example: "account password-link --account acc_…",
+  isRecorded: true,
+  run: (service, values) =>
+    safeTry(async function* () {
+      const { operators } = await service.get(tokens.storeUseCases);
+      const id = text(values, "account") as AccountId;
+      const made = yield* (await operators.makePasswordLink(id)).mapErr(({ message }) => notFound(message));
+      const link = passwordLinkUrl((await service.get(tokens.config)).publicUrl, made.token);
+      const expires = made.expiresAt.toISOString();
+      return ok({
+        json: { email: made.email, link, expires_at: expires },
+        lines: [link, `It sets the password of ${made.email}, once, until ${expires}.`],
+      });
+    }),
+};
+
 export const accountSetPassword: Command = {
   words: "account set-password",
   about: "Sets the password, which is read from standard input, and ends all sessions of the account.",

@@ -15,6 +15,9 @@ import { type Command, optionalText, text, type Values } from "./common/command.
 
 const CERTIFICATE = "/etc/nginx/panorama.pem";
 const KEY = "/etc/nginx/panorama.key";
+/** It stands in the site of nginx as it is: nothing in it may end the line there. */
+const PLAIN_PATH = /^\/[\w./-]+$/;
+const FILES = ["panorama.env", "panorama@.service", "panorama", "nginx.conf"] as const;
 
 export const initProduction: Command = {
   words: "init production",
@@ -35,9 +38,15 @@ export const initProduction: Command = {
     const folder = resolve(text(values, "folder"));
     const ports = portsOf(text(values, "ports"));
     if (ports === undefined) return err(misused("--ports must be different ports, such as 8081,8082."));
-    const settingsFile = join(folder, "panorama.env");
-    if (values.force !== true && existsSync(settingsFile)) {
-      return err(refused(`${settingsFile} exists. To check and write it again: --answers ${settingsFile} --force`));
+    for (const option of ["certificate", "certificate-key"]) {
+      const file = text(values, option);
+      if (!PLAIN_PATH.test(file))
+        return err(misused(`--${option} ${file} must be an absolute path of letters, digits and . _ - /`));
+    }
+    const existing = FILES.map((name) => join(folder, name)).find((file) => existsSync(file));
+    if (values.force !== true && existing !== undefined) {
+      const settingsFile = join(folder, "panorama.env");
+      return err(refused(`${existing} exists. To check and write it again: --answers ${settingsFile} --force`));
     }
     const answered = await answersOf(values, ports);
     if (answered.isErr()) return err(answered.error);
@@ -47,7 +56,7 @@ export const initProduction: Command = {
       return err(misconfigured(`${problem.name}: ${problem.message} Nothing was written.`));
     }
     const proxy = { ports, certificate: text(values, "certificate"), key: text(values, "certificate-key") };
-    const files = {
+    const files: Readonly<Record<(typeof FILES)[number], string>> = {
       "panorama.env": environmentFile(answers),
       "panorama@.service": template("panorama@.service"),
       panorama: template("panorama.sh"),
@@ -59,14 +68,14 @@ export const initProduction: Command = {
     return ok({
       json: {
         folder,
-        files: Object.keys(files),
+        files: FILES,
         checks: findings.map(({ name, status, message }) => ({ name, status: status.replace(" ", "_"), message })),
         remaining: steps,
       },
       lines: [
         ...findings.map(({ name, status, message }) => `${status.padEnd(11)}  ${name}: ${message}`),
         "",
-        `${Object.keys(files).join(", ")} are in ${folder}. What remains to do:`,
+        `${FILES.join(", ")} are in ${folder}. What remains to do:`,
         ...steps.map((step, index) => `${index + 1}. ${step}`),
       ],
     });

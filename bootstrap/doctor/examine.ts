@@ -9,6 +9,7 @@ import { checkModeration } from "./check-moderation.js";
 import { checkProduction, checkVariables } from "./check-production.js";
 import { checkProvider } from "./check-provider.js";
 import { checkStripe, checkTraces } from "./check-services.js";
+import { checkSigning } from "./check-signing.js";
 import { checkStorage } from "./check-storage.js";
 import { checkDataDirectory } from "./data-directory.js";
 import { broken, type Check, type Finding, fine, notChecked, reasonOf, warning } from "./finding.js";
@@ -45,6 +46,7 @@ export const examine = async (
     { name: "provider", run: () => checkProvider(config) },
     { name: "TLS listener", run: () => checkTlsListener(config, clock) },
     { name: "public URL", run: () => checkPublicUrl(config, clock) },
+    { name: "signed marks", run: () => checkSigning(config, clock) },
     { name: "mail", run: () => checkMail(config) },
     { name: "Stripe", run: () => checkStripe(config) },
     { name: "moderation", run: () => checkModeration(config) },

@@ -10,10 +10,17 @@ const openLocalProvider = token<OpenLocalProvider>("openLocalProvider");
 /** The embedded provider, which paints panoramas on this machine and sends no webhooks. */
 export const localProvider = ({ delayMilliseconds }: LocalProviderConfig): ContainerModule =>
   new ContainerModule(({ bind }) => {
-    const { config, clock, storage } = tokens;
+    const { config, clock, storage, signPicture } = tokens;
 
-    provide(bind, openLocalProvider, { config, clock, storage }, ({ config: { dataDir, publicUrl }, clock, storage }) =>
-      open({ folder: join(dataDir, "local-provider"), publicUrl, storage, delayMilliseconds, clock }),
+    const parts = { config, clock, storage, signPicture };
+    provide(bind, openLocalProvider, parts, ({ config: { dataDir, publicUrl }, signPicture, ...parts }) =>
+      open({
+        ...parts,
+        folder: join(dataDir, "local-provider"),
+        publicUrl,
+        delayMilliseconds,
+        sign: (jpeg) => signPicture(jpeg, { sourceType: "algorithmicMedia" }),
+      }),
     ).onDeactivation((provider) => provider.close());
     provide(bind, tokens.provider, { openLocalProvider }, ({ openLocalProvider }) => openLocalProvider);
     provide(bind, tokens.providerWebhooks, {}, () => new Map());

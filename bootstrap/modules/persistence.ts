@@ -24,6 +24,7 @@ import { SqlOperatorLoginStore } from "../../adapters/persistence/stores/sql-ope
 import { SqlOperatorStore } from "../../adapters/persistence/stores/sql-operator-store.js";
 import { SqlOrderStore } from "../../adapters/persistence/stores/sql-order-store.js";
 import { SqlPasswordLinkStore } from "../../adapters/persistence/stores/sql-password-link-store.js";
+import { SqlProvenanceLog } from "../../adapters/persistence/stores/sql-provenance-log.js";
 import { SqlReferenceStore } from "../../adapters/persistence/stores/sql-reference-store.js";
 import { SqlRetentionStore } from "../../adapters/persistence/stores/sql-retention-store.js";
 import { SqlSessionStore } from "../../adapters/persistence/stores/sql-session-store.js";
@@ -99,6 +100,7 @@ const bindStores = (bind: Bind): void => {
   provide(bind, tokens.operators, { database }, ({ database }) => new SqlOperatorStore(database));
   provide(bind, tokens.operatorLogins, { database }, ({ database }) => new SqlOperatorLoginStore(database));
   provide(bind, tokens.operatorLog, { database }, ({ database }) => new SqlOperatorLog(database));
+  provide(bind, tokens.provenance, { database }, ({ database }) => new SqlProvenanceLog(database));
   provide(bind, tokens.sessions, { database }, ({ database }) => new SqlSessionStore(database));
 };
 

@@ -1,8 +1,12 @@
 import { ContainerModule } from "inversify";
 import { picturesOnDemand } from "../../adapters/imaging/pictures-on-demand.js";
+import { recordPictures } from "../../adapters/imaging/provenance/marks.js";
+import { isRepeatable } from "../../adapters/imaging/provenance/sign-picture.js";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
+import { featuresOf } from "../../adapters/provider/local/painter/words.js";
 import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/panoramas/share-pages.js";
 import { type LegalPage, readLegalPages } from "../../adapters/web/site/legal-pages.js";
+import { ANY_PLACE, demoPlaces } from "../../adapters/web/site/suggestions.js";
 import { BUNDLED_FILES_FOLDER } from "../../adapters/web/static-files.js";
 import { webPages } from "../../adapters/web/web-pages.js";
 import { ConfigurationError } from "../configuration-error.js";
@@ -26,9 +30,12 @@ export const web = new ContainerModule(({ bind }) => {
       orders: tokens.orders,
       checks: tokens.readinessChecks,
       watch: tokens.maintenanceWatch,
+      provenance: tokens.provenance,
+      signingPair: tokens.signingPair,
+      sign: tokens.signPicture,
     },
     async ({
-      config: { publicUrl, mail, signUp, welcomeCredits, receiptText, heroPanoramas, legalPagesFolder },
+      config: { publicUrl, provider, mail, signUp, welcomeCredits, receiptText, heroPanoramas, legalPagesFolder },
       application,
       access,
       store,
@@ -36,6 +43,9 @@ export const web = new ContainerModule(({ bind }) => {
       orders,
       checks,
       watch,
+      provenance,
+      signingPair,
+      sign,
       ...parts
     }) =>
       webPages(
@@ -44,7 +54,10 @@ export const web = new ContainerModule(({ bind }) => {
           ...application,
           operator: { access, store, keys, orders, checks },
           maintenance: () => watch.current(),
-          pictures: picturesOnDemand(parts.images, SOCIAL_IMAGE_SIZE),
+          pictures: picturesOnDemand(parts.images, SOCIAL_IMAGE_SIZE, {
+            sign,
+            record: recordPictures(provenance, isRepeatable(signingPair)),
+          }),
         },
         {
           publicUrl,
@@ -61,6 +74,7 @@ export const web = new ContainerModule(({ bind }) => {
           },
           welcomeCredits,
           receiptText,
+          suggestions: provider.kind === "local" ? demoPlaces((prompt) => featuresOf(prompt).size > 0) : ANY_PLACE,
         },
       ),
   );

@@ -6,9 +6,9 @@ type Targets = Readonly<Record<string, string | { readonly types: string }>>;
 
 /**
  * The reference of a package as one page of Markdown, from the declaration files that its package.json exports: each
- * public path with its exports, their documentation comments and declarations.
+ * public path with its exports, their documentation comments and, if `withCode`, declarations.
  */
-export const referenceOf = async (folder: string): Promise<string> => {
+export const referenceOf = async (folder: string, withCode: boolean): Promise<string> => {
   const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   const { name, version, exports }: { name: string; version: string; exports: Targets } = manifest;
   const modules = Object.entries(exports).flatMap(([path, target]) =>
@@ -18,15 +18,16 @@ export const referenceOf = async (folder: string): Promise<string> => {
       : [{ path: name + path.slice(1), file: join(folder, target.types) }],
   );
   const sections = await Promise.all(
-    modules.map(async ({ path, file }) => [`## ${path}`, ...(await exportsOf(file))].join("\n\n")),
+    modules.map(async ({ path, file }) => [`## ${path}`, ...(await exportsOf(file, withCode))].join("\n\n")),
   );
   const contents = modules.map(({ path }) => `- [${path}](#${path.replace(/[^\w-]/g, "").toLowerCase()})`);
   const title = `# ${name} ${version}: reference`;
-  return `${[title, "Made from the comments of the code.", contents.join("\n"), ...sections].join("\n\n")}\n`;
+  const source = `Made from the comments of the code.${withCode ? "" : " The declarations are below dist/."}`;
+  return `${[title, source, contents.join("\n"), ...sections].join("\n\n")}\n`;
 };
 
 /** The exports of a declaration file, and those that it has from other files of the package. */
-const exportsOf = async (path: string): Promise<readonly string[]> => {
+const exportsOf = async (path: string, withCode: boolean): Promise<readonly string[]> => {
   const file = ts.createSourceFile("module.d.ts", await readFile(path, "utf8"), ts.ScriptTarget.ES2023, true);
   const inner = file.statements.map(async (statement) => {
     if (!ts.isExportDeclaration(statement) || statement.moduleSpecifier === undefined) return [];
@@ -34,8 +35,8 @@ const exportsOf = async (path: string): Promise<readonly string[]> => {
     if (!specifier.startsWith(".")) return [];
     const source = join(dirname(path), specifier.replace(/\.js$/, ".d.ts"));
     const { exportClause } = statement;
-    if (exportClause === undefined || !ts.isNamedExports(exportClause)) return exportsOf(source);
-    const sections = declaredIn(await readFile(source, "utf8"));
+    if (exportClause === undefined || !ts.isNamedExports(exportClause)) return exportsOf(source, withCode);
+    const sections = declaredIn(await readFile(source, "utf8"), withCode);
     return exportClause.elements.flatMap(({ name, propertyName }) => {
       const section = sections.find(({ names }) => names.includes((propertyName ?? name).text));
       return section === undefined ? [] : [section.textAs(name.text)];
@@ -43,17 +44,17 @@ const exportsOf = async (path: string): Promise<readonly string[]> => {
   });
   return [
     ...(await Promise.all(inner)).flat(),
-    ...declaredIn(file.text).map(({ names, textAs }) => textAs(names.join(", "))),
+    ...declaredIn(file.text, withCode).map(({ names, textAs }) => textAs(names.join(", "))),
   ];
 };
 
 /** The section of one module. `declarations` is the text of its declaration file. */
 export const moduleReference = (path: string, declarations: string): string =>
-  [`## ${path}`, ...declaredIn(declarations).map(({ names, textAs }) => textAs(names.join(", ")))].join("\n\n");
+  [`## ${path}`, ...declaredIn(declarations, true).map(({ names, textAs }) => textAs(names.join(", ")))].join("\n\n");
 
 type Declared = { readonly names: readonly string[]; readonly textAs: (heading: string) => string };
 
-const declaredIn = (declarations: string): readonly Declared[] => {
+const declaredIn = (declarations: string, withCode: boolean): readonly Declared[] => {
   const file = ts.createSourceFile("module.d.ts", declarations, ts.ScriptTarget.ES2023, true);
   return file.statements.flatMap((statement) => {
     const isExported = ts.canHaveModifiers(statement) && ts.getModifiers(statement)?.some(isExport) === true;
@@ -63,10 +64,10 @@ const declaredIn = (declarations: string): readonly Declared[] => {
       .getText(file)
       .replace(/^export (declare )?/, "")
       .replace(/^ +private .*;\n/gm, "");
-    const code = `\`\`\`ts\n${text}\n\`\`\``;
+    const code = withCode ? [`\`\`\`ts\n${text}\n\`\`\``] : [];
     const [comment] = ts.getJSDocCommentsAndTags(statement).filter(ts.isJSDoc).slice(-1);
     const prose = comment === undefined ? [] : [proseOf(comment.getText(file))];
-    return [{ names, textAs: (heading) => [`### ${heading}`, ...prose, code].join("\n\n") }];
+    return [{ names, textAs: (heading) => [`### ${heading}`, ...prose, ...code].join("\n\n") }];
   });
 };
 

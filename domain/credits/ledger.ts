@@ -195,8 +195,17 @@ export type LedgerAudit = {
   readonly tasks: (tasks: readonly PaidTask[], entries: readonly LedgerEntry[]) => void;
   /** Some of its entries that name none of its tasks. */
   readonly entries: (entries: readonly LedgerEntry[]) => void;
+  /** Some of its paid orders, each of them once. */
+  readonly orders: (paid: readonly BoughtCredits[]) => void;
   /** One sentence for each error. */
   readonly end: () => string[];
+};
+
+/** What a paid order has given: `credits`, of which `takenBack` were taken back (payment-return.ts). */
+export type BoughtCredits = {
+  readonly id: OrderId;
+  readonly credits: Credits;
+  readonly takenBack?: Credits | undefined;
 };
 
 /**
@@ -210,6 +219,8 @@ export const startAudit = ({ credits, activeTasks, debt = 0 as Credits }: Omit<S
   let owed = 0;
   let active = 0;
   const orders = new Map<OrderId, { purchases: number; bought: number; left: number }>();
+  /** What each paid order has left of its credits. */
+  const expected = new Map<OrderId, number>();
   const unknownTasks = new Set<TaskId>();
   const ofTasks: string[] = [];
   return {
@@ -235,6 +246,9 @@ export const startAudit = ({ credits, activeTasks, debt = 0 as Credits }: Omit<S
         order.bought += entry.credits;
       }
     },
+    orders: (paid) => {
+      for (const { id, credits, takenBack = 0 } of paid) expected.set(id, credits - takenBack);
+    },
     end: () => {
       const totals: string[] = [];
       if (sum !== credits) totals.push(`the balance is ${credits}, but the sum of the entries is ${sum}`);
@@ -246,7 +260,11 @@ export const startAudit = ({ credits, activeTasks, debt = 0 as Credits }: Omit<S
         ...(purchases > 1 ? [`order ${id} was credited more than once`] : []),
         ...(left < 0 || left > bought ? [`order ${id} gave ${bought} credits, of which ${left} are left`] : []),
       ]);
-      return [...totals, ...ofOrders, ...ofTasks, ...unknown];
+      const ofPaid = [...expected].flatMap(([id, left]) => {
+        const booked = orders.get(id)?.left ?? 0;
+        return booked === left ? [] : [`order ${id} has ${left} credits left, but the sum of its entries is ${booked}`];
+      });
+      return [...totals, ...ofOrders, ...ofPaid, ...ofTasks, ...unknown];
     },
   };
 };

@@ -177,6 +177,7 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
       "provider replicate",
       "TLS listener",
       "public URL",
+      "signed marks",
       "mail",
     ]);
     expect(bucket.writes).toBeGreaterThan(0);

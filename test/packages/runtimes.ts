@@ -9,13 +9,16 @@ import { build } from "esbuild";
 import { FakeService } from "../support/fake-service.js";
 import { freePort } from "../support/free-port.js";
 import { pngBytes } from "../support/image-bytes.js";
+import { restAnswers } from "./rest-requests.js";
 
 /**
  * `npm run verify runtimes`: installs panorama-client and panorama-meter of dist-packages/, and Deno, Bun and workerd
  * from the registry, in an empty project. Uses client and meter in each of them, and in this Node.js. Prints the sizes.
+ * Then each of them serves the REST interface with `fetchRoutes` of panorama-service, and answers the same requests as
+ * `restRoutes` on `node:http` (rest-requests.ts).
  */
 const run = promisify(execFile);
-const PACKAGES = ["panorama-client", "panorama-meter"] as const;
+const PACKAGES = ["panorama-client", "panorama-meter", "panorama-service"] as const;
 const CLIENT_COMPRESSED_BYTES_MAX = 15_000;
 const METER_INSTALLED_BYTES_MAX = 1_000_000;
 const RUNTIMES = { deno: "2.9.6", bun: "1.4.5", workerd: "1.20261117.1" };
@@ -49,6 +52,50 @@ console.log(JSON.stringify(await scenario({}, "a.png")));`;
 const WORKER = `
 import { scenario } from "./scenario.js";
 export default { fetch: async (_, { baseUrl, apiKey }) => Response.json(await scenario({ baseUrl, apiKey })) };`;
+
+/** The application in memory, with one account. `GET /key` is its API key, `POST /finish` ends what is in progress. */
+const REST = `
+import { createApplication, credits, parseEmail, RATE_LIMITS } from "panorama-service";
+import { HandClock, memoryPorts } from "panorama-service/memory";
+import { fetchRoutes, restRoutes } from "panorama-service/http/rest-routes";
+
+const open = async () => {
+  const clock = new HandClock();
+  const ports = memoryPorts(clock, RATE_LIMITS);
+  const application = createApplication({ ports });
+  const email = parseEmail("a@example.com").value;
+  const { secret } = (await application.accounts.open({ email, credits: credits(30), keyName: "a" })).value;
+  const finish = async () => {
+    await application.start();
+    await clock.advance(10_000);
+    await application.stop();
+  };
+  const options = { publicUrl: "https://example.com", storage: ports.storage };
+  return { secret, finish, ...(await fetchRoutes(application, options)), ...(await restRoutes(application, options)) };
+};
+let opened; // by the first request: a Worker does nothing before it
+const ownAnswer = async (path) => {
+  opened ??= open();
+  if (path === "/finish") await (await opened).finish();
+  return ["/key", "/finish"].includes(path) ? (await opened).secret : undefined;
+};
+export const handle = async (request, response) => {
+  const own = await ownAnswer(request.url);
+  if (own === undefined) (await opened).handle(request, response);
+  else response.end(own);
+};
+export const answer = async (request) => {
+  const own = await ownAnswer(new URL(request.url).pathname);
+  return own === undefined ? (await opened).fetch(request) : new Response(own);
+};`;
+const REST_SERVERS = {
+  "node.js": 'import { createServer } from "node:http"; createServer(handle).listen(PORT, "127.0.0.1");',
+  "deno.js": 'Deno.serve({ port: PORT, hostname: "127.0.0.1" }, answer);',
+  "bun.js": 'Bun.serve({ port: PORT, hostname: "127.0.0.1", fetch: answer });',
+  "rest-worker.js": "export default { fetch: answer };",
+};
+
+const REQUIRE = 'import { createRequire } from "node:module"; const require = createRequire("/");';
 
 const check = (runtime: string, answer: string, files: number, service: FakeService): void => {
   const expected = JSON.stringify([
@@ -117,16 +164,43 @@ try {
     check(runtime, (await run(command, [...args], { cwd: folder, env })).stdout, 3, service);
   }
 
-  await build({
-    entryPoints: [join(folder, "worker.js")],
-    outfile: join(folder, "worker.mjs"),
-    bundle: true,
-    format: "esm",
-    target: "es2022",
-    absWorkingDir: folder,
-  });
-  const port = await freePort();
-  const config = `using Workerd = import "/workerd/workerd.capnp";
+  const serving = async <T>(
+    command: string,
+    args: readonly string[],
+    port: number,
+    use: () => Promise<T>,
+  ): Promise<T> => {
+    const server = spawn(command, args, { cwd: folder, stdio: "inherit" });
+    try {
+      for (let attempt = 0; ; attempt += 1) {
+        const listens = await fetch(`http://127.0.0.1:${port}/key`).catch(() => undefined);
+        if (listens !== undefined) break;
+        if (attempt === 100) throw new Error(`${command} does not listen`);
+        await setTimeout(200);
+      }
+      return await use();
+    } finally {
+      server.kill();
+    }
+  };
+  /** Bundles a module as for Cloudflare, and serves it. `flags`: `nodejs_compat` for modules of Node.js. */
+  const inWorkerd = async <T>(
+    name: string,
+    flags: readonly string[],
+    use: (port: number) => Promise<T>,
+  ): Promise<T> => {
+    await build({
+      entryPoints: [join(folder, `${name}.js`)],
+      outfile: join(folder, `${name}.mjs`),
+      bundle: true,
+      format: "esm",
+      target: "es2022",
+      absWorkingDir: folder,
+      // The modules of Node.js are those of workerd, also for packages that are not ES modules.
+      ...(flags.length > 0 && { platform: "node", banner: { js: REQUIRE } }),
+    });
+    const port = await freePort();
+    const config = `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .worker),
@@ -135,23 +209,34 @@ const config :Workerd.Config = (
   sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],
 );
 const worker :Workerd.Worker = (
-  modules = [(name = "worker", esModule = embed "worker.mjs")],
+  modules = [(name = "worker", esModule = embed "${name}.mjs")],
   compatibilityDate = "2026-01-01",
+  compatibilityFlags = ${JSON.stringify(flags)},
   bindings = [(name = "baseUrl", text = "${service.origin}"), (name = "apiKey", text = "${service.apiKey}")],
 );`;
-  await writeFile(join(folder, "config.capnp"), config);
-  const workerd = spawn(bin("workerd"), ["serve", join(folder, "config.capnp")], { stdio: "inherit" });
-  try {
-    let answer: Response | undefined;
-    for (let attempt = 0; answer === undefined; attempt += 1) {
-      answer = await fetch(`http://127.0.0.1:${port}`).catch(() => undefined);
-      if (attempt === 100) throw new Error("workerd does not listen");
-      if (answer === undefined) await setTimeout(200);
-    }
-    check("workerd", await answer.text(), 2, service);
-  } finally {
-    workerd.kill();
+    await writeFile(join(folder, `${name}.capnp`), config);
+    return serving(bin("workerd"), ["serve", join(folder, `${name}.capnp`)], port, () => use(port));
+  };
+  await inWorkerd("worker", [], async (port) => {
+    check("workerd", await (await fetch(`http://127.0.0.1:${port}`)).text(), 2, service);
+  });
+
+  const port = await freePort();
+  await writeFile(join(folder, "rest.js"), REST);
+  for (const [file, text] of Object.entries(REST_SERVERS)) {
+    const source = `import { answer, handle } from "./rest.js";\n${text.replace("PORT", String(port))}`;
+    await writeFile(join(folder, file), source);
   }
+  const answers = () => restAnswers(port);
+  const expected = await serving(process.execPath, ["node.js"], port, answers);
+  const compare = (runtime: string, actual: readonly string[]): void => {
+    const differs = actual.findIndex((answer, n) => answer !== expected[n]);
+    if (differs >= 0) throw new Error(`${runtime} answers ${actual[differs]} instead of ${expected[differs]}`);
+    console.log(`${runtime}: fetchRoutes gives ${actual.length} answers as restRoutes on node:http`);
+  };
+  compare("Deno", await serving(bin("deno"), ["run", "--allow-all", "deno.js"], port, answers));
+  compare("Bun", await serving(bin("bun"), ["run", "bun.js"], port, answers));
+  compare("workerd", await inWorkerd("rest-worker", ["nodejs_compat"], restAnswers));
 } finally {
   await service.stop();
   await rm(folder, { recursive: true, force: true });

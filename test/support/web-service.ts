@@ -65,6 +65,7 @@ import { builtClient } from "./built-client.js";
 import { fastSecrets } from "./fast-secrets.js";
 import { freePort } from "./free-port.js";
 import { makeServer } from "./make-server.js";
+import { UNMARKED } from "./unmarked.js";
 
 export const PASSWORD = "correct horse battery";
 
@@ -95,7 +96,7 @@ class PaintingProvider extends ScriptedProvider {
 }
 
 type Settings = Pick<ApplicationSettings, "policy" | "signUp" | "welcomeCredits"> &
-  Pick<WebSettings, "legal" | "receiptText">;
+  Pick<WebSettings, "legal" | "receiptText" | "suggestions">;
 
 /**
  * The whole service on a free port: pages, REST interface and images, with stores in memory, files in a temporary
@@ -255,7 +256,7 @@ export class WebService {
         clock,
         rateLimits,
         images: storage,
-        pictures: picturesOnDemand(storage, SOCIAL_IMAGE_SIZE),
+        pictures: picturesOnDemand(storage, SOCIAL_IMAGE_SIZE, UNMARKED),
         operator: {
           access: this.operatorAccess,
           store: new MemoryOperatorStore(this.database),
@@ -276,6 +277,7 @@ export class WebService {
         welcomeCredits: this.settings.welcomeCredits,
         legal: this.settings.legal ?? [],
         receiptText: this.settings.receiptText,
+        ...(this.settings.suggestions !== undefined && { suggestions: this.settings.suggestions }),
       },
     );
     this.pages = web.pages;

@@ -41,6 +41,7 @@ export const openApiExamples = (
       slug: "h3k9d2m5q8w4e7r6",
       ...(hasViewer && { viewer_url: `${origin}/works/h3k9d2m5q8w4e7r6` }),
       storage_status: "saved",
+      ai_generated: true,
       native_width: 2048,
       native_height: 1024,
       thumbnail_url: `${image}-thumbnail.webp`,

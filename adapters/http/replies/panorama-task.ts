@@ -31,6 +31,10 @@ export const panoramaOutputSchema = z
       description:
         "Poll while it is uploading. saved and saved-no-thumb: the image is stored, with or without its thumbnail. failed: it could not be stored, and its URL is temporary. expired: it is no longer there.",
     }),
+    ai_generated: z.boolean().optional().meta({
+      description:
+        "Always true: the picture was generated. Whoever publishes it may have to say so. Its files have the same mark, signed.",
+    }),
     native_width: nativePixels.optional(),
     native_height: nativePixels.optional(),
     thumbnail_url: z.url().optional().meta({ format: "uri", description: "A small image, once it is stored." }),

@@ -38,7 +38,7 @@ export const uploadImagesRoute = ({ panoramas, policy }: Parts, uploadsFolder: s
   return async (exchange, owner) => {
     const allowed = await panoramas.checkUpload(owner);
     if (allowed.isErr()) return err(allowed.error);
-    return withTemporaryFolder(uploadsFolder, "upload-", async (folder) => {
+    return withTemporaryFolder(uploadsFolder, "panorama-upload-", async (folder) => {
       const files = await receiveFiles(exchange, folder, policy.uploads);
       if (files.isErr()) return err(files.error);
       const uploaded = await processing.run(() => panoramas.uploadImages(owner, files.value));

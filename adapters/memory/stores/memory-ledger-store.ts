@@ -63,6 +63,8 @@ export class MemoryLedgerStore implements LedgerStore {
       visit({ kind: "standing", accountId, standing });
       visit({ kind: "tasks", accountId, tasks, entries: entries.filter(isOfTask) });
       visit({ kind: "entries", accountId, entries: entries.filter((entry) => !isOfTask(entry)) });
+      const orders = [...this.database.orders.values()].filter((order) => order.accountId === accountId);
+      visit({ kind: "orders", accountId, orders: orders.filter(({ state }) => state !== "pending") });
       visit({ kind: "end", accountId });
     }
   }

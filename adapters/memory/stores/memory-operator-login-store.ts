@@ -52,6 +52,10 @@ export class MemoryOperatorLoginStore implements OperatorLoginStore {
   async deleteSession(tokenSha256: string): Promise<void> {
     this.sessions.delete(tokenSha256);
   }
+
+  async deleteExpiredSessions(now: Date): Promise<void> {
+    for (const [token, { expiresAt }] of this.sessions) if (expiresAt <= now) this.sessions.delete(token);
+  }
 }
 
 const withoutStep = (stored: (OperatorLogin & { codeStep: number }) | undefined): OperatorLogin | undefined => {

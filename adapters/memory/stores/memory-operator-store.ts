@@ -47,9 +47,10 @@ export class MemoryOperatorStore implements OperatorStore {
       [...orders.values()].find(({ id }) => id === text)?.accountId,
       ...[...keys.values()].filter(({ id, prefix }) => id === text || prefix === text).map((key) => key.accountId),
     ]);
-    return this.newestFirst()
-      .filter(({ account }) => account.email.includes(text.toLowerCase()) || owners.has(account.id))
-      .slice(0, limit);
+    const email = text.toLowerCase();
+    const named = this.newestFirst().filter(({ account }) => account.email === email || owners.has(account.id));
+    const found = named.length > 0 ? named : this.newestFirst().filter(({ account }) => account.email.includes(email));
+    return found.slice(0, limit);
   }
 
   async task(id: TaskId): Promise<TaskOfAccount | undefined> {

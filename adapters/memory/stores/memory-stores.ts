@@ -13,6 +13,7 @@ import { MemoryOperatorLog } from "./memory-operator-log.js";
 import { MemoryOperatorStore } from "./memory-operator-store.js";
 import { MemoryOrderStore } from "./memory-order-store.js";
 import { MemoryPasswordLinkStore } from "./memory-password-link-store.js";
+import { MemoryProvenanceLog } from "./memory-provenance-log.js";
 import { MemoryRateLimits } from "./memory-rate-limits.js";
 import { MemoryReferenceStore } from "./memory-reference-store.js";
 import { MemoryRetentionStore } from "./memory-retention-store.js";
@@ -37,6 +38,7 @@ export const memoryStores = (database = new MemoryDatabase(), clock?: Pick<Clock
   usage: new MemoryUsageStore(database),
   operators: new MemoryOperatorStore(database),
   operatorLog: new MemoryOperatorLog(database),
+  provenance: new MemoryProvenanceLog(),
   requestsAt: (clock: Clock, rates: PanoramaPolicy["rates"]): ApiRequests =>
     new MemoryApiRequests(database, new MemoryRateLimits(clock, rates), clock),
 });

@@ -710,6 +710,20 @@ export const WebhookReceiverTable = defineEntity({
   },
 });
 
+/** What all instances of an installation share and nobody else may know. */
+export const InstallationSecretTable = defineEntity({
+  name: "InstallationSecret",
+  tableName: "installation_secret",
+  properties: { name: p.string().length(64).primary(), value: p.text() },
+});
+
+/** Files that were made here, by a keyed digest. */
+export const MadeFileTable = defineEntity({
+  name: "MadeFile",
+  tableName: "made_file",
+  properties: { digest: p.string().length(64).primary(), provider: p.text(), madeAt: p.datetime(3) },
+});
+
 export const tables = [
   AccountTable,
   OrderTable,
@@ -736,4 +750,6 @@ export const tables = [
   OperatorSessionTable,
   LetterTable,
   MaintenanceTable,
+  InstallationSecretTable,
+  MadeFileTable,
 ];

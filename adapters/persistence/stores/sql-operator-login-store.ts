@@ -81,6 +81,10 @@ export class SqlOperatorLoginStore implements OperatorLoginStore {
   async deleteSession(tokenSha256: string): Promise<void> {
     await this.database.sql("delete from operator_session where token_sha256 = ?", [tokenSha256]);
   }
+
+  async deleteExpiredSessions(now: Date): Promise<void> {
+    await this.database.sql("delete from operator_session where expires_at <= ?", [now]);
+  }
 }
 
 const toLogin = (row: Row): OperatorLogin => ({

@@ -58,15 +58,21 @@ export class SqlOperatorStore implements OperatorStore {
   }
 
   async searchAccounts(searched: string, limit: number): Promise<AccountSummary[]> {
-    const part = `%${searched.toLowerCase().replace(/[%_!]/g, "!$&")}%`;
-    const rows = await this.database.sql(
-      `select * from account where email like ? escape '!' or id in (
-        select id from account where id = ?
+    const email = searched.toLowerCase();
+    const named = await this.database.sql(
+      `select * from account where id in (
+        select id from account where id = ? or email = ?
         union select account_id from task where id = ? or slug = ?
         union select account_id from credit_order where id = ?
         union select account_id from api_key where id = ? or prefix = ?
       ) order by id desc limit ?`,
-      [part, searched, searched, searched, searched, searched, searched, limit],
+      [searched, email, searched, searched, searched, searched, searched, limit],
+    );
+    if (named.length > 0) return named.map(toSummary);
+    // Reads every address: only for what is no id and no whole address.
+    const rows = await this.database.sql(
+      "select * from account where email like ? escape '!' order by id desc limit ?",
+      [`%${email.replace(/[%_!]/g, "!$&")}%`, limit],
     );
     return rows.map(toSummary);
   }
@@ -130,9 +136,10 @@ export class SqlOperatorStore implements OperatorStore {
         `select place, cast(count(*) as integer) as tasks from task
         where state in ('reserved', 'submitted') and due_at is not null group by place order by place`,
       );
+      // Grouped by an expression: SQLite would walk the index of all tasks by account, to have the groups in order.
       const accounts = await sql(
-        `select account_id, cast(count(*) as integer) as tasks from task where state = 'queued'
-        group by account_id order by tasks desc, account_id limit ?`,
+        `select account_id || '' as account_id, cast(count(*) as integer) as tasks from task where state = 'queued'
+        group by 1 order by tasks desc, 1 limit ?`,
         [accountsMax],
       );
       return {

@@ -1,6 +1,7 @@
 import type { LedgerPart } from "../../../application/ports/stores/ledger-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
-import { type PaidTask, paidTask } from "../../../domain/credits/ledger.js";
+import { type BoughtCredits, type PaidTask, paidTask } from "../../../domain/credits/ledger.js";
+import type { OrderId } from "../../../domain/credits/order.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { TASK_STATES } from "../../../domain/tasks/task.js";
 import { standingOf } from "../rows/account-rows.js";
@@ -47,6 +48,7 @@ const walkAccounts = async (
   }
   await walkTasks(sql, dialect, { first, last }, visit);
   await walkOtherEntries(sql, { first, last }, visit);
+  await walkOrders(sql, { first, last }, visit);
   for (const accountId of ids) visit({ kind: "end", accountId });
   return ids.length < ACCOUNTS ? undefined : last;
 };
@@ -97,6 +99,22 @@ const walkOtherEntries = async (sql: Sql, { first, last }: Range, visit: Visit) 
   }
 };
 
+const walkOrders = async (sql: Sql, { first, last }: Range, visit: Visit) => {
+  for (let after: { account: unknown; order: unknown } | undefined = { account: first, order: "" }; after; ) {
+    const rows: Row[] = await sql(
+      `select id, account_id, credits, taken_back, paid_at from credit_order
+      where account_id <= ? and (account_id, id) > (?, ?) order by account_id, id limit ?`,
+      [last, after.account, after.order, ROWS],
+    );
+    for (const [accountId, orders] of byAccount(rows)) {
+      const paid = orders.filter((row) => row.paid_at !== null);
+      visit({ kind: "orders", accountId, orders: readable(paid, accountId, toBoughtCredits, visit) });
+    }
+    const end = rows.at(-1);
+    after = rows.length < ROWS || end === undefined ? undefined : { account: end.account_id, order: end.id };
+  }
+};
+
 const byAccount = (rows: readonly Row[]): Map<AccountId, Row[]> => {
   const grouped = new Map<AccountId, Row[]>();
   for (const row of rows) {
@@ -118,6 +136,12 @@ const readable = <T>(rows: readonly Row[], accountId: AccountId, read: (row: Row
       return [];
     }
   });
+
+const toBoughtCredits = (row: Row): BoughtCredits => ({
+  id: branded<OrderId>(row, "id"),
+  credits: amount(row, "credits"),
+  takenBack: amount(row, "taken_back"),
+});
 
 const toPaidTask = (row: Row): PaidTask =>
   paidTask(

@@ -59,6 +59,8 @@ type LocalProviderParts = {
   /** The origin that serves `temporaryImage`, as `/generations/{name}`. */
   readonly publicUrl: string;
   readonly delayMilliseconds: number;
+  /** Marks a painted JPEG. */
+  readonly sign?: ((jpeg: Uint8Array) => Promise<Uint8Array>) | undefined;
 };
 type Painting = { readonly ended: Promise<void>; readonly stop: AbortController };
 
@@ -76,17 +78,19 @@ export class LocalProvider implements GenerationProvider {
   private readonly folder: JobFolder;
   private readonly temporaryUrlPrefix: string;
   private readonly delayMilliseconds: number;
+  private readonly sign: (jpeg: Uint8Array) => Promise<Uint8Array>;
   private readonly painting = new Map<TaskId, Painting>();
   /** Why a painting could not be stored: the next poll reports it once, and starts the painting again. */
   private readonly storageErrors = new Map<TaskId, string>();
 
-  constructor({ clock, references, pool, folder, publicUrl, delayMilliseconds }: LocalProviderParts) {
+  constructor({ clock, references, pool, folder, publicUrl, delayMilliseconds, sign }: LocalProviderParts) {
     this.clock = clock;
     this.references = references;
     this.pool = pool;
     this.folder = new JobFolder(folder);
     this.temporaryUrlPrefix = `${publicUrl}/generations/`;
     this.delayMilliseconds = delayMilliseconds;
+    this.sign = sign ?? (async (jpeg) => jpeg);
   }
 
   places(): readonly PlaceNow[] {
@@ -272,7 +276,7 @@ export class LocalProvider implements GenerationProvider {
         references.push(reference.value);
       }
       const painted = await paint(sceneOf(job.prompt, references, job.seed), references);
-      return painted.isErr() ? endOf(painted.error) : encoded(painted.value, size);
+      return painted.isErr() ? endOf(painted.error) : this.sign(await encoded(painted.value, size));
     });
     return done.isErr() ? endOf(done.error) : done.value;
   }

@@ -18,6 +18,8 @@ export type LocalProviderOptions = {
   readonly storage: ObjectStorage;
   /** The shortest time of a generation, to resemble a real provider. By default 0. */
   readonly delayMilliseconds?: number | undefined;
+  /** Marks a JPEG before it is behind a temporary URL. By default it stays as it is. */
+  readonly sign?: ((jpeg: Uint8Array) => Promise<Uint8Array>) | undefined;
   /** By default that of the operating system. */
   readonly clock?: Clock | undefined;
 };
@@ -41,12 +43,13 @@ export const localProvider = ({
   publicUrl,
   storage,
   delayMilliseconds = 0,
+  sign,
   clock = new SystemClock(),
 }: LocalProviderOptions): OpenLocalProvider => {
   const publicFetch = new PublicFetch(); // it fetches URLs that customers send, so it has no exempt origins
   const pool = new PaintPool(availableParallelism());
   const references = new ReferenceImages(storage, publicFetch);
-  return Object.assign(new LocalProvider({ clock, references, pool, folder, publicUrl, delayMilliseconds }), {
+  return Object.assign(new LocalProvider({ clock, references, pool, folder, publicUrl, delayMilliseconds, sign }), {
     close: async () => {
       await Promise.all([pool.close(), publicFetch.close()]);
     },

@@ -17,6 +17,7 @@ const SOURCES = [
   "account.ts",
   "docs.ts",
   "contact-sheet.ts",
+  "provenance.ts",
   "styles/style.css",
   "styles/landing.css",
   "styles/gallery.css",

@@ -5,6 +5,7 @@ import type { PageBody, PageReply, PageRequest } from "../../web-page/page.js";
 import type { Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import { isSameOrigin } from "../same-origin.js";
+import type { SessionGuard } from "../session-guard.js";
 
 type Handler = (request: PageRequest) => Promise<PageReply>;
 type FormRequest = PageRequest & PageBody;
@@ -12,18 +13,20 @@ type FormRequest = PageRequest & PageBody;
 /** Without a login of any operator there are no such pages: they are not found. Otherwise it asks for a login. */
 export class OperatorGuard {
   private readonly access: OperatorAccess;
+  private readonly customers: Pick<SessionGuard, "visitor">;
   private readonly layout: Layout;
   private readonly publicUrl: URL;
 
-  constructor(access: OperatorAccess, layout: Layout, publicUrl: string) {
+  constructor(access: OperatorAccess, customers: Pick<SessionGuard, "visitor">, layout: Layout, publicUrl: string) {
     this.access = access;
+    this.customers = customers;
     this.layout = layout;
     this.publicUrl = new URL(publicUrl);
   }
 
   page(handler: (request: PageRequest, operator: OperatorVisitor) => Promise<PageReply>): Handler {
     return async (request) => {
-      if (!(await this.access.isOn())) return this.layout.notFound(undefined);
+      if (!(await this.access.isOn())) return this.notFound(request);
       const operator = await this.operator(request);
       return operator === undefined ? redirect("/operator/login") : handler(request, operator);
     };
@@ -42,7 +45,7 @@ export class OperatorGuard {
 
   /** The login, which has no session. */
   login(handler: (request: PageRequest) => Promise<PageReply>): Handler {
-    return async (request) => ((await this.access.isOn()) ? handler(request) : this.layout.notFound(undefined));
+    return async (request) => ((await this.access.isOn()) ? handler(request) : this.notFound(request));
   }
 
   loginForm(handler: (request: FormRequest) => Promise<PageReply>): Handler {
@@ -60,6 +63,11 @@ export class OperatorGuard {
     return {
       "set-cookie": `${this.cookieName}=${token}; Max-Age=${seconds}; Path=/; HttpOnly; SameSite=Strict${secure}`,
     };
+  }
+
+  /** As for a page that nobody has made. */
+  private async notFound(request: PageRequest): Promise<PageReply> {
+    return this.layout.notFound(await this.customers.visitor(request));
   }
 
   private async operator({ cookies }: PageRequest): Promise<OperatorVisitor | undefined> {

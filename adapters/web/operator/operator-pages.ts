@@ -16,6 +16,7 @@ import { errorBox } from "../error-box.js";
 import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
+import type { SessionGuard } from "../session-guard.js";
 import { OperatorGuard } from "./operator-guard.js";
 import { accountsFound, accountView, keysTable, operatorHead, overviewOf, storyView } from "./operator-views.js";
 
@@ -34,6 +35,7 @@ export type OperatorParts = {
 
 type Parts = Pick<UseCases, "accounts" | "panoramas" | "credits" | "operators"> & {
   readonly operator: OperatorParts;
+  readonly guard: Pick<SessionGuard, "visitor">;
   readonly layout: Layout;
   readonly publicUrl: string;
   readonly clock: Pick<Clock, "now">;
@@ -47,9 +49,16 @@ const LIST_MAX = 50;
 
 /** `/operator`: search, accounts, the story of a task. Every act is in the log of operators, under its command. */
 export const operatorPages = (parts: Parts): readonly Page[] => {
-  const guard = new OperatorGuard(parts.operator.access, parts.layout, parts.publicUrl);
+  const guard = new OperatorGuard(parts.operator.access, parts.guard, parts.layout, parts.publicUrl);
   const get = (path: string, handle: Page["handle"]): Page => ({ method: "GET", path, body: "none", handle });
-  const post = (path: string, handle: Page["handle"]): Page => ({ method: "POST", path, body: "fields", handle });
+  // What commands can do during a maintenance, these forms can.
+  const post = (path: string, handle: Page["handle"]): Page => ({
+    method: "POST",
+    path,
+    body: "fields",
+    duringMaintenance: true,
+    handle,
+  });
   const acts = Object.entries(actsOf(parts)).map(([path, { command, run, back }]) =>
     post(
       `/operator/${path}`,
@@ -67,8 +76,11 @@ export const operatorPages = (parts: Parts): readonly Page[] => {
     ),
     post(
       "/operator/logout",
-      guard.form(async (_request, { token }) => {
-        await parts.operator.access.logOut(token);
+      guard.form(async (_request, operator) => {
+        await record(parts, operator, "operator logout", {}, async () => {
+          await parts.operator.access.logOut(operator.token);
+          return undefined;
+        });
         return redirect("/operator/login", guard.cookie(""));
       }),
     ),
@@ -105,7 +117,7 @@ const loginPage = ({ layout }: Parts, refusal?: ReturnType<typeof attemptRefusal
 <label>Password<input type="password" name="password" autocomplete="current-password" required></label>
 <label>Code of the authenticator app<input name="code" inputmode="numeric" autocomplete="one-time-code" required></label>
 <button class="button">Log in</button></form></div>`;
-  return layout.reply(refusal?.status ?? 200, { title: "Operator", main }, refusal?.headers);
+  return layout.reply(refusal?.status ?? 200, { title: "Operator", main, withoutMenu: true }, refusal?.headers);
 };
 
 const logIn = async (parts: Parts, guard: OperatorGuard, request: FormRequest): Promise<PageReply> => {
@@ -136,7 +148,7 @@ const show = (
   const main = html`<div class="page operator">${operatorHead(visitor, searched)}${errorBox(error)}${content}</div>`;
   // Not compressed, as the pages of members: it has the form token.
   return {
-    ...layout.reply(status, { title: "Operator", main, styles: ["account.css", "operator.css"] }),
+    ...layout.reply(status, { title: "Operator", main, withoutMenu: true, styles: ["account.css", "operator.css"] }),
     compressible: false,
   };
 };

@@ -63,7 +63,7 @@ export const galleryTile = (task: SucceededTask, images: Images): Html => {
   return html`<li><a href="${viewerPath(slug, request.visibility)}">
 ${hasStoredImage(task) && cardImage(task, images, TILE_SIZES)}
 <span class="tile-text"><span class="tile-title" dir="auto">${titleOf(task)}</span>
-<span class="tile-note">${dateOf(task.succeededAt)} · ${request.resolution.toUpperCase()}</span></span></a></li>`;
+<span class="tile-note">${dateOf(task.succeededAt)} · ${request.resolution.toUpperCase()} · Made with AI</span></span></a></li>`;
 };
 
 /**

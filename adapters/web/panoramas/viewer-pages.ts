@@ -7,6 +7,7 @@ import type { Page, PageReply, PageRequest } from "../../web-page/page.js";
 import { html } from "../html.js";
 import type { Content, Layout } from "../layout.js";
 import type { SessionGuard } from "../session-guard.js";
+import type { Suggestions } from "../site/suggestions.js";
 import { hasStoredImage, type Images, thumbnailUrl, titleOf } from "./panorama-card.js";
 import { linkPreview, viewerScene } from "./viewer-scene.js";
 import { endedView, type Progress, progressOf, waitingView } from "./waiting-view.js";
@@ -21,6 +22,7 @@ type Parts = {
   readonly guard: SessionGuard;
   readonly layout: Layout;
   readonly publicUrl: string;
+  readonly suggestions: Suggestions;
 };
 
 /**
@@ -104,7 +106,12 @@ const viewer = async (
   if (!hasStoredImage(task)) {
     const owner = isOwner ? visitor : undefined;
     const view = isInProgress(task)
-      ? waitingView(task, await progress(parts, task), owner, `${folder}/${task.slug}/status`)
+      ? waitingView(
+          task,
+          await progress(parts, task),
+          owner && { ...owner, hint: hintOf(parts, task) },
+          `${folder}/${task.slug}/status`,
+        )
       : { main: endedView(task, owner) };
     return layout.reply(200, { ...content, ...view });
   }
@@ -125,6 +132,12 @@ const viewer = async (
   const head = isPublic ? linkPreview(task, scene.link, publicUrl) : html`<meta name="robots" content="noindex">`;
   return layout.reply(200, { ...content, main, head });
 };
+
+/** Said while the reader can still cancel. References alone need no words. */
+const hintOf = ({ suggestions: { offer } }: Parts, { request: { prompt } }: Task): string | undefined =>
+  offer === undefined || prompt === undefined || offer.knows(prompt)
+    ? undefined
+    : `${offer.sentence} It knows no word of this prompt, and makes some landscape.`;
 
 /** Tasks that are read to find one with an image. */
 const NEIGHBOURS_READ = 3;

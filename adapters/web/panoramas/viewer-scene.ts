@@ -46,7 +46,7 @@ export const viewerScene = (task: KeptTask, { url, thumbnail, link }: Urls, opti
 ${previous && html`<a class="round neighbour" id="previous" rel="prev" href="${previous.path}" aria-label="Previous panorama: ${previous.title}" title="Previous panorama">${icon("M15 5l-7 7 7 7")}</a>`}
 ${next && html`<a class="round neighbour" id="next" rel="next" href="${next.path}" aria-label="Next panorama: ${next.title}" title="Next panorama">${icon("M9 5l7 7-7 7")}</a>`}
 <div class="overlay"><div class="caption" id="caption"><h1 dir="auto">${title}</h1>
-<p class="facts"><span>${dateOf(task.succeededAt)} · ${pixelSize(size)} · ${visibility === "public" ? "public" : "only you can see this"}</span>
+<p class="facts"><span>${dateOf(task.succeededAt)} · ${pixelSize(size)} · ${visibility === "public" ? "public" : "only you can see this"} · Made with AI</span>
 ${hasPrompt && !isEmbedded && html`<a href="${withPrompt}">Use this prompt</a>`}</p>
 ${full !== undefined && html`<details><summary>Full prompt</summary><p dir="auto">${full}</p></details>`}</div>
 <div class="bar" id="bar" role="group" aria-label="Viewer controls" hidden>
@@ -103,8 +103,8 @@ export const linkPreview = (task: KeptTask, link: string, publicUrl: string): Ht
   const size = pixelSize(RESOLUTIONS[task.request.resolution]);
   const description =
     fullPromptOf(task) === undefined
-      ? `A 360° panorama of ${size} pixels. Open it and look around.`
-      : `${summaryOf(task)} A 360° panorama.`;
+      ? `A 360° panorama of ${size} pixels, made with AI. Open it and look around.`
+      : `${summaryOf(task)} A 360° panorama, made with AI.`;
   const image = socialImageUrl(publicUrl, task.slug);
   const { widthPixels, heightPixels } = SOCIAL_IMAGE_SIZE;
   return html`<link rel="canonical" href="${link}">

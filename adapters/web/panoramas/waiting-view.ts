@@ -78,11 +78,14 @@ const phaseOfImage = ({ image }: SucceededTask): Phase => {
 
 const REFRESH_SECONDS = 3;
 
-/** The page of a panorama in progress. `owner`: the visitor, if that is the owner. Without scripts, it reloads. */
+/**
+ * The page of a panorama in progress. `owner`: the visitor, if that is the owner, with what to say of the prompt.
+ * Without scripts, it reloads.
+ */
 export const waitingView = (
   task: Task,
   { words, note, elapsed_seconds }: Progress,
-  owner: Visitor | undefined,
+  owner: (Visitor & { readonly hint: string | undefined }) | undefined,
   statusPath: string,
 ): { readonly main: Html; readonly head: Html } => ({
   head: html`<noscript><meta http-equiv="refresh" content="${REFRESH_SECONDS}"></noscript>`,
@@ -93,7 +96,7 @@ export const waitingView = (
 <p id="late" aria-live="polite">${note}</p>
 ${
   owner !== undefined &&
-  html`<p class="hint">You can leave this page. The panorama will be in <a href="/works">your works</a>.</p>
+  html`${owner.hint !== undefined && html`<p class="hint">${owner.hint}</p>`}<p class="hint">You can leave this page. The panorama will be in <a href="/works">your works</a>.</p>
 ${
   isCancelable(task) &&
   html`<form method="post" action="/works/${task.id}/cancel">${hiddenToken(owner.formToken)}<button class="button quiet small">Cancel</button></form>`

@@ -16,6 +16,7 @@ import { imagesRange } from "../../wording/abilities-sentence.js";
 import { pixelSize } from "../../wording/pixel-size.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";
+import type { Suggestions } from "../site/suggestions.js";
 import { thousands } from "../thousands.js";
 import { imageOrigin } from "./image-origin.js";
 import type { Images } from "./panorama-card.js";
@@ -61,13 +62,14 @@ type Offer = {
   readonly images: Images;
   readonly policy: PanoramaPolicy;
   readonly abilities: Abilities;
+  readonly suggestions: Suggestions;
 };
 
 /** The form with what was typed before. Browsers do not allow a page to keep chosen files: their pictures are kept. */
 export const creationForm = (
   form: URLSearchParams,
   { formToken }: Visitor,
-  { balance, images, policy, abilities }: Offer,
+  { balance, images, policy, abilities, suggestions: { offer } }: Offer,
 ): Html => {
   const { prices } = policy;
   const { promptCharactersMax } = abilities;
@@ -80,6 +82,7 @@ ${hiddenToken(formToken)}<input type="hidden" name="idempotency_key" value="${ra
 <p class="error" id="form-error" role="alert" hidden></p>
 <div class="words"><label for="prompt">Prompt</label>
 <textarea name="prompt" rows="3" placeholder="A quiet lake at dawn, mist over the water" id="prompt" dir="auto" aria-describedby="count" data-min="${PROMPT_CHARACTERS_MIN}" data-max="${promptCharactersMax}">${form.get("prompt") ?? ""}</textarea>
+${offer && html`<p class="hint">${offer.sentence}</p>`}
 <p class="hint count" id="count">Up to ${thousands(promptCharactersMax)} characters</p></div>
 <div class="columns">
 <fieldset><legend>Resolution</legend><div class="choices">${RESOLUTION_NAMES.map((name) =>

@@ -25,6 +25,7 @@ import { html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
+import type { Suggestions } from "../site/suggestions.js";
 import type { Images } from "./panorama-card.js";
 import { workCard } from "./work-card.js";
 import { creationForm, creationOf, formOf, formWithPrompt, pictureUrls } from "./works-form.js";
@@ -43,7 +44,8 @@ type Parts = {
     | "cancel"
     | "delete"
   >;
-  readonly credits: Pick<UseCases["credits"], "readBalance">;
+  readonly credits: Pick<UseCases["credits"], "readBalance" | "readTotals">;
+  readonly suggestions: Suggestions;
   readonly rateLimits: RateLimits;
   readonly clock: Pick<Clock, "now">;
   readonly images: Images;
@@ -257,7 +259,10 @@ const admitFiles = async (parts: Parts, request: FormRequest, visitor: Visitor):
   if (creation.isErr()) return refuse(parts, request, visitor, creation.error);
   const balance = await parts.credits.readBalance(visitor.account.id);
   const cost = parts.policy.prices[creation.value.resolution];
-  if (balance < cost) return refuse(parts, request, visitor, { kind: "insufficient_credits", balance, cost });
+  if (balance < cost) {
+    const { debt } = await parts.credits.readTotals(visitor.account.id);
+    return refuse(parts, request, visitor, { kind: "insufficient_credits", balance, cost, debt });
+  }
   const allowed = await parts.panoramas.checkUpload(visitor.account.id);
   return allowed.isErr() ? refuse(parts, request, visitor, allowed.error) : undefined;
 };
@@ -284,7 +289,7 @@ const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Vi
 };
 
 const worksPage = async (
-  { panoramas, credits, images, layout, policy, clock }: Parts,
+  { panoramas, credits, images, layout, policy, suggestions, clock }: Parts,
   { status, error }: { readonly status: number; readonly error?: string },
   { query, form }: FormRequest,
   visitor: Visitor,
@@ -303,7 +308,7 @@ const worksPage = async (
   const main = html`<div class="page">
 <div class="row"><h1>Works</h1><p class="balance"><strong id="balance">${balance}</strong> credits · <a href="/account">account</a></p></div>
 ${errorBox(error)}
-${isFirst && creationForm(form, visitor, { balance, images, policy, abilities: panoramas.readAbilities() })}
+${isFirst && creationForm(form, visitor, { balance, images, policy, suggestions, abilities: panoramas.readAbilities() })}
 <div class="row"><h2>${isFirst ? "Your panoramas" : "Older panoramas"}</h2>${
     !isFirst && html`<a href="/works">Newest panoramas</a>`
   }</div>

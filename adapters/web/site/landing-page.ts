@@ -9,6 +9,7 @@ import type { Layout } from "../layout.js";
 import { galleryTile } from "../panoramas/panorama-card.js";
 import type { SessionGuard } from "../session-guard.js";
 import { type HeroPicture, heroPicture } from "./hero-picture.js";
+import type { Suggestions } from "./suggestions.js";
 
 type Parts = Parameters<typeof heroPicture>[0] & {
   readonly policy: Pick<PanoramaPolicy, "prices">;
@@ -16,23 +17,12 @@ type Parts = Parameters<typeof heroPicture>[0] & {
   readonly guard: SessionGuard;
   readonly layout: Layout;
   readonly publicUrl: string;
+  readonly suggestions: Suggestions;
 };
 
 /** Two rows of three; one row if there are fewer. */
 const LATEST_PANORAMAS = 6;
 const LATEST_IN_ROW = 3;
-
-const EXAMPLES = ["Neon city in the rain", "Inside a glacier", "Lavender at dusk"];
-const SURPRISES = [
-  "Northern lights over a frozen lake",
-  "Dunes under two moons",
-  "A volcano at night",
-  "Coral reef in clear water",
-  "Pine forest in the morning mist",
-  "Tropical beach after a storm",
-  "Above the rings of a planet",
-  "Autumn valley at sunrise",
-];
 
 const descriptionOf = ({ imagesMax }: Abilities): string =>
   `Describe a place, then stand in it: seamless 360° panoramas from a sentence${imagesMax > 0 ? " or from your own images" : ""}, ` +
@@ -51,7 +41,7 @@ export const landingPage = (parts: Parts): Page => ({
     const latest = panoramas.length < LATEST_PANORAMAS ? panoramas.slice(0, LATEST_IN_ROW) : panoramas;
     const picture = await heroPicture(parts, panoramas);
     const abilities = parts.panoramas.readAbilities();
-    const main = html`${hero(picture, visitor !== undefined)}
+    const main = html`${hero(picture, visitor !== undefined, parts.suggestions)}
 ${
   latest.length > 0 &&
   html`<section class="band" aria-labelledby="latest"><div class="band-head"><h2 id="latest">Latest panoramas</h2>
@@ -103,8 +93,12 @@ const wordsAndPictures = ({ imagesMin, imagesMax }: Abilities): string => {
 };
 
 /** Without its script the form leads visitors over the login to `/works`, and keeps the prompt. */
-const hero = ({ title, viewer, thumbnail, picture }: HeroPicture, isMember: boolean): Html => {
-  const surprise = SURPRISES[Math.floor(Math.random() * SURPRISES.length)] ?? "";
+const hero = (
+  { title, viewer, thumbnail, picture }: HeroPicture,
+  isMember: boolean,
+  { examples, surprises, offer }: Suggestions,
+): Html => {
+  const surprise = surprises[Math.floor(Math.random() * surprises.length)] ?? surprises[0];
   const example = (prompt: string, text: string): Html =>
     html`<li><a href="${pathFor(prompt, isMember)}">${text}</a></li>`;
   return html`<section class="hero" id="hero" data-thumbnail="${thumbnail}" data-picture="${picture}">
@@ -118,7 +112,8 @@ headset.</p>
 <form class="hero-form" id="hero-form" method="get" action="/works"${!isMember && html` data-visitor`}>
 <input name="prompt" aria-label="Describe a place" placeholder="A quiet lake at dawn, mist over the water" required
 maxlength="${PROMPT_CHARACTERS_MAX}" autocomplete="off" dir="auto"><button class="button">Make it</button></form>
-<ul class="hero-examples" aria-label="Examples">${EXAMPLES.map((prompt) => example(prompt, prompt))}${example(surprise, "Surprise me")}</ul></div>
+<ul class="hero-examples" aria-label="Examples">${examples.map((prompt) => example(prompt, prompt))}${example(surprise, "Surprise me")}</ul>
+${offer && html`<p class="hero-offer">${offer.sentence}</p>`}</div>
 <div class="hero-note"><button type="button" class="hero-pause" id="hero-pause" aria-label="Pause the rotation" hidden>
 <svg viewBox="0 0 24 24" width="18" height="18" aria-hidden="true"><path class="pause" d="M8 5v14M16 5v14"/><path class="play" d="M8 5l11 7-11 7z"/></svg></button>
 ${viewer === undefined ? html`<span>${title}</span>` : html`<a href="${viewer}" dir="auto">${title}</a>`}</div>

@@ -1,7 +1,7 @@
 import type { AccountId } from "../../../domain/account-id.js";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { Credits, CreditTotals } from "../../../domain/credits/credits.js";
-import type { LedgerCursor, LedgerEntry, PaidTask } from "../../../domain/credits/ledger.js";
+import type { BoughtCredits, LedgerCursor, LedgerEntry, PaidTask } from "../../../domain/credits/ledger.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { Task } from "../../../domain/tasks/task.js";
@@ -20,6 +20,8 @@ export type LedgerPart = { readonly accountId: AccountId } & (
   | { readonly kind: "tasks"; readonly tasks: readonly PaidTask[]; readonly entries: readonly LedgerEntry[] }
   /** Some of its entries that name no task of the account. */
   | { readonly kind: "entries"; readonly entries: readonly LedgerEntry[] }
+  /** Some of its paid orders. Each order is told at most once. */
+  | { readonly kind: "orders"; readonly orders: readonly BoughtCredits[] }
   /** A row that is missing in the other parts, because it cannot be read. */
   | { readonly kind: "unreadable"; readonly detail: string }
   | { readonly kind: "end" }

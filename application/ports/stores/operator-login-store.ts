@@ -17,4 +17,5 @@ export interface OperatorLoginStore {
   insertSession(session: OperatorSession, passwordHash: string): Promise<boolean>;
   findSession(tokenSha256: string): Promise<OperatorSession | undefined>;
   deleteSession(tokenSha256: string): Promise<void>;
+  deleteExpiredSessions(now: Date): Promise<void>;
 }

@@ -81,8 +81,8 @@ export interface OperatorStore {
   accounts(limit: number, before: AccountId | undefined): Promise<AccountSummary[]>;
   account(id: AccountId): Promise<AccountSummary | undefined>;
   /**
-   * The accounts whose e-mail address contains the text, in any case, and those with this id or with a task, slug,
-   * order or key of this id, or with a key of this prefix. Newest first.
+   * The accounts with this e-mail address, in any case, or id, or with a task, slug, order or key of this id, or with a
+   * key of this prefix. If there are none, those whose address contains the text. Newest first.
    */
   searchAccounts(text: string, limit: number): Promise<AccountSummary[]>;
   task(id: TaskId): Promise<TaskOfAccount | undefined>;

@@ -1,11 +1,12 @@
 import { err, ok, type Result } from "neverthrow";
 import { rulePredicate } from "../../../adapters/wording/rule-predicate.js";
 import type { Clock } from "../../../application/ports/clock.js";
-import type {
-  DownloadFailure,
-  FailureCause,
-  GeneratedImage,
-  GenerationProvider,
+import {
+  type DownloadFailure,
+  type FailureCause,
+  type GeneratedImage,
+  type GenerationProvider,
+  sourceTypeOf,
 } from "../../../application/ports/generation-provider.js";
 import type { Ids } from "../../../application/ports/ids.js";
 import type { EncodedPanorama, Imaging } from "../../../application/ports/imaging.js";
@@ -61,7 +62,8 @@ export const makePicture = async (
   const downloaded = await attempt.result(upstreamTaskId.value, request);
   const { seconds, cost } = attempt;
   if (downloaded.isErr()) return err({ ...downloaded.error, cost });
-  const { bytes, sourceType } = downloaded.value;
+  const { bytes } = downloaded.value;
+  const sourceType = sourceTypeOf(downloaded.value, request);
   const panorama = await ports.imaging.panorama(bytes, RESOLUTIONS[request.resolution], sourceType);
   return panorama
     .map((encoded) => ({ panorama: encoded, seconds, cost }))

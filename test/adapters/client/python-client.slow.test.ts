@@ -70,6 +70,7 @@ describe("the Python client", () => {
       read: { order: "17" },
       listed: [true],
       events: ["panorama.succeeded", "panorama.saved"],
+      provenance: { made_here: false },
       abilities: 3,
       deleted: ["not_found", 404, true, true],
       refused: ["InvalidRequestError", "prompt"],

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   type FetchRoutes,
   type FetchRoutesOptions,
@@ -98,6 +98,64 @@ describe("fetchRoutes", () => {
     const locked = request("/panoramas", { method: "POST", body: "{}" });
     locked.body?.getReader();
     await expect(routes.fetch(locked)).rejects.toThrow("The body of this request has been read already.");
+  });
+
+  it("answers 408 to a body that arrives too slowly, and waits for one that arrives in time", async () => {
+    const bytesIn10Seconds = async (...counts: readonly number[]) => {
+      vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+      let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+      let pulls = 0; // one for each chunk that the routes wait for
+      const pull = (one: ReadableStreamDefaultController<Uint8Array>) => {
+        controller = one;
+        pulls += 1;
+      };
+      const body = new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 });
+      const headers = { "content-type": "multipart/form-data; boundary=b" };
+      const answer = call("/images", { method: "POST", body, headers, duplex: "half" } as RequestInit);
+      await expect.poll(() => pulls).toBe(1);
+      for (const [n, count] of counts.entries()) {
+        controller?.enqueue(new Uint8Array(count));
+        await expect.poll(() => pulls).toBe(n + 2);
+        vi.advanceTimersByTime(10_000);
+      }
+      if (vi.getTimerCount() > 0) controller?.close();
+      const { status } = await answer;
+      const { error } = (await (await answer).json()) as { error: { code: string } };
+      vi.useRealTimers();
+      await expect.poll(() => service.inFlight).toBe(0);
+      return [status, error.code];
+    };
+    expect(await bytesIn10Seconds(160_000, 160_000)).toEqual([400, "invalid_request"]); // no multipart
+    expect(await bytesIn10Seconds(160_000, 159_999)).toEqual([408, "invalid_request"]);
+  });
+
+  it("takes the last value of a header that was sent twice, as a server of ours, and lists as they are", async () => {
+    const twice = (name: string, ...values: readonly string[]) => {
+      const headers = new Headers({ "x-api-key": customer.key });
+      for (const value of values) headers.append(name, value);
+      return headers;
+    };
+    const read = async (headers: Headers) =>
+      (await routes.fetch(new Request(`${BASE}/api/v1/credits`, { headers }))).status;
+    const keyed = (...values: readonly string[]) => {
+      const headers = twice("authorization", ...values);
+      headers.delete("x-api-key");
+      return headers;
+    };
+    expect(await read(keyed("Bearer wrong", `Bearer ${customer.key}`))).toBe(200);
+    expect(await read(keyed(`Bearer ${customer.key}`, "Bearer wrong"))).toBe(401);
+    expect(await read(twice("x-api-key", "wrong"))).toBe(401);
+
+    const create = async (...keys: readonly string[]) => {
+      const headers = twice("idempotency-key", ...keys);
+      const init = { method: "POST", body: JSON.stringify(A_CREATION), headers };
+      const { id } = (await (await routes.fetch(new Request(`${BASE}/api/v1/panoramas`, init))).json()) as {
+        id: string;
+      };
+      return id;
+    };
+    const first = await create("one", "two");
+    expect([await create("two"), await create("one")]).toEqual([first, expect.not.stringMatching(first)]);
   });
 
   it("lets pages of the given origins call it, and no others", async () => {

@@ -334,15 +334,24 @@ describe("restRoutes in a server of the embedder's own", () => {
     }
   });
 
-  it("makes a temporary folder of its own, and deletes it when it stops", async () => {
+  it("has uploads in the folder for temporary files, and deletes each after its answer", async () => {
     const temporary = join(service.folder, "tmp");
     await mkdir(temporary);
     vi.stubEnv("TMPDIR", temporary);
     const own = await mounted({ uploadsFolder: undefined });
-    expect(await readdir(temporary)).toEqual([expect.stringMatching(/^panorama-uploads-/)]);
-    await own.stop(0);
-    expect(await readdir(temporary)).toEqual([]);
     vi.unstubAllEnvs();
+    expect(await readdir(temporary)).toEqual([]);
+    const other = await listening(own.handle);
+    const sent = httpRequest(`${originOf(other)}/api/v1/images`, {
+      method: "POST",
+      headers: { "x-api-key": (await service.customer()).key, "content-type": "multipart/form-data; boundary=b" },
+    });
+    sent.write('--b\r\ncontent-disposition: form-data; name="files"; filename="a.png"\r\n\r\nhalf of it');
+    await expect.poll(() => readdir(temporary)).toEqual([expect.stringMatching(/^panorama-upload-/)]);
+    sent.on("error", () => {}).destroy();
+    await expect.poll(() => readdir(temporary)).toEqual([]);
+    other.close();
+    await own.stop(0);
   });
 
   it.each(["panoramas", "/panoramas/", "/:id", "/a?b"])("refuses %j as the base path", async (basePath) => {

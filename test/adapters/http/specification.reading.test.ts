@@ -130,6 +130,7 @@ describe("the reading routes", () => {
           slug,
           viewer_url: `https://panoramas.example/works/${slug}`,
           storage_status: "uploading",
+          ai_generated: true,
           native_width: 1440,
           native_height: 720,
         },

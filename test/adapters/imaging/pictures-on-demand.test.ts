@@ -4,8 +4,10 @@ import { describe, expect, it } from "vitest";
 import { picturesOnDemand } from "../../../adapters/imaging/pictures-on-demand.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 
+import { UNMARKED } from "../../support/unmarked.js";
+
 const nameOf = (n: number) => `panoramas/${String(n).padStart(22, "0")}.jpg` as ObjectName;
-const SIZE = { widthPixels: 120, heightPixels: 63 };
+const SIZE = { widthPixels: 300, heightPixels: 158 };
 
 /** A storage that counts what is read, and answers when `answer` is resolved. */
 const storageOf = (image: Uint8Array) => {
@@ -37,19 +39,19 @@ const flat = (width: number) =>
 describe("pictures on demand", () => {
   it("are made once for requests at the same time and later ones, in each size", async () => {
     const storage = storageOf(await flat(256));
-    const pictures = picturesOnDemand(storage, SIZE);
+    const pictures = picturesOnDemand(storage, SIZE, UNMARKED);
     const [one, other] = await Promise.all([pictures.resized(nameOf(1), 64), pictures.resized(nameOf(1), 64)]);
     expect(await sharp(one).metadata()).toMatchObject({ format: "webp", width: 64, height: 32 });
     expect([other, await pictures.resized(nameOf(1), 64)]).toEqual([one, one]);
     expect(storage.reads).toEqual([nameOf(1)]);
     expect(await sharp(await pictures.resized(nameOf(1), 32)).metadata()).toMatchObject({ width: 32, height: 16 });
-    expect(await sharp(await pictures.socialImage(nameOf(1))).metadata()).toMatchObject({ format: "jpeg", width: 120 });
+    expect(await sharp(await pictures.socialImage(nameOf(1))).metadata()).toMatchObject({ format: "jpeg", width: 300 });
     expect(storage.reads).toHaveLength(3);
   });
 
   it("are undefined while the storage is away, and are made when it is back", async () => {
     const storage = storageOf(await flat(256));
-    const pictures = picturesOnDemand(storage, SIZE);
+    const pictures = picturesOnDemand(storage, SIZE, UNMARKED);
     storage.isAway = true;
     expect(await pictures.resized(nameOf(1), 64)).toBeUndefined();
     storage.isAway = false;
@@ -58,7 +60,7 @@ describe("pictures on demand", () => {
 
   it("are read two at a time, and at most 100 wait", async () => {
     const storage = storageOf(await flat(64));
-    const pictures = picturesOnDemand(storage, SIZE);
+    const pictures = picturesOnDemand(storage, SIZE, UNMARKED);
     const release = storage.hold();
     const asked = Array.from({ length: 100 }, (_, n) => pictures.resized(nameOf(n), 32));
     expect(await pictures.resized(nameOf(100), 32)).toBeUndefined();
@@ -72,9 +74,9 @@ describe("pictures on demand", () => {
 
   it("are kept up to a number of bytes, those used last the longest", async () => {
     const storage = storageOf(await flat(64));
-    const { length = 0 } = (await picturesOnDemand(storage, SIZE).resized(nameOf(0), 32)) ?? [];
+    const { length = 0 } = (await picturesOnDemand(storage, SIZE, UNMARKED).resized(nameOf(0), 32)) ?? [];
     storage.reads.length = 0;
-    const pictures = picturesOnDemand(storage, SIZE, 3 * length);
+    const pictures = picturesOnDemand(storage, SIZE, UNMARKED, 3 * length);
     for (const n of [0, 1, 2, 0, 3]) await pictures.resized(nameOf(n), 32);
     expect(storage.reads).toEqual([0, 1, 2, 3].map(nameOf));
     for (const n of [2, 0, 3]) await pictures.resized(nameOf(n), 32);

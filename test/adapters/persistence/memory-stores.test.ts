@@ -4,6 +4,7 @@ import { describeLetterOutbox } from "../../../adapters/contracts/letter-outbox-
 import { describeMaintenanceStore } from "../../../adapters/contracts/maintenance-store-contract.js";
 import { describeOperatorLoginStore } from "../../../adapters/contracts/operator-login-store-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
+import { describeProvenanceLog } from "../../../adapters/contracts/provenance-log-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import { describeTaskRecords } from "../../../adapters/contracts/task-record-contract.js";
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
@@ -21,6 +22,7 @@ describeConcurrentUploads(test, "in memory", inMemory);
 describeOperatorStore(test, "in memory", inMemory);
 describeOperatorLog(test, "in memory", inMemory);
 describeTaskRecords(test, "in memory", inMemory);
+describeProvenanceLog(test, "in memory", inMemory);
 describeOperatorLoginStore(test, "in memory", async () => ({
   logins: new MemoryOperatorLoginStore(),
   close: async () => {},

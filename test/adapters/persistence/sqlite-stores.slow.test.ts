@@ -1,12 +1,14 @@
-import { afterEach, beforeEach, describe, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
 import { describeLetterOutbox } from "../../../adapters/contracts/letter-outbox-contract.js";
 import { describeMaintenanceStore } from "../../../adapters/contracts/maintenance-store-contract.js";
 import { describeOperatorLoginStore } from "../../../adapters/contracts/operator-login-store-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
+import { describeProvenanceLog } from "../../../adapters/contracts/provenance-log-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import { describeTaskRecords } from "../../../adapters/contracts/task-record-contract.js";
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
+import { SqlInstallationSecrets } from "../../../adapters/persistence/stores/sql-installation-secrets.js";
 import { SqlLetterOutbox } from "../../../adapters/persistence/stores/sql-letter-outbox.js";
 import { SqlMaintenanceStore } from "../../../adapters/persistence/stores/sql-maintenance-store.js";
 import { SqlOperatorLoginStore } from "../../../adapters/persistence/stores/sql-operator-login-store.js";
@@ -27,6 +29,7 @@ describeConcurrentUploads(test, "on SQLite", sqliteStores);
 describeOperatorStore(test, "on SQLite", sqliteStores);
 describeOperatorLog(test, "on SQLite", sqliteStores);
 describeTaskRecords(test, "on SQLite", sqliteStores);
+describeProvenanceLog(test, "on SQLite", sqliteStores);
 describeOperatorLoginStore(test, "on SQLite", async () => {
   const { database, close } = await sqliteStores();
   return { logins: new SqlOperatorLoginStore(database), close };
@@ -38,6 +41,15 @@ describeLetterOutbox(test, "on SQLite", async () => {
 describeMaintenanceStore(test, "on SQLite", async () => {
   const { database, close } = await sqliteStores();
   return { maintenance: new SqlMaintenanceStore(database), close };
+});
+it("has one secret for all instances on SQLite, which is made once", async () => {
+  const { database, close } = await sqliteStores();
+  const instances = [1, 2, 3].map(() => new SqlInstallationSecrets(database));
+  const secrets = await Promise.all(instances.map((one, n) => one.shared("test", async () => `made by ${n}`)));
+  expect(new Set(secrets).size).toBe(1);
+  expect(await instances[0]?.shared("test", async () => "made later")).toBe(secrets[0]);
+  expect(await instances[0]?.read("other")).toBeUndefined();
+  await close();
 });
 describeTaskMetrics("on SQLite", sqliteStores);
 describeUnreadableTasks("on SQLite", sqliteStores);

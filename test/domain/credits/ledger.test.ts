@@ -25,6 +25,8 @@ import {
   purchaseEntry,
   refundEntry,
   reservationEntry,
+  returnEntry,
+  startAudit,
   sumOf,
 } from "../../../domain/credits/ledger.js";
 import { isActive, type Task } from "../../../domain/tasks/task.js";
@@ -220,6 +222,27 @@ describe("the audit", () => {
         expect(findings(corruptions[name]!(ledger, n, by))).not.toEqual([]);
       }),
     );
+  });
+
+  it("compares each paid order with its entries", () => {
+    const order = aPaidOrder({ credits: credits(10) });
+    const purchase = purchaseEntry(order);
+    const findingsOf = (takenBack: number, entries: readonly LedgerEntry[]) => {
+      const running = startAudit({ credits: credits(10 - takenBack), activeTasks: 0 });
+      running.entries(entries);
+      running.orders([{ ...order, takenBack: credits(takenBack) }]);
+      return running.end();
+    };
+    const taken = returnEntry(order, -4, noon);
+    expect(findingsOf(0, [purchase])).toEqual([]);
+    expect(findingsOf(4, [purchase, taken])).toEqual([]);
+    expect(findingsOf(4, [purchase]).at(-1)).toBe(
+      `order ${order.id} has 6 credits left, but the sum of its entries is 10`,
+    );
+    expect(findingsOf(0, [purchase, taken]).at(-1)).toBe(
+      `order ${order.id} has 10 credits left, but the sum of its entries is 6`,
+    );
+    expect(findingsOf(0, []).at(-1)).toBe(`order ${order.id} has 10 credits left, but the sum of its entries is 0`);
   });
 
   it("names what a task has instead of what it must have", () => {

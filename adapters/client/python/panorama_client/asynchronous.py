@@ -16,6 +16,7 @@ from .types import (
     CreditTotals,
     PanoramaEvent,
     PanoramaTask,
+    Provenance,
     Resolution,
     Status,
     TaskPage,
@@ -202,6 +203,10 @@ class AsyncPanoramaClient:
     async def abilities(self) -> Abilities:
         """See `PanoramaClient.abilities`."""
         return await asyncio.to_thread(self._client.abilities)
+
+    async def provenance(self, sha256: str) -> Provenance:
+        """See `PanoramaClient.provenance`."""
+        return await asyncio.to_thread(self._client.provenance, sha256)
 
 
 async def _stepwise(iterator: Generator[T, None, None]) -> AsyncIterator[T]:

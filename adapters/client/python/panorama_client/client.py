@@ -25,6 +25,7 @@ from .types import (
     CreditTotals,
     PanoramaEvent,
     PanoramaTask,
+    Provenance,
     Resolution,
     Status,
     TaskPage,
@@ -328,6 +329,12 @@ class PanoramaClient:
         """`GET /abilities`: what the service can make now. A service of an older version answers `not_found`."""
         is_abilities: Callable[[Any], bool] = lambda value: _has(value, "images_max", int)
         return cast(Abilities, self._transport.call("GET", "/abilities", is_answer=is_abilities))
+
+    def provenance(self, sha256: str) -> Provenance:
+        """`GET /provenance/{sha256}`: whether a file with this digest, 64 hexadecimal digits, was made there."""
+        is_provenance: Callable[[Any], bool] = lambda value: _has(value, "made_here", bool)
+        path = f"/provenance/{urllib.parse.quote(sha256, safe='')}"
+        return cast(Provenance, self._transport.call("GET", path, is_answer=is_provenance))
 
     def _read(self, id: str, wait_seconds: int, timeout: float) -> PanoramaTask:
         headers = {"Prefer": f"wait={wait_seconds}"} if wait_seconds > 0 else {}

@@ -16,6 +16,7 @@ class PanoramaOutput(TypedDict):
     slug: str
     viewer_url: str
     storage_status: Literal["uploading", "saved", "saved-no-thumb", "failed", "expired"]
+    ai_generated: NotRequired[bool]
     native_width: NotRequired[int]
     native_height: NotRequired[int]
     thumbnail_url: NotRequired[str]
@@ -99,6 +100,14 @@ class Abilities(TypedDict):
     images_max: int
     prompt_characters_max: int
     resolutions: Sequence[str]
+
+
+class Provenance(TypedDict):
+    """Whether exactly a file was made by the service, when (RFC 3339), and by which image generator."""
+
+    made_here: bool
+    made_at: NotRequired[str]
+    provider: NotRequired[str]
 
 
 class PanoramaEvent(TypedDict):

@@ -1,10 +1,19 @@
 import { Readable, type Writable } from "node:stream";
-import type { ReadableStream as NodeReadableStream } from "node:stream/web";
+import { json } from "../../replies/reply.js";
 import type { RawExchange, Written } from "../../server.js";
 import { STALLED_MILLISECONDS } from "../node-server/node-exchange.js";
+import { BYTES_MIN, PERIOD_MILLISECONDS } from "../node-server/require-speed.js";
 
 /** The status for a client that has left: nobody receives it. */
 const CLIENT_HAS_LEFT = 499;
+
+/** The connection is not ours to close, so a client that sends too slowly gets an answer. */
+const TOO_SLOW = json(408, {
+  error: {
+    code: "invalid_request",
+    message: "The body arrived more slowly than 16 kB/s. Send the request again over a faster connection.",
+  },
+});
 
 const incomplete = () => new Error("The answer is incomplete.");
 
@@ -145,13 +154,48 @@ export class FetchExchange implements RawExchange {
   }
 
   private readable(): Readable {
-    // The types of the DOM and of Node.js name the same class differently.
-    const source = this.body === null ? Readable.from([]) : Readable.fromWeb(this.body as NodeReadableStream);
+    const source = Readable.from(this.body === null ? [] : this.chunksOf(this.body), { objectMode: false });
     source.once("end", () => {
       this.received = true;
     });
     source.once("error", () => this.disconnect());
     return source;
+  }
+
+  /**
+   * The chunks of the body. Breaks off if they arrive more slowly than a server of ours allows (require-speed.ts), but
+   * not while they wait for the service to process what it has.
+   */
+  private async *chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const reader = body.getReader();
+    let bytes = 0;
+    let isWaiting = false;
+    const timer = setInterval(() => {
+      if (isWaiting && bytes < BYTES_MIN) {
+        clearInterval(timer);
+        this.respondTooSlow();
+        void reader.cancel().catch(() => {});
+      }
+      bytes = 0;
+    }, PERIOD_MILLISECONDS);
+    try {
+      for (;;) {
+        isWaiting = true;
+        const { done, value } = await reader.read();
+        isWaiting = false;
+        if (done) return;
+        bytes += value.length;
+        yield value;
+      }
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  private respondTooSlow(): void {
+    const { status, headers, body } = TOO_SLOW;
+    this.respond(new Response(body, { status, headers })); // unless it has been answered
+    this.disconnect();
   }
 
   /** A chunk is written when the reader of the answer has asked for it. */
@@ -170,10 +214,25 @@ export class FetchExchange implements RawExchange {
   }
 }
 
+/**
+ * Headers that have one value, without a comma. The Fetch standard joins the values of one that was sent more than once
+ * with ", ". The last one counts, as on our servers. Lists mean the same when they are joined.
+ */
+const SINGLE = new Set([
+  "authorization",
+  "idempotency-key",
+  "last-event-id",
+  "traceparent",
+  "x-api-key",
+  "x-request-id",
+]);
+
 /** A body without a declared length is one of chunks, however it was sent. */
 const headersOf = (request: Request): Record<string, string> => {
   const headers: Record<string, string> = Object.create(null);
-  for (const [name, value] of request.headers) headers[name] = value;
+  for (const [name, value] of request.headers) {
+    headers[name] = SINGLE.has(name) ? (value.split(", ").at(-1) ?? value) : value;
+  }
   if (request.body !== null && headers["content-length"] === undefined) headers["transfer-encoding"] = "chunked";
   return headers;
 };

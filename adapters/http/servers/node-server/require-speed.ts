@@ -1,8 +1,9 @@
 import type { IncomingMessage } from "node:http";
 
 /** As the native server: 16 kB/s, measured over ten seconds. */
-const PERIOD_MILLISECONDS = 10_000;
-const BYTES_MIN = 160_000;
+export const PERIOD_MILLISECONDS = 10_000;
+/** In each of them. */
+export const BYTES_MIN = 160_000;
 
 /**
  * Closes the connection if the body arrives too slowly, so that slow clients cannot hold connections and temporary

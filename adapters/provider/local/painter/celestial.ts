@@ -44,7 +44,12 @@ export class Celestial {
     const random = randomsFrom(scene.seed ^ 0x9a1a);
     this.galaxy = unit(random() - 0.5, 0.55 + 0.3 * random(), random() - 0.5);
     this.nebulaColours = NEBULA_COLOURS[Math.floor(random() * NEBULA_COLOURS.length)] ?? NEBULA_COLOURS[0];
-    this.planets = scene.planets ? planetsOf(random, scene.land === undefined) : [];
+    this.planets =
+      scene.planets === "moons"
+        ? moonsOf(random)
+        : scene.planets === "planets"
+          ? planetsOf(random, scene.land === undefined)
+          : [];
   }
 
   /** Adds its light to `paint`. */
@@ -173,6 +178,28 @@ const planetsOf = (random: () => number, everywhere: boolean): Planet[] => {
     };
   });
 };
+
+/** Two moons, one much nearer than the other, both in the view ahead. */
+const moonsOf = (random: () => number): Planet[] =>
+  [0.12, 0.055].map((radius, index) => {
+    const azimuth = (index === 0 ? -0.35 : 0.25) + 0.2 * (random() - 0.5);
+    const elevation = (index === 0 ? 0.4 : 0.62) + 0.1 * random();
+    const level = Math.cos(elevation);
+    return {
+      direction: [Math.sin(azimuth) * level, Math.sin(elevation), Math.cos(azimuth) * level],
+      level,
+      radius,
+      banded: false,
+      colours: MOON_COLOURS[index] ?? MOON_COLOURS[0],
+      ring: undefined,
+    };
+  });
+
+const MOON_COLOURS: readonly [Pair, ...Pair[]] = [
+  [colour("#9a9488"), colour("#fff6e2")],
+  [colour("#a8785c"), colour("#ffd2a8")],
+];
+type Pair = readonly [Rgb, Rgb];
 
 const unit = (x: number, y: number, z: number): Rgb => {
   const length = Math.hypot(x, y, z);

@@ -149,6 +149,14 @@ const beachAt = (drop: number): number => {
   return Math.min(bent, 300);
 };
 
+const ROW_METRES = 2.2;
+
+/** How much is seen of the ground between two rows of plants. Far away a pixel contains many rows. */
+const furrowAt = (x: number, distance: number): number => {
+  const across = Math.abs(x / ROW_METRES - Math.floor(x / ROW_METRES) - 0.5);
+  return mix(0.75 * smoothstep(0.3, 0.42, across), 0.22, smoothstep(40, 160, distance));
+};
+
 /** A piece of visible ground, `distance` metres from the viewer. One object is reused for all, see `Ray`. */
 export type GroundSpot = { x: number; z: number; height: number; distance: number };
 
@@ -193,6 +201,7 @@ export class GroundPainter {
     cover(paint, ground.lowOther, clamp01(0.5 + 1.6 * broad + ground.mottling * (1.1 * middle + 0.5 * fine)));
     if (this.waterLine === 0) cover(paint, ground.shore, smoothstep(2.6 + 3 * middle, 0.5, height));
     cover(paint, ground.steep, smoothstep(0.86, 0.68, up + 0.1 * broad + 0.08 * middle));
+    if (ground.furrows !== undefined) cover(paint, ground.furrows, furrowAt(x + 3 * broad, distance));
     const snowAt = ground.snowLineMetres * (1 + 0.35 * broad);
     const snow = smoothstep(snowAt * 0.9, snowAt * 1.15, height + 8 * middle) * smoothstep(0.5, 0.7, up + 0.1 * middle);
     if (snow > 0) cover(paint, ground.snow, snow);

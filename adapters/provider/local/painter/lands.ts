@@ -127,13 +127,15 @@ const ground = ([low, lowOther, steep, shore]: GroundColours, snowLineMetres = 1
   snowLineMetres,
   mottling: 1,
   dots: undefined,
+  furrows: undefined,
   lava: false,
 });
 
 const GREEN = ground(["#4c6a2c", "#7a8a42", "#6d665c", "#9a8c6c"]);
 const FOREST = ground(["#33482a", "#56602f", "#5f5a50", "#7c7258"]);
 const AUTUMN = ground(["#8a6a2c", "#a8602a", "#6d6258", "#8c7a5c"]);
-const SNOWY: Ground = { ...ground(["#b9c6da", "#d3dce9", "#777b83", "#c4d0dc"], 0), mottling: 0.35 };
+const SNOWY: Ground = { ...ground(["#9fafc9", "#c3cfe0", "#777b83", "#b4c2d4"], 0), mottling: 0.35 };
+const LAVENDER: Ground = { ...ground(["#5f3fa0", "#9a72d0", "#6d665c", "#7a8a42"], 1e9), furrows: colour("#5d6b35") };
 const SAND: Ground = { ...ground(["#d9ad74", "#e6c08a", "#c99a62", "#d9ad74"], 1e9), mottling: 0.28 };
 const MARTIAN: Ground = { ...ground(["#a85a34", "#c47a4c", "#7c4630", "#a85a34"], 1e9), mottling: 0.45 };
 const LUNAR: Ground = { ...ground(["#8a8885", "#a5a29d", "#6c6a68", "#8a8885"], 1e9), mottling: 0.5 };
@@ -180,6 +182,12 @@ const CACTI = props("cactus", ["#2c4a2a", "#5f7f4a"], {
   farMetres: 500,
 });
 const KELP = props("kelp", ["#1d4a30", "#6a8a3c"], { heightMetres: 9, density: 0.12, nearMetres: 7, farMetres: 90 });
+const CORALS = props("coral", ["#b03a5a", "#ffb47a"], {
+  heightMetres: 2.4,
+  density: 0.8,
+  nearMetres: 3,
+  farMetres: 70,
+});
 const TOWERS = props("tower", ["#4c535e", "#a39a90"], {
   heightMetres: 210,
   density: 1,
@@ -216,6 +224,7 @@ export const landOf = (features: ReadonlySet<Feature>, sky: SkyName, random: () 
     props,
   });
 
+  if (has("coral")) return land(5, RELIEFS.seabed, SEABED, { props: CORALS });
   if (has("underwater")) return land(5, RELIEFS.seabed, SEABED, { props: KELP });
   if (sky === "airless") return land(9, RELIEFS.craters, LUNAR);
   if (has("mars")) return land(10, RELIEFS.mesas, MARTIAN);
@@ -229,6 +238,7 @@ export const landOf = (features: ReadonlySet<Feature>, sky: SkyName, random: () 
   if (has("lake")) return land(7, RELIEFS.lakeside, woodland, { water: LAKE, props: few(trees, 0.55, 320) });
   if (has("forest")) return land(7, RELIEFS.hills, woodland, { props: few(trees, 0.9, 15) });
   if (has("mountains")) return land(14, RELIEFS.mountains, soil, { props: few(trees, 0.35, 110) });
+  if (has("lavender")) return land(6, RELIEFS.plain, LAVENDER, { props: few(LEAVES, 0.1, 160) });
   if (has("hills")) return land(14, RELIEFS.hills, soil, { props: few(leafy, 0.16, 45) });
   if (has("meadow", "spring")) {
     return land(6, chance < 0.5 ? RELIEFS.plain : RELIEFS.mountains, soil, { props: few(leafy, 0.12, 60) });

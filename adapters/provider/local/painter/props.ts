@@ -1,4 +1,4 @@
-import { cover, multiply, type Paint, type Rgb, set } from "./colour.js";
+import { colour, cover, multiply, type Paint, type Rgb, set } from "./colour.js";
 import { cellRandom, clamp01, Noise, smoothstep } from "./noise.js";
 import type { PropKind, PropSet, Scene } from "./scene.js";
 
@@ -13,6 +13,7 @@ const HALF_WIDTHS: Record<PropKind, number> = {
   cactus: 0.3,
   tower: 0.17,
   kelp: 0.08,
+  coral: 0.6,
 };
 
 /** A direction in which a prop may stand on a ring. */
@@ -125,6 +126,8 @@ export class Props {
         return this.tower(paint, v, aboveMetres, pixelMetres);
       case "kelp":
         return this.kelp(paint, u, v, softU);
+      case "coral":
+        return this.coral(paint, u, v, softU);
     }
   }
 
@@ -138,8 +141,9 @@ export class Props {
     const needles = 0.5 + this.noise.at2(u * 7, v * 34 + 9 * this.variation);
     this.shade(paint, clamp01(0.35 + 0.4 * needles - 0.25 * tier), u, v);
     if (this.props.snowy) {
-      const snow = smoothstep(-0.1, 1.1, needles + 0.5 * (1 - tier));
-      cover(paint, this.lit(SNOW, 0.9 + 0.2 * u * this.litSide), 0.85 * snow);
+      // It lies on the upper side of the branches.
+      const snow = smoothstep(0.45, 0.95, 1 - tier + 0.5 * this.noise.at2(u * 3, v * 9 + 5 * this.variation));
+      cover(paint, this.lit(SNOW, 0.45 + 0.35 * u * this.litSide + 0.2 * v), 0.8 * snow);
     }
     return Math.max(v < 0.05 ? 0 : opacity, trunk);
   }
@@ -207,6 +211,19 @@ export class Props {
     const leaf = 0.16 + 0.2 * Math.abs(Math.sin(v * 40 + 9 * this.variation));
     this.shade(paint, clamp01(0.4 + 0.6 * Math.sin(v * 40)), u, v);
     return inside(leaf * (1 - 0.6 * v) - Math.abs(u - sway), soft);
+  }
+
+  /** A fan of branches, in one of a few colours. */
+  private coral(paint: Paint, u: number, v: number, soft: number): number {
+    const spread = u / (0.25 + 0.75 * v);
+    const branch = this.noise.fractal2(spread * 4 + 30 * this.variation, v * 2.2, 3);
+    const outline = 1 - Math.hypot(u, v * 0.95) + 0.35 * branch;
+    const gaps = smoothstep(-0.32, -0.12, branch + 0.5 * (0.5 - v));
+    const hue = CORAL_COLOURS[Math.floor(this.variation * CORAL_COLOURS.length)] ?? CORAL_COLOURS[0];
+    set(paint, hue);
+    this.light(paint, Math.max(0.15, 0.35 + 0.7 * v + 0.5 * branch));
+    multiply(paint, LAMP);
+    return inside(outline, soft * 1.4 + 0.03) * gaps;
   }
 
   private tower(paint: Paint, v: number, aboveMetres: number, pixelMetres: number): number {
@@ -279,6 +296,15 @@ export class Props {
 const YELLOWISH: Rgb = [1.12, 1, 0.86];
 const SNOW: Rgb = [0.88, 0.91, 0.97];
 const BARK: Rgb = [0.16, 0.11, 0.07];
+const CORAL_COLOURS: readonly [Rgb, ...Rgb[]] = [
+  colour("#ff5a7a"),
+  colour("#ff9a3c"),
+  colour("#c05ad8"),
+  colour("#ffd45a"),
+  colour("#f0e6dc"),
+];
+/** Water swallows red. Without a lamp, as divers have, every coral would be blue. */
+const LAMP: Rgb = [2.4, 1.1, 0.9];
 const GLASS: Rgb = [0.12, 0.17, 0.24];
 const WINDOW_LIGHTS: readonly [Rgb, ...Rgb[]] = [
   [1.15, 0.72, 0.3],

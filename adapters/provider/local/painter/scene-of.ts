@@ -37,13 +37,16 @@ const describedScene = (seedText: string, features: ReadonlySet<Feature>, sky: S
       elevation: (elevationDegrees * Math.PI) / 180,
       body: inSpace ? "hidden" : bodyOf(skyName, has),
     },
-    clouds: airless || has("clear", "underwater", "fog") ? 0 : cloudsOf(skyName, random()) * (has("aurora") ? 0.4 : 1),
+    clouds:
+      airless || has("clear", "underwater", "coral", "fog")
+        ? 0
+        : cloudsOf(skyName, random()) * (has("aurora") ? 0.4 : 1),
     cirrus: CIRRUS_SKIES.includes(skyName) ? 0.3 + 0.5 * random() : 0,
     stars: has("storm", "overcast", "fog") ? 0 : (STARS[skyName] ?? 0),
     nebula: inSpace ? 1 : skyName === "alien" ? 0.12 : 0,
     aurora: has("aurora") ? 1 : 0,
     lightning: has("storm"),
-    planets: airless || has("planet", "alien"),
+    planets: has("moons") ? "moons" : airless || has("planet", "alien") ? "planets" : "none",
     haze: hazeOf(skyName, has),
     land: inSpace ? undefined : landOf(features, skyName, random),
   };
@@ -63,7 +66,7 @@ const CLOUDS: Partial<Record<SkyName, number>> = {
 const cloudsOf = (sky: SkyName, chance: number): number => CLOUDS[sky] ?? 0.34 + 0.2 * chance;
 
 const skyOf = (has: Has, chance: number): SkyName => {
-  if (has("underwater")) return "underwater";
+  if (has("underwater", "coral")) return "underwater";
   if (has("mars")) return "mars";
   if (has("lunar", "space") && !has("city", "forest", "lake", "mountains", "ocean", "desert")) return "airless";
   if (has("volcano")) return "inferno";
@@ -71,24 +74,27 @@ const skyOf = (has: Has, chance: number): SkyName => {
   if (has("aurora")) return "night";
   if (has("storm")) return "storm";
   if (has("night", "moon", "space")) return "night";
-  if (has("dusk")) return "dusk";
+  if (has("dusk", "moons")) return "dusk";
   if (has("sunset")) return "sunset";
   if (has("sunrise")) return "sunrise";
   if (has("golden")) return "golden";
   if (has("alien", "planet")) return "alien";
   if (has("overcast", "fog")) return "overcast";
   if (has("day", "clear")) return "day";
+  if (has("snow")) return "golden"; // a high sun leaves no shadow on it
   return chance < 0.42 ? "day" : chance < 0.68 ? "golden" : chance < 0.86 ? "sunset" : "sunrise";
 };
 
 const bodyOf = (sky: SkyName, has: Has): Scene["light"]["body"] => {
   if (["underwater", "storm", "overcast", "dusk", "inferno", "neon"].includes(sky)) return "hidden";
   if (sky !== "night") return "sun";
-  return has("aurora") || (has("space") && !has("moon")) ? "hidden" : "moon";
+  return has("aurora", "moons") || (has("space") && !has("moon")) ? "hidden" : "moon";
 };
 
 const hazeOf = (sky: SkyName, has: Has): Scene["haze"] => {
-  if (has("underwater")) return { perMetre: 1 / 32, thick: 0.2 };
+  if (has("underwater", "coral")) return { perMetre: 1 / 32, thick: 0.2 };
+  // What is far away must not vanish where nothing is near.
+  if (has("fog") && has("lake", "ocean", "mountains")) return { perMetre: 1 / 1600, thick: 0.55 };
   if (has("fog")) return { perMetre: 1 / 130, thick: 0.96 };
   if (sky === "airless") return { perMetre: 0, thick: 0 };
   if (sky === "storm") return { perMetre: 1 / 4500, thick: 0.35 };

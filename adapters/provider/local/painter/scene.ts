@@ -13,7 +13,7 @@ export type Scene = {
   readonly nebula: number;
   readonly aurora: number;
   readonly lightning: boolean;
-  readonly planets: boolean;
+  readonly planets: "none" | "planets" | "moons";
   /** Light lost per metre of air; `thick` also hides the sky near the horizon. */
   readonly haze: { readonly perMetre: number; readonly thick: number };
   readonly land: Land | undefined;
@@ -55,11 +55,13 @@ export type Ground = {
   readonly mottling: number;
   /** Bright dots, such as flowers. */
   readonly dots: Rgb | undefined;
+  /** The colour between rows of plants. */
+  readonly furrows: Rgb | undefined;
   /** Whether the lowest parts glow. */
   readonly lava: boolean;
 };
 
-export type PropKind = "conifer" | "broadleaf" | "palm" | "cactus" | "tower" | "kelp";
+export type PropKind = "conifer" | "broadleaf" | "palm" | "cactus" | "tower" | "kelp" | "coral";
 
 /** What stands on the ground, in rings around the viewer. */
 export type PropSet = {

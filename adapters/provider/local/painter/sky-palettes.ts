@@ -78,7 +78,7 @@ export const SKY_PALETTES = {
     towardsSun: gradient("#f0926a", "#b06c8a", "#4b4a8c", "#141d4e"),
     awayFromSun: gradient("#5b5f95", "#4c5290", "#2b3776", "#111947"),
     sunlight: light("#a08ad0", 0.35),
-    skylight: light("#6d78c0", 0.34),
+    skylight: light("#7c84c8", 0.7),
     glow: light("#ff8c5a", 0.8),
     glowStrength: 0.7,
     cloudLit: light("#b06a86", 0.9),

@@ -68,7 +68,7 @@ export class Sky {
     const { scene } = this;
     ray.angleToLight = this.angleToLight(ray.x, ray.y, ray.z);
     this.lightAir(paint, this.rowAir, ray);
-    if (scene.stars > 0 || scene.nebula > 0 || scene.planets) this.paintBehindAir(paint, ray);
+    if (scene.stars > 0 || scene.nebula > 0 || scene.planets !== "none") this.paintBehindAir(paint, ray);
     if (scene.aurora > 0) this.aurora.paint(paint, ray, scene.aurora);
     if (scene.light.body !== "hidden") this.paintLight(paint, ray);
     this.clouds.paint(paint, ray);
@@ -115,11 +115,13 @@ export class Sky {
     paint[0] = (air[at] as number) + (air[at + 3] as number) * sun;
     paint[1] = (air[at + 1] as number) + (air[at + 4] as number) * sun;
     paint[2] = (air[at + 2] as number) + (air[at + 5] as number) * sun;
+    const { land, haze } = this.scene;
+    if (land === undefined) return;
     const { glow, glowStrength } = this.scene.sky;
-    if (this.scene.land === undefined) return;
     const wide = Math.exp(-angleToLight * 5);
     const bright = 0.75 * wide * wide * wide + 0.3 * wide + 0.1 * Math.exp(-angleToLight * 1.7);
-    shine(paint, glow, bright * glowStrength);
+    // Fog scatters the light of a low sun: a bright pillar down to the viewer's feet would be wrong.
+    shine(paint, glow, bright * glowStrength * (haze.thick > 0.5 ? 0.35 : 1));
   }
 
   angleToLight(x: number, y: number, z: number): number {

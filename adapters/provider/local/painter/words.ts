@@ -15,9 +15,11 @@ const VOCABULARY = {
   fog: "fog* mist* haze hazy smoke smoky",
   snow: "snow* winter* ice icy frozen frost* arctic polar glacier* alaska antarctic* christmas",
   autumn: "autumn* fall october foliage",
-  spring: "spring blossom* cherry sakura flower* wildflower* lavender tulip* bloom*",
+  spring: "spring blossom* cherry sakura flower* wildflower* tulip* bloom*",
+  lavender: "lavender*",
   aurora: "aurora* borealis northern_lights",
   moon: "moon moonlit moonlight",
+  moons: "moons",
   mountains: "mountain* alp alps alpine peak* himalaya* summit* rocky rockies cliff* valley* fjord* canyon* highland*",
   hills: "hill* countryside rolling farmland vineyard* tuscan* tuscany",
   meadow: "meadow* grass* prairie field* pasture* steppe savanna* park plain plains",
@@ -35,7 +37,8 @@ const VOCABULARY = {
   alien: "alien* exoplanet* sci-fi scifi fantasy surreal dream* otherworldly magic* enchanted",
   planet: "planet* saturn jupiter ring rings",
   volcano: "volcan* lava magma eruption* inferno hell apocalyp*",
-  underwater: "underwater undersea submarine reef coral diving seabed subaquatic aquarium atlantis",
+  underwater: "underwater undersea submarine diving seabed subaquatic aquarium atlantis",
+  coral: "reef* coral*",
 } as const satisfies Record<string, string>;
 
 export type Feature = keyof typeof VOCABULARY;

@@ -28,6 +28,7 @@ seen["run"] = [task["status"], task["output"]["storage_status"]]
 seen["read"] = client.read(task["id"], wait_seconds=1)["metadata"]
 seen["listed"] = [one["id"] == task["id"] for one in client.list(metadata={"order": "17"}, limit=1)]
 seen["events"] = [event["type"] for event in client.events(task=task["id"])]
+seen["provenance"] = client.provenance("0" * 64)
 seen["abilities"] = client.abilities()["images_max"]
 client.delete(task["id"])
 try:

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { PaintPool } from "../../../../adapters/provider/local/paint-pool.js";
+import { paintColumns } from "../../../../adapters/provider/local/painter/paint.js";
 import type { Reference } from "../../../../adapters/provider/local/painter/references.js";
 import { sceneOf } from "../../../../adapters/provider/local/painter/scene-of.js";
 import { featuresOf } from "../../../../adapters/provider/local/painter/words.js";
@@ -129,6 +130,34 @@ describe("a panorama painted from a prompt", () => {
     const [sandRed, sandGreen, sandBlue] = await below("sand dunes at noon");
     expect(sandRed).toBeGreaterThan(sandGreen);
     expect(sandGreen).toBeGreaterThan(sandBlue * 1.2);
+  });
+
+  it("has two moons if the prompt says so, rows of violet in lavender, corals of many colours in a reef", async () => {
+    const twoMoons = { ...sceneOf("dunes under two moons", []), clouds: 0, cirrus: 0 };
+    expect(twoMoons.planets).toBe("moons");
+    const size = { widthPixels: WIDTH, heightPixels: HEIGHT };
+    const sky = (planets: "none" | "moons") => {
+      const pixels = new Uint8Array(WIDTH * HEIGHT * 3);
+      paintColumns({ scene: { ...twoMoons, planets }, references: [], size, from: 0, to: WIDTH, pixels });
+      return meanOf(pixels, 0, 20, 60);
+    };
+    expect(sky("moons") - sky("none")).toBeGreaterThan(0.2);
+
+    const lavender = await painted("lavender at noon");
+    expect(meanOf(lavender, 2, 70, 110)).toBeGreaterThan(meanOf(lavender, 1, 70, 110) * 1.4);
+
+    const reef = await painted("coral reef in clear water");
+    const kelp = await painted("kelp underwater");
+    expect(rowDeviation(reef, 70)).toBeGreaterThan(1.5 * rowDeviation(kelp, 70));
+  });
+
+  it("shows the far shore in mist, and more than one white of a snowy forest", async () => {
+    const shore = await painted("a quiet lake at dawn, mist over the water");
+    const rows = Array.from({ length: 20 }, (_, row) => rowDeviation(shore, 52 + row));
+    const steps = rows.slice(1).map((deviation, row) => Math.abs(deviation - rows[row]!));
+    expect(Math.max(...steps)).toBeGreaterThan(3); // where the land ends
+    const forest = await painted("forest in snow");
+    expect(forest.filter((value) => value > 240).length / forest.length).toBeLessThan(0.01);
   });
 
   it("uses only whole words: a knight is not night, a starfish has no stars", () => {

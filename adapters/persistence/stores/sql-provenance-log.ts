@@ -1,0 +1,41 @@
+import { createHmac, randomBytes } from "node:crypto";
+import type { MadeFile, ProvenanceLog } from "../../../application/ports/stores/provenance-log.js";
+import { date, text } from "../sql/columns.js";
+import type { Database } from "../sql/database.js";
+import { SqlInstallationSecrets } from "./sql-installation-secrets.js";
+
+const KEY_NAME = "provenance-log";
+const KEY_BYTES = 32;
+
+/** The log in SQLite or PostgreSQL. Its key is a secret of the installation. */
+export class SqlProvenanceLog implements ProvenanceLog {
+  private readonly database: Database;
+  private key: string | undefined;
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  async record(files: readonly MadeFile[]): Promise<void> {
+    for (const { sha256, provider, madeAt } of files) {
+      await this.database.sql(
+        "insert into made_file (digest, provider, made_at) values (?, ?, ?) on conflict (digest) do nothing",
+        [await this.digestOf(sha256), provider, madeAt],
+      );
+    }
+  }
+
+  async find(sha256: string): Promise<MadeFile | undefined> {
+    const [row] = await this.database.sql("select provider, made_at from made_file where digest = ?", [
+      await this.digestOf(sha256),
+    ]);
+    return row && { sha256, provider: text(row, "provider"), madeAt: date(row, "made_at") };
+  }
+
+  private async digestOf(sha256: string): Promise<string> {
+    this.key ??= await new SqlInstallationSecrets(this.database).shared(KEY_NAME, async () =>
+      randomBytes(KEY_BYTES).toString("hex"),
+    );
+    return createHmac("sha256", Buffer.from(this.key, "hex")).update(sha256).digest("hex");
+  }
+}

@@ -1,0 +1,44 @@
+import { err, ok, type Result } from "neverthrow";
+import type { AccountId } from "../../domain/account-id.js";
+import type { Email } from "../../domain/accounts/account.js";
+import {
+  openPasswordLink,
+  PASSWORD_LINK_SECONDS,
+  type PasswordLinkToken,
+} from "../../domain/accounts/password-link.js";
+import { type NotFound, notFound } from "../errors.js";
+import type { Clock } from "../ports/clock.js";
+import type { Ids } from "../ports/ids.js";
+import type { Secrets } from "../ports/secrets.js";
+import type { OperatorStore } from "../ports/stores/operator-store.js";
+import type { PasswordLinkStore } from "../ports/stores/password-link-store.js";
+
+type Ports = {
+  readonly operators: Pick<OperatorStore, "account">;
+  readonly links: Pick<PasswordLinkStore, "insert">;
+  readonly clock: Pick<Clock, "now">;
+  readonly ids: Pick<Ids, "passwordLinkToken">;
+  readonly secrets: Pick<Secrets, "sha256">;
+};
+
+/** A link that sets a new password, once, until it expires. */
+export type NewPasswordLink = {
+  readonly email: Email;
+  readonly token: PasswordLinkToken;
+  readonly expiresAt: Date;
+};
+
+/** For the operator: makes a link with which the owner of the account sets a new password. */
+export const makePasswordLink =
+  ({ operators, links, clock, ids, secrets }: Ports) =>
+  async (id: AccountId): Promise<Result<NewPasswordLink, NotFound>> => {
+    const summary = await operators.account(id);
+    if (summary === undefined || summary.closedAt !== undefined)
+      return err(notFound(`There is no open account ${id}.`));
+    const { email } = summary.account;
+    const [token, now] = [ids.passwordLinkToken(), clock.now()];
+    const link = openPasswordLink(email, secrets.sha256(token), now, PASSWORD_LINK_SECONDS);
+    // Without a maximum: links that strangers have asked for must not prevent it.
+    await links.insert(link, now, Number.MAX_SAFE_INTEGER);
+    return ok({ email, token, expiresAt: link.expiresAt });
+  };

@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import { ok } from "neverthrow";
+import sharp from "sharp";
+import { describe, expect, it } from "vitest";
+import { picturesOnDemand } from "../../../../adapters/imaging/pictures-on-demand.js";
+import { recordPictures } from "../../../../adapters/imaging/provenance/marks.js";
+import { isRepeatable, signPictures } from "../../../../adapters/imaging/provenance/sign-picture.js";
+import { makeSigningPair } from "../../../../adapters/imaging/provenance/signing-pair.js";
+import { sharpImaging } from "../../../../adapters/imaging/sharp-imaging.js";
+import { MemoryProvenanceLog } from "../../../../adapters/memory/stores/memory-provenance-log.js";
+import type { DigitalSourceType } from "../../../../application/ports/generation-provider.js";
+import type { ObjectName } from "../../../../domain/images/object-name.js";
+import { verifiedProvenance } from "../../../support/verify-provenance.js";
+
+const pair = await makeSigningPair(new Date());
+const sign = signPictures(async () => pair);
+const imaging = sharpImaging(sign);
+const NAME = "panoramas/0000000000000000000000.jpg" as ObjectName;
+const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+const generated = await sharp({
+  create: {
+    width: 512,
+    height: 256,
+    channels: 3,
+    background: "#357",
+    noise: { type: "gaussian", mean: 120, sigma: 30 },
+  },
+})
+  .jpeg()
+  .toBuffer();
+
+/** Every file that the service makes of a generated picture. */
+const filesOf = async (bytes: Uint8Array, sourceType: DigitalSourceType, log = new MemoryProvenanceLog()) => {
+  const size = { widthPixels: 1024, heightPixels: 512 };
+  const { bytes: panorama } = (await imaging.panorama(bytes, size, sourceType))._unsafeUnwrap();
+  await log.record([{ sha256: sha256(panorama), provider: "local", madeAt: new Date(0) }]);
+  const storage = { read: async () => ok(panorama) };
+  const marks = { sign, record: recordPictures(log, isRepeatable(pair)) };
+  const pictures = picturesOnDemand(storage, { widthPixels: 600, heightPixels: 315 }, marks);
+  return {
+    panorama,
+    social: (await pictures.socialImage(NAME))!,
+    thumbnail: (await imaging.thumbnail(panorama))._unsafeUnwrap(),
+    copy: (await pictures.resized(NAME, 512))!,
+  };
+};
+
+describe("every file of a panorama", () => {
+  it.each(["trainedAlgorithmicMedia", "compositeWithTrainedAlgorithmicMedia", "algorithmicMedia"] as const)(
+    "is valid, and says in its manifest and in XMP that it is %s",
+    async (sourceType) => {
+      const url = `http://cv.iptc.org/newscodes/digitalsourcetype/${sourceType}`;
+      for (const [name, file] of Object.entries(await filesOf(generated, sourceType))) {
+        const type = name === "thumbnail" || name === "copy" ? "image/webp" : "image/jpeg";
+        const action = { digitalSourceType: url };
+        expect(await verifiedProvenance(file, type), name).toMatchObject({ state: "Valid", action });
+        expect((await sharp(file).metadata()).xmp?.toString(), name).toContain(`DigitalSourceType="${url}"`);
+      }
+    },
+  );
+
+  it("is valid with the manifest of the provider, which panorama and social image keep", async () => {
+    const provider = signPictures(async () => makeSigningPair(new Date()));
+    const sourceType = "trainedAlgorithmicMedia";
+    const { panorama, social, thumbnail } = await filesOf(await provider(generated, { sourceType }), sourceType);
+    expect(await verifiedProvenance(panorama)).toMatchObject({ state: "Valid", ingredients: 1, manifests: 2 });
+    expect(await verifiedProvenance(social)).toMatchObject({ state: "Valid", ingredients: 1, manifests: 3 });
+    expect(await verifiedProvenance(thumbnail, "image/webp")).toMatchObject({ state: "Valid", manifests: 1 });
+  });
+
+  it("is in the log, and has the same bytes when it is made again", async () => {
+    const log = new MemoryProvenanceLog();
+    const files = await filesOf(generated, "trainedAlgorithmicMedia", log);
+    for (const file of [files.panorama, files.social, files.copy]) {
+      expect(await log.find(sha256(file))).toMatchObject({ provider: "local", madeAt: new Date(0) });
+    }
+    expect(await filesOf(generated, "trainedAlgorithmicMedia")).toEqual(files);
+  });
+
+  it("does not exist if it cannot be signed: that says nothing about the picture", async () => {
+    const broken = sharpImaging(async () => {
+      throw new Error("no key");
+    });
+    await expect(broken.panorama(generated, { widthPixels: 512, heightPixels: 256 })).rejects.toThrow("no key");
+    await expect(broken.thumbnail(generated)).rejects.toThrow("no key");
+  });
+});

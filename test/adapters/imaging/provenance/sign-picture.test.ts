@@ -1,0 +1,135 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ManifestStore } from "@trustnxt/c2pa-ts/manifest";
+import sharp from "sharp";
+import { describe, expect, it, vi } from "vitest";
+import { signPictures } from "../../../../adapters/imaging/provenance/sign-picture.js";
+import { makeSigningPair, signingPairProblem } from "../../../../adapters/imaging/provenance/signing-pair.js";
+import { verifiedProvenance } from "../../../support/verify-provenance.js";
+
+const pair = await makeSigningPair(new Date());
+const sign = signPictures(async () => pair);
+const plain = sharp({ create: { width: 64, height: 32, channels: 3, background: "#357" } });
+const jpeg = await plain.clone().jpeg().toBuffer();
+const webp = await plain.clone().withXmp("<x/>").webp().toBuffer();
+const png = await plain.clone().png().toBuffer();
+const TRAINED = { sourceType: "trainedAlgorithmicMedia" } as const;
+const AI = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia";
+
+describe("a signed picture", () => {
+  it.each([
+    ["image/jpeg", jpeg],
+    ["image/webp", webp],
+  ])("is valid for the reference library, and its pixels are the same: %s", async (type, picture) => {
+    const signed = await sign(picture, TRAINED);
+    expect(await verifiedProvenance(signed, type)).toEqual({
+      state: "Valid",
+      failures: ["signingCredential.untrusted"],
+      action: expect.objectContaining({ action: "c2pa.created", digitalSourceType: AI }),
+      ingredients: 0,
+      manifests: 1,
+    });
+    expect(await sharp(signed).raw().toBuffer()).toEqual(await sharp(picture).raw().toBuffer());
+    expect(signed.length - picture.length).toBeLessThan(6_000);
+  });
+
+  it.each([
+    ["image/jpeg", jpeg],
+    ["image/webp", webp],
+  ])("is invalid if one byte of its picture is changed: %s", async (type, picture) => {
+    const signed = Buffer.from(await sign(picture, TRAINED));
+    const changed = type === "image/jpeg" ? signed.length - 4 : 40;
+    signed[changed] = (signed[changed] ?? 0) ^ 1;
+    expect((await verifiedProvenance(signed, type))?.state).toBe("Invalid");
+  });
+
+  it.each([
+    ["JPEG", jpeg],
+    ["PNG", png],
+    ["WebP", webp],
+  ])("keeps the manifest of the picture that it was made from: %s", async (_, from) => {
+    const provider = await signPictures(async () => makeSigningPair(new Date()))(from, TRAINED);
+    const once = await sign(jpeg, { ...TRAINED, madeFrom: provider });
+    const twice = await sign(webp, { ...TRAINED, madeFrom: once });
+    expect(await verifiedProvenance(once)).toMatchObject({
+      state: "Valid",
+      action: { action: "c2pa.opened", digitalSourceType: AI },
+      ingredients: 1,
+      manifests: 2,
+    });
+    expect(await verifiedProvenance(twice, "image/webp")).toMatchObject({ state: "Valid", manifests: 3 });
+  });
+
+  it("leaves out the manifest of a picture that was changed afterwards, or cannot be read", async () => {
+    const changed = Buffer.from(await sign(jpeg, TRAINED));
+    changed[changed.length - 4] = (changed[changed.length - 4] ?? 0) ^ 1;
+    for (const madeFrom of [changed, jpeg, Buffer.from("no picture"), changed.subarray(0, 900)]) {
+      const signed = await sign(jpeg, { ...TRAINED, madeFrom });
+      expect(await verifiedProvenance(signed)).toMatchObject({ state: "Valid", manifests: 1, ingredients: 0 });
+    }
+  });
+
+  it("leaves out a manifest to which ours cannot be added", async () => {
+    const madeFrom = await sign(webp, TRAINED);
+    const createManifest = vi.spyOn(ManifestStore.prototype, "createManifest");
+    createManifest.mockImplementationOnce(() => {
+      throw new Error("Duplicate instance ID");
+    });
+    expect(await verifiedProvenance(await sign(jpeg, { ...TRAINED, madeFrom }))).toMatchObject({
+      state: "Valid",
+      manifests: 1,
+    });
+  });
+
+  it("has the same bytes when it is made again", async () => {
+    expect(await sign(jpeg, TRAINED)).toEqual(await sign(jpeg, TRAINED));
+  });
+
+  it("is signed with certificates of every usual kind", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "c2pa-"));
+    try {
+      for (const kind of [["ec", "ec_paramgen_curve:P-256"], ["ec", "ec_paramgen_curve:P-384"], ["rsa:2048"]]) {
+        const [algorithm = "", option] = kind;
+        const [keyFile, certificateFile] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
+        const options = option === undefined ? [] : ["-pkeyopt", option];
+        const usage = ["-addext", "keyUsage=critical,digitalSignature", "-addext", "extendedKeyUsage=emailProtection"];
+        const names = ["-subj", "/CN=Example/O=Example", "-addext", "basicConstraints=critical,CA:FALSE"];
+        const files = ["-nodes", "-days", "9", "-keyout", keyFile, "-out", certificateFile];
+        execFileSync("openssl", ["req", "-x509", "-newkey", algorithm, ...options, ...files, ...names, ...usage], {
+          stdio: "ignore",
+        });
+        const own = { certificate: readFileSync(certificateFile, "utf8"), key: readFileSync(keyFile, "utf8") };
+        expect(signingPairProblem(own, new Date())).toBeUndefined();
+        const verified = await verifiedProvenance(await signPictures(async () => own)(jpeg, TRAINED));
+        expect(verified?.failures.filter((code) => !code.startsWith("signingCredential"))).toEqual([]);
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe("a pair of certificate and key", () => {
+  it("is refused with a reason that has nothing of the key", async () => {
+    const now = new Date();
+    expect(signingPairProblem(pair, now)).toBeUndefined();
+    const other = await makeSigningPair(now);
+    expect(signingPairProblem({ ...pair, key: other.key }, now)).toBe("the key is not that of the certificate");
+    expect(signingPairProblem({ ...pair, key: "secret" }, now)).toMatch(/^certificate or key cannot be read/);
+    expect(signingPairProblem({ ...pair, certificate: "" }, now)).toBe("the certificate is no PEM text");
+    expect(signingPairProblem(pair, new Date("2099-01-01"))).toMatch(/^the certificate was valid until/);
+  });
+
+  it("is asked for again if it could not be had", async () => {
+    let asked = 0;
+    const late = signPictures(async () => {
+      asked += 1;
+      if (asked === 1) throw new Error("the database is away");
+      return pair;
+    });
+    await expect(late(jpeg, TRAINED)).rejects.toThrow("the database is away");
+    expect(await verifiedProvenance(await late(jpeg, TRAINED))).toMatchObject({ state: "Valid" });
+  });
+});

@@ -1,0 +1,30 @@
+import { describe, expect, it } from "vitest";
+import { makeSigningPair } from "../../../adapters/imaging/provenance/signing-pair.js";
+import { HandClock } from "../../../adapters/memory/hand-clock.js";
+import { checkSigning } from "../../../bootstrap/doctor/check-signing.js";
+
+const clock = new HandClock();
+const pair = await makeSigningPair(clock.now());
+const other = await makeSigningPair(clock.now());
+
+describe("checkSigning", () => {
+  it("says what a pair of the installation is worth, and who signs with a configured one", async () => {
+    expect(await checkSigning({ c2pa: undefined }, clock)).toMatchObject([
+      { status: "ok", message: expect.stringContaining("unknown signer") },
+    ]);
+    expect(await checkSigning({ c2pa: pair }, clock)).toMatchObject([
+      { status: "ok", message: expect.stringContaining("CN=Panorama service") },
+    ]);
+    const inOneLine = { certificate: pair.certificate.replaceAll("\n", "\\n"), key: pair.key.replaceAll("\n", "\\n") };
+    expect(await checkSigning({ c2pa: inOneLine }, clock)).toMatchObject([{ status: "ok" }]);
+  });
+
+  it.each([
+    [{ ...pair, key: "/no/such/file" }, /C2PA_KEY is neither a PEM text nor a file that can be read \(ENOENT\)\.$/],
+    [{ ...pair, key: other.key }, /the key is not that of the certificate\.$/],
+  ])("fails with a pair that cannot be used, without its key", async (c2pa, says) => {
+    const [finding] = await checkSigning({ c2pa }, clock);
+    expect(finding).toMatchObject({ status: "failed", kind: "configuration", message: expect.stringMatching(says) });
+    expect(finding?.message).not.toContain("PRIVATE");
+  });
+});
