@@ -3,6 +3,7 @@ import { MODERATION_ANSWERS, type ModeratedPart, type Moderation } from "../../a
 import { ask } from "./ask.js";
 import { keyedHash } from "./keyed-hash.js";
 
+/** Where the server is, and the bearer token that it gets. */
 export type HttpModerationOptions = { readonly url: string; readonly token: string };
 
 const answerShape = z.object({ answer: z.enum(MODERATION_ANSWERS) });

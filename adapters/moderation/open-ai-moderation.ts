@@ -3,6 +3,7 @@ import type { ModeratedPart, Moderation } from "../../application/ports/moderati
 import { ask } from "./ask.js";
 import { keyedHash } from "./keyed-hash.js";
 
+/** Where OpenAI is, and what judges there. */
 export type OpenAiModerationOptions = {
   /** Without a trailing slash, such as `https://api.openai.com/v1`. */
   readonly baseUrl: string;

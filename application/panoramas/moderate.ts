@@ -8,6 +8,7 @@ import { MODERATION_ANSWERS, type ModeratedPart, type Moderation, type Moderatio
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Reporter } from "../ports/reporter.js";
 
+/** What asking the moderation needs. */
 export type ModerationPorts = {
   /** Absent: everything is allowed, and nothing is asked. */
   readonly moderation?: Moderation | undefined;
