@@ -2,7 +2,7 @@ import { paymentReturns } from "./steps/026-payment-returns-compatible.js";
 import { generationCosts } from "./steps/027-generation-costs.js";
 import { operatorsStep } from "./steps/028-operators.js";
 import { lettersAndMaintenance } from "./steps/029-letters-and-maintenance.js";
-import { provenanceStep } from "./steps/032-provenance.js";
+import { provenanceStep } from "./steps/030-provenance.js";
 import { firstSteps } from "./steps/first-steps.js";
 import type { Step } from "./steps/step.js";
 
