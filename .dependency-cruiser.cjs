@@ -97,6 +97,7 @@ const MAY_IMPORT = {
       "adapters/webhooks",
     ],
   },
+  "adapters/moderation": { folders: [...CORE, ...SHARED], packages: ["neverthrow", "zod"], node: true },
   "adapters/observability": {
     folders: [...CORE, ...SHARED],
     packages: [

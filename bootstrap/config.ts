@@ -5,6 +5,7 @@ import type { ServerName } from "../adapters/http/servers/load-server.js";
 import { REMOTE_DEFAULTS } from "../adapters/provider/remote/remote-defaults.js";
 import { completeSettings } from "../application/complete-settings.js";
 import { parseSlug, type Slug } from "../domain/tasks/slug.js";
+import { type ModerationConfig, moderationOf, moderationVariables } from "./moderation/moderation-config.js";
 import {
   type LocalProviderConfig,
   providerOf,
@@ -100,6 +101,7 @@ const environmentSchema = z.object({
     .regex(/^[^\r\n]*[^\s@<]+@[^\s@>]+>?$/, "must be an e-mail address, such as Panorama <no-reply@panorama.example>")
     .optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).optional(),
+  ...moderationVariables,
   NODE_ENV: z.string().optional(),
   DEMO: z.stringbool().optional(),
   LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
@@ -142,6 +144,8 @@ export type Config = Settings & {
   readonly mail: { readonly url: string; readonly from: string } | undefined;
   /** Base URL to which traces are sent. Absent: nothing is traced. */
   readonly otlpEndpoint: string | undefined;
+  /** Absent: nothing is moderated. */
+  readonly moderation: ModerationConfig | undefined;
   readonly demo: boolean;
   readonly logLevel: string;
 };
@@ -250,6 +254,8 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
   if (storage.isErr()) return err(storage.error);
   const provider = providerOf(data);
   if (provider.isErr()) return err(provider.error);
+  const moderation = moderationOf(data);
+  if (moderation.isErr()) return err(moderation.error);
   const settings = readSettings(data.PANORAMA_SETTINGS, {
     hasRealProvider: provider.value.kind !== "local",
     sendsMail: smtpUrl !== undefined,
@@ -279,6 +285,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     referenceRetentionHours: data.REFERENCE_RETENTION_HOURS,
     stripe: secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret },
     mail: smtpUrl === undefined || mailFrom === undefined ? undefined : { url: smtpUrl, from: mailFrom },
+    moderation: moderation.value,
     otlpEndpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT,
     // Any other environment counts as production: a misspelled name must not open an account with a known address.
     demo: data.DEMO ?? (data.NODE_ENV === undefined || data.NODE_ENV === "development"),

@@ -153,6 +153,29 @@ export const describeTaskRecords = (
       expect((await stores.tasks.withhold(task.id, withheld)).isErr()).toBe(true);
     });
 
+    it.each(["public", "private"] as const)(
+      "gives a %s task its visibility back after a review",
+      async (visibility) => {
+        const task = await kept(aReservedTask({ request: aCreationRequest({ visibility }) }));
+        const stored = async () => (await stores.tasks.findBySlug(task.slug))?.request.visibility;
+        const listed = async () => (await stores.tasks.listPublic(9, undefined)).length;
+        const reviews = async () => (await stores.operators.reviews(9)).map(({ task: { id }, since }) => [id, since]);
+        for (const now of [end, secondsAfter(end, 9)]) await stores.tasks.holdForReview(task.id, now);
+        expect(await reviews()).toEqual([[task.id, end]]);
+        expect([await stored(), await listed()]).toEqual(["private", 0]);
+        expect((await stores.tasks.setVisibility(task.id, owner, "public")).isErr()).toBe(true);
+        (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
+        expect([await stored(), await listed()]).toEqual([visibility, visibility === "public" ? 1 : 0]);
+
+        await stores.tasks.holdForReview(task.id, end);
+        (await stores.tasks.withhold(task.id, { at: end, reason: "Shows a private person" }))._unsafeUnwrap();
+        expect(await reviews()).toEqual([]);
+        expect([await stored(), await listed()]).toEqual(["private", 0]);
+        (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
+        expect(await stored()).toBe(visibility);
+      },
+    );
+
     it("finds keys by prefix and digest, and the account of a prefix", async () => {
       const [key] = await stores.keys.list(owner);
       expect(key?.prefix).toBe("sk-AbCdEfGh");

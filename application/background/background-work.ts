@@ -172,6 +172,8 @@ const taskWork = (ports: Ports, settings: CompleteSettings) => {
       concurrency: CHECK_CONCURRENCY,
       generationDeadlineMilliseconds,
       resultBounds,
+      moderationTimeoutMilliseconds: settings.moderationTimeoutMilliseconds,
+      moderationWhenUnavailable: settings.moderationWhenUnavailable,
     }),
     keep: keepFinishedImages(ports, { ...imageLease, concurrency: KEEP_CONCURRENCY }),
     sweepTasks: sweep(ports, {

@@ -3,10 +3,11 @@ import { figuresOf, flawOf, type ResultBounds } from "../../domain/images/pictur
 import { RESOLUTIONS } from "../../domain/images/resolution.js";
 import { type GeneratedTask, type SucceededTask, succeed, withFigures } from "../../domain/tasks/task.js";
 import { announceStored, failTask } from "../panoramas/end-task.js";
+import { type ModerationPorts, type ModerationSettings, moderateResult } from "../panoramas/moderate.js";
 import { type GeneratedImage, type GenerationProvider, sourceTypeOf } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";
 import type { EncodedPanorama } from "../ports/imaging.js";
-import type { Lease } from "../ports/stores/task-store.js";
+import type { Lease, TaskStore } from "../ports/stores/task-store.js";
 import {
   attemptBeforeDeadline,
   type DeadlinePorts,
@@ -18,15 +19,18 @@ import { recordAttempt, type StoragePorts, storePanorama } from "./store-panoram
 import { workOnLeases } from "./work-on-leases.js";
 
 type Ports = DeadlinePorts &
+  ModerationPorts &
   StoragePorts & {
+    readonly tasks: Pick<TaskStore, "holdForReview">;
     readonly provider: Pick<GenerationProvider, "download">;
     readonly ids: Pick<Ids, "unguessable">;
   };
 
-type Settings = DeadlineSettings & {
-  /** Results beyond it are unusable. */
-  readonly resultBounds: ResultBounds;
-};
+type Settings = DeadlineSettings &
+  ModerationSettings & {
+    /** Results beyond it are unusable. */
+    readonly resultBounds: ResultBounds;
+  };
 
 /** Between two attempts to download a result. */
 export const CHECK_PAUSE_MILLISECONDS = 5_000;
@@ -56,10 +60,11 @@ export const checkGeneratedImages = (ports: Ports, settings: Settings) => {
 
 const checkResult = async (
   ports: Ports,
-  { resultBounds, leaseMilliseconds }: Settings,
+  settings: Settings,
   probe: StorageProbe,
   lease: Lease<GeneratedTask>,
 ): Promise<NotYet | undefined> => {
+  const { resultBounds, leaseMilliseconds } = settings;
   const { provider, imaging, reporter } = ports;
   const { task } = lease;
   const unusable = async (reason: string, result = lease) => {
@@ -85,11 +90,29 @@ const checkResult = async (
   const flaw = flawOf(panorama.value, resultBounds);
   if (flaw !== undefined) return unusable(flaw, measured);
 
-  const succeeded = await recordSuccess(ports, measured, panorama.value, leaseMilliseconds);
+  const judgement = await moderateResult(ports, settings, panorama.value.bytes);
+  if (judgement === "block") {
+    const detail = "the moderation refuses the result";
+    await failTask(ports, measured, { reason: "content_refused", detail });
+    return undefined;
+  }
+  if (judgement === "unavailable") {
+    return { detail: "the result cannot be moderated", pauseMilliseconds: CHECK_PAUSE_MILLISECONDS };
+  }
+  const judged = judgement === "review" ? await held(ports, measured) : measured;
+
+  const succeeded = await recordSuccess(ports, judged, panorama.value, leaseMilliseconds);
   if (succeeded !== undefined) {
     await storeResult(ports, probe, succeeded, { bytes: panorama.value.bytes, downloaded: downloaded.value });
   }
   return undefined;
+};
+
+/** Written before the success: between the two the task is still processing, and shows nothing. */
+const held = async ({ tasks, clock }: Ports, lease: Lease<GeneratedTask>): Promise<Lease<GeneratedTask>> => {
+  await tasks.holdForReview(lease.task.id, clock.now());
+  const { request } = lease.task;
+  return { ...lease, task: { ...lease.task, request: { ...request, visibility: "private" } } };
 };
 
 /** The lease continues for the time that storing may take. Resolves to `undefined` if another worker has it now. */

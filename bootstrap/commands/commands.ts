@@ -32,6 +32,7 @@ import { paymentsReconcile } from "./payments.js";
 import { providerTry } from "./provider.js";
 import { queueShow } from "./queue.js";
 import { retentionApply, retentionShow } from "./retention.js";
+import { reviewAllow, reviewBlock, reviewList } from "./review.js";
 import { serve } from "./serve.js";
 import { settingsShow } from "./settings.js";
 import { storageVerify } from "./storage.js";
@@ -86,6 +87,9 @@ export const COMMANDS: readonly Command[] = [
   imageRetry,
   galleryHide,
   galleryShow,
+  reviewList,
+  reviewAllow,
+  reviewBlock,
   queueShow,
   usage,
   webhookCreate,

@@ -28,13 +28,14 @@ export const galleryShow: Command = {
   run: (service, values) => withhold(service, text(values, "slug"), undefined),
 };
 
-const withhold = async (service: Service, slug: string, reason: string | undefined) => {
+/** Hides a panorama for a reason; without one, shows it. */
+export const withhold = async (service: Service, slug: string, reason: string | undefined) => {
   const { operators } = await service.get(tokens.storeUseCases);
   const changed = await operators.withholdPanorama(slug.trim(), reason);
   return changed
     .map((task) => ({
       json: { task_id: task.id, slug: task.slug, hidden: reason !== undefined },
-      lines: [`panorama ${task.slug} is ${reason === undefined ? "public again" : "hidden"}`],
+      lines: [`panorama ${task.slug} is ${reason === undefined ? "no longer hidden" : "hidden"}`],
     }))
     .mapErr((error) => (error.kind === "not_found" ? notFound(error.message) : invalidOption(error)));
 };

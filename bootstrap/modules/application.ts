@@ -8,6 +8,7 @@ import { createApplication } from "../../application/create-application.js";
 import { exportAccount } from "../../application/operators/export-account.js";
 import { viewerPath } from "../../domain/tasks/slug.js";
 import type { Config } from "../config.js";
+import { openModeration } from "../moderation/open-moderation.js";
 import { provide } from "../provide.js";
 import { retentionSettings } from "../retention-settings.js";
 import { submissionDeadlineMilliseconds } from "../submission-deadline.js";
@@ -34,15 +35,18 @@ export const application = new ContainerModule(({ bind }) => {
     bind,
     tokens.application,
     { config, database, providerWebhooks, metrics, tracing, ...storePorts, ...outside },
-    ({ config, database, metrics, tracing, ...ports }) => {
+    async ({ config, database, metrics, tracing, ...ports }) => {
       return createApplication({
         ports: {
           ...ports,
           ...tracedPorts({ ...ports, storage: measuredStorage(ports.storage, metrics) }, tracing),
+          moderation: config.moderation && (await openModeration(config.moderation)),
           schedule: cronSchedule(ports.clock),
         },
         settings: {
           ...config,
+          moderationTimeoutMilliseconds: config.moderation?.timeoutMilliseconds,
+          moderationWhenUnavailable: config.moderation?.whenUnavailable,
           submissionDeadlineMilliseconds: submissionDeadlineMilliseconds(config),
           pollMillisecondsMax: pollMillisecondsMax(config),
           finishedImageRetentionMilliseconds: retentionSettings(config).finished_images,

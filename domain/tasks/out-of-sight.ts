@@ -7,5 +7,8 @@ export type DeletedBy = "page" | "operator" | Brand<`key ${string}`, "DeletedBy"
 /** Its owner, by a request with this key. */
 export const deletedByKey = (id: ApiKeyId): DeletedBy => `key ${id}` as DeletedBy;
 
+/** The reason of a panorama that waits for an operator because of the moderation. Its owner sees it. */
+export const UNDER_REVIEW = "It waits for a review by the operator.";
+
 /** An operator has hidden the panorama from everybody but its owner. */
 export type Withheld = { readonly at: Date; readonly reason: string };

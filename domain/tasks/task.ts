@@ -25,6 +25,7 @@ import { admitAfterFailures, type TooManyFailures } from "./failure-budget.js";
 import type { GenerationCost } from "./generation-cost.js";
 import { NO_METADATA } from "./metadata.js";
 import type { Slug } from "./slug.js";
+import type { Visibility } from "./visibility.js";
 
 /**
  * A panorama task (specification, Panorama task).
@@ -67,6 +68,11 @@ type TaskCore = {
   readonly reservedAt: Date;
   /** The W3C trace context of its creation. */
   readonly traceparent?: string | undefined;
+  /**
+   * Only of a new task: an operator must look at its panorama before others may, and then it gets this visibility
+   * (out-of-sight.ts).
+   */
+  readonly visibilityAfterReview?: Visibility | undefined;
 };
 /**
  * What makes or has made it: the place of the provider whose slot it holds or has held (queue.ts), such as
@@ -247,7 +253,8 @@ export type BudgetState = { readonly budgets: Budgets; readonly spending: Spendi
 export type OpeningRefusal = InsufficientCredits | BudgetSpent | TooManyFailures | TooManyActiveTasks;
 
 /** A task before it is opened. */
-export type TaskDraft = Pick<TaskCore, "id" | "slug" | "request"> & Partial<Pick<TaskCore, "apiKeyId" | "traceparent">>;
+export type TaskDraft = Pick<TaskCore, "id" | "slug" | "request"> &
+  Partial<Pick<TaskCore, "apiKeyId" | "traceparent" | "visibilityAfterReview">>;
 
 /** What decides about a task that is opened, besides the standing of its account. */
 export type OpeningTerms = {

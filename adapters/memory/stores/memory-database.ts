@@ -18,6 +18,7 @@ import type { TaskId } from "../../../domain/task-id.js";
 import type { AccountEvent, NewEvent } from "../../../domain/tasks/account-event.js";
 import type { DeletedBy, Withheld } from "../../../domain/tasks/out-of-sight.js";
 import type { Task } from "../../../domain/tasks/task.js";
+import type { Visibility } from "../../../domain/tasks/visibility.js";
 import { type Delivery, giveUpDelivery, pendingAt } from "../../../domain/webhooks/webhook-delivery.js";
 import type { Endpoint, EndpointId } from "../../../domain/webhooks/webhook-endpoint.js";
 import type { Receiver } from "../../../domain/webhooks/webhook-receiver.js";
@@ -43,6 +44,8 @@ type StoredTask = {
   accepted?: { submittedAt: Date; upstreamTaskId: string };
   deletedBy?: DeletedBy | undefined;
   withheld?: Withheld | undefined;
+  review?: { readonly since: Date } | undefined;
+  visibilityAfterReview?: Visibility | undefined;
 };
 type StoredIdempotencyKey = {
   accountId: AccountId;

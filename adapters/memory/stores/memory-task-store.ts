@@ -10,7 +10,7 @@ import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
-import type { DeletedBy, Withheld } from "../../../domain/tasks/out-of-sight.js";
+import { type DeletedBy, UNDER_REVIEW, type Withheld } from "../../../domain/tasks/out-of-sight.js";
 import { nextTurn, placeOfNewTask, type QueuePosition } from "../../../domain/tasks/queue.js";
 import {
   isActive,
@@ -42,6 +42,7 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
       }),
     setVisibility: async (id, owner, visibility) => setVisibility(database, id, owner, visibility),
     recordCancelWish: async (task, now) => recordCancelWish(database, task, now),
+    holdForReview: async (id, now) => holdForReview(database, id, now),
     withhold: async (id, withheld) => withhold(database, id, withheld),
     hide: async (id, owner, now, by) => hide(database, { id, owner, now, by }),
     isHidden: async (id, owner) => {
@@ -80,7 +81,19 @@ const openRow = <Refusal>(
   return decide(stored.standing, queuePosition, spending, place).map(({ task, standing, lowBalance }) => {
     stored.lastTurn = queuePosition?.turn ?? stored.lastTurn;
     const due = task.state === "queued" && queue ? queue.dueAt : dueAt;
-    tasks.set(task.id, { task, place: placeOf(task), dueAt: due, fence: 0, hidden: false });
+    const { visibilityAfterReview, reservedAt: since, ...rest } = task;
+    tasks.set(task.id, {
+      task: { ...rest, reservedAt: since },
+      place: placeOf(task),
+      dueAt: due,
+      fence: 0,
+      hidden: false,
+      ...(visibilityAfterReview && {
+        visibilityAfterReview,
+        review: { since },
+        withheld: { at: since, reason: UNDER_REVIEW },
+      }),
+    });
     ledger.push(reservationEntry(task.reservation, task.reservedAt));
     stored.standing = standing;
     if (used.size > 0) database.taskReferences.set(task.id, used);
@@ -132,9 +145,20 @@ const withhold = (database: MemoryDatabase, id: TaskId, withheld: Withheld | und
     return err(notFound(`There is no such panorama ${id}.`));
   }
   stored.withheld = withheld;
-  const visibility = withheld === undefined ? "public" : "private";
+  stored.review = undefined;
+  const visibility = withheld === undefined ? (stored.visibilityAfterReview ?? "public") : "private";
+  if (withheld === undefined) stored.visibilityAfterReview = undefined;
   stored.task = { ...stored.task, request: { ...stored.task.request, visibility } as CreationRequest };
   return ok(undefined);
+};
+
+const holdForReview = (database: MemoryDatabase, id: TaskId, now: Date): void => {
+  const stored = database.tasks.get(id);
+  if (stored === undefined || stored.review !== undefined) return;
+  if (stored.withheld === undefined) stored.visibilityAfterReview = stored.task.request.visibility;
+  stored.review = { since: now };
+  stored.withheld ??= { at: now, reason: UNDER_REVIEW };
+  stored.task = { ...stored.task, request: { ...stored.task.request, visibility: "private" } as CreationRequest };
 };
 
 const recordCancelWish = (

@@ -3,6 +3,7 @@ import { generationCosts } from "./steps/027-generation-costs.js";
 import { operatorsStep } from "./steps/028-operators.js";
 import { lettersAndMaintenance } from "./steps/029-letters-and-maintenance.js";
 import { provenanceStep } from "./steps/030-provenance.js";
+import { reviews } from "./steps/031-reviews.js";
 import { firstSteps } from "./steps/first-steps.js";
 import type { Step } from "./steps/step.js";
 
@@ -17,6 +18,7 @@ export const migrationSteps: readonly Step[] = [
   operatorsStep,
   lettersAndMaintenance,
   provenanceStep,
+  reviews,
 ];
 
 /** The migrator records here which steps have run. */

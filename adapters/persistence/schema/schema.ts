@@ -331,6 +331,9 @@ export const TaskTable = defineEntity({
     /** When an operator has hidden it from everybody but its owner, and why. */
     withheldAt: p.datetime(3).nullable(),
     withheldReason: p.string().length(200).nullable(),
+    /** Since when it waits for an operator, and the visibility that it gets back. */
+    reviewSince: p.datetime(3).nullable(),
+    visibilityAfterReview: p.string().length(16).nullable(),
   },
 });
 

@@ -3,7 +3,7 @@ import { type NotFound, notFound } from "../../../application/errors.js";
 import type { IsWithheld, StaleTask, TaskStore } from "../../../application/ports/stores/task-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import type { DeletedBy, Withheld } from "../../../domain/tasks/out-of-sight.js";
+import { type DeletedBy, UNDER_REVIEW, type Withheld } from "../../../domain/tasks/out-of-sight.js";
 import type { Slug } from "../../../domain/tasks/slug.js";
 import type { ReservedTask, SubmittedTask, Task } from "../../../domain/tasks/task.js";
 import type { Visibility } from "../../../domain/tasks/visibility.js";
@@ -32,6 +32,7 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
     ended: (ids) => ended(database, ids),
     setVisibility: (id, owner, visibility) => setVisibility(database, id, owner, visibility),
     withhold: (id, withheld) => withhold(database, id, withheld),
+    holdForReview: (id, now) => holdForReview(database, id, now),
     recordCancelWish: (task, now) => recordCancelWish(database, task, now),
     hide: (id, owner, now, by) => hide(database, { id, owner, now, by }),
     isHidden: (id, owner) => isHidden(database, id, owner),
@@ -85,12 +86,13 @@ const withhold = (database: Database, id: TaskId, withheld: Withheld | undefined
     const changed =
       withheld === undefined
         ? await sql(
-            `update task set visibility = 'public', withheld_at = null, withheld_reason = null
+            `update task set visibility = coalesce(visibility_after_review, 'public'), visibility_after_review = null,
+            review_since = null, withheld_at = null, withheld_reason = null
             where id = ? and withheld_at is not null and hidden_at is null returning id`,
             [id],
           )
         : await sql(
-            `update task set visibility = 'private', withheld_at = ?, withheld_reason = ?
+            `update task set visibility = 'private', withheld_at = ?, withheld_reason = ?, review_since = null
             where id = ? and (visibility = 'public' or withheld_at is not null) and hidden_at is null returning id`,
             [withheld.at, withheld.reason, id],
           );
@@ -98,6 +100,21 @@ const withhold = (database: Database, id: TaskId, withheld: Withheld | undefined
     await updateSearch(sql, database.dialect, [id]);
     return ok(undefined);
   });
+
+const holdForReview = async (database: Database, id: TaskId, now: Date): Promise<void> => {
+  await database.transaction(async (sql) => {
+    // What an operator has hidden before keeps its reason, and is public afterwards.
+    const changed = await sql(
+      `update task set review_since = ?,
+      visibility_after_review = case when withheld_at is null then visibility else visibility_after_review end,
+      visibility = 'private', withheld_at = coalesce(withheld_at, ?), withheld_reason = coalesce(withheld_reason, ?)
+      where id = ? and review_since is null returning id`,
+      [now, now, UNDER_REVIEW, id],
+    );
+    if (changed.length > 0) await updateSearch(sql, database.dialect, [id]);
+    return ok(undefined);
+  });
+};
 
 const recordCancelWish = async (
   database: Database,

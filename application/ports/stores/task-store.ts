@@ -124,9 +124,15 @@ export interface TaskStore {
 
   /**
    * Hides a public task from everybody but its owner: it is private, and stays so. With `undefined`, a task that was
-   * hidden is public again. Others are not found.
+   * hidden is public again, or what it was before a review. Others are not found.
    */
   withhold(id: TaskId, withheld: Withheld | undefined): Promise<Result<void, NotFound>>;
+
+  /**
+   * Withholds a task of any visibility until an operator has looked at it: `withhold` with `undefined` gives it its
+   * visibility back, and with a reason keeps it private. Changes nothing if it is held already, or if there is none.
+   */
+  holdForReview(id: TaskId, now: Date): Promise<void>;
 
   /**
    * Records the owner's wish to cancel the task (`wantCancel` of domain/tasks/task.ts), and makes the next work on a

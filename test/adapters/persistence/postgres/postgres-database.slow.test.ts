@@ -89,6 +89,7 @@ describe("Database on PostgreSQL", () => {
       { name: "028-operators-compatible" },
       { name: "029-letters-and-maintenance-compatible" },
       { name: "030-provenance-compatible" },
+      { name: "031-reviews-compatible" },
     ]);
     await opened.close();
   });
