@@ -163,7 +163,13 @@ describe("CONFIGURATION.md and COMMANDS.md", () => {
   it("lists exactly the environment variables that the service reads", async () => {
     const [service = ""] = section(await read("CONFIGURATION.md"), "Environment variables").split("### ");
     const listed = found(firstCells(service), /`([A-Z][A-Z0-9_]+)`/g);
-    const sources = await Promise.all(["bootstrap/config.ts", "bootstrap/providers/provider-config.ts"].map(read));
+    const sources = await Promise.all(
+      [
+        "bootstrap/config.ts",
+        "bootstrap/moderation/moderation-config.ts",
+        "bootstrap/providers/provider-config.ts",
+      ].map(read),
+    );
     const readByService = sources.flatMap((source) => found(source, /^ {2}([A-Z][A-Z0-9_]+):/gm));
     expect(listed.sort()).toEqual(readByService.sort());
   });

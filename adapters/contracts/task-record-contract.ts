@@ -153,9 +153,8 @@ export const describeTaskRecords = (
       expect((await stores.tasks.withhold(task.id, withheld)).isErr()).toBe(true);
     });
 
-    it.each(["public", "private"] as const)(
-      "gives a %s task its visibility back after a review",
-      async (visibility) => {
+    for (const visibility of ["public", "private"] as const) {
+      it(`gives a ${visibility} task its visibility back after a review`, async () => {
         const task = await kept(aReservedTask({ request: aCreationRequest({ visibility }) }));
         const stored = async () => (await stores.tasks.findBySlug(task.slug))?.request.visibility;
         const listed = async () => (await stores.tasks.listPublic(9, undefined)).length;
@@ -173,8 +172,8 @@ export const describeTaskRecords = (
         expect([await stored(), await listed()]).toEqual(["private", 0]);
         (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
         expect(await stored()).toBe(visibility);
-      },
-    );
+      });
+    }
 
     it("finds keys by prefix and digest, and the account of a prefix", async () => {
       const [key] = await stores.keys.list(owner);

@@ -9,8 +9,8 @@ const unavailable = (reason: string) => err<never, ModerationUnavailable>({ kind
 export type Question = { readonly url: string; readonly token: string | undefined; readonly body: unknown };
 
 /**
- * Sends JSON and reads a JSON answer of this shape. Redirects are not followed, because they would get the token and the
- * customer's text. An answer of any other form counts as none.
+ * Sends JSON and reads a JSON answer of this shape. Redirects are not followed, because they would get the token and
+ * the customer's text. An answer of any other form counts as none.
  */
 export const ask = async <Shape extends z.ZodType>(
   { url, token, body }: Question,

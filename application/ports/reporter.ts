@@ -26,8 +26,8 @@ export type LoginFailure =
 /** An event for the operator's logs and metrics. It never contains a prompt, key or password. */
 export type OperationalEvent =
   /**
-   * The moderation was asked about one text or image. `hash`: `Moderation.hashOf` of it; absent if it could not be read.
-   * `detail`: why there is no answer.
+   * The moderation was asked about one text or image. `hash`: `Moderation.hashOf` of it; absent if it could not be
+   * read. `detail`: why there is no answer.
    */
   | {
       readonly kind: "moderated";
