@@ -2,8 +2,8 @@ import { paymentReturns } from "./steps/026-payment-returns-compatible.js";
 import { generationCosts } from "./steps/027-generation-costs.js";
 import { operatorsStep } from "./steps/028-operators.js";
 import { lettersAndMaintenance } from "./steps/029-letters-and-maintenance.js";
-import { provenanceStep } from "./steps/032-provenance.js";
-import { reviews } from "./steps/033-reviews.js";
+import { provenanceStep } from "./steps/030-provenance.js";
+import { reviews } from "./steps/031-reviews.js";
 import { firstSteps } from "./steps/first-steps.js";
 import type { Step } from "./steps/step.js";
 

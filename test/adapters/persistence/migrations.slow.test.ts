@@ -146,6 +146,8 @@ const rowsFor = (columnsOfTask: ReadonlySet<string>): Rows => {
     retention: [{ retained: "finished_images", in_force: 86_400_000, confirmed: null, confirmed_from: null }],
     letter: [{ id: "letter-1", kind: "sign_up", recipient: "ann@example.com", attempt: 0, due_at: later }],
     maintenance: [{ id: 1, message: "Back soon.", since: noon }],
+    installation_secret: [{ name: "provenance log", value: "secret" }],
+    made_file: [{ digest: "4".repeat(64), provider: "local", made_at: noon }],
   };
 };
 

@@ -88,6 +88,8 @@ describe("Database on PostgreSQL", () => {
       { name: "027-generation-costs-compatible" },
       { name: "028-operators-compatible" },
       { name: "029-letters-and-maintenance-compatible" },
+      { name: "030-provenance-compatible" },
+      { name: "031-reviews-compatible" },
     ]);
     await opened.close();
   });

@@ -2,7 +2,7 @@ import type { Step } from "./step.js";
 
 /** Older versions record no files, and sign none. */
 export const provenanceStep: Step = {
-  name: "032-provenance-compatible",
+  name: "030-provenance-compatible",
   up: {
     sqlite: [
       `create table "installation_secret" (

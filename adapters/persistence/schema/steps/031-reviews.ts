@@ -2,7 +2,7 @@ import type { Step } from "./step.js";
 
 /** An older version makes a panorama public that it shows again after a review, also if it was private before. */
 export const reviews: Step = {
-  name: "033-reviews-compatible",
+  name: "031-reviews-compatible",
   up: {
     sqlite: [
       `alter table "task" add column "review_since" datetime null`,
