@@ -130,6 +130,7 @@ export const ROUTES: Readonly<Record<string, Row>> = {
     }),
   },
   "GET /api/v1/abilities": { "": api("/abilities") },
+  "GET /api/v1/provenance/:sha256": { unknown: api(`/provenance/${"0".repeat(64)}`) },
   "GET /api/v1/credits": { "": api("/credits") },
   "GET /api/v1/credits/entries": {
     "": api(`/credits/entries?limit=${PAGE}`),

@@ -74,7 +74,7 @@ describe("in a browser", () => {
     expect(await shown(heading())).toEqual([title, true]);
     const content = (name: string) => page.locator(`meta[property="${name}"]`).getAttribute("content");
     expect(await content("og:title")).toBe(title);
-    expect(await content("og:description")).toBe(`${prompt.slice(0, 160).trim()}… A 360° panorama.`);
+    expect(await content("og:description")).toBe(`${prompt.slice(0, 160).trim()}… A 360° panorama, made with AI.`);
     const whole = page.locator("details p", { hasText: prompt });
     expect(await whole.isVisible()).toBe(false);
     await page.getByText("Full prompt").click();

@@ -41,7 +41,7 @@ describe("sharing a panorama", () => {
       expect(html).toContain(`<title>${title} · Panorama</title>`);
       expect(html).toContain(`<h1 dir="auto">${title}</h1>`);
       expect(contentOf(html, "og:title")).toBe(title);
-      expect(contentOf(html, "og:description")).toBe(`${line.slice(0, 160)}… A 360° panorama.`);
+      expect(contentOf(html, "og:description")).toBe(`${line.slice(0, 160)}… A 360° panorama, made with AI.`);
       expect(contentOf(html, "description")).toBe(contentOf(html, "og:description"));
       expect(html).toContain(`<details><summary>Full prompt</summary><p dir="auto">${LONG_PROMPT}</p></details>`);
       expect(html).toContain(`href="/works?${new URLSearchParams({ prompt: LONG_PROMPT }).toString()}"`);
