@@ -41,6 +41,7 @@ const READS: Reads = {
   "operator list": () => ({}),
   usage: "reads the panoramas of its days; usage.growth.test.ts measures it",
   "queue show": () => ({}),
+  "review list": () => ({}),
   "webhook list": ({ id }) => ({ account: id }),
   "webhook deliveries": ({ id }) => ({ account: id }),
   "audit list": () => ({}),
@@ -49,7 +50,7 @@ const READS: Reads = {
 
 /** They write, copy everything, or do not use the database. */
 const OTHERS =
-  /^(serve|export|migrate|backup|doctor|generate|mcp|completion|provider|settings|init|image|order|payments|gallery|credits|maintenance)\b|^\S+ (create|close|invite|revoke|roll|cancel|retry|apply|delete|rotate|enable|resend|erase-again|password-link|set-\S+|pay|password|remove)$/;
+  /^(serve|export|migrate|backup|doctor|generate|mcp|completion|provider|settings|init|image|order|payments|gallery|credits|maintenance)\b|^\S+ (create|close|invite|revoke|roll|cancel|retry|apply|delete|rotate|enable|resend|allow|block|erase-again|password-link|set-\S+|pay|password|remove)$/;
 
 describe.each<Dialect>(["sqlite", "postgresql"])("the commands that read on %s", (dialect) => {
   let small: GrownService;

@@ -141,6 +141,7 @@ export const ROUTES: Readonly<Record<string, Row>> = {
   "POST /payments/stripe": NO_ROWS,
   "POST /hooks/:provider": NO_ROWS,
   "GET /": { "": page("/") },
+  "GET /provenance": { "": page("/provenance"), unknown: page(`/provenance?sha256=${"0".repeat(64)}`) },
   "GET /gallery": {
     "": page("/gallery"),
     oldest: page("/gallery?sort=oldest"),

@@ -252,6 +252,10 @@ export const TaskTable = defineEntity({
       expression: `create index task_out_of_search_index on task (id) where ${IS_OUT_OF_SEARCH}`,
     },
     {
+      name: "task_review_index",
+      expression: "create index task_review_index on task (review_since, id) where review_since is not null",
+    },
+    {
       // Partial, in the order in which tasks start.
       name: "task_queue_index",
       expression: "create index task_queue_index on task (turn, id) where state = 'queued'",
