@@ -38,7 +38,12 @@ export const recordFiles = async (
   { place = "unknown", succeededAt }: SucceededTask,
   files: readonly Uint8Array[],
 ): Promise<void> =>
-  provenance?.record(files.map((bytes) => ({ sha256: secrets.sha256(bytes), provider: place, madeAt: succeededAt })));
+  provenance?.record(
+    files.map((bytes) => ({ sha256: secrets.sha256(bytes), provider: publicNameOf(place), madeAt: succeededAt })),
+  );
+
+/** The provider alone: anybody may read it, and a place is also named after a model or an address of our network. */
+export const publicNameOf = (place: string): string => /^[a-z]+(?=:|$)/i.exec(place)?.[0] ?? "unknown";
 
 /** An image is never due later than this. */
 export const KEEP_PAUSE_MILLISECONDS_MAX = 10 * 60 * 1000;
