@@ -1,179 +1,233 @@
-import { randomUUID } from "node:crypto";
+import fc from "fast-check";
 import Stripe from "stripe";
 import { describe, expect, it } from "vitest";
-import { anOrderCheckout, aPendingOrder, orderId } from "../../adapters/contracts/support/builders.js";
+import { anOrderCheckout, aPendingOrder } from "../../adapters/contracts/support/builders.js";
 import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
+import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
-import type { AccountId } from "../../domain/account-id.js";
+import { SystemClock } from "../../adapters/system/system-clock.js";
+import { verifyLedger } from "../../application/credits/verify-ledger.js";
+import { refundOrder } from "../../application/operators/refund-order.js";
 import { credits } from "../../domain/credits/credits.js";
-import { checkoutWebhook, returnWebhook } from "../support/fake-stripe.js";
+import { type AdjustmentReason, sumOf } from "../../domain/credits/ledger.js";
+import { orderId, pay } from "../../domain/credits/order.js";
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
+import { type AccountWithKeys, accountsWithKeys } from "../support/accounts-with-keys.js";
+import {
+  expectedTakenBack,
+  type Happening,
+  type MoneyHistory,
+  moneyHistory,
+  ofRun,
+  paymentOf,
+} from "../support/money-history.js";
 import { PostgresServer } from "../support/postgres.js";
 import { Installation } from "../support/service-process.js";
 import { type AnyDatabase, sqlStores } from "../support/sql-stores.js";
 
-const ROUNDS = 3;
-const ORDERS = 12;
+const RUNS = 2;
+const CUSTOMERS = 6;
+const KILLS = 2;
+/** A key needs a paid order. */
+const OPENING_CREDITS = 1;
 const SECRET = "whsec_secret";
-const PRICE_CENTS = 900;
-const BOUGHT = 100;
-const CREATED = Math.floor(Date.now() / 1000) - 1000;
+/** For a smaller example of a failure. The processes are started anew for each. */
+const SHRINK_MILLISECONDS = 60_000;
+const TASKS_END_MILLISECONDS = 60_000;
 
-type Ending = { readonly events: readonly string[]; readonly takenBack: number };
+const stripe = new Stripe("sk_test_any");
 
-/** All that happens to order `n` outside, and the credits that must be back in the end. */
-const endingOf = (n: number): Ending => {
-  const [payment, id] = [`pi_${n}`, orderId(n)];
-  const session = { metadata: { panorama_order_token: "token-1" }, payment_intent: payment };
-  const paid = checkoutWebhook(id, { session });
-  const event = (type: string, object: object, after: number) =>
-    returnWebhook(type, { payment_intent: payment, created: CREATED, ...object }, CREATED + after);
-  const third = { id: `re_${n}`, amount: PRICE_CENTS / 3, status: "pending" };
-  const half = { id: `re_${n}_half`, amount: PRICE_CENTS / 2, status: "succeeded" };
-  const dispute = { id: `dp_${n}`, amount: PRICE_CENTS, status: "needs_response" };
-  const refunded = [event("refund.created", third, 0), event("refund.updated", { ...third, status: "succeeded" }, 9)];
-  const failed = event("refund.failed", { ...third, status: "failed" }, 20);
-  const disputed = [event("charge.dispute.created", dispute, 1), event("charge.dispute.funds_withdrawn", dispute, 1)];
-  const won = event("charge.dispute.closed", { ...dispute, status: "won" }, 30);
-  const lost = event("charge.dispute.closed", { ...dispute, status: "lost" }, 30);
-  const endings: readonly Ending[] = [
-    { events: [paid, ...refunded], takenBack: 33 },
-    { events: [paid, ...refunded, failed], takenBack: 0 },
-    { events: [paid, ...refunded, event("refund.created", half, 3)], takenBack: 83 },
-    { events: [paid, ...disputed, won], takenBack: 0 },
-    { events: [paid, ...disputed, lost, ...refunded], takenBack: 100 },
-    { events: [paid, event("charge.refunded", { id: `ch_${n}`, amount_refunded: 450 }, 5)], takenBack: 50 },
-  ];
-  return endings[n % endings.length] as Ending;
-};
+/** One history of several customers on processes of the service that share a database. */
+class Run {
+  readonly #history: MoneyHistory;
+  readonly #processes: readonly Installation[];
+  readonly #database: AnyDatabase;
+  readonly #accounts: readonly AccountWithKeys[];
+  /** What no process has answered yet, as JSON. It is repeated in the end. */
+  readonly #unanswered: Set<string>;
+  readonly #created: string[] = [];
+  readonly #takenByHand = new Map<string, number>();
 
-const shuffled = <T>(values: readonly T[]): T[] =>
-  values
-    .map((value) => [Math.random(), value] as const)
-    .sort(([one], [other]) => one - other)
-    .map(([, value]) => value);
-
-/** The customer creates while Stripe reports, three times each and in any order; the service is killed meanwhile. */
-const run = async (installation: Installation, open: () => Promise<AnyDatabase>): Promise<void> => {
-  await installation.command("migrate");
-  const made = await installation.command(
-    "account",
-    "create",
-    "--email",
-    "ann@example.com",
-    "--credits",
-    "40",
-    "--key",
-  );
-  const account = made.json.account_id as AccountId;
-  const prepared = await open();
-  for (let n = 1; n <= ORDERS; n += 1) {
-    const order = { id: orderId(n), accountId: account, credits: credits(BOUGHT), checkout: anOrderCheckout() };
-    await sqlStores(prepared).orders.insert(aPendingOrder(order));
+  private constructor(
+    history: MoneyHistory,
+    processes: readonly Installation[],
+    database: AnyDatabase,
+    accounts: readonly AccountWithKeys[],
+  ) {
+    this.#history = history;
+    this.#processes = processes;
+    this.#database = database;
+    this.#accounts = accounts;
+    this.#unanswered = new Set(history.happenings.map((happening) => JSON.stringify(happening)));
   }
-  await prepared.close();
 
-  const endings = Array.from({ length: ORDERS }, (_, index) => endingOf(index + 1));
-  const stripe = new Stripe("sk_test_any");
-  const unanswered = new Set(endings.flatMap(({ events }) => events));
-  const send = async (payload: string): Promise<void> => {
-    const signature = stripe.webhooks.generateTestHeaderString({ payload, secret: SECRET });
-    const request = { method: "POST", body: payload, headers: { "stripe-signature": signature } };
-    const answer = await fetch(`${installation.url}/payments/stripe`, request).catch(() => undefined);
-    if (answer?.status === 200) unanswered.delete(payload);
-  };
-  const create = async (prompt: string): Promise<void> => {
-    const headers = { authorization: `Bearer ${String(made.json.api_key)}`, "idempotency-key": randomUUID() };
-    const body = JSON.stringify({ prompt, resolution: "4k" });
-    const answer = await fetch(`${installation.url}/api/v1/panoramas`, { method: "POST", body, headers }).catch(
-      () => undefined,
+  static async start(history: MoneyHistory, processes: readonly Installation[], database: AnyDatabase): Promise<Run> {
+    const accounts = await accountsWithKeys(database, history.customers.length, OPENING_CREDITS);
+    const { orders } = sqlStores(database);
+    for (const [customer, plan] of history.customers.entries()) {
+      const accountId = accounts[customer]?.id ?? expect.fail();
+      for (const order of plan.orders) {
+        const checkout = anOrderCheckout({ priceCents: order.priceCents });
+        const [id, amount] = [orderId(order.name), credits(order.credits)];
+        const pending = aPendingOrder({ id, accountId, credits: amount, checkout });
+        await orders.insert(pending);
+        const paid = pay({ ...pending, paymentId: paymentOf(order) }, new Date())._unsafeUnwrap();
+        if (order.paid === "before") await orders.pay(paid);
+      }
+    }
+    return new Run(history, processes, database, accounts);
+  }
+
+  /** Some credits are spent before everything else begins, so that they are missing when their payment comes back. */
+  async take(): Promise<void> {
+    const { happenings, parts } = this.#history;
+    const creations = happenings.filter(({ kind }) => kind === "creation");
+    await Promise.all(creations.map((creation) => this.#happen(creation)));
+    for (const [index, { happenings, killAfterMilliseconds }] of parts.entries()) {
+      const load = happenings.map((happening) => this.#happen(happening));
+      if (index < parts.length - 1) {
+        const killed = this.#processes[index % this.#processes.length] as Installation;
+        await new Promise((resolve) => setTimeout(resolve, killAfterMilliseconds));
+        expect(await killed.end("SIGKILL")).toBe("SIGKILL");
+        await Promise.all([...load, killed.start()]);
+      }
+      await Promise.all(load);
+    }
+    const missing = happenings.filter((happening) => this.#unanswered.has(JSON.stringify(happening)));
+    await Promise.all(missing.map((happening) => this.#happen(happening)));
+    expect([...this.#unanswered]).toEqual([]);
+  }
+
+  #answered(happening: Happening): void {
+    this.#unanswered.delete(JSON.stringify(happening));
+  }
+
+  async #happen(happening: Happening): Promise<void> {
+    switch (happening.kind) {
+      case "event":
+        return this.#tell(happening);
+      case "creation":
+        return this.#create(happening);
+      case "refund by hand": {
+        const ports = { ...sqlStores(this.#database), clock: new SystemClock() };
+        const { order, credits: amount } = happening;
+        const refunded = await refundOrder(ports)(orderId(order), amount, "by hand" as AdjustmentReason);
+        if (refunded.isOk()) this.#takenByHand.set(order, (this.#takenByHand.get(order) ?? 0) + amount);
+        this.#answered(happening);
+      }
+    }
+  }
+
+  /** All processes get it at the same time. */
+  async #tell(event: Extract<Happening, { kind: "event" }>): Promise<void> {
+    const { payload: body } = event;
+    const headers = { "stripe-signature": stripe.webhooks.generateTestHeaderString({ payload: body, secret: SECRET }) };
+    const requests = this.#processes.map(({ url }) =>
+      fetch(`${url}/payments/stripe`, { method: "POST", body, headers }).catch(() => undefined),
     );
-    expect([undefined, 202, 402, 429]).toContain(answer?.status);
-  };
-
-  const deliveries = shuffled([...unanswered, ...unanswered, ...unanswered]);
-  for (let round = 0; round < ROUNDS; round += 1) {
-    await installation.start();
-    const part = deliveries.slice((round * deliveries.length) / ROUNDS, ((round + 1) * deliveries.length) / ROUNDS);
-    const load = [...part.map(send), ...["a lake", "a lake test:fail", "a wood test:fail"].map(create)];
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * 400));
-    expect(await installation.end("SIGKILL")).toBe("SIGKILL");
-    await Promise.all(load);
+    for (const answer of await Promise.all(requests)) {
+      expect([undefined, 200, 500, 503]).toContain(answer?.status);
+      if (answer?.status === 200) this.#answered(event);
+    }
   }
-  await installation.start();
-  await Promise.all([...unanswered].map(send)); // what was not answered is sent again
-  expect(unanswered.size).toBe(0);
-  await expectExact(installation, endings);
-};
 
-const expectExact = async (installation: Installation, endings: readonly Ending[]): Promise<void> => {
-  const ended = async () => {
-    const { json } = await installation.command("task", "list", "--account", await accountOf(installation));
-    return json.tasks as readonly { state: string; credits: number }[];
-  };
-  let tasks = await ended();
-  for (const deadline = Date.now() + 60_000; tasks.some(({ state }) => !["succeeded", "failed"].includes(state)); ) {
-    if (Date.now() > deadline) throw new Error(`still unfinished: ${JSON.stringify(tasks)}`);
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    tasks = await ended();
+  async #create(creation: Extract<Happening, { kind: "creation" }>): Promise<void> {
+    const { customer, name, prompt } = creation;
+    const secret = this.#accounts[customer]?.keys[0]?.secret;
+    const answer = await fetch(`${this.#processes[name.length % this.#processes.length]?.url}/api/v1/panoramas`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${secret}`, "idempotency-key": name },
+      body: JSON.stringify({ prompt, resolution: "1k" }),
+    }).catch(() => undefined);
+    expect([undefined, 202, 402, 500, 503]).toContain(answer?.status);
+    if (answer?.status === 202) this.#created.push(((await answer.json()) as { id: string }).id);
+    if (answer !== undefined && answer.status < 500) this.#answered(creation);
   }
-  const orders = await installation.command("order", "list", "--from", "2020-01-01");
-  const takenBack = (orders.json.orders as { order_id: string; credits_taken_back: number }[])
-    .filter(({ order_id }) => endings.some((_, index) => orderId(index + 1) === order_id))
-    .toReversed()
-    .map(({ credits_taken_back }) => credits_taken_back);
-  expect(takenBack).toEqual(endings.map((ending) => ending.takenBack));
-  const ledger = await installation.command(
-    "ledger",
-    "show",
-    "--account",
-    await accountOf(installation),
-    "--limit",
-    "1000",
-  );
-  const entries = ledger.json.entries as { kind: string; credits: number }[];
-  const sum = (kinds: readonly string[]) =>
-    entries.filter(({ kind }) => kinds.includes(kind)).reduce((total, { credits }) => total + credits, 0);
-  const back = takenBack.reduce((total, taken) => total + taken, 0);
-  expect(sum(["purchase"])).toBe(40 + ORDERS * BOUGHT);
-  expect(sum(["payment_refund", "payment_restored"])).toBe(-back);
-  const made = tasks.filter(({ state }) => state === "succeeded").length;
-  expect(sum(["reservation", "refund"]) + 10 * made).toBe(0);
-  const { remaining_credits } = ledger.json as { remaining_credits: number };
-  expect(entries.reduce((total, { credits }) => total + credits, 0)).toBe(remaining_credits);
-  expect((await installation.command("ledger", "verify")).json).toEqual({ accounts: 1, findings: [] });
-};
 
-const accountOf = async (installation: Installation): Promise<string> => {
-  const { json } = await installation.command("account", "list");
-  return (json.accounts as { account_id: string }[])[0]?.account_id ?? "";
+  /** Compares with what the history says, whatever its order was. */
+  async check(): Promise<void> {
+    const { ledger, orders } = sqlStores(this.#database);
+    const tasks = await this.#endedTasks();
+    const known = new Set(tasks.map(({ id }) => id));
+    expect(this.#created.filter((id) => !known.has(id))).toEqual([]);
+    for (const [customer, plan] of this.#history.customers.entries()) {
+      const account = this.#accounts[customer]?.id ?? expect.fail();
+      let worth = OPENING_CREDITS;
+      for (const order of plan.orders) {
+        const stored = (await orders.find(orderId(order.name))) ?? expect.fail();
+        const expected =
+          order.paid === "never" ? undefined : expectedTakenBack(order, this.#takenByHand.get(order.name) ?? 0);
+        expect([order, stored.state === "pending" ? undefined : (stored.takenBack ?? 0)]).toEqual([order, expected]);
+        if (expected !== undefined) worth += order.credits - expected;
+      }
+      const made = tasks.filter(({ account_id, state }) => account_id === account && state === "succeeded");
+      worth -= PANORAMA_POLICY.prices["1k"] * made.length;
+      const { remaining, debt = 0 } = await ledger.totals(account);
+      expect({ customer, remaining, debt }).toEqual({
+        customer,
+        remaining: Math.max(0, worth),
+        debt: Math.max(0, -worth),
+      });
+      const entries = await ledger.entries(account);
+      expect(sumOf(entries)).toBe(remaining);
+      expect(sumOf(entries.filter(({ kind }) => kind === "debt"))).toBe(debt);
+    }
+    expect((await verifyLedger(sqlStores(this.#database))()).findings).toEqual([]);
+  }
+
+  async #endedTasks() {
+    for (const deadline = Date.now() + TASKS_END_MILLISECONDS; ; ) {
+      const tasks = await this.#database.sql("select id, account_id, state from task");
+      const others = tasks.filter(({ state }) => state !== "succeeded" && state !== "failed");
+      if (others.length === 0) return tasks;
+      if (Date.now() > deadline) throw new Error(`still unfinished: ${JSON.stringify(others)}`);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
+
+const holds = async (processes: readonly Installation[], open: () => Promise<AnyDatabase>): Promise<void> => {
+  const database = await open();
+  try {
+    await Promise.all(processes.map((process) => process.start()));
+    let runs = 0;
+    const property = fc.asyncProperty(moneyHistory(CUSTOMERS, KILLS), async (history) => {
+      runs += 1;
+      const run = await Run.start(ofRun(history, runs), processes, database);
+      await run.take();
+      await run.check();
+    });
+    await fc.assert(property, { numRuns: RUNS, interruptAfterTimeLimit: SHRINK_MILLISECONDS });
+  } finally {
+    await Promise.all(processes.map((process) => process.remove()));
+    await database.close();
+  }
 };
 
 const ENVIRONMENT = {
   DEMO: "false",
   SUBMIT_TIMEOUT_MS: "500",
-  LEASE_MS: "2000",
-  LOCAL_PROVIDER_DELAY_MS: "100",
+  LEASE_MS: "1000",
+  LOCAL_PROVIDER_DELAY_MS: "0",
   STRIPE_SECRET_KEY: "sk_test_any",
   STRIPE_WEBHOOK_SECRET: SECRET,
 };
 
 describe("payments that come back while the service is killed with SIGKILL", () => {
   it("end in an exact ledger on SQLite", async () => {
-    const installation = await Installation.create(ENVIRONMENT);
-    try {
-      await run(installation, () => openSqliteDatabase(`${installation.dataDir}/panorama.sqlite`));
-    } finally {
-      await installation.remove();
-    }
+    const process = await Installation.create(ENVIRONMENT);
+    await holds([process], () => openSqliteDatabase(`${process.dataDir}/panorama.sqlite`));
   });
 
-  it("end in an exact ledger on PostgreSQL", async () => {
+  it("end in an exact ledger on PostgreSQL, when two processes get the same event at the same time", async () => {
     const server = await PostgresServer.start();
-    const installation = await Installation.create({ ...ENVIRONMENT, DATABASE_URL: server.url });
     try {
-      await run(installation, () => openPostgresDatabase(server.url, 2));
+      await migratePostgresDatabase(server.url);
+      const first = await Installation.create({ ...ENVIRONMENT, DATABASE_URL: server.url });
+      const { DATA_DIR = "" } = first.environment;
+      const second = await Installation.create({ ...ENVIRONMENT, DATABASE_URL: server.url, DATA_DIR });
+      await holds([first, second], () => openPostgresDatabase(server.url, 4));
     } finally {
-      await installation.remove();
       await server.remove();
     }
   });
