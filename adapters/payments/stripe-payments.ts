@@ -8,6 +8,7 @@ import type {
   PaymentReport,
   Payments,
   PaymentsUnavailable,
+  ReturnReport,
 } from "../../application/ports/payments.js";
 import type { Email } from "../../domain/accounts/account.js";
 import type { CreditPack } from "../../domain/credits/credit-pack.js";
@@ -109,27 +110,59 @@ export class StripePayments implements Payments {
     return ok(isPaid ? paymentOf(data.object) : undefined);
   }
 
-  /** Sessions first, because they tell which payment belongs to which order. */
+  /**
+   * Sessions first, because they tell which payment belongs to which order: those of the time, and those of payments
+   * that came back. What began some time before may have changed since: Stripe's lists can be asked for the beginning
+   * only.
+   */
   async since(from: Date): Promise<Result<readonly PaymentReport[], PaymentsUnavailable>> {
-    const { checkout, refunds, disputes } = this.stripe;
-    const query = { created: { gte: Math.floor(from.getTime() / 1000) }, limit: 100 };
-    const reports: (PaymentReport | undefined)[] = [];
+    const { refunds, disputes } = this.stripe;
     try {
-      for await (const session of checkout.sessions.list(query)) {
-        const { data } = sessionSchema.safeParse(session);
-        if (data?.payment_status === "paid") reports.push(paymentOf(data));
+      const payments = await this.payments({ created: createdSince(from, DAYS_UNTIL.paid) });
+      const returns: (ReturnReport | undefined)[] = [];
+      const at = await this.stripeTime();
+      for await (const refund of refunds.list({ created: createdSince(from, DAYS_UNTIL.refunded), limit: 100 })) {
+        returns.push(refundOf(refund, at));
       }
-      for await (const refund of refunds.list(query)) reports.push(refundOf(refund, this.clock.now()));
-      for await (const dispute of disputes.list(query)) {
-        reports.push(disputeOf(dispute, "charge.dispute.updated", this.clock.now()));
+      for await (const dispute of disputes.list({ created: createdSince(from, DAYS_UNTIL.decided), limit: 100 })) {
+        returns.push(disputeOf(dispute, "charge.dispute.updated", at));
       }
+      const known = returns.filter((returned) => returned !== undefined);
+      const named = new Set(payments.map(({ paymentId }) => paymentId));
+      for (const paymentId of new Set(known.map((returned) => returned.paymentId))) {
+        if (!named.has(paymentId)) payments.push(...(await this.payments({ payment_intent: paymentId })));
+      }
+      return ok([...payments, ...known]);
     } catch (error) {
       if (error instanceof Stripe.errors.StripeError) return unavailable(error.message);
       throw error;
     }
-    return ok(reports.filter((report) => report !== undefined));
+  }
+
+  private async payments(filter: Stripe.Checkout.SessionListParams): Promise<Payment[]> {
+    const payments: Payment[] = [];
+    for await (const session of this.stripe.checkout.sessions.list({ ...filter, limit: 100 })) {
+      const { data } = sessionSchema.safeParse(session);
+      const payment = data?.payment_status === "paid" ? paymentOf(data) : undefined;
+      if (payment !== undefined) payments.push(payment);
+    }
+    return payments;
+  }
+
+  /** By Stripe's clock, as the times of its events: what changes after this call has a later one. */
+  private async stripeTime(): Promise<Date> {
+    const { headers } = (await this.stripe.disputes.list({ limit: 1 })).lastResponse;
+    const told = new Date(headers.date ?? "");
+    return Number.isNaN(told.getTime()) ? this.clock.now() : told;
   }
 }
+
+/** How long at most, in days, until a checkout is paid, a refund succeeds or fails, and a dispute is decided. */
+const DAYS_UNTIL = { paid: 30, refunded: 60, decided: 180 };
+
+const createdSince = (from: Date, daysBefore: number): { gte: number } => ({
+  gte: Math.max(0, Math.floor(from.getTime() / 1000) - daysBefore * 24 * 60 * 60),
+});
 
 /** A reference that Stripe may have expanded. */
 const reference = z

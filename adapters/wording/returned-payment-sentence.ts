@@ -1,10 +1,16 @@
 import type { InsufficientCredits } from "../../domain/credits/reservation.js";
 
 /** Why a creation is refused after a payment came back; `undefined` if the credits are just too few. */
-export const returnedPaymentSentence = ({ debt, isSuspended }: InsufficientCredits): string | undefined => {
+export const returnedPaymentSentence = ({
+  balance,
+  cost,
+  debt,
+  isSuspended,
+}: InsufficientCredits): string | undefined => {
   if (isSuspended) {
     return "A payment of this account is disputed. Nothing can be created until the dispute has ended. Ask the operator.";
   }
   if (debt === undefined) return undefined;
-  return `A payment was returned after its credits were spent, so this account owes ${debt} credits. The next purchase pays them first.`;
+  const missing = debt + cost - balance;
+  return `A payment was returned after its credits were spent, so this account owes ${debt} credits. A purchase pays them first: buy at least ${missing} to create this.`;
 };

@@ -30,6 +30,9 @@ export interface Payments {
    * and may be about something else than our orders.
    */
   payment(body: Uint8Array, signature: string): Result<PaymentReport | undefined, UnverifiedWebhook>;
-  /** What webhooks have told, or should have, of checkouts, refunds and disputes that began since then. */
+  /**
+   * What webhooks have told since then, or should have, of checkouts, refunds and disputes, also of those that began
+   * earlier. It may tell of more. A payment is told before what came back of it.
+   */
   since(from: Date): Promise<Result<readonly PaymentReport[], PaymentsUnavailable>>;
 }

@@ -9,7 +9,7 @@ export const paymentsReconcile: Command = {
   words: "payments reconcile",
   about: "Compares checkouts, refunds and disputes with Stripe, and applies what is missing; again changes nothing.",
   usage: "--from DATE",
-  options: { from: { type: "string", about: "those that began on this day in UTC or later, such as 2026-05-03" } },
+  options: { from: { type: "string", about: "since this day in UTC, such as 2026-05-03; also of what began earlier" } },
   required: ["from"],
   example: "payments reconcile --from 2026-05-03",
   isRecorded: true,

@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
+import { csvLine } from "../../adapters/wording/csv-line.js";
 import type { Usage, UsageReport } from "../../application/operators/read-usage.js";
 import { USAGE_PARTS, type UsagePart, type UsageQuery } from "../../application/ports/stores/usage-store.js";
 import type { GenerationCost } from "../../domain/tasks/generation-cost.js";
@@ -107,7 +108,7 @@ const csvOf = (by: UsagePart | undefined, rows: readonly Usage[]): string[] => {
     ...inMargins.map((currency) => amountIn(row.margin ? [row.margin] : [], currency)),
   ];
   const line = (part: string, cells: readonly (string | number)[]) =>
-    [...(by === undefined ? [] : [part]), ...cells].map(csvCell).join(",");
+    csvLine([...(by === undefined ? [] : [part]), ...cells]);
   return [line(by ?? "", names), ...rows.map((row) => line(row.part ?? "", cellsOf(row)))];
 };
 
@@ -118,9 +119,6 @@ const amountIn = (amounts: readonly GenerationCost[], currency: string): number 
   const found = amounts.find((amount) => amount.currency === currency);
   return found === undefined ? "" : found.micros / 1e6;
 };
-
-const csvCell = (value: string | number): string =>
-  /[",\r\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : String(value);
 
 const tableOf = (by: UsagePart | undefined, rows: readonly Usage[]): string[] => {
   const head = [by ?? "", "panoramas", "failed", "credits", "refunded", "reserved", "cost", "margin"];

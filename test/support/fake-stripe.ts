@@ -2,6 +2,8 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
+type ListedObject = { readonly created: number; readonly payment_intent: string; readonly [key: string]: unknown };
+
 type StripeCall = {
   readonly method: string;
   readonly path: string;
@@ -12,8 +14,8 @@ type StripeCall = {
 /** Answers the Stripe API calls that the service makes, as Stripe does, and records all calls. */
 export class FakeStripe {
   readonly calls: StripeCall[] = [];
-  /** What the lists have, by their path. */
-  readonly lists = new Map<string, readonly object[]>();
+  /** What the lists have, by their path. `created` is in seconds. */
+  readonly lists = new Map<string, readonly ListedObject[]>();
   /** While false, every call is answered with 503. */
   available = true;
   private readonly server: Server;
@@ -24,10 +26,7 @@ export class FakeStripe {
       for await (const chunk of request) chunks.push(chunk as Buffer);
       const { method = "", url: path = "", headers } = request;
       this.calls.push({ method, path, headers, fields: new URLSearchParams(Buffer.concat(chunks).toString()) });
-      const list =
-        method === "GET"
-          ? { object: "list", has_more: false, data: this.lists.get(path.split("?")[0] ?? "") ?? [] }
-          : undefined;
+      const list = method === "GET" ? { object: "list", has_more: false, data: this.listed(path) } : undefined;
       const [status, body] = this.available
         ? [
             200,
@@ -44,6 +43,15 @@ export class FakeStripe {
     fake.server.listen(0, "127.0.0.1");
     await once(fake.server, "listening");
     return fake;
+  }
+
+  /** By the filters of the query. */
+  private listed(path: string): readonly object[] {
+    const { pathname, searchParams } = new URL(path, "http://stripe");
+    const [since, payment] = [searchParams.get("created[gte]"), searchParams.get("payment_intent")];
+    return (this.lists.get(pathname) ?? [])
+      .filter(({ created }) => since === null || created >= Number(since))
+      .filter(({ payment_intent }) => payment === null || payment_intent === payment);
   }
 
   get url(): string {

@@ -3,6 +3,7 @@ import type { EntryLine } from "../../../application/entry-page.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import type { EntryPlace } from "../../../domain/credits/ledger.js";
 import type { PageReply } from "../../web-page/page.js";
+import { csvLine } from "../../wording/csv-line.js";
 
 const ENTRIES_MAX = 10_000;
 const READ_AT_ONCE = 1_000;
@@ -15,7 +16,7 @@ export const entriesCsv = async (
   owner: AccountId,
   before: EntryPlace | undefined,
 ): Promise<PageReply> => {
-  const rows: string[] = [COLUMNS.join(",")];
+  const rows: string[] = [csvLine(COLUMNS)];
   let place = before;
   do {
     const { entries, next } = await listEntries(owner, READ_AT_ONCE, place);
@@ -35,7 +36,7 @@ export const entriesCsv = async (
 };
 
 const rowOf = ({ entry, balanceAfter, apiKeyId }: EntryLine): string =>
-  [
+  csvLine([
     entry.at.toISOString(),
     entry.kind,
     entry.credits,
@@ -43,8 +44,5 @@ const rowOf = ({ entry, balanceAfter, apiKeyId }: EntryLine): string =>
     "taskId" in entry ? entry.taskId : "",
     "orderId" in entry ? entry.orderId : "",
     apiKeyId ?? "",
-    "reason" in entry ? quoted(entry.reason) : "",
-  ].join(",");
-
-/** The text of the operator. An apostrophe before it keeps a spreadsheet from taking it for a formula. */
-const quoted = (text: string): string => `"${(/^[=+\-@\t]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+    "reason" in entry ? entry.reason : "",
+  ]);

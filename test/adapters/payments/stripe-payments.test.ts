@@ -8,6 +8,7 @@ import { SystemClock } from "../../../adapters/system/system-clock.js";
 import { reconcilePayments } from "../../../application/credits/reconcile-payments.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import { CREDIT_PACKS } from "../../../domain/credits/credit-pack.js";
+import { pay } from "../../../domain/credits/order.js";
 import { checkoutWebhook, FakeStripe, returnWebhook } from "../../support/fake-stripe.js";
 import { PASSWORD, WebService } from "../../support/web-service.js";
 
@@ -267,6 +268,8 @@ describe("the service with StripePayments", () => {
     const refund = { id: "re_9", amount: 450, created, payment_intent: "pi_9", status: "succeeded" };
     await send(returnWebhook("refund.created", refund, created));
     await send(returnWebhook("refund.created", { ...refund, id: "re_other", payment_intent: "pi_other" }, created));
+    const other = { returnId: "re_other", what: "refund", paymentId: "pi_other", orderId: undefined, credits: 0 };
+    expect(service.reporter.of("payment_returned").at(-1)).toEqual({ kind: "payment_returned", ...other });
     const metadata = { panorama_order_token: "token-1" };
     const paid = checkoutWebhook(order.id, { session: { metadata, payment_intent: "pi_9" } });
     for (const webhook of [paid, paid, returnWebhook("refund.updated", refund, created)]) await send(webhook);
@@ -278,7 +281,13 @@ describe("the service with StripePayments", () => {
     const dispute = { id: "dp_9", amount: 900, payment_intent: "pi_9", status: "lost", created };
     stripe.lists.set("/v1/disputes", [dispute]);
     stripe.lists.set("/v1/refunds", [refund]);
-    const session = { id: "cs_test_1", client_reference_id: order.id, payment_status: "paid", payment_intent: "pi_9" };
+    const session = {
+      id: "cs_test_1",
+      client_reference_id: order.id,
+      payment_status: "paid",
+      payment_intent: "pi_9",
+      created,
+    };
     stripe.lists.set("/v1/checkout/sessions", [{ ...session, amount_total: 900, currency: "usd", metadata }]);
     const { orders } = service;
     const payments = new StripePayments(secrets, "https://p.example", new SystemClock(), stripe.url);
@@ -291,11 +300,47 @@ describe("the service with StripePayments", () => {
     const from = new Date(created * 1000);
     expect(await reconcile(from)).toEqual(ok({ reports: 3, changes: [{ orderId: order.id, credits: -100 }] }));
     expect(await reconcile(from)).toEqual(ok({ reports: 3, changes: [] }));
-    expect(stripe.calls.at(-1)?.path).toContain(`created[gte]=${created}`);
     expect(await service.ledger.balance(ben.id)).toBe(1);
     stripe.available = false;
     expect((await reconcile(from)).isErr()).toBe(true);
     stripe.available = true;
+  });
+
+  it("compares what began before the time, and orders that know no payment", async () => {
+    const cleo = await service.person("cleo", 1);
+    const [day, now] = [24 * 60 * 60, Math.floor(Date.now() / 1000)];
+    const metadata = { panorama_order_token: "token-1" };
+    const sessionOf = (n: number, created: number) => ({
+      ...{ id: "cs_test_1", client_reference_id: orderId(n), payment_status: "paid", payment_intent: `pi_${n}` },
+      ...{ amount_total: 900, currency: "usd", metadata, created },
+    });
+    for (const n of [81, 82]) {
+      const order = aPendingOrder({ id: orderId(n), accountId: cleo.id, checkout: anOrderCheckout() });
+      await service.orders.insert(order);
+      if (n === 82) await service.orders.pay(pay(order, new Date())._unsafeUnwrap()); // before payments were recorded
+    }
+    // Order 81 was opened the day before and paid since; order 82 is old, and its money has come back now.
+    stripe.lists.set("/v1/checkout/sessions", [sessionOf(81, now - day), sessionOf(82, now - 400 * day)]);
+    stripe.lists.set("/v1/refunds", [
+      { id: "re_82", amount: 900, payment_intent: "pi_82", status: "succeeded", created: now },
+    ]);
+    // The clock of this machine is an hour ahead of Stripe's.
+    const clock = { now: () => secondsAfter(new Date(), 3600) };
+    const dispute = { id: "dp_81", amount: 900, payment_intent: "pi_81", created: now - 100 * day };
+    stripe.lists.set("/v1/disputes", [{ ...dispute, status: "needs_response" }]);
+    const payments = new StripePayments(secrets, "https://p.example", clock, stripe.url);
+    const reconcile = reconcilePayments({ orders: service.orders, payments, clock, reporter: new RecordingReporter() });
+    const changes = [
+      { orderId: orderId(81), credits: 100 },
+      { orderId: orderId(82), credits: -100 },
+    ];
+    expect((await reconcile(new Date(now * 1000)))._unsafeUnwrap().changes).toEqual(changes);
+    expect(await service.orders.find(orderId(81))).toMatchObject({ state: "paid", dispute: "open" });
+    expect(await service.orders.find(orderId(82))).toMatchObject({ state: "refunded", paymentId: "pi_82" });
+    const won = returnWebhook("charge.dispute.closed", { ...dispute, status: "won" }, now + 60);
+    const headers = { "stripe-signature": signed(won) };
+    await fetch(`${service.url}/payments/stripe`, { method: "POST", body: won, headers });
+    expect(await service.orders.find(orderId(81))).toMatchObject({ dispute: "won" });
   });
 
   it("answers 200 to the webhook of an unknown order, so that Stripe does not repeat it", async () => {

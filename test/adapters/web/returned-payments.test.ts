@@ -69,7 +69,7 @@ describe("an account whose payment came back", () => {
     const ann = await customer("ann", 480);
     (await refundOrder(service)(orderId("ord-ann"), undefined, REASON))._unsafeUnwrap();
     const sentence =
-      "A payment was returned after its credits were spent, so this account owes 480 credits. The next purchase pays them first.";
+      "A payment was returned after its credits were spent, so this account owes 480 credits. A purchase pays them first: buy at least 484 to create this.";
     expect(await create(ann)).toEqual([402, "insufficient_credits", sentence]);
     const { read, make } = await session(ann);
     for (const pictures of [0, 1]) expect(await make(pictures)).toEqual([402, sentence]);
