@@ -17,6 +17,7 @@ export const paymentsReconcile: Command = {
     safeTry(async function* () {
       const from = yield* fromOf(values);
       if (from === undefined) return err(misused("--from must be a date, such as 2026-05-03."));
+      await service.loadServer(); // for the payment service
       const { orders, clock, reporter, payments } = tokens;
       const ports = {
         orders: await service.get(orders),

@@ -125,15 +125,23 @@ export type Funds = { readonly credits: Credits; readonly debt: Credits };
 /** What an account has after `entries`, which are written together. */
 export type Booked = { readonly funds: Funds; readonly entries: readonly LedgerEntry[] };
 
+/** Stores have columns of 32 bits. */
+const FUNDS_MAX = 2_147_483_647;
+
 /**
  * Books an entry. The balance is never negative: what is missing becomes debt. Credits that arrive pay a debt first,
  * wherever they come from. A second entry, `debt`, says by how much the debt has changed, so that the balance stays the
- * sum of all entries, and the debt the sum of those of its kind.
+ * sum of all entries, and the debt the sum of those of its kind. Throws a `RangeError` if no store could keep it.
  */
 export const book = (funds: Funds, entry: LedgerEntry): Booked => {
   const sum = funds.credits + entry.credits;
   const change = sum < 0 ? -sum : -Math.min(sum, funds.debt);
   const { accountId, at } = entry;
+  if (Math.max(sum + change, funds.debt + change) > FUNDS_MAX) {
+    throw new RangeError(
+      `Account ${accountId} has ${funds.credits} credits, which cannot change by ${entry.credits}: the most is ${FUNDS_MAX}, also of a debt.`,
+    );
+  }
   return {
     funds: { credits: credits(sum + change), debt: credits(funds.debt + change) },
     entries: change === 0 ? [entry] : [entry, { kind: "debt", accountId, credits: change, at }],

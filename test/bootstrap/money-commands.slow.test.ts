@@ -82,9 +82,12 @@ describe("the operator's commands about money", () => {
     ]);
   });
 
-  it("payments reconcile needs a date, and a payment service that answers", async () => {
+  it("payments reconcile needs a date and a payment service", async () => {
     expect((await refusal("payments", "reconcile", "--from", "yesterday"))[0]).toBe("usage");
-    expect(await run("payments", "reconcile", "--from", "2026-05-03")).toEqual({ reports: 0, changes: [] });
+    expect(await refusal("payments", "reconcile", "--from", "2026-05-03")).toEqual([
+      "refused",
+      "Stripe cannot be asked: STRIPE_SECRET_KEY is not set.",
+    ]);
   });
 
   it("usage sums what the ledger has, by each part and as CSV", async () => {

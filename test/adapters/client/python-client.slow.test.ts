@@ -79,6 +79,13 @@ describe("the Python client", () => {
       async: ["succeeded", "succeeded"],
       "async listed": 2,
       "async credits": 88,
+      entries: [
+        ["reservation", -4, 88],
+        ["reservation", -4, 92],
+        ["reservation", -4, 96],
+        ["purchase", 100, 100],
+      ],
+      "entries page": [3, true],
       "async event": "panorama.succeeded",
       lost: ["ConnectionError", true],
       continued: "task-1",

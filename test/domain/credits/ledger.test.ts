@@ -18,6 +18,8 @@ import {
   type AdjustmentReason,
   adjust,
   audit,
+  book,
+  type Funds,
   type LedgerEntry,
   ledgerCursor,
   parseAdjustmentReason,
@@ -294,6 +296,18 @@ describe("adjust", () => {
         }
       }),
     );
+  });
+
+  it("keeps no balance and no debt that a store could not, and says the most", () => {
+    const most = 2_147_483_647;
+    const give = (funds: Funds, change: number) => adjust({ accountId: accountId(1), funds, change, reason, at: noon });
+    expect(give(fundsOf(most - 1), 1)._unsafeUnwrap().funds).toEqual(fundsOf(most));
+    expect(() => give(fundsOf(most), 1)).toThrow(
+      "2147483647 credits, which cannot change by 1: the most is 2147483647",
+    );
+    const indebted = { credits: credits(0), debt: credits(most) };
+    expect(give(indebted, 1)._unsafeUnwrap().funds).toEqual({ ...indebted, debt: most - 1 });
+    expect(() => book(indebted, returnEntry(aPaidOrder(), -1, noon))).toThrow(RangeError);
   });
 
   it("leaves a consistent ledger consistent, which has a finding if the entry is missing", () => {

@@ -55,6 +55,10 @@ async def concurrently() -> None:
     seen["async"] = [task["status"] for task in tasks]
     seen["async listed"] = len([task async for task in client.list(limit=1)])
     seen["async credits"] = (await client.credits())["remaining_credits"]
+    newest = [entry async for entry in client.entries(limit=1)]
+    seen["entries"] = [[entry["kind"], entry["credits"], entry["balance_after"]] for entry in newest]
+    page = await client.entries_page(limit=3)
+    seen["entries page"] = [len(page["data"]), newest[3:] == (await client.entries_page(cursor=page["next_cursor"]))["data"]]
     async for event in client.events(task=tasks[0]["id"]):
         seen["async event"] = event["type"]
         break
