@@ -45,17 +45,14 @@ describe("the operator's commands about money", () => {
     expect(await run(...refund())).toMatchObject({ ...refunded, remaining_credits: 0, debt: 25 });
     const open = String((await run("order", "create", "--account", account, "--credits", "30")).order_id);
     expect((await refusal("order", "refund", "--order", open, "--reason", "x"))[0]).toBe("refused");
-    expect((await refusal("order", "refund", "--order", "ord_0", "--reason", "x"))[0]).toBe("not_found");
     const listed = await run("order", "list", "--account", account, "--limit", "2");
     expect(listed).toMatchObject({
       orders: [{ order_id: open, status: "pending", paid_at: null }, refunded],
       next: id,
     });
     expect(await run("order", "list", "--pending")).toMatchObject({ orders: [{ order_id: open }], next: null });
-    expect(await run("order", "list", "--from", "2999-01-01")).toEqual({ orders: [], next: null });
-    expect((await refusal("order", "list", "--from", "May"))[0]).toBe("usage");
     await run("order", "pay", "--order", open);
-    expect((await run("ledger", "show", "--account", account)).remaining_credits).toBe(5);
+    expect(await run("account", "show", "--account", account)).toMatchObject({ credits: 5 });
     expect(await run("ledger", "verify")).toMatchObject({ findings: [] });
     const { actions } = (await run("audit", "list", "--limit", "9")) as { actions: { command: string }[] };
     expect(actions.map(({ command }) => command)).toContain("order refund");
@@ -90,7 +87,7 @@ describe("the operator's commands about money", () => {
     ]);
   });
 
-  it("usage sums what the ledger has, by each part and as CSV", async () => {
+  it("usage sums what the ledger has, by account", async () => {
     const { account, key } = await customer("cas@example.com");
     await installation.start();
     const client = new RestClient(installation.url, key);
@@ -99,12 +96,7 @@ describe("the operator's commands about money", () => {
     }
     const sums = { panoramas: 1, failed: 1, in_progress: 0, credits: 4, refunded_credits: 4, reserved_credits: 0 };
     expect((await run("usage")).total).toMatchObject(sums);
-    const parts = { account, resolution: "1k", day: new Date().toISOString().slice(0, 10) };
-    for (const [by, part] of Object.entries(parts)) {
-      expect((await run("usage", "--by", by)).rows).toMatchObject([{ [by]: part, ...sums }]);
-    }
+    expect((await run("usage", "--by", "account")).rows).toMatchObject([{ account, ...sums }]);
     expect((await refusal("usage", "--by", "colour"))[0]).toBe("usage");
-    expect((await refusal("usage", "--from", "2026-02-30"))[0]).toBe("usage");
-    expect((await refusal("usage", "--from", "2026-02-02", "--to", "2026-02-01"))[0]).toBe("usage");
   });
 });

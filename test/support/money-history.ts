@@ -52,7 +52,7 @@ const customerPlan: fc.Arbitrary<CustomerPlan> = fc.record({
   prompts: fc.array(fc.constantFrom("a lake", "a wood", "a lake test:fail"), { minLength: 1, maxLength: 2 }),
 });
 
-/** Several customers at once. What happens comes twice, once, or only in the end, when all that is missing is repeated. */
+/** Several customers at once. What happens comes twice, once, or only in the end, when what is missing is repeated. */
 export const moneyHistory = (customers: number, kills: number): fc.Arbitrary<MoneyHistory> =>
   fc
     .array(customerPlan, { minLength: Math.ceil(customers / 2), maxLength: customers, size: "max" })

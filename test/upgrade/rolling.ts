@@ -11,9 +11,9 @@ import { Installation } from "../support/service-process.js";
 
 /*
  * A rolling upgrade: `npm run verify upgrade`, with `-- --from REF` to upgrade from something else than the last
- * released tag. An instance of the release and one of this version run on one PostgreSQL while creations go on; then
- * the older one stops. Fails if a creation is lost, a task does not end, or the ledger is not exact. Needs the history
- * of git, and the network for the packages of the release if they differ from these.
+ * released tag. An instance of the release and one of this version run on one PostgreSQL while creations go on and both
+ * sell credits; then the older one stops. Fails if a creation is lost, a task does not end, or the ledger is not exact.
+ * Needs the history of git, and the network for the packages of the release if they differ from these.
  */
 
 const CUSTOMERS = 5;
@@ -89,16 +89,52 @@ const create = async (key: string, instances: readonly Installation[]): Promise<
   return undefined;
 };
 
+/**
+ * Each version sells credits, gives some and takes some; the newer one takes credits of all orders back, more than are
+ * left of those of the first customer. That debt is paid by the next purchase of the newer one.
+ */
+const trade = async (accounts: readonly string[]): Promise<void> => {
+  const run = async (installation: Installation, ...args: string[]) => {
+    const { status, json, stderr } = await installation.command(...args);
+    if (status !== 0) problems.push(`${args.join(" ")}: ${stderr}`);
+    return json;
+  };
+  for (const [n, account] of accounts.entries()) {
+    const of = (credits: number) => ["--account", account, "--credits", String(credits)];
+    for (const installation of [older, newer]) {
+      const order = String((await run(installation, "order", "create", ...of(50), "--paid")).order_id);
+      await run(installation, "credits", "grant", ...of(3), "--reason", "goodwill");
+      if (n === 0)
+        await run(installation, "credits", "take", ...of((await balanceOf(account)) - 5), "--reason", "spent");
+      const refund = ["order", "refund", "--order", order, "--reason", "returned"];
+      const { debt } = await run(newer, ...refund, ...(n === 0 ? [] : ["--credits", "20"]));
+      if (n === 0 && debt !== 45) problems.push(`the debt after ${order} is ${debt}, not 45`);
+      if (n === 0) await run(newer, "order", "create", ...of(100), "--paid");
+    }
+  }
+};
+
+/** An account that creates nothing, so that its debt is known. */
+const idle = async (): Promise<string> => {
+  const opened = await older.command("account", "create", "--email", "idle@example.com", "--credits", "10");
+  return String(opened.json.account_id);
+};
+
+const balanceOf = async (account: string): Promise<number> =>
+  Number((await newer.command("account", "show", "--account", account)).json.credits);
+
 try {
   const migrated = await older.command("migrate");
   if (migrated.status !== 0) throw new Error(`the release cannot migrate: ${migrated.stderr}`);
   const keys: string[] = [];
+  const accounts: string[] = [];
   for (let n = 1; n <= CUSTOMERS; n += 1) {
     const email = `customer-${n}@example.com`;
     const opened = await older.command(
       ...["account", "create", "--email", email, "--credits", String(CREDITS), "--key"],
     );
     const account = String(opened.json.account_id);
+    accounts.push(account);
     keys.push(String(opened.json.api_key));
     for (let more = 0; more < 3; more += 1) {
       keys.push(String((await older.command("key", "create", "--account", account)).json.api_key));
@@ -111,7 +147,7 @@ try {
   const [upgraded] = await Promise.all([newer.command("migrate"), load(keys, [older], PHASE_MILLISECONDS)]);
   if (upgraded.status !== 0) throw new Error(`this version cannot migrate: ${upgraded.stderr}`);
   await newer.start();
-  await load(keys, [older, newer], 2 * PHASE_MILLISECONDS);
+  await Promise.all([load(keys, [older, newer], 2 * PHASE_MILLISECONDS), trade([await idle(), ...accounts])]);
   const together = created.length - before;
   const leaving = older.end("SIGTERM");
   await load(keys, [newer], PHASE_MILLISECONDS);
