@@ -1,6 +1,8 @@
 import { err, ok, type Result } from "neverthrow";
 import type { z } from "zod";
 import type { ModerationUnavailable } from "../../application/ports/moderation.js";
+import { parseJson } from "../client/requests/check-answer.js";
+import { readAtMost } from "../client/requests/read-at-most.js";
 
 const ANSWER_BYTES_MAX = 64 * 1024;
 
@@ -29,32 +31,12 @@ export const ask = async <Shape extends z.ZodType>(
       await answer.body?.cancel();
       return unavailable(`status ${answer.status}`);
     }
-    const text = await textOf(answer);
-    if (text === undefined) return unavailable(`the answer has more than ${ANSWER_BYTES_MAX} bytes`);
-    const parsed = shape.safeParse(jsonOf(text));
+    const bytes = await readAtMost(answer, ANSWER_BYTES_MAX);
+    if (bytes === undefined) return unavailable(`the answer has more than ${ANSWER_BYTES_MAX} bytes`);
+    const parsed = shape.safeParse(parseJson(Buffer.from(bytes).toString()));
     return parsed.success ? ok(parsed.data) : unavailable("the answer does not have the agreed form");
   } catch (error) {
     const { cause = error } = error as { readonly cause?: unknown };
     return unavailable(cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause));
-  }
-};
-
-const textOf = async ({ body }: Response): Promise<string | undefined> => {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  // Leaving the loop early cancels the rest of the body.
-  for await (const chunk of body ?? []) {
-    length += chunk.length;
-    if (length > ANSWER_BYTES_MAX) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
-};
-
-const jsonOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 };

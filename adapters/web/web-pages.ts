@@ -64,7 +64,7 @@ export type WebSettings = {
   /** What the operator must say on receipts. */
   readonly receiptText?: string | undefined;
   /** Prompts for the model behind the service; for one that understands any sentence if not given. */
-  readonly suggestions?: Suggestions;
+  readonly suggestions?: Suggestions | undefined;
 };
 
 /** Makes the whole web side, for an HTTP server to mount. */

@@ -6,7 +6,7 @@ import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-conf
 import { featuresOf } from "../../adapters/provider/local/painter/words.js";
 import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/panoramas/share-pages.js";
 import { type LegalPage, readLegalPages } from "../../adapters/web/site/legal-pages.js";
-import { ANY_PLACE, demoPlaces } from "../../adapters/web/site/suggestions.js";
+import { demoPlaces } from "../../adapters/web/site/suggestions.js";
 import { BUNDLED_FILES_FOLDER } from "../../adapters/web/static-files.js";
 import { webPages } from "../../adapters/web/web-pages.js";
 import { ConfigurationError } from "../configuration-error.js";
@@ -74,7 +74,7 @@ export const web = new ContainerModule(({ bind }) => {
           },
           welcomeCredits,
           receiptText,
-          suggestions: provider.kind === "local" ? demoPlaces((prompt) => featuresOf(prompt).size > 0) : ANY_PLACE,
+          suggestions: provider.kind === "local" ? demoPlaces((prompt) => featuresOf(prompt).size > 0) : undefined,
         },
       ),
   );

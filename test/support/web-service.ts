@@ -277,7 +277,7 @@ export class WebService {
         welcomeCredits: this.settings.welcomeCredits,
         legal: this.settings.legal ?? [],
         receiptText: this.settings.receiptText,
-        ...(this.settings.suggestions !== undefined && { suggestions: this.settings.suggestions }),
+        suggestions: this.settings.suggestions,
       },
     );
     this.pages = web.pages;

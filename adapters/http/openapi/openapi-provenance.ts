@@ -28,7 +28,7 @@ export const readProvenance = ({ answers }: Described): ZodOpenApiOperationObjec
       content: {
         "application/json": {
           schema: provenanceResponseSchema,
-          example: { made_here: true, made_at: "2026-11-22T10:15:41.000Z", provider: "fal:seedream-4.5" },
+          example: { made_here: true, made_at: "2026-11-22T10:15:41.000Z", provider: "fal" },
         },
       },
     },

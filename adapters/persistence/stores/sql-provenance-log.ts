@@ -17,12 +17,15 @@ export class SqlProvenanceLog implements ProvenanceLog {
   }
 
   async record(files: readonly MadeFile[]): Promise<void> {
-    for (const { sha256, provider, madeAt } of files) {
-      await this.database.sql(
-        "insert into made_file (digest, provider, made_at) values (?, ?, ?) on conflict (digest) do nothing",
-        [await this.digestOf(sha256), provider, madeAt],
-      );
-    }
+    if (files.length === 0) return;
+    const rows = await Promise.all(
+      files.map(async ({ sha256, provider, madeAt }) => [await this.digestOf(sha256), provider, madeAt]),
+    );
+    const places = rows.map(() => "(?, ?, ?)").join(", ");
+    await this.database.sql(
+      `insert into made_file (digest, provider, made_at) values ${places} on conflict (digest) do nothing`,
+      rows.flat(),
+    );
   }
 
   async find(sha256: string): Promise<MadeFile | undefined> {

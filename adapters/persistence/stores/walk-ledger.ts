@@ -102,13 +102,12 @@ const walkOtherEntries = async (sql: Sql, { first, last }: Range, visit: Visit) 
 const walkOrders = async (sql: Sql, { first, last }: Range, visit: Visit) => {
   for (let after: { account: unknown; order: unknown } | undefined = { account: first, order: "" }; after; ) {
     const rows: Row[] = await sql(
-      `select id, account_id, credits, taken_back, paid_at from credit_order
-      where account_id <= ? and (account_id, id) > (?, ?) order by account_id, id limit ?`,
+      `select id, account_id, credits, taken_back from credit_order where paid_at is not null
+      and account_id <= ? and (account_id, id) > (?, ?) order by account_id, id limit ?`,
       [last, after.account, after.order, ROWS],
     );
     for (const [accountId, orders] of byAccount(rows)) {
-      const paid = orders.filter((row) => row.paid_at !== null);
-      visit({ kind: "orders", accountId, orders: readable(paid, accountId, toBoughtCredits, visit) });
+      visit({ kind: "orders", accountId, orders: readable(orders, accountId, toBoughtCredits, visit) });
     }
     const end = rows.at(-1);
     after = rows.length < ROWS || end === undefined ? undefined : { account: end.account_id, order: end.id };

@@ -163,14 +163,8 @@ const planetsOf = (random: () => number, everywhere: boolean): Planet[] => {
   return sizes.map((radius, index) => {
     const azimuth = index === 0 ? -0.7 + 0.5 * random() : 0.8 + index * 1.7 + random();
     const elevation = everywhere ? (random() - 0.4) * 0.7 : 0.42 + 0.3 * random();
-    const direction = unit(
-      Math.sin(azimuth) * Math.cos(elevation),
-      Math.sin(elevation),
-      Math.cos(azimuth) * Math.cos(elevation),
-    );
     return {
-      direction,
-      level: Math.hypot(direction[0], direction[2]),
+      ...towards(azimuth, elevation),
       radius,
       banded: index === 0,
       colours: PLANET_COLOURS[(first + index) % PLANET_COLOURS.length] ?? [colour("#888888"), colour("#cccccc")],
@@ -184,16 +178,23 @@ const moonsOf = (random: () => number): Planet[] =>
   [0.12, 0.055].map((radius, index) => {
     const azimuth = (index === 0 ? -0.35 : 0.25) + 0.2 * (random() - 0.5);
     const elevation = (index === 0 ? 0.4 : 0.62) + 0.1 * random();
-    const level = Math.cos(elevation);
     return {
-      direction: [Math.sin(azimuth) * level, Math.sin(elevation), Math.cos(azimuth) * level],
-      level,
+      ...towards(azimuth, elevation),
       radius,
       banded: false,
       colours: MOON_COLOURS[index] ?? MOON_COLOURS[0],
       ring: undefined,
     };
   });
+
+const towards = (azimuth: number, elevation: number): Pick<Planet, "direction" | "level"> => {
+  const direction = unit(
+    Math.sin(azimuth) * Math.cos(elevation),
+    Math.sin(elevation),
+    Math.cos(azimuth) * Math.cos(elevation),
+  );
+  return { direction, level: Math.hypot(direction[0], direction[2]) };
+};
 
 const MOON_COLOURS: readonly [Pair, ...Pair[]] = [
   [colour("#9a9488"), colour("#fff6e2")],

@@ -150,9 +150,13 @@ const SEA: Water = { deep: colour("#06304a"), shallow: colour("#15688a"), roughn
 const LAGOON: Water = { deep: colour("#0d7f9c"), shallow: colour("#4fd0cc"), roughness: 0.5 };
 const BAY: Water = { deep: colour("#0a2638"), shallow: colour("#1d5068"), roughness: 0.34 };
 
-const props = (kind: PropSet["kind"], colours: readonly [string, string], rest: Partial<PropSet>): PropSet => ({
+const props = (
+  kind: PropSet["kind"],
+  [one, other, ...more]: readonly [string, string, ...string[]],
+  rest: Partial<PropSet>,
+): PropSet => ({
   kind,
-  colours: [colour(colours[0]), colour(colours[1])],
+  colours: [colour(one), colour(other), ...more.map(colour)],
   density: 0.5,
   nearMetres: 40,
   farMetres: 2500,
@@ -182,7 +186,7 @@ const CACTI = props("cactus", ["#2c4a2a", "#5f7f4a"], {
   farMetres: 500,
 });
 const KELP = props("kelp", ["#1d4a30", "#6a8a3c"], { heightMetres: 9, density: 0.12, nearMetres: 7, farMetres: 90 });
-const CORALS = props("coral", ["#b03a5a", "#ffb47a"], {
+const CORALS = props("coral", ["#ff5a7a", "#ff9a3c", "#c05ad8", "#ffd45a", "#f0e6dc"], {
   heightMetres: 2.4,
   density: 0.8,
   nearMetres: 3,

@@ -1,4 +1,4 @@
-import { colour, cover, multiply, type Paint, type Rgb, set } from "./colour.js";
+import { cover, multiply, type Paint, type Rgb, set } from "./colour.js";
 import { cellRandom, clamp01, Noise, smoothstep } from "./noise.js";
 import type { PropKind, PropSet, Scene } from "./scene.js";
 
@@ -219,8 +219,8 @@ export class Props {
     const branch = this.noise.fractal2(spread * 4 + 30 * this.variation, v * 2.2, 3);
     const outline = 1 - Math.hypot(u, v * 0.95) + 0.35 * branch;
     const gaps = smoothstep(-0.32, -0.12, branch + 0.5 * (0.5 - v));
-    const hue = CORAL_COLOURS[Math.floor(this.variation * CORAL_COLOURS.length)] ?? CORAL_COLOURS[0];
-    set(paint, hue);
+    const { colours } = this.props;
+    set(paint, colours[Math.floor(this.variation * colours.length)] ?? colours[0]);
     this.light(paint, Math.max(0.15, 0.35 + 0.7 * v + 0.5 * branch));
     multiply(paint, LAMP);
     return inside(outline, soft * 1.4 + 0.03) * gaps;
@@ -296,13 +296,6 @@ export class Props {
 const YELLOWISH: Rgb = [1.12, 1, 0.86];
 const SNOW: Rgb = [0.88, 0.91, 0.97];
 const BARK: Rgb = [0.16, 0.11, 0.07];
-const CORAL_COLOURS: readonly [Rgb, ...Rgb[]] = [
-  colour("#ff5a7a"),
-  colour("#ff9a3c"),
-  colour("#c05ad8"),
-  colour("#ffd45a"),
-  colour("#f0e6dc"),
-];
 /** Water swallows red. Without a lamp, as divers have, every coral would be blue. */
 const LAMP: Rgb = [2.4, 1.1, 0.9];
 const GLASS: Rgb = [0.12, 0.17, 0.24];

@@ -37,10 +37,7 @@ const describedScene = (seedText: string, features: ReadonlySet<Feature>, sky: S
       elevation: (elevationDegrees * Math.PI) / 180,
       body: inSpace ? "hidden" : bodyOf(skyName, has),
     },
-    clouds:
-      airless || has("clear", "underwater", "coral", "fog")
-        ? 0
-        : cloudsOf(skyName, random()) * (has("aurora") ? 0.4 : 1),
+    clouds: airless || has("clear", "underwater", "fog") ? 0 : cloudsOf(skyName, random()) * (has("aurora") ? 0.4 : 1),
     cirrus: CIRRUS_SKIES.includes(skyName) ? 0.3 + 0.5 * random() : 0,
     stars: has("storm", "overcast", "fog") ? 0 : (STARS[skyName] ?? 0),
     nebula: inSpace ? 1 : skyName === "alien" ? 0.12 : 0,
@@ -66,7 +63,7 @@ const CLOUDS: Partial<Record<SkyName, number>> = {
 const cloudsOf = (sky: SkyName, chance: number): number => CLOUDS[sky] ?? 0.34 + 0.2 * chance;
 
 const skyOf = (has: Has, chance: number): SkyName => {
-  if (has("underwater", "coral")) return "underwater";
+  if (has("underwater")) return "underwater";
   if (has("mars")) return "mars";
   if (has("lunar", "space") && !has("city", "forest", "lake", "mountains", "ocean", "desert")) return "airless";
   if (has("volcano")) return "inferno";
@@ -92,7 +89,7 @@ const bodyOf = (sky: SkyName, has: Has): Scene["light"]["body"] => {
 };
 
 const hazeOf = (sky: SkyName, has: Has): Scene["haze"] => {
-  if (has("underwater", "coral")) return { perMetre: 1 / 32, thick: 0.2 };
+  if (has("underwater")) return { perMetre: 1 / 32, thick: 0.2 };
   // What is far away must not vanish where nothing is near.
   if (has("fog") && has("lake", "ocean", "mountains")) return { perMetre: 1 / 1600, thick: 0.55 };
   if (has("fog")) return { perMetre: 1 / 130, thick: 0.96 };

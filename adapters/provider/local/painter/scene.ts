@@ -66,7 +66,8 @@ export type PropKind = "conifer" | "broadleaf" | "palm" | "cactus" | "tower" | "
 /** What stands on the ground, in rings around the viewer. */
 export type PropSet = {
   readonly kind: PropKind;
-  readonly colours: readonly [Rgb, Rgb];
+  /** Two that are mixed; of corals, those of which each has one. */
+  readonly colours: readonly [Rgb, Rgb, ...Rgb[]];
   /** The share of possible positions that have a prop. */
   readonly density: number;
   readonly nearMetres: number;

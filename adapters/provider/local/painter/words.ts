@@ -37,7 +37,7 @@ const VOCABULARY = {
   alien: "alien* exoplanet* sci-fi scifi fantasy surreal dream* otherworldly magic* enchanted",
   planet: "planet* saturn jupiter ring rings",
   volcano: "volcan* lava magma eruption* inferno hell apocalyp*",
-  underwater: "underwater undersea submarine diving seabed subaquatic aquarium atlantis",
+  underwater: "underwater undersea submarine reef* coral* diving seabed subaquatic aquarium atlantis",
   coral: "reef* coral*",
 } as const satisfies Record<string, string>;
 
