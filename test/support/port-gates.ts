@@ -17,6 +17,7 @@ const INSTANT: ReadonlySet<string | symbol> = new Set(["canMake", "places", "rea
  */
 export class PortGates {
   private waiting: Waiting[] = [];
+  private isKilled = false;
 
   get halted(): number {
     return this.waiting.length;
@@ -47,9 +48,13 @@ export class PortGates {
     await settled();
   }
 
-  /** Simulates a killed process: halted calls never continue. */
+  /**
+   * Simulates a killed process: halted calls never continue, nor do the next calls of use cases that wait for the
+   * clock. A process that starts instead needs gates of its own.
+   */
   kill(): void {
     this.waiting = [];
+    this.isKilled = true;
   }
 
   private halt<T>(losable: boolean, call: () => Promise<T>): Promise<T> {
@@ -64,7 +69,7 @@ export class PortGates {
           reject(error);
         }
       };
-      this.waiting.push({ losable, go });
+      if (!this.isKilled) this.waiting.push({ losable, go });
     });
   }
 }

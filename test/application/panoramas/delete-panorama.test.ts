@@ -205,13 +205,18 @@ describe("deletePanorama", () => {
           const watch = (flight: Promise<unknown>): void => {
             flight.catch((error: unknown) => error instanceof ConnectionLost || failures.push(error));
           };
-          const instances = [0, 1].map(() => {
+          const startInstance = () => {
             const gates = new PortGates();
             const tasks = gates.guard(world.tasks, { losable: true });
             const provider = gates.guard(world.provider, { losable: false });
             const storage = gates.guard(world.storage, { losable: false });
             return { gates, useCases: useCases({ ...world, tasks, provider, storage }) };
-          });
+          };
+          const instances = [startInstance(), startInstance()];
+          const kill = (killed: number): void => {
+            instances[killed]?.gates.kill();
+            instances[killed] = startInstance();
+          };
           for (const step of steps) {
             const { gates, useCases } = instances["instance" in step ? step.instance : 0]!;
             switch (step.kind) {
@@ -235,11 +240,11 @@ describe("deletePanorama", () => {
                 await gates.resume(step.call, step.outcome);
                 break;
               case "kill":
-                gates.kill();
+                kill(step.instance);
                 break;
               case "pass":
                 // A lease is longer than the calls of its worker can take.
-                if (step.milliseconds >= LEASE_MILLISECONDS) for (const { gates } of instances) gates.kill();
+                if (step.milliseconds >= LEASE_MILLISECONDS) for (const n of [0, 1]) kill(n);
                 await world.clock.advance(step.milliseconds);
                 break;
               case "storage":
