@@ -2,6 +2,7 @@ import type { SignUpMode } from "../domain/accounts/sign-up.js";
 import type { Credits } from "../domain/credits/credits.js";
 import type { ResultBounds } from "../domain/images/picture.js";
 import type { PanoramaPolicy } from "../domain/panorama-policy.js";
+import type { GalleryMode } from "../domain/tasks/gallery.js";
 import type { ProviderPrices } from "../domain/tasks/generation-cost.js";
 import type { Slug } from "../domain/tasks/slug.js";
 import type { Visibility } from "../domain/tasks/visibility.js";
@@ -18,6 +19,8 @@ export type ApplicationSettings = {
   readonly policy?: PanoramaPolicy | undefined;
   /** Who may open an account. The operator may always. Default: `open`, everybody. */
   readonly signUp?: SignUpMode | undefined;
+  /** Which public panoramas the gallery shows (domain/tasks/gallery.ts). Default: `open`, all. */
+  readonly gallery?: GalleryMode | undefined;
   /** The credits with which an account begins that was opened by sign-up. Default: none. */
   readonly welcomeCredits?: Credits | undefined;
   /**

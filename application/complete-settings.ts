@@ -6,6 +6,7 @@ import type { ApplicationSettings } from "./application-settings.js";
 export const completeSettings = ({
   policy = PANORAMA_POLICY,
   signUp = "open",
+  gallery = "open",
   welcomeCredits = credits(0),
   submissionDeadlineMilliseconds = 35_000,
   generationDeadlineMilliseconds = 600_000,
@@ -25,6 +26,7 @@ export const completeSettings = ({
 }: ApplicationSettings) => ({
   policy,
   signUp,
+  gallery,
   welcomeCredits,
   submissionDeadlineMilliseconds,
   generationDeadlineMilliseconds,

@@ -39,6 +39,7 @@ import { verifyLedger } from "./credits/verify-ledger.js";
 import { streamEvents } from "./events/stream-events.js";
 import { adjustCredits } from "./operators/adjust-credits.js";
 import { changeKeyLimits } from "./operators/change-key-limits.js";
+import { choosePanorama } from "./operators/choose-panorama.js";
 import { closeAccount } from "./operators/close-account.js";
 import { confirmRetention, readRetention } from "./operators/confirm-retention.js";
 import { explainTask } from "./operators/explain-task.js";
@@ -49,8 +50,10 @@ import { makePasswordLink } from "./operators/make-password-link.js";
 import { readUsage } from "./operators/read-usage.js";
 import { recordAction } from "./operators/record-action.js";
 import { refundOrder } from "./operators/refund-order.js";
+import { dismissReports, listReports, reportPanorama } from "./operators/reports.js";
 import { revokeKeys } from "./operators/revoke-keys.js";
-import { withholdPanorama } from "./operators/withhold-panorama.js";
+import { suspendAccount } from "./operators/suspend-account.js";
+import { withholdAccount, withholdPanorama } from "./operators/withhold-panorama.js";
 import { cancelTask } from "./panoramas/cancel-task.js";
 import { changeVisibility } from "./panoramas/change-visibility.js";
 import { checkUpload } from "./panoramas/check-upload.js";
@@ -83,6 +86,7 @@ import type { Reporter } from "./ports/reporter.js";
 import type { MakeSchedule } from "./ports/schedule.js";
 import type { ProvenanceLog } from "./ports/stores/provenance-log.js";
 import type { StorePorts } from "./ports/stores/stores.js";
+import type { ImageAddress } from "./ports/stores/task-store.js";
 import type { TaskSignals } from "./ports/task-signals.js";
 import type { WebhookSender } from "./ports/webhook-sender.js";
 import { createEndpoint } from "./webhooks/create-endpoint.js";
@@ -115,7 +119,7 @@ export type ApplicationPorts = StorePorts & {
   readonly provenance?: ProvenanceLog | undefined;
 };
 
-type StoreSettings = Pick<ApplicationSettings, "webhookPrivateOrigins" | "signUp" | "welcomeCredits"> &
+type StoreSettings = Pick<ApplicationSettings, "webhookPrivateOrigins" | "signUp" | "gallery" | "welcomeCredits"> &
   Pick<CompleteSettings, "policy">;
 
 /**
@@ -157,8 +161,11 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     findOwn: findOwnPanorama(ports),
     countAhead: countAhead(ports),
     findPublic: findPublicPanorama(ports),
-    listPublic: listPublicPanoramas(ports),
-    searchPublic: searchPublicPanoramas(ports),
+    listPublic: listPublicPanoramas(ports, settings),
+    searchPublic: searchPublicPanoramas(ports, settings),
+    listFeatured: (limit: number) => ports.tasks.listFeatured(limit),
+    isWithheldImage: (image: ImageAddress) => ports.tasks.isWithheldImage(image),
+    report: reportPanorama(ports),
     changeVisibility: changeVisibility(ports),
     checkUpload: checkUpload(ports, settings),
     retryImage: retryImage(ports),
@@ -184,6 +191,11 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     rollApiKey: rollApiKey(ports),
     revokeKeys: revokeKeys(ports),
     withholdPanorama: withholdPanorama(ports),
+    withholdAccount: withholdAccount(ports),
+    choosePanorama: choosePanorama(ports),
+    suspendAccount: suspendAccount(ports),
+    listReports: listReports(ports),
+    dismissReports: dismissReports(ports),
     invite: invite(ports, settings),
     makePasswordLink: makePasswordLink(ports),
     readUsage: readUsage(ports, settings),

@@ -6,6 +6,7 @@ import type { CreditPack } from "../domain/credits/credit-pack.js";
 import { type Credits, credits } from "../domain/credits/credits.js";
 import type { ResultBounds } from "../domain/images/picture.js";
 import { PANORAMA_POLICY, type PanoramaPolicy, PRICE_MAX, panoramaPolicy } from "../domain/panorama-policy.js";
+import { GALLERY_MODES, type GalleryMode } from "../domain/tasks/gallery.js";
 import type { ProviderPrices } from "../domain/tasks/generation-cost.js";
 import { KNOWN_PRICES } from "./providers/known-prices.js";
 
@@ -13,6 +14,7 @@ import { KNOWN_PRICES } from "./providers/known-prices.js";
 export type Settings = {
   readonly policy: PanoramaPolicy;
   readonly signUp: SignUpMode;
+  readonly gallery: GalleryMode;
   /** The credits with which an account begins that was opened by sign-up. */
   readonly welcomeCredits: Credits;
   /** What models that were not trained on panoramas are told, with `{prompt}`. Absent: `PROMPT_TEMPLATE`. */
@@ -174,6 +176,7 @@ export const settingsSchema = object({
     description: "Whether an account can create nothing while one of its payments is disputed.",
   }),
   signUp: oneOf(SIGN_UP_MODES).optional().meta({ description: "Who may open an account." }),
+  gallery: oneOf(GALLERY_MODES).optional().meta({ description: "Which public panoramas the gallery shows." }),
   welcomeCredits: integer(0, 1_000_000)
     .optional()
     .meta({ description: "The credits with which an account begins that somebody has opened by signing up." }),
@@ -220,6 +223,7 @@ const settingsOf = (
     results = {},
     suspendOnDispute,
     signUp = "open",
+    gallery = "open",
     welcomeCredits,
     providerPrices = {},
     receiptText,
@@ -255,6 +259,7 @@ const settingsOf = (
       suspendOnDispute,
     }),
     signUp,
+    gallery,
     welcomeCredits: credits(welcomeCredits ?? (hasRealProvider ? 0 : LOCAL_WELCOME_CREDITS)),
     providerPrompt,
     retention: { finishedImagesDays: retention?.finishedImagesDays ?? null },

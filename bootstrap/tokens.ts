@@ -50,6 +50,7 @@ import type { PasswordLinkStore } from "../application/ports/stores/password-lin
 import type { ProvenanceLog } from "../application/ports/stores/provenance-log.js";
 import type { RateLimits } from "../application/ports/stores/rate-limits.js";
 import type { ReferenceStore } from "../application/ports/stores/reference-store.js";
+import type { ReportStore } from "../application/ports/stores/report-store.js";
 import type { RetentionStore } from "../application/ports/stores/retention-store.js";
 import type { SessionStore } from "../application/ports/stores/session-store.js";
 import type { TaskPorts } from "../application/ports/stores/task-ports.js";
@@ -106,6 +107,7 @@ export const tokens = {
   maintenanceWatch: token<MaintenanceWatch>("maintenanceWatch"),
   operators: token<OperatorStore>("operators"),
   operatorLog: token<OperatorLog>("operatorLog"),
+  reports: token<ReportStore>("reports"),
   operatorLogins: token<OperatorLoginStore>("operatorLogins"),
   apiRequests: token<ApiRequests>("apiRequests"),
   rateLimits: token<RateLimits>("rateLimits"),
@@ -174,7 +176,7 @@ const {
   usage,
   tasks,
 } = tokens;
-const { operators, operatorLog, apiRequests, rateLimits, clock, ids, secrets } = tokens;
+const { operators, operatorLog, reports, apiRequests, rateLimits, clock, ids, secrets } = tokens;
 
 /** The ports of the use cases that need nothing but the stores. */
 export const storePorts = {
@@ -193,5 +195,5 @@ export const storePorts = {
     usage,
     tasks,
   },
-  ...{ operators, operatorLog, apiRequests, rateLimits, clock, ids, secrets },
+  ...{ operators, operatorLog, reports, apiRequests, rateLimits, clock, ids, secrets },
 };

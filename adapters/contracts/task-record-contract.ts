@@ -1,7 +1,10 @@
 import { err, ok } from "neverthrow";
 import type { OperatorStore } from "../../application/ports/stores/operator-store.js";
+import { OPEN_REPORTS_MAX } from "../../application/ports/stores/report-store.js";
 import type { Standing } from "../../domain/credits/standing.js";
+import { thumbnailNameOf } from "../../domain/images/object-name.js";
 import { keep } from "../../domain/images/storage-status.js";
+import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import { deletedByKey } from "../../domain/tasks/out-of-sight.js";
 import { fail, finish, submit, succeed, withImage } from "../../domain/tasks/task.js";
 import {
@@ -135,22 +138,151 @@ export const describeTaskRecords = (
 
     it("withholds a public task from others until it is shown again, whatever its owner does", async () => {
       const task = await kept(aReservedTask({ request: aCreationRequest({ visibility: "public" }) }));
-      const withheld = { at: end, reason: "Shows a private person" };
+      const withheld = { at: end, reason: "Shows a private person", by: "ann" };
+      const told = async () => (await stores.tasks.find(task.id, owner))?.withheldReason;
       const visibility = async () => (await stores.tasks.findBySlug(task.slug))?.request.visibility;
       const listed = async () => (await stores.tasks.listPublic(9, undefined)).length;
       expect((await stores.tasks.withhold(task.id, undefined)).isErr()).toBe(true);
       expect(await listed()).toBe(1);
       (await stores.tasks.withhold(task.id, withheld))._unsafeUnwrap();
-      expect([await visibility(), await listed()]).toEqual(["private", 0]);
+      expect([await visibility(), await listed(), await told()]).toEqual(["private", 0, withheld.reason]);
       expect(await stores.operators.record(task.id)).toMatchObject({ withheld });
       const refused = err({ kind: "withheld", reason: withheld.reason });
       expect(await stores.tasks.setVisibility(task.id, owner, "public")).toEqual(refused);
       expect(await stores.tasks.setVisibility(task.id, owner, "private")).toEqual(ok(undefined));
       (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
-      expect([await visibility(), await listed()]).toEqual(["public", 1]);
+      expect([await visibility(), await listed(), await told()]).toEqual(["public", 1, undefined]);
       expect(await stores.tasks.setVisibility(task.id, owner, "private")).toEqual(ok(undefined));
-      // There is nothing to hide of a private one.
-      expect((await stores.tasks.withhold(task.id, withheld)).isErr()).toBe(true);
+      // Its owner may have made it private because it was reported. It must not be public again.
+      (await stores.tasks.withhold(task.id, withheld))._unsafeUnwrap();
+      expect(await stores.tasks.setVisibility(task.id, owner, "public")).toEqual(refused);
+      (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
+      expect(await visibility()).toBe("private");
+    });
+
+    it("keeps a task hidden that background work moves meanwhile", async () => {
+      const running = await submitted(aReservedTask({ request: aCreationRequest({ visibility: "public" }) }));
+      (await stores.tasks.withhold(running.id, { at: end, reason: "why" }))._unsafeUnwrap();
+      const generated = finish(running, "https://provider.example.com/1.jpg");
+      await moved(stores.tasks.move(running, generated, end), generated);
+      const found = await stores.tasks.find(running.id, owner);
+      expect(found).toMatchObject({ state: "generated", withheldReason: "why", request: { visibility: "private" } });
+    });
+
+    it("knows the images and temporary URLs of hidden tasks, but not of those under review", async () => {
+      const task = await kept();
+      const name = anImageName(1);
+      const asked = async () =>
+        Promise.all(
+          [{ name }, { name: thumbnailNameOf(name) }, { temporaryUrl: task.image.temporaryUrl }].map((image) =>
+            stores.tasks.isWithheldImage(image),
+          ),
+        );
+      expect(await asked()).toEqual([false, false, false]);
+      await stores.tasks.holdForReview(task.id, end);
+      expect(await asked()).toEqual([false, false, false]);
+      (await stores.tasks.withhold(task.id, { at: end, reason: "why" }))._unsafeUnwrap();
+      expect(await asked()).toEqual([true, true, true]);
+      expect(await stores.tasks.isWithheldImage({ name: anImageName(2) })).toBe(false);
+      (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
+      expect(await asked()).toEqual([false, false, false]);
+    });
+
+    it("hides everything public of one account, a page at a time", async () => {
+      const request = aCreationRequest({ visibility: "public" });
+      for (const n of [1, 2, 3]) await open(aReservedTask({ id: taskId(n), request }));
+      await open(aReservedTask({ id: taskId(4) })); // private
+      const third = accountId(3);
+      const order = aPaidOrder({ id: orderId(3), accountId: third });
+      await stores.accounts.open(anAccount({ id: third }), { order });
+      await open(aReservedTask({ id: taskId(5), accountId: third, request }));
+      const hide = () => stores.tasks.withholdAll(owner, { at: end, reason: "spam" }, 2);
+      expect([await hide(), await hide(), await hide()]).toEqual([2, 1, 0]);
+      const shown = async (id: typeof owner, n: number) =>
+        (await stores.tasks.find(taskId(n), id))?.request.visibility === "public";
+      expect(await Promise.all([1, 2, 3].map((n) => shown(owner, n)))).toEqual([false, false, false]);
+      expect(await shown(third, 5)).toBe(true);
+      expect((await stores.tasks.find(taskId(4), owner))?.withheldReason).toBeUndefined();
+    });
+
+    it("lists what the operator has chosen, until it is hidden", async () => {
+      const request = aCreationRequest({ visibility: "public" });
+      const task = await kept(aReservedTask({ request }));
+      const chosen = async () => [
+        (await stores.tasks.listFeatured(9)).length,
+        (await stores.tasks.listPublic(9, undefined, "newest", "approved")).length,
+      ];
+      expect(await chosen()).toEqual([0, 0]);
+      (await stores.tasks.choose(task.id, "featured", end))._unsafeUnwrap();
+      expect(await chosen()).toEqual([1, 0]);
+      (await stores.tasks.choose(task.id, "approved", end))._unsafeUnwrap();
+      (await stores.tasks.choose(task.id, "featured", undefined))._unsafeUnwrap();
+      expect(await chosen()).toEqual([0, 1]);
+      (await stores.tasks.choose(task.id, "featured", end))._unsafeUnwrap();
+      for (const withheld of [{ at: end, reason: "why" }, undefined]) {
+        (await stores.tasks.withhold(task.id, withheld))._unsafeUnwrap();
+        expect(await chosen()).toEqual([0, 0]);
+      }
+      (await stores.tasks.setVisibility(task.id, owner, "private"))._unsafeUnwrap();
+      expect((await stores.tasks.choose(task.id, "featured", end)).isErr()).toBe(true);
+    });
+
+    it("keeps one report of a network, and ends the reports of a task with the decision about it", async () => {
+      const task = await kept(aReservedTask({ request: aCreationRequest({ visibility: "public" }) }));
+      const { reports } = stores;
+      const report = (network: string, at = noon, text = "why") =>
+        reports.file({ taskId: task.id, network, reason: "rights", text: text || undefined, at });
+      const open = async () => (await reports.open(9, 1)).map(({ total, reports: shown }) => [total, shown]);
+      expect(await open()).toEqual([]);
+      await report("192.0.2.1");
+      await report("192.0.2.1", end, "again");
+      await report("192.0.2.2", end);
+      const first = { reason: "rights", text: "why", at: noon };
+      expect(await open()).toEqual([[2, [first]]]);
+      (await reports.dismiss(task.id, end))._unsafeUnwrap();
+      expect((await reports.dismiss(task.id, end)).isErr()).toBe(true);
+      await report("192.0.2.1", end);
+      expect(await open()).toEqual([]); // it is decided
+      await report("192.0.2.3", end, "");
+      expect(await open()).toEqual([[1, [{ reason: "rights", text: undefined, at: end }]]]);
+      (await stores.tasks.withhold(task.id, { at: end, reason: "why" }))._unsafeUnwrap();
+      expect(await open()).toEqual([]);
+      for (let n = 10; n < OPEN_REPORTS_MAX + 15; n++) await report(`10.0.0.${n}`, end);
+      expect((await reports.open(9, 9)).map(({ total, reports: shown }) => [total, shown.length])).toEqual([
+        [OPEN_REPORTS_MAX, 9],
+      ]);
+      (await stores.tasks.hide(task.id, owner, end))._unsafeUnwrap();
+      expect([await open(), (await reports.dismiss(task.id, end)).isErr()]).toEqual([[], true]);
+      const other = await kept(aReservedTask({ id: taskId(2) }));
+      await reports.file({ taskId: other.id, network: "192.0.2.1", reason: "other", text: "why", at: noon });
+      await stores.operators.eraseTasks(owner, undefined, 9, end);
+      expect((await reports.dismiss(other.id, end)).isErr()).toBe(true);
+    });
+
+    it("suspends an account until it is resumed: its keys are refused, and it opens no task", async () => {
+      const requests = stores.requestsAt({ now: () => noon, sleep: async () => {} }, RATE_LIMITS);
+      const admitted = async () => {
+        const result = await requests.admit(anApiKey().secretSha256, "read");
+        return result.isOk() ? "admitted" : result.error.kind;
+      };
+      const opened = async (n: number) => {
+        const task = aReservedTask({ id: taskId(n) });
+        const decide = (standing: Parameters<typeof openATask>[0]) => openATask(standing, task, task.reservedAt);
+        const result = await stores.tasks.open({ account: owner, dueAt: end, decide });
+        return result.isOk() ? "opened" : result.error.kind;
+      };
+      const live = async () => (await stores.events.watch([], [apiKeyId(1)])).liveKeys.size;
+      expect([await admitted(), await opened(1), await live()]).toEqual(["admitted", "opened", 1]);
+      await stores.operators.suspend(owner, { at: end, reason: "Publishes private persons" });
+      const suspension = { at: end, reason: "Publishes private persons" };
+      expect((await stores.accounts.find(owner))?.suspension).toEqual(suspension);
+      expect((await stores.operators.account(owner))?.account.suspension).toEqual(suspension);
+      expect([await admitted(), await opened(2), await live()]).toEqual(["account_suspended", "account_suspended", 0]);
+      const write = await requests.admit(anApiKey().secretSha256, "write");
+      expect(write).toEqual(err({ kind: "account_suspended", reason: suspension.reason }));
+      await stores.operators.suspend(owner, undefined);
+      expect((await stores.accounts.find(owner))?.suspension).toBeUndefined();
+      expect([await admitted(), await opened(2), await live()]).toEqual(["admitted", "opened", 1]);
     });
 
     for (const visibility of ["public", "private"] as const) {

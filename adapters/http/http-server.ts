@@ -24,7 +24,7 @@ import { Listener } from "./servers/listener.js";
 
 export type HttpServerParts = RestParts & {
   readonly makeServer: MakeServer;
-  readonly panoramas: Pick<UseCases["panoramas"], "receiveProviderWebhook">;
+  readonly panoramas: Pick<UseCases["panoramas"], "receiveProviderWebhook" | "isWithheldImage">;
   readonly credits: Pick<UseCases["credits"], "receivePaymentWebhook">;
   readonly web: WebSide;
   /** Absent if a bucket serves the objects. */
@@ -124,7 +124,7 @@ export class HttpServer {
   }
 
   private addPages(
-    { web, assets, temporaryImage, mcpPackage }: HttpServerParts,
+    { web, assets, temporaryImage, mcpPackage, panoramas: { isWithheldImage } }: HttpServerParts,
     mounted: (page: Page) => Handler,
   ): void {
     for (const page of web.pages) {
@@ -133,12 +133,13 @@ export class HttpServer {
     }
     if (assets !== undefined) {
       for (const listener of [this.main, this.secure]) {
-        listener?.route("get", "/assets/:folder/:file", assetRoute(assets), { logs: false });
+        listener?.route("get", "/assets/:folder/:file", assetRoute(assets, isWithheldImage), { logs: false });
       }
     }
     if (mcpPackage !== undefined) this.main.route("get", mcpPackage.path, mcpPackageRoute(mcpPackage));
     if (temporaryImage !== undefined) {
-      this.main.route("get", "/generations/:name", temporaryImageRoute(temporaryImage));
+      const route = temporaryImageRoute(temporaryImage, isWithheldImage, this.settings.publicUrl);
+      this.main.route("get", "/generations/:name", route);
     }
   }
 

@@ -36,8 +36,11 @@ type Without<Group, Name extends keyof Group> = Omit<Group, Name> & {
  */
 export type RestUseCases = {
   readonly accounts: Without<UseCases["accounts"], "holdKey">;
-  /** `receiveProviderWebhook`: `POST /hooks/{provider}`. `findFile`: `GET /provenance/{sha256}`. */
-  readonly panoramas: Without<UseCases["panoramas"], "receiveProviderWebhook" | "findFile">;
+  /**
+   * `receiveProviderWebhook`: `POST /hooks/{provider}`. `findFile`: `GET /provenance/{sha256}`. `isWithheldImage`:
+   * which images are not served, because an operator has hidden their panorama; without it all are.
+   */
+  readonly panoramas: Without<UseCases["panoramas"], "receiveProviderWebhook" | "findFile" | "isWithheldImage">;
   /** `receivePaymentWebhook`: `POST /payments/stripe`. */
   readonly credits: Without<UseCases["credits"], "receivePaymentWebhook">;
   readonly events: UseCases["events"];
@@ -170,12 +173,14 @@ const mount = async (
   const { holdKey = heldKeys({ clock }).hold } = accounts;
   const parts = { ...application, accounts: { ...accounts, holdKey }, clock, storage };
   addRestInterface(routes, parts, { publicUrl, uploadsFolder }, senders);
-  const { receiveProviderWebhook } = panoramas;
+  const { receiveProviderWebhook, isWithheldImage = async () => false } = panoramas;
   const { receivePaymentWebhook } = credits;
   if (receivePaymentWebhook) routes.route("post", "/payments/stripe", paymentWebhookRoute(receivePaymentWebhook));
   if (receiveProviderWebhook) routes.route("post", "/hooks/:provider", providerWebhookRoute(receiveProviderWebhook));
-  if (assets) routes.route("get", "/assets/:folder/:file", assetRoute(assets), { logs: false });
-  if (temporaryImage) routes.route("get", "/generations/:name", temporaryImageRoute(temporaryImage));
+  if (assets) routes.route("get", "/assets/:folder/:file", assetRoute(assets, isWithheldImage), { logs: false });
+  if (temporaryImage) {
+    routes.route("get", "/generations/:name", temporaryImageRoute(temporaryImage, isWithheldImage, publicUrl));
+  }
   return { stop: (deadlineMilliseconds) => routes.stop(deadlineMilliseconds) };
 };
 

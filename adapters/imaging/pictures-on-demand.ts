@@ -3,6 +3,7 @@ import type { ObjectName } from "../../domain/images/object-name.js";
 import type { PixelSize } from "../../domain/images/resolution.js";
 import { decoding } from "../system/load-sharp.js";
 import { Semaphore } from "../system/semaphore.js";
+import { brightestGrey } from "./brightest-grey.js";
 import { perspectiveView } from "./perspective-view.js";
 import { sourceTypeIn, sourceTypeXmp } from "./photo-sphere-xmp.js";
 import type { Marks } from "./provenance/marks.js";
@@ -56,7 +57,6 @@ export const picturesOnDemand = (
         const image = await storage.read(name);
         if (image.isErr()) return undefined;
         const made = await make(image.value);
-        await marks.record(image.value, made);
         keep(key, made);
         return made;
       })
@@ -65,13 +65,30 @@ export const picturesOnDemand = (
     return making;
   };
 
+  const recorded = (make: (image: Uint8Array) => Promise<Uint8Array>) => async (image: Uint8Array) => {
+    const made = await make(image);
+    await marks.record(image, made);
+    return made;
+  };
+
   return {
     /** The view of a panorama for link previews. */
     socialImage: (name: ObjectName): Promise<Uint8Array | undefined> =>
-      picture(`view ${name}`, name, (image) => socialImage(image, viewSize, marks)),
+      picture(
+        `view ${name}`,
+        name,
+        recorded((image) => socialImage(image, viewSize, marks)),
+      ),
     /** A panorama or its thumbnail, `widthPixels` wide. */
     resized: (name: ObjectName, widthPixels: number): Promise<Uint8Array | undefined> =>
-      picture(`${widthPixels} ${name}`, name, (image) => resized(image, widthPixels, marks)),
+      picture(
+        `${widthPixels} ${name}`,
+        name,
+        recorded((image) => resized(image, widthPixels, marks)),
+      ),
+    /** The brightest grey of a picture (brightest-grey.ts), kept as one byte. */
+    brightestGrey: async (name: ObjectName): Promise<number | undefined> =>
+      (await picture(`grey ${name}`, name, async (image) => Uint8Array.of(await brightestGrey(image))))?.[0],
   };
 };
 

@@ -257,6 +257,11 @@ export class Metrics {
     help: "For how long an attempt to send a webhook has been due, at most; 0 if none is due.",
     registers: this.registers,
   });
+  readonly reported = new Gauge({
+    name: "panorama_reported_panoramas",
+    help: "Public panoramas that visitors have reported and about which no operator has decided, at most 10000.",
+    registers: this.registers,
+  });
   readonly webhookAttempts = new Counter({
     name: "panorama_webhook_attempts_total",
     help: "Attempts to send an event to an endpoint, by the state of the delivery afterwards.",

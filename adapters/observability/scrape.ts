@@ -12,7 +12,11 @@ type Unfinished = {
   readonly oldest: Date | undefined;
   readonly dueAt: Date | undefined;
 };
-type Backlog = { readonly tasks: ReadonlyMap<string, Unfinished>; readonly deliveries: Unfinished };
+type Backlog = {
+  readonly tasks: ReadonlyMap<string, Unfinished>;
+  readonly deliveries: Unfinished;
+  readonly reported: number;
+};
 type Load = {
   readonly connections: number;
   readonly idleConnections: number;
@@ -68,7 +72,12 @@ const show = (metrics: Metrics, backlog: Backlog | undefined, now: Date): void =
     date === undefined ? 0 : Math.max(0, now.getTime() - date.getTime()) / 1000;
   metrics.databaseUp.set(backlog === undefined ? 0 : 1);
   for (const gauge of [metrics.tasks, metrics.tasksOldestSeconds, metrics.tasksOverdueSeconds]) gauge.reset();
-  for (const gauge of [metrics.deliveries, metrics.deliveriesOldestSeconds, metrics.deliveriesOverdueSeconds]) {
+  for (const gauge of [
+    metrics.deliveries,
+    metrics.deliveriesOldestSeconds,
+    metrics.deliveriesOverdueSeconds,
+    metrics.reported,
+  ]) {
     gauge.remove();
   }
   if (backlog === undefined) return;
@@ -77,6 +86,7 @@ const show = (metrics: Metrics, backlog: Backlog | undefined, now: Date): void =
     metrics.tasksOldestSeconds.set({ state }, secondsSince(oldest));
     metrics.tasksOverdueSeconds.set({ state }, secondsSince(dueAt));
   }
+  metrics.reported.set(backlog.reported);
   metrics.deliveries.set(backlog.deliveries.waiting);
   metrics.deliveriesOldestSeconds.set(secondsSince(backlog.deliveries.oldest));
   metrics.deliveriesOverdueSeconds.set(secondsSince(backlog.deliveries.dueAt));

@@ -19,6 +19,7 @@ import { SqlOrderStore } from "./stores/sql-order-store.js";
 import { SqlPasswordLinkStore } from "./stores/sql-password-link-store.js";
 import { SqlProvenanceLog } from "./stores/sql-provenance-log.js";
 import { SqlReferenceStore } from "./stores/sql-reference-store.js";
+import { SqlReportStore } from "./stores/sql-report-store.js";
 import { SqlRetentionStore } from "./stores/sql-retention-store.js";
 import { SqlSessionStore } from "./stores/sql-session-store.js";
 import { SqlUsageStore } from "./stores/sql-usage-store.js";
@@ -59,6 +60,7 @@ export const sqlStores = (
   usage: new SqlUsageStore(database),
   operators: new SqlOperatorStore(database),
   operatorLog: new SqlOperatorLog(database),
+  reports: new SqlReportStore(database),
   provenance: new SqlProvenanceLog(database),
   requestsAt: (clock, rates) =>
     database.dialect === "postgresql"

@@ -30,8 +30,21 @@ export type Content = {
   readonly formTargets?: readonly string[];
 };
 
+export type LayoutParts = {
+  readonly files: StaticFiles;
+  /** The origin that serves stored images. */
+  readonly imageOrigin: string;
+  /** Additional pages that the footer names. */
+  readonly footerLinks?: readonly FooterLink[];
+  readonly hasGallery?: boolean;
+  /** A sentence for the top of each page, now. */
+  readonly notice?: () => string | undefined;
+};
+
 /** Renders complete pages with their security headers. */
 export class Layout {
+  /** Whether there is a gallery to link to. */
+  readonly hasGallery: boolean;
   private readonly files: StaticFiles;
   private readonly imageOrigin: string;
   private readonly footer: Html;
@@ -39,20 +52,12 @@ export class Layout {
   /** By the names of the files: the same for every visitor. */
   private readonly inlineStyles = new Map<string, InlineStyle>();
 
-  /**
-   * `imageOrigin`: the origin that serves stored images. `footerLinks`: additional pages that the footer names.
-   * `notice`: a sentence for the top of each page, now.
-   */
-  constructor(
-    files: StaticFiles,
-    imageOrigin: string,
-    footerLinks: readonly FooterLink[] = [],
-    notice: () => string | undefined = () => undefined,
-  ) {
+  constructor({ files, imageOrigin, footerLinks = [], hasGallery = true, notice = () => undefined }: LayoutParts) {
     this.notice = notice;
     this.files = files;
     this.imageOrigin = imageOrigin;
-    this.footer = footer(footerLinks);
+    this.hasGallery = hasGallery;
+    this.footer = footer(footerLinks, hasGallery);
   }
 
   reply(status: number, content: Content, headers: Readonly<Record<string, string>> = {}): PageReply {
@@ -116,7 +121,7 @@ export class Layout {
   /** A page with one sentence. */
   message(status: number, title: string, sentence: string, visitor: Visitor | undefined): PageReply {
     const main = html`<div class="message"><h1>${title}</h1><p>${sentence}</p>
-      <p><a class="button" href="/gallery">Go to the gallery</a></p></div>`;
+      <p>${this.hasGallery ? html`<a class="button" href="/gallery">Go to the gallery</a>` : html`<a class="button" href="/">Go to the front page</a>`}</p></div>`;
     return this.reply(status, { title, main, visitor });
   }
 
@@ -144,7 +149,7 @@ ${head}
 ${scripts.map((name) => html`<script type="module" src="${this.files.urlOf(name)}"></script>`)}
 </head>
 <body class="${frame ?? "plain"}">
-${frame !== "bare" && html`<a class="skip" href="#main">Skip to the content</a>${header(content)}`}
+${frame !== "bare" && html`<a class="skip" href="#main">Skip to the content</a>${header(content, this.hasGallery)}`}
 ${notice !== undefined && html`<p class="site-notice" role="status">${notice}</p>`}
 <main id="main" tabindex="-1">${main}</main>
 ${frame !== "stage" && frame !== "bare" && this.footer}
@@ -184,13 +189,13 @@ type InlineStyle = { readonly element: Html; readonly source: string };
 
 const stylesOf = ({ styles = [] }: Content): readonly string[] => ["style.css", ...styles];
 
-const header = ({ visitor, withoutMenu }: Content): Html => html`<header class="site">
+const header = ({ visitor, withoutMenu }: Content, hasGallery: boolean): Html => html`<header class="site">
 <a class="brand" href="/">${mark}<span>Panorama</span></a>
-${withoutMenu === undefined && menu(visitor)}
+${withoutMenu === undefined && menu(visitor, hasGallery)}
 </header>`;
 
-const menu = (visitor: Visitor | undefined): Html => html`<nav aria-label="Main">
-<a href="/gallery">Gallery</a>
+const menu = (visitor: Visitor | undefined, hasGallery: boolean): Html => html`<nav aria-label="Main">
+${hasGallery && html`<a href="/gallery">Gallery</a>`}
 <a href="/docs" class="wide">API</a>
 ${visitor === undefined ? html`<a class="button small" href="/login">Log in</a>` : memberLinks(visitor)}
 </nav>`;
@@ -206,9 +211,9 @@ export const hiddenToken = (formToken: string): Html =>
 /** A page of this site, and the words of the link to it. */
 export type FooterLink = { readonly path: string; readonly title: string };
 
-const footer = (links: readonly FooterLink[]): Html => html`<footer class="site">
+const footer = (links: readonly FooterLink[], hasGallery: boolean): Html => html`<footer class="site">
 <span>360° panoramas from text and images</span>
-<nav aria-label="More"><a href="/gallery">Gallery</a> <a href="/docs">API reference</a> <a href="/mcp">Assistants (MCP)</a> <a href="/provenance">Is it from here?</a>
+<nav aria-label="More">${hasGallery && html`<a href="/gallery">Gallery</a> `}<a href="/docs">API reference</a> <a href="/mcp">Assistants (MCP)</a> <a href="/provenance">Is it from here?</a>
 ${links.map(({ path, title }) => html`<a href="${path}">${title}</a> `)}</nav></footer>`;
 
 const mark = html`<svg class="mark" viewBox="0 0 32 32" width="28" height="28" aria-hidden="true">

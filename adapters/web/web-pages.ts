@@ -1,11 +1,13 @@
 import { join } from "node:path";
 import type { UseCases } from "../../application/create-application.js";
 import type { Clock } from "../../application/ports/clock.js";
+import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { RateLimits } from "../../application/ports/stores/rate-limits.js";
 import type { SignUpMode } from "../../domain/accounts/sign-up.js";
 import type { Credits } from "../../domain/credits/credits.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import type { Abilities } from "../../domain/tasks/abilities.js";
+import type { GalleryMode } from "../../domain/tasks/gallery.js";
 import type { Slug } from "../../domain/tasks/slug.js";
 import type { WebSide } from "../web-page/page.js";
 import { accountPages } from "./account/account-pages.js";
@@ -19,6 +21,7 @@ import { type OperatorParts, operatorPages } from "./operator/operator-pages.js"
 import { galleryPage } from "./panoramas/gallery-page.js";
 import { imageOrigin } from "./panoramas/image-origin.js";
 import type { Images } from "./panoramas/panorama-card.js";
+import { reportPages } from "./panoramas/report-pages.js";
 import { type PicturesOnDemand, sharePages } from "./panoramas/share-pages.js";
 import { viewerPages } from "./panoramas/viewer-pages.js";
 import { worksPages } from "./panoramas/works-pages.js";
@@ -35,7 +38,7 @@ import { StaticFiles } from "./static-files.js";
 export type WebParts = Pick<UseCases, "accounts" | "panoramas" | "credits" | "webhooks" | "operators"> & {
   readonly rateLimits: RateLimits;
   readonly clock: Pick<Clock, "now">;
-  readonly images: Images;
+  readonly images: Images & Pick<ObjectStorage, "read">;
   readonly pictures: PicturesOnDemand;
   readonly operator: OperatorParts;
   /** What an operator says while writes are refused. */
@@ -53,6 +56,8 @@ export type WebSettings = {
   /** The prices and limits that the use cases apply. */
   readonly policy: PanoramaPolicy;
   readonly signUpMode: SignUpMode;
+  /** What the gallery shows. Default: `open`. */
+  readonly gallery?: GalleryMode | undefined;
   /** The panoramas from which the landing page takes its picture (hero-picture.ts). */
   readonly heroPanoramas?: readonly Slug[];
   /** The operator's pages, which the footer names. */
@@ -77,6 +82,7 @@ export const webPages = async (
     sendsMail,
     policy,
     signUpMode,
+    gallery = "open",
     welcomeCredits,
     receiptText,
     heroPanoramas = [],
@@ -86,15 +92,22 @@ export const webPages = async (
   }: WebSettings,
 ): Promise<WebSide> => {
   const files = await StaticFiles.read(staticFolder);
-  const layout = new Layout(files, imageOrigin(parts.images), legal, () => noticeOf(parts.maintenance?.()));
+  const layout = new Layout({
+    files,
+    imageOrigin: imageOrigin(parts.images),
+    footerLinks: legal,
+    hasGallery: gallery !== "off",
+    notice: () => noticeOf(parts.maintenance?.()),
+  });
   const guard = new SessionGuard(parts.accounts, parts.rateLimits, layout, publicUrl);
   const settings = { publicUrl, sendsMail, policy, signUpMode, welcomeCredits, receiptText, suggestions };
   const all = { ...parts, ...settings, guard, layout };
   const pages = [
     landingPage({ ...all, files, heroPanoramas }),
-    galleryPage(all),
+    ...(gallery === "off" ? [] : [galleryPage({ ...all, hasSearch: gallery === "open" })]),
     ...viewerPages(all),
     ...sharePages(all),
+    ...reportPages(all),
     ...loginPages(all),
     ...passwordPages(all),
     ...worksPages(all),

@@ -1,7 +1,8 @@
 import { err, ok, type Result } from "neverthrow";
 import type { RateLimited } from "../../domain/credits/rate-limit.js";
+import { partyNamed } from "../party-named.js";
 import type { Secrets } from "../ports/secrets.js";
-import type { RateLimitedParty, RateLimits } from "../ports/stores/rate-limits.js";
+import type { RateLimits } from "../ports/stores/rate-limits.js";
 
 /** What the limits of logins need. */
 export type LoginThrottlePorts = { readonly rateLimits: RateLimits; readonly secrets: Pick<Secrets, "sha256"> };
@@ -12,13 +13,6 @@ export type LoginAttempt = {
   /** The network of the client: its IPv4 address, or the /64 of its IPv6 address. */
   readonly remoteAddress: string;
 };
-
-/** 32 hexadecimal digits are 128 bits of the digest: no collisions in practice, and no longer than an id. */
-const PARTY_DIGITS = 32;
-
-/** The party of a rate limit, without the name itself. */
-export const partyNamed = (secrets: Pick<Secrets, "sha256">, name: string): RateLimitedParty =>
-  secrets.sha256(name).slice(0, PARTY_DIGITS) as RateLimitedParty;
 
 /**
  * Counts the attempt for its network, for its e-mail address from this network, and for its e-mail address, so that

@@ -5,12 +5,13 @@ import type { SignUpRefused } from "../../domain/accounts/sign-up.js";
 import type { RateLimited } from "../../domain/credits/rate-limit.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { ApplicationSettings } from "../application-settings.js";
+import { partyNamed } from "../party-named.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { Letter, Mail } from "../ports/mail.js";
 import type { AccountStore } from "../ports/stores/account-store.js";
 import type { PasswordLinkStore } from "../ports/stores/password-link-store.js";
-import { type LoginAttempt, type LoginThrottlePorts, partyNamed } from "./admit-login-attempt.js";
+import type { LoginAttempt, LoginThrottlePorts } from "./admit-login-attempt.js";
 
 type Ports = LoginThrottlePorts & {
   readonly accounts: Pick<AccountStore, "findByEmail">;

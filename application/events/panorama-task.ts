@@ -22,6 +22,7 @@ export const panoramaTask = (task: Task, urls: TaskUrls) => ({
   status: statusOf(task),
   credits_charged: task.reservation.credits,
   ...shownCreation(task.request, task.reservedAt),
+  hidden_reason: task.withheldReason,
   ...shownEnd(task, urls),
 });
 

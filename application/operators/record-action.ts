@@ -3,6 +3,9 @@ import type { NewOperatorAction, OperatorLog } from "../ports/stores/operator-lo
 
 type Ports = { readonly operatorLog: Pick<OperatorLog, "begin" | "end">; readonly clock: Pick<Clock, "now"> };
 
+/** Longer arguments are cut: a mistyped one must not fill the log. */
+const ARGUMENT_CHARACTERS_MAX = 500;
+
 /**
  * Runs an operator's action, and records it before it begins and after it has ended, so that the log has also the one
  * that was killed. `outcomeOf` names the outcome of what the action returns; one that throws has `failed`.
@@ -14,7 +17,8 @@ export const recordAction =
     run: () => Promise<T>,
     outcomeOf: (result: T) => string,
   ): Promise<T> => {
-    const id = await operatorLog.begin({ ...action, at: clock.now() });
+    const given = Object.entries(action.arguments).map(([name, value]) => [name, cut(value)]);
+    const id = await operatorLog.begin({ ...action, arguments: Object.fromEntries(given), at: clock.now() });
     try {
       const result = await run();
       await operatorLog.end(id, outcomeOf(result));
@@ -24,3 +28,9 @@ export const recordAction =
       throw error;
     }
   };
+
+/** By code points: half of a pair cannot be stored. */
+const cut = (value: string): string => {
+  const start = [...value.slice(0, 2 * ARGUMENT_CHARACTERS_MAX + 2)];
+  return start.length > ARGUMENT_CHARACTERS_MAX ? `${start.slice(0, ARGUMENT_CHARACTERS_MAX).join("")}…` : value;
+};

@@ -1,9 +1,11 @@
-import { err, type Result } from "neverthrow";
+import { err, ok, type Result } from "neverthrow";
+import type { AccountId } from "../../domain/account-id.js";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import { isVisible } from "../../domain/storable-text.js";
 import type { Task } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
+import type { AccountStore } from "../ports/stores/account-store.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
 import type { TaskStore } from "../ports/stores/task-store.js";
 
@@ -13,23 +15,58 @@ type Ports = {
   readonly clock: Pick<Clock, "now">;
 };
 
+/** Why something is hidden or suspended, which the owner sees, and which operator did it. */
+export type OperatorReason = { readonly reason: string; readonly by: string };
+
 const REASON_CHARACTERS_MAX = 200;
+/** The names of operators are cut for the record of a task. The log of operators has them complete. */
+const BY_CHARACTERS_MAX = 100;
+
+/** Trims the reason. */
+export const parseReason = ({ reason: given, by }: OperatorReason): Result<OperatorReason, InvalidRequest> => {
+  const reason = given.trim();
+  const rule = { name: "visible_characters", min: 1, max: REASON_CHARACTERS_MAX, actual: reason } as const;
+  return isVisible(reason, REASON_CHARACTERS_MAX)
+    ? ok({ reason, by: by.slice(0, BY_CHARACTERS_MAX) })
+    : err(invalidRequest("reason", rule));
+};
 
 /**
- * For the operator: hides a public panorama, by its slug or id, from everybody but its owner, who is told the reason.
- * Without a reason, shows it again. Whoever knows the URL of the image may still open it: objects never change.
+ * For the operator: hides a panorama, by its slug or id, from everybody but its owner, who is told the reason. Without
+ * a reason, shows it again as its owner had it.
  */
 export const withholdPanorama =
   ({ operators, tasks, clock }: Ports) =>
-  async (slugOrId: string, given: string | undefined): Promise<Result<Task, NotFound | InvalidRequest>> => {
-    const reason = given?.trim();
-    if (reason !== undefined && !isVisible(reason, REASON_CHARACTERS_MAX)) {
-      const rule = { name: "visible_characters", min: 1, max: REASON_CHARACTERS_MAX, actual: reason } as const;
-      return err(invalidRequest("reason", rule));
-    }
+  async (slugOrId: string, given: OperatorReason | undefined): Promise<Result<Task, NotFound | InvalidRequest>> => {
+    const parsed = given === undefined ? ok(undefined) : parseReason(given);
+    if (parsed.isErr()) return err(parsed.error);
     const record = await operators.record(slugOrId);
-    const refused = notFound(`There is no ${reason === undefined ? "hidden" : "public"} panorama ${slugOrId}.`);
+    const refused = notFound(`There is no ${given === undefined ? "hidden " : ""}panorama ${slugOrId}.`);
     if (record === undefined) return err(refused);
-    const withheld = reason === undefined ? undefined : { at: clock.now(), reason };
+    const withheld = parsed.value && { at: clock.now(), ...parsed.value };
     return (await tasks.withhold(record.task.id, withheld)).map(() => record.task).mapErr(() => refused);
+  };
+
+/** Panoramas in one transaction. */
+const HIDDEN_AT_ONCE = 50;
+
+/** For the operator: `withholdPanorama` for everything public of an account. Resolves to the number of panoramas. */
+export const withholdAccount =
+  ({
+    accounts,
+    tasks,
+    clock,
+  }: {
+    readonly accounts: Pick<AccountStore, "exists">;
+    readonly tasks: Pick<TaskStore, "withholdAll">;
+    readonly clock: Pick<Clock, "now">;
+  }) =>
+  async (account: AccountId, given: OperatorReason): Promise<Result<number, NotFound | InvalidRequest>> => {
+    const parsed = parseReason(given);
+    if (parsed.isErr()) return err(parsed.error);
+    if (!(await accounts.exists(account))) return err(notFound(`There is no account ${account}.`));
+    const withheld = { at: clock.now(), ...parsed.value };
+    let hidden = 0;
+    for (let page = 1; page > 0; hidden += page) page = await tasks.withholdAll(account, withheld, HIDDEN_AT_ONCE);
+    return ok(hidden);
   };

@@ -1,5 +1,6 @@
 import type { TaskId } from "../../domain/task-id.js";
 import type { SucceededTask } from "../../domain/tasks/task.js";
+import type { ApplicationSettings } from "../application-settings.js";
 import { directionOf, type PagesBeside, pageOf, pagesBeside } from "../page-of.js";
 import type { TaskLists } from "../ports/stores/task-lists.js";
 
@@ -7,19 +8,25 @@ import type { TaskLists } from "../ports/stores/task-lists.js";
 export type GalleryPage = PagesBeside & { readonly panoramas: readonly SucceededTask[] };
 
 /**
- * The public gallery: public panoramas of all accounts whose image is in permanent storage, in the order `sort`.
+ * The public gallery: public panoramas of all accounts whose image is in permanent storage, in the order `sort`; in the
+ * mode `approved` those that the operator has approved, in the mode `off` none.
  * Without `before` and `after` it begins with the first ones of this order.
  */
 export const listPublicPanoramas =
-  ({ tasks }: { readonly tasks: Pick<TaskLists, "listPublic"> }) =>
+  (
+    { tasks }: { readonly tasks: Pick<TaskLists, "listPublic"> },
+    { gallery = "open" }: Pick<ApplicationSettings, "gallery"> = {},
+  ) =>
   async (
     limit: number,
     before?: TaskId,
     after?: TaskId,
     sort: "newest" | "oldest" = "newest",
   ): Promise<GalleryPage> => {
+    if (gallery === "off") return { panoramas: [], next: undefined, newer: undefined };
     const [first, beyond] = directionOf(before, after, sort);
-    const { items, last } = pageOf(await tasks.listPublic(limit + 1, beyond, first), limit);
+    const only = gallery === "approved" ? gallery : undefined;
+    const { items, last } = pageOf(await tasks.listPublic(limit + 1, beyond, first, only), limit);
     return {
       panoramas: first === sort ? items : items.toReversed(),
       ...pagesBeside(first, beyond, items[0]?.id, last?.id),

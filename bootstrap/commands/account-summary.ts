@@ -5,6 +5,7 @@ export const summaryJson = ({ account, standing, closedAt }: AccountSummary) => 
   email: account.email,
   created_at: account.createdAt.toISOString(),
   closed_at: closedAt?.toISOString() ?? null,
+  suspended_because: account.suspension?.reason ?? null,
   credits: standing.credits,
   active_tasks: standing.activeTasks,
 });
@@ -13,7 +14,7 @@ export const summaryLine = ({ account, standing, closedAt }: AccountSummary): st
   [
     account.id,
     account.createdAt.toISOString(),
-    closedAt === undefined ? "open" : `closed ${closedAt.toISOString()}`,
+    closedAt !== undefined ? `closed ${closedAt.toISOString()}` : account.suspension ? "suspended" : "open",
     `${standing.credits} credits`,
     `${standing.activeTasks} active tasks`,
     account.email,

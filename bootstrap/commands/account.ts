@@ -6,12 +6,15 @@ import { parseEmail } from "../../domain/accounts/account.js";
 import { parseLowBalanceThreshold } from "../../domain/credits/low-balance.js";
 import { parseOrderCredits } from "../../domain/credits/order.js";
 import { failed, misused, notFound, refused } from "../command-error.js";
+import { operatorName } from "../operator-name.js";
+import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
 import { summaryJson, summaryLine } from "./account-summary.js";
 import { ACCOUNT, type Command, optionalText, text } from "./common/command.js";
 import { invalidOption } from "./common/invalid-option.js";
 import { LIMIT, limitOf, nextLine } from "./common/page.js";
 import { readPassword } from "./common/read-password.js";
+import { REASON } from "./gallery.js";
 
 /** Not reached: a command hashes one password. */
 const BUSY = "Too many passwords are being hashed. Try again.";
@@ -246,6 +249,38 @@ export const accountShow: Command = {
       ],
     });
   },
+};
+
+/** Suspends an account for a reason; without one, resumes it. */
+const suspend = async (service: Service, id: AccountId, reason: string | undefined) => {
+  const { operators } = await service.get(tokens.storeUseCases);
+  const changed = await operators.suspendAccount(id, reason === undefined ? undefined : { reason, by: operatorName() });
+  const status = reason === undefined ? "active" : "suspended";
+  return changed
+    .map(() => ({ json: { account_id: id, status }, lines: [`account ${id} is ${status}`] }))
+    .mapErr((error) => (error.kind === "not_found" ? notFound(error.message) : invalidOption(error)));
+};
+
+export const accountSuspend: Command = {
+  words: "account suspend",
+  about: "Refuses the keys of an account, and creates nothing for it. What it has stays, and running tasks go on.",
+  usage: "--account ID --reason TEXT",
+  options: { ...ACCOUNT, ...REASON },
+  required: ["account", "reason"],
+  example: 'account suspend --account acc_… --reason "Publishes private persons"',
+  isRecorded: true,
+  run: (service, values) => suspend(service, text(values, "account") as AccountId, text(values, "reason")),
+};
+
+export const accountResume: Command = {
+  words: "account resume",
+  about: "Ends the suspension of an account.",
+  usage: "--account ID",
+  options: ACCOUNT,
+  required: ["account"],
+  example: "account resume --account acc_…",
+  isRecorded: true,
+  run: (service, values) => suspend(service, text(values, "account") as AccountId, undefined),
 };
 
 export const accountClose: Command = {

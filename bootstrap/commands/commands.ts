@@ -5,9 +5,11 @@ import {
   accountInvite,
   accountList,
   accountPasswordLink,
+  accountResume,
   accountSetLowBalance,
   accountSetPassword,
   accountShow,
+  accountSuspend,
 } from "./account.js";
 import { auditList } from "./audit.js";
 import { backup } from "./backup.js";
@@ -17,7 +19,14 @@ import { creditsGrant, creditsTake } from "./credits.js";
 import { doctor } from "./doctor.js";
 import { accountEraseAgain, accountErasures } from "./erasures.js";
 import { exportAccount } from "./export.js";
-import { galleryHide, galleryShow } from "./gallery.js";
+import {
+  galleryApprove,
+  galleryFeature,
+  galleryHide,
+  galleryShow,
+  galleryUnapprove,
+  galleryUnfeature,
+} from "./gallery.js";
 import { generate } from "./generate.js";
 import { imageRetry } from "./image.js";
 import { initProduction } from "./init.js";
@@ -31,6 +40,7 @@ import { orderCreate, orderList, orderPay, orderRefund } from "./order.js";
 import { paymentsReconcile } from "./payments.js";
 import { providerTry } from "./provider.js";
 import { queueShow } from "./queue.js";
+import { reportDismiss, reportHide, reportList } from "./report.js";
 import { retentionApply, retentionShow } from "./retention.js";
 import { reviewAllow, reviewBlock, reviewList } from "./review.js";
 import { serve } from "./serve.js";
@@ -59,6 +69,8 @@ export const COMMANDS: readonly Command[] = [
   accountPasswordLink,
   accountSetPassword,
   accountSetLowBalance,
+  accountSuspend,
+  accountResume,
   accountClose,
   accountErasures,
   accountEraseAgain,
@@ -87,6 +99,13 @@ export const COMMANDS: readonly Command[] = [
   imageRetry,
   galleryHide,
   galleryShow,
+  galleryFeature,
+  galleryUnfeature,
+  galleryApprove,
+  galleryUnapprove,
+  reportList,
+  reportDismiss,
+  reportHide,
   reviewList,
   reviewAllow,
   reviewBlock,

@@ -1,24 +1,48 @@
-import { notFound } from "../command-error.js";
+import { err } from "neverthrow";
+import type { GalleryChoice } from "../../application/ports/stores/task-store.js";
+import type { AccountId } from "../../domain/account-id.js";
+import { misused, notFound } from "../command-error.js";
+import { operatorName } from "../operator-name.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
-import { type Command, text } from "./common/command.js";
+import { ACCOUNT, type Command, optionalText, text, type Values } from "./common/command.js";
 import { invalidOption } from "./common/invalid-option.js";
+
+/** Why something is hidden, for commands that hide. */
+export const REASON = { reason: { type: "string", about: "1 to 200 characters, which the owner sees" } } as const;
 
 export const galleryHide: Command = {
   words: "gallery hide",
-  about: "Hides a public panorama from everybody but its owner, until panorama gallery show.",
-  usage: "SLUG --reason TEXT",
-  options: { reason: { type: "string", about: "1 to 200 characters, which the owner sees" } },
+  about: "Hides a panorama, or everything public of an account, from everybody but its owner.",
+  usage: "SLUG --reason TEXT | --account ID --reason TEXT",
+  options: { ...REASON, ...ACCOUNT },
   positional: "slug",
-  required: ["slug", "reason"],
+  required: ["reason"],
   example: 'gallery hide AbCdEfGhIj --reason "Shows a private person"',
   isRecorded: true,
-  run: (service, values) => withhold(service, text(values, "slug"), text(values, "reason")),
+  run: async (service, values) => {
+    const [slug, account] = [optionalText(values, "slug"), optionalText(values, "account")];
+    if ((slug === undefined) === (account === undefined)) return err(misused("Give either SLUG or --account ID."));
+    return slug === undefined
+      ? hideAccount(service, values, account as AccountId)
+      : withhold(service, slug, text(values, "reason"));
+  },
+};
+
+const hideAccount = async (service: Service, values: Values, account: AccountId) => {
+  const { operators } = await service.get(tokens.storeUseCases);
+  const hidden = await operators.withholdAccount(account, { reason: text(values, "reason"), by: operatorName() });
+  return hidden
+    .map((panoramas) => ({
+      json: { account_id: account, hidden: panoramas },
+      lines: [`${panoramas} public panoramas of account ${account} are hidden`],
+    }))
+    .mapErr((error) => (error.kind === "not_found" ? notFound(error.message) : invalidOption(error)));
 };
 
 export const galleryShow: Command = {
   words: "gallery show",
-  about: "Makes a panorama public again that an operator has hidden.",
+  about: "Gives a panorama that an operator has hidden the visibility back that its owner chose.",
   usage: "SLUG",
   options: {},
   positional: "slug",
@@ -31,11 +55,59 @@ export const galleryShow: Command = {
 /** Hides a panorama for a reason; without one, shows it. */
 export const withhold = async (service: Service, slug: string, reason: string | undefined) => {
   const { operators } = await service.get(tokens.storeUseCases);
-  const changed = await operators.withholdPanorama(slug.trim(), reason);
+  const given = reason === undefined ? undefined : { reason, by: operatorName() };
+  const changed = await operators.withholdPanorama(slug.trim(), given);
   return changed
     .map((task) => ({
       json: { task_id: task.id, slug: task.slug, hidden: reason !== undefined },
       lines: [`panorama ${task.slug} is ${reason === undefined ? "no longer hidden" : "hidden"}`],
     }))
     .mapErr((error) => (error.kind === "not_found" ? notFound(error.message) : invalidOption(error)));
+};
+
+const CHOICE = { usage: "SLUG", options: {}, positional: "slug", required: ["slug"], isRecorded: true } as const;
+
+const choose =
+  (choice: GalleryChoice, isChosen: boolean): Command["run"] =>
+  async (service, values) => {
+    const { operators } = await service.get(tokens.storeUseCases);
+    const changed = await operators.choosePanorama(text(values, "slug").trim(), choice, isChosen);
+    return changed
+      .map((task) => ({
+        json: { task_id: task.id, slug: task.slug, [choice]: isChosen },
+        lines: [`panorama ${task.slug} is ${isChosen ? "" : "no longer "}${choice}`],
+      }))
+      .mapErr(({ message }) => notFound(message));
+  };
+
+export const galleryFeature: Command = {
+  ...CHOICE,
+  words: "gallery feature",
+  about: "Shows a public panorama on the front page.",
+  example: "gallery feature AbCdEfGhIj",
+  run: choose("featured", true),
+};
+
+export const galleryUnfeature: Command = {
+  ...CHOICE,
+  words: "gallery unfeature",
+  about: "Takes a panorama from the front page.",
+  example: "gallery unfeature AbCdEfGhIj",
+  run: choose("featured", false),
+};
+
+export const galleryApprove: Command = {
+  ...CHOICE,
+  words: "gallery approve",
+  about: "Shows a public panorama in a gallery with the setting approved.",
+  example: "gallery approve AbCdEfGhIj",
+  run: choose("approved", true),
+};
+
+export const galleryUnapprove: Command = {
+  ...CHOICE,
+  words: "gallery unapprove",
+  about: "Takes a panorama from a gallery with the setting approved.",
+  example: "gallery unapprove AbCdEfGhIj",
+  run: choose("approved", false),
 };

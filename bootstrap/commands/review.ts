@@ -1,7 +1,7 @@
 import { ok } from "neverthrow";
 import { tokens } from "../tokens.js";
 import { type Command, text } from "./common/command.js";
-import { withhold } from "./gallery.js";
+import { REASON, withhold } from "./gallery.js";
 
 const LISTED_MAX = 1000;
 
@@ -42,7 +42,7 @@ export const reviewBlock: Command = {
   words: "review block",
   about: "Ends a review: the panorama stays hidden from everybody but its owner.",
   usage: "SLUG --reason TEXT",
-  options: { reason: { type: "string", about: "1 to 200 characters, which the owner sees" } },
+  options: REASON,
   positional: "slug",
   required: ["slug", "reason"],
   example: 'review block AbCdEfGhIj --reason "Shows a private person"',

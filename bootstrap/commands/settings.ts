@@ -15,13 +15,23 @@ export const settingsShow: Command = {
   example: "settings show --schema > panorama-settings.schema.json",
   run: async (service, values) => {
     const config = await service.get(tokens.config);
-    const { policy, signUp, welcomeCredits, providerPrompt, retention, resultBounds, referenceRetentionHours } = config;
+    const {
+      policy,
+      signUp,
+      gallery,
+      welcomeCredits,
+      providerPrompt,
+      retention,
+      resultBounds,
+      referenceRetentionHours,
+    } = config;
     const json =
       values.schema === true
         ? settingsJsonSchema()
         : {
             ...offerOf(policy, referenceRetentionHours),
             sign_up: signUp,
+            gallery,
             welcome_credits: welcomeCredits,
             provider_prompt: providerPrompt ?? PROMPT_TEMPLATE,
             finished_images_days: retention.finishedImagesDays,

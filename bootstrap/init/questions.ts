@@ -128,9 +128,22 @@ export const unanswered = (answers: Variables): Question | undefined =>
     ({ variable, isRequired }) => isRequired === true && (answers[variable] ?? "") === "",
   );
 
+/** A URL that stands in the site of nginx as it is: nothing in it may end the line there, or be a variable. */
+const PLAIN_URL = /^https?:\/\/([\w.-]+|\[[\da-f:.]+\])(:\d+)?(\/[\w.~%/-]*)?$/i;
+
 /** What only an installation for customers needs, beyond valid settings. */
 export const productionProblem = (config: Config, ports: readonly number[]): string | undefined => {
-  if (!config.publicUrl.startsWith("https://")) return `PUBLIC_URL ${config.publicUrl} must start with https://.`;
+  const { publicUrl, storage } = config;
+  const inSite = {
+    PUBLIC_URL: publicUrl,
+    ...(storage.kind === "s3" && { S3_ENDPOINT: storage.endpoint, S3_PUBLIC_URL: storage.publicUrl }),
+  };
+  for (const [variable, url] of Object.entries(inSite)) {
+    if (url !== undefined && !PLAIN_URL.test(url)) {
+      return `${variable} ${JSON.stringify(url)} must be a URL of letters, digits and . _ ~ % - / only, without a query. Write a host with other letters as xn--….`;
+    }
+  }
+  if (!publicUrl.startsWith("https://")) return `PUBLIC_URL ${publicUrl} must start with https://.`;
   if (config.databaseUrl === undefined && ports.length > 1)
     return "Without DATABASE_URL only one instance can run. Give one port.";
   return undefined;

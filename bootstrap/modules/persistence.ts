@@ -26,6 +26,7 @@ import { SqlOrderStore } from "../../adapters/persistence/stores/sql-order-store
 import { SqlPasswordLinkStore } from "../../adapters/persistence/stores/sql-password-link-store.js";
 import { SqlProvenanceLog } from "../../adapters/persistence/stores/sql-provenance-log.js";
 import { SqlReferenceStore } from "../../adapters/persistence/stores/sql-reference-store.js";
+import { SqlReportStore } from "../../adapters/persistence/stores/sql-report-store.js";
 import { SqlRetentionStore } from "../../adapters/persistence/stores/sql-retention-store.js";
 import { SqlSessionStore } from "../../adapters/persistence/stores/sql-session-store.js";
 import { SqlUsageStore } from "../../adapters/persistence/stores/sql-usage-store.js";
@@ -100,6 +101,7 @@ const bindStores = (bind: Bind): void => {
   provide(bind, tokens.operators, { database }, ({ database }) => new SqlOperatorStore(database));
   provide(bind, tokens.operatorLogins, { database }, ({ database }) => new SqlOperatorLoginStore(database));
   provide(bind, tokens.operatorLog, { database }, ({ database }) => new SqlOperatorLog(database));
+  provide(bind, tokens.reports, { database }, ({ database }) => new SqlReportStore(database));
   provide(bind, tokens.provenance, { database }, ({ database }) => new SqlProvenanceLog(database));
   provide(bind, tokens.sessions, { database }, ({ database }) => new SqlSessionStore(database));
 };

@@ -5,11 +5,12 @@ import { isRepeatable } from "../../adapters/imaging/provenance/sign-picture.js"
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
 import { featuresOf } from "../../adapters/provider/local/painter/words.js";
 import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/panoramas/share-pages.js";
-import { type LegalPage, readLegalPages } from "../../adapters/web/site/legal-pages.js";
+import { type LegalFacts, type LegalPage, readLegalPages } from "../../adapters/web/site/legal-pages.js";
 import { demoPlaces } from "../../adapters/web/site/suggestions.js";
 import { BUNDLED_FILES_FOLDER } from "../../adapters/web/static-files.js";
 import { webPages } from "../../adapters/web/web-pages.js";
 import { ConfigurationError } from "../configuration-error.js";
+import { legalFacts } from "../legal-facts.js";
 import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
 
@@ -35,7 +36,7 @@ export const web = new ContainerModule(({ bind }) => {
       sign: tokens.signPicture,
     },
     async ({
-      config: { publicUrl, provider, mail, signUp, welcomeCredits, receiptText, heroPanoramas, legalPagesFolder },
+      config,
       application,
       access,
       store,
@@ -47,8 +48,10 @@ export const web = new ContainerModule(({ bind }) => {
       signingPair,
       sign,
       ...parts
-    }) =>
-      webPages(
+    }) => {
+      const { publicUrl, provider, mail, signUp, gallery, welcomeCredits, receiptText } = config;
+      const { heroPanoramas, legalPagesFolder } = config;
+      return webPages(
         {
           ...parts,
           ...application,
@@ -66,8 +69,9 @@ export const web = new ContainerModule(({ bind }) => {
           sendsMail: mail !== undefined,
           policy: application.policy,
           signUpMode: signUp,
+          gallery,
           heroPanoramas,
-          legal: legalPagesFolder === undefined ? [] : await legalIn(legalPagesFolder),
+          legal: legalPagesFolder === undefined ? [] : await legalIn(legalPagesFolder, legalFacts(config)),
           describe: async (abilities) => {
             const { openApiDocument } = await import("../../adapters/http/openapi/openapi-document.js");
             return openApiDocument(publicUrl, application.policy, abilities, application.referenceRetentionHours);
@@ -76,12 +80,13 @@ export const web = new ContainerModule(({ bind }) => {
           receiptText,
           suggestions: provider.kind === "local" ? demoPlaces((prompt) => featuresOf(prompt).size > 0) : undefined,
         },
-      ),
+      );
+    },
   );
 });
 
-const legalIn = async (folder: string): Promise<readonly LegalPage[]> => {
-  const pages = await readLegalPages(folder);
+const legalIn = async (folder: string, facts: LegalFacts): Promise<readonly LegalPage[]> => {
+  const pages = await readLegalPages(folder, facts);
   if (pages.isErr()) throw new ConfigurationError(`Bad configuration: LEGAL_PAGES_DIR=${folder}: ${pages.error}`);
   return pages.value;
 };

@@ -9,8 +9,22 @@ export type Email = Brand<string, "Email">;
 /** The longest address, in characters. */
 export const EMAIL_CHARACTERS_MAX = 254;
 
+/**
+ * An operator has suspended the account: its keys are refused and it creates nothing, until the operator resumes it.
+ * What it has goes on: tasks that run, panoramas that are finished, logins.
+ */
+export type Suspension = { readonly at: Date; readonly reason: string };
+
+/** The account is suspended. Nothing is charged. */
+export type AccountSuspended = { readonly kind: "account_suspended"; readonly reason: string };
+
 /** A customer with credits. */
-export type Account = { readonly id: AccountId; readonly email: Email; readonly createdAt: Date };
+export type Account = {
+  readonly id: AccountId;
+  readonly email: Email;
+  readonly createdAt: Date;
+  readonly suspension?: Suspension | undefined;
+};
 
 /** Trims and lower-cases the address. The error names the rule that it breaks. */
 export const parseEmail = (text: string): Result<Email, InvalidRequest> => {

@@ -17,6 +17,8 @@ export type Standing = {
   readonly debt?: Credits | undefined;
   /** Orders with an open dispute; `undefined`: none. */
   readonly openDisputes?: number | undefined;
+  /** Why an operator has suspended it (accounts/account.ts); `undefined`: it is not suspended. */
+  readonly suspensionReason?: string | undefined;
   /** Tasks that are `processing`. */
   readonly activeTasks: number;
   /** Below this balance the owner is told (low-balance.ts). */

@@ -25,6 +25,9 @@ export const panoramaName = (unguessable: string): ObjectName => `panoramas/${un
 export const thumbnailNameOf = (panorama: ObjectName): ObjectName =>
   panorama.replace(/\.jpg$/, "-thumbnail.webp") as ObjectName;
 
+/** The name of the panorama whose image or thumbnail this is. */
+export const panoramaOf = (name: ObjectName): ObjectName => name.replace(/-thumbnail\.webp$/, ".jpg") as ObjectName;
+
 /**
  * Whether the URL is in a folder of the objects, according to `urlOf`, however it is written: with a query, a fragment
  * or encoded characters. So an image that has a name, or had one, cannot be referred to without it.

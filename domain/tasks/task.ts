@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../account-id.js";
+import type { AccountSuspended } from "../accounts/account.js";
 import type { ApiKeyId } from "../accounts/api-key.js";
 import { admitSpending, type BudgetSpent, type Budgets, type Spending } from "../credits/budget.js";
 import type { TooManyActiveTasks } from "../credits/concurrency-limit.js";
@@ -73,6 +74,8 @@ type TaskCore = {
    * (out-of-sight.ts).
    */
   readonly visibilityAfterReview?: Visibility | undefined;
+  /** Why others cannot see its panorama (out-of-sight.ts); `undefined`: its visibility decides. */
+  readonly withheldReason?: string | undefined;
 };
 /**
  * What makes or has made it: the place of the provider whose slot it holds or has held (queue.ts), such as
@@ -250,7 +253,12 @@ export type OpenedTask = {
 export type BudgetState = { readonly budgets: Budgets; readonly spending: Spending };
 
 /** Why no task is opened. Nothing is charged. */
-export type OpeningRefusal = InsufficientCredits | BudgetSpent | TooManyFailures | TooManyActiveTasks;
+export type OpeningRefusal =
+  | AccountSuspended
+  | InsufficientCredits
+  | BudgetSpent
+  | TooManyFailures
+  | TooManyActiveTasks;
 
 /** A task before it is opened. */
 export type TaskDraft = Pick<TaskCore, "id" | "slug" | "request"> &
@@ -275,8 +283,8 @@ export type OpeningTerms = {
 };
 
 /**
- * Opens a task if the account's standing and the key's budget allow it. Checks the credits first, then today's failures
- * and the active tasks, in the order that the specification demands.
+ * Opens a task if the account's standing and the key's budget allow it. Checks first whether the account is suspended,
+ * then the credits, today's failures and the active tasks, in the order that the specification demands.
  */
 export const openTask = (
   standing: Standing,
@@ -286,6 +294,8 @@ export const openTask = (
   const { accountId, failures } = standing;
   const { prices, activeMax, rates } = policy;
   const cost = prices[draft.request.resolution];
+  const { suspensionReason: reason } = standing;
+  if (reason !== undefined) return err({ kind: "account_suspended", reason });
   if (policy.suspendOnDispute && (standing.openDisputes ?? 0) > 0) {
     return err({ kind: "insufficient_credits", balance: standing.credits, cost, isSuspended: true });
   }

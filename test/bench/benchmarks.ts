@@ -25,6 +25,7 @@ export const BENCHMARKS = {
     about: "start, memory at rest and during uploads (4 minutes)",
     steps: [BUILD, "tsx test/bench/resources.ts"],
   },
+  signing: { about: "creations with signed pictures and without (4 minutes)", steps: ["tsx test/bench/signing.ts"] },
   throughput: {
     about: "requests per second in comparison with bare servers and databases",
     steps: [BUILD, "tsx test/bench/throughput.ts"],

@@ -42,6 +42,7 @@ describe("readConfig", () => {
       logLevel: "info",
       policy: PANORAMA_POLICY,
       signUp: "open",
+      gallery: "open",
       welcomeCredits: 12,
       retention: { finishedImagesDays: null },
       resultBounds: { seamMax: undefined },

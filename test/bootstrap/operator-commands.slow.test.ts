@@ -44,6 +44,7 @@ describe("the operator's commands while the service runs", () => {
       email: "ann@example.com",
       created_at: expect.any(String),
       closed_at: null,
+      suspended_because: null,
       credits: 16,
       active_tasks: 0,
     };

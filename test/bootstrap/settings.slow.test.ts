@@ -30,6 +30,7 @@ describe("the settings", () => {
     const defaults = {
       policy: PANORAMA_POLICY,
       signUp: "open",
+      gallery: "open",
       welcomeCredits: 12,
       providerPrompt: undefined,
       providerPrices: KNOWN_PRICES,
@@ -119,7 +120,7 @@ describe("the settings", () => {
     ],
     [
       { signup: "open" },
-      "signup is not a setting. Did you mean signUp? Known here: $schema, prices, creditPacks, limits, retention, results, receiptText, providerPrices, providerPrompt, suspendOnDispute, signUp, welcomeCredits",
+      "signup is not a setting. Did you mean signUp? Known here: $schema, prices, creditPacks, limits, retention, results, receiptText, providerPrices, providerPrompt, suspendOnDispute, signUp, gallery, welcomeCredits",
     ],
     [{ signUp: "private" }, 'signUp is "private": must be one of open, invited, closed'],
     [{ limits: { activeTasks: 0 } }, "limits.activeTasks is 0: must be an integer from 1 to 1000"],
@@ -202,7 +203,7 @@ describe("the settings", () => {
       ...["$schema", "prices", "creditPacks", "limits", "retention", "results", "receiptText", "providerPrices"],
       "providerPrompt",
       "suspendOnDispute",
-      ...["signUp", "welcomeCredits"],
+      ...["signUp", "gallery", "welcomeCredits"],
     ]);
     expect(schema.properties.prices).toMatchObject({
       properties: { "1k": { type: "integer", minimum: 1, maximum: 1_000_000 } },

@@ -100,6 +100,7 @@ export class Instance {
       usage: guarded("usage", stores.usage),
       tasks: guarded("tasks", stores.tasks),
       requestsAt: stores.requestsAt,
+      reports: guarded("reports", stores.reports),
       provider: guarded("provider", outside.provider),
       storage,
       imaging: guarded("imaging", outside.imaging),

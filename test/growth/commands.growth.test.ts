@@ -42,6 +42,7 @@ const READS: Reads = {
   usage: "reads the panoramas of its days; usage.growth.test.ts measures it",
   "queue show": () => ({}),
   "review list": () => ({}),
+  "report list": () => ({}),
   "webhook list": ({ id }) => ({ account: id }),
   "webhook deliveries": ({ id }) => ({ account: id }),
   "audit list": () => ({}),
@@ -50,7 +51,7 @@ const READS: Reads = {
 
 /** They write, copy everything, or do not use the database. */
 const OTHERS =
-  /^(serve|export|migrate|backup|doctor|generate|mcp|completion|provider|settings|init|image|order|payments|gallery|credits|maintenance)\b|^\S+ (create|close|invite|revoke|roll|cancel|retry|apply|delete|rotate|enable|resend|allow|block|erase-again|password-link|set-\S+|pay|password|remove)$/;
+  /^(serve|export|migrate|backup|doctor|generate|mcp|completion|provider|settings|init|image|order|payments|gallery|credits|maintenance)\b|^\S+ (create|close|invite|revoke|roll|cancel|retry|apply|delete|rotate|enable|resend|allow|block|dismiss|hide|suspend|resume|erase-again|password-link|set-\S+|pay|password|remove)$/;
 
 describe.each<Dialect>(["sqlite", "postgresql"])("the commands that read on %s", (dialect) => {
   let small: GrownService;

@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-type Part = { readonly type: string; readonly text?: string };
+/** `data`: of an image, in base64. */
+type Part = { readonly type: string; readonly text?: string; readonly data?: string };
 
 export type ModerationCall = {
   readonly headers: IncomingMessage["headers"];
@@ -11,7 +12,7 @@ export type ModerationCall = {
 };
 
 /** What the server does with a call instead of answering by its text. */
-export type Behaviour = (response: ServerResponse) => void;
+export type Behaviour = (response: ServerResponse, part: Part) => void;
 
 /**
  * A moderation on a port of its own, in OpenAI's form at `/v1/moderations`, and in ours elsewhere (README.md of
@@ -23,10 +24,10 @@ export const fakeModeration = async () => {
   const server = createServer(async (request, response) => {
     const body = JSON.parse(await text(request)) as ModerationCall["body"];
     calls.push({ headers: request.headers, path: request.url ?? "", body });
-    if (state.behaviour !== undefined) return state.behaviour(response);
-    const part = [body.input].flat()[0];
-    const byText = /blocked/.test(part?.text ?? "") ? "block" : /doubtful/.test(part?.text ?? "") ? "review" : "allow";
-    const answer = part?.type === "text" ? byText : state.images;
+    const [part = { type: "none" }] = [body.input].flat();
+    if (state.behaviour !== undefined) return state.behaviour(response, part);
+    const byText = /blocked/.test(part.text ?? "") ? "block" : /doubtful/.test(part.text ?? "") ? "review" : "allow";
+    const answer = part.type === "text" ? byText : state.images;
     response.setHeader("content-type", "application/json");
     response.end(
       JSON.stringify(request.url === "/v1/moderations" ? { results: [{ flagged: answer === "block" }] } : { answer }),

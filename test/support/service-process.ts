@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { freePort } from "./free-port.js";
 
-const PANORAMA = "dist/bootstrap/panorama.cjs";
+export const PANORAMA = "dist/bootstrap/panorama.cjs";
 
 /** A benchmark causes more log lines than a string can hold. */
 const LOG_CHARACTERS_MAX = 64 * 1024 * 1024;

@@ -8,11 +8,15 @@ type Manifest = {
   readonly ingredients?: readonly { readonly active_manifest?: string }[];
 };
 
-/** What the reference library of the C2PA says of a file; `undefined` if the file has no manifest. */
-export const verifiedProvenance = async (file: Uint8Array, type = "image/jpeg") => {
+/**
+ * What the reference library of the C2PA says of a file; `undefined` if the file has no manifest. `anchors`:
+ * certificates that it trusts, as PEM.
+ */
+export const verifiedProvenance = async (file: Uint8Array, type = "image/jpeg", anchors?: string) => {
   loaded ??= readFile(createRequire(import.meta.url).resolve("@contentauth/c2pa-wasm/c2pa.wasm"));
   initSync({ module: await loaded });
-  const reader = await WasmReader.fromBytes(type, new Uint8Array(file)).catch((error: unknown) => {
+  const settings = anchors === undefined ? undefined : JSON.stringify({ trust: { trust_anchors: anchors } });
+  const reader = await WasmReader.fromBytes(type, new Uint8Array(file), settings).catch((error: unknown) => {
     if (/no JUMBF/i.test(String(error))) return undefined;
     throw error;
   });

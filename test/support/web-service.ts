@@ -25,8 +25,10 @@ import { MemoryOperatorLoginStore } from "../../adapters/memory/stores/memory-op
 import { MemoryOperatorStore } from "../../adapters/memory/stores/memory-operator-store.js";
 import { MemoryOrderStore } from "../../adapters/memory/stores/memory-order-store.js";
 import { MemoryPasswordLinkStore } from "../../adapters/memory/stores/memory-password-link-store.js";
+import { MemoryProvenanceLog } from "../../adapters/memory/stores/memory-provenance-log.js";
 import { MemoryRateLimits } from "../../adapters/memory/stores/memory-rate-limits.js";
 import { MemoryReferenceStore } from "../../adapters/memory/stores/memory-reference-store.js";
+import { MemoryReportStore } from "../../adapters/memory/stores/memory-report-store.js";
 import { MemorySessionStore } from "../../adapters/memory/stores/memory-session-store.js";
 import { memoryStores } from "../../adapters/memory/stores/memory-stores.js";
 import { memoryTasks } from "../../adapters/memory/stores/memory-tasks.js";
@@ -87,15 +89,17 @@ export const quarteredImage = (): Promise<Buffer> => {
 
 /** Returns a real image that imaging can process, with a recognisable colour in each quarter. */
 class PaintingProvider extends ScriptedProvider {
+  picture: () => Promise<Buffer> = quarteredImage;
+
   override download: ScriptedProvider["download"] = async (url) => {
     const scripted = await ScriptedProvider.prototype.download.call(this, url);
     if (this.script.download !== "image" && this.script.download !== "image_that_expires") return scripted;
-    const bytes = await quarteredImage();
+    const bytes = await this.picture();
     return scripted.map((result) => ({ ...result, bytes }));
   };
 }
 
-type Settings = Pick<ApplicationSettings, "policy" | "signUp" | "welcomeCredits"> &
+type Settings = Pick<ApplicationSettings, "policy" | "signUp" | "gallery" | "welcomeCredits"> &
   Pick<WebSettings, "legal" | "receiptText" | "suggestions">;
 
 /**
@@ -118,6 +122,8 @@ export class WebService {
   readonly deliveries = new MemoryDeliveryStore(this.database);
   readonly mail = new RecordingMail();
   readonly references = new MemoryReferenceStore(this.database);
+  readonly reports = new MemoryReportStore(this.database);
+  readonly provenance = new MemoryProvenanceLog();
   readonly provider = new PaintingProvider();
   readonly signals = new InProcessTaskSignals();
   readonly reporter = new RecordingReporter();
@@ -144,6 +150,7 @@ export class WebService {
   readonly storage: FilesystemObjectStorage;
   private readonly payments: Payments;
   private readonly sendsMail: boolean;
+  readonly temporaryImages = new Map<string, Uint8Array>();
   /** All that webPages has made. */
   pages: readonly Page[] = [];
   private server: HttpServer | undefined;
@@ -272,6 +279,7 @@ export class WebService {
         sendsMail: this.sendsMail,
         policy,
         signUpMode: this.settings.signUp ?? "open",
+        gallery: this.settings.gallery,
         heroPanoramas: this.heroPanoramas,
         describe: async (abilities) => openApiDocument(url, policy, abilities),
         welcomeCredits: this.settings.welcomeCredits,
@@ -290,7 +298,7 @@ export class WebService {
         web,
         storage,
         assets: storage,
-        temporaryImage: undefined,
+        temporaryImage: async (name) => this.temporaryImages.get(name),
         mcpPackage: undefined,
         checks: async () => [],
         metrics: async () => "",

@@ -4,6 +4,7 @@ import type { StorageUnavailable } from "../../../application/ports/object-stora
 import { StoreAway } from "../../../application/ports/stores/store-away.js";
 import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
 import { StoreFull } from "../../../application/ports/stores/store-full.js";
+import type { AccountSuspended } from "../../../domain/accounts/account.js";
 import type { BudgetSpent } from "../../../domain/credits/budget.js";
 import type { TooManyActiveTasks } from "../../../domain/credits/concurrency-limit.js";
 import type { AccountRateLimited, RateLimited } from "../../../domain/credits/rate-limit.js";
@@ -14,6 +15,7 @@ import type { InvalidMessage } from "../../wording/message-rule.js";
 import { parameterName } from "../../wording/parameter-name.js";
 import { returnedPaymentSentence } from "../../wording/returned-payment-sentence.js";
 import { rulePredicate } from "../../wording/rule-predicate.js";
+import { suspendedSentence } from "../../wording/suspended-sentence.js";
 import { json, type Reply } from "./reply.js";
 
 /** The error codes of the REST interface (specification, Codes). */
@@ -56,6 +58,7 @@ export const BUSY_RETRY_AFTER_SECONDS = 2;
 export type ApiError =
   | InvalidMessage
   | Unauthenticated
+  | AccountSuspended
   | InsufficientCredits
   | BudgetSpent
   | NotFound
@@ -92,6 +95,12 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
     status: 401,
     code: "invalid_api_key",
     message,
+    headers: { "www-authenticate": "Bearer" },
+  }),
+  account_suspended: (refusal) => ({
+    status: 401,
+    code: "invalid_api_key",
+    message: suspendedSentence(refusal),
     headers: { "www-authenticate": "Bearer" },
   }),
   insufficient_credits: (refusal) => ({

@@ -87,6 +87,10 @@ export const panoramaTaskSchema = z
     status: z.enum(["processing", "succeeded", "failed"]),
     credits_charged: creditsChargedSchema.meta({ description: "Refunded if the status is failed." }),
     ...creationFields,
+    hidden_reason: z.string().optional().meta({
+      description:
+        "Why others cannot see the panorama: the operator has hidden it, or looks at it first. Its owner sees it at viewer_url. If it is hidden, its image_url may answer 404.",
+    }),
     queue_position: z
       .int()
       .min(0)

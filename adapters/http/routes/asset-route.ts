@@ -1,3 +1,4 @@
+import type { UseCases } from "../../../application/create-application.js";
 import { notFound } from "../../../application/errors.js";
 import { parseObjectName } from "../../../domain/images/object-name.js";
 import { isCached } from "../../web-page/is-cached.js";
@@ -8,13 +9,17 @@ import { errorBody, errorReply } from "../replies/errors.js";
 import type { Reply } from "../replies/reply.js";
 import type { Handler } from "../routes.js";
 
-/** `GET /assets/{folder}/{file}`: a stored object. Objects never change, so clients may cache them forever. */
+/**
+ * `GET /assets/{folder}/{file}`: a stored object. Objects never change, so clients may cache them forever. The image of
+ * a panorama that an operator has hidden is not found; its owner sees it on the pages.
+ */
 export const assetRoute =
-  (assets: Assets): Handler =>
+  (assets: Assets, isWithheldImage: UseCases["panoramas"]["isWithheldImage"]): Handler =>
   async (exchange) => {
     const path = `${exchange.parameter("folder")}/${exchange.parameter("file")}`;
     const name = parseObjectName(path);
-    if (name === undefined) return errorReply(notFound(`There is no image ${shown(path)}.`));
+    const none = () => errorReply(notFound(`There is no image ${shown(path)}.`));
+    if (name === undefined || (name.startsWith("panoramas/") && (await isWithheldImage({ name })))) return none();
     const found = await assets.stat(name);
     if (found.isErr()) return errorReply(found.error);
     const { sizeBytes, contentType } = found.value;

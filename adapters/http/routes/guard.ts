@@ -7,6 +7,7 @@ import type { Scope } from "../../../domain/accounts/key-limits.js";
 import type { AccountRateLimited, RateLimited } from "../../../domain/credits/rate-limit.js";
 import type { PanoramaPolicy, RequestKind } from "../../../domain/panorama-policy.js";
 import type { Task } from "../../../domain/tasks/task.js";
+import { suspendedSentence } from "../../wording/suspended-sentence.js";
 import type { VisitorLimits } from "../limits/visitor-limits.js";
 import { type ApiError, errorBody, errorReply, type Unauthenticated } from "../replies/errors.js";
 import { rateLimitPolicies, withAdmitted, withLimited } from "../replies/rate-limit-headers.js";
@@ -108,6 +109,8 @@ const unusable = (refused: Exclude<RefusedRequest, RateLimited | AccountRateLimi
   switch (refused.kind) {
     case "invalid_api_key":
       return invalid;
+    case "account_suspended":
+      return unauthenticated(suspendedSentence(refused));
     case "api_key_expired":
       return unauthenticated(`This API key expired at ${refused.expiredAt.toISOString()}. Create a new one.`);
     case "missing_scope":

@@ -1,3 +1,4 @@
+import type { UseCases } from "../../../application/create-application.js";
 import { notFound } from "../../../application/errors.js";
 import { imageTypeOf } from "../../../domain/images/image-type.js";
 import { shown } from "../../wording/shown.js";
@@ -7,12 +8,22 @@ import type { Handler } from "../routes.js";
 /** An image that a provider in this process generated; `undefined` if it is unknown or already deleted. */
 export type TemporaryImage = (name: string) => Promise<Uint8Array | undefined>;
 
-/** `GET /generations/{name}`: the temporary URLs of a provider that runs in this process. */
+/**
+ * `GET /generations/{name}`: the temporary URLs of a provider that runs in this process. That of a panorama that an
+ * operator has hidden is not found.
+ */
 export const temporaryImageRoute =
-  (temporaryImage: TemporaryImage): Handler =>
+  (
+    temporaryImage: TemporaryImage,
+    isWithheldImage: UseCases["panoramas"]["isWithheldImage"],
+    publicUrl: string,
+  ): Handler =>
   async (exchange) => {
     const name = exchange.parameter("name");
-    const bytes = /^[A-Za-z0-9._-]{1,128}$/.test(name) ? await temporaryImage(name) : undefined;
+    const isShown =
+      /^[A-Za-z0-9._-]{1,128}$/.test(name) &&
+      !(await isWithheldImage({ temporaryUrl: `${publicUrl}/generations/${name}` }));
+    const bytes = isShown ? await temporaryImage(name) : undefined;
     if (bytes === undefined) return errorReply(notFound(`There is no image ${shown(name)}, or it has been deleted.`));
     return {
       status: 200,

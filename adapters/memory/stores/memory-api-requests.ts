@@ -25,6 +25,8 @@ export class MemoryApiRequests implements ApiRequests {
   admit(secretSha256: string, kind: RequestKind, task?: TaskId): Awaitable<Result<AdmittedRequest, RefusedRequest>> {
     const key = [...this.database.keys.values()].find((key) => key.secretSha256 === secretSha256);
     if (key === undefined || key.revokedAt !== undefined) return err({ kind: "invalid_api_key" });
+    const reason = this.database.account(key.accountId).standing.suspensionReason;
+    if (reason !== undefined) return err({ kind: "account_suspended", reason });
     const allowed = allowUse(key.limits, scopeOf(kind), this.clock.now());
     if (allowed.isErr()) return err(allowed.error);
     const budgets = kind === "write" && hasBudget(key.limits) ? key.limits : undefined;

@@ -32,7 +32,9 @@ export class MemoryEventStore implements EventStore {
   async watch(accounts: readonly AccountId[], keys: readonly ApiKeyId[]): Promise<WatchedStreams> {
     const live = keys.flatMap((id) => {
       const key = this.database.keys.get(id);
-      return key === undefined || key.revokedAt !== undefined ? [] : [[id, key.limits] as const];
+      if (key === undefined || key.revokedAt !== undefined) return [];
+      const { suspensionReason } = this.database.account(key.accountId).standing;
+      return suspensionReason === undefined ? [[id, key.limits] as const] : [];
     });
     return { latest: await this.latest(accounts), liveKeys: new Map(live) };
   }

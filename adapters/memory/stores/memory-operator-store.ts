@@ -9,7 +9,7 @@ import type {
   TaskRecord,
 } from "../../../application/ports/stores/operator-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
-import type { Email } from "../../../domain/accounts/account.js";
+import type { Email, Suspension } from "../../../domain/accounts/account.js";
 import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
 import { type Credits, credits } from "../../../domain/credits/credits.js";
@@ -61,7 +61,18 @@ export class MemoryOperatorStore implements OperatorStore {
   async record(idOrSlug: string): Promise<TaskRecord | undefined> {
     const stored = [...this.database.tasks.values()].find(({ task }) => task.id === idOrSlug || task.slug === idOrSlug);
     if (stored === undefined) return undefined;
-    const { task, hidden: isHidden, hiddenAt, times, accepted, dueAt, deletedBy, withheld } = stored;
+    const {
+      task,
+      hidden: isHidden,
+      hiddenAt,
+      times,
+      accepted,
+      dueAt,
+      deletedBy,
+      withheld,
+      featured,
+      approved,
+    } = stored;
     return {
       task,
       isHidden,
@@ -72,6 +83,8 @@ export class MemoryOperatorStore implements OperatorStore {
       dueAt,
       deleted: hiddenAt && { at: hiddenAt, by: deletedBy },
       withheld,
+      featured,
+      approved,
     };
   }
 
@@ -150,6 +163,14 @@ export class MemoryOperatorStore implements OperatorStore {
     });
   }
 
+  async suspend(id: AccountId, suspension: Suspension | undefined): Promise<void> {
+    const stored = this.database.account(id);
+    const { suspension: _, ...account } = stored.account;
+    const { suspensionReason: __, ...standing } = stored.standing;
+    stored.account = suspension === undefined ? account : { ...account, suspension };
+    stored.standing = suspension === undefined ? standing : { ...standing, suspensionReason: suspension.reason };
+  }
+
   async key(id: ApiKeyId): Promise<ApiKey | undefined> {
     return this.database.keys.get(id);
   }
@@ -224,6 +245,7 @@ export class MemoryOperatorStore implements OperatorStore {
       const request = { resolution, visibility: "private", imageUrls: [], metadata: {} };
       stored.task = { ...task, apiKeyId: undefined, request: request as unknown as typeof task.request };
       this.database.releaseReferences(task.id, account, new Date(0));
+      this.database.endReports(task.id, "deleted");
     }
     return page.at(-1)?.task.id;
   }

@@ -16,6 +16,7 @@ import { MemoryPasswordLinkStore } from "./memory-password-link-store.js";
 import { MemoryProvenanceLog } from "./memory-provenance-log.js";
 import { MemoryRateLimits } from "./memory-rate-limits.js";
 import { MemoryReferenceStore } from "./memory-reference-store.js";
+import { MemoryReportStore } from "./memory-report-store.js";
 import { MemoryRetentionStore } from "./memory-retention-store.js";
 import { MemorySessionStore } from "./memory-session-store.js";
 import { memoryTasks } from "./memory-tasks.js";
@@ -38,6 +39,7 @@ export const memoryStores = (database = new MemoryDatabase(), clock?: Pick<Clock
   usage: new MemoryUsageStore(database),
   operators: new MemoryOperatorStore(database),
   operatorLog: new MemoryOperatorLog(database),
+  reports: new MemoryReportStore(database),
   provenance: new MemoryProvenanceLog(),
   requestsAt: (clock: Clock, rates: PanoramaPolicy["rates"]): ApiRequests =>
     new MemoryApiRequests(database, new MemoryRateLimits(clock, rates), clock),

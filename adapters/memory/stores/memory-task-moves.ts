@@ -50,8 +50,10 @@ export const moveMemoryTask = (
     return err({ kind: "stale_task", id: before.id });
   }
   const last = stored.task;
-  // Keeps what the owner has changed since `current` was read: the visibility, and the wish to cancel it.
-  stored.task = withPlaceAndFacts(stored, withWishOf(last, { ...next, request: last.request }));
+  // Keeps what the owner and operators have changed since `current` was read: the visibility, the wish to cancel it.
+  const { withheldReason: _, ...moved } = next;
+  const kept = { ...moved, request: last.request, ...(last.withheldReason && { withheldReason: last.withheldReason }) };
+  stored.task = withPlaceAndFacts(stored, withWishOf(last, kept as Task));
   noteStage(stored, before, next, clock.now());
   if (!(stored.hidden && isWantedEarlier(stored))) stored.dueAt = dueAt;
   if (lease !== undefined || next.state !== before.state) stored.leasedUntil = leasedUntil;

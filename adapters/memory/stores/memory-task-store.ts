@@ -1,10 +1,16 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
-import type { IsWithheld, StaleTask, TaskOpening, TaskStore } from "../../../application/ports/stores/task-store.js";
+import type {
+  ImageAddress,
+  IsWithheld,
+  StaleTask,
+  TaskOpening,
+  TaskStore,
+} from "../../../application/ports/stores/task-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import { deletedReplay, sameRequest } from "../../../domain/credits/idempotency.js";
 import { reservationEntry } from "../../../domain/credits/ledger.js";
-import type { ObjectName } from "../../../domain/images/object-name.js";
+import { type ObjectName, panoramaOf } from "../../../domain/images/object-name.js";
 import { requireStored } from "../../../domain/images/reference-image.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
@@ -14,6 +20,7 @@ import { type DeletedBy, UNDER_REVIEW, type Withheld } from "../../../domain/tas
 import { nextTurn, placeOfNewTask, type QueuePosition } from "../../../domain/tasks/queue.js";
 import {
   isActive,
+  isInGallery,
   placeOf,
   type ReservedTask,
   type SubmittedTask,
@@ -44,6 +51,26 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
     recordCancelWish: async (task, now) => recordCancelWish(database, task, now),
     holdForReview: async (id, now) => holdForReview(database, id, now),
     withhold: async (id, withheld) => withhold(database, id, withheld),
+    withholdAll: async (owner, withheld, limit) => {
+      const shown = database
+        .tasksOf(owner)
+        .filter(({ id, request }) => request.visibility === "public" && !rowOf(database, id).hidden)
+        .slice(0, limit);
+      for (const { id } of shown) withhold(database, id, withheld);
+      return shown.length;
+    },
+    isWithheldImage: async (image) =>
+      [...database.tasks.values()].some(
+        ({ task, withheld, review }) => withheld !== undefined && review === undefined && isOf(task, image),
+      ),
+    choose: async (id, choice, at) => {
+      const stored = database.tasks.get(id);
+      if (stored === undefined || stored.hidden || !isInGallery(stored.task)) {
+        return err(notFound(`There is no such panorama ${id} in the gallery.`));
+      }
+      stored[choice] = at;
+      return ok(undefined);
+    },
     hide: async (id, owner, now, by) => hide(database, { id, owner, now, by }),
     isHidden: async (id, owner) => {
       const stored = database.tasks.get(id);
@@ -83,7 +110,7 @@ const openRow = <Refusal>(
     const due = task.state === "queued" && queue ? queue.dueAt : dueAt;
     const { visibilityAfterReview, reservedAt: since, ...rest } = task;
     tasks.set(task.id, {
-      task: { ...rest, reservedAt: since },
+      task: { ...rest, reservedAt: since, ...(visibilityAfterReview && { withheldReason: UNDER_REVIEW }) },
       place: placeOf(task),
       dueAt: due,
       fence: 0,
@@ -137,19 +164,41 @@ const setVisibility = (
   return ok(undefined);
 };
 
+const isOf = (task: Task, image: ImageAddress): boolean => {
+  if ("temporaryUrl" in image) {
+    return (task.state === "succeeded" ? task.image.temporaryUrl : undefined) === image.temporaryUrl;
+  }
+  return task.state === "succeeded" && task.image.imageName === panoramaOf(image.name);
+};
+
 const withhold = (database: MemoryDatabase, id: TaskId, withheld: Withheld | undefined): Result<void, NotFound> => {
   const stored = database.tasks.get(id);
-  const isWithheld = stored?.withheld !== undefined;
-  const isPublic = stored?.task.request.visibility === "public";
-  if (stored === undefined || stored.hidden || !(isWithheld || (withheld !== undefined && isPublic))) {
+  if (stored === undefined || stored.hidden || (withheld === undefined && stored.withheld === undefined)) {
     return err(notFound(`There is no such panorama ${id}.`));
   }
-  stored.withheld = withheld;
+  if (stored.withheld === undefined && stored.task.request.visibility === "private") {
+    stored.visibilityAfterReview = "private";
+  }
   stored.review = undefined;
   const visibility = withheld === undefined ? (stored.visibilityAfterReview ?? "public") : "private";
   if (withheld === undefined) stored.visibilityAfterReview = undefined;
-  stored.task = { ...stored.task, request: { ...stored.task.request, visibility } as CreationRequest };
+  else {
+    Object.assign(stored, { featured: undefined, approved: undefined });
+    database.endReports(id, "hidden");
+  }
+  keepWithheld(stored, withheld, visibility);
   return ok(undefined);
+};
+
+const keepWithheld = (
+  stored: ReturnType<typeof rowOf>,
+  withheld: Withheld | undefined,
+  visibility: Visibility,
+): void => {
+  const { withheldReason: _, ...task } = stored.task;
+  stored.withheld = withheld;
+  const request = { ...task.request, visibility } as CreationRequest;
+  stored.task = { ...task, request, ...(withheld && { withheldReason: withheld.reason }) } as Task;
 };
 
 const holdForReview = (database: MemoryDatabase, id: TaskId, now: Date): void => {
@@ -157,8 +206,7 @@ const holdForReview = (database: MemoryDatabase, id: TaskId, now: Date): void =>
   if (stored === undefined || stored.review !== undefined) return;
   if (stored.withheld === undefined) stored.visibilityAfterReview = stored.task.request.visibility;
   stored.review = { since: now };
-  stored.withheld ??= { at: now, reason: UNDER_REVIEW };
-  stored.task = { ...stored.task, request: { ...stored.task.request, visibility: "private" } as CreationRequest };
+  keepWithheld(stored, stored.withheld ?? { at: now, reason: UNDER_REVIEW }, "private");
 };
 
 const recordCancelWish = (
@@ -196,6 +244,7 @@ const hide = (database: MemoryDatabase, { id, owner, now, by }: Hiding): Result<
   stored.deletedBy = by;
   stored.dueAt = stored.task.state === "succeeded" ? now : undefined;
   database.releaseReferences(id, owner, new Date(0));
+  database.endReports(id, "deleted");
   database.deleteReadEvents(id);
   return ok(undefined);
 };

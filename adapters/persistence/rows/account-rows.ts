@@ -15,6 +15,9 @@ export const toAccount = (row: Row): Account => ({
   id: branded<AccountId>(row, "id"),
   email: branded<Account["email"]>(row, "email"),
   createdAt: date(row, "created_at"),
+  ...(typeof row.suspension_reason === "string" && {
+    suspension: { at: date(row, "suspended_at"), reason: row.suspension_reason },
+  }),
 });
 
 export const standingOf = (accountId: AccountId, row: Row): Standing => ({
@@ -29,12 +32,14 @@ export const openingStandingOf = (accountId: AccountId, row: Row): Standing => (
   ...standingOf(accountId, row),
   lowBalanceThreshold: optional(row, "low_balance_threshold", amount),
   ...(row.open_disputes !== 0 && { openDisputes: integer(row, "open_disputes") }),
+  ...(typeof row.suspension_reason === "string" && { suspensionReason: row.suspension_reason }),
   failures: row.failure_day === 0 ? undefined : toFailures(row),
 });
 
 /** The columns of the account that `openingStandingOf` reads, besides its credits. */
 export const OPENING_COLUMNS = [
   ...["active_tasks", "debt", "open_disputes", "low_balance_threshold", "failure_day", "failures", "failure_bytes"],
+  "suspension_reason",
 ]
   .map((column) => `account.${column}`)
   .join(", ");

@@ -1,4 +1,5 @@
 import type { Task } from "../../../domain/tasks/task.js";
+import { OPEN_REPORT } from "../schema/indexed-conditions.js";
 import { date, integer, optional, type Row } from "../sql/columns.js";
 import type { Sql } from "../sql/database.js";
 
@@ -17,6 +18,8 @@ export type Backlog = {
   readonly tasks: ReadonlyMap<Task["state"], Unfinished>;
   /** Webhooks that are not delivered yet and will be tried. */
   readonly deliveries: Unfinished;
+  /** Panoramas with reports about which no operator has decided, at most `BACKLOG_COUNT_MAX`. */
+  readonly reported: number;
 };
 
 /** At most this many rows of a kind are read, so that the cost has a bound. */
@@ -43,17 +46,22 @@ const DELIVERIES = summary(
   "webhook_delivery.due_at", // its index: what is selected as `due_at` has none
 );
 
+const REPORTED = `select cast(count(distinct task_id) as integer) as reported from (
+    select task_id from report where ${OPEN_REPORT} limit ${BACKLOG_COUNT_MAX}
+  ) as open_reports`;
+
 /** Reads indexes of unfinished rows only (`task_due_index`, `webhook_delivery_due_index`), never the whole tables. */
 export const readBacklog = async (sql: Sql): Promise<Backlog> => {
   const read = async (statement: string, parameters: readonly unknown[]): Promise<Unfinished> => {
     const [row = {}] = await sql(statement, parameters);
     return toUnfinished(row);
   };
-  const [deliveries, ...tasks] = await Promise.all([
+  const [deliveries, [waiting = {}], ...tasks] = await Promise.all([
     read(DELIVERIES, []),
+    sql(REPORTED, []),
     ...UNFINISHED_STATES.map(async (state) => [state, await read(TASKS, [state])] as const),
   ]);
-  return { deliveries, tasks: new Map(tasks) };
+  return { deliveries, reported: integer(waiting, "reported"), tasks: new Map(tasks) };
 };
 
 const toUnfinished = (row: Row): Unfinished => ({

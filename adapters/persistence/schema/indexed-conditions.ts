@@ -6,6 +6,16 @@
 export const IN_GALLERY =
   "visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null";
 
+/** In the gallery, and chosen by an operator: for the front page, and for a gallery that shows nothing else. */
+export const FEATURED = `${IN_GALLERY} and featured_at is not null`;
+export const APPROVED = `${IN_GALLERY} and approved_at is not null`;
+
+/** Hidden by an operator, who has looked at it. Also while the files of a deleted one are being erased. */
+export const WITHHELD = "withheld_at is not null and review_since is null";
+
+/** A report about which no operator has decided. */
+export const OPEN_REPORT = "ended_at is null";
+
 /** Whether the index of searches (search-rows.ts) differs from the gallery in a task. */
 export const IS_OUT_OF_SEARCH = `in_search <> (${IN_GALLERY})`;
 

@@ -4,6 +4,7 @@ import { operatorsStep } from "./steps/028-operators.js";
 import { lettersAndMaintenance } from "./steps/029-letters-and-maintenance.js";
 import { provenanceStep } from "./steps/030-provenance.js";
 import { reviews } from "./steps/031-reviews.js";
+import { takedownStep } from "./steps/032-takedown.js";
 import { firstSteps } from "./steps/first-steps.js";
 import type { Step } from "./steps/step.js";
 
@@ -19,6 +20,7 @@ export const migrationSteps: readonly Step[] = [
   lettersAndMaintenance,
   provenanceStep,
   reviews,
+  takedownStep,
 ];
 
 /** The migrator records here which steps have run. */

@@ -1,13 +1,17 @@
 import { defineEntity, p } from "@mikro-orm/core";
 import {
+  APPROVED,
   ENDED_WITHOUT_PICTURE_AT,
   FAILED_IMAGE,
+  FEATURED,
   HAS_TEXTS_TO_ERASE,
   IN_GALLERY,
   IS_OUT_OF_SEARCH,
   KEPT_IMAGE,
   LISTED_ENDPOINT,
+  OPEN_REPORT,
   RESERVED_AT,
+  WITHHELD,
 } from "./indexed-conditions.js";
 
 /*
@@ -52,6 +56,9 @@ export const AccountTable = defineEntity({
     createdAt: p.datetime(3),
     /** Set when the operator closes the account (application/operators/close-account.ts). */
     closedAt: p.datetime(3).nullable(),
+    /** When an operator has suspended it, and why; null while it is not suspended. */
+    suspendedAt: p.datetime(3).nullable(),
+    suspensionReason: p.string().length(200).nullable(),
   },
 });
 
@@ -256,6 +263,23 @@ export const TaskTable = defineEntity({
       expression: "create index task_review_index on task (review_since, id) where review_since is not null",
     },
     {
+      // Partial: each request for a stored image asks whether it may be shown.
+      name: "task_withheld_image_index",
+      expression: `create index task_withheld_image_index on task (image_name) where ${WITHHELD}`,
+    },
+    {
+      name: "task_withheld_url_index",
+      expression: `create index task_withheld_url_index on task (temporary_url) where ${WITHHELD}`,
+    },
+    {
+      name: "task_featured_index",
+      expression: `create index task_featured_index on task (featured_at) where ${FEATURED}`,
+    },
+    {
+      name: "task_approved_index",
+      expression: `create index task_approved_index on task (id) where ${APPROVED}`,
+    },
+    {
       // Partial, in the order in which tasks start.
       name: "task_queue_index",
       expression: "create index task_queue_index on task (turn, id) where state = 'queued'",
@@ -338,6 +362,11 @@ export const TaskTable = defineEntity({
     /** Since when it waits for an operator, and the visibility that it gets back. */
     reviewSince: p.datetime(3).nullable(),
     visibilityAfterReview: p.string().length(16).nullable(),
+    /** Who has hidden it; null in older versions. */
+    withheldBy: p.string().length(100).nullable(),
+    /** When an operator has chosen it for the front page, and for a gallery of chosen ones. */
+    featuredAt: p.datetime(3).nullable(),
+    approvedAt: p.datetime(3).nullable(),
   },
 });
 
@@ -728,6 +757,27 @@ export const MadeFileTable = defineEntity({
   properties: { digest: p.string().length(64).primary(), provider: p.text(), madeAt: p.datetime(3) },
 });
 
+/** What visitors have reported. `network`: a keyed digest of the sender's. The text is erased at the end. */
+export const ReportTable = defineEntity({
+  name: "Report",
+  tableName: "report",
+  indexes: [
+    {
+      name: "report_open_index",
+      expression: `create index report_open_index on report (task_id, reported_at) where ${OPEN_REPORT}`,
+    },
+  ],
+  properties: {
+    taskId: p.string().length(40).primary(),
+    network: p.string().length(64).primary(),
+    reason: p.string().length(16),
+    text: p.text().nullable(),
+    reportedAt: p.datetime(3),
+    endedAt: p.datetime(3).nullable(),
+    outcome: p.string().length(16).nullable(),
+  },
+});
+
 export const tables = [
   AccountTable,
   OrderTable,
@@ -756,4 +806,5 @@ export const tables = [
   MaintenanceTable,
   InstallationSecretTable,
   MadeFileTable,
+  ReportTable,
 ];

@@ -3,6 +3,7 @@ import type { Awaitable } from "../../../application/awaitable.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { AdmittedRequest, ApiRequests, RefusedRequest } from "../../../application/ports/stores/api-requests.js";
 import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountSuspended } from "../../../domain/accounts/account.js";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import {
   type ApiKeyExpired,
@@ -32,15 +33,17 @@ import { admission, admissionParameters, logBefore, toAdmission } from "./postgr
 
 /**
  * Finds the key and counts its request. A key that is unknown or revoked returns no row; one that has expired or lacks
- * the scope returns a row without admissions. Both count nothing.
+ * the scope returns a row without admissions, as one of a suspended account does. All count nothing.
  */
 const countForKey = (scope: Scope): string => `
   with live_key as (
-    select id, account_id, scopes, expires_at, credits_per_day, credits_per_month from api_key
+    select api_key.id, account_id, scopes, expires_at, credits_per_day, credits_per_month, suspension_reason
+    from api_key join account on account.id = api_key.account_id
     where secret_sha256 = ? and revoked_at is null
   ),
   by_key as (${admission(`select id, cast(? as text), array[cast(? as bigint)], true from live_key
-    where '${scope}' = any(string_to_array(scopes, ',')) and (expires_at is null or expires_at > ?)`)})`;
+    where '${scope}' = any(string_to_array(scopes, ',')) and (expires_at is null or expires_at > ?)
+    and suspension_reason is null`)})`;
 
 /** Only a write that the limit of the key admits. */
 const COUNT_FOR_ACCOUNT = `
@@ -51,7 +54,7 @@ const COUNT_FOR_ACCOUNT = `
 /** `limits` is null for a key without limits: the driver spends time on each column of an answer. */
 const OF_KEY = `live_key.id as key_id, live_key.account_id as owner, by_key.admissions, by_key.admitted,
   case when scopes <> '${SCOPES.join(",")}' or expires_at is not null or credits_per_day is not null
-    or credits_per_month is not null then to_json(live_key) end as limits`;
+    or credits_per_month is not null or live_key.suspension_reason is not null then to_json(live_key) end as limits`;
 const OF_ACCOUNT = "by_account.admissions as account_admissions, by_account.admitted as account_admitted";
 
 /** What a creation decides about (task-opening.ts). */
@@ -169,7 +172,9 @@ export class PostgresApiRequests implements ApiRequests {
 }
 
 /** The domain's reason for a key that the statement has not counted. Throws if the statement has decided otherwise. */
-const refusalOf = (row: Row, kind: RequestKind, now: Date): ApiKeyExpired | MissingScope => {
+const refusalOf = (row: Row, kind: RequestKind, now: Date): AccountSuspended | ApiKeyExpired | MissingScope => {
+  const reason = (row.limits as Row | null)?.suspension_reason;
+  if (typeof reason === "string") return { kind: "account_suspended", reason };
   const allowed = allowUse(limitsOf(row), scopeOf(kind), now);
   if (allowed.isOk()) throw new Error("SQL and domain disagree about the limits of a key");
   return allowed.error;

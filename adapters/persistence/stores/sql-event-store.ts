@@ -52,7 +52,8 @@ export class SqlEventStore implements EventStore {
     const rows = await sql(
       `select id, last_event, null as scopes, null as expires_at from account where ${isAmong("id", dialect)}
       union all
-      select id, null, scopes, expires_at from api_key where ${isAmong("id", dialect)} and revoked_at is null`,
+      select id, null, scopes, expires_at from api_key where ${isAmong("id", dialect)} and revoked_at is null
+        and exists (select 1 from account where account.id = api_key.account_id and suspension_reason is null)`,
       [listOf(accounts, dialect), listOf(keys, dialect)],
     );
     const [ofAccounts, ofKeys] = [rows.filter(isOfAccount), rows.filter((row) => !isOfAccount(row))];

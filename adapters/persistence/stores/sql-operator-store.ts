@@ -9,7 +9,7 @@ import type {
   TaskRecord,
 } from "../../../application/ports/stores/operator-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
-import type { Email } from "../../../domain/accounts/account.js";
+import type { Email, Suspension } from "../../../domain/accounts/account.js";
 import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
 import type { Credits } from "../../../domain/credits/credits.js";
@@ -26,6 +26,7 @@ import { deleteAccess } from "../rows/delete-access.js";
 import { toEndpoint } from "../rows/endpoint-rows.js";
 import { toLedgerEntry } from "../rows/ledger-rows.js";
 import { lockAccount } from "../rows/lock-account.js";
+import { endReports } from "../rows/report-rows.js";
 import { LISTED_ENDPOINT } from "../schema/indexed-conditions.js";
 import { branded, date, integer, optional, type Row, text } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
@@ -172,6 +173,14 @@ export class SqlOperatorStore implements OperatorStore {
     });
   }
 
+  async suspend(account: AccountId, suspension: Suspension | undefined): Promise<void> {
+    const rows = await this.database.sql(
+      "update account set suspended_at = ?, suspension_reason = ? where id = ? returning id",
+      [suspension?.at ?? null, suspension?.reason ?? null, account],
+    );
+    if (rows.length === 0) throw new Error(`there is no account ${account}`);
+  }
+
   async key(id: ApiKeyId): Promise<ApiKey | undefined> {
     const [row] = await this.database.sql("select * from api_key where id = ?", [id]);
     return row && toApiKey(row);
@@ -251,10 +260,8 @@ export class SqlOperatorStore implements OperatorStore {
         [account, after ?? "", limit],
       );
       if (page.length === 0) return ok(undefined);
-      const ids = listOf(
-        page.map(({ id }) => id),
-        dialect,
-      );
+      const pageIds = page.map(({ id }) => id);
+      const ids = listOf(pageIds, dialect);
       await sql(
         `update task set hidden_at = ?, deleted_by = 'operator', ${DUE_WHEN_HIDDEN}
         where account_id = ? and ${isAmong("id", dialect)} and hidden_at is null`,
@@ -265,11 +272,8 @@ export class SqlOperatorStore implements OperatorStore {
         visibility = 'private', api_key_id = null, traceparent = null, failure_detail = null, texts_erased_at = ? where ${isAmong("id", dialect)}`,
         [now, ids],
       );
-      await updateSearch(
-        sql,
-        dialect,
-        page.map(({ id }) => id),
-      );
+      await updateSearch(sql, dialect, pageIds);
+      await endReports(sql, dialect, pageIds, { outcome: "deleted", at: now });
       for (const row of page) await deletePairs(sql, dialect, row);
       // Long ago: the images expire now.
       await sql(
@@ -340,7 +344,13 @@ const toTaskRecord = (row: Row): TaskRecord => {
     imageAttempts: optional(row, "failed_attempts", integer) ?? 0,
     dueAt: optional(row, "due_at", date),
     deleted: hiddenAt && { at: hiddenAt, by: optional(row, "deleted_by", branded<DeletedBy>) },
-    withheld: withheldAt && { at: withheldAt, reason: text(row, "withheld_reason") },
+    withheld: withheldAt && {
+      at: withheldAt,
+      reason: text(row, "withheld_reason"),
+      by: optional(row, "withheld_by", text),
+    },
+    featured: optional(row, "featured_at", date),
+    approved: optional(row, "approved_at", date),
   };
 };
 

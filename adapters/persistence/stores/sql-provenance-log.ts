@@ -1,19 +1,18 @@
-import { createHmac, randomBytes } from "node:crypto";
 import type { MadeFile, ProvenanceLog } from "../../../application/ports/stores/provenance-log.js";
 import { date, text } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
 import { SqlInstallationSecrets } from "./sql-installation-secrets.js";
 
 const KEY_NAME = "provenance-log";
-const KEY_BYTES = 32;
 
 /** The log in SQLite or PostgreSQL. Its key is a secret of the installation. */
 export class SqlProvenanceLog implements ProvenanceLog {
   private readonly database: Database;
-  private key: string | undefined;
+  private readonly secrets: SqlInstallationSecrets;
 
   constructor(database: Database) {
     this.database = database;
+    this.secrets = new SqlInstallationSecrets(database);
   }
 
   async record(files: readonly MadeFile[]): Promise<void> {
@@ -35,10 +34,7 @@ export class SqlProvenanceLog implements ProvenanceLog {
     return row && { sha256, provider: text(row, "provider"), madeAt: date(row, "made_at") };
   }
 
-  private async digestOf(sha256: string): Promise<string> {
-    this.key ??= await new SqlInstallationSecrets(this.database).shared(KEY_NAME, async () =>
-      randomBytes(KEY_BYTES).toString("hex"),
-    );
-    return createHmac("sha256", Buffer.from(this.key, "hex")).update(sha256).digest("hex");
+  private digestOf(sha256: string): Promise<string> {
+    return this.secrets.digest(KEY_NAME, sha256);
   }
 }

@@ -18,30 +18,37 @@ import type { TaskId } from "../../../domain/task-id.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { RecentMap } from "../../system/recent-map.js";
 import { toKeyLimits } from "../rows/account-rows.js";
-import { branded, type Row } from "../sql/columns.js";
+import { branded, optional, type Row, text } from "../sql/columns.js";
 import type { SynchronousReads, WatchedRows } from "../sql/database.js";
 import { TASK_COLUMN_NAMES, TASK_COLUMNS, toTask } from "../tasks/task-rows.js";
 
 /** What `toKeyLimits` reads. */
 const LIMITS = ["scopes", "expires_at", "credits_per_day", "credits_per_month"];
-const KEY = `api_key.id as key_id, api_key.account_id as owner, ${LIMITS.join(", ")}`;
+const KEY = `api_key.id as key_id, api_key.account_id as owner, account.suspension_reason, ${LIMITS.join(", ")}`;
 
-const LIVE_KEY = `select ${KEY} from api_key
+const LIVE_KEY = `select ${KEY} from api_key join account on account.id = api_key.account_id
   where secret_sha256 = ? and revoked_at is null`;
 
 /** Without such a task the columns of `task` are null. */
-const LIVE_KEY_WITH_TASK = `select ${KEY}, ${TASK_COLUMNS} from api_key
+const LIVE_KEY_WITH_TASK = `select ${KEY}, ${TASK_COLUMNS} from api_key join account on account.id = api_key.account_id
   left join task on task.id = ? and task.account_id = api_key.account_id and task.hidden_at is null
   where secret_sha256 = ? and revoked_at is null`;
 
 /** A key as the database holds it, and the task of its account that a request has named. */
-type KnownKey = { readonly key: AdmittedKey; readonly limits: KeyLimits; readonly accountId: AccountId };
+type KnownKey = {
+  readonly key: AdmittedKey;
+  readonly limits: KeyLimits;
+  readonly accountId: AccountId;
+  readonly suspensionReason: string | undefined;
+};
 type Found = KnownKey & { readonly task: Task | undefined };
 
 /** All that the statements read. The leases of background work and the last uses of keys are in other columns. */
 const REMEMBERED: readonly WatchedRows[] = [
   { table: "api_key", name: "secret_sha256", columns: ["id", "account_id", "secret_sha256", "revoked_at", ...LIMITS] },
   { table: "task", name: "id", columns: [...TASK_COLUMN_NAMES, "hidden_at"] },
+  // By its address, which no key or task has as its name.
+  { table: "account", name: "email", columns: ["suspension_reason"] },
 ];
 
 /** Usually 1.5 kB for a task and 0.5 kB for a key, and up to twice as many are kept: together at most 64 MiB. */
@@ -74,12 +81,16 @@ export class SqliteApiRequests implements ApiRequests {
     database.onChange(REMEMBERED, (name) => {
       this.keys.delete(name);
       this.tasks.delete(name);
+      // A suspension is rare. Which keys an account has is not remembered, so all are read again.
+      if (name.includes("@")) this.keys.clear();
     });
   }
 
   admit(secretSha256: string, kind: RequestKind, task?: TaskId): Awaitable<Result<AdmittedRequest, RefusedRequest>> {
     const found = this.find(secretSha256, task);
     if (found === undefined) return err({ kind: "invalid_api_key" });
+    const { suspensionReason: reason } = found;
+    if (reason !== undefined) return err({ kind: "account_suspended", reason });
     const allowed = allowUse(found.limits, scopeOf(kind), this.clock.now());
     if (allowed.isErr()) return err(allowed.error);
     return whenReady(countRequest(this.rateLimits, found.key.id, found.accountId, kind), (counted) =>
@@ -143,5 +154,6 @@ const toKey = (row: Row): KnownKey => {
     },
     limits,
     accountId: branded<AccountId>(row, "owner"),
+    suspensionReason: optional(row, "suspension_reason", text),
   };
 };

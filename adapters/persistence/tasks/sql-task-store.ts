@@ -1,7 +1,14 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
-import type { IsWithheld, StaleTask, TaskStore } from "../../../application/ports/stores/task-store.js";
+import type {
+  GalleryChoice,
+  ImageAddress,
+  IsWithheld,
+  StaleTask,
+  TaskStore,
+} from "../../../application/ports/stores/task-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
+import { panoramaOf } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { type DeletedBy, UNDER_REVIEW, type Withheld } from "../../../domain/tasks/out-of-sight.js";
 import type { Slug } from "../../../domain/tasks/slug.js";
@@ -9,9 +16,10 @@ import type { ReservedTask, SubmittedTask, Task } from "../../../domain/tasks/ta
 import type { Visibility } from "../../../domain/tasks/visibility.js";
 import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
 import { releaseReferences } from "../rows/reference-rows.js";
-import { IS_OUT_OF_SEARCH } from "../schema/indexed-conditions.js";
-import { branded, optional, text } from "../sql/columns.js";
-import type { Database } from "../sql/database.js";
+import { endReports } from "../rows/report-rows.js";
+import { IN_GALLERY, IS_OUT_OF_SEARCH, WITHHELD } from "../schema/indexed-conditions.js";
+import { branded, optional, type Row, text } from "../sql/columns.js";
+import type { Database, Sql } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
 import { writeInOneRoundTrip } from "../sql/write-in-one-round-trip.js";
 import { deletePairs, deleteReadEvents } from "./erase-texts.js";
@@ -32,6 +40,9 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
     ended: (ids) => ended(database, ids),
     setVisibility: (id, owner, visibility) => setVisibility(database, id, owner, visibility),
     withhold: (id, withheld) => withhold(database, id, withheld),
+    withholdAll: (owner, withheld, limit) => withholdAll(database, owner, withheld, limit),
+    isWithheldImage: (image) => isWithheldImage(database, image),
+    choose: (id, choice, at) => choose(database, id, choice, at),
     holdForReview: (id, now) => holdForReview(database, id, now),
     recordCancelWish: (task, now) => recordCancelWish(database, task, now),
     hide: (id, owner, now, by) => hide(database, { id, owner, now, by }),
@@ -87,19 +98,75 @@ const withhold = (database: Database, id: TaskId, withheld: Withheld | undefined
       withheld === undefined
         ? await sql(
             `update task set visibility = coalesce(visibility_after_review, 'public'), visibility_after_review = null,
-            review_since = null, withheld_at = null, withheld_reason = null
+            review_since = null, withheld_at = null, withheld_reason = null, withheld_by = null
             where id = ? and withheld_at is not null and hidden_at is null returning id`,
             [id],
           )
-        : await sql(
-            `update task set visibility = 'private', withheld_at = ?, withheld_reason = ?, review_since = null
-            where id = ? and (visibility = 'public' or withheld_at is not null) and hidden_at is null returning id`,
-            [withheld.at, withheld.reason, id],
-          );
+        : await hideRows(sql, withheld, "id = ?", [id]);
     if (changed.length === 0) return err(notFound(`There is no such panorama ${id}.`));
-    await updateSearch(sql, database.dialect, [id]);
+    const { dialect } = database;
+    if (withheld !== undefined) await endReports(sql, dialect, [id], { outcome: "hidden", at: withheld.at });
+    await updateSearch(sql, dialect, [id]);
     return ok(undefined);
   });
+
+/** What was private before stays so when it is shown again. */
+const hideRows = (
+  sql: Sql,
+  { at, reason, by }: Withheld,
+  which: string,
+  parameters: readonly unknown[],
+): Promise<Row[]> =>
+  sql(
+    `update task set visibility_after_review =
+      case when withheld_at is null and visibility = 'private' then 'private' else visibility_after_review end,
+    visibility = 'private', withheld_at = ?, withheld_reason = ?, withheld_by = ?, review_since = null,
+    featured_at = null, approved_at = null
+    where ${which} and hidden_at is null returning id`,
+    [at, reason, by ?? null, ...parameters],
+  );
+
+const withholdAll = async (
+  database: Database,
+  owner: AccountId,
+  withheld: Withheld,
+  limit: number,
+): Promise<number> => {
+  const { dialect } = database;
+  const hidden = await database.transaction<number, never>(async (sql) => {
+    const page = await sql(
+      "select id from task where account_id = ? and visibility = 'public' and hidden_at is null order by id limit ?",
+      [owner, limit],
+    );
+    const ids = page.map(({ id }) => id);
+    await hideRows(sql, withheld, isAmong("id", dialect), [listOf(ids, dialect)]);
+    await endReports(sql, dialect, ids, { outcome: "hidden", at: withheld.at });
+    await updateSearch(sql, dialect, ids);
+    return ok(ids.length);
+  });
+  return hidden._unsafeUnwrap();
+};
+
+const isWithheldImage = async (database: Database, image: ImageAddress): Promise<boolean> => {
+  const [column, value] =
+    "name" in image ? ["image_name", panoramaOf(image.name)] : ["temporary_url", image.temporaryUrl];
+  const rows = await database.sql(`select 1 from task where ${column} = ? and ${WITHHELD} limit 1`, [value]);
+  return rows.length === 1;
+};
+
+const choose = async (
+  database: Database,
+  id: TaskId,
+  choice: GalleryChoice,
+  at: Date | undefined,
+): Promise<Result<void, NotFound>> => {
+  const rows = await database.sql(
+    `update task set ${choice === "featured" ? "featured_at" : "approved_at"} = ? where id = ? and ${IN_GALLERY}
+    returning id`,
+    [at ?? null, id],
+  );
+  return rows.length === 1 ? ok(undefined) : err(notFound(`There is no such panorama ${id} in the gallery.`));
+};
 
 const holdForReview = async (database: Database, id: TaskId, now: Date): Promise<void> => {
   await database.transaction(async (sql) => {
@@ -154,6 +221,7 @@ const hide = async (database: Database, { id, owner, now, by }: Hiding): Promise
     if (row === undefined) return err(notFound(`There is no task ${id}.`));
     const { dialect } = database;
     if (row.in_search) await updateSearch(sql, dialect, [id]);
+    await endReports(sql, dialect, [id], { outcome: "deleted", at: now });
     // Long ago: its images expire now, unless they were uploaded again.
     await writeInOneRoundTrip(sql, dialect, releaseReferences({ id, accountId: owner }, new Date(0)));
     // Nobody finds it by its metadata or reads its events any more: others would have to skip them.

@@ -62,6 +62,7 @@ export const TASK_COLUMN_NAMES = [
   "failed_attempts",
   "native_width",
   "native_height",
+  "withheld_reason",
 ];
 export const TASK_COLUMNS = TASK_COLUMN_NAMES.map((column) => `task.${column}`).join(", ");
 
@@ -71,7 +72,8 @@ export const TASK_COLUMNS = TASK_COLUMN_NAMES.map((column) => `task.${column}`).
  */
 export const toTask = (row: Row): Task => {
   const task = withCost(withDetail(withFigures(withCancelWish(toTaskWithoutTrace(row), row), row), row), row);
-  return typeof row.traceparent === "string" ? { ...task, traceparent: row.traceparent } : task;
+  const shown = typeof row.withheld_reason === "string" ? { ...task, withheldReason: row.withheld_reason } : task;
+  return typeof row.traceparent === "string" ? { ...shown, traceparent: row.traceparent } : shown;
 };
 
 const withFigures = (task: Task, row: Row): Task =>

@@ -1,5 +1,6 @@
 import type { OperatorAccess, OperatorVisitor } from "../../../application/accounts/operator-access.js";
 import type { UseCases } from "../../../application/create-application.js";
+import type { NotFound } from "../../../application/errors.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { ApiKeyStore } from "../../../application/ports/stores/api-key-store.js";
 import type { OperatorStore } from "../../../application/ports/stores/operator-store.js";
@@ -8,6 +9,7 @@ import type { AccountId } from "../../../domain/account-id.js";
 import { type ApiKeyId, parsePrefix } from "../../../domain/accounts/api-key.js";
 import { parseAdjustmentReason } from "../../../domain/credits/ledger.js";
 import type { OrderId } from "../../../domain/credits/order.js";
+import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { isStorable } from "../../../domain/storable-text.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../../web-page/page.js";
@@ -28,7 +30,7 @@ export type OperatorParts = {
     "searchAccounts" | "account" | "tasks" | "task" | "queue" | "failingEndpoints" | "key"
   >;
   readonly keys: Pick<ApiKeyStore, "list">;
-  readonly orders: Pick<OrderStore, "listAll">;
+  readonly orders: Pick<OrderStore, "listAll" | "find">;
   /** What `/readyz` checks, with the providers. */
   readonly checks: () => Promise<readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[]>;
 };
@@ -42,8 +44,16 @@ type Parts = Pick<UseCases, "accounts" | "panoramas" | "credits" | "operators"> 
 };
 
 type FormRequest = PageRequest & PageBody;
-/** Resolves to the sentence that refuses it, or to `undefined` if it is done. */
-type Act = (request: FormRequest, id: string) => Promise<string | undefined>;
+/** Resolves to the sentence that refuses it, or to `undefined` if it is done. `by`: who does it. */
+type Act = (request: FormRequest, id: string, by: string) => Promise<string | undefined>;
+
+/** Each choice of a panorama for the gallery, and its end. */
+const GALLERY_ACTS = [
+  ["feature", "featured", true],
+  ["unfeature", "featured", false],
+  ["approve", "approved", true],
+  ["unapprove", "approved", false],
+] as const;
 
 const LIST_MAX = 50;
 
@@ -158,13 +168,14 @@ const searchPage = async (parts: Parts, visitor: OperatorVisitor, { query }: Pag
   const given = query.get("q")?.trim() ?? "";
   const searched = isStorable(given) ? given : "";
   if (searched === "") {
-    const [queue, orders, endpoints, checked] = await Promise.all([
+    const [queue, orders, endpoints, reported, checked] = await Promise.all([
       store.queue(LIST_MAX),
       orderStore.listAll({ isPending: true }, LIST_MAX, undefined),
       store.failingEndpoints(LIST_MAX),
+      parts.operators.listReports(LIST_MAX),
       checks(),
     ]);
-    return show(parts, visitor, overviewOf(visitor, queue, { checks: checked, orders, endpoints }));
+    return show(parts, visitor, overviewOf(visitor, queue, { checks: checked, orders, endpoints, reported }));
   }
   const [accounts, keys, story] = await Promise.all([
     store.searchAccounts(searched, LIST_MAX),
@@ -220,7 +231,7 @@ const taskPage = async (
 type Performed = {
   readonly command: string;
   readonly run: Act;
-  /** The page that shows the result. */
+  /** The page that shows the result; `undefined` if nothing has this id. */
   readonly back: (id: string) => Promise<string | undefined>;
 };
 
@@ -232,32 +243,37 @@ const perform = async (
   { command, run, back }: Performed,
 ): Promise<PageReply> => {
   const id = request.params.id ?? "";
-  const path = await back(id);
+  // Before it is recorded: the log has no acts on what nobody has.
+  const path = isStorable(id) ? await back(id) : undefined;
   if (path === undefined) return parts.layout.notFound(undefined);
   const fields = Object.fromEntries([...request.form].filter(([name]) => name !== "form_token"));
-  const refusal = await record(parts, operator, command, { id, ...fields }, () => run(request, id));
+  const refusal = await record(parts, operator, command, { id, ...fields }, () =>
+    run(request, id, nameInLog(operator)),
+  );
   if (refusal === undefined) return redirect(path);
   const content = html`<p><a class="button quiet" href="${path}">Back</a></p>`;
   return show(parts, operator, content, { status: 409, error: refusal });
 };
 
+const nameInLog = ({ name }: OperatorVisitor): string => `${name} at /operator`;
+
 const record = (
   { operators }: Parts,
-  { name }: OperatorVisitor,
+  operator: OperatorVisitor,
   command: string,
   given: Readonly<Record<string, string>>,
   run: () => Promise<string | undefined>,
 ): Promise<string | undefined> =>
-  operators.recordAction({ operator: `${name} at /operator`, command, arguments: given }, run, (refusal) =>
+  operators.recordAction({ operator: nameInLog(operator), command, arguments: given }, run, (refusal) =>
     refusal === undefined ? "done" : "refused",
   );
 
 /** By their paths: each does what its command does. */
 const actsOf = (parts: Parts): Readonly<Record<string, Performed>> => {
   const { accounts, credits, panoramas, operators } = parts;
-  const { store } = parts.operator;
-  const toAccount = async (id: string) => `/operator/accounts/${id}`;
-  const toTask = async (id: string) => `/operator/tasks/${id}`;
+  const { store, orders } = parts.operator;
+  const toAccount = async (id: string) => (await store.account(id as AccountId)) && `/operator/accounts/${id}`;
+  const toTask = async (id: string) => (await store.task(id as TaskId)) && `/operator/tasks/${id}`;
   return {
     "accounts/:id/credits": { command: "credits grant", back: toAccount, run: adjustBy(parts) },
     "accounts/:id/revoke-keys": {
@@ -275,6 +291,30 @@ const actsOf = (parts: Parts): Readonly<Record<string, Performed>> => {
         return sent.isOk() ? undefined : "No e-mail was sent. Try again later.";
       },
     },
+    "accounts/:id/hide-all": {
+      command: "gallery hide",
+      back: toAccount,
+      run: async ({ form }, id, by) =>
+        (await operators.withholdAccount(id as AccountId, { reason: form.get("reason") ?? "", by })).match(
+          () => undefined,
+          withholdRefusal,
+        ),
+    },
+    "accounts/:id/suspend": {
+      command: "account suspend",
+      back: toAccount,
+      run: async ({ form }, id, by) =>
+        (await operators.suspendAccount(id as AccountId, { reason: form.get("reason") ?? "", by })).match(
+          () => undefined,
+          withholdRefusal,
+        ),
+    },
+    "accounts/:id/resume": {
+      command: "account resume",
+      back: toAccount,
+      run: async (_request, id) =>
+        (await operators.suspendAccount(id as AccountId, undefined)).match(() => undefined, withholdRefusal),
+    },
     "accounts/:id/close": { command: "account close", back: toAccount, run: closeBy(parts) },
     "keys/:id/revoke": {
       command: "key revoke",
@@ -286,7 +326,7 @@ const actsOf = (parts: Parts): Readonly<Record<string, Performed>> => {
     },
     "orders/:id/pay": {
       command: "order pay",
-      back: async () => "/operator",
+      back: async (id) => (await orders.find(id as OrderId)) && "/operator",
       run: async (_request, id) => refusalOf(await credits.payOrder(id as OrderId)),
     },
     "tasks/:id/retry": {
@@ -302,10 +342,11 @@ const actsOf = (parts: Parts): Readonly<Record<string, Performed>> => {
     "tasks/:id/hide": {
       command: "gallery hide",
       back: toTask,
-      run: async ({ form }, id) => {
-        const hidden = await operators.withholdPanorama(id, form.get("reason") ?? "");
-        return hidden.isOk() ? undefined : "Give a reason of 1 to 200 characters. Only public panoramas can be hidden.";
-      },
+      run: async ({ form }, id, by) =>
+        (await operators.withholdPanorama(id, { reason: form.get("reason") ?? "", by })).match(
+          () => undefined,
+          withholdRefusal,
+        ),
     },
     "tasks/:id/show": {
       command: "gallery show",
@@ -313,8 +354,27 @@ const actsOf = (parts: Parts): Readonly<Record<string, Performed>> => {
       run: async (_request, id) =>
         (await operators.withholdPanorama(id, undefined)).isOk() ? undefined : "It is not hidden.",
     },
+    "tasks/:id/dismiss": {
+      command: "report dismiss",
+      back: toTask,
+      run: async (_request, id) => refusalOf(await operators.dismissReports(id)),
+    },
+    ...Object.fromEntries(
+      GALLERY_ACTS.map(([verb, choice, isChosen]) => [
+        `tasks/:id/${verb}`,
+        {
+          command: `gallery ${verb}`,
+          back: toTask,
+          run: async (_request: FormRequest, id: string) =>
+            refusalOf(await operators.choosePanorama(id, choice, isChosen)),
+        },
+      ]),
+    ),
   };
 };
+
+const withholdRefusal = (error: NotFound | InvalidRequest): string =>
+  error.kind === "not_found" ? error.message : "Give a reason of 1 to 200 characters.";
 
 const CREDITS_MAX = 1_000_000;
 

@@ -2,15 +2,17 @@ import type { OperatorVisitor } from "../../../application/accounts/operator-acc
 import type { AccountOverview } from "../../../application/accounts/read-account.js";
 import type { TaskStory } from "../../../application/operators/explain-task.js";
 import type { AccountSummary, QueueSummary, TaskOfAccount } from "../../../application/ports/stores/operator-store.js";
+import type { ReportedTask } from "../../../application/ports/stores/report-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import type { ApiKey } from "../../../domain/accounts/api-key.js";
 import type { LedgerEntry } from "../../../domain/credits/ledger.js";
 import type { Order } from "../../../domain/credits/order.js";
-import { isInProgress, placeOf, type Task } from "../../../domain/tasks/task.js";
+import { isInGallery, isInProgress, placeOf, type Task } from "../../../domain/tasks/task.js";
 import type { Endpoint } from "../../../domain/webhooks/webhook-endpoint.js";
 import { exactTimeOf, timeOf } from "../date.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";
+import { REPORT_WORDS } from "../panoramas/report-pages.js";
 
 /** Above every page: the search, from which every case begins. */
 export const operatorHead = ({ name, formToken }: OperatorVisitor, searched = ""): Html => html`
@@ -67,12 +69,15 @@ export const overviewOf = (
     checks,
     orders,
     endpoints,
+    reported,
   }: {
     readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
     readonly orders: readonly Order[];
     readonly endpoints: readonly Endpoint[];
+    readonly reported: readonly ReportedTask[];
   },
 ): Html => html`
+${section("reports", "Reported panoramas", reportsTable(visitor, reported))}
 ${section(
   "queue",
   "Queue and providers",
@@ -95,6 +100,24 @@ ${section(
         ),
       ),
 )}`;
+
+const reportsTable = (visitor: OperatorVisitor, reported: readonly ReportedTask[]): Html =>
+  reported.length === 0
+    ? nothing("None.")
+    : table(
+        ["Panorama", "Account", "Reports", "Decision"],
+        reported.map(({ task, total, reports }) => {
+          const path = `/operator/tasks/${task.id}`;
+          return html`<tr><td class="id"><a href="${path}"><code>${task.slug}</code></a></td><td class="id">${accountLink(task.accountId)}</td>
+<td>${total}<ul>${reports.map(({ reason, text, at }) => html`<li>${timeOf(at)} ${REPORT_WORDS[reason]}${text !== undefined && html`: <bdi>${text}</bdi>`}</li>`)}</ul></td>
+<td>${act(visitor, `${path}/dismiss`, "Dismiss")}${hideAct(visitor, path)}</td></tr>`;
+        }),
+      );
+
+const reasonField = html`<label>Reason, which the owner sees<input name="reason" maxlength="200" required></label>`;
+
+const hideAct = (visitor: OperatorVisitor, path: string): Html =>
+  act(visitor, `${path}/hide`, "Hide it from others", { kind: "danger", fields: reasonField });
 
 const ordersTable = (visitor: OperatorVisitor, orders: readonly Order[]): Html =>
   orders.length === 0
@@ -141,6 +164,12 @@ export const accountView = (
   )}</section>
 <section class="panel" aria-labelledby="access"><h2 id="access">Access</h2>
 ${act(visitor, `${path}/password-link`, "Send a link for a new password")}
+${
+  account.suspension === undefined
+    ? act(visitor, `${path}/suspend`, "Suspend the account", { kind: "danger", fields: reasonField })
+    : html`<p>Suspended ${timeOf(account.suspension.at)}: ${account.suspension.reason}</p>${act(visitor, `${path}/resume`, "Resume the account")}`
+}
+${act(visitor, `${path}/hide-all`, "Hide everything public", { kind: "danger", fields: reasonField })}
 ${act(visitor, `${path}/revoke-keys`, "Revoke all keys", { kind: "danger" })}
 <details class="revoke"><summary>Close and erase</summary>${act(visitor, `${path}/close`, "Close and erase now", {
     kind: "danger",
@@ -243,6 +272,7 @@ export const storyView = (visitor: OperatorVisitor, { record, stages, entries, d
     ["Trace", task.traceparent?.split("-")[1]],
     ["Visibility", task.request.visibility],
     ["Hidden because", withheld?.reason],
+    ["Hidden by", withheld?.by],
     ["Deleted by", deleted && (deleted.by ?? "not recorded")],
   ];
   return html`
@@ -276,13 +306,10 @@ ${section(
 <div class="sections">
 ${task.state === "succeeded" && task.image.status === "failed" && act(visitor, `${path}/retry`, "Fetch the image again")}
 ${withheld !== undefined && act(visitor, `${path}/show`, "Show it again")}
+${isShown && withheld === undefined && hideAct(visitor, path)}</div>
 ${
-  isShown &&
-  withheld === undefined &&
-  task.request.visibility === "public" &&
-  act(visitor, `${path}/hide`, "Hide it from others", {
-    kind: "danger",
-    fields: html`<label>Reason, which the owner sees<input name="reason" maxlength="200" required></label>`,
-  })
-}</div>`;
+  isInGallery(task) &&
+  html`<div class="inline-acts">${record.featured ? act(visitor, `${path}/unfeature`, "Take from the front page") : act(visitor, `${path}/feature`, "Show on the front page")}
+${record.approved ? act(visitor, `${path}/unapprove`, "Take back the approval") : act(visitor, `${path}/approve`, "Approve for the gallery")}</div>`
+}`;
 };

@@ -13,6 +13,7 @@ type Parts = {
   readonly images: Images;
   readonly guard: SessionGuard;
   readonly layout: Layout;
+  readonly hasSearch: boolean;
 };
 
 const PANORAMAS_PER_PAGE = 24;
@@ -38,7 +39,7 @@ export const galleryPage = (parts: Parts): Page => ({
     const visitor = await parts.guard.visitor(request);
     const { query } = request;
     const text = [...(query.get("q") ?? "")].slice(0, SEARCH_CHARACTERS_MAX).join("").trim();
-    const words = searchWords(text);
+    const words = parts.hasSearch ? searchWords(text) : [];
     const view: View = {
       search: words.length === 0 ? "" : text,
       sort: query.get("sort") === "oldest" ? "oldest" : "newest",
@@ -63,7 +64,7 @@ export const galleryPage = (parts: Parts): Page => ({
       isEmpty
         ? html`<div class="message"><h1>Gallery</h1><p>There is nothing here yet. The first public panorama can be yours.</p>
 <p><a class="button" href="/works">Make a panorama</a></p></div>`
-        : html`${head(view, text, panoramas.length > 0)}
+        : html`${head(view, parts.hasSearch ? text : undefined, panoramas.length > 0)}
 ${
   panoramas.length === 0
     ? nothingFound(view, isFirst)
@@ -103,7 +104,7 @@ const link = (view: View, age: "older" | "newer", cursor: TaskId): Html => {
 
 const head = (
   view: View,
-  text: string,
+  text: string | undefined,
   hasFound: boolean,
 ): Html => html`<div class="band-head gallery-head"><div><h1>Gallery</h1>
 ${
@@ -114,14 +115,19 @@ ${
       : html`Results for “<bdi>${view.search}</bdi>” · <a href="${pathOf({ ...view, search: "" })}">Show all</a>`
   }</p>`
 }</div>
-<form class="search" method="get" action="/gallery" role="search">
-<input type="search" name="q" value="${text}" aria-label="Search in descriptions" placeholder="Search: lake, night, snow …"
-maxlength="${SEARCH_CHARACTERS_MAX}" autocomplete="off" enterkeyhint="search" dir="auto">${view.sort === "oldest" && html`<input type="hidden" name="sort" value="oldest">`}
-<button aria-label="Search"><svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><circle cx="10.5" cy="10.5" r="6.5"/><path d="M15.5 15.5 21 21"/></svg></button></form>
+${text !== undefined && searchForm(view, text)}
 <nav class="sort" aria-label="Order">${(["newest", "oldest"] as const).map(
   (sort) =>
     html`<a href="${pathOf({ ...view, sort })}"${sort === view.sort && html` aria-current="true"`}>${sort === "newest" ? "Newest" : "Oldest"}</a>`,
 )}</nav></div>`;
+
+const searchForm = (
+  view: View,
+  text: string,
+): Html => html`<form class="search" method="get" action="/gallery" role="search">
+<input type="search" name="q" value="${text}" aria-label="Search in descriptions" placeholder="Search: lake, night, snow …"
+maxlength="${SEARCH_CHARACTERS_MAX}" autocomplete="off" enterkeyhint="search" dir="auto">${view.sort === "oldest" && html`<input type="hidden" name="sort" value="oldest">`}
+<button aria-label="Search"><svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><circle cx="10.5" cy="10.5" r="6.5"/><path d="M15.5 15.5 21 21"/></svg></button></form>`;
 
 const nothingFound = (view: View, isFirst: boolean): Html => {
   const { search, sort } = view;

@@ -36,9 +36,18 @@ export type KeptTask = SucceededTask & { readonly image: KeptImage };
 
 export const hasStoredImage = (task: Task): task is KeptTask => task.state === "succeeded" && isKept(task.image);
 
+/** The image. What others must not see, its owner reads with the session (viewer-pages.ts). */
+export const imageUrl = ({ image, slug, withheldReason }: KeptTask, images: Images): string =>
+  withheldReason === undefined ? images.urlOf(image.imageName) : `/works/${slug}/picture.jpg`;
+
 /** The thumbnail, or the image itself if it has none. */
-export const thumbnailUrl = ({ status, imageName }: KeptImage, images: Images): string =>
-  images.urlOf(status === "saved" ? thumbnailNameOf(imageName) : imageName);
+export const thumbnailUrl = (task: KeptTask, images: Images): string => {
+  const { image, slug, withheldReason } = task;
+  if (image.status !== "saved") return imageUrl(task, images);
+  return withheldReason === undefined
+    ? images.urlOf(thumbnailNameOf(image.imageName))
+    : `/works/${slug}/thumbnail.webp`;
+};
 
 /** Widths in pixels of the copies of a public panorama, besides its thumbnail (share-pages.ts). */
 export const COPY_WIDTHS = [512, 768, 1536] as const;
@@ -73,7 +82,7 @@ ${hasStoredImage(task) && cardImage(task, images, TILE_SIZES)}
 export const cardImage = (task: KeptTask, images: Images, sizes: string): Html => {
   const { image, request } = task;
   const { resolution, visibility } = request;
-  const url = thumbnailUrl(image, images);
+  const url = thumbnailUrl(task, images);
   const width = image.status === "saved" ? THUMBNAIL_WIDTH : RESOLUTIONS[resolution].widthPixels;
   const sources = [...copyWidthsOf(task).map((copy) => `${copyPath(task.slug, copy)} ${copy}w`), `${url} ${width}w`];
   return html`<img src="${url}"${visibility === "public" && html` srcset="${sources.join(", ")}" sizes="${sizes}"`} alt="" width="1024" height="512" loading="lazy" decoding="async">`;

@@ -1,6 +1,8 @@
 import type { Visitor } from "../../../application/accounts/find-session.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { Clock } from "../../../application/ports/clock.js";
+import type { ObjectStorage } from "../../../application/ports/object-storage.js";
+import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import { parseSlug, viewerPath } from "../../../domain/tasks/slug.js";
 import { isInProgress, type Task } from "../../../domain/tasks/task.js";
 import type { Page, PageReply, PageRequest } from "../../web-page/page.js";
@@ -8,7 +10,7 @@ import { html } from "../html.js";
 import type { Content, Layout } from "../layout.js";
 import type { SessionGuard } from "../session-guard.js";
 import type { Suggestions } from "../site/suggestions.js";
-import { hasStoredImage, type Images, thumbnailUrl, titleOf } from "./panorama-card.js";
+import { hasStoredImage, type Images, imageUrl, thumbnailUrl, titleOf } from "./panorama-card.js";
 import { linkPreview, viewerScene } from "./viewer-scene.js";
 import { endedView, type Progress, progressOf, waitingView } from "./waiting-view.js";
 
@@ -18,7 +20,7 @@ type Parts = {
     "findPublic" | "findOwn" | "forecast" | "isLate" | "listPublic" | "list"
   >;
   readonly clock: Pick<Clock, "now">;
-  readonly images: Images;
+  readonly images: Images & Pick<ObjectStorage, "read">;
   readonly guard: SessionGuard;
   readonly layout: Layout;
   readonly publicUrl: string;
@@ -76,7 +78,42 @@ export const viewerPages = (parts: Parts): readonly Page[] => {
       body: "none",
       handle: guard.member(async (request, visitor) => status(await findOwn(request, visitor))),
     },
+    ...OWN_FILES.map(
+      ([file, contentType]): Page => ({
+        method: "GET",
+        path: `/works/:slug/${file}`,
+        body: "none",
+        cost: "picture",
+        handle: guard.member(async (request, visitor) => {
+          const task = await findOwn(request, visitor);
+          return (task && (await ownFile(parts, task, contentType))) ?? layout.notFound(visitor);
+        }),
+      }),
+    ),
   ];
+};
+
+/** The files of a panorama whose URLs nobody may open, because an operator has hidden it. Its owner still sees it. */
+const OWN_FILES = [
+  ["picture.jpg", "image/jpeg"],
+  ["thumbnail.webp", "image/webp"],
+] as const;
+
+const ownFile = async (
+  { images }: Parts,
+  task: Task,
+  contentType: (typeof OWN_FILES)[number][1],
+): Promise<PageReply | undefined> => {
+  if (!hasStoredImage(task)) return undefined;
+  const { imageName } = task.image;
+  const read = await images.read(contentType === "image/jpeg" ? imageName : thumbnailNameOf(imageName));
+  if (read.isErr()) return undefined;
+  const headers = {
+    "content-type": contentType,
+    "cache-control": "private, no-store",
+    "x-content-type-options": "nosniff",
+  };
+  return { status: 200, headers, body: read.value };
 };
 
 const progress = async ({ panoramas, clock }: Parts, task: Task): Promise<Progress> => {
@@ -117,8 +154,8 @@ const viewer = async (
   }
 
   const scene = {
-    url: images.urlOf(task.image.imageName),
-    thumbnail: thumbnailUrl(task.image, images),
+    url: imageUrl(task, images),
+    thumbnail: thumbnailUrl(task, images),
     link: publicUrl + viewerPath(task.slug, task.request.visibility),
   };
   const { previous, next } = isEmbedded ? {} : await neighbours(parts, task, folder);

@@ -1,6 +1,7 @@
 import type { Visitor } from "../../../application/accounts/find-session.js";
 import { RESOLUTIONS } from "../../../domain/images/resolution.js";
 import { pixelSize } from "../../wording/pixel-size.js";
+import { withheldSentence } from "../../wording/withheld-sentence.js";
 import { dateOf } from "../date.js";
 import { type Html, html } from "../html.js";
 import { icon } from "../icon.js";
@@ -47,7 +48,13 @@ ${previous && html`<a class="round neighbour" id="previous" rel="prev" href="${p
 ${next && html`<a class="round neighbour" id="next" rel="next" href="${next.path}" aria-label="Next panorama: ${next.title}" title="Next panorama">${icon("M9 5l7 7-7 7")}</a>`}
 <div class="overlay"><div class="caption" id="caption"><h1 dir="auto">${title}</h1>
 <p class="facts"><span>${dateOf(task.succeededAt)} · ${pixelSize(size)} · ${visibility === "public" ? "public" : "only you can see this"} · Made with AI</span>
-${hasPrompt && !isEmbedded && html`<a href="${withPrompt}">Use this prompt</a>`}</p>
+${hasPrompt && !isEmbedded && html`<a href="${withPrompt}">Use this prompt</a>`}${
+  visibility === "public" &&
+  !isEmbedded &&
+  options.owner === undefined &&
+  html`<a href="/p/${task.slug}/report" rel="nofollow">Report</a>`
+}</p>
+${task.withheldReason !== undefined && html`<p class="withheld">${withheldSentence(task.withheldReason)}</p>`}
 ${full !== undefined && html`<details><summary>Full prompt</summary><p dir="auto">${full}</p></details>`}</div>
 <div class="bar" id="bar" role="group" aria-label="Viewer controls" hidden>
 ${barButton("rotate", "Rotate", "M20 12a8 8 0 1 1-2.3-5.6M20 3v4h-4")}
@@ -89,10 +96,15 @@ const shareFields = (task: KeptTask, link: string): Html => html`
 <p class="actions"><button type="button" class="button quiet small" id="share-system" hidden>More ways to share</button></p>
 <p id="copied" role="status"></p>`;
 
-const privateNote = ({ id, slug }: KeptTask, owner: Visitor | undefined): Html => html`
-<p>Only you can open this panorama. To share it, make it public: everybody with the link can open it, and it is in the gallery.</p>
+const privateNote = ({ id, slug, withheldReason }: KeptTask, owner: Visitor | undefined): Html => html`
+<p>${
+  withheldReason === undefined
+    ? "Only you can open this panorama. To share it, make it public: everybody with the link can open it, and the gallery may show it."
+    : withheldSentence(withheldReason)
+}</p>
 ${
   owner &&
+  withheldReason === undefined &&
   html`<form method="post" action="/works/${id}/visibility" id="publish" data-public="/p/${slug}">${hiddenToken(owner.formToken)}<input type="hidden" name="visibility" value="public"><button class="button">Make it public</button></form>
 <p id="copied" role="status"></p>`
 }`;

@@ -115,7 +115,7 @@ export const endedView = (task: Task, owner: Visitor | undefined): Html => {
 <blockquote dir="auto">${titleOf(task)}</blockquote>
 <p class="actions">${
     owner === undefined
-      ? html`<a class="button" href="/gallery">Go to the gallery</a>`
+      ? html`<a class="button" href="/">Go to the front page</a>`
       : html`<a class="button" href="/works?from=${task.slug}#create">Try again</a> <a class="button quiet" href="/works">Your works</a>`
   }</p></div></div>`;
 };

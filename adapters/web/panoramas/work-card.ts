@@ -2,6 +2,7 @@ import type { Visitor } from "../../../application/accounts/find-session.js";
 import { failureSentence } from "../../../application/events/failure-sentence.js";
 import { viewerPath } from "../../../domain/tasks/slug.js";
 import { isActive, isCancelable, isInProgress, type Task } from "../../../domain/tasks/task.js";
+import { withheldSentence } from "../../wording/withheld-sentence.js";
 import { dateOf } from "../date.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";
@@ -53,7 +54,9 @@ const stateOf = (task: Task, isLate: boolean): State => {
       return { label: "Saving", tone: "busy", ...(isLate && { note: lateNote(task) }) };
     case "saved":
     case "saved-no-thumb":
-      return { label: "Ready", tone: "good" };
+      return task.withheldReason === undefined
+        ? { label: "Ready", tone: "good" }
+        : { label: "Hidden from others", tone: "bad", note: withheldSentence(task.withheldReason) };
     case "failed":
     case "expired":
       return { label: "Image no longer available", tone: "bad" };
@@ -70,6 +73,7 @@ const ownerActions = (task: Task, title: string, { formToken }: Visitor): Html =
   return html`<a class="link" href="/works?from=${task.slug}#create" aria-label="${again}: ${title}">${again}</a>
 ${
   hasStoredImage(task) &&
+  task.withheldReason === undefined &&
   html`<form method="post" action="/works/${task.id}/visibility">${hiddenToken(formToken)}
 <button class="link" name="visibility" value="${other}" aria-label="Make ${other}: ${title}">Make ${other}</button></form>`
 }

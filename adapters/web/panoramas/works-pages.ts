@@ -18,6 +18,8 @@ import type { Page, PageBody, PageReply, PageRequest } from "../../web-page/page
 import { budgetSentence } from "../../wording/budget-sentence.js";
 import type { InvalidMessage } from "../../wording/message-rule.js";
 import { returnedPaymentSentence } from "../../wording/returned-payment-sentence.js";
+import { suspendedSentence } from "../../wording/suspended-sentence.js";
+import { withheldSentence } from "../../wording/withheld-sentence.js";
 import { admitWrite } from "../admit-write.js";
 import { errorBox } from "../error-box.js";
 import { fieldMessage } from "../field-message.js";
@@ -94,7 +96,7 @@ const createForm = (parts: Parts): Page => ({
   path: "/works",
   body: "files",
   handle: parts.guard.memberForm((request, visitor) => create(parts, request, visitor), {
-    request: (visitor) => admitWrite(parts, visitor),
+    request: async (visitor) => refuseSuspended(parts, visitor) ?? admitWrite(parts, visitor),
     files: (request, form, visitor) => admitFiles(parts, { ...request, form }, visitor),
     stale: (request, visitor) => worksPage(parts, { status: 403, error: STALE_FORM }, request, visitor),
     back: worksWithPrompt,
@@ -109,6 +111,10 @@ const visibilityForm = (parts: Parts): Page => ({
     const id = parseTaskId(params.id ?? "");
     const visibility = VISIBILITIES.find((one) => one === form.get("visibility"));
     if (id === undefined || visibility === undefined) return parts.layout.notFound(visitor);
+    if (visibility === "public") {
+      const refusal = refuseSuspended(parts, visitor);
+      if (refusal !== undefined) return refusal;
+    }
     const changed = await parts.panoramas.changeVisibility(id, visitor.account.id, visibility);
     return changed.match(
       () => redirect("/works"),
@@ -120,7 +126,11 @@ const visibilityForm = (parts: Parts): Page => ({
   }, cardForm(parts)),
 });
 
-const withheldSentence = (reason: string): string => `The operator has hidden it from others: ${reason}`;
+/** Nothing is created or published. The rest of the pages works. */
+const refuseSuspended = ({ layout }: Parts, visitor: Visitor): PageReply | undefined => {
+  const { suspension } = visitor.account;
+  return suspension && layout.message(403, "Account suspended", suspendedSentence(suspension), visitor);
+};
 
 const cancelForm = (parts: Parts): Page => ({
   method: "POST",
@@ -185,6 +195,7 @@ type Refusal = CreatePanoramaError | InvalidMessage | StorageUnavailable | TooMa
 
 /** A refusal without a status does not compile. */
 const STATUS: Readonly<Record<Refusal["kind"], number>> = {
+  account_suspended: 403,
   invalid_request: 400,
   too_many_images: 400,
   insufficient_credits: 402,
@@ -201,6 +212,8 @@ const sentence = (refusal: Refusal): string => {
       return fieldMessage(refusal);
     case "too_many_images":
       return tooManySentence(refusal.max);
+    case "account_suspended":
+      return suspendedSentence(refusal);
     case "insufficient_credits":
       return (
         returnedPaymentSentence(refusal) ??
@@ -308,7 +321,8 @@ const worksPage = async (
   const main = html`<div class="page">
 <div class="row"><h1>Works</h1><p class="balance"><strong id="balance">${balance}</strong> credits · <a href="/account">account</a></p></div>
 ${errorBox(error)}
-${isFirst && creationForm(form, visitor, { balance, images, policy, suggestions, abilities: panoramas.readAbilities() })}
+${visitor.account.suspension && html`<p class="notice" role="status">${suspendedSentence(visitor.account.suspension)}</p>`}
+${isFirst && visitor.account.suspension === undefined && creationForm(form, visitor, { balance, images, policy, suggestions, abilities: panoramas.readAbilities() })}
 <div class="row"><h2>${isFirst ? "Your panoramas" : "Older panoramas"}</h2>${
     !isFirst && html`<a href="/works">Newest panoramas</a>`
   }</div>

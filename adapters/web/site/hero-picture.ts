@@ -1,9 +1,14 @@
 import type { UseCases } from "../../../application/create-application.js";
 import type { Clock } from "../../../application/ports/clock.js";
+import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import { type Slug, viewerPath } from "../../../domain/tasks/slug.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { copyPath, type Images, titleOf } from "../panoramas/panorama-card.js";
+import type { PicturesOnDemand } from "../panoramas/share-pages.js";
 import type { StaticFiles } from "../static-files.js";
+
+/** How much the picture is darkened behind text, so that the text is readable (client/styles/landing.css). */
+export type Scrim = "dim" | "light" | "bright";
 
 /** The panorama at the top of the landing page. */
 export type HeroPicture = {
@@ -12,35 +17,33 @@ export type HeroPicture = {
   readonly viewer: string | undefined;
   readonly thumbnail: string;
   readonly picture: string;
+  readonly scrim: Scrim;
 };
 
 type Parts = {
   readonly panoramas: Pick<UseCases["panoramas"], "findPublic">;
   readonly images: Images;
+  readonly pictures: Pick<PicturesOnDemand, "brightestGrey">;
   readonly files: StaticFiles;
   readonly clock: Pick<Clock, "now">;
-  /** The operator's choice. */
+  /** The operator's choice by `HERO_PANORAMAS`. */
   readonly heroPanoramas: readonly Slug[];
 };
 
 const MILLISECONDS_PER_HOUR = 3_600_000;
 
 /**
- * The operator's choice, another one each hour; without a choice the newest of `latest` in 2k, because 1k is too coarse
- * for a whole window and 4k too much for a first page; without one the bundled picture. A panorama of the choice that
- * is no longer public is passed over.
+ * The operator's choice, another one each hour: of what is featured, else of `HERO_PANORAMAS`. One that is no longer
+ * public is passed over. Without a choice the bundled picture: what others publish never changes the front page.
  */
-export const heroPicture = async (parts: Parts, latest: readonly SucceededTask[]): Promise<HeroPicture> => {
+export const heroPicture = async (parts: Parts, featured: readonly SucceededTask[]): Promise<HeroPicture> => {
   const { heroPanoramas, clock, files } = parts;
+  const chosen = featured.length > 0 ? featured : heroPanoramas;
   const hour = Math.floor(clock.now().getTime() / MILLISECONDS_PER_HOUR);
-  for (let index = 0; index < heroPanoramas.length; index++) {
-    const slug = heroPanoramas[(hour + index) % heroPanoramas.length];
-    const task = slug && (await parts.panoramas.findPublic(slug));
-    const picture = task && pictureOf(task, parts);
-    if (picture !== undefined) return picture;
-  }
-  for (const task of heroPanoramas.length === 0 ? latest : []) {
-    const picture = task.request.resolution === "2k" ? pictureOf(task, parts) : undefined;
+  for (let index = 0; index < chosen.length; index++) {
+    const one = chosen[(hour + index) % chosen.length];
+    const task = typeof one === "string" ? await parts.panoramas.findPublic(one) : one;
+    const picture = task && (await pictureOf(task, parts));
     if (picture !== undefined) return picture;
   }
   return {
@@ -48,11 +51,12 @@ export const heroPicture = async (parts: Parts, latest: readonly SucceededTask[]
     viewer: undefined,
     thumbnail: files.urlOf("hero-small.webp"),
     picture: files.urlOf("hero.jpg"),
+    scrim: "dim",
   };
 };
 
 /** `undefined` if its image or its thumbnail is not stored. */
-const pictureOf = (task: SucceededTask, { images }: Parts): HeroPicture | undefined => {
+const pictureOf = async (task: SucceededTask, { images, pictures }: Parts): Promise<HeroPicture | undefined> => {
   const { image, slug, request } = task;
   if (image.status !== "saved") return undefined;
   return {
@@ -60,5 +64,18 @@ const pictureOf = (task: SucceededTask, { images }: Parts): HeroPicture | undefi
     viewer: viewerPath(slug, request.visibility),
     thumbnail: copyPath(slug, 512),
     picture: images.urlOf(image.imageName),
+    scrim: scrimFor(await pictures.brightestGrey(thumbnailNameOf(image.imageName))),
   };
 };
+
+/**
+ * Up to these greys, the scrim of this name darkens a picture to a grey of 105 or less, on which the text of the page
+ * has a contrast of at least 4.5 (WCAG 1.4.3). The strongest one does it for white, and where the grey is not known.
+ */
+const GREY_MAX: readonly (readonly [Scrim, number])[] = [
+  ["dim", 155],
+  ["light", 200],
+];
+
+export const scrimFor = (grey: number | undefined): Scrim =>
+  GREY_MAX.find(([, max]) => grey !== undefined && grey <= max)?.[0] ?? "bright";

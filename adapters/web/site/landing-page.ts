@@ -13,7 +13,7 @@ import type { Suggestions } from "./suggestions.js";
 
 type Parts = Parameters<typeof heroPicture>[0] & {
   readonly policy: Pick<PanoramaPolicy, "prices">;
-  readonly panoramas: Pick<UseCases["panoramas"], "listPublic" | "readAbilities">;
+  readonly panoramas: Pick<UseCases["panoramas"], "listFeatured" | "readAbilities">;
   readonly guard: SessionGuard;
   readonly layout: Layout;
   readonly publicUrl: string;
@@ -21,14 +21,14 @@ type Parts = Parameters<typeof heroPicture>[0] & {
 };
 
 /** Two rows of three; one row if there are fewer. */
-const LATEST_PANORAMAS = 6;
-const LATEST_IN_ROW = 3;
+const FEATURED_PANORAMAS = 6;
+const FEATURED_IN_ROW = 3;
 
 const descriptionOf = ({ imagesMax }: Abilities): string =>
   `Describe a place, then stand in it: seamless 360° panoramas from a sentence${imagesMax > 0 ? " or from your own images" : ""}, ` +
   "for the web, for games and for headsets.";
 
-/** `GET /`: a panorama with a prompt field in it, the latest panoramas, how it works, a quick start and the prices. */
+/** `GET /`: a panorama with a prompt field in it, what is featured, how it works, a quick start and the prices. */
 export const landingPage = (parts: Parts): Page => ({
   method: "GET",
   path: "/",
@@ -37,16 +37,16 @@ export const landingPage = (parts: Parts): Page => ({
   handle: async (request) => {
     const { guard, layout, publicUrl, images } = parts;
     const visitor = await guard.visitor(request);
-    const { panoramas } = await parts.panoramas.listPublic(LATEST_PANORAMAS);
-    const latest = panoramas.length < LATEST_PANORAMAS ? panoramas.slice(0, LATEST_IN_ROW) : panoramas;
-    const picture = await heroPicture(parts, panoramas);
+    const chosen = await parts.panoramas.listFeatured(FEATURED_PANORAMAS);
+    const featured = chosen.length < FEATURED_PANORAMAS ? chosen.slice(0, FEATURED_IN_ROW) : chosen;
+    const picture = await heroPicture(parts, chosen);
     const abilities = parts.panoramas.readAbilities();
     const main = html`${hero(picture, visitor !== undefined, parts.suggestions)}
 ${
-  latest.length > 0 &&
-  html`<section class="band" aria-labelledby="latest"><div class="band-head"><h2 id="latest">Latest panoramas</h2>
-<a href="/gallery">See the gallery</a></div>
-<ul class="tiles">${latest.map((task) => galleryTile(task, images))}</ul></section>`
+  featured.length > 0 &&
+  html`<section class="band" aria-labelledby="featured"><div class="band-head"><h2 id="featured">Featured panoramas</h2>
+${layout.hasGallery && html`<a href="/gallery">See the gallery</a>`}</div>
+<ul class="tiles">${featured.map((task) => galleryTile(task, images))}</ul></section>`
 }
 <div class="page">
 <section aria-labelledby="how"><h2 id="how">How it works</h2>
@@ -94,14 +94,14 @@ const wordsAndPictures = ({ imagesMin, imagesMax }: Abilities): string => {
 
 /** Without its script the form leads visitors over the login to `/works`, and keeps the prompt. */
 const hero = (
-  { title, viewer, thumbnail, picture }: HeroPicture,
+  { title, viewer, thumbnail, picture, scrim }: HeroPicture,
   isMember: boolean,
   { examples, surprises, offer }: Suggestions,
 ): Html => {
   const surprise = surprises[Math.floor(Math.random() * surprises.length)] ?? surprises[0];
   const example = (prompt: string, text: string): Html =>
     html`<li><a href="${pathFor(prompt, isMember)}">${text}</a></li>`;
-  return html`<section class="hero" id="hero" data-thumbnail="${thumbnail}" data-picture="${picture}">
+  return html`<section class="hero" id="hero" data-scrim="${scrim}" data-thumbnail="${thumbnail}" data-picture="${picture}">
 <picture><source media="(prefers-reduced-motion: reduce)" srcset="${picture}">
 <img class="hero-still" id="hero-still" src="${thumbnail}" alt="" decoding="async"></picture>
 <noscript><img class="hero-still" src="${picture}" alt=""></noscript>

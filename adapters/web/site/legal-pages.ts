@@ -16,16 +16,32 @@ const PAGES = [
   { file: "contact.md", path: "/contact", title: "Contact" },
 ];
 
+/** What is known of this installation, by the name that the files have in double braces. Plain text. */
+export type LegalFacts = Readonly<Record<string, string>>;
+
+const FACT = /\{\{(\w+)\}\}/g;
+
 /**
- * Reads `terms.md`, `privacy.md` and `contact.md`, those that exist, and renders them. The error is a sentence: the
- * folder has none of them, or one cannot be read.
+ * Reads `terms.md`, `privacy.md` and `contact.md`, those that exist, fills the facts in and renders them. The error is
+ * a sentence: the folder has none of them, one cannot be read, or has a name in double braces that is no fact.
  */
-export const readLegalPages = async (folder: string): Promise<Result<readonly LegalPage[], string>> => {
+export const readLegalPages = async (
+  folder: string,
+  facts: LegalFacts = {},
+): Promise<Result<readonly LegalPage[], string>> => {
   const pages: LegalPage[] = [];
   for (const { file, path, title } of PAGES) {
     const text = await readFile(join(folder, file), "utf8").catch((error: NodeJS.ErrnoException) => error);
-    if (typeof text === "string") pages.push({ path, title, content: await rendered(text, title) });
-    else if (text.code !== "ENOENT") return err(`${file} cannot be read: ${text.message}.`);
+    if (typeof text === "string") {
+      const left = [...text.matchAll(FACT)].find(([, name = ""]) => !Object.hasOwn(facts, name));
+      if (left !== undefined) {
+        return err(
+          `${file} has ${left[0]}. Replace it. Filled in is only ${Object.keys(facts).join(", ") || "nothing"}.`,
+        );
+      }
+      const filled = text.replace(FACT, (_, name: string) => facts[name] ?? "");
+      pages.push({ path, title, content: await rendered(filled, title) });
+    } else if (text.code !== "ENOENT") return err(`${file} cannot be read: ${text.message}.`);
   }
   if (pages.length === 0)
     return err(`must have at least one of the files ${PAGES.map(({ file }) => file).join(", ")}.`);

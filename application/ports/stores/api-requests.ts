@@ -1,5 +1,6 @@
 import type { Result } from "neverthrow";
 import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountSuspended } from "../../../domain/accounts/account.js";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { ApiKeyExpired, MissingScope } from "../../../domain/accounts/key-limits.js";
 import type { Budgets } from "../../../domain/credits/budget.js";
@@ -14,7 +15,13 @@ import type { AccountSnapshot } from "./task-store.js";
 export type InvalidApiKey = { readonly kind: "invalid_api_key" };
 
 /** Why a request is not admitted. */
-export type RefusedRequest = InvalidApiKey | ApiKeyExpired | MissingScope | RateLimited | AccountRateLimited;
+export type RefusedRequest =
+  | InvalidApiKey
+  | AccountSuspended
+  | ApiKeyExpired
+  | MissingScope
+  | RateLimited
+  | AccountRateLimited;
 
 /**
  * `expiresAt`: if the key expires. `budgets`: of a write, if the key has any. `account`: of a write, if the store has
@@ -44,9 +51,9 @@ export type AdmittedRequest = {
 export interface ApiRequests {
   /**
    * Counts a request of the key whose secret has this digest, unless it is refused, and returns the admission of the
-   * key. A key that has expired or that lacks the scope (`scopeOf` in domain/credits/rate-limit.ts) is refused before
-   * anything counts. A write also counts for its account (`total`); if only the limit of the account refuses it, it
-   * counts for the key.
+   * key. A key of a suspended account, or one that has expired or lacks the scope (`scopeOf` in
+   * domain/panorama-policy.ts) is refused before anything counts. A write also counts for its account (`total`); if
+   * only the limit of the account refuses it, it counts for the key.
    * `task` is the task to read, which is found only if it belongs to the key's account and is not hidden. Throws if the
    * store is unreachable or a row is unreadable.
    */

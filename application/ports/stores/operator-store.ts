@@ -1,6 +1,6 @@
 import type { Result } from "neverthrow";
 import type { AccountId } from "../../../domain/account-id.js";
-import type { Account, Email } from "../../../domain/accounts/account.js";
+import type { Account, Email, Suspension } from "../../../domain/accounts/account.js";
 import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
 import type { Credits } from "../../../domain/credits/credits.js";
@@ -49,6 +49,9 @@ export type TaskRecord = TaskOfAccount & {
   readonly dueAt: Date | undefined;
   readonly deleted: { readonly at: Date; readonly by: DeletedBy | undefined } | undefined;
   readonly withheld: Withheld | undefined;
+  /** When it was chosen for the front page, and for a gallery of chosen ones. */
+  readonly featured: Date | undefined;
+  readonly approved: Date | undefined;
 };
 
 /** Which tasks of an account are listed; `undefined` members allow all. */
@@ -113,6 +116,9 @@ export interface OperatorStore {
     decide: (funds: Funds, known: LedgerEntry | undefined) => Result<Booked, Refusal>,
     reference?: AdjustmentReference,
   ): Promise<Result<Credits, Refusal>>;
+
+  /** Suspends the account, or resumes it with `undefined`. */
+  suspend(account: AccountId, suspension: Suspension | undefined): Promise<void>;
 
   key(id: ApiKeyId): Promise<ApiKey | undefined>;
   /** The keys with this prefix, and the one with this digest of its secret, revoked ones included. */

@@ -14,6 +14,7 @@ import type { OrderStore } from "./order-store.js";
 import type { PasswordLinkStore } from "./password-link-store.js";
 import type { RateLimits } from "./rate-limits.js";
 import type { ReferenceStore } from "./reference-store.js";
+import type { ReportStore } from "./report-store.js";
 import type { RetentionStore } from "./retention-store.js";
 import type { SessionStore } from "./session-store.js";
 import type { TaskPorts } from "./task-ports.js";
@@ -36,6 +37,7 @@ export type Stores = {
   readonly usage: UsageStore;
   readonly operators: OperatorStore;
   readonly operatorLog: OperatorLog;
+  readonly reports: ReportStore;
   readonly apiRequests: ApiRequests;
   readonly rateLimits: RateLimits;
 };

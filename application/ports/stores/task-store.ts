@@ -73,6 +73,12 @@ export type TaskOpening<Refusal> = {
   readonly snapshot?: AccountSnapshot | undefined;
 };
 
+/** Where an image can be read. */
+export type ImageAddress = { readonly name: ObjectName } | { readonly temporaryUrl: string };
+
+/** `featured`: for the front page. `approved`: for a gallery that shows only what the operator has looked at. */
+export type GalleryChoice = "featured" | "approved";
+
 /** An operator has hidden the panorama: it cannot be public. */
 export type IsWithheld = { readonly kind: "withheld"; readonly reason: string };
 
@@ -123,10 +129,24 @@ export interface TaskStore {
   setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound | IsWithheld>>;
 
   /**
-   * Hides a public task from everybody but its owner: it is private, and stays so. With `undefined`, a task that was
-   * hidden is public again, or what it was before a review. Others are not found.
+   * Hides a task from everybody but its owner: it is private, and stays so. Ends its reports and the operator's choice
+   * of it. With `undefined`, a task that was hidden has the visibility that it had before. Others are not found.
    */
   withhold(id: TaskId, withheld: Withheld | undefined): Promise<Result<void, NotFound>>;
+
+  /**
+   * `withhold` for up to `limit` public tasks of the account. Returns how many there were: 0 when none is left.
+   */
+  withholdAll(owner: AccountId, withheld: Withheld, limit: number): Promise<number>;
+
+  /**
+   * Whether the image, its thumbnail, or what is at this temporary URL belongs to a panorama that an operator has
+   * hidden. While one waits for a review, only its owner knows its URLs: it does not count.
+   */
+  isWithheldImage(image: ImageAddress): Promise<boolean>;
+
+  /** The operator's choice for the front page or the gallery; `undefined` ends it. Only of what is in the gallery. */
+  choose(id: TaskId, choice: GalleryChoice, at: Date | undefined): Promise<Result<void, NotFound>>;
 
   /**
    * Withholds a task of any visibility until an operator has looked at it: `withhold` with `undefined` gives it its

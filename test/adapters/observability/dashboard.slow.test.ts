@@ -88,6 +88,7 @@ describe("the dashboard and the alert rules", () => {
       ...["panorama_disk_free_bytes", "panorama_disk_bytes", "panorama_backup_age_seconds"], // alerts have them
       "panorama_certificate_expires_timestamp_seconds",
       "panorama_webhook_deliveries_oldest_seconds",
+      "panorama_reported_panoramas",
     ]);
   });
 });

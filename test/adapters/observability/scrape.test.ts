@@ -20,6 +20,7 @@ const aScrape = () => {
       ["submitted", { waiting: 1, oldest: noon, dueAt: noon }],
     ]),
     deliveries: NONE,
+    reported: 2,
   });
   let reads = 0;
   const ports = {

@@ -148,6 +148,7 @@ const rowsFor = (columnsOfTask: ReadonlySet<string>): Rows => {
     maintenance: [{ id: 1, message: "Back soon.", since: noon }],
     installation_secret: [{ name: "provenance log", value: "secret" }],
     made_file: [{ digest: "4".repeat(64), provider: "local", made_at: noon }],
+    report: [{ task_id: taskId(1), network: "5".repeat(64), reason: "other", text: "why", reported_at: noon }],
   };
 };
 

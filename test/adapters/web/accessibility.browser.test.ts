@@ -23,12 +23,18 @@ describe("accessibility of the web pages", () => {
   let service: WebService;
   let ann: Person;
   let axe: string;
+  let hiddenSlug: string;
 
   beforeAll(async () => {
     ({ service } = on);
     axe = await readFile(axeFile, "utf8");
     ann = await service.person("ann", 1000);
-    await service.kept(ann, { prompt: "a public place" });
+    const place = await service.kept(ann, { prompt: "a public place" });
+    (await service.tasks.choose(place.id, "featured", service.clock.now()))._unsafeUnwrap();
+    const hidden = await service.kept(ann, { prompt: "a hidden place" });
+    const withheld = { at: service.clock.now(), reason: "Shows a private person" };
+    (await service.tasks.withhold(hidden.id, withheld))._unsafeUnwrap();
+    hiddenSlug = hidden.slug;
     await service.kept(ann, { prompt: "a private place", visibility: "private" });
     service.provider.play({ poll: "failed" });
     await service.panorama(ann, { prompt: "a failed one" });
@@ -68,6 +74,8 @@ describe("accessibility of the web pages", () => {
     await visit(`/password/reset?token=${service.mail.letters.at(-1)?.token}`);
     await visit("/docs", "docs");
     await visit("/mcp");
+    await visit(`/p/${slug}/report`);
+    await visit(`/p/${slug}/report?sent=1`);
     await visit(`/p/${slug}?embed=1`, "sphere");
     await visit(`/p/${slug}`, "sphere");
     await page.getByRole("button", { name: "Download" }).click();
@@ -77,6 +85,7 @@ describe("accessibility of the web pages", () => {
     await check("the share dialog");
 
     await logInAs(tab, ann);
+    await visit(`/works/${hiddenSlug}`, "sphere");
     for (const { task } of service.database.tasks.values())
       if (task.state !== "succeeded") await visit(`/works/${task.slug}`);
     await visit("/works");

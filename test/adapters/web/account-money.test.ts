@@ -9,7 +9,7 @@ import { PASSWORD, type Person, WebService } from "../../support/web-service.js"
 describe("what the account pages show of money", () => {
   let service: WebService;
   beforeAll(async () => {
-    service = await WebService.start();
+    service = await WebService.start(undefined, false, { receiptText: "Panoramas <Ltd>\nVAT 42" });
   });
   afterAll(async () => {
     await service.end();
@@ -111,6 +111,7 @@ describe("what the account pages show of money", () => {
     const { status, text } = await get("/account/orders/ord-ann");
     expect(status).toBe(200);
     for (const part of ["Receipt", "ord-ann", "US$39.00", "500", ann.email, "1 Jan 2026"]) expect(text).toContain(part);
+    expect(text).toContain('<p class="legal">Panoramas &lt;Ltd&gt;\nVAT 42</p>');
     expect((await get("/account/orders/ord-manual")).text).not.toContain("Amount");
     expect((await get("/account/orders/ord-open")).text).toContain("Waiting for payment");
     const other = await logIn(bob);

@@ -1,9 +1,18 @@
 import { createHash } from "node:crypto";
 import type { Page } from "playwright-core";
+import sharp from "sharp";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { logInAs, setUpBrowser, type Tab } from "../../support/browser.js";
 import { quarterAt } from "../../support/pixels.js";
-import type { Person, WebService } from "../../support/web-service.js";
+import { type Person, quarteredImage, type WebService } from "../../support/web-service.js";
+
+/** Of WCAG, from levels of red, green and blue. */
+const luminance = (levels: readonly number[]): number => {
+  const [red = 0, green = 0, blue = 0] = levels.map((level) =>
+    level <= 10 ? level / 255 / 12.92 : ((level / 255 + 0.055) / 1.055) ** 2.4,
+  );
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+};
 
 describe("the panorama of the landing page", () => {
   const on = setUpBrowser();
@@ -44,6 +53,45 @@ describe("the panorama of the landing page", () => {
     expect(await tab.page.locator("#hero").getAttribute("data-picture")).toMatch(/^\/static\/[0-9a-f]{12}-hero\.jpg$/);
   });
 
+  const showQuarters = async (): Promise<void> => {
+    const { slug } = await service.kept(ann, { prompt: "four quarters", resolution: "2k" });
+    service.heroPanoramas.push(slug);
+  };
+
+  /** The texts over the picture whose brightest background has a contrast of less than 4.5. */
+  const lowestContrasts = async (page: Page): Promise<readonly string[]> => {
+    const texts = [".brand", "header nav", ".hero h1", ".hero-lead", ".hero-offer", ".hero-note span, .hero-note a"];
+    const boxes = await page.evaluate<readonly { name: string; color: string; box: number[] }[]>(`
+      ${JSON.stringify(texts)}.flatMap((name) => [...document.querySelectorAll(name)].map((element) => {
+        const range = document.createRange();
+        range.selectNodeContents(element);
+        const { x, y, width, height } = range.getBoundingClientRect();
+        return { name, color: getComputedStyle(element).color, box: [x, y, width, height] };
+      }))`);
+    await page.evaluate(`{
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync("* { color: transparent !important; text-shadow: none !important; caret-color: transparent } .hero-form, .hero-examples, header.site *, .hero-note * { visibility: hidden }");
+      document.adoptedStyleSheets = [sheet];
+    }`);
+    const { data, info } = await sharp(await page.screenshot())
+      .removeAlpha()
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    await page.evaluate("document.adoptedStyleSheets = []");
+    expect(boxes.length).toBeGreaterThan(4);
+    return boxes.flatMap(({ name, color, box: [x = 0, y = 0, width = 0, height = 0] }) => {
+      let brightest = 0;
+      for (let row = Math.max(0, Math.floor(y)); row < Math.min(info.height, y + height); row++) {
+        for (let column = Math.max(0, Math.floor(x)); column < Math.min(info.width, x + width); column++) {
+          const at = (row * info.width + column) * info.channels;
+          brightest = Math.max(brightest, luminance([...data.subarray(at, at + 3)]));
+        }
+      }
+      const contrast = (luminance(color.match(/\d+/g)?.map(Number) ?? []) + 0.05) / (brightest + 0.05);
+      return contrast >= 4.5 ? [] : [`${name}: ${contrast.toFixed(2)}`];
+    });
+  };
+
   it("has a heading of two lines on every phone", async () => {
     const linesAt = async (width: number) => {
       await tab.page.setViewportSize({ width, height: 640 });
@@ -57,7 +105,7 @@ describe("the panorama of the landing page", () => {
   });
 
   it("turns to the right, is dragged, and stands still after the button is pressed", async () => {
-    await service.kept(ann, { prompt: "four quarters", resolution: "2k" });
+    await showQuarters();
     await tab.page.goto("/");
     await shows(tab.page, "sphere");
     await bare(tab.page);
@@ -87,6 +135,7 @@ describe("the panorama of the landing page", () => {
   });
 
   it("stays a still image, in full size, for readers who prefer reduced motion", async () => {
+    await showQuarters();
     const calm = await on.openTab({ viewport: VIEWPORT });
     await calm.page.goto("/");
     const still = calm.page.locator("#hero-still");
@@ -99,6 +148,7 @@ describe("the panorama of the landing page", () => {
   });
 
   it("stays a still image, in full size, without WebGL", async () => {
+    await showQuarters();
     await tab.page.addInitScript("HTMLCanvasElement.prototype.getContext = () => null");
     await tab.page.goto("/");
     await shows(tab.page, "still");
@@ -142,13 +192,14 @@ describe("the panorama of the landing page", () => {
   it("is the operator's choice of public panoramas, another one each hour", async () => {
     const titleNow = async () => {
       const text = await (await fetch(service.url)).text();
-      return /<div class="hero-note">[\s\S]*?<a [^>]*>([^<]*)</.exec(text)?.[1];
+      const [, note = ""] = /<div class="hero-note">([\s\S]*?)<\/section>/.exec(text) ?? [];
+      return /<a [^>]*>([^<]*)</.exec(note)?.[1];
     };
     const first = await service.kept(chosen, { prompt: "first", resolution: "1k" });
     const second = await service.kept(chosen, { prompt: "second", resolution: "4k" });
     const hidden = await service.kept(chosen, { prompt: "no longer public", visibility: "private" });
-    await service.kept(ann, { prompt: "the newest", resolution: "2k" });
-    expect(await titleNow()).toBe("the newest");
+    const newest = await service.kept(ann, { prompt: "the newest", resolution: "2k" });
+    expect(await titleNow()).toBeUndefined(); // what others publish changes nothing
     service.heroPanoramas.push(first.slug, second.slug);
     const two = [await titleNow()];
     await service.clock.advance(3_600_000);
@@ -159,6 +210,36 @@ describe("the panorama of the landing page", () => {
       expect(await titleNow()).toBe("first");
       await service.clock.advance(3_600_000);
     }
+    (await service.tasks.choose(newest.id, "featured", service.clock.now()))._unsafeUnwrap();
+    expect(await titleNow()).toBe("the newest");
+    (await service.tasks.choose(newest.id, "featured", undefined))._unsafeUnwrap();
+  });
+
+  it("leaves its text a contrast of 4.5 where the picture is white, in every window", async () => {
+    // A flat colour is no usable picture. The ground below the feet is not behind the text.
+    const ground = { create: { width: 1024, height: 8, channels: 3 as const, background: "#777777" } };
+    service.provider.picture = () =>
+      sharp({ create: { width: 1024, height: 512, channels: 3, background: "white" } })
+        .composite([{ input: ground, left: 0, top: 504 }])
+        .png()
+        .toBuffer();
+    const white = await service.kept(chosen, { prompt: "snow", resolution: "1k" });
+    service.heroPanoramas.push(white.slug);
+    const calm = await on.openTab({ viewport: VIEWPORT, deviceScaleFactor: 1 });
+    for (const [width, height] of [
+      [320, 640],
+      [390, 844],
+      [800, 600],
+      [1024, 768],
+      [1440, 900],
+      [1920, 1080],
+    ] as const) {
+      await calm.page.setViewportSize({ width, height });
+      await calm.page.goto("/");
+      expect(await calm.page.locator("#hero").getAttribute("data-scrim")).toBe("bright");
+      expect([width, await lowestContrasts(calm.page)]).toEqual([width, []]);
+    }
+    service.provider.picture = quarteredImage;
   });
 
   it("and the viewer stay small, the pictures of panoramas not counted", async () => {

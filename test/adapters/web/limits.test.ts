@@ -84,6 +84,7 @@ describe("pages with the long prompts of an earlier version", () => {
       const copy = { ...task, id: service.ids.taskId(), slug: service.ids.slug(), request };
       service.database.tasks.set(copy.id, { task: copy, place: undefined, dueAt: undefined, fence: 0, hidden: false });
       slugs.push(copy.slug);
+      (await service.tasks.choose(copy.id, "featured", service.clock.now()))._unsafeUnwrap();
     }
   });
   afterAll(async () => {

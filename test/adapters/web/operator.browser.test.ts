@@ -71,6 +71,48 @@ describe("the operator's pages in a browser", () => {
   };
   const lastAction = () => service.database.operatorActions.at(-1);
 
+  it("shows what was reported, hides it, and everything of its owner, whom it suspends", async () => {
+    const eve = await customer();
+    const [first, second] = [await service.kept(eve), await service.kept(eve)];
+    for (const [n, text] of ["It shows <b>my garden</b>", undefined].entries()) {
+      const report = { taskId: first.id, reason: "person", text, at: service.clock.now() } as const;
+      await service.reports.file({ ...report, network: `192.0.2.${n}` });
+    }
+    await page.reload();
+    expect(await text()).toContain("It shows <b>my garden</b>");
+    await isAccessible();
+    await page.getByRole("main").getByLabel("Reason, which the owner sees").fill("Shows a private garden");
+    await click("button", "Hide it from others");
+    expect(lastAction()).toMatchObject({ operator: "olga at /operator", command: "gallery hide", outcome: "done" });
+    expect(service.database.tasks.get(first.id)?.withheld).toMatchObject({ by: "olga at /operator" });
+    expect(service.database.reports.map(({ outcome, text }) => [outcome, text])).toEqual([
+      ["hidden", undefined],
+      ["hidden", undefined],
+    ]);
+    await isAccessible();
+    await page.goto(`/operator/tasks/${second.id}`);
+    await click("button", "Show on the front page");
+    expect(service.database.tasks.get(second.id)?.featured).toBeInstanceOf(Date);
+    await page.goto(`/operator/accounts/${eve.id}`);
+    const form = (words: string) =>
+      page
+        .getByRole("main")
+        .locator("form")
+        .filter({ has: page.getByRole("button", { name: words }) });
+    await form("Hide everything public").getByRole("textbox").fill("Private gardens");
+    await click("button", "Hide everything public");
+    expect(service.database.tasks.get(second.id)).toMatchObject({
+      withheld: { reason: "Private gardens" },
+      featured: undefined,
+    });
+    await form("Suspend the account").getByRole("textbox").fill("Private gardens");
+    await click("button", "Suspend the account");
+    expect(await text()).toContain("Private gardens");
+    await isAccessible();
+    await click("button", "Resume the account");
+    expect((await service.accounts.find(eve.id))?.suspension).toBeUndefined();
+  });
+
   it("answers who was charged twice, and gives the credits back", async () => {
     const ann = await customer();
     const [first, second] = [await service.kept(ann), await service.kept(ann)];

@@ -45,6 +45,19 @@ describe("access to a panorama", () => {
     expect((await other.page.goto(`/works/${slug}`))?.status()).toBe(404);
   });
 
+  it("shows its owner a hidden panorama in full, and the reason, while its public URL is not found", async () => {
+    const task = await service.kept(ann);
+    const withheld = { at: service.clock.now(), reason: "Shows a private person" };
+    (await service.tasks.withhold(task.id, withheld))._unsafeUnwrap();
+    expect((await fetch(service.storage.urlOf(task.image.imageName))).status).toBe(404);
+    await logInAs(tab, ann);
+    await tab.page.goto(`/works/${task.slug}`);
+    await tab.page.locator('[data-quality="full"]').waitFor();
+    expect(await tab.page.getByText(withheld.reason).first().isVisible()).toBe(true);
+    await tab.page.getByRole("button", { name: "Share" }).click();
+    expect(await tab.page.getByRole("button", { name: "Make it public" }).count()).toBe(0);
+  });
+
   it("stores a private image under a random name that does not contain its slug", async () => {
     const first = await service.kept(ann, { visibility: "private" });
     const second = await service.kept(ann, { visibility: "private" });

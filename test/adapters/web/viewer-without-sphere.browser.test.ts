@@ -61,7 +61,7 @@ describe("the viewer page without a sphere", () => {
     await tab.page.goto(`/p/${slug}`);
     expect(await tab.page.getByRole("heading", { level: 1 }).textContent()).toBe("Image no longer available");
     const links = () => tab.page.getByRole("main").getByRole("link").allTextContents();
-    expect(await links()).toEqual(["Go to the gallery"]);
+    expect(await links()).toEqual(["Go to the front page"]);
     await logInAs(tab, dan);
     await tab.page.goto(`/works/${slug}`);
     expect(await links()).toEqual(["Try again", "Your works"]);

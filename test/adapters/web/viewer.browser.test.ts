@@ -132,7 +132,7 @@ describe("the viewer page", () => {
     expect(Math.min(...(await ring()))).toBeLessThan(100);
     await tab.page.getByRole("link", { name: "Log in" }).focus();
     const reached: string[] = [];
-    for (let n = 0; n < 11; n += 1) {
+    for (let n = 0; n < 12; n += 1) {
       await tab.page.keyboard.press("Tab");
       if (n === 0) expect(Math.min(...(await ring()))).toBeGreaterThan(240);
       reached.push(
@@ -146,6 +146,7 @@ describe("the viewer page", () => {
       "Previous panorama",
       "Next panorama",
       "Use this prompt",
+      "Report",
       "Full prompt",
       "Rotate",
       "Zoom out",

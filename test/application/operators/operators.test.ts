@@ -197,6 +197,19 @@ describe("recordAction", () => {
     expect(await outcomes()).toEqual(["ended with result"]);
   });
 
+  it("cuts long arguments, and never in the middle of a character", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: "binary", maxLength: 1500, size: "max" }), async (key) => {
+        const record = recordAction(ports);
+        await record({ ...action, arguments: { key } }, async () => "done", String);
+        const characters = [...key];
+        const expected = characters.length > 500 ? `${characters.slice(0, 500).join("")}…` : key;
+        expect((await stores.operatorLog.list(1, undefined))[0]?.arguments).toEqual({ key: expected });
+      }),
+      { endOnFailure: true }, // shrinking long strings takes minutes
+    );
+  });
+
   it("records that an action has thrown", async () => {
     const thrown = recordAction(ports)(action, () => Promise.reject(new Error("no disk")), String);
     await expect(thrown).rejects.toThrow("no disk");

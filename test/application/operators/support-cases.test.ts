@@ -101,14 +101,17 @@ describe("explainTask", () => {
 });
 
 describe("withholdPanorama", () => {
-  it("needs a reason that people can read, and a public panorama", async () => {
+  it("needs a reason that people can read, and a panorama", async () => {
+    const why = { reason: "why", by: "ann" };
     const request = aCreationRequest({ visibility: "public" });
     const { task } = (await world.createPanorama(owner, request))._unsafeUnwrap();
     for (const reason of ["", " ", "x".repeat(201), "a\u0000b"]) {
-      expect((await withholdPanorama(ports)(task.slug, reason))._unsafeUnwrapErr().kind).toBe("invalid_request");
+      expect((await withholdPanorama(ports)(task.slug, { reason, by: "ann" }))._unsafeUnwrapErr().kind).toBe(
+        "invalid_request",
+      );
     }
-    expect((await withholdPanorama(ports)("nothing", "why"))._unsafeUnwrapErr().kind).toBe("not_found");
-    expect((await withholdPanorama(ports)(task.slug, "why")).isOk()).toBe(true);
+    expect((await withholdPanorama(ports)("nothing", why))._unsafeUnwrapErr().kind).toBe("not_found");
+    expect((await withholdPanorama(ports)(task.slug, why)).isOk()).toBe(true);
     expect((await withholdPanorama(ports)(task.slug, undefined)).isOk()).toBe(true);
     expect((await withholdPanorama(ports)(task.slug, undefined)).isErr()).toBe(true);
   });

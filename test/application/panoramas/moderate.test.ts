@@ -166,7 +166,7 @@ describe("a result with moderation", () => {
     expect(await world.operators.reviews(10)).toEqual([]);
 
     await world.tasks.holdForReview(id, world.clock.now());
-    (await withholdPanorama(world)(slug, "Shows a private person"))._unsafeUnwrap();
+    (await withholdPanorama(world)(slug, { reason: "Shows a private person", by: "ann" }))._unsafeUnwrap();
     expect(await world.operators.reviews(10)).toEqual([]);
     expect(await read()).toMatchObject({ request: { visibility: "private" } });
   });

@@ -152,5 +152,10 @@ export const describeTaskMetrics = (
         succeeded: { waiting: 0, oldest: undefined, dueAt: undefined },
       });
       expect(backlog.deliveries).toMatchObject({ waiting: 1, dueAt: later });
+      expect(backlog.reported).toBe(0);
+      for (const network of ["192.0.2.1", "192.0.2.2"]) {
+        await stores.reports.file({ taskId: first.id, network, reason: "other", text: undefined, at: later });
+      }
+      expect((await readBacklog(stores.database.sql)).reported).toBe(1);
     });
   });

@@ -14,7 +14,9 @@ import {
 } from "../../../adapters/contracts/support/builders.js";
 import type { Stores } from "../../../adapters/contracts/support/stores.js";
 import { readBacklog } from "../../../adapters/persistence/rows/backlog.js";
+import type { TaskPorts } from "../../../application/ports/stores/task-ports.js";
 import { credits } from "../../../domain/credits/credits.js";
+import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { TaskFilter } from "../../../domain/tasks/task-filter.js";
 import type { AnyDatabase } from "../sql-stores.js";
@@ -95,6 +97,17 @@ export const describeTaskPlans = (
       const backlog = await readBacklog(stores.database.sql);
       expect(backlog.tasks.get("submitted")).toMatchObject({ waiting: RUNNING, oldest: noon });
       expect(backlog.tasks.get("succeeded")).toEqual({ waiting: 0, oldest: undefined, dueAt: undefined });
+    });
+
+    // The two indexes of hidden images are empty here: either costs nothing.
+    it("finds hidden images, what is featured and what is approved with indexes of their own", async () => {
+      const image = { name: "panoramas/none.jpg" as ObjectName };
+      expectIndex(await plansOf((tasks) => tasks.isWithheldImage(image)), "task_withheld_");
+      const temporary = { temporaryUrl: "https://provider.example/none.jpg" };
+      expectIndex(await plansOf((tasks) => tasks.isWithheldImage(temporary)), "task_withheld_");
+      expectIndex(await plansOf((tasks) => tasks.listFeatured(6)), "task_featured_index");
+      const approved = (tasks: TaskPorts) => tasks.listPublic(24, undefined, "newest", "approved");
+      expectIndex(await plansOf(approved), "task_approved_index");
     });
 
     it("counts the tasks before a waiting one with the index of the queue", async () => {

@@ -90,6 +90,7 @@ describe("Database on PostgreSQL", () => {
       { name: "029-letters-and-maintenance-compatible" },
       { name: "030-provenance-compatible" },
       { name: "031-reviews-compatible" },
+      { name: "032-takedown-compatible" },
     ]);
     await opened.close();
   });

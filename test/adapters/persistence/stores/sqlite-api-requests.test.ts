@@ -156,13 +156,22 @@ describe("what SqliteApiRequests remembers", () => {
   });
 
   it.each([
+    [
+      "account",
+      [
+        ...["id", "email", "password_hash", "credits", "active_tasks", "last_turn", "low_balance_threshold"],
+        ...["last_event", "debt", "open_disputes", "granted", "failure_day", "failures", "failure_bytes"],
+        ...["created_at", "closed_at", "suspended_at"],
+      ],
+    ],
     ["api_key", ["name", "prefix", "created_at", "last_used_at"]],
     [
       "task",
       [
         ...["traceparent", "due_at", "leased_until", "fence", "in_search", "texts_erased_at"],
         ...["cancel_wanted_at", "cancel_refused_at", "result_figures", "failure_detail", "deleted_by"],
-        ...["started_at", "generated_at", "saved_at", "expired_at", "withheld_at", "withheld_reason"],
+        ...["started_at", "generated_at", "saved_at", "expired_at", "withheld_at", "withheld_by"],
+        ...["featured_at", "approved_at"],
         ...["review_since", "visibility_after_review"],
         ...["cost_micros", "cost_currency"],
       ],

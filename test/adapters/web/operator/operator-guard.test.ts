@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { nodeOneTimeCodes } from "../../../../adapters/system/one-time-codes.js";
+import { codeStepsAt, parseOperatorName } from "../../../../domain/accounts/operator.js";
+import { parsePassword } from "../../../../domain/accounts/password.js";
 import { PASSWORD, WebService } from "../../../support/web-service.js";
 
 describe("the operator's pages without an operator", () => {
@@ -34,5 +37,49 @@ describe("the operator's pages without an operator", () => {
     const forms = service.pages.filter(({ method, path }) => method === "POST" && path.startsWith("/operator"));
     expect(forms.length).toBeGreaterThan(5);
     expect(forms.filter(({ duringMaintenance }) => duringMaintenance !== true)).toEqual([]);
+  });
+});
+
+describe("a form of the operator's pages", () => {
+  let service: WebService;
+  beforeAll(async () => {
+    service = await WebService.start();
+  });
+  afterAll(() => service.end());
+
+  const send = (path: string, fields: Readonly<Record<string, string>>, cookie = "") => {
+    const [headers, body] = [{ origin: service.url, cookie }, new URLSearchParams(fields)];
+    return fetch(service.url + path, { method: "POST", headers, redirect: "manual", body });
+  };
+  const logInOperator = async () => {
+    const name = parseOperatorName("olga")._unsafeUnwrap();
+    const set = await service.operatorAccess.setPassword(name, parsePassword(PASSWORD)._unsafeUnwrap(), false);
+    const [, step = 0] = codeStepsAt(service.clock.now());
+    const code = nodeOneTimeCodes.codeAt(set._unsafeUnwrap().codeSecret ?? "", step);
+    const login = await send("/operator/login", { name, password: PASSWORD, code });
+    const cookie = login.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const page = await (await fetch(`${service.url}/operator`, { headers: { cookie } })).text();
+    return { cookie, form_token: /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? "" };
+  };
+
+  it("records nothing about an id that nobody has", async () => {
+    const { cookie, form_token } = await logInOperator();
+    const recorded = service.database.operatorActions.length;
+    const paths = service.pages.flatMap(({ method, path }) =>
+      method === "POST" && path.startsWith("/operator/") && path.includes(":id") ? [path] : [],
+    );
+    expect(paths.length).toBeGreaterThan(5);
+    for (const path of paths) {
+      for (const id of ["unknown", "x".repeat(6_000), "%00"]) {
+        const response = await send(path.replace(":id", id), { form_token, credits: "1", reason: "r" }, cookie);
+        expect({ path, id, status: response.status }).toEqual({ path, id, status: 404 });
+      }
+    }
+    expect(service.database.operatorActions.length).toBe(recorded);
+
+    const { id } = await service.person("ann");
+    const granted = await send(`/operator/accounts/${id}/credits`, { form_token, credits: "1", reason: "r" }, cookie);
+    expect(granted.status).toBe(303);
+    expect(service.database.operatorActions.length).toBe(recorded + 1);
   });
 });

@@ -30,7 +30,7 @@ describe("the operator's pages", () => {
   const contentOf = async (markdown: string) => (await read({ "terms.md": markdown }))[0]?.content.text ?? "";
 
   const answer = async (legal: readonly LegalPage[], path: string): Promise<string> => {
-    const layout = new Layout(files, PUBLIC_URL, legal);
+    const layout = new Layout({ files, imageOrigin: PUBLIC_URL, footerLinks: legal });
     const rateLimits = new MemoryRateLimits(new HandClock(), RATE_LIMITS);
     const guard = new SessionGuard({ findSession: async () => undefined }, rateLimits, layout, PUBLIC_URL);
     const page = legalPages(legal, guard, layout).find((one) => one.path === path);

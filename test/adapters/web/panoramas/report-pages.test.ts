@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest, anImageName, aSucceededTask } from "../../../../adapters/contracts/support/builders.js";
+import { MemoryOperatorStore } from "../../../../adapters/memory/stores/memory-operator-store.js";
+import { suspendAccount } from "../../../../application/operators/suspend-account.js";
+import { withholdAccount } from "../../../../application/operators/withhold-panorama.js";
+import { keep, uploading } from "../../../../domain/images/storage-status.js";
+import { REPORT_CHARACTERS_MAX } from "../../../../domain/tasks/report.js";
+import { PASSWORD, type Person, WebService } from "../../../support/web-service.js";
+
+let service: WebService;
+let ann: Person;
+
+beforeAll(async () => {
+  service = await WebService.start();
+  ann = await service.person("ann", 10_000);
+});
+beforeEach(() => service.provider.play({ poll: "succeeded", download: "image" }));
+afterAll(async () => {
+  await service?.end();
+  expect(service?.failures).toEqual([]);
+});
+
+const ports = () => ({ ...service, operators: new MemoryOperatorStore(service.database) });
+
+describe("POST /p/{slug}/report", () => {
+  const report = (slug: string, fields: Record<string, string>, network = "192.0.2.1", origin = service.url) =>
+    fetch(`${service.url}/p/${slug}/report`, {
+      method: "POST",
+      body: new URLSearchParams(fields),
+      headers: { origin, "x-forwarded-for": network },
+      redirect: "manual",
+    });
+  const open = () => service.database.reports.filter(({ outcome }) => outcome === undefined);
+
+  it("stores one report of each network, without an account or a script", async () => {
+    const { slug, id } = await service.kept(ann);
+    const page = await (await fetch(`${service.url}/p/${slug}/report`)).text();
+    expect(page).toContain(`action="/p/${slug}/report"`);
+    for (let again = 0; again < 2; again++) {
+      const sent = await report(slug, { reason: "person", text: " It shows my garden. " });
+      expect([sent.status, sent.headers.get("location")]).toEqual([303, `/p/${slug}/report?sent=1`]);
+    }
+    await report(slug, { reason: "rights" }, "2001:db8::1");
+    await report(slug, { reason: "rights" }, "2001:db8::2"); // the same /64
+    expect(open().map(({ taskId, reason, text }) => [taskId, reason, text])).toEqual([
+      [id, "person", "It shows my garden."],
+      [id, "rights", undefined],
+    ]);
+    expect(await (await fetch(`${service.url}/p/${slug}/report?sent=1`)).text()).toContain("Thank you");
+  });
+
+  it("refuses what is no report, with what was typed", async () => {
+    const { slug } = await service.kept(ann);
+    const before = open().length;
+    for (const fields of [{}, { reason: "none" }, { reason: "other", text: "x".repeat(REPORT_CHARACTERS_MAX + 1) }]) {
+      const refused = await report(slug, fields as Record<string, string>);
+      expect([refused.status, (await refused.text()).includes('role="alert"')]).toEqual([400, true]);
+    }
+    const typed = await (await report(slug, { text: "<b>my garden</b>" })).text();
+    expect(typed).toContain("&lt;b&gt;my garden&lt;/b&gt;");
+    expect((await report(slug, { reason: "other" }, "192.0.2.1", "https://evil.example")).status).toBe(403);
+    expect((await report("a".repeat(16), { reason: "other" })).status).toBe(404);
+    const secret = await service.kept(ann, { visibility: "private" });
+    expect((await report(secret.slug, { reason: "other" })).status).toBe(404);
+    expect(open().length).toBe(before);
+  });
+
+  it("limits the reports of a network, not those of others", async () => {
+    const { slug } = await service.kept(ann);
+    const from = async (network: string) => (await report(slug, { reason: "other" }, network)).status;
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 12; sent++) statuses.push(await from("198.51.100.7"));
+    expect(statuses).toEqual([...Array(10).fill(303), 429, 429]);
+    expect(await from("198.51.100.8")).toBe(303);
+  });
+});
+
+describe("a hundred hostile public panoramas", () => {
+  it("change nothing on the front page, and are hidden by one command", async () => {
+    const page = async () => {
+      const text = await (await fetch(service.url)).text();
+      return text.replace(/\/signup\?next=[^"]+">Surprise me/, "");
+    };
+    const eve = await service.person("eve", 10_000);
+    const before = await page();
+    const slugs: string[] = [];
+    for (let n = 0; n < 100; n++) {
+      const prompt = `BUY NOW <script>alert(${n})</script> https://spam.example/${n} \u202e`;
+      const request = aCreationRequest({ prompt, resolution: "2k", visibility: "public" });
+      const image = keep(uploading("https://provider.example/1.jpg", anImageName(n)));
+      const task = aSucceededTask({
+        id: service.ids.taskId(),
+        slug: service.ids.slug(),
+        accountId: eve.id,
+        request,
+        image,
+      });
+      service.database.tasks.set(task.id, { task, place: undefined, dueAt: undefined, fence: 0, hidden: false });
+      slugs.push(task.slug);
+    }
+    expect(await page()).toBe(before);
+    expect(await (await fetch(`${service.url}/gallery`)).text()).toContain("spam.example");
+    const hidden = await withholdAccount(ports())(eve.id, { reason: "Advertising", by: "olga" });
+    expect(hidden._unsafeUnwrap()).toBe(100);
+    expect(await (await fetch(`${service.url}/gallery`)).text()).not.toContain("spam.example");
+    expect((await fetch(`${service.url}/p/${slugs[99]}`)).status).toBe(404);
+    expect(await page()).toBe(before);
+  });
+});
+
+describe("a suspended account", () => {
+  it("cannot use its keys or create on the pages, and keeps what it has", async () => {
+    const uma = await service.person("uma");
+    const kept = await service.kept(uma, { visibility: "private" });
+    const suspension = { reason: "Publishes private persons.", by: "olga" };
+    (await suspendAccount(ports())(uma.id, suspension))._unsafeUnwrap();
+    const headers = { authorization: `Bearer ${uma.key}` };
+    for (const init of [{ headers }, { headers, method: "POST", body: "{}" }]) {
+      const refused = await fetch(`${service.url}/api/v1/panoramas`, init);
+      expect([refused.status, await refused.json()]).toMatchObject([
+        401,
+        {
+          error: {
+            code: "invalid_api_key",
+            message: "This account is suspended: Publishes private persons. Ask the operator.",
+          },
+        },
+      ]);
+    }
+    const login = await fetch(`${service.url}/login`, {
+      method: "POST",
+      body: new URLSearchParams({ email: uma.email, password: PASSWORD }),
+      headers: { origin: service.url },
+      redirect: "manual",
+    });
+    const cookie = login.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const read = async (path: string) => (await fetch(service.url + path, { headers: { cookie } })).text();
+    const works = await read("/works");
+    expect(works).toContain("This account is suspended: Publishes private persons.");
+    expect(works).not.toContain('id="create"');
+    expect(await read(`/works/${kept.slug}`)).toContain("four quarters");
+    const token = /name="form_token" value="([^"]+)"/.exec(works)?.[1] ?? "";
+    const post = (path: string, fields: Record<string, string>) =>
+      fetch(service.url + path, {
+        method: "POST",
+        body: new URLSearchParams({ form_token: token, ...fields }),
+        headers: { cookie, origin: service.url },
+        redirect: "manual",
+      });
+    const balance = (await service.accounts.find(uma.id)) && service.database.account(uma.id).standing.credits;
+    for (const [path, fields] of [
+      ["/works", { prompt: "a lake", resolution: "1k", visibility: "private" }],
+      [`/works/${kept.id}/visibility`, { visibility: "public" }],
+    ] as const) {
+      const refused = await post(path, fields);
+      expect([path, refused.status, (await refused.text()).includes("is suspended")]).toEqual([path, 403, true]);
+    }
+    expect(service.database.account(uma.id).standing.credits).toBe(balance);
+    (await suspendAccount(ports())(uma.id, undefined))._unsafeUnwrap();
+    expect((await fetch(`${service.url}/api/v1/credits`, { headers })).status).toBe(200);
+  });
+});

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fakeModeration } from "../support/fake-moderation.js";
+import { migratedInstallation } from "../support/migrated-installation.js";
+import { RestClient, type Task } from "../support/rest-client.js";
+import type { Installation } from "../support/service-process.js";
+
+const REASON = "Shows a private person";
+
+describe("the commands of moderation and takedown while the service runs", () => {
+  let moderation: Awaited<ReturnType<typeof fakeModeration>>;
+  let installation: Installation;
+  let account: string;
+  let client: RestClient;
+
+  beforeAll(async () => {
+    moderation = await fakeModeration();
+    installation = await migratedInstallation({
+      DEMO: "false",
+      LOCAL_PROVIDER_DELAY_MS: "0",
+      MODERATION: "http",
+      MODERATION_URL: moderation.url,
+      MODERATION_API_KEY: "key",
+    });
+    const opened = await run("account", "create", "--email", "ann@example.com", "--credits", "100", "--key");
+    account = String(opened.account_id);
+    client = new RestClient(installation.url, String(opened.api_key));
+    await installation.start();
+  });
+  afterAll(async () => {
+    await installation.remove();
+    await moderation.close();
+  });
+
+  const run = async (...args: string[]): Promise<Record<string, unknown>> => {
+    const { status, json, stderr } = await installation.command(...args);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    return json;
+  };
+  const refused = async (...args: string[]) => (await installation.command(...args)).error?.code;
+
+  const published = async (prompt: string): Promise<{ id: string; slug: string }> => {
+    const { id } = await client.create({ prompt, resolution: "1k", visibility: "public" });
+    const { output } = await client.untilKept(id);
+    return { id, slug: output?.slug ?? "" };
+  };
+  const read = async (id: string): Promise<Task & { hidden_reason?: string }> =>
+    (await client.request(`/panoramas/${id}`)).json() as Promise<Task>;
+  /** What strangers get: the statuses of the viewer and of the image, and whether the gallery has it. */
+  const shown = async ({ id, slug }: { id: string; slug: string }) => {
+    const statusOf = async (url: string) => (await fetch(url)).status;
+    const gallery = await (await fetch(`${installation.url}/gallery`)).text();
+    return [
+      await statusOf(`${installation.url}/p/${slug}`),
+      await statusOf((await read(id)).output?.image_url ?? ""),
+      gallery.includes(slug),
+    ];
+  };
+  const VISIBLE = [200, 200, true];
+  const HIDDEN = [404, 404, false];
+
+  it("review list, allow and block decide what a moderation is in doubt about", async () => {
+    const allowed = await published("a doubtful lake");
+    const blocked = await published("a doubtful wood");
+    const shownImage = 200; // its URL is known to its owner only
+    for (const panorama of [allowed, blocked]) expect(await shown(panorama)).toEqual([404, shownImage, false]);
+    const waiting = async () => ((await run("review", "list")).reviews as { slug: string }[]).map(({ slug }) => slug);
+    expect(await waiting()).toEqual([allowed.slug, blocked.slug]);
+    expect(await run("review", "allow", allowed.slug)).toMatchObject({ slug: allowed.slug, hidden: false });
+    expect(await shown(allowed)).toEqual(VISIBLE);
+    expect(await run("review", "block", blocked.slug, "--reason", REASON)).toMatchObject({ hidden: true });
+    expect(await shown(blocked)).toEqual(HIDDEN);
+    expect(await read(blocked.id)).toMatchObject({ visibility: "private", hidden_reason: REASON });
+    expect(await waiting()).toEqual([]);
+    expect(await refused("review", "allow", "AbCdEfGhIj")).toBe("not_found");
+    expect(await client.credits()).toBe(100 - 2 * 4);
+  });
+
+  const report = async (slug: string, text = "") => {
+    const body = new URLSearchParams({ reason: "person", text });
+    const headers = { origin: installation.url };
+    const init = { method: "POST", body, headers, redirect: "manual" } as const;
+    return (await fetch(`${installation.url}/p/${slug}/report`, init)).status;
+  };
+  const reported = async () => (await run("report", "list")).reported as { slug: string; total: number }[];
+
+  it("report list, dismiss and hide decide what visitors have reported", async () => {
+    const [kept, hidden] = [await published("a quiet lake"), await published("a quiet wood")];
+    expect([await report(kept.slug, "my\ngarden"), await report(hidden.slug)]).toEqual([303, 303]);
+    const at = expect.any(String);
+    expect(await reported()).toMatchObject([
+      { slug: kept.slug, account_id: account, total: 1, reports: [{ reason: "person", text: "my\ngarden", at }] },
+      { slug: hidden.slug, task_id: hidden.id, total: 1, reports: [{ reason: "person", text: null, at }] },
+    ]);
+    expect(await run("report", "dismiss", kept.slug)).toMatchObject({ slug: kept.slug, status: "dismissed" });
+    expect(await refused("report", "dismiss", kept.slug)).toBe("not_found");
+    expect(await shown(kept)).toEqual(VISIBLE);
+    expect(await run("report", "hide", hidden.slug, "--reason", REASON)).toMatchObject({ hidden: true });
+    expect(await shown(hidden)).toEqual(HIDDEN);
+    expect([await reported(), await report(hidden.slug)]).toEqual([[], 404]);
+    expect(await run("gallery", "show", hidden.slug)).toMatchObject({ hidden: false });
+    expect(await shown(hidden)).toEqual(VISIBLE);
+  });
+
+  it("gallery feature and unfeature decide what is on the front page", async () => {
+    const panorama = await published("a foggy ocean");
+    const isOnFront = async () => (await (await fetch(installation.url)).text()).includes(panorama.slug);
+    expect(await isOnFront()).toBe(false);
+    expect(await run("gallery", "feature", panorama.slug)).toMatchObject({ featured: true });
+    expect(await isOnFront()).toBe(true);
+    expect(await run("gallery", "unfeature", panorama.slug)).toMatchObject({ featured: false });
+    expect(await isOnFront()).toBe(false);
+  });
+
+  it("account suspend and resume end and begin the use of its keys, and gallery hide --account hides all", async () => {
+    const panorama = await published("a sandy desert");
+    await run("account", "suspend", "--account", account, "--reason", REASON);
+    expect(await run("account", "show", "--account", account)).toMatchObject({ suspended_because: REASON });
+    for (const init of [{}, { method: "POST", body: "{}" }]) {
+      const answer = await client.request("/panoramas", init);
+      const message = `This account is suspended: ${REASON}. Ask the operator.`;
+      expect([answer.status, await answer.json()]).toEqual([401, { error: { code: "invalid_api_key", message } }]);
+    }
+    expect((await fetch(`${installation.url}/p/${panorama.slug}`)).status).toBe(200);
+    const all = await run("gallery", "hide", "--account", account, "--reason", REASON);
+    expect(all).toEqual({ account_id: account, hidden: expect.any(Number) });
+    expect(Number(all.hidden)).toBeGreaterThan(3);
+    expect((await fetch(`${installation.url}/p/${panorama.slug}`)).status).toBe(404);
+    await run("account", "resume", "--account", account);
+    expect(await read(panorama.id)).toMatchObject({ hidden_reason: REASON });
+  });
+});
