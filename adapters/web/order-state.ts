@@ -10,13 +10,12 @@ const STATES: Readonly<Record<Order["state"], readonly [string, string]>> = {
 };
 
 /** "Won" and "lost" are the operator's words: to the customer, who has disputed the payment, they mean the opposite. */
-const DISPUTES = { none: "", open: ", payment disputed", won: "", lost: ", disputed payment returned" } as const;
+const DISPUTES = { none: [], open: ["payment disputed"], won: [], lost: ["disputed payment returned"] } as const;
 
 /** The state of an order, with what came back of it, for its customer and for operators. */
 export const orderState = (order: Order): Html => {
   const [look, words] = STATES[order.state];
   const { dispute = "none", takenBack = 0, returnReason } = order.state === "pending" ? {} : order;
-  const taken = takenBack > 0 ? `, ${creditsText(takenBack)} taken back` : "";
-  const more = `${DISPUTES[dispute]}${taken}${returnReason === undefined ? "" : `: ${returnReason}`}`;
-  return html`<span class="state ${look}">${words}</span>${more}`;
+  const facts = [...DISPUTES[dispute], ...(takenBack > 0 ? [`${creditsText(takenBack)} taken back`] : [])].join(", ");
+  return html`<span class="state ${look}">${words}</span> ${facts}${returnReason !== undefined && `: ${returnReason}`}`;
 };

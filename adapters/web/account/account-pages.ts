@@ -71,6 +71,13 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       ),
     },
     {
+      // Who shortens the URL of a receipt.
+      method: "GET",
+      path: "/account/orders",
+      body: "none",
+      handle: guard.member(async () => redirect("/account#orders")),
+    },
+    {
       method: "POST",
       path: "/account/orders",
       body: "fields",
