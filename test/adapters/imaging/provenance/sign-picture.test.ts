@@ -7,6 +7,7 @@ import sharp from "sharp";
 import { describe, expect, it, vi } from "vitest";
 import { signPictures } from "../../../../adapters/imaging/provenance/sign-picture.js";
 import { makeSigningPair, signingPairProblem } from "../../../../adapters/imaging/provenance/signing-pair.js";
+import { HandClock } from "../../../../adapters/memory/hand-clock.js";
 import { verifiedProvenance } from "../../../support/verify-provenance.js";
 
 const pair = await makeSigningPair(new Date());
@@ -120,6 +121,14 @@ describe("a pair of certificate and key", () => {
     expect(signingPairProblem({ ...pair, key: "secret" }, now)).toMatch(/^certificate or key cannot be read/);
     expect(signingPairProblem({ ...pair, certificate: "" }, now)).toBe("the certificate is no PEM text");
     expect(signingPairProblem(pair, new Date("2099-01-01"))).toMatch(/^the certificate was valid until/);
+  });
+
+  it("signs nothing after its certificate has expired: verifiers would call the mark invalid", async () => {
+    const clock = new HandClock(new Date());
+    const signing = signPictures(async () => makeSigningPair(clock.now()), clock);
+    expect(await verifiedProvenance(await signing(jpeg, TRAINED))).toMatchObject({ state: "Valid" });
+    await clock.advance(31 * 366 * 24 * 60 * 60 * 1000);
+    await expect(signing(jpeg, TRAINED)).rejects.toThrow(/^Pictures cannot be signed: .* was valid until 20\d\d-/);
   });
 
   it("is asked for again if it could not be had", async () => {
