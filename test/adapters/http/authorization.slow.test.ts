@@ -144,6 +144,7 @@ const ROUTES: Readonly<Record<string, Positions>> = {
   "post /operator/tasks/:id/retry": { fields: {} },
   "get /account": { query: ["order", "orders", "ledger", "month"] },
   "get /account/entries.csv": { query: ["ledger"] },
+  "get /account/orders": ACCEPTS_NOTHING,
   "get /account/orders/:id": ACCEPTS_NOTHING,
   "post /account/orders": { fields: { credits: "100" } },
   "get /account/keys": ACCEPTS_NOTHING,
