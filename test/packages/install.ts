@@ -214,8 +214,8 @@ const runExamples = async (folder: string): Promise<void> => {
 
 /** Starts the installed service on a new database, and stops it when it has answered. */
 const serve = async (panorama: string, folder: string): Promise<void> => {
-  const port = String(await freePort());
-  const env = { ...process.env, PORT: port, DATA_DIR: join(folder, "data") };
+  const [port, tlsPort] = [String(await freePort()), String(await freePort())];
+  const env = { ...process.env, PORT: port, TLS_PORT: tlsPort, DATA_DIR: join(folder, "data") };
   const service = spawn(process.execPath, [panorama, "serve"], { cwd: folder, env, stdio: "pipe" });
   let log = "";
   for (const stream of [service.stdout, service.stderr]) stream.on("data", (data) => (log += data));
