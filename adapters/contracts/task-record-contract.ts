@@ -33,7 +33,10 @@ import type { TestFunctions } from "./support/test-functions.js";
 
 type RecordStores = Stores & { readonly operators: OperatorStore };
 
-/** What operators read about single tasks, keys, orders and endpoints (application/ports/stores/operator-store.ts). */
+/**
+ * What operators read about single tasks, keys, orders and endpoints (application/ports/stores/operator-store.ts), what
+ * they hide, and reports (report-store.ts).
+ */
 export const describeTaskRecords = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,

@@ -90,8 +90,8 @@ describe("the entries of the packed packages", () => {
 
   it("come with documents whose links exist, and with sources of the contract suites", async () => {
     const core = join(project.folder, "node_modules/panorama-core");
-    const document = await readFile(join(core, "EMBEDDING.md"), "utf8");
-    const links = [...document.matchAll(/\]\((?!#)([^)]+)\)/g)].map(([, path = ""]) => path);
+    const texts = await Promise.all(["EMBEDDING.md", "MIGRATION.md"].map((name) => readFile(join(core, name), "utf8")));
+    const links = [...texts.join("\n").matchAll(/\]\((?!#)([^)]+)\)/g)].map(([, path = ""]) => path);
     expect(links.length).toBeGreaterThan(5);
     await Promise.all(links.map((path) => readFile(join(core, path))));
     expect(await readFile(join(core, "REFERENCE.md"), "utf8")).toContain("### openTask\n");
