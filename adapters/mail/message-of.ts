@@ -8,7 +8,10 @@ import {
 export type Message = { readonly subject: string; readonly text: string };
 
 /** A letter with the secret of its link. */
-export type LinkedLetter = PostedLetter & { readonly token: PasswordLinkToken };
+export type LinkedLetter = PostedLetter & {
+  readonly kind: Exclude<PostedLetter["kind"], "none">;
+  readonly token: PasswordLinkToken;
+};
 
 /** The address of the page that sets a password (adapters/web/account/password-pages.ts). */
 export const passwordLinkUrl = (publicUrl: string, token: PasswordLinkToken): string =>

@@ -3,12 +3,15 @@ import type { Letter } from "../mail.js";
 
 /**
  * A letter that is to be sent. It has no link: the database stores only digests of links, so one is made when the
- * letter is sent, and its time begins then. `invitation`: an operator has invited the address.
+ * letter is sent, and its time begins then.
+ *
+ * - `invitation`: an operator has invited the address.
+ * - `none`: is not sent; it is stored so that an answer takes as long as with a letter.
  */
 export type PostedLetter = {
   /** Unguessable. The same at each attempt, so that a mailbox can tell a letter that arrives twice. */
   readonly id: string;
-  readonly kind: Letter["kind"] | "invitation";
+  readonly kind: Letter["kind"] | "invitation" | "none";
   readonly to: Email;
 };
 
