@@ -14,7 +14,7 @@ import {
   PASSWORD_LINK_SECONDS,
   type PasswordLinkToken,
 } from "../../domain/accounts/password-link.js";
-import type { LinkedLetter } from "./message-of.js";
+import type { LinkedKind } from "./message-of.js";
 import type { SmtpSender } from "./smtp-sender.js";
 
 type Ports = {
@@ -121,21 +121,24 @@ export class OutboxMail implements Mail {
     const now = clock.now();
     const [letter] = await outbox.claim(now, new Date(now.getTime() + LEASE_MILLISECONDS), 1);
     if (letter === undefined) return false;
-    if (isSent(letter)) await this.attempt(letter, now);
-    else await outbox.remove(letter);
+    if (letter.kind === "none") await outbox.remove(letter);
+    else await this.attempt({ ...letter, kind: letter.kind }, now);
     return true;
   }
 
-  private async attempt(letter: SentLetter, now: Date): Promise<void> {
+  private async attempt(letter: ClaimedLetter & { kind: LinkedKind | "pending_order" }, now: Date): Promise<void> {
     const { outbox, clock, sender } = this.ports;
-    const failure = await sender.send({ ...letter, token: await this.tokenFor(letter, now) });
+    const { kind } = letter;
+    const failure = await sender.send(
+      kind === "pending_order" ? { ...letter, kind } : { ...letter, kind, token: await this.tokenFor(letter, now) },
+    );
     if (failure === undefined) return outbox.remove(letter);
     const retryAt = failure.permanent ? undefined : letterRetryAt(letter.attempt, clock.now());
     if (retryAt === undefined) await this.giveUp(letter, failure.detail);
     else await outbox.retry(letter, retryAt);
   }
 
-  private async tokenFor({ id, kind, to }: SentLetter, now: Date): Promise<PasswordLinkToken> {
+  private async tokenFor({ id, kind, to }: ClaimedLetter, now: Date): Promise<PasswordLinkToken> {
     const posted = this.posted.get(id);
     this.posted.delete(id);
     if (posted !== undefined && isPrompt(posted.at, now)) return posted.token;
@@ -147,16 +150,12 @@ export class OutboxMail implements Mail {
     return token;
   }
 
-  private async giveUp(letter: SentLetter, detail: string): Promise<void> {
+  private async giveUp(letter: ClaimedLetter, detail: string): Promise<void> {
     const { accounts, outbox, reporter } = this.ports;
     const accountId = (await accounts.findByEmail(letter.to))?.account.id;
     await outbox.remove(letter);
     reporter.report({ kind: "mail_failed", detail, letter: letter.kind, accountId });
   }
 }
-
-type SentLetter = ClaimedLetter & Pick<LinkedLetter, "kind">;
-
-const isSent = (letter: ClaimedLetter): letter is SentLetter => letter.kind !== "none";
 
 const isPrompt = (postedAt: Date, now: Date): boolean => now.getTime() - postedAt.getTime() < PROMPT_MILLISECONDS;

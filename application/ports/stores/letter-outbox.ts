@@ -6,12 +6,13 @@ import type { Letter } from "../mail.js";
  * letter is sent, and its time begins then.
  *
  * - `invitation`: an operator has invited the address.
+ * - `pending_order`: a customer has ordered; the id is that of the order. To the operator, without a link.
  * - `none`: is not sent; it is stored so that an answer takes as long as with a letter.
  */
 export type PostedLetter = {
   /** Unguessable. The same at each attempt, so that a mailbox can tell a letter that arrives twice. */
   readonly id: string;
-  readonly kind: Letter["kind"] | "invitation" | "none";
+  readonly kind: Letter["kind"] | "invitation" | "pending_order" | "none";
   readonly to: Email;
 };
 
