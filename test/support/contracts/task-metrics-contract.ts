@@ -142,12 +142,12 @@ export const describeTaskMetrics = (
     });
 
     it("reads unfinished tasks by state, and webhooks that wait", async () => {
+      const fourth = await makeSucceed(await open(4));
       await stores.endpoints.insert(anEndpoint(), () => ok(undefined));
       const [first, second, third] = [await open(1), await open(2), await open(3)];
       await tasks.move(second, submit(second, "upstream-2", noon), secondsAfter(noon, 5));
       await tasks.requeue(third, later);
       await tasks.move(first, fail(first, "refused", later), undefined);
-      const fourth = await makeSucceed(await open(4));
       await tasks.hide(fourth.id, fourth.accountId, later);
       await stores.orders.insert(aPendingOrder({ id: orderId(2) }));
       await stores.orders.insert(aPendingOrder({ id: orderId(3), createdAt: secondsAfter(noon, -31 * 24 * 60 * 60) }));
