@@ -4,8 +4,9 @@ import { lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 
 /**
- * `npm run build`: compiles into dist/, and bundles what runs in browsers, the MCP server and the command. Types are not
- * checked here. With `--if-changed`, it does nothing if dist/ was built from the same sources: `npm test` after `npm ci`.
+ * `npm run build`: compiles into dist/, and bundles what runs in browsers, the MCP server and the command. Types are
+ * not checked here. With `--if-changed`, it does nothing if dist/ was built from the same sources: `npm test` after
+ * `npm ci`.
  */
 const STEPS = [
   ["node_modules/typescript-7/bin/tsc", "-p", "tsconfig.build.json", "--noCheck"],
