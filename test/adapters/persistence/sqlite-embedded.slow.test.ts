@@ -86,7 +86,8 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 const stores = async () => {
-  const file = join(folder, `${(copies += 1)}.sqlite`);
+  copies += 1;
+  const file = join(folder, `${copies}.sqlite`);
   await copyFile(join(folder, "migrated.sqlite"), file);
   const { sqlite, refused } = embeddersDatabase(file);
   const database = await openDatabase(installationOn(sqlite));
