@@ -444,7 +444,7 @@ describe("objects of another account", () => {
 
   it("are not shown, not changed and not distinguishable from nothing, wherever their ids are sent", async () => {
     let number = 0;
-    const shapes = fc.array(aTask, { minLength: 2, maxLength: 6 });
+    const shapes = fc.array(aTask, { minLength: 2, maxLength: 4 });
     await fc.assert(
       fc.asyncProperty(shapes, shapes, async (ofAnn, ofBob) => {
         number += 1;
