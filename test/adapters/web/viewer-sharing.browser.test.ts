@@ -163,7 +163,7 @@ describe("sharing a panorama", () => {
       expect(await link.inputValue()).toBe(`${service.url}/p/${slug}`);
       await tab.page.getByLabel("Start at this view").check();
       const address = await link.inputValue();
-      expect(address).toMatch(/#v=-?[\d.]+,0,60$/);
+      expect(address).toMatch(/#v=-?[\d.]+,0,91$/);
       await tab.page.getByRole("button", { name: "Copy link" }).click();
       await tab.page.getByText(/^Copied\.$|to copy\.$/).waitFor();
       expect(await tab.page.getByLabel("To embed it in a page").inputValue()).toBe(
@@ -177,8 +177,8 @@ describe("sharing a panorama", () => {
         return tab.page.evaluate<Record<string, string>>("({ ...document.getElementById('viewer').dataset })");
       };
       const [yaw] = address.split("#v=")[1]!.split(",");
-      expect(await shown(address)).toMatchObject({ yaw: Number(yaw).toFixed(1), pitch: "0.0", fov: "60.0" });
-      expect(await shown(`/p/${slug}#v=999,1e3,<b>`)).toMatchObject({ yaw: "0.0", pitch: "0.0", fov: "75.0" });
+      expect(await shown(address)).toMatchObject({ yaw: Number(yaw).toFixed(1), pitch: "0.0", fov: "91.0" });
+      expect(await shown(`/p/${slug}#v=999,1e3,<b>`)).toMatchObject({ yaw: "0.0", pitch: "0.0", fov: "113.8" });
     });
 
     it("shares a view of a phone held upright so that it shows as much on a wide screen, and when the phone is turned", async () => {

@@ -4,9 +4,9 @@ const VERTICAL_FIELD_MAX = 85;
 const FIELD_MAX = 120;
 const FIELD_MIN = 20;
 const START_FIELD = 100;
-/** A picture with few pixels looks blurred in a wide view of a large window. */
-const START_FIELD_OF_SMALL_PICTURE = 75;
-const SMALL_PICTURE_PIXELS = 1024;
+/** CSS pixels of the screen that a pixel of the picture covers: at most, and at the start if the view can be so wide. */
+const MAGNIFICATION_MAX = 4;
+const START_MAGNIFICATION_MAX = 2;
 const ROTATION_DEGREES_PER_SECOND = 2;
 const KEY_DEGREES_PER_SECOND = 60;
 const INTRO_MILLISECONDS = 2_400;
@@ -20,6 +20,8 @@ export const isReducedMotion = (): boolean => matchMedia("(prefers-reduced-motio
 /** Moves the view of a sphere, and draws it when it has changed. */
 export class Camera {
   readonly sphere: Sphere;
+  /** In pixels: limits how far the view can be zoomed in. */
+  pictureWidth: number;
   /** Called when the sphere starts or stops rotating by itself. */
   onRotation: (rotates: boolean) => void = () => {};
   /** Draws instead of the camera, while a headset shows the sphere. */
@@ -37,9 +39,10 @@ export class Camera {
   constructor(sphere: Sphere, stage: HTMLElement, pictureWidth: number, start: View | undefined) {
     this.sphere = sphere;
     this.stage = stage;
+    this.pictureWidth = pictureWidth;
     this.resize();
     if (start !== undefined) this.lookAs(start);
-    else this.look({ fov: pictureWidth <= SMALL_PICTURE_PIXELS ? START_FIELD_OF_SMALL_PICTURE : START_FIELD });
+    else this.look({ fov: Math.max(START_FIELD, this.fieldMagnifiedBy(START_MAGNIFICATION_MAX)) });
     this.draw(performance.now());
     new ResizeObserver(() => this.fit()).observe(stage);
   }
@@ -71,7 +74,7 @@ export class Camera {
     this.sphere.view = {
       yaw: wrapped(yaw),
       pitch: Math.max(-90, Math.min(90, pitch)),
-      fov: Math.max(FIELD_MIN, Math.min(this.fieldMax(), fov)),
+      fov: Math.min(this.fieldMax(), Math.max(FIELD_MIN, this.fieldMagnifiedBy(MAGNIFICATION_MAX), fov)),
     };
     this.redraw();
   }
@@ -189,6 +192,11 @@ export class Camera {
   private fieldMax(): number {
     const { width, height } = this.sphere.canvas;
     return Math.min(FIELD_MAX, otherField(VERTICAL_FIELD_MAX, width / height));
+  }
+
+  /** The field of view in whose middle a pixel of the picture covers so many of the screen. */
+  private fieldMagnifiedBy(times: number): number {
+    return (Math.atan((this.stage.clientWidth * Math.PI) / (times * this.pictureWidth)) * 360) / Math.PI;
   }
 
   /** The width of the canvas by its longer side. */
