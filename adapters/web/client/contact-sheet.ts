@@ -46,7 +46,7 @@ const load = (link: HTMLAnchorElement): Promise<HTMLImageElement> =>
 const sphereOf = (pictureWidth: number): Sphere => {
   const sphere = new Sphere(document.createElement("canvas"));
   stage.append(sphere.canvas);
-  camera = new Camera(sphere, stage, pictureWidth, undefined);
+  camera = new Camera(sphere, stage, pictureWidth);
   connectInput(stage, camera, () => {});
   return sphere;
 };

@@ -9,6 +9,8 @@ export type Turn = readonly number[];
  */
 type Lens = readonly [scaleX: number, scaleY: number, offsetX: number, offsetY: number];
 
+const UNIFORMS = ["lens", "turn", "bend", "opacity"] as const;
+
 /** A picture whose size is known. */
 export type Picture = ImageBitmap | HTMLImageElement;
 
@@ -34,7 +36,7 @@ precision highp float;
 uniform sampler2D picture;
 uniform vec4 lens;
 uniform mat3 turn;
-uniform float bend;
+uniform float bend, opacity;
 in vec2 p;
 out vec4 color;
 vec3 at(vec2 p, vec2 size) { return textureLod(picture, p / size, 0.).rgb; }
@@ -63,12 +65,13 @@ void main() {
   vec3 seen = vec3(0);
   if (foot < 1.) seen = magnified(uv, size);
   if (foot > .7) seen = mix(seen, textureGrad(picture, uv, dx, dy).rgb, min(1., (foot - .7) / .3));
-  color = vec4(seen, 1);
+  color = vec4(seen, opacity);
 }`;
 
 /**
  * Draws an equirectangular picture around the viewer, on one rectangle: in the viewer, and behind the landing page.
- * Throws without WebGL 2. A shader of our own: the script has 8 kB compressed, with pannellum and its menus 19 kB.
+ * Throws without WebGL 2. A shader of our own: the script has 11 kB compressed with everything
+ * that the viewer does; Photo Sphere Viewer needs the whole of three.js.
  */
 export class Sphere {
   readonly canvas: HTMLCanvasElement;
@@ -80,11 +83,16 @@ export class Sphere {
   bend = 0;
   /** Pictures must not be wider. */
   readonly widthMax: number;
-  private uniforms: Record<"lens" | "turn" | "bend", WebGLUniformLocation | null> = {
-    lens: null,
-    turn: null,
-    bend: null,
-  };
+  /** Two views side by side, for the lenses of a box with a phone in it. */
+  isSplit = false;
+  /** How much of the picture shows over the one that was left: from 0 to 1. */
+  fade = 1;
+  private picture: WebGLTexture | null = null;
+  /** The picture that was left, as it was seen last. */
+  private left:
+    | { readonly picture: WebGLTexture | null; readonly lens: Lens; readonly turn: Turn; readonly bend: number }
+    | undefined;
+  private uniforms: Partial<Record<(typeof UNIFORMS)[number], WebGLUniformLocation | null>> = {};
 
   constructor(canvas: HTMLCanvasElement) {
     const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, depth: false });
@@ -115,53 +123,97 @@ export class Sphere {
     const at = gl.getAttribLocation(program, "at");
     gl.enableVertexAttribArray(at);
     gl.vertexAttribPointer(at, 2, gl.FLOAT, false, 0, 0);
-    for (const name of ["lens", "turn", "bend"] as const) this.uniforms[name] = gl.getUniformLocation(program, name);
-    gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
+    for (const name of UNIFORMS) this.uniforms[name] = gl.getUniformLocation(program, name);
+    gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
+    this.left = undefined;
+    this.addTexture();
+  }
+
+  private addTexture(): void {
+    const { gl } = this;
+    this.picture = gl.createTexture();
+    gl.bindTexture(gl.TEXTURE_2D, this.picture);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR_MIPMAP_LINEAR);
   }
 
+  /** The next picture is another one. Until `forget`, the one of now shows through as far as `fade` is below 1. */
+  leave(): void {
+    this.forget();
+    this.left = { picture: this.picture, lens: this.lens, turn: turnOf(this.view, this.roll), bend: this.bend };
+    this.fade = 0;
+    this.addTexture();
+  }
+
+  forget(): void {
+    if (this.left !== undefined) this.gl.deleteTexture(this.left.picture);
+    this.left = undefined;
+    this.fade = 1;
+  }
+
   show(picture: Picture): void {
     const { gl } = this;
+    gl.bindTexture(gl.TEXTURE_2D, this.picture);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, gl.RGBA, gl.UNSIGNED_BYTE, picture);
     gl.generateMipmap(gl.TEXTURE_2D);
   }
 
   draw(): void {
-    const { width, height } = this.canvas;
-    this.gl.viewport(0, 0, width, height);
-    this.drawEye(lensOf(this.view.fov, height / width), turnOf(this.view, this.roll), this.bend);
+    const { gl, left, lens, canvas, width } = this;
+    gl.viewport(0, 0, width, canvas.height);
+    if (left !== undefined) {
+      gl.bindTexture(gl.TEXTURE_2D, left.picture);
+      this.drawEye(left.lens, left.turn, left.bend);
+      gl.bindTexture(gl.TEXTURE_2D, this.picture);
+      gl.enable(gl.BLEND);
+    }
+    const turn = turnOf(this.view, this.roll);
+    this.drawEye(lens, turn, this.bend, this.fade);
+    gl.disable(gl.BLEND);
+    if (!this.isSplit) return;
+    gl.viewport(canvas.width - width, 0, width, canvas.height);
+    this.drawEye(lens, turn, this.bend);
   }
 
   /** Draws into the viewport that is set. */
-  drawEye(lens: Lens, turn: Turn, bend = 0): void {
+  drawEye(lens: Lens, turn: Turn, bend = 0, opacity = 1): void {
     const { gl, uniforms } = this;
-    gl.uniform4fv(uniforms.lens, lens);
-    gl.uniformMatrix3fv(uniforms.turn, false, turn);
-    gl.uniform1f(uniforms.bend, bend);
+    gl.uniform4fv(uniforms.lens ?? null, lens);
+    gl.uniformMatrix3fv(uniforms.turn ?? null, false, turn);
+    gl.uniform1f(uniforms.bend ?? null, bend);
+    gl.uniform1f(uniforms.opacity ?? null, opacity);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
+  }
+
+  /** Of one view, in pixels of the canvas. */
+  get width(): number {
+    return this.isSplit ? Math.floor(this.canvas.width / 2) : this.canvas.width;
+  }
+
+  private get lens(): Lens {
+    return lensOf(this.view.fov, this.canvas.height / this.width);
   }
 
   /** A view as an image file, in the canvas itself: it is drawn again before the browser shows it. */
   capture(width: number, height: number, view: View, type: string): Promise<Blob> {
     const { canvas } = this;
     const kept = { width: canvas.width, height: canvas.height };
-    const { view: shown, roll, bend } = this;
+    const { view: shown, roll, bend, fade } = this;
     Object.assign(canvas, { width, height });
-    Object.assign(this, { view, roll: 0, bend: 0 });
+    Object.assign(this, { view, roll: 0, bend: 0, fade: 1 });
     this.draw();
     const captured = new Promise<Blob>((resolve, reject) =>
       canvas.toBlob((blob) => (blob === null ? reject(new Error("no image was made")) : resolve(blob)), type, 0.92),
     );
     Object.assign(canvas, kept);
-    Object.assign(this, { view: shown, roll, bend });
+    Object.assign(this, { view: shown, roll, bend, fade });
     this.draw();
     return captured;
   }
 
   /** The direction at a point of the canvas, from -1 to 1, to the right and upwards. */
   directionAt(x: number, y: number, view: View): Pick<View, "yaw" | "pitch"> {
-    const [scaleX, scaleY] = lensOf(view.fov, this.canvas.height / this.canvas.width);
+    const [scaleX, scaleY] = lensOf(view.fov, this.canvas.height / this.width);
     const turn = turnOf(view, 0);
     const along = (row: number) =>
       (turn[row] ?? 0) * x * scaleX + (turn[3 + row] ?? 0) * y * scaleY - (turn[6 + row] ?? 0);
