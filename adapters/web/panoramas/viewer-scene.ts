@@ -70,7 +70,7 @@ ${barButton("fullscreen", "Full screen", "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5
 ${
   isEmbedded
     ? html`<a class="round" href="${link}" target="_blank" rel="noopener" aria-label="Open in a new tab" title="Open in a new tab">${icon("M14 4h6v6M20 4l-9 9M10 5H5v14h14v-5")}</a>`
-    : html`${menuButton("more", "More", "M5 12h.01M12 12h.01M19 12h.01", "more-menu")}
+    : html`${menuButton("more", "More", "M4.400 12a.6.6 0 1 0 1.200 0a.6.6 0 1 0-1.200 0M11.400 12a.6.6 0 1 0 1.200 0a.6.6 0 1 0-1.200 0M18.400 12a.6.6 0 1 0 1.200 0a.6.6 0 1 0-1.200 0", "more-menu")}
 ${menuButton("download", "Download", "M12 4v11M7 11l5 5 5-5M5 20h14", "downloads")}
 ${barButton("share", "Share", "M12 15V4M8 7.500l4-4 4 4M6 11H5v9h14v-9h-1")}`
 }
