@@ -200,7 +200,9 @@ describe("sharing a panorama", () => {
       );
       await tab.page.getByText("QR code", { exact: true }).click();
       const code = tab.page.getByRole("img", { name: "QR code of the link" });
-      await expect.poll(() => code.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth)).toBeGreaterThan(0);
+      await expect
+        .poll(() => code.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth))
+        .toBeGreaterThan(0);
       const shot = await (await on.openTab({ deviceScaleFactor: 2 })).page
         .goto(`/p/${slug}/qr.svg`)
         .then((answer) => answer!.frame().page().screenshot());

@@ -94,7 +94,8 @@ describe("the viewer page", () => {
     await page.keyboard.press("Home");
     await expect.poll(() => viewOf(tab)).toEqual(start);
     await page.keyboard.press("ArrowRight");
-    const needle = async () => Number.parseFloat((await page.locator("#compass").getAttribute("style"))?.split(":")[1] ?? "");
+    const needle = async () =>
+      Number.parseFloat((await page.locator("#compass").getAttribute("style"))?.split(":")[1] ?? "");
     await expect.poll(needle).toBeLessThan(-1);
     await page.getByRole("button", { name: "Back to the start view" }).click();
     await expect.poll(() => viewOf(tab)).toEqual(start);
