@@ -19,6 +19,7 @@ import type { TaskId } from "../../../domain/task-id.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import { type DeletedBy, UNDER_REVIEW, type Withheld } from "../../../domain/tasks/out-of-sight.js";
 import { nextTurn, placeOfNewTask, type QueuePosition } from "../../../domain/tasks/queue.js";
+import type { StartView } from "../../../domain/tasks/start-view.js";
 import {
   isActive,
   isInGallery,
@@ -49,6 +50,7 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
         return stored !== undefined && !isActive(stored.task);
       }),
     setVisibility: async (id, owner, visibility) => setVisibility(database, id, owner, visibility),
+    setStartView: async (id, owner, view) => setStartView(database, id, owner, view),
     recordCancelWish: async (task, now) => recordCancelWish(database, task, now),
     holdForReview: async (id, now) => holdForReview(database, id, now),
     withhold: async (id, withheld) => withhold(database, id, withheld),
@@ -191,6 +193,18 @@ const withhold = (database: MemoryDatabase, id: TaskId, withheld: Withheld | und
     database.endReports(id, "hidden");
   }
   keepWithheld(stored, withheld, visibility);
+  return ok(undefined);
+};
+
+const setStartView = (
+  database: MemoryDatabase,
+  id: TaskId,
+  owner: AccountId,
+  view: StartView,
+): Result<void, NotFound> => {
+  const stored = database.shown(id, owner);
+  if (stored?.task.state !== "succeeded") return err(notFound(`There is no panorama ${id}.`));
+  stored.task = { ...stored.task, startView: view };
   return ok(undefined);
 };
 

@@ -372,6 +372,8 @@ export const TaskTable = defineEntity({
     /** When an operator has chosen it for the front page, and for a gallery of chosen ones. */
     featuredAt: p.datetime(3).nullable(),
     approvedAt: p.datetime(3).nullable(),
+    /** Where viewers look first (domain/tasks/start-view.ts); null if its owner has chosen nothing. */
+    startView: p.string().length(24).nullable(),
   },
 });
 

@@ -12,6 +12,7 @@ import { panoramaOf } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { type DeletedBy, UNDER_REVIEW, type Withheld } from "../../../domain/tasks/out-of-sight.js";
 import type { Slug } from "../../../domain/tasks/slug.js";
+import { type StartView, startViewText } from "../../../domain/tasks/start-view.js";
 import type { ReservedTask, SubmittedTask, Task } from "../../../domain/tasks/task.js";
 import type { Visibility } from "../../../domain/tasks/visibility.js";
 import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
@@ -40,6 +41,7 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
     findBySlug: (slug) => findBySlug(database, slug),
     ended: (ids) => ended(database, ids),
     setVisibility: (id, owner, visibility) => setVisibility(database, id, owner, visibility),
+    setStartView: (id, owner, view) => setStartView(database, id, owner, view),
     withhold: (id, withheld) => withhold(database, id, withheld),
     withholdAll: (owner, withheld, limit) => withholdAll(database, owner, withheld, limit),
     isWithheldImage: (image) => isWithheldImage(database, image),
@@ -97,6 +99,20 @@ const setVisibility = async (
     if (changed[0]?.is_out_of_search) await updateSearch(sql, dialect, [id]);
     return ok(undefined);
   });
+};
+
+const setStartView = async (
+  database: Database,
+  id: TaskId,
+  owner: AccountId,
+  view: StartView,
+): Promise<Result<void, NotFound>> => {
+  const changed = await database.sql(
+    `update task set start_view = ? where id = ? and account_id = ? and state = 'succeeded' and hidden_at is null
+    returning id`,
+    [startViewText(view), id, owner],
+  );
+  return changed.length === 1 ? ok(undefined) : err(notFound(`There is no panorama ${id}.`));
 };
 
 const withhold = (database: Database, id: TaskId, withheld: Withheld | undefined): Promise<Result<void, NotFound>> =>

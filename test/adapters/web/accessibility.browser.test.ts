@@ -82,10 +82,13 @@ describe("accessibility of the web pages", () => {
     await check("the download menu");
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Share" }).click();
+    await page.getByText("QR code", { exact: true }).click();
     await check("the share dialog");
 
     await logInAs(tab, ann);
     await visit(`/works/${hiddenSlug}`, "sphere");
+    await page.getByRole("button", { name: "More" }).click();
+    await check("the menu of the viewer");
     for (const { task } of service.database.tasks.values())
       if (task.state !== "succeeded") await visit(`/works/${task.slug}`);
     await visit("/works");
@@ -109,11 +112,11 @@ describe("accessibility of the web pages", () => {
   /** From its button, Tab leads into the menu, and from its end to the next button. */
   const followsItsButton = async (page: Page) => {
     const ids: unknown[] = [];
-    for (let presses = 0; presses < 4; presses += 1) {
+    for (let presses = 0; presses < 5; presses += 1) {
       await page.keyboard.press("Tab");
       ids.push(await page.evaluate("document.activeElement.id"));
     }
-    expect(ids).toEqual(["save-picture", "save-view", "save-cube", "share"]);
+    expect(ids).toEqual(["save-picture", "save-view", "save-video", "save-cube", "share"]);
   };
 
   /** Serious and critical findings by the rules of axe (WCAG 2.2 AA). */
