@@ -1,20 +1,23 @@
+import type { Sharp } from "sharp";
 import type { PixelSize } from "../../domain/images/resolution.js";
 import { decoding } from "../system/load-sharp.js";
-import { MADE_WITH_AI } from "./made-with-ai.js";
 
 /** Wide enough to show a place, and not so wide that it looks bent. */
 const FIELD_OF_VIEW_DEGREES = 95;
 /** More pixels of the panorama than the view can show are not decoded. */
 const DECODED_WIDTH_MAX = 4096;
-const JPEG_QUALITY = 82;
 /** Rows between two pauses, so that requests do not wait for a whole view. */
 const ROWS_AT_ONCE = 40;
 
 /**
- * The view straight ahead from inside an equirectangular image, as JPEG with this XMP and a visible "Made with AI".
- * Throws if the image cannot be decoded.
+ * The view straight ahead from inside an equirectangular image, as `encode` writes it. Throws if the image cannot be
+ * decoded.
  */
-export const perspectiveView = (panorama: Uint8Array, size: PixelSize, xmp: string): Promise<Uint8Array> =>
+export const perspectiveView = (
+  panorama: Uint8Array,
+  size: PixelSize,
+  encode: (view: Sharp) => Promise<Uint8Array>,
+): Promise<Uint8Array> =>
   decoding(async (sharp) => {
     const { data, info } = await sharp(panorama, { failOn: "error" })
       .resize({ width: DECODED_WIDTH_MAX, withoutEnlargement: true })
@@ -28,11 +31,7 @@ export const perspectiveView = (panorama: Uint8Array, size: PixelSize, xmp: stri
       paintRows({ data, ...info }, { ...size, data: view }, from, Math.min(height, from + ROWS_AT_ONCE));
       await new Promise((resolve) => setImmediate(resolve));
     }
-    return sharp(view, { raw: { width, height, channels: 3 } })
-      .composite([{ input: Buffer.from(MADE_WITH_AI, "base64"), gravity: "southeast" }])
-      .withXmp(xmp)
-      .jpeg({ quality: JPEG_QUALITY })
-      .toBuffer();
+    return encode(sharp(view, { raw: { width, height, channels: 3 } }));
   });
 
 const paintRows = (

@@ -4,11 +4,16 @@ import type { PixelSize } from "../../domain/images/resolution.js";
 import { decoding } from "../system/load-sharp.js";
 import { Semaphore } from "../system/semaphore.js";
 import { brightestGrey } from "./brightest-grey.js";
+import { MADE_WITH_AI } from "./made-with-ai.js";
 import { perspectiveView } from "./perspective-view.js";
 import { sourceTypeIn, sourceTypeXmp } from "./photo-sphere-xmp.js";
 import type { Marks } from "./provenance/marks.js";
 import { WEBP_QUALITY } from "./webp-quality.js";
 
+/** Of link previews, which have a visible "Made with AI". */
+const JPEG_QUALITY = 82;
+/** Of tiles, which say so beside the picture. */
+const TILE_SIZE: PixelSize = { widthPixels: 720, heightPixels: 540 };
 /** Bytes of the pictures in memory. A view has about 100 kB, a picture for a tile 10 to 100 kB. */
 const KEPT_BYTES_MAX = 8 * 1024 * 1024;
 /** Pictures that are being made. Each holds an encoded panorama. */
@@ -17,7 +22,7 @@ const MADE_AT_ONCE = 2;
 const PENDING_MAX = 100;
 
 /**
- * Makes pictures of stored panoramas on demand: perspective views, straight ahead, as JPEG, and smaller copies as WebP.
+ * Makes pictures of stored panoramas on demand: perspective views, straight ahead, and smaller copies as WebP.
  * The most recently requested pictures are kept in memory. Each function returns `undefined` if the image cannot be
  * read, or if too many pictures are being made. `marks` signs each picture and records it, as its panorama was.
  */
@@ -79,6 +84,13 @@ export const picturesOnDemand = (
         name,
         recorded((image) => socialImage(image, viewSize, marks)),
       ),
+    /** The view of a panorama for a tile, as WebP. */
+    tile: (name: ObjectName): Promise<Uint8Array | undefined> =>
+      picture(
+        `tile ${name}`,
+        name,
+        recorded((image) => tile(image, marks)),
+      ),
     /** A panorama or its thumbnail, `widthPixels` wide. */
     resized: (name: ObjectName, widthPixels: number): Promise<Uint8Array | undefined> =>
       picture(
@@ -94,7 +106,22 @@ export const picturesOnDemand = (
 
 const socialImage = async (image: Uint8Array, size: PixelSize, { sign }: Marks): Promise<Uint8Array> => {
   const sourceType = sourceTypeIn(image);
-  return sign(await perspectiveView(image, size, sourceTypeXmp(sourceType)), { sourceType, madeFrom: image });
+  const made = await perspectiveView(image, size, (view) =>
+    view
+      .composite([{ input: Buffer.from(MADE_WITH_AI, "base64"), gravity: "southeast" }])
+      .withXmp(sourceTypeXmp(sourceType))
+      .jpeg({ quality: JPEG_QUALITY })
+      .toBuffer(),
+  );
+  return sign(made, { sourceType, madeFrom: image });
+};
+
+const tile = async (image: Uint8Array, { sign }: Marks): Promise<Uint8Array> => {
+  const sourceType = sourceTypeIn(image);
+  const made = await perspectiveView(image, TILE_SIZE, (view) =>
+    view.withXmp(sourceTypeXmp(sourceType)).webp({ quality: WEBP_QUALITY }).toBuffer(),
+  );
+  return sign(made, { sourceType, madeFrom: image });
 };
 
 const resized = async (image: Uint8Array, width: number, { sign }: Marks): Promise<Uint8Array> => {

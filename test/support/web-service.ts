@@ -100,7 +100,7 @@ class PaintingProvider extends ScriptedProvider {
 }
 
 type Settings = Pick<ApplicationSettings, "policy" | "signUp" | "gallery" | "welcomeCredits"> &
-  Pick<WebSettings, "legal" | "receiptText" | "suggestions">;
+  Pick<WebSettings, "legal" | "receiptText" | "paymentText" | "suggestions">;
 
 /**
  * The whole service on a free port: pages, REST interface and images, with stores in memory, files in a temporary
@@ -285,6 +285,7 @@ export class WebService {
         welcomeCredits: this.settings.welcomeCredits,
         legal: this.settings.legal ?? [],
         receiptText: this.settings.receiptText,
+        paymentText: this.settings.paymentText,
         suggestions: this.settings.suggestions,
       },
     );

@@ -66,6 +66,9 @@ export const copyPath = (slug: Slug, width: (typeof COPY_WIDTHS)[number]): strin
 const TILE_SIZES =
   "(max-width: 34rem) 160vw, (max-width: 42rem) 192vw, (max-width: 63rem) 96vw, (max-width: 84rem) 64vw, (max-width: 105rem) 48vw, 43rem";
 
+/** The view of a public panorama from inside it, for its owner's list. */
+export const TILE_FILE = "tile.webp";
+
 /** A panorama in the gallery, its title over the picture. The whole tile is one link. */
 export const galleryTile = (task: SucceededTask, images: Images): Html => {
   const { slug, request } = task;
@@ -73,6 +76,16 @@ export const galleryTile = (task: SucceededTask, images: Images): Html => {
 ${hasStoredImage(task) && cardImage(task, images, TILE_SIZES)}
 <span class="tile-text"><span class="tile-title" dir="auto">${titleOf(task)}</span>
 <span class="tile-note">${dateOf(task.succeededAt)} · ${request.resolution.toUpperCase()} · Made with AI</span></span></a></li>`;
+};
+
+/**
+ * The picture of a panorama in its owner's list: the view from inside a public one, and the middle of a private one,
+ * whose pictures are made for nobody on demand.
+ */
+export const ownTilePicture = (task: KeptTask, images: Images): Html => {
+  const { slug, request, withheldReason } = task;
+  const isView = request.visibility === "public" && withheldReason === undefined;
+  return html`<img${isView && html` class="view"`} src="${isView ? `/p/${slug}/${TILE_FILE}` : thumbnailUrl(task, images)}" alt="" width="${isView ? 720 : 1024}" height="${isView ? 540 : 512}" loading="lazy" decoding="async">`;
 };
 
 /**

@@ -6,12 +6,22 @@ import { parseSlug, type Slug } from "../../../domain/tasks/slug.js";
 import { isCached } from "../../web-page/is-cached.js";
 import type { Page, PageReply } from "../../web-page/page.js";
 import { html } from "../html.js";
-import { COPY_WIDTHS, copyWidthsOf, hasStoredImage, type KeptTask, THUMBNAIL_WIDTH, titleOf } from "./panorama-card.js";
+import {
+  COPY_WIDTHS,
+  copyWidthsOf,
+  hasStoredImage,
+  type KeptTask,
+  THUMBNAIL_WIDTH,
+  TILE_FILE,
+  titleOf,
+} from "./panorama-card.js";
 
 /** Makes pictures of stored images; `undefined` while the image cannot be read, or while too many are being made. */
 export type PicturesOnDemand = {
   /** The view of a panorama in link previews, as JPEG. */
   readonly socialImage: (image: ObjectName) => Promise<Uint8Array | undefined>;
+  /** The view of a panorama in a tile, as WebP. */
+  readonly tile: (image: ObjectName) => Promise<Uint8Array | undefined>;
   /** A smaller copy, as WebP. */
   readonly resized: (image: ObjectName, widthPixels: number) => Promise<Uint8Array | undefined>;
   /** The grey from 0 to 255 that is as bright as its brightest part. */
@@ -38,11 +48,12 @@ const FRAME_SIZE: PixelSize = { widthPixels: 960, heightPixels: 540 };
 const CACHE_SECONDS = 86_400;
 
 /**
- * What pages and other sites read about a public panorama: `GET /p/{slug}/social.jpg`, `GET /p/{slug}/{width}.webp` and
- * `GET /oembed?url=…&format=json`.
+ * What pages and other sites read about a public panorama: `GET /p/{slug}/social.jpg`, `GET /p/{slug}/tile.webp`,
+ * `GET /p/{slug}/{width}.webp` and `GET /oembed?url=…&format=json`.
  */
 export const sharePages = (parts: Parts): readonly Page[] => [
   picturePage(parts, "social.jpg", "image/jpeg", ({ image }) => parts.pictures.socialImage(image.imageName)),
+  picturePage(parts, TILE_FILE, "image/webp", ({ image }) => parts.pictures.tile(image.imageName)),
   ...COPY_WIDTHS.map((width) =>
     picturePage(parts, `${width}.webp`, "image/webp", (task) =>
       copyWidthsOf(task).includes(width) ? parts.pictures.resized(sourceOf(task.image, width), width) : "none",

@@ -2,10 +2,12 @@ import type { Visitor } from "../../../application/accounts/find-session.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
+import type { SignUpMode } from "../../../domain/accounts/sign-up.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import { parseSlug, viewerPath } from "../../../domain/tasks/slug.js";
 import { isInProgress, type Task } from "../../../domain/tasks/task.js";
 import type { Page, PageReply, PageRequest } from "../../web-page/page.js";
+import { entryPath } from "../entry-path.js";
 import { html } from "../html.js";
 import type { Content, Layout } from "../layout.js";
 import type { SessionGuard } from "../session-guard.js";
@@ -25,6 +27,7 @@ type Parts = {
   readonly layout: Layout;
   readonly publicUrl: string;
   readonly suggestions: Suggestions;
+  readonly signUpMode: SignUpMode;
 };
 
 /**
@@ -117,9 +120,9 @@ const ownFile = async (
 };
 
 const progress = async ({ panoramas, clock }: Parts, task: Task): Promise<Progress> => {
-  const { ahead } = await panoramas.forecast(task);
+  const forecast = await panoramas.forecast(task);
   const now = clock.now();
-  return progressOf(task, now, ahead, panoramas.isLate(task, now));
+  return progressOf(task, now, forecast, panoramas.isLate(task, now));
 };
 
 const viewer = async (
@@ -163,6 +166,7 @@ const viewer = async (
   const main = viewerScene(task, scene, {
     isEmbedded,
     owner: isOwner ? visitor : undefined,
+    enter: (path) => entryPath(path, visitor !== undefined, parts.signUpMode),
     previous: linkTo(previous),
     next: linkTo(next),
   });

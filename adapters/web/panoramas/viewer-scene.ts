@@ -22,6 +22,8 @@ type Options = {
   readonly isEmbedded: boolean;
   /** The visitor, if it is the owner. */
   readonly owner: Visitor | undefined;
+  /** Where a link to a page of members leads. */
+  readonly enter: (path: string) => string;
   /** The next newer panorama, and the next older one. */
   readonly previous: Neighbour | undefined;
   readonly next: Neighbour | undefined;
@@ -48,7 +50,7 @@ ${previous && html`<a class="round neighbour" id="previous" rel="prev" href="${p
 ${next && html`<a class="round neighbour" id="next" rel="next" href="${next.path}" aria-label="Next panorama: ${next.title}" title="Next panorama">${icon("M9 5l7 7-7 7")}</a>`}
 <div class="overlay"><div class="caption" id="caption"><h1 dir="auto">${title}</h1>
 <p class="facts"><span>${dateOf(task.succeededAt)} · ${pixelSize(size)} · ${visibility === "public" ? "public" : "only you can see this"} · Made with AI</span>
-${hasPrompt && !isEmbedded && html`<a href="${withPrompt}">Use this prompt</a>`}${
+${hasPrompt && !isEmbedded && html`<a href="${options.enter(withPrompt)}">Use this prompt</a>`}${
   visibility === "public" &&
   !isEmbedded &&
   options.owner === undefined &&

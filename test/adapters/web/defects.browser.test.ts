@@ -83,7 +83,7 @@ describe("in a browser", () => {
     expect(await shown(page.locator("#gallery li", { hasText: "بحيرة" }).locator("[dir]"))).toEqual([title, true]);
     await logInAs(ann);
     await page.goto("/works");
-    expect(await shown(page.locator("#works li .card-title"))).toEqual([title, true]);
+    expect(await shown(page.locator("#works li .tile-title"))).toEqual([title, true]);
   });
 
   it("a new member types nothing twice, knows costs and balance, and can pay for the first panorama", async () => {
@@ -99,7 +99,7 @@ describe("in a browser", () => {
     await page.getByRole("button", { name: "Sign up" }).click();
     await page.waitForURL("**/works?prompt=a+quiet+lake");
     expect(await page.getByLabel("Prompt").inputValue()).toBe("a quiet lake");
-    expect(await page.locator(".balance").innerText()).toContain("12 credits");
+    expect(await page.locator(".gallery-head").innerText()).toContain("12 credits");
     await page.getByRole("button", { name: "Make it · 6 credits" }).click();
     await page.waitForURL(/\/works\/[a-z0-9]{16}$/);
     expect(await heading().textContent()).toBe("a quiet lake");

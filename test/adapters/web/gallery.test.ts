@@ -225,7 +225,7 @@ describe("the pictures of tiles and cards", () => {
 });
 
 describe("the list of own panoramas", () => {
-  it("has copies for public ones only, and leads back page by page to the newest", async () => {
+  it("shows views of public ones only, and leads back page by page to the newest", async () => {
     const newest = publish(Array.from({ length: 60 }, (_, n) => `number ${n}`));
     const login = await fetch(`${service.url}/login`, {
       method: "POST",
@@ -239,16 +239,16 @@ describe("the list of own panoramas", () => {
       const text = await answer.text();
       return {
         location: answer.headers.get("location"),
-        ids: [...text.matchAll(/<li class="card" id="([^"]*)"/g)].map(([, id]) => id),
+        ids: [...text.matchAll(/<li class="work" id="([^"]*)"/g)].map(([, id]) => id),
         newer: /rel="prev" href="([^"]*)">Newer panoramas</.exec(text)?.[1],
         older: /rel="next" href="([^"]*)">Older panoramas</.exec(text)?.[1],
         hasForm: text.includes('id="create"'),
-        copies: text.match(/ srcset="/g)?.length ?? 0,
+        views: text.match(/<img class="view" src="\/p\/[a-z0-9]{16}\/tile\.webp"/g)?.length ?? 0,
       };
     };
     const ids = newest.map(({ id }) => id as string);
     const page = await works("/works");
-    expect(page).toMatchObject({ ids: ids.slice(0, 24), newer: undefined, hasForm: true, copies: 24 });
+    expect(page).toMatchObject({ ids: ids.slice(0, 24), newer: undefined, hasForm: true, views: 24 });
     const second = await works(page.older ?? "");
     const third = await works(second.older ?? "");
     expect(third).toMatchObject({
@@ -259,8 +259,15 @@ describe("the list of own panoramas", () => {
     });
     expect(await works(third.newer ?? "")).toMatchObject({ ...second, hasForm: false });
     expect(await works(second.newer ?? "")).toMatchObject({ location: "/works" });
+    expect((await works("/works?resolution=1k")).ids).toEqual([]);
+    const found = await works("/works?q=numb&status=succeeded&visibility=public&resolution=2k");
+    expect(found).toMatchObject({ ids: ids.slice(0, 24), hasForm: false });
+    expect(found.older).toContain("q=numb&amp;status=succeeded&amp;visibility=public&amp;resolution=2k&amp;before=");
+    expect((await works((found.older ?? "").replaceAll("&amp;", "&"))).ids).toEqual(ids.slice(24, 48));
+    expect((await works("/works?q=numb+59")).ids).toEqual(ids.slice(0, 1));
+    expect((await works("/works?status=failed")).ids).toEqual([]);
 
     await service.tasks.setVisibility(newest[0]!.id, ann.id, "private");
-    expect((await works("/works")).copies).toBe(23);
+    expect((await works("/works")).views).toBe(23);
   });
 });

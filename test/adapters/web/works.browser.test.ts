@@ -33,7 +33,12 @@ describe("the works pages", () => {
     await make();
     await tab.page.goto("/works");
   };
-  const card = (text: string) => tab.page.locator("#works .card", { hasText: text });
+  const card = (text: string) => tab.page.locator("#works .work", { hasText: text });
+  /** Opens the menu of a tile. */
+  const menuOf = async (text: string) => {
+    await card(text).getByLabel("Actions: ").click();
+    return card(text);
+  };
 
   it("create a panorama from the form, show it when it is finished without a reload, and open its viewer", async () => {
     await logInAs(tab, ann);
@@ -44,8 +49,9 @@ describe("the works pages", () => {
     expect(await service.ledger.balance(ann.id)).toBe(96);
 
     await service.work(); // the page must update without a reload
-    await card("Ready").waitFor();
-    await card("Ready").getByRole("link").first().click();
+    await card("a meadow").locator("img").waitFor();
+    expect(await card("a meadow").locator(".state").count()).toBe(0);
+    await card("a meadow").getByRole("link").first().click();
     await ready(tab.page, "sphere");
     expect([await quarterAt(tab.page, 300, 300), await quarterAt(tab.page, 700, 300)]).toEqual([1, 2]);
     const [task] = await service.tasks.list(ann.id, 10, undefined);
@@ -132,7 +138,7 @@ describe("the works pages", () => {
     await service.panorama(ann, { prompt: "it fails" });
     await logInAs(tab, ann);
     expect(await card("it fails").textContent()).toContain("4 credits were refunded");
-    expect(await tab.page.locator(".balance").textContent()).toContain("100 credits");
+    expect(await tab.page.locator(".gallery-head").textContent()).toContain("100 credits");
   });
 
   it("publish a panorama to the gallery and withdraw it", async () => {
@@ -140,12 +146,17 @@ describe("the works pages", () => {
     const inGallery = async () => (await (await fetch(`${service.url}/gallery`)).text()).includes("only mine");
     expect(await inGallery()).toBe(false);
     await logInAs(tab, ann);
-    await card("only mine").getByRole("button", { name: "Make public" }).click();
-    await card("only mine").getByRole("button", { name: "Make private" }).waitFor();
+    await (await menuOf("only mine")).getByRole("button", { name: "Make public" }).click();
+    await card("only mine").getByText("public").waitFor();
+    const tile = await card("only mine").locator("img").getAttribute("src");
+    expect(tile).toBe(`/p/${slug}/tile.webp`);
+    const view = await fetch(service.url + tile);
+    const { width, height, format } = await sharp(await view.arrayBuffer()).metadata();
+    expect([view.status, width, height, format]).toEqual([200, 720, 540, "webp"]);
     expect(await inGallery()).toBe(true);
     expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(200);
-    await card("only mine").getByRole("button", { name: "Make private" }).click();
-    await card("only mine").getByRole("button", { name: "Make public" }).waitFor();
+    await (await menuOf("only mine")).getByRole("button", { name: "Make private" }).click();
+    await card("only mine").getByText("private").waitFor();
     expect(await inGallery()).toBe(false);
     expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(404);
   });
@@ -155,7 +166,7 @@ describe("the works pages", () => {
     const imageUrl = service.storage.urlOf(image.imageName);
     expect((await fetch(imageUrl)).status).toBe(200);
     await logInAs(tab, ann);
-    await card("to be deleted").getByText("Delete", { exact: true }).click();
+    await (await menuOf("to be deleted")).getByText("Delete", { exact: true }).click();
     await tab.page.getByText("Deleted “to be deleted”.").waitFor();
     await tab.page.keyboard.press("Enter"); // the focus is on Undo
     expect(await card("to be deleted").isVisible()).toBe(true);
@@ -178,7 +189,7 @@ describe("the works pages", () => {
     await logInAs(tab, ann);
     await prompt().fill("changed my mind");
     await makeAndList();
-    await card("changed my mind").getByRole("button", { name: "Cancel" }).click();
+    await (await menuOf("changed my mind")).getByRole("button", { name: "Cancel" }).click();
     await card("Canceled").waitFor();
     expect(await card("changed my mind").textContent()).toContain("6 credits were refunded");
     expect(await card("changed my mind").getByRole("button", { name: "Cancel" }).count()).toBe(0);
@@ -191,7 +202,8 @@ describe("the works pages", () => {
     await logInAs(tab, ann);
     await prompt().fill("nearly finished");
     await makeAndList();
-    const cancel = () => card("nearly finished").getByRole("button", { name: "Cancel" });
+    const cancel = () => card("nearly finished").getByRole("button", { name: "Cancel", includeHidden: true });
+    await menuOf("nearly finished");
     await cancel().click();
     await tab.page.getByRole("heading", { name: "Too late to cancel" }).waitFor();
     expect(await tab.page.getByRole("main").textContent()).toContain(
@@ -204,13 +216,13 @@ describe("the works pages", () => {
       route.request().resourceType() === "document" ? route.continue() : undefined,
     );
     await tab.page.goto("/works");
-    await cancel().waitFor();
+    await menuOf("nearly finished");
     await service.work();
     await cancel().click();
     await tab.page.getByText("This panorama is finished. You can delete it on your works page.").waitFor();
     await tab.page.unrouteAll({ behavior: "ignoreErrors" });
     await tab.page.goto("/works");
-    expect(await card("nearly finished").textContent()).toContain("Ready");
+    expect(await card("nearly finished").locator("img").count()).toBe(1);
     expect(await cancel().count()).toBe(0);
     expect(await service.ledger.balance(ann.id)).toBe(94);
   });

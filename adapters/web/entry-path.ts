@@ -1,0 +1,16 @@
+import type { SignUpMode } from "../../domain/accounts/sign-up.js";
+import { nextPath } from "./next-path.js";
+
+/** Where somebody goes who presses a link to a page of members: a stranger signs up first, or logs in if nobody can. */
+export const entryPath = (path: string, isMember: boolean, signUpMode: SignUpMode): string =>
+  isMember ? path : pathWith(signUpMode === "open" ? "/signup" : "/login", path);
+
+/** The path with `next` in its query, unless that is the usual page. */
+export const pathWith = (path: string, next: string): string =>
+  next === nextPath(null) ? path : `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ next })}`;
+
+/** The prompt that waits behind this path; `undefined` if there is none. */
+export const promptIn = (next: string): string | undefined =>
+  next.startsWith("/works?")
+    ? new URLSearchParams(next.slice("/works?".length)).get("prompt")?.trim() || undefined
+    : undefined;
