@@ -14,7 +14,9 @@ const filters = (): void => {
 const menus = (): void => {
   const opened = () => document.querySelectorAll<HTMLDetailsElement>("details.actions[open]");
   document.addEventListener("click", ({ target }) => {
-    for (const menu of opened()) if (!(target instanceof Node && menu.contains(target))) menu.open = false;
+    // The focus is back in it after an undone deletion.
+    for (const menu of opened())
+      if (![target, document.activeElement].some((one) => one instanceof Node && menu.contains(one))) menu.open = false;
   });
   document.addEventListener("keydown", ({ key }) => {
     if (key !== "Escape") return;

@@ -30,7 +30,7 @@ export const selectedWorks = (parts: Parts, options: MemberFormOptions): Page =>
   handle: parts.guard.memberForm(async ({ form }, visitor) => {
     const tasks = await ownTasks(parts, form, visitor);
     if (tasks.length === 0) return redirect("/works");
-    const isDeletion = form.get("action") === "delete";
+    const isDeletion = form.get("act") === "delete";
     if (isDeletion && form.get("sure") !== "1") return confirmPage(parts, tasks, visitor);
     const { suspension } = visitor.account;
     if (!isDeletion && suspension !== undefined)
@@ -74,7 +74,7 @@ const confirmPage = ({ layout }: Parts, tasks: readonly Task[], visitor: Visitor
   const what = panoramas(tasks.length);
   const main = html`<div class="narrow"><h1>Delete ${what}?</h1>
 <p class="lead">This can’t be undone. Used credits aren’t returned.</p>
-<form method="post" action="${PATH}" class="panel">${hiddenToken(visitor.formToken)}<input type="hidden" name="action" value="delete"><input type="hidden" name="sure" value="1">
+<form method="post" action="${PATH}" class="panel">${hiddenToken(visitor.formToken)}<input type="hidden" name="act" value="delete"><input type="hidden" name="sure" value="1">
 <ul class="chosen">${tasks.map((task) => html`<li dir="auto"><input type="hidden" name="id" value="${task.id}">${titleOf(task)}</li>`)}</ul>
 <button class="button danger">Delete permanently</button><a class="button quiet" href="/works">Keep ${tasks.length === 1 ? "it" : "them"}</a></form></div>`;
   return layout.reply(200, { title: `Delete ${what}?`, main, visitor, frame: "gate", styles: ["works.css"] });
@@ -87,8 +87,8 @@ export const selectionForm = ({ formToken }: Visitor): Html => html`
 <form method="post" action="${PATH}" class="selection" id="${SELECTION_FORM}">${hiddenToken(formToken)}
 <p id="selected" role="status">Selected panoramas:</p>
 <button type="button" class="button quiet small" id="download-selected" hidden>Download</button>
-<button class="button quiet small" name="action" value="publish">Publish</button>
-<button class="button danger small" name="action" value="delete">Delete</button>
+<button class="button quiet small" name="act" value="publish">Publish</button>
+<button class="button danger small" name="act" value="delete">Delete</button>
 <button type="reset" class="link">Clear</button></form>`;
 
 /** What the last action on several panoramas has done, after its redirect; `undefined` without one. */

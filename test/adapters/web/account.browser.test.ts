@@ -30,7 +30,7 @@ describe("the account page", () => {
 
     await page.goto("/account/keys");
     expect(await page.getByRole("button", { name: "Create key" }).count()).toBe(0);
-    await page.getByRole("link", { name: "Credits" }).click();
+    await page.getByRole("link", { name: "Credits", exact: true }).click();
     await page.getByRole("radio", { name: /500 credits/ }).check();
     await page.getByRole("button", { name: "Order" }).click();
     await page.getByRole("heading", { name: "How to pay" }).waitFor();

@@ -35,7 +35,7 @@ describe("the works page as a studio", () => {
   const card = (text: string) => tab.page.locator("#works .work", { hasText: text });
   const error = () => tab.page.locator("#form-error").textContent();
   const make = () => tab.page.getByRole("button", { name: /^Make it/ });
-  const prompt = () => tab.page.getByLabel("Prompt");
+  const prompt = () => tab.page.getByLabel("Prompt", { exact: true });
   const focused = () => tab.page.evaluate("document.activeElement.outerHTML");
 
   it("shows cost, length and pictures before anything is sent, and refuses files that nobody can use", async () => {
@@ -185,7 +185,6 @@ describe("the works page as a studio", () => {
     await prompt().focus();
     await card("Failed").waitFor();
     await expect.poll(() => page.locator("#news").textContent()).toBe("in the works: Failed");
-    await page.getByLabel("Actions: in the works").click();
     await card("Failed").getByRole("link", { name: "Try again: in the works" }).click();
     await page.waitForURL("**/works?from=**");
     expect(await prompt().inputValue()).toBe("in the works");
@@ -203,7 +202,7 @@ describe("the works page as a studio", () => {
     await logInAs(plain, ann);
     expect(await page.getByRole("button", { name: /^Make public/, includeHidden: true }).count()).toBe(1);
     const names = await page
-      .locator("#works button, #works summary")
+      .locator("#list button, #list summary, #list [type=checkbox]")
       .evaluateAll((all) => all.map((one) => one.ariaLabel));
     expect(new Set(names).size).toBe(names.length);
     const background = (value: string) =>

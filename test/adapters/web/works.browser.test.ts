@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -22,7 +23,7 @@ describe("the works pages", () => {
     tab = await on.openTab({ viewport: { width: 1000, height: 700 } });
   });
 
-  const prompt = () => tab.page.getByLabel("Prompt");
+  const prompt = () => tab.page.getByLabel("Prompt", { exact: true });
   const makeButton = () => tab.page.getByRole("button", { name: /^Make it/ });
   /** Sends the form, and waits for the page of the new panorama. */
   const make = async () => {
@@ -127,7 +128,7 @@ describe("the works pages", () => {
     const poor = await service.person(`poor-${people}`, 3);
     const other = await on.openTab();
     await logInAs(other, poor);
-    await other.page.getByLabel("Prompt").fill("too expensive");
+    await other.page.getByLabel("Prompt", { exact: true }).fill("too expensive");
     expect(await other.page.getByText("You have 3 credits, too few for this. Buy credits").isVisible()).toBe(true);
     await other.page.getByRole("button", { name: "Make it · 6 credits" }).click();
     await other.page.getByText("This costs 6 credits, but you have 3. Buy more on your account page.").waitFor();
@@ -138,7 +139,7 @@ describe("the works pages", () => {
     await service.panorama(ann, { prompt: "it fails" });
     await logInAs(tab, ann);
     expect(await card("it fails").textContent()).toContain("4 credits were refunded");
-    expect(await tab.page.locator(".gallery-head").textContent()).toContain("100 credits");
+    expect(await tab.page.locator("#balance").textContent()).toBe("100");
   });
 
   it("publish a panorama to the gallery and withdraw it", async () => {
@@ -254,7 +255,62 @@ describe("the works pages", () => {
       const answer = await tab.page.request.post(`/works/${id}/${action}`, { form, headers: { origin: service.url } });
       expect(answer.status()).toBe(404);
     }
+    // Of several, those of others are left out.
+    const form = { form_token: token, id, act: "delete", sure: "1" };
+    const answer = await tab.page.request.post("/works/selected", { form, headers: { origin: service.url } });
+    expect([answer.status(), new URL(answer.url()).search]).toEqual([200, ""]);
     expect((await service.tasks.find(id, ann.id))?.request.visibility).toBe("public");
+  });
+
+  it("publish, download and delete several selected ones, and say what was not possible", async () => {
+    const [first, second] = [
+      await service.kept(ann, { prompt: "the first lake", visibility: "private" }),
+      await service.kept(ann, { prompt: "the second lake", visibility: "private" }),
+    ];
+    service.provider.play({ poll: "running" });
+    await service.panorama(ann, { prompt: "a lake in progress", visibility: "private" });
+    await logInAs(tab, ann);
+    const { page } = tab;
+    const bar = page.locator("#selection");
+    expect(await bar.isVisible()).toBe(false);
+    await page.getByLabel("Select: a lake in progress").check();
+    expect(await bar.getByRole("button", { name: "Download" }).isVisible()).toBe(false);
+    for (const prompt of ["the first lake", "the second lake"]) await page.getByLabel(`Select: ${prompt}`).check();
+    expect(await bar.getByRole("status").textContent()).toBe("3 selected");
+
+    const started = page.waitForEvent("download");
+    await bar.getByRole("button", { name: "Download" }).click();
+    const file = await started;
+    expect(file.suggestedFilename()).toBe("panoramas.zip");
+    const zip = await readFile(await file.path());
+    for (const { slug, image } of [first, second]) {
+      expect(zip.includes(`panorama-${slug}.jpg`)).toBe(true);
+      const picture = await fetch(service.storage.urlOf(image.imageName));
+      expect(zip.includes(Buffer.from(await picture.arrayBuffer()))).toBe(true);
+    }
+
+    await bar.getByRole("button", { name: "Publish" }).click();
+    await page.getByText("2 panoramas published. 1 could not be published").waitFor();
+    for (const { slug } of [first, second]) expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(200);
+
+    await page.getByLabel("Search in your prompts").fill("sec");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/works?q=sec");
+    expect(await page.locator("#list > li").count()).toBe(1);
+    await page.goto("/works");
+    await page.getByLabel("Visibility").selectOption("private");
+    await page.waitForURL("**/works?visibility=private");
+    expect(await page.locator("#list .tile-title").allTextContents()).toEqual(["a lake in progress"]);
+
+    await page.goto("/works");
+    for (const prompt of ["the first lake", "a lake in progress"]) await page.getByLabel(`Select: ${prompt}`).check();
+    await bar.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("heading", { name: "Delete 2 panoramas?" }).waitFor();
+    expect(await service.tasks.list(ann.id, 9, undefined)).toHaveLength(3);
+    await page.getByRole("button", { name: "Delete permanently" }).click();
+    await page.getByText("1 panorama deleted. 1 could not be deleted").waitFor();
+    const left = await service.tasks.list(ann.id, 9, undefined);
+    expect(left.map(({ request }) => request.prompt)).toEqual(["a lake in progress", "the second lake"]);
   });
 
   it("fit the screen of a phone", async () => {

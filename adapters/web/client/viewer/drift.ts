@@ -46,10 +46,16 @@ export const drift = (stage: HTMLElement): void => {
     gl.uniform1f(gl.getUniformLocation(program, "t"), now / 1000);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
   };
-  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return frame(0);
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
+    frame(0);
+    return;
+  }
   let last = -FRAME_MILLISECONDS;
   const turn = (now: number): void => {
-    if (!canvas.isConnected) return gl.getExtension("WEBGL_lose_context")?.loseContext();
+    if (!canvas.isConnected) {
+      gl.getExtension("WEBGL_lose_context")?.loseContext();
+      return;
+    }
     if (now - last >= FRAME_MILLISECONDS) {
       last = now;
       frame(now);
