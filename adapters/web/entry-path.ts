@@ -2,8 +2,13 @@ import type { SignUpMode } from "../../domain/accounts/sign-up.js";
 import { nextPath } from "./next-path.js";
 
 /** Where somebody goes who presses a link to a page of members: a stranger signs up first, or logs in if nobody can. */
-export const entryPath = (path: string, isMember: boolean, signUpMode: SignUpMode): string =>
-  isMember ? path : pathWith(signUpMode === "open" ? "/signup" : "/login", path);
+export const entryPath = (path: string, isMember: boolean, signUpMode: SignUpMode): string => {
+  if (isMember) return path;
+  if (signUpMode !== "open") return pathWith("/login", path);
+  // Not in `next`, which encodes it once more: a prompt may be as long as an address can be.
+  const prompt = promptIn(path);
+  return prompt === undefined ? pathWith("/signup", path) : `/signup?${new URLSearchParams({ prompt })}`;
+};
 
 /** The path with `next` in its query, unless that is the usual page. */
 export const pathWith = (path: string, next: string): string =>
