@@ -55,9 +55,9 @@ export const worksSearchForm = ({ text, status, visibility, resolution }: WorksS
 <div class="search"><input type="search" name="q" value="${text}" aria-label="Search in your prompts" placeholder="Search your prompts"
 maxlength="${SEARCH_CHARACTERS_MAX}" autocomplete="off" enterkeyhint="search" dir="auto">
 <button aria-label="Search"><svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><circle cx="10.5" cy="10.5" r="6.5"/><path d="M15.5 15.5 21 21"/></svg></button></div>
-${select("status", "Any status", status, TASK_STATUSES, (one) => STATUS_LABELS[one])}
-${select("visibility", "Any visibility", visibility, VISIBILITIES, (one) => (one === "public" ? "Public" : "Private"))}
-${select("resolution", "Any resolution", resolution, RESOLUTION_NAMES, (one) => one.toUpperCase())}</form>`;
+${select("status", "Status", status, TASK_STATUSES, (one) => STATUS_LABELS[one])}
+${select("visibility", "Visibility", visibility, VISIBILITIES, (one) => (one === "public" ? "Public" : "Private"))}
+${select("resolution", "Resolution", resolution, RESOLUTION_NAMES, (one) => one.toUpperCase())}</form>`;
 
 const select = <Value extends string>(
   name: string,
