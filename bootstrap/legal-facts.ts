@@ -1,11 +1,13 @@
 import type { LegalFacts } from "../adapters/web/site/legal-pages.js";
 import { SESSION_SECONDS } from "../domain/accounts/session.js";
+import { EVENT_RETENTION_MILLISECONDS } from "../domain/tasks/account-event.js";
 import type { GalleryMode } from "../domain/tasks/gallery.js";
+import { TEXTS_KEPT_MILLISECONDS } from "../domain/tasks/task.js";
 import type { Config } from "./config.js";
+import type { ModerationConfig } from "./moderation/moderation-config.js";
 
-const DAY_SECONDS = 86_400;
-/** As long as application/webhooks/delete-old-events.ts keeps them. */
-const EVENT_DAYS = 30;
+const DAY_MILLISECONDS = 86_400_000;
+const daysIn = (milliseconds: number): string => String(milliseconds / DAY_MILLISECONDS);
 
 const GALLERIES: Readonly<Record<GalleryMode, string>> = {
   open: "The gallery shows all public panoramas.",
@@ -13,36 +15,57 @@ const GALLERIES: Readonly<Record<GalleryMode, string>> = {
   off: "There is no gallery: others need the link.",
 };
 
-/** What the pages of the operator can say of this installation without being told. */
-export const legalFacts = ({
-  publicUrl,
-  provider,
-  retention: { finishedImagesDays },
-  referenceRetentionHours,
-  gallery,
-  moderation,
-  stripe,
-}: Config): LegalFacts => ({
-  public_url: publicUrl,
-  provider:
-    provider.kind === "local"
-      ? "a program on our own servers paints the panoramas. Nothing is sent to others."
-      : `prompts and reference pictures are sent to ${provider.inOrder.map(({ kind }) => kind).join(", ")}.`,
-  finished_images: finishedImagesDays === null ? "without a limit" : `${finishedImagesDays} days`,
-  reference_hours: String(referenceRetentionHours),
-  session_days: String(SESSION_SECONDS / DAY_SECONDS),
-  event_days: String(EVENT_DAYS),
-  gallery: GALLERIES[gallery],
-  moderation: MODERATIONS[moderation?.kind ?? "off"] ?? "A moderation examines prompts, pictures and results.",
-  payments:
-    stripe === undefined
-      ? "Payments are agreed on with the operator; this service sees no means of payment."
-      : "Stripe processes payments. This service stores orders, and no means of payment.",
-});
-
-const MODERATIONS: Readonly<Record<string, string>> = {
+const MODERATIONS: Readonly<Record<ModerationConfig["kind"] | "off", string>> = {
   off: "Prompts and pictures are not examined automatically.",
   words: "A list of words is applied to prompts here. Nothing is sent to others for that.",
   openai: "Prompts, pictures and results are sent to OpenAI, which says whether they break rules.",
   http: "Prompts, pictures and results are sent to a moderation of the operator.",
 };
+
+const STORAGES: Readonly<Record<Config["storage"]["kind"], string>> = {
+  filesystem: "Pictures are files on our own servers.",
+  gcs: "Pictures are in a bucket of Google Cloud Storage.",
+  s3: "Pictures are in a bucket of an object storage.",
+};
+
+/** What the pages of the operator can say of this installation without being told. `imageOrigin`: serves pictures. */
+export const legalFacts = (
+  {
+    publicUrl,
+    provider,
+    storage,
+    retention: { finishedImagesDays },
+    referenceRetentionHours,
+    gallery,
+    moderation,
+    stripe,
+    mail,
+  }: Config,
+  imageOrigin: string,
+): LegalFacts => ({
+  public_url: publicUrl,
+  provider:
+    provider.kind === "local"
+      ? "A program on our own servers paints the panoramas. Nothing is sent to others."
+      : `Prompts and reference pictures are sent to ${provider.inOrder.map(({ kind }) => kind).join(", ")}.`,
+  storage: STORAGES[storage.kind],
+  other_sites:
+    imageOrigin === new URL(publicUrl).origin
+      ? "Nothing is loaded from other sites."
+      : `Pictures are loaded from ${imageOrigin}, and nothing from other sites.`,
+  finished_images: finishedImagesDays === null ? "without a limit" : `${finishedImagesDays} days`,
+  reference_hours: String(referenceRetentionHours),
+  session_days: daysIn(SESSION_SECONDS * 1000),
+  text_days: daysIn(TEXTS_KEPT_MILLISECONDS),
+  event_days: daysIn(EVENT_RETENTION_MILLISECONDS),
+  gallery: GALLERIES[gallery],
+  moderation: MODERATIONS[moderation?.kind ?? "off"],
+  mail:
+    mail === undefined
+      ? "This service sends no e-mails."
+      : "A mail server gets your address, and the e-mails with links for logins.",
+  payments:
+    stripe === undefined
+      ? "Payments are agreed on with the operator; this service sees no means of payment."
+      : "Stripe processes payments. This service stores orders, and no means of payment.",
+});

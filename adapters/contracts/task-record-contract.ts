@@ -149,10 +149,13 @@ export const describeTaskRecords = (
       expect(await stores.operators.record(task.id)).toMatchObject({ withheld });
       const refused = err({ kind: "withheld", reason: withheld.reason });
       expect(await stores.tasks.setVisibility(task.id, owner, "public")).toEqual(refused);
-      expect(await stores.tasks.setVisibility(task.id, owner, "private")).toEqual(ok(undefined));
       (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
       expect([await visibility(), await listed(), await told()]).toEqual(["public", 1, undefined]);
+      // What its owner makes private while it is hidden is not public when it is shown again.
+      (await stores.tasks.withhold(task.id, withheld))._unsafeUnwrap();
       expect(await stores.tasks.setVisibility(task.id, owner, "private")).toEqual(ok(undefined));
+      (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
+      expect(await visibility()).toBe("private");
       // Its owner may have made it private because it was reported. It must not be public again.
       (await stores.tasks.withhold(task.id, withheld))._unsafeUnwrap();
       expect(await stores.tasks.setVisibility(task.id, owner, "public")).toEqual(refused);
@@ -223,8 +226,12 @@ export const describeTaskRecords = (
         (await stores.tasks.withhold(task.id, withheld))._unsafeUnwrap();
         expect(await chosen()).toEqual([0, 0]);
       }
+      (await stores.tasks.choose(task.id, "featured", end))._unsafeUnwrap();
       (await stores.tasks.setVisibility(task.id, owner, "private"))._unsafeUnwrap();
       expect((await stores.tasks.choose(task.id, "featured", end)).isErr()).toBe(true);
+      (await stores.tasks.choose(task.id, "featured", undefined))._unsafeUnwrap(); // also of what is not shown now
+      (await stores.tasks.setVisibility(task.id, owner, "public"))._unsafeUnwrap();
+      expect(await chosen()).toEqual([0, 0]);
     });
 
     it("keeps one report of a network, and ends the reports of a task with the decision about it", async () => {
@@ -247,14 +254,18 @@ export const describeTaskRecords = (
       expect(await open()).toEqual([[1, [{ reason: "rights", text: undefined, at: end }]]]);
       (await stores.tasks.withhold(task.id, { at: end, reason: "why" }))._unsafeUnwrap();
       expect(await open()).toEqual([]);
+      await report("192.0.2.4", end); // it was on its way when the panorama was hidden
+      expect(await open()).toEqual([]);
+      (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
       for (let n = 10; n < OPEN_REPORTS_MAX + 15; n++) await report(`10.0.0.${n}`, end);
       expect((await reports.open(9, 9)).map(({ total, reports: shown }) => [total, shown.length])).toEqual([
         [OPEN_REPORTS_MAX, 9],
       ]);
       (await stores.tasks.hide(task.id, owner, end))._unsafeUnwrap();
       expect([await open(), (await reports.dismiss(task.id, end)).isErr()]).toEqual([[], true]);
-      const other = await kept(aReservedTask({ id: taskId(2) }));
+      const other = await kept(aReservedTask({ id: taskId(2), request: aCreationRequest({ visibility: "public" }) }));
       await reports.file({ taskId: other.id, network: "192.0.2.1", reason: "other", text: "why", at: noon });
+      expect(await open()).toHaveLength(1);
       await stores.operators.eraseTasks(owner, undefined, 9, end);
       expect((await reports.dismiss(other.id, end)).isErr()).toBe(true);
     });

@@ -1,7 +1,7 @@
 import { decoding } from "../system/load-sharp.js";
 
-/** Blocks of about 6°, the size of a letter of the landing page's heading. */
-const BLOCKS = { width: 64, height: 32 };
+/** Blocks of about 1.4°, the size of a small letter on the landing page: text can be on one bright spot. */
+const BLOCKS = { width: 256, height: 128 };
 
 const linear = (level: number): number => (level <= 10 ? level / 255 / 12.92 : ((level / 255 + 0.055) / 1.055) ** 2.4);
 

@@ -18,6 +18,7 @@ const TILE_SIZE: PixelSize = { widthPixels: 720, heightPixels: 540 };
 const KEPT_BYTES_MAX = 8 * 1024 * 1024;
 /** Pictures that are being made. Each holds an encoded panorama. */
 const MADE_AT_ONCE = 2;
+const WHITE = 255;
 /** Pictures that are being made, or wait for that. */
 const PENDING_MAX = 100;
 
@@ -98,9 +99,16 @@ export const picturesOnDemand = (
         name,
         recorded((image) => resized(image, widthPixels, marks)),
       ),
-    /** The brightest grey of a picture (brightest-grey.ts), kept as one byte. */
-    brightestGrey: async (name: ObjectName): Promise<number | undefined> =>
-      (await picture(`grey ${name}`, name, async (image) => Uint8Array.of(await brightestGrey(image))))?.[0],
+    /**
+     * The brightest grey of a picture (brightest-grey.ts), kept as one byte; that of white if it cannot be decoded.
+     * `undefined` until it is measured: nobody waits for the storage.
+     */
+    brightestGrey: (name: ObjectName): number | undefined => {
+      const key = `grey ${name}`;
+      const known = kept.get(key);
+      picture(key, name, async (image) => Uint8Array.of(await brightestGrey(image).catch(() => WHITE))).catch(() => {});
+      return known?.[0];
+    },
   };
 };
 

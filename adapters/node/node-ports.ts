@@ -95,7 +95,7 @@ export const nodePorts = async (options: NodePortsOptions): Promise<NodePorts> =
     provider,
     providerWebhooks: new Map(provider.webhooks === undefined ? [] : [[provider.name, provider.webhooks]]),
     storage,
-    imaging: sharpImaging(signPictures(() => installationPair(database, clock.now()))),
+    imaging: sharpImaging(signPictures(() => installationPair(database, clock.now()), clock)),
     mail,
     payments: await paymentsOf(options, clock),
     webhookSender,

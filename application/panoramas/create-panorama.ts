@@ -48,7 +48,7 @@ export type CreatedPanorama = { readonly task: Task; readonly replayed: boolean 
 
 type Ports = SubmissionPorts &
   ModerationPorts & {
-    readonly tasks: Pick<TaskStore, "open">;
+    readonly tasks: Pick<TaskStore, "open" | "isWithheldImage">;
     readonly provider: Pick<GenerationProvider, "canMake" | "callsPerSecond" | "places">;
     readonly generationTime: Pick<GenerationTime, "lately">;
     readonly ids: Pick<Ids, "taskId" | "slug">;
@@ -90,7 +90,7 @@ export const createPanorama =
     const judged =
       ports.moderation && (await moderateCreation({ ...ports, moderation: ports.moderation }, settings, request));
     const planned = planOf(ports, settings, request, options);
-    const images = imageUrls.length === 0 ? undefined : await readImageUrls(ports.storage, imageUrls);
+    const images = imageUrls.length === 0 ? undefined : await readImageUrls(ports, imageUrls);
     const plan = { ...planned, images, judged };
     if (request.webhookUrl !== undefined) await ports.ensureDefaultEndpoint?.(owner);
 

@@ -2,6 +2,7 @@ import { isInObjectFolder, isRecordedReference, type ObjectName } from "../../do
 import { type BrokenRule, type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import { isPublicHost } from "../../domain/public-host.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
+import type { TaskStore } from "../ports/stores/task-store.js";
 
 /** What the image URLs of a creation request are, by the index of each. */
 export type ImageUrls = {
@@ -11,22 +12,26 @@ export type ImageUrls = {
   readonly refusal: InvalidRequest | undefined;
 };
 
-type Storage = Pick<ObjectStorage, "nameOf" | "urlOf" | "has">;
+type Ports = {
+  readonly storage: Pick<ObjectStorage, "nameOf" | "urlOf" | "has">;
+  readonly tasks: Pick<TaskStore, "isWithheldImage">;
+};
 
 /**
  * Which image URLs are uploaded images of this service, and whether the others can work: another image of this service
- * must exist, and any other URL must not be at a private address. The installation itself may be at one.
+ * must exist and not be hidden by an operator, and any other URL must not be at a private address. The installation
+ * itself may be at one.
  */
-export const readImageUrls = async (storage: Storage, imageUrls: readonly string[]): Promise<ImageUrls> => {
+export const readImageUrls = async (ports: Ports, imageUrls: readonly string[]): Promise<ImageUrls> => {
   const recorded = new Map<number, ObjectName>();
   let refusal: InvalidRequest | undefined;
   for (const [index, url] of imageUrls.entries()) {
-    const name = storage.nameOf(url);
+    const name = ports.storage.nameOf(url);
     if (name !== undefined && isRecordedReference(name)) {
       recorded.set(index, name);
       continue;
     }
-    const rule = refusal === undefined ? await brokenRule(storage, url, name) : undefined;
+    const rule = refusal === undefined ? await brokenRule(ports, url, name) : undefined;
     if (rule !== undefined) refusal = invalidRequest("image_urls", rule, index);
   }
   return { recorded, refusal };
@@ -37,11 +42,14 @@ export const readImageUrls = async (storage: Storage, imageUrls: readonly string
  * read fails, and is refunded. If the storage does not answer, the provider finds out later.
  */
 const brokenRule = async (
-  storage: Storage,
+  { storage, tasks }: Ports,
   url: string,
   name: ObjectName | undefined,
 ): Promise<BrokenRule | undefined> => {
-  if (name !== undefined) return (await storage.has(name)).unwrapOr(true) ? undefined : { name: "missing_image" };
+  if (name !== undefined) {
+    const isThere = (await storage.has(name)).unwrapOr(true) && !(await tasks.isWithheldImage({ name }));
+    return isThere ? undefined : { name: "missing_image" };
+  }
   if (isInObjectFolder(url, (name) => storage.urlOf(name))) return { name: "missing_image" };
   const { hostname } = new URL(url);
   return isPublicHost(hostname) ? undefined : { name: "public_host", actual: hostname };

@@ -16,7 +16,9 @@ export const storage = new ContainerModule(({ bind }) => {
   provide(bind, signingPair, { config, database, clock }, ({ config, database, clock }) =>
     openSigningPair(config, database, clock.now()),
   );
-  provide(bind, signPicture, { signingPair }, ({ signingPair }) => signPictures(async () => signingPair));
+  provide(bind, signPicture, { signingPair, clock }, ({ signingPair, clock }) =>
+    signPictures(async () => signingPair, clock),
+  );
   provide(bind, tokens.imaging, { signPicture }, ({ signPicture }) => sharpImaging(signPicture));
   provide(bind, tokens.storage, { config: tokens.config }, ({ config: { dataDir, storage } }) => {
     if (storage.kind !== "filesystem") return openUsableBucket(storage);

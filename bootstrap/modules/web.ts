@@ -4,6 +4,7 @@ import { recordPictures } from "../../adapters/imaging/provenance/marks.js";
 import { isRepeatable } from "../../adapters/imaging/provenance/sign-picture.js";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
 import { featuresOf } from "../../adapters/provider/local/painter/words.js";
+import { imageOrigin } from "../../adapters/web/panoramas/image-origin.js";
 import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/panoramas/share-pages.js";
 import { type LegalFacts, type LegalPage, readLegalPages } from "../../adapters/web/site/legal-pages.js";
 import { demoPlaces } from "../../adapters/web/site/suggestions.js";
@@ -71,7 +72,10 @@ export const web = new ContainerModule(({ bind }) => {
           signUpMode: signUp,
           gallery,
           heroPanoramas,
-          legal: legalPagesFolder === undefined ? [] : await legalIn(legalPagesFolder, legalFacts(config)),
+          legal:
+            legalPagesFolder === undefined
+              ? []
+              : await legalIn(legalPagesFolder, legalFacts(config, imageOrigin(parts.images))),
           describe: async (abilities) => {
             const { openApiDocument } = await import("../../adapters/http/openapi/openapi-document.js");
             return openApiDocument(publicUrl, application.policy, abilities, application.referenceRetentionHours);

@@ -7,10 +7,18 @@ import { legalFacts } from "../../bootstrap/legal-facts.js";
 import { scratchFolder } from "../support/scratch-folder.js";
 
 const TEMPLATES = join(import.meta.dirname, "../../bootstrap/deployment/legal");
-const OWN = { operator: "Ann Example", address: "Street 1", email: "ann@example.com", law: "The law of the sea." };
+const OWN = {
+  operator: "Ann Example",
+  address: "Street 1",
+  email: "ann@example.com",
+  hosting: "Bob Hosting",
+  law: "The law of the sea.",
+};
 
 describe("the templates of terms, privacy and contact", () => {
-  const facts = legalFacts(readConfig({ DATA_DIR: "unused" })._unsafeUnwrap());
+  const factsOf = (variables: Readonly<Record<string, string>>, imageOrigin: string) =>
+    legalFacts(readConfig({ DATA_DIR: "unused", ...variables })._unsafeUnwrap(), imageOrigin);
+  const facts = factsOf({}, "http://localhost:8080");
 
   it("are refused until the operator has replaced what no setting says", async () => {
     const refused = (await readLegalPages(TEMPLATES, facts))._unsafeUnwrapErr();
@@ -29,8 +37,36 @@ describe("the templates of terms, privacy and contact", () => {
     expect(pages.map(({ path }) => path)).toEqual(["/terms", "/privacy", "/contact"]);
     const text = pages.map(({ content }) => content.text).join();
     expect(text).not.toContain("{{");
-    for (const said of ["Ann Example", "http://localhost:8080", "a program on our own servers", "without a limit"]) {
+    for (const said of [
+      ...["Ann Example", "http://localhost:8080", "A program on our own servers", "without a limit"],
+      ...["until 7 days after it failed", "files on our own servers", "Nothing is loaded from other sites"],
+    ]) {
       expect(text).toContain(said);
     }
+  });
+
+  it("name who else gets data, and from where pictures are loaded", () => {
+    const variables = {
+      ...{
+        PROVIDER: "fal",
+        FAL_API_KEY: "key",
+        STORAGE: "gcs",
+        GCS_BUCKET: "ours",
+        PUBLIC_URL: "https://ours.example",
+      },
+      ...{
+        MODERATION: "openai",
+        MODERATION_API_KEY: "key",
+        SMTP_URL: "smtp://mail.internal",
+        MAIL_FROM: "a@ours.example",
+      },
+    };
+    expect(factsOf(variables, "https://storage.googleapis.com")).toMatchObject({
+      provider: "Prompts and reference pictures are sent to fal.",
+      storage: "Pictures are in a bucket of Google Cloud Storage.",
+      other_sites: "Pictures are loaded from https://storage.googleapis.com, and nothing from other sites.",
+      moderation: expect.stringContaining("sent to OpenAI"),
+      mail: expect.stringContaining("A mail server gets your address"),
+    });
   });
 });

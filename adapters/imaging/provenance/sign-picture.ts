@@ -1,5 +1,6 @@
 import { constants, createHash, createPrivateKey, type KeyObject, sign } from "node:crypto";
 import type { Asset } from "@trustnxt/c2pa-ts/asset";
+import type { Clock } from "../../../application/ports/clock.js";
 import type { DigitalSourceType } from "../../../application/ports/generation-provider.js";
 import { imageTypeOf } from "../../../domain/images/image-type.js";
 import { certificatesIn, type SigningPair } from "./signing-pair.js";
@@ -25,8 +26,14 @@ const SIGNATURE_PADDING_BYTES = 1024;
 /** Whether a picture that is signed again has the same bytes. */
 export const isRepeatable = ({ key }: SigningPair): boolean => createPrivateKey(key).asymmetricKeyType === "ed25519";
 
-/** `pair` is asked for at the first picture. Until it can be had, no picture can be signed. */
-export const signPictures = (pair: () => Promise<SigningPair>): SignPicture => {
+/**
+ * `pair` is asked for at the first picture. Until it can be had, no picture can be signed, and none after its
+ * certificate has expired: such marks are invalid.
+ */
+export const signPictures = (
+  pair: () => Promise<SigningPair>,
+  clock: Pick<Clock, "now"> = { now: () => new Date() },
+): SignPicture => {
   let opened: Promise<Signing> | undefined;
   const signing = () => {
     opened ??= pair().then(open);
@@ -37,6 +44,10 @@ export const signPictures = (pair: () => Promise<SigningPair>): SignPicture => {
   };
   return async (picture, origin) => {
     const using = await signing();
+    const { notAfter } = using.signer.certificate;
+    if (notAfter <= clock.now()) {
+      throw new Error(`Pictures cannot be signed: their certificate was valid until ${notAfter.toISOString()}.`);
+    }
     const parents = origin.madeFrom && (await parentStore(using, origin.madeFrom));
     const alone = () => signed(using, picture, origin.sourceType);
     // Manifests of others may be valid, and still not of a form to which ours can be added.

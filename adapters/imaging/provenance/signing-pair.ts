@@ -83,6 +83,9 @@ export const signingPairProblem = ({ certificate, key }: SigningPair, now: Date)
     const privateKey = createPrivateKey(key);
     if (!isUsable(createPublicKey(privateKey))) return "the key must be of the kind EC, RSA or Ed25519";
     if (!parsed.checkPrivateKey(privateKey)) return "the key is not that of the certificate";
+    if (!USAGES.some((usage) => parsed.keyUsage?.includes(usage))) {
+      return "the certificate is not one for signatures: it needs the extended key usage emailProtection or documentSigning";
+    }
     if (Date.parse(parsed.validFrom) > now.getTime()) return `the certificate is valid only from ${parsed.validFrom}`;
     if (Date.parse(parsed.validTo) <= now.getTime()) return `the certificate was valid until ${parsed.validTo}`;
     return undefined;
@@ -90,6 +93,9 @@ export const signingPairProblem = ({ certificate, key }: SigningPair, now: Date)
     return "certificate or key cannot be read: both must be PEM, the key without a password";
   }
 };
+
+/** Extended key usages: e-mails, documents, claims of the C2PA. With others, such as TLS, every mark is invalid. */
+const USAGES = ["1.3.6.1.5.5.7.3.4", "1.3.6.1.5.5.7.3.36", "1.3.6.1.4.1.62558.2.1"];
 
 const isUsable = ({ asymmetricKeyType }: KeyObject): boolean =>
   asymmetricKeyType === "ec" || asymmetricKeyType === "rsa" || asymmetricKeyType === "ed25519";

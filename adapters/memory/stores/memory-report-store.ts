@@ -21,7 +21,9 @@ export class MemoryReportStore implements ReportStore {
     const { reports, tasks } = this.database;
     const isKnown = reports.some(({ taskId, network }) => taskId === report.taskId && network === report.network);
     const open = this.openOf(report.taskId).length;
-    if (!isKnown && tasks.has(report.taskId) && open < OPEN_REPORTS_MAX) reports.push(report);
+    const stored = tasks.get(report.taskId);
+    const isPublic = stored?.task.request.visibility === "public" && !stored.hidden;
+    if (!isKnown && isPublic && open < OPEN_REPORTS_MAX) reports.push(report);
   }
 
   async open(limit: number, shown: number): Promise<ReportedTask[]> {

@@ -65,7 +65,7 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
       ),
     choose: async (id, choice, at) => {
       const stored = database.tasks.get(id);
-      if (stored === undefined || stored.hidden || !isInGallery(stored.task)) {
+      if (stored === undefined || stored.hidden || (at !== undefined && !isInGallery(stored.task))) {
         return err(notFound(`There is no such panorama ${id} in the gallery.`));
       }
       stored[choice] = at;
@@ -158,7 +158,9 @@ const setVisibility = (
   const stored = database.shown(id, owner);
   if (stored === undefined) return err(notFound(`There is no task ${id}.`));
   if (stored.withheld !== undefined) {
-    return visibility === "public" ? err({ kind: "withheld", reason: stored.withheld.reason }) : ok(undefined);
+    if (visibility === "public") return err({ kind: "withheld", reason: stored.withheld.reason });
+    stored.visibilityAfterReview = visibility;
+    return ok(undefined);
   }
   stored.task = { ...stored.task, request: { ...stored.task.request, visibility } as CreationRequest };
   return ok(undefined);

@@ -29,10 +29,12 @@ export class SqlReportStore implements ReportStore {
 
   async file({ taskId, network, reason, text: words, at }: NewReport): Promise<void> {
     const digest = await this.secrets.digest(KEY_NAME, network);
+    // The lock keeps out a takedown that is not committed: it would not end this report. SQLite has one writer.
+    const lock = this.database.dialect === "postgresql" ? "for share" : "";
     await this.database.sql(
       `insert into report (task_id, network, reason, text, reported_at)
-      select id, ?, ?, ?, cast(? as timestamptz) from task where id = ?
-      and (select count(*) from report where task_id = task.id and ${OPEN_REPORT}) < ?
+      select id, ?, ?, ?, cast(? as timestamptz) from task where id = ? and visibility = 'public' and hidden_at is null
+      and (select count(*) from report where task_id = task.id and ${OPEN_REPORT}) < ? ${lock}
       on conflict (task_id, network) do nothing`,
       [digest, reason, words ?? null, at, taskId, OPEN_REPORTS_MAX],
     );

@@ -78,8 +78,13 @@ const setVisibility = async (
 ): Promise<Result<void, NotFound | IsWithheld>> => {
   const { dialect } = database;
   return database.transaction(async (sql) => {
+    // What its owner makes private while it is hidden stays so when it is shown again.
+    const afterwards =
+      visibility === "public"
+        ? ""
+        : ", visibility_after_review = case when withheld_at is null then visibility_after_review else 'private' end";
     const changed = await sql(
-      `update task set visibility = case when withheld_at is null then ? else 'private' end
+      `update task set visibility = case when withheld_at is null then ? else 'private' end${afterwards}
       where id = ? and account_id = ? and hidden_at is null
       returning id, withheld_reason, ${IS_OUT_OF_SEARCH} as is_out_of_search`,
       [visibility, id, owner],
@@ -161,8 +166,8 @@ const choose = async (
   at: Date | undefined,
 ): Promise<Result<void, NotFound>> => {
   const rows = await database.sql(
-    `update task set ${choice === "featured" ? "featured_at" : "approved_at"} = ? where id = ? and ${IN_GALLERY}
-    returning id`,
+    `update task set ${choice === "featured" ? "featured_at" : "approved_at"} = ?
+    where id = ? and ${at === undefined ? "hidden_at is null" : IN_GALLERY} returning id`,
     [at ?? null, id],
   );
   return rows.length === 1 ? ok(undefined) : err(notFound(`There is no such panorama ${id} in the gallery.`));

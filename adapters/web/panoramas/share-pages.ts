@@ -24,8 +24,8 @@ export type PicturesOnDemand = {
   readonly tile: (image: ObjectName) => Promise<Uint8Array | undefined>;
   /** A smaller copy, as WebP. */
   readonly resized: (image: ObjectName, widthPixels: number) => Promise<Uint8Array | undefined>;
-  /** The grey from 0 to 255 that is as bright as its brightest part. */
-  readonly brightestGrey: (image: ObjectName) => Promise<number | undefined>;
+  /** The grey from 0 to 255 that is as bright as its brightest part; `undefined` until it is measured. */
+  readonly brightestGrey: (image: ObjectName) => number | undefined;
 };
 
 type Parts = {

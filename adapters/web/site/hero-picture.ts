@@ -43,7 +43,7 @@ export const heroPicture = async (parts: Parts, featured: readonly SucceededTask
   for (let index = 0; index < chosen.length; index++) {
     const one = chosen[(hour + index) % chosen.length];
     const task = typeof one === "string" ? await parts.panoramas.findPublic(one) : one;
-    const picture = task && (await pictureOf(task, parts));
+    const picture = task && pictureOf(task, parts);
     if (picture !== undefined) return picture;
   }
   return {
@@ -56,7 +56,7 @@ export const heroPicture = async (parts: Parts, featured: readonly SucceededTask
 };
 
 /** `undefined` if its image or its thumbnail is not stored. */
-const pictureOf = async (task: SucceededTask, { images, pictures }: Parts): Promise<HeroPicture | undefined> => {
+const pictureOf = (task: SucceededTask, { images, pictures }: Parts): HeroPicture | undefined => {
   const { image, slug, request } = task;
   if (image.status !== "saved") return undefined;
   return {
@@ -64,7 +64,7 @@ const pictureOf = async (task: SucceededTask, { images, pictures }: Parts): Prom
     viewer: viewerPath(slug, request.visibility),
     thumbnail: copyPath(slug, 512),
     picture: images.urlOf(image.imageName),
-    scrim: scrimFor(await pictures.brightestGrey(thumbnailNameOf(image.imageName))),
+    scrim: scrimFor(pictures.brightestGrey(thumbnailNameOf(image.imageName))),
   };
 };
 

@@ -19,7 +19,10 @@ export const OPEN_REPORTS_MAX = 100;
 
 /** Reports of public panoramas. Throws if the store is unreachable. `TaskStore.withhold` ends the reports of a task. */
 export interface ReportStore {
-  /** Keeps the first report of a network about a panorama, whatever became of it, and at most `OPEN_REPORTS_MAX`. */
+  /**
+   * Keeps the first report of a network about a panorama, whatever became of it, and at most `OPEN_REPORTS_MAX`. None
+   * of a panorama that is not public any more.
+   */
   file(report: NewReport): Promise<void>;
   /** The panoramas with open reports that are not deleted, the longest waiting first. `shown`: reports of each. */
   open(limit: number, shown: number): Promise<ReportedTask[]>;

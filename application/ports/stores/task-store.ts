@@ -145,7 +145,7 @@ export interface TaskStore {
    */
   isWithheldImage(image: ImageAddress): Promise<boolean>;
 
-  /** The operator's choice for the front page or the gallery; `undefined` ends it. Only of what is in the gallery. */
+  /** The operator's choice for the front page or the gallery, of what is in the gallery; `undefined` ends it. */
   choose(id: TaskId, choice: GalleryChoice, at: Date | undefined): Promise<Result<void, NotFound>>;
 
   /**

@@ -169,6 +169,25 @@ describe("a panorama that an operator has hidden", () => {
     expect(elsewhere).toEqual([]);
   }, 120_000);
 
+  it("is not found by requests for a part, for the headers, or for what a cache has", async () => {
+    const { imageName } = task.image;
+    const paths = [
+      `/p/${task.slug}`,
+      `/p/${task.slug}/social.jpg`,
+      `/p/${task.slug}/512.webp`,
+      "/generations/made.jpg",
+    ];
+    const images = [imageName, thumbnailNameOf(imageName)].map((name) => `/assets/${name}`);
+    for (const path of [...paths, ...images]) {
+      for (const headers of [{ range: "bytes=0-9" }, { "if-none-match": "*" }, {}]) {
+        for (const method of ["GET", "HEAD"]) {
+          const { status } = await fetch(service.url + path, { method, headers });
+          expect([method, path, headers, status]).toEqual([method, path, headers, 404]);
+        }
+      }
+    }
+  });
+
   it("is seen by its owner, who is told why on the pages and by REST", async () => {
     for (const path of ["/works", `/works/${task.slug}`]) {
       expect([path, (await send(owner, "get", path)).told.includes(REASON)]).toEqual([path, true]);

@@ -49,6 +49,25 @@ describe("pictures on demand", () => {
     expect(storage.reads).toHaveLength(3);
   });
 
+  it("have a brightest grey, that of one small spot, for which nobody waits", async () => {
+    const spot = { create: { width: 12, height: 12, channels: 3 as const, background: "white" } };
+    const night = sharp({ create: { width: 1024, height: 512, channels: 3, background: "#101020" } });
+    const storage = storageOf(
+      await night
+        .composite([{ input: spot, left: 500, top: 200 }])
+        .webp()
+        .toBuffer(),
+    );
+    const pictures = picturesOnDemand(storage, SIZE, UNMARKED);
+    const release = storage.hold();
+    expect([pictures.brightestGrey(nameOf(1)), pictures.brightestGrey(nameOf(1))]).toEqual([undefined, undefined]);
+    release();
+    await expect.poll(() => pictures.brightestGrey(nameOf(1))).toBeGreaterThan(240);
+    expect(storage.reads).toEqual([nameOf(1)]);
+    const broken = picturesOnDemand(storageOf(Buffer.from("no picture")), SIZE, UNMARKED);
+    await expect.poll(() => broken.brightestGrey(nameOf(1))).toBe(255);
+  });
+
   it("are undefined while the storage is away, and are made when it is back", async () => {
     const storage = storageOf(await flat(256));
     const pictures = picturesOnDemand(storage, SIZE, UNMARKED);

@@ -298,6 +298,25 @@ describe("createPanorama", () => {
     expect(world.provider.started).toBe(0);
   });
 
+  it("refuses a panorama as a reference while an operator hides it, to everybody", async () => {
+    const world = aWorld();
+    const [owner, other] = [await anOwner(world, 100), await anOwner(world, 100)];
+    const { task } = (await world.createPanorama(owner, aCreationRequest({ visibility: "public" })))._unsafeUnwrap();
+    await world.clock.advance(5_000);
+    await world.settle();
+    await world.keep();
+    const made = await world.tasks.find(task.id, owner);
+    if (made?.state !== "succeeded") throw new Error("it has not succeeded");
+    const request = aCreationRequest({ image_urls: [world.storage.urlOf(made.image.imageName)] });
+    const created = async (by: AccountId) => (await world.createPanorama(by, request)).isOk();
+    expect(await created(other)).toBe(true);
+    (await world.tasks.withhold(task.id, { at: world.clock.now(), reason: "why" }))._unsafeUnwrap();
+    expect([await created(owner), await created(other)]).toEqual([false, false]);
+    expect(await world.createPanorama(other, request)).toEqual(err(invalidRequest("image_urls", MISSING, 0)));
+    (await world.tasks.withhold(task.id, undefined))._unsafeUnwrap();
+    expect(await created(other)).toBe(true);
+  });
+
   it("returns its task to a repeat although its reference image is deleted, and asks no storage without images", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);

@@ -153,6 +153,7 @@ export const describeTaskMetrics = (
       });
       expect(backlog.deliveries).toMatchObject({ waiting: 1, dueAt: later });
       expect(backlog.reported).toBe(0);
+      (await tasks.setVisibility(first.id, first.accountId, "public"))._unsafeUnwrap();
       for (const network of ["192.0.2.1", "192.0.2.2"]) {
         await stores.reports.file({ taskId: first.id, network, reason: "other", text: undefined, at: later });
       }

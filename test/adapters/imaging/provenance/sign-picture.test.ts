@@ -1,12 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ManifestStore } from "@trustnxt/c2pa-ts/manifest";
 import sharp from "sharp";
 import { describe, expect, it, vi } from "vitest";
 import { signPictures } from "../../../../adapters/imaging/provenance/sign-picture.js";
 import { makeSigningPair, signingPairProblem } from "../../../../adapters/imaging/provenance/signing-pair.js";
+import { HandClock } from "../../../../adapters/memory/hand-clock.js";
+import { scratchFolder } from "../../../support/scratch-folder.js";
 import { verifiedProvenance } from "../../../support/verify-provenance.js";
 
 const pair = await makeSigningPair(new Date());
@@ -17,6 +18,20 @@ const webp = await plain.clone().withXmp("<x/>").webp().toBuffer();
 const png = await plain.clone().png().toBuffer();
 const TRAINED = { sourceType: "trainedAlgorithmicMedia" } as const;
 const AI = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia";
+
+/** A certificate of its own, made for these extended key usages. */
+const madeByOpenssl = async (usage: string, algorithm = ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"]) => {
+  const folder = await scratchFolder();
+  const [keyFile, certificateFile] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
+  const extensions = [
+    "keyUsage=critical,digitalSignature",
+    `extendedKeyUsage=${usage}`,
+    "basicConstraints=critical,CA:FALSE",
+  ].flatMap((extension) => ["-addext", extension]);
+  const files = ["-nodes", "-days", "9", "-keyout", keyFile, "-out", certificateFile, "-subj", "/CN=Example/O=Example"];
+  execFileSync("openssl", ["req", "-x509", "-newkey", ...algorithm, ...files, ...extensions], { stdio: "ignore" });
+  return { certificate: readFileSync(certificateFile, "utf8"), key: readFileSync(keyFile, "utf8") };
+};
 
 describe("a signed picture", () => {
   it.each([
@@ -87,26 +102,17 @@ describe("a signed picture", () => {
     expect(await sign(jpeg, TRAINED)).toEqual(await sign(jpeg, TRAINED));
   });
 
+  const UNTRUSTED = { state: "Valid", failures: ["signingCredential.untrusted"] };
+
   it("is signed with certificates of every usual kind", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "c2pa-"));
-    try {
-      for (const kind of [["ec", "ec_paramgen_curve:P-256"], ["ec", "ec_paramgen_curve:P-384"], ["rsa:2048"]]) {
-        const [algorithm = "", option] = kind;
-        const [keyFile, certificateFile] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
-        const options = option === undefined ? [] : ["-pkeyopt", option];
-        const usage = ["-addext", "keyUsage=critical,digitalSignature", "-addext", "extendedKeyUsage=emailProtection"];
-        const names = ["-subj", "/CN=Example/O=Example", "-addext", "basicConstraints=critical,CA:FALSE"];
-        const files = ["-nodes", "-days", "9", "-keyout", keyFile, "-out", certificateFile];
-        execFileSync("openssl", ["req", "-x509", "-newkey", algorithm, ...options, ...files, ...names, ...usage], {
-          stdio: "ignore",
-        });
-        const own = { certificate: readFileSync(certificateFile, "utf8"), key: readFileSync(keyFile, "utf8") };
-        expect(signingPairProblem(own, new Date())).toBeUndefined();
-        const verified = await verifiedProvenance(await signPictures(async () => own)(jpeg, TRAINED));
-        expect(verified?.failures.filter((code) => !code.startsWith("signingCredential"))).toEqual([]);
-      }
-    } finally {
-      rmSync(folder, { recursive: true });
+    for (const algorithm of [
+      ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"],
+      ["ec", "-pkeyopt", "ec_paramgen_curve:P-384"],
+      ["rsa:2048"],
+    ]) {
+      const own = await madeByOpenssl("emailProtection", algorithm);
+      expect(signingPairProblem(own, new Date())).toBeUndefined();
+      expect(await verifiedProvenance(await signPictures(async () => own)(jpeg, TRAINED))).toMatchObject(UNTRUSTED);
     }
   });
 });
@@ -120,6 +126,21 @@ describe("a pair of certificate and key", () => {
     expect(signingPairProblem({ ...pair, key: "secret" }, now)).toMatch(/^certificate or key cannot be read/);
     expect(signingPairProblem({ ...pair, certificate: "" }, now)).toBe("the certificate is no PEM text");
     expect(signingPairProblem(pair, new Date("2099-01-01"))).toMatch(/^the certificate was valid until/);
+  });
+
+  it("is refused if it is made for TLS: verifiers would refuse its marks", async () => {
+    const wrong = await madeByOpenssl("serverAuth,clientAuth");
+    expect(signingPairProblem(wrong, new Date())).toMatch(/^the certificate is not one for signatures: /);
+    const marked = await signPictures(async () => wrong)(jpeg, TRAINED);
+    expect(await verifiedProvenance(marked)).toMatchObject({ state: "Invalid" });
+  });
+
+  it("signs nothing after its certificate has expired: verifiers would call the mark invalid", async () => {
+    const clock = new HandClock(new Date());
+    const signing = signPictures(async () => makeSigningPair(clock.now()), clock);
+    expect(await verifiedProvenance(await signing(jpeg, TRAINED))).toMatchObject({ state: "Valid" });
+    await clock.advance(31 * 366 * 24 * 60 * 60 * 1000);
+    await expect(signing(jpeg, TRAINED)).rejects.toThrow(/^Pictures cannot be signed: .* was valid until 20\d\d-/);
   });
 
   it("is asked for again if it could not be had", async () => {
