@@ -1,10 +1,9 @@
-import type { SignUpMode } from "../../domain/accounts/sign-up.js";
 import { nextPath } from "./next-path.js";
 
 /** Where somebody goes who presses a link to a page of members: a stranger signs up first, or logs in if nobody can. */
-export const entryPath = (path: string, isMember: boolean, signUpMode: SignUpMode): string => {
+export const entryPath = (path: string, isMember: boolean, hasSignUp: boolean): string => {
   if (isMember) return path;
-  if (signUpMode !== "open") return pathWith("/login", path);
+  if (!hasSignUp) return pathWith("/login", path);
   // Not in `next`, which encodes it once more: a prompt may be as long as an address can be.
   const prompt = promptIn(path);
   return prompt === undefined ? pathWith("/signup", path) : `/signup?${new URLSearchParams({ prompt })}`;

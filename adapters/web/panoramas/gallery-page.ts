@@ -1,5 +1,4 @@
 import type { UseCases } from "../../../application/create-application.js";
-import type { SignUpMode } from "../../../domain/accounts/sign-up.js";
 import { parseTaskId, type TaskId } from "../../../domain/task-id.js";
 import { SEARCH_CHARACTERS_MAX, searchWords } from "../../../domain/tasks/prompt-search.js";
 import type { Page } from "../../web-page/page.js";
@@ -16,7 +15,6 @@ type Parts = {
   readonly guard: SessionGuard;
   readonly layout: Layout;
   readonly hasSearch: boolean;
-  readonly signUpMode: SignUpMode;
 };
 
 const PANORAMAS_PER_PAGE = 24;
@@ -63,7 +61,7 @@ export const galleryPage = (parts: Parts): Page => ({
     if (!isFirst && read === back && links[back] === undefined) return redirect(pathOf(view));
 
     if (isFirst && panoramas.length === 0 && view.search === "") {
-      const start = entryPath("/works", visitor !== undefined, parts.signUpMode);
+      const start = entryPath("/works", visitor !== undefined, parts.layout.hasSignUp);
       const main = html`<div class="message"><h1>Gallery</h1><p>There is nothing here yet. The first public panorama can be yours.</p>
 <p><a class="button" href="${start}">Make a panorama</a></p></div>`;
       return parts.layout.reply(200, { title: "Gallery", description: DESCRIPTION, main, visitor, frame: "gate" });

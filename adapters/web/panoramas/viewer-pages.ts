@@ -2,7 +2,6 @@ import type { Visitor } from "../../../application/accounts/find-session.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
-import type { SignUpMode } from "../../../domain/accounts/sign-up.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import { parseSlug, viewerPath } from "../../../domain/tasks/slug.js";
 import { isInProgress, type Task } from "../../../domain/tasks/task.js";
@@ -27,7 +26,6 @@ type Parts = {
   readonly layout: Layout;
   readonly publicUrl: string;
   readonly suggestions: Suggestions;
-  readonly signUpMode: SignUpMode;
 };
 
 /**
@@ -166,7 +164,7 @@ const viewer = async (
   const main = viewerScene(task, scene, {
     isEmbedded,
     owner: isOwner ? visitor : undefined,
-    enter: (path) => entryPath(path, visitor !== undefined, parts.signUpMode),
+    enter: (path) => entryPath(path, visitor !== undefined, layout.hasSignUp),
     previous: linkTo(previous),
     next: linkTo(next),
   });

@@ -45,7 +45,7 @@ export const landingPage = (parts: Parts): Page => ({
     const featured = chosen.length < FEATURED_PANORAMAS ? chosen.slice(0, FEATURED_IN_ROW) : chosen;
     const picture = await heroPicture(parts, chosen);
     const abilities = parts.panoramas.readAbilities();
-    const enter = (path: string) => entryPath(path, visitor !== undefined, signUpMode);
+    const enter = (path: string) => entryPath(path, visitor !== undefined, layout.hasSignUp);
     const main = html`${hero(picture, enter, visitor === undefined ? signUpMode : "member", suggestions)}
 ${
   featured.length > 0 &&
