@@ -448,6 +448,7 @@ const checkImports = async (folder: string, dependencies: Readonly<Record<string
 const buildService = async (): Promise<void> => {
   const folder = join(target, "panorama-service");
   await cp(join(project, "dist"), join(folder, "dist"), { recursive: true });
+  await rm(join(folder, "dist/sources.sha256"), { force: true });
   // The declaration maps point to the sources. Those of the scripts in the browser have none.
   const hasNoMaps = (path: string) => /^adapters\/(web\/client|client\/python)/.test(relative(project, path));
   for (const source of SOURCE_FOLDERS) {
