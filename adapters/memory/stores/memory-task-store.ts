@@ -12,12 +12,14 @@ import { deletedReplay, sameRequest } from "../../../domain/credits/idempotency.
 import { reservationEntry } from "../../../domain/credits/ledger.js";
 import { type ObjectName, panoramaOf } from "../../../domain/images/object-name.js";
 import { requireStored } from "../../../domain/images/reference-image.js";
+import { isKept } from "../../../domain/images/storage-status.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import { type DeletedBy, UNDER_REVIEW, type Withheld } from "../../../domain/tasks/out-of-sight.js";
 import { nextTurn, placeOfNewTask, type QueuePosition } from "../../../domain/tasks/queue.js";
+import type { StartView } from "../../../domain/tasks/start-view.js";
 import {
   isActive,
   isInGallery,
@@ -48,6 +50,7 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
         return stored !== undefined && !isActive(stored.task);
       }),
     setVisibility: async (id, owner, visibility) => setVisibility(database, id, owner, visibility),
+    setStartView: async (id, owner, view) => setStartView(database, id, owner, view),
     recordCancelWish: async (task, now) => recordCancelWish(database, task, now),
     holdForReview: async (id, now) => holdForReview(database, id, now),
     withhold: async (id, withheld) => withhold(database, id, withheld),
@@ -72,6 +75,7 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
       return ok(undefined);
     },
     hide: async (id, owner, now, by) => hide(database, { id, owner, now, by }),
+    restore: async (id, hasThumbnail, now) => restore(database, id, hasThumbnail, now),
     isHidden: async (id, owner) => {
       const stored = database.tasks.get(id);
       return stored?.task.accountId === owner && stored.hidden;
@@ -192,6 +196,18 @@ const withhold = (database: MemoryDatabase, id: TaskId, withheld: Withheld | und
   return ok(undefined);
 };
 
+const setStartView = (
+  database: MemoryDatabase,
+  id: TaskId,
+  owner: AccountId,
+  view: StartView,
+): Result<void, NotFound> => {
+  const stored = database.shown(id, owner);
+  if (stored?.task.state !== "succeeded") return err(notFound(`There is no panorama ${id}.`));
+  stored.task = { ...stored.task, startView: view };
+  return ok(undefined);
+};
+
 const keepWithheld = (
   stored: ReturnType<typeof rowOf>,
   withheld: Withheld | undefined,
@@ -248,5 +264,26 @@ const hide = (database: MemoryDatabase, { id, owner, now, by }: Hiding): Result<
   database.releaseReferences(id, owner, new Date(0));
   database.endReports(id, "deleted");
   database.deleteReadEvents(id);
+  return ok(undefined);
+};
+
+const restore = (database: MemoryDatabase, id: TaskId, hasThumbnail: boolean, now: Date): Result<void, NotFound> => {
+  const stored = database.tasks.get(id);
+  const isErasing = stored?.leasedUntil !== undefined && stored.leasedUntil > now;
+  if (!stored?.hidden || stored.task.state !== "succeeded" || !isKept(stored.task.image) || isErasing) {
+    return err(notFound(`There is no deleted task ${id}.`));
+  }
+  const { task } = stored;
+  stored.task = {
+    ...task,
+    request: { ...task.request, visibility: "private" },
+    image: { ...stored.task.image, status: hasThumbnail ? "saved" : "saved-no-thumb" },
+  };
+  stored.hidden = false;
+  stored.hiddenAt = undefined;
+  stored.deletedBy = undefined;
+  stored.dueAt = undefined;
+  stored.featured = undefined;
+  stored.approved = undefined;
   return ok(undefined);
 };
