@@ -203,6 +203,7 @@ export const ROUTES: Readonly<Record<string, Row>> = {
     "": large(page("/account")),
     "older orders": large(page("/account?orders=ord_z&ledger=999999999.0")),
   },
+  "GET /account/orders": { "": page("/account/orders") },
   "GET /account/orders/:id": {
     "": page(({ id }) => `/account/orders/ord_0000000002${id.slice("acc_".length)}`),
   },

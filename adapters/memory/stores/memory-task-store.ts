@@ -12,6 +12,7 @@ import { deletedReplay, sameRequest } from "../../../domain/credits/idempotency.
 import { reservationEntry } from "../../../domain/credits/ledger.js";
 import { type ObjectName, panoramaOf } from "../../../domain/images/object-name.js";
 import { requireStored } from "../../../domain/images/reference-image.js";
+import { isKept } from "../../../domain/images/storage-status.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 import type { TaskId } from "../../../domain/task-id.js";
@@ -74,6 +75,7 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
       return ok(undefined);
     },
     hide: async (id, owner, now, by) => hide(database, { id, owner, now, by }),
+    restore: async (id, hasThumbnail, now) => restore(database, id, hasThumbnail, now),
     isHidden: async (id, owner) => {
       const stored = database.tasks.get(id);
       return stored?.task.accountId === owner && stored.hidden;
@@ -262,5 +264,26 @@ const hide = (database: MemoryDatabase, { id, owner, now, by }: Hiding): Result<
   database.releaseReferences(id, owner, new Date(0));
   database.endReports(id, "deleted");
   database.deleteReadEvents(id);
+  return ok(undefined);
+};
+
+const restore = (database: MemoryDatabase, id: TaskId, hasThumbnail: boolean, now: Date): Result<void, NotFound> => {
+  const stored = database.tasks.get(id);
+  const isErasing = stored?.leasedUntil !== undefined && stored.leasedUntil > now;
+  if (!stored?.hidden || stored.task.state !== "succeeded" || !isKept(stored.task.image) || isErasing) {
+    return err(notFound(`There is no deleted task ${id}.`));
+  }
+  const { task } = stored;
+  stored.task = {
+    ...task,
+    request: { ...task.request, visibility: "private" },
+    image: { ...stored.task.image, status: hasThumbnail ? "saved" : "saved-no-thumb" },
+  };
+  stored.hidden = false;
+  stored.hiddenAt = undefined;
+  stored.deletedBy = undefined;
+  stored.dueAt = undefined;
+  stored.featured = undefined;
+  stored.approved = undefined;
   return ok(undefined);
 };

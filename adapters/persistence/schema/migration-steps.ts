@@ -6,6 +6,7 @@ import { provenanceStep } from "./steps/030-provenance.js";
 import { reviews } from "./steps/031-reviews.js";
 import { takedownStep } from "./steps/032-takedown.js";
 import { startViews } from "./steps/033-start-views.js";
+import { ordersToConfirm } from "./steps/034-orders-to-confirm.js";
 import { firstSteps } from "./steps/first-steps.js";
 import type { Step } from "./steps/step.js";
 
@@ -23,6 +24,7 @@ export const migrationSteps: readonly Step[] = [
   reviews,
   takedownStep,
   startViews,
+  ordersToConfirm,
 ];
 
 /** The migrator records here which steps have run. */

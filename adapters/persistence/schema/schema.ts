@@ -1,6 +1,7 @@
 import { defineEntity, p } from "@mikro-orm/core";
 import {
   APPROVED,
+  AWAITS_OPERATOR,
   ENDED_WITHOUT_PICTURE_AT,
   FAILED_IMAGE,
   FEATURED,
@@ -89,6 +90,10 @@ export const OrderTable = defineEntity({
     {
       name: "credit_order_payment_index",
       expression: "create index credit_order_payment_index on credit_order (payment_id) where payment_id is not null",
+    },
+    {
+      name: "credit_order_to_confirm_index",
+      expression: `create index credit_order_to_confirm_index on credit_order (created_at) where ${AWAITS_OPERATOR}`,
     },
     {
       name: "credit_order_waiting_index",

@@ -280,7 +280,7 @@ const metadataColumn = (metadata: Metadata): string | null =>
   Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata);
 
 /** One row for each pair, by which the list of tasks is filtered. */
-export const metadataRows = ({ id, accountId, request }: OpenedTask["task"]): Row[] =>
+export const metadataRows = ({ id, accountId, request }: Pick<Task, "id" | "accountId" | "request">): Row[] =>
   Object.entries(request.metadata).map(([key, value]) => ({ account_id: accountId, key, value, task_id: id }));
 
 /** A provider may answer with a whole page. */

@@ -173,6 +173,13 @@ export interface TaskStore {
    */
   hide(id: TaskId, owner: AccountId, now: Date, by?: DeletedBy): Promise<Result<void, NotFound>>;
 
+  /**
+   * Ends what `hide` has done to a succeeded task whose image is in the storage again, with or without its thumbnail.
+   * It is private, has the status `saved` or `saved-no-thumb`, and no background work. Its reference images and events
+   * do not come back. Not found: any other task, one whose image has expired, and one that a worker is erasing.
+   */
+  restore(id: TaskId, hasThumbnail: boolean, now: Date): Promise<Result<void, NotFound>>;
+
   /** Whether the owner has hidden this task. */
   isHidden(id: TaskId, owner: AccountId): Promise<boolean>;
 }

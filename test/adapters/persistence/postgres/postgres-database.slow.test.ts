@@ -92,6 +92,7 @@ describe("Database on PostgreSQL", () => {
       { name: "031-reviews-compatible" },
       { name: "032-takedown-compatible" },
       { name: "033-start-views-compatible" },
+      { name: "034-orders-to-confirm-compatible" },
     ]);
     await opened.close();
   });
