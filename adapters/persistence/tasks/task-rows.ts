@@ -68,8 +68,8 @@ export const TASK_COLUMN_NAMES = [
 export const TASK_COLUMNS = TASK_COLUMN_NAMES.map((column) => `task.${column}`).join(", ");
 
 /**
- * A read by id omits the trace context, the wish to cancel, the figures, the detail of a failure, the cost and the start
- * view: only background work, a cancellation, operators and pages need them.
+ * A read by id omits the trace context, the wish to cancel, the figures, the detail of a failure, the cost and the
+ * start view: only background work, a cancellation, operators and pages need them.
  */
 export const toTask = (row: Row): Task => {
   const task = withCost(withDetail(withFigures(withCancelWish(toTaskWithoutTrace(row), row), row), row), row);
