@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { ObjectName } from "../../../domain/images/object-name.js";
 import { startView } from "../../../domain/tasks/start-view.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";

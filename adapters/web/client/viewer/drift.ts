@@ -1,4 +1,4 @@
-import { shaderProgram } from "../shader-program.js";
+import { shaderProgram } from "./shader-program.js";
 
 /** The noise has no detail that more pixels would show. */
 const SCALE = 0.25;
