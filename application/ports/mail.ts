@@ -17,8 +17,8 @@ export type Letter = {
 /** Sends e-mails. */
 export interface Mail {
   /**
-   * Sends in the background, and returns at once, or a promise that resolves when no crash can lose the letter. One that
-   * cannot be sent is reported to the operator.
+   * Sends in the background, and returns at once, or a promise that resolves when no crash can lose the letter. A letter
+   * that cannot be sent is reported to the operator.
    */
   post(letter: Letter): Promise<void> | void;
   /**

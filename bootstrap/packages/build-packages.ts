@@ -274,9 +274,7 @@ const FAST_CHECK = ">=3.10.0";
 
 const EMBEDDING = ["EMBEDDING.md", "MIGRATION.md", "REFERENCE.md", "examples"];
 
-/**
- * EMBEDDING.md with its examples, and MIGRATION.md. What leads to other documents of the project is text without a link.
- */
+/** EMBEDDING.md with its examples, and MIGRATION.md. Links to other documents of the project become text. */
 const writeEmbedding = async (name: string): Promise<void> => {
   const folder = join(target, name);
   await cp(join(project, "test/examples"), join(folder, "examples"), {

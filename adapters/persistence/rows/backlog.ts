@@ -14,7 +14,7 @@ export type Unfinished = {
 
 /** What all instances together have not finished. */
 export type Backlog = {
-  /** By state. A succeeded task counts while its image has to be stored, and is `erasing` while that is to be erased. */
+  /** By state. A succeeded task counts while its image has to be stored, and is `erasing` until that is erased. */
   readonly tasks: ReadonlyMap<Task["state"] | "erasing", Unfinished>;
   /** Webhooks that are not delivered yet and will be tried. */
   readonly deliveries: Unfinished;

@@ -232,7 +232,7 @@ describe("the list of own panoramas", () => {
         newer: /rel="prev" href="([^"]*)">Newer panoramas</.exec(text)?.[1],
         older: /rel="next" href="([^"]*)">Older panoramas</.exec(text)?.[1],
         hasForm: text.includes('id="create"'),
-        views: text.match(/<img class="view" src="\/p\/[a-z0-9]{16}\/tile\.webp"/g)?.length ?? 0,
+        views: text.match(/<img src="\/p\/[a-z0-9]{16}\/tile-480\.webp"/g)?.length ?? 0,
       };
     };
     const ids = newest.map(({ id }) => id as string);
