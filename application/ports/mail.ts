@@ -17,7 +17,7 @@ export type Letter = {
 /** Sends e-mails. */
 export interface Mail {
   /**
-   * Sends in the background, and returns at once, or a promise that resolves when no crash can lose the letter. A letter
+   * Sends in the background. Returns at once, or a promise that resolves when no crash can lose the letter. A letter
    * that cannot be sent is reported to the operator.
    */
   post(letter: Letter): Promise<void> | void;
