@@ -5,6 +5,7 @@ import { lettersAndMaintenance } from "./steps/029-letters-and-maintenance.js";
 import { provenanceStep } from "./steps/030-provenance.js";
 import { reviews } from "./steps/031-reviews.js";
 import { takedownStep } from "./steps/032-takedown.js";
+import { nextImageNames } from "./steps/033-next-image-names.js";
 import { firstSteps } from "./steps/first-steps.js";
 import type { Step } from "./steps/step.js";
 
@@ -21,6 +22,7 @@ export const migrationSteps: readonly Step[] = [
   provenanceStep,
   reviews,
   takedownStep,
+  nextImageNames,
 ];
 
 /** The migrator records here which steps have run. */

@@ -367,6 +367,8 @@ export const TaskTable = defineEntity({
     /** When an operator has chosen it for the front page, and for a gallery of chosen ones. */
     featuredAt: p.datetime(3).nullable(),
     approvedAt: p.datetime(3).nullable(),
+    /** The name that its stored files are being given (domain/images/storage-status.ts). */
+    nextImageName: p.string().length(128).nullable(),
   },
 });
 

@@ -91,6 +91,7 @@ describe("Database on PostgreSQL", () => {
       { name: "030-provenance-compatible" },
       { name: "031-reviews-compatible" },
       { name: "032-takedown-compatible" },
+      { name: "033-next-image-names-compatible" },
     ]);
     await opened.close();
   });
