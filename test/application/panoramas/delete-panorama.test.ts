@@ -197,7 +197,14 @@ describe("deletePanorama", () => {
       ...steps.filter(({ kind }) => !kind.startsWith("delete")),
     ]);
     const run = fc
-      .tuple(storings, fc.oneof(deletings, fc.tuple(hidings, deletings).map((parts) => parts.flat()), hidings))
+      .tuple(
+        storings,
+        fc.oneof(
+          deletings,
+          fc.tuple(hidings, deletings).map((parts) => parts.flat()),
+          hidings,
+        ),
+      )
       .map((parts) => parts.flat());
     let deletedInFlight = 0;
     let renamedInFlight = 0;
