@@ -26,6 +26,7 @@ const TEST_PACKAGES = [
   "neverthrow",
   "pg",
   "playwright-core",
+  "qr",
   "s3rver",
   "sharp",
   "smtp-server",
@@ -156,7 +157,7 @@ const MAY_IMPORT = {
   "adapters/terminal": { folders: [...CORE, ...SHARED], packages: ["neverthrow"], node: true },
   "adapters/web": {
     folders: [...CORE, ...SHARED, "adapters/web-page"],
-    packages: ["@highlightjs/cdn-assets", "marked", "neverthrow"],
+    packages: ["@highlightjs/cdn-assets", "marked", "neverthrow", "qr"],
     node: true,
   },
   // Runs in the browser; only its build script uses esbuild and Node.js.

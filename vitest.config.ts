@@ -47,13 +47,17 @@ const ON_FETCH: TestProjectConfiguration = {
   },
 };
 
-/** Starts the longest test files first, so that none of them runs alone at the end. They wait for processes, too. */
+/** Those that wait for processes come first, and the short ones in the end, so that none runs alone then. */
+const ORDER = ["browser", "kill", "growth", "packed", "slow", "fast", "fetch-http", ON_NODE_NAME];
+/** The longest of their project: they start processes, or are thousands of runs. */
+const isLong = (path: string): boolean =>
+  path.includes("/test/bootstrap/") || path.endsWith("/test/application/model.test.ts");
+
+/** One project after the other, because a worker that changes its project starts anew and imports everything again. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId, project }: TestSpecification) => {
-      if (moduleId.includes("/test/bootstrap/") || !["fast", "slow", ON_NODE_NAME].includes(project.name)) return 0;
-      return project.name === "slow" || moduleId.endsWith("/test/application/model.test.ts") ? 1 : 2;
-    };
+    const rank = ({ moduleId, project }: TestSpecification) =>
+      2 * ORDER.indexOf(project.name) + (isLong(moduleId) ? 0 : 1);
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
 }

@@ -4,6 +4,7 @@ import { parseTrustedProxies, type TrustedProxies } from "../adapters/http/reque
 import type { ServerName } from "../adapters/http/servers/load-server.js";
 import { REMOTE_DEFAULTS } from "../adapters/provider/remote/remote-defaults.js";
 import { completeSettings } from "../application/complete-settings.js";
+import type { Email } from "../domain/accounts/account.js";
 import { parseSlug, type Slug } from "../domain/tasks/slug.js";
 import { type ModerationConfig, moderationOf, moderationVariables } from "./moderation/moderation-config.js";
 import {
@@ -100,6 +101,7 @@ const environmentSchema = z.object({
     .string()
     .regex(/^[^\r\n]*[^\s@<]+@[^\s@>]+>?$/, "must be an e-mail address, such as Panorama <no-reply@panorama.example>")
     .optional(),
+  OPERATOR_EMAIL: z.email("must be an e-mail address, such as orders@panorama.example").optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).optional(),
   ...moderationVariables,
   NODE_ENV: z.string().optional(),
@@ -142,6 +144,8 @@ export type Config = Settings & {
   readonly stripe: { readonly secretKey: string; readonly webhookSecret: string } | undefined;
   /** The mail server. Absent if the links for passwords go to the log, and sign-up does not confirm addresses. */
   readonly mail: { readonly url: string; readonly from: string } | undefined;
+  /** Is told of orders that wait for the operator. */
+  readonly operatorEmail: Email | undefined;
   /** Base URL to which traces are sent. Absent: nothing is traced. */
   readonly otlpEndpoint: string | undefined;
   /** Absent: nothing is moderated. */
@@ -245,6 +249,9 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
   if ((smtpUrl === undefined) !== (mailFrom === undefined)) {
     return err("Bad configuration: set both SMTP_URL and MAIL_FROM, or neither.");
   }
+  if (data.OPERATOR_EMAIL !== undefined && smtpUrl === undefined) {
+    return err("Bad configuration: OPERATOR_EMAIL needs SMTP_URL and MAIL_FROM, because e-mails are sent to it.");
+  }
   const { C2PA_CERTIFICATE: certificate, C2PA_KEY: key } = data;
   if ((certificate === undefined) !== (key === undefined)) {
     return err("Bad configuration: set both C2PA_CERTIFICATE and C2PA_KEY, or neither.");
@@ -284,6 +291,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     c2pa: certificate === undefined || key === undefined ? undefined : { certificate, key },
     referenceRetentionHours: data.REFERENCE_RETENTION_HOURS,
     stripe: secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret },
+    operatorEmail: data.OPERATOR_EMAIL as Email | undefined,
     mail: smtpUrl === undefined || mailFrom === undefined ? undefined : { url: smtpUrl, from: mailFrom },
     moderation: moderation.value,
     otlpEndpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT,

@@ -23,6 +23,7 @@ import type { WebSide } from "../adapters/web-page/page.js";
 import type { HttpWebhookSender } from "../adapters/webhooks/http-webhook-sender.js";
 import type { OperatorAccess } from "../application/accounts/operator-access.js";
 import type { Application, StoreUseCases, UseCases } from "../application/create-application.js";
+import type { restorePanorama } from "../application/operators/restore-panorama.js";
 import type { MaintenanceWatch } from "../application/operators/watch-maintenance.js";
 import type { EventSignals } from "../application/ports/event-signals.js";
 import type { GenerationProvider } from "../application/ports/generation-provider.js";
@@ -151,6 +152,7 @@ export const tokens = {
   providerWebhooks: token<ReadonlyMap<string, ProviderWebhooks>>("providerWebhooks"),
 
   /** Needs no provider, as `application` does. */
+  restorePanorama: token<ReturnType<typeof restorePanorama>>("restorePanorama"),
   exportAccount: token<UseCases["operators"]["exportAccount"]>("exportAccount"),
   /** The logins to the operator's pages. */
   operatorAccess: token<OperatorAccess>("operatorAccess"),

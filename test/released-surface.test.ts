@@ -22,17 +22,33 @@ const libraryEntries = (changelog: string, release: string): readonly string[] =
   return since.split("\n").filter((line) => line.startsWith("- For the library"));
 };
 
+/** What a reader looks for: the name of a declaration, or that of its module if it is not exported. */
+const nameOf = (declaration: string): string => {
+  const [, module = "", exported, name = ""] =
+    /([\w-]+): (export )?(?:declare )?(?:abstract )?\w+ (\w+)/.exec(declaration) ?? [];
+  return (exported === undefined ? module.replaceAll("-", "") : name).toLowerCase();
+};
+
+/** The declarations that no text names in its code. */
+const unnamed = (declarations: readonly string[], text: string): readonly string[] => {
+  const code = [...text.matchAll(/`([^`]+)`/g)].flatMap(([, span = ""]) => span.toLowerCase().match(/\w+/g) ?? []);
+  const names = new Set(code);
+  return declarations.filter((declaration) => !names.has(nameOf(declaration)));
+};
+
 const surfaceIn = async (folder: string): Promise<string> => {
   const files = (await readdir(folder)).filter((name) => /^public-surface.*\.txt$/.test(name));
   return (await Promise.all(files.map((name) => readFile(join(folder, name), "utf8")))).join("\n");
 };
 
 describe("the public surface since the last release", () => {
-  it("has lost or changed something only with an entry of CHANGELOG.md that begins with For the library", async () => {
+  it("has lost or changed only what an entry For the library of CHANGELOG.md or MIGRATION.md names", async () => {
     const [release = ""] = await readdir("test/released");
     const gone = lost(await surfaceIn(join("test/released", release)), await surfaceIn("test"));
     const entries = libraryEntries(await readFile("CHANGELOG.md", "utf8"), release);
-    expect(entries.length > 0 ? [] : gone).toEqual([]);
+    const page = await readFile("MIGRATION.md", "utf8");
+    const migration = page.startsWith(`# From ${release} to `) ? page : ""; // else it is that of an earlier release
+    expect(unnamed(gone, `${entries.join("\n")}\n${migration}`)).toEqual([]);
   });
 
   const RELEASED = `## core/domain/task
@@ -75,6 +91,13 @@ export declare const credits: (amount: number) => number;
     ],
   ])("shows %s", (_, before, after, shown) => {
     expect(lost(RELEASED, RELEASED.replace(before, after))).toEqual([`core/domain/${shown}`]);
+  });
+
+  it("is named in code, by the name of its module if it is not exported", () => {
+    const gone = ["core/domain/task: export type Task = {}", "core/application/log-in: type Ports = {}"];
+    expect(unnamed(gone, "- For the library: `open` of a Task takes a price.")).toEqual(gone);
+    expect(unnamed(gone, "`Task | undefined`, `logIn({ reporter })`")).toEqual([]);
+    expect(unnamed(["core/memory/tasks: export declare class Tasks {}"], "`Tasks`")).toEqual([]);
   });
 
   it("is explained by entries above the heading of the release, and by no others", () => {

@@ -280,8 +280,8 @@ export const describeOperatorStore = (
       expect(entries.map(({ kind, credits }) => [kind, credits])).toEqual([
         ["purchase", 100],
         ["adjustment", -80],
-        ["payment_refund", -100],
         ["debt", 80],
+        ["payment_refund", -100],
         ["adjustment", 30],
         ["debt", -30],
         ["purchase", 100],

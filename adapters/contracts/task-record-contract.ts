@@ -33,7 +33,10 @@ import type { TestFunctions } from "./support/test-functions.js";
 
 type RecordStores = Stores & { readonly operators: OperatorStore };
 
-/** What operators read about single tasks, keys, orders and endpoints (application/ports/stores/operator-store.ts). */
+/**
+ * What operators read about single tasks, keys, orders and endpoints (application/ports/stores/operator-store.ts), what
+ * they hide, and reports (report-store.ts).
+ */
 export const describeTaskRecords = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
@@ -104,6 +107,33 @@ export const describeTaskRecords = (
       const by = deletedByKey(apiKeyId(1));
       (await stores.tasks.hide(id, owner, end, by))._unsafeUnwrap();
       expect(await stores.operators.record(id)).toMatchObject({ isHidden: true, deleted: { at: end, by } });
+    });
+
+    it("has a deleted task again, private, with its metadata and without work, unless it is being erased", async () => {
+      const request = aCreationRequest({ visibility: "public", metadata: { album: "lakes" } });
+      const { id, slug } = await kept(aReservedTask({ request }));
+      const restore = (hasThumbnail = true, at = end) => stores.tasks.restore(id, hasThumbnail, at);
+      const ofAlbum = async () =>
+        (await stores.tasks.list(owner, 9, undefined, { metadata: { album: "lakes" } })).length;
+      expect((await restore()).isErr()).toBe(true); // it is not deleted
+      (await stores.tasks.hide(id, owner, end))._unsafeUnwrap();
+      expect(await ofAlbum()).toBe(0);
+      const soon = secondsAfter(end, 60);
+      expect(await stores.tasks.claim("erase", end, soon, 9)).toHaveLength(1);
+      expect((await restore()).isErr()).toBe(true);
+      (await restore(false, soon))._unsafeUnwrap();
+      expect(await stores.tasks.findBySlug(slug)).toMatchObject({
+        request: { visibility: "private", metadata: { album: "lakes" } },
+        image: { status: "saved-no-thumb" },
+      });
+      expect([await ofAlbum(), await stores.tasks.listPublic(9, undefined)]).toEqual([1, []]);
+      expect(await stores.operators.record(id)).toMatchObject({
+        isHidden: false,
+        deleted: undefined,
+        dueAt: undefined,
+      });
+      expect(await stores.tasks.claim("erase", secondsAfter(soon, 60), secondsAfter(soon, 120), 9)).toEqual([]);
+      expect((await stores.tasks.restore(taskId(404), true, end)).isErr()).toBe(true);
     });
 
     it("has the ledger entries and the deliveries of a task, and of no other", async () => {

@@ -1,4 +1,5 @@
 import type { ResultFigures } from "../../domain/images/picture.js";
+import { bestView } from "./best-view.js";
 import { at, type RawPanorama } from "./raw-panorama.js";
 
 /**
@@ -34,6 +35,7 @@ export const measuresOf = (raw: RawPanorama): Omit<ResultFigures, "seam"> => ({
   seamRatio: rounded(seamRatioOf(raw)),
   poleDeviation: { zenith: rounded(deviationOf(raw, 0)), nadir: rounded(deviationOf(raw, raw.height - 1)) },
   horizon: horizonOf(raw),
+  view: bestView(raw),
 });
 
 const rounded = (figure: number): number => Math.round(figure * 100) / 100;

@@ -1,66 +1,84 @@
 import type { PixelSize } from "../../domain/images/resolution.js";
+import type { StartView } from "../../domain/tasks/start-view.js";
 import { decoding } from "../system/load-sharp.js";
 import { MADE_WITH_AI } from "./made-with-ai.js";
+import { WEBP_QUALITY } from "./webp-quality.js";
 
 /** Wide enough to show a place, and not so wide that it looks bent. */
-const FIELD_OF_VIEW_DEGREES = 95;
-/** More pixels of the panorama than the view can show are not decoded. */
-const DECODED_WIDTH_MAX = 4096;
+const FIELD_DEGREES = 95;
+/** A wider view is hard to read in a small picture. */
+const FIELD_DEGREES_MAX = 110;
+/** More pixels of the panorama are not decoded: about as many as a view of that field shows. */
+const DECODED_PIXELS_PER_PIXEL = 3.4;
 const JPEG_QUALITY = 82;
 /** Rows between two pauses, so that requests do not wait for a whole view. */
 const ROWS_AT_ONCE = 40;
 
 /**
- * The view straight ahead from inside an equirectangular image, as JPEG with this XMP and a visible "Made with AI".
- * Throws if the image cannot be decoded.
+ * A view from inside an equirectangular image, with this XMP: for link previews as JPEG with a visible "Made with AI",
+ * for tiles as WebP. Throws if the image cannot be decoded.
  */
-export const perspectiveView = (panorama: Uint8Array, size: PixelSize, xmp: string): Promise<Uint8Array> =>
+export const perspectiveView = (
+  panorama: Uint8Array,
+  size: PixelSize,
+  { view, xmp, for: use }: { readonly view: StartView; readonly xmp: string; readonly for: "preview" | "tile" },
+): Promise<Uint8Array> =>
   decoding(async (sharp) => {
+    const { widthPixels: width, heightPixels: height } = size;
     const { data, info } = await sharp(panorama, { failOn: "error" })
-      .resize({ width: DECODED_WIDTH_MAX, withoutEnlargement: true })
+      .resize({ width: Math.round(width * DECODED_PIXELS_PER_PIXEL), withoutEnlargement: true })
       .removeAlpha()
       .toColourspace("srgb")
       .raw()
       .toBuffer({ resolveWithObject: true });
-    const { widthPixels: width, heightPixels: height } = size;
-    const view = new Uint8Array(width * height * 3);
+    const pixels = new Uint8Array(width * height * 3);
+    const paintRows = painter({ data, ...info }, { ...size, data: pixels }, view);
     for (let from = 0; from < height; from += ROWS_AT_ONCE) {
-      paintRows({ data, ...info }, { ...size, data: view }, from, Math.min(height, from + ROWS_AT_ONCE));
+      paintRows(from, Math.min(height, from + ROWS_AT_ONCE));
       await new Promise((resolve) => setImmediate(resolve));
     }
-    return sharp(view, { raw: { width, height, channels: 3 } })
+    const made = sharp(pixels, { raw: { width, height, channels: 3 } });
+    if (use === "tile") return made.withXmp(xmp).webp({ quality: WEBP_QUALITY }).toBuffer();
+    return made
       .composite([{ input: Buffer.from(MADE_WITH_AI, "base64"), gravity: "southeast" }])
       .withXmp(xmp)
       .jpeg({ quality: JPEG_QUALITY })
       .toBuffer();
   });
 
-const paintRows = (
+type Pixels = PixelSize & { readonly data: Uint8Array };
+
+/** Returns a function that paints the rows from the first one up to the second one. */
+const painter = (
   { data, width, height }: { readonly data: Uint8Array; readonly width: number; readonly height: number },
-  { data: view, widthPixels, heightPixels }: PixelSize & { readonly data: Uint8Array },
-  from: number,
-  to: number,
-): void => {
-  const step = (2 * Math.tan((FIELD_OF_VIEW_DEGREES * Math.PI) / 360)) / widthPixels;
-  let target = from * widthPixels * 3;
-  for (let row = from; row < to; row += 1) {
-    const up = (heightPixels / 2 - row - 0.5) * step;
-    for (let column = 0; column < widthPixels; column += 1) {
-      const right = (column + 0.5 - widthPixels / 2) * step;
-      const x = (Math.atan(right) / (2 * Math.PI) + 0.5) * width - 0.5;
-      const y = (0.5 - Math.atan(up / Math.hypot(right, 1)) / Math.PI) * height - 0.5;
-      const left = Math.floor(x);
-      const top = Math.floor(y);
-      const [a, b] = [x - left, y - top];
-      const first = (top * width + left) * 3;
-      const below = first + width * 3;
-      // The view ends far from the edges of the panorama, so all four neighbours exist.
-      for (let c = 0; c < 3; c += 1) {
-        const high = (data[first + c] ?? 0) * (1 - a) + (data[first + 3 + c] ?? 0) * a;
-        const low = (data[below + c] ?? 0) * (1 - a) + (data[below + 3 + c] ?? 0) * a;
-        view[target + c] = high * (1 - b) + low * b + 0.5;
+  { data: pixels, widthPixels, heightPixels }: Pixels,
+  { yaw, pitch, fov = FIELD_DEGREES }: StartView,
+): ((from: number, to: number) => void) => {
+  const [turn, tilt] = [(yaw * Math.PI) / 180, (pitch * Math.PI) / 180];
+  const [sin, cos] = [Math.sin(tilt), Math.cos(tilt)];
+  const step = (2 * Math.tan((Math.min(FIELD_DEGREES_MAX, fov) * Math.PI) / 360)) / widthPixels;
+  return (from, to) => {
+    let target = from * widthPixels * 3;
+    for (let row = from; row < to; row += 1) {
+      const above = (heightPixels / 2 - row - 0.5) * step;
+      const [up, ahead] = [above * cos + sin, cos - above * sin];
+      for (let column = 0; column < widthPixels; column += 1) {
+        const right = (column + 0.5 - widthPixels / 2) * step;
+        const x = ((Math.atan2(right, ahead) + turn) / (2 * Math.PI) + 1.5) * width - 0.5;
+        const y = (0.5 - Math.atan(up / Math.hypot(right, ahead)) / Math.PI) * height - 0.5;
+        const [left, top] = [Math.floor(x), Math.floor(y)];
+        const [a, b] = [x - left, y - top];
+        // The picture closes at its sides; above it and below it there is nothing.
+        const [west, east] = [left % width, (left + 1) % width];
+        const high = Math.max(0, top) * width;
+        const low = Math.min(height - 1, top + 1) * width;
+        for (let c = 0; c < 3; c += 1) {
+          const upper = (data[(high + west) * 3 + c] ?? 0) * (1 - a) + (data[(high + east) * 3 + c] ?? 0) * a;
+          const lower = (data[(low + west) * 3 + c] ?? 0) * (1 - a) + (data[(low + east) * 3 + c] ?? 0) * a;
+          pixels[target + c] = upper * (1 - b) + lower * b + 0.5;
+        }
+        target += 3;
       }
-      target += 3;
     }
-  }
+  };
 };

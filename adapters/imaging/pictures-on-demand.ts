@@ -1,6 +1,7 @@
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { ObjectName } from "../../domain/images/object-name.js";
 import type { PixelSize } from "../../domain/images/resolution.js";
+import { type StartView, startViewText } from "../../domain/tasks/start-view.js";
 import { decoding } from "../system/load-sharp.js";
 import { Semaphore } from "../system/semaphore.js";
 import { brightestGrey } from "./brightest-grey.js";
@@ -18,7 +19,7 @@ const WHITE = 255;
 const PENDING_MAX = 100;
 
 /**
- * Makes pictures of stored panoramas on demand: perspective views, straight ahead, as JPEG, and smaller copies as WebP.
+ * Makes pictures of stored panoramas on demand: perspective views as JPEG, and smaller copies as WebP.
  * The most recently requested pictures are kept in memory. Each function returns `undefined` if the image cannot be
  * read, or if too many pictures are being made. `marks` signs each picture and records it, as its panorama was.
  */
@@ -73,12 +74,22 @@ export const picturesOnDemand = (
   };
 
   return {
-    /** The view of a panorama for link previews. */
-    socialImage: (name: ObjectName): Promise<Uint8Array | undefined> =>
+    /** A view of a panorama for link previews. */
+    socialImage: (name: ObjectName, view: StartView): Promise<Uint8Array | undefined> =>
       picture(
-        `view ${name}`,
+        `view ${startViewText(view)} ${name}`,
         name,
-        recorded((image) => socialImage(image, viewSize, marks)),
+        recorded((image) => perspective(image, viewSize, { view, for: "preview" }, marks)),
+      ),
+    /** A view of a panorama, 4:3, `widthPixels` wide, for tiles. */
+    tile: (name: ObjectName, widthPixels: number, view: StartView): Promise<Uint8Array | undefined> =>
+      picture(
+        `tile ${widthPixels} ${startViewText(view)} ${name}`,
+        name,
+        recorded((image) => {
+          const size = { widthPixels, heightPixels: Math.round((widthPixels * 3) / 4) };
+          return perspective(image, size, { view, for: "tile" }, marks);
+        }),
       ),
     /** A panorama or its thumbnail, `widthPixels` wide. */
     resized: (name: ObjectName, widthPixels: number): Promise<Uint8Array | undefined> =>
@@ -100,9 +111,16 @@ export const picturesOnDemand = (
   };
 };
 
-const socialImage = async (image: Uint8Array, size: PixelSize, { sign }: Marks): Promise<Uint8Array> => {
+const perspective = async (
+  image: Uint8Array,
+  size: PixelSize,
+  what: { readonly view: StartView; readonly for: "preview" | "tile" },
+  { sign }: Marks,
+): Promise<Uint8Array> => {
   const sourceType = sourceTypeIn(image);
-  return sign(await perspectiveView(image, size, sourceTypeXmp(sourceType)), { sourceType, madeFrom: image });
+  const made = await perspectiveView(image, size, { ...what, xmp: sourceTypeXmp(sourceType) });
+  // With the manifest of a panorama, a tile would be larger than its picture.
+  return sign(made, { sourceType, ...(what.for === "preview" && { madeFrom: image }) });
 };
 
 const resized = async (image: Uint8Array, width: number, { sign }: Marks): Promise<Uint8Array> => {

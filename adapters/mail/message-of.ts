@@ -7,15 +7,29 @@ import {
 
 export type Message = { readonly subject: string; readonly text: string };
 
-/** A letter with the secret of its link. */
-export type LinkedLetter = PostedLetter & { readonly token: PasswordLinkToken };
+/** A letter with the secret of its link, or without a link. */
+export type SentLetter =
+  | (PostedLetter & { readonly kind: LinkedKind; readonly token: PasswordLinkToken })
+  | (PostedLetter & { readonly kind: "pending_order" });
+/** A letter that has a link. */
+export type LinkedKind = Exclude<PostedLetter["kind"], "pending_order" | "none">;
 
 /** The address of the page that sets a password (adapters/web/account/password-pages.ts). */
 export const passwordLinkUrl = (publicUrl: string, token: PasswordLinkToken): string =>
   `${publicUrl}/password/reset?token=${token}`;
 
 /** The text of a letter. It contains nothing that a stranger could have written. */
-export const messageOf = (letter: LinkedLetter, publicUrl: string): Message => {
+export const messageOf = (letter: SentLetter, publicUrl: string): Message => {
+  if (letter.kind === "pending_order") {
+    return {
+      subject: "An order waits for its payment",
+      text: lines(
+        `A customer of ${publicUrl} has placed the order ${letter.id}.`,
+        `When the money has arrived: panorama order pay --order ${letter.id}`,
+        `All orders that wait: panorama order list --pending, or ${publicUrl}/operator`,
+      ),
+    };
+  }
   const link = passwordLinkUrl(publicUrl, letter.token);
   const minutes = PASSWORD_LINK_SECONDS / 60;
   const validity = `The link works once, within ${minutes} minutes.`;

@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../application/ports/clock.js";
 import type { Ids } from "../../application/ports/ids.js";
 import type { Letter, Mail } from "../../application/ports/mail.js";
@@ -7,6 +6,7 @@ import type { Secrets } from "../../application/ports/secrets.js";
 import type { AccountStore } from "../../application/ports/stores/account-store.js";
 import type { ClaimedLetter, LetterOutbox } from "../../application/ports/stores/letter-outbox.js";
 import type { PasswordLinkStore } from "../../application/ports/stores/password-link-store.js";
+import type { Email } from "../../domain/accounts/account.js";
 import { letterRetryAt } from "../../domain/accounts/letter-retries.js";
 import {
   INVITATION_SECONDS,
@@ -14,6 +14,7 @@ import {
   PASSWORD_LINK_SECONDS,
   type PasswordLinkToken,
 } from "../../domain/accounts/password-link.js";
+import type { LinkedKind } from "./message-of.js";
 import type { SmtpSender } from "./smtp-sender.js";
 
 type Ports = {
@@ -33,6 +34,8 @@ const CONNECTIONS_MAX = 2;
 const LOOK_MILLISECONDS = 5_000;
 /** Longer than an attempt takes. If the process dies, another one sends the letter afterwards. */
 const LEASE_MILLISECONDS = 90_000;
+/** A first attempt that begins later makes a new link, because the time of the posted one has begun. */
+const PROMPT_MILLISECONDS = 60_000;
 /** How long `close` waits for letters that are being sent. */
 const CLOSE_MILLISECONDS = 5_000;
 
@@ -43,9 +46,8 @@ const CLOSE_MILLISECONDS = 5_000;
 export class OutboxMail implements Mail {
   private readonly ports: Ports;
   /** The links of letters that were posted here. Another attempt, or another instance, makes a new link. */
-  private readonly tokens = new Map<string, PasswordLinkToken>();
+  private readonly posted = new Map<string, { readonly token: PasswordLinkToken; readonly at: Date }>();
   private readonly closing = new AbortController();
-  private readonly posting = new Set<Promise<void>>();
   private woken = new AbortController();
   private running: Promise<unknown> = Promise.resolve();
 
@@ -58,9 +60,25 @@ export class OutboxMail implements Mail {
     this.running = Promise.all(Array.from({ length: CONNECTIONS_MAX }, () => this.sendUntilClosed()));
   }
 
-  post(letter: Letter): void {
-    const posted = this.store(letter).finally(() => this.posting.delete(posted));
-    this.posting.add(posted);
+  /** Resolves when the letter is stored. */
+  async post({ kind, to, token }: Letter): Promise<void> {
+    const { outbox, ids, clock } = this.ports;
+    const [id, at] = [ids.unguessable(), clock.now()];
+    this.forgetLate(at);
+    this.posted.set(id, { token, at });
+    try {
+      await outbox.add({ id, kind, to }, at);
+    } catch (error) {
+      this.posted.delete(id);
+      throw error;
+    }
+    this.wake();
+  }
+
+  async pretend(to: Email): Promise<void> {
+    const { outbox, ids, clock } = this.ports;
+    await outbox.add({ id: ids.unguessable(), kind: "none", to }, clock.now());
+    this.wake();
   }
 
   /** Starts no more attempts. Resolves when those in progress have ended, or after five seconds. */
@@ -69,22 +87,15 @@ export class OutboxMail implements Mail {
     this.wake();
     const ended = new AbortController();
     const late = this.ports.clock.sleep(CLOSE_MILLISECONDS, ended.signal);
-    await Promise.race([Promise.all([this.running, ...this.posting]), late]);
+    await Promise.race([this.running, late]);
     ended.abort();
   }
 
-  private async store({ kind, to, token }: Letter): Promise<void> {
-    await setImmediate(); // the request that posted the letter is answered first
-    const { outbox, ids, clock } = this.ports;
-    const id = ids.unguessable();
-    this.tokens.set(id, token);
-    try {
-      await outbox.add({ id, kind, to }, clock.now());
-      this.wake();
-    } catch (error) {
-      this.tokens.delete(id);
-      const detail = error instanceof Error ? error.message : String(error);
-      this.ports.reporter.report({ kind: "mail_failed", detail, letter: kind });
+  /** Other instances may have sent them. The oldest are first. */
+  private forgetLate(now: Date): void {
+    for (const [id, { at }] of this.posted) {
+      if (isPrompt(at, now)) return;
+      this.posted.delete(id);
     }
   }
 
@@ -106,25 +117,31 @@ export class OutboxMail implements Mail {
 
   /** Returns whether there was a letter. */
   private async sendNext(): Promise<boolean> {
-    const { outbox, clock, sender } = this.ports;
+    const { outbox, clock } = this.ports;
     const now = clock.now();
     const [letter] = await outbox.claim(now, new Date(now.getTime() + LEASE_MILLISECONDS), 1);
     if (letter === undefined) return false;
-    const failure = await sender.send({ ...letter, token: await this.tokenFor(letter, now) });
-    if (failure === undefined) {
-      await outbox.remove(letter);
-      return true;
-    }
-    const retryAt = failure.permanent ? undefined : letterRetryAt(letter.attempt, clock.now());
-    if (retryAt === undefined) await this.giveUp(letter, failure.detail);
-    else await outbox.retry(letter, retryAt);
+    if (letter.kind === "none") await outbox.remove(letter);
+    else await this.attempt({ ...letter, kind: letter.kind }, now);
     return true;
   }
 
+  private async attempt(letter: ClaimedLetter & { kind: LinkedKind | "pending_order" }, now: Date): Promise<void> {
+    const { outbox, clock, sender } = this.ports;
+    const { kind } = letter;
+    const failure = await sender.send(
+      kind === "pending_order" ? { ...letter, kind } : { ...letter, kind, token: await this.tokenFor(letter, now) },
+    );
+    if (failure === undefined) return outbox.remove(letter);
+    const retryAt = failure.permanent ? undefined : letterRetryAt(letter.attempt, clock.now());
+    if (retryAt === undefined) await this.giveUp(letter, failure.detail);
+    else await outbox.retry(letter, retryAt);
+  }
+
   private async tokenFor({ id, kind, to }: ClaimedLetter, now: Date): Promise<PasswordLinkToken> {
-    const posted = this.tokens.get(id);
-    this.tokens.delete(id);
-    if (posted !== undefined) return posted;
+    const posted = this.posted.get(id);
+    this.posted.delete(id);
+    if (posted !== undefined && isPrompt(posted.at, now)) return posted.token;
     const { ids, secrets, links } = this.ports;
     const token = ids.passwordLinkToken();
     const seconds = kind === "invitation" ? INVITATION_SECONDS : PASSWORD_LINK_SECONDS;
@@ -140,3 +157,5 @@ export class OutboxMail implements Mail {
     reporter.report({ kind: "mail_failed", detail, letter: letter.kind, accountId });
   }
 }
+
+const isPrompt = (postedAt: Date, now: Date): boolean => now.getTime() - postedAt.getTime() < PROMPT_MILLISECONDS;

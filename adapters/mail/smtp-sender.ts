@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { err, ok, type Result } from "neverthrow";
 import nodemailer from "nodemailer";
-import { type LinkedLetter, messageOf } from "./message-of.js";
+import { messageOf, type SentLetter } from "./message-of.js";
 
 export type SmtpSettings = {
   /** `smtp://` or `smtps://` with user, password, host and port. */
@@ -33,7 +33,7 @@ export class SmtpSender {
   }
 
   /** Makes one attempt, which takes at most a minute. Never rejects. */
-  async send(letter: LinkedLetter): Promise<Failure | undefined> {
+  async send(letter: SentLetter): Promise<Failure | undefined> {
     const { from, publicUrl } = this.settings;
     try {
       // An object, because nodemailer reads text as a list of addresses.

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Offer } from "../client/offer.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import { resultOf } from "../client/result-of.js";
+import { creditsText } from "../wording/credits-text.js";
 import { pricesSentence } from "../wording/prices.js";
 import { CALL_MILLISECONDS, type Tool, tool } from "./tool.js";
 import { toolErrorOf } from "./tool-error.js";
@@ -21,7 +22,7 @@ export const getCreditBalance = ({ offer, client, site }: Dependencies): Tool =>
       return balance
         .map(({ remaining_credits: remaining }) => ({
           structured: { remaining_credits: Math.max(0, remaining) },
-          text: `The account has ${remaining} ${remaining === 1 ? "credit" : "credits"} left.`,
+          text: `The account has ${creditsText(remaining)} left.`,
         }))
         .mapErr((error) => toolErrorOf(error, site));
     },

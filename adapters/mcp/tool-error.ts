@@ -117,7 +117,7 @@ const guidance = (error: ClientError, site: string): string => {
         "this MCP server, and to restart the server. Never ask for the key in the chat."
       );
     case "insufficient_credits":
-      return `Tell the person: credits can be bought at ${site}/account. A lower resolution costs less; get_credit_balance says how many are left.`;
+      return `Tell the person what the message says: credits can be bought at ${site}/account. If they are only too few, a lower resolution costs less; get_credit_balance says how many are left.`;
     case "not_found":
       return "Read the resource panorama://recent for the ids of this account. If the panorama is not there, tell the person.";
     case "rate_limited":

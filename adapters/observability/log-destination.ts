@@ -1,7 +1,8 @@
 import { writeSync } from "node:fs";
 import type { DestinationStream } from "pino";
 
-const BUFFER_CHARACTERS = 8 * 1024;
+/** A write that wakes the reader of a pipe takes as long as the lines of several requests. A pipe holds 64 kB. */
+const BUFFER_CHARACTERS = 32 * 1024;
 const FLUSH_MILLISECONDS = 1000;
 /** While lines cannot be written, about this many characters wait. Further lines are lost. */
 const WAITING_MAX = 1024 * 1024;

@@ -262,6 +262,16 @@ export class Metrics {
     help: "Public panoramas that visitors have reported and about which no operator has decided, at most 10000.",
     registers: this.registers,
   });
+  readonly pendingOrders = new Gauge({
+    name: "panorama_pending_orders",
+    help: "Orders of the last 30 days that wait for an operator to confirm their payment, at most 10000.",
+    registers: this.registers,
+  });
+  readonly pendingOrdersOldestSeconds = new Gauge({
+    name: "panorama_pending_orders_oldest_seconds",
+    help: "Age of the oldest of these orders; 0 if there is none.",
+    registers: this.registers,
+  });
   readonly webhookAttempts = new Counter({
     name: "panorama_webhook_attempts_total",
     help: "Attempts to send an event to an endpoint, by the state of the delivery afterwards.",

@@ -16,6 +16,7 @@ type Backlog = {
   readonly tasks: ReadonlyMap<string, Unfinished>;
   readonly deliveries: Unfinished;
   readonly reported: number;
+  readonly pendingOrders: Omit<Unfinished, "dueAt">;
 };
 type Load = {
   readonly connections: number;
@@ -77,6 +78,8 @@ const show = (metrics: Metrics, backlog: Backlog | undefined, now: Date): void =
     metrics.deliveriesOldestSeconds,
     metrics.deliveriesOverdueSeconds,
     metrics.reported,
+    metrics.pendingOrders,
+    metrics.pendingOrdersOldestSeconds,
   ]) {
     gauge.remove();
   }
@@ -87,6 +90,8 @@ const show = (metrics: Metrics, backlog: Backlog | undefined, now: Date): void =
     metrics.tasksOverdueSeconds.set({ state }, secondsSince(dueAt));
   }
   metrics.reported.set(backlog.reported);
+  metrics.pendingOrders.set(backlog.pendingOrders.waiting);
+  metrics.pendingOrdersOldestSeconds.set(secondsSince(backlog.pendingOrders.oldest));
   metrics.deliveries.set(backlog.deliveries.waiting);
   metrics.deliveriesOldestSeconds.set(secondsSince(backlog.deliveries.oldest));
   metrics.deliveriesOverdueSeconds.set(secondsSince(backlog.deliveries.dueAt));

@@ -41,6 +41,9 @@ export type LayoutParts = {
   readonly notice?: () => string | undefined;
 };
 
+/** Who looks at a page with one sentence: a member, somebody without a login, or an operator on their own pages. */
+type Viewer = Visitor | "operator" | undefined;
+
 /** Renders complete pages with their security headers. */
 export class Layout {
   /** Whether there is a gallery to link to. */
@@ -79,7 +82,7 @@ export class Layout {
     };
   }
 
-  notFound(visitor: Visitor | undefined): PageReply {
+  notFound(visitor: Viewer): PageReply {
     return this.message(404, "Page not found", "This page does not exist, or you do not have access to it.", visitor);
   }
 
@@ -119,14 +122,19 @@ export class Layout {
   }
 
   /** A page with one sentence. */
-  message(status: number, title: string, sentence: string, visitor: Visitor | undefined): PageReply {
-    const main = html`<div class="message"><h1>${title}</h1><p>${sentence}</p>
+  message(status: number, title: string, sentence: string, viewer: Viewer): PageReply {
+    const message = html`<h1>${title}</h1><p>${sentence}</p>`;
+    if (viewer === "operator") {
+      const main = html`<div class="message">${message}<p><a class="button" href="/operator">Go to the search</a></p></div>`;
+      return this.reply(status, { title, main, withoutMenu: true });
+    }
+    const main = html`<div class="message">${message}
       <p>${this.hasGallery ? html`<a class="button" href="/gallery">Go to the gallery</a>` : html`<a class="button" href="/">Go to the front page</a>`}</p></div>`;
-    return this.reply(status, { title, main, visitor });
+    return this.reply(status, { title, main, visitor: viewer });
   }
 
   /** The answer to a form that no page of this service has sent, or that an earlier session has shown. */
-  refusedForm(visitor: Visitor | undefined): PageReply {
+  refusedForm(visitor: Viewer): PageReply {
     const sentence = "This form is outdated, or another site sent it. Go back, reload the page and try again.";
     return this.message(403, "Request refused", sentence, visitor);
   }

@@ -1,4 +1,5 @@
 import type { InsufficientCredits } from "../../domain/credits/reservation.js";
+import { creditsText } from "./credits-text.js";
 
 /** Why a creation is refused after a payment came back; `undefined` if the credits are just too few. */
 export const returnedPaymentSentence = ({
@@ -12,5 +13,5 @@ export const returnedPaymentSentence = ({
   }
   if (debt === undefined) return undefined;
   const missing = debt + cost - balance;
-  return `A payment was returned after its credits were spent, so this account owes ${debt} credits. A purchase pays them first: buy at least ${missing} to create this.`;
+  return `A payment was returned after its credits were spent, so this account owes ${creditsText(debt)}. A purchase pays them first: buy at least ${missing} to create this.`;
 };

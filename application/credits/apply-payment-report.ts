@@ -40,15 +40,19 @@ export const applyPaymentReport =
       return err(notFound(`There is no order ${orderId}.`));
     }
     const paid = payWith(order, report, now);
-    if (paid.isOk()) {
-      await orders.pay(paid.value);
-      return ok({ order: paid.value, change: order.credits });
+    const known = paid.orElse((refusal) => (refusal.kind === "already_paid" ? ok(refusal.order) : err(refusal)));
+    if (known.isErr()) {
+      reporter.report({ kind: "payment_ignored", orderId, sessionId, differences: known.error.differences });
+      return ok(undefined);
     }
-    if (paid.error.kind === "already_paid") {
-      // Paid by hand, or before payments were recorded: from now on its refunds are known.
-      if (order.paymentId === undefined && report.paymentId !== undefined) await orders.pay(paid.error.order);
-      return ok({ order: paid.error.order, change: 0 });
-    }
-    reporter.report({ kind: "payment_ignored", orderId, sessionId, differences: paid.error.differences });
-    return ok(undefined);
+    // Paid by hand, or before payments were recorded: from now on its refunds are known.
+    const isNamed = order.paymentId === undefined && report.paymentId !== undefined;
+    if (paid.isErr() && !isNamed) return ok({ order, change: 0 });
+    await orders.pay(known.value);
+    // With the payment, what had come back of it before.
+    const stored = (await orders.find(orderId)) ?? known.value;
+    return ok({ order: stored, change: keptOf(stored) - keptOf(order) });
   };
+
+/** What the account has of the order. */
+const keptOf = (order: Order): number => (order.state === "pending" ? 0 : order.credits - (order.takenBack ?? 0));

@@ -17,8 +17,13 @@ export type Letter = {
 /** Sends e-mails. */
 export interface Mail {
   /**
-   * Returns at once and sends in the background, so that the time of an answer does not tell whether an e-mail is sent.
-   * A letter that cannot be sent is reported to the operator. Never throws.
+   * Sends in the background, and returns at once, or a promise that resolves when no crash can lose the letter. One that
+   * cannot be sent is reported to the operator.
    */
-  post(letter: Letter): void;
+  post(letter: Letter): Promise<void> | void;
+  /**
+   * For an address that gets no letter: takes as long as `post`, so that the time of an answer does not tell whether an
+   * e-mail is sent. Not needed if `post` returns at once.
+   */
+  pretend?(to: Email): Promise<void>;
 }

@@ -230,11 +230,14 @@ export const accountShow: Command = {
     const keys = await service.get(tokens.keys);
     const orders = await service.get(tokens.orders);
     const endpoints = await service.get(tokens.endpoints);
-    const { remaining, reserved, spent } = await ledger.totals(id);
+    const { remaining, reserved, spent, debt = 0 } = await ledger.totals(id);
+    const { openDisputes = 0 } = summary.standing;
     const json = {
       ...summaryJson(summary),
       reserved_credits: reserved,
       spent_credits: spent,
+      debt,
+      disputed_payments: openDisputes,
       low_balance: summary.standing.lowBalanceThreshold ?? null,
       keys: (await keys.listLive(id)).length,
       paid_orders: await orders.countPaid(id),
@@ -244,7 +247,8 @@ export const accountShow: Command = {
       json,
       lines: [
         summaryLine(summary),
-        `credits: ${remaining} remaining, ${reserved} reserved, ${spent} spent`,
+        `credits: ${remaining} remaining, ${reserved} reserved, ${spent} spent${debt > 0 ? `, ${debt} owed` : ""}`,
+        ...(openDisputes > 0 ? [`payments that are disputed: ${openDisputes}`] : []),
         `${json.keys} keys that are not revoked, ${json.paid_orders} paid orders, ${json.webhook_endpoints} webhook endpoints`,
       ],
     });

@@ -46,7 +46,7 @@ import { reviewAllow, reviewBlock, reviewList } from "./review.js";
 import { serve } from "./serve.js";
 import { settingsShow } from "./settings.js";
 import { storageVerify } from "./storage.js";
-import { taskCancel, taskExplain, taskList, taskRetry, taskShow } from "./task.js";
+import { taskCancel, taskExplain, taskList, taskRestore, taskRetry, taskShow } from "./task.js";
 import { usage } from "./usage.js";
 import {
   webhookCreate,
@@ -95,6 +95,7 @@ export const COMMANDS: readonly Command[] = [
   taskShow,
   taskExplain,
   taskCancel,
+  taskRestore,
   taskRetry,
   imageRetry,
   galleryHide,

@@ -91,7 +91,9 @@ export const orderRefund: Command = {
         lines: [
           `order ${id} is ${refunded.state}: ${takenBackOf(refunded)} of ${refunded.credits} credits taken back`,
           `account ${refunded.accountId} has ${remaining} credits now${debt > 0 ? `, and a debt of ${debt}` : ""}`,
-          ...(paymentId === undefined ? [] : [`no money was moved: payment ${paymentId} is refunded in Stripe only`]),
+          ...(paymentId === undefined
+            ? []
+            : [`this moves no money: return payment ${paymentId} in Stripe, or otherwise`]),
         ],
       });
     }),

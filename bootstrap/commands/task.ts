@@ -10,7 +10,7 @@ import type { TaskId } from "../../domain/task-id.js";
 import type { GenerationCost } from "../../domain/tasks/generation-cost.js";
 import { FAILURE_REASONS, isActive, placeOf, statusOf, TASK_STATES, type Task } from "../../domain/tasks/task.js";
 import { toldReason } from "../../domain/tasks/told-reason.js";
-import { type CommandError, misused, notFound, refused } from "../command-error.js";
+import { type CommandError, failed, misused, notFound, refused } from "../command-error.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
 import { ACCOUNT, type Command, optionalText, text, type Values } from "./common/command.js";
@@ -148,6 +148,36 @@ export const taskRetry: Command = {
       const { task } = yield* await taskOf(service, values);
       return await retryOne(service, task.id, task.accountId);
     }),
+};
+
+export const taskRestore: Command = {
+  words: "task restore",
+  about: "Shows a deleted panorama to its owner again, after its image was brought back into the storage.",
+  usage: "ID|SLUG",
+  options: {},
+  positional: "id",
+  required: ["id"],
+  example: "task restore pan_…",
+  isRecorded: true,
+  run: async (service, values) => {
+    await service.loadServer(); // for the storage
+    const restore = await service.get(tokens.restorePanorama);
+    return (await restore(text(values, "id").trim()))
+      .map(({ id, slug }) => ({
+        json: { task_id: id, slug, visibility: "private" },
+        lines: [`task ${id} is there again, private, at /works/${slug}`],
+      }))
+      .mapErr((error) => {
+        switch (error.kind) {
+          case "not_found":
+            return notFound(error.message);
+          case "object_is_gone":
+            return refused(`The storage has no ${error.name}. Bring it back first: OPERATIONS.md, a deleted picture.`);
+          case "storage_unavailable":
+            return failed(`The storage cannot be asked: ${error.reason}`);
+        }
+      });
+  },
 };
 
 const taskOf = async (service: Service, values: Values): Promise<Result<TaskOfAccount, CommandError>> => {

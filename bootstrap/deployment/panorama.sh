@@ -3,7 +3,7 @@
 # run it with sudo: sudo panorama queue show
 set -eu
 set -a # what the file sets is exported
-DATA_DIR=/var/lib/panorama
+NODE_ENV=production DATA_DIR=/var/lib/panorama
 . /etc/panorama/panorama.env
 set +a
 exec runuser -u panorama -- /usr/bin/node /opt/panorama/dist/bootstrap/panorama.cjs "$@"

@@ -6,6 +6,7 @@ import { longestPollMilliseconds, POLL_MILLISECONDS } from "../../adapters/provi
 import { cronSchedule } from "../../adapters/scheduling/work-schedule.js";
 import { createApplication } from "../../application/create-application.js";
 import { exportAccount } from "../../application/operators/export-account.js";
+import { restorePanorama } from "../../application/operators/restore-panorama.js";
 import { viewerPath } from "../../domain/tasks/slug.js";
 import type { Config } from "../config.js";
 import { openModeration } from "../moderation/open-moderation.js";
@@ -57,8 +58,9 @@ export const application = new ContainerModule(({ bind }) => {
       });
     },
   );
-  const { operators, keys, orders, ledger, endpoints } = tokens;
+  const { operators, keys, orders, ledger, endpoints, tasks, clock } = tokens;
   provide(bind, tokens.exportAccount, { operators, keys, orders, ledger, endpoints, storage }, exportAccount);
+  provide(bind, tokens.restorePanorama, { operators, tasks, storage, clock }, restorePanorama);
 });
 
 type OutsidePorts = Parameters<typeof createApplication>[0]["ports"];

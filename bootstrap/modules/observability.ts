@@ -40,7 +40,11 @@ export const observability = new ContainerModule(({ bind, rebind }) => {
     scrape({
       ...ports,
       readMachine: machineMetrics(ports, config),
-      readBacklog: () => readBacklog(database.sql),
+      readBacklog: async () => {
+        const backlog = await readBacklog(database.sql, ports.clock.now());
+        // With Stripe an operator confirms none: without a checkout are those for which Stripe had no answer.
+        return config.stripe === undefined ? backlog : { ...backlog, pendingOrders: { waiting: 0, oldest: undefined } };
+      },
       databaseLoad: () => database.load,
     }),
   );

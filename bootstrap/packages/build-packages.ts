@@ -145,7 +145,7 @@ const writePackage = async (
   const changes = `${latest?.split("## 2.0.0", 1)}## 2.0.0${before?.split("## 2.0.0")[1]}`;
   await writeFile(join(folder, "CHANGELOG.md"), name === "panorama-service" ? changes : libraryChanges(changes));
   await cp(join(project, "bootstrap/packages", `${name}.md`), join(folder, "README.md"));
-  await writeFile(join(folder, "REFERENCE.md"), await referenceOf(folder, name !== "panorama-core")); // in the tarball if `folders` has it
+  await writeFile(join(folder, "REFERENCE.md"), await referenceOf(folder, name !== "panorama-core"));
   console.log(`${relative(project, folder)}: its reference is REFERENCE.md`);
 };
 
@@ -272,19 +272,23 @@ const buildTesting = async (): Promise<void> => {
 /** The oldest version with everything that the suites use, so that a project keeps its own. */
 const FAST_CHECK = ">=3.10.0";
 
-const EMBEDDING = ["EMBEDDING.md", "REFERENCE.md", "examples"];
+const EMBEDDING = ["EMBEDDING.md", "MIGRATION.md", "REFERENCE.md", "examples"];
 
-/** EMBEDDING.md with its examples. What leads to other documents of the project is text without a link. */
+/**
+ * EMBEDDING.md with its examples, and MIGRATION.md. What leads to other documents of the project is text without a link.
+ */
 const writeEmbedding = async (name: string): Promise<void> => {
   const folder = join(target, name);
   await cp(join(project, "test/examples"), join(folder, "examples"), {
     recursive: true,
     filter: (path) => !path.includes("http-provider"),
   });
-  const text = (await readFile(join(project, "EMBEDDING.md"), "utf8"))
-    .replaceAll("test/examples/", "examples/")
-    .replaceAll(/\[([^\]]+)\]\((?!#|examples\/)[^)]+\)/g, "$1");
-  await writeFile(join(folder, "EMBEDDING.md"), text);
+  for (const document of ["EMBEDDING.md", "MIGRATION.md"]) {
+    const text = (await readFile(join(project, document), "utf8"))
+      .replaceAll("test/examples/", "examples/")
+      .replaceAll(/\[([^\]]+)\]\((?!#|examples\/|CHANGELOG\.md)[^)]+\)/g, "$1");
+    await writeFile(join(folder, document), text);
+  }
 };
 
 /** zod's messages in other languages, which are most of its size. The client shows none of them. */
@@ -400,7 +404,7 @@ const buildMeter = async (): Promise<void> => {
   await writePackage(
     "panorama-meter",
     "Credits, limits and idempotency for any product: exact after crashes, on PostgreSQL, SQLite or in memory",
-    ["dist", "LICENSES.txt"],
+    ["dist", "LICENSES.txt", "REFERENCE.md"],
     {
       sideEffects: false,
       keywords: ["credits", "billing", "metering", "usage", "quota", "rate-limit", "idempotency", "ledger"],
@@ -444,6 +448,7 @@ const checkImports = async (folder: string, dependencies: Readonly<Record<string
 const buildService = async (): Promise<void> => {
   const folder = join(target, "panorama-service");
   await cp(join(project, "dist"), join(folder, "dist"), { recursive: true });
+  await rm(join(folder, "dist/sources.sha256"), { force: true });
   // The declaration maps point to the sources. Those of the scripts in the browser have none.
   const hasNoMaps = (path: string) => /^adapters\/(web\/client|client\/python)/.test(relative(project, path));
   for (const source of SOURCE_FOLDERS) {

@@ -131,7 +131,8 @@ const FUNDS_MAX = 2_147_483_647;
 /**
  * Books an entry. The balance is never negative: what is missing becomes debt. Credits that arrive pay a debt first,
  * wherever they come from. A second entry, `debt`, says by how much the debt has changed, so that the balance stays the
- * sum of all entries, and the debt the sum of those of its kind. Throws a `RangeError` if no store could keep it.
+ * sum of all entries, and the debt the sum of those of its kind. It comes first where a debt is made, so that the
+ * balance is not negative between the two either. Throws a `RangeError` if no store could keep it.
  */
 export const book = (funds: Funds, entry: LedgerEntry): Booked => {
   const sum = funds.credits + entry.credits;
@@ -142,9 +143,10 @@ export const book = (funds: Funds, entry: LedgerEntry): Booked => {
       `Account ${accountId} has ${funds.credits} credits, which cannot change by ${entry.credits}: the most is ${FUNDS_MAX}, also of a debt.`,
     );
   }
+  const debt: LedgerEntry = { kind: "debt", accountId, credits: change, at };
   return {
     funds: { credits: credits(sum + change), debt: credits(funds.debt + change) },
-    entries: change === 0 ? [entry] : [entry, { kind: "debt", accountId, credits: change, at }],
+    entries: change === 0 ? [entry] : change > 0 ? [debt, entry] : [entry, debt],
   };
 };
 

@@ -19,6 +19,11 @@ export type ResultFigures = {
   readonly poleDeviation: { readonly zenith: number; readonly nadir: number };
   /** The height of the horizon, from 0 at the top to 1; `undefined` if none is clear. 0.5 is ideal. */
   readonly horizon?: number | undefined;
+  /**
+   * The direction of its brightest part with details, in degrees to the right of its middle and upwards; `undefined` if
+   * none is much better than the middle. Only viewers use it.
+   */
+  readonly view?: { readonly yaw: number; readonly pitch: number } | undefined;
 };
 
 /** A decoded result. */
@@ -38,11 +43,12 @@ export type ResultBounds = {
 };
 
 /** Only the figures: what is stored with the task. */
-export const figuresOf = ({ seam, seamRatio, poleDeviation, horizon }: Picture): ResultFigures => ({
+export const figuresOf = ({ seam, seamRatio, poleDeviation, horizon, view }: Picture): ResultFigures => ({
   seam,
   seamRatio,
   poleDeviation,
   horizon,
+  view,
 });
 
 /** Why the customer should not pay for the picture, as a clause without a full stop; `undefined` if it is usable. */

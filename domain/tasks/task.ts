@@ -26,6 +26,7 @@ import { admitAfterFailures, type TooManyFailures } from "./failure-budget.js";
 import type { GenerationCost } from "./generation-cost.js";
 import { NO_METADATA } from "./metadata.js";
 import type { Slug } from "./slug.js";
+import type { StartView } from "./start-view.js";
 import type { Visibility } from "./visibility.js";
 
 /**
@@ -74,6 +75,8 @@ type TaskCore = {
    * (out-of-sight.ts).
    */
   readonly visibilityAfterReview?: Visibility | undefined;
+  /** Where its owner wants viewers of its panorama to look first. */
+  readonly startView?: StartView | undefined;
   /** Why others cannot see its panorama (out-of-sight.ts); `undefined`: its visibility decides. */
   readonly withheldReason?: string | undefined;
 };
@@ -234,6 +237,9 @@ export const isRefusedCreation = (before: Task, next: Task): boolean =>
 /** Whether the public gallery shows the task: it is public, and its image is in permanent storage. */
 export const isInGallery = (task: Task): task is SucceededTask =>
   task.state === "succeeded" && task.request.visibility === "public" && isKept(task.image);
+
+/** Where viewers look first: where the owner wants, or at the best part of the picture. `undefined`: at its middle. */
+export const startViewOf = ({ startView, figures }: SucceededTask): StartView | undefined => startView ?? figures?.view;
 
 /** The `status` that the client sees (specification, Panorama task). */
 export const statusOf = (task: Task): "processing" | "succeeded" | "failed" =>

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
 import { pause } from "../support/fleet.js";
+import { migratedInstallation } from "../support/migrated-installation.js";
 import { RestClient, type Task } from "../support/rest-client.js";
 import { scratchFolder } from "../support/scratch-folder.js";
 import { Installation } from "../support/service-process.js";
@@ -28,7 +29,7 @@ describe("panorama backup", () => {
   let idle: RestClient[];
 
   beforeAll(async () => {
-    installation = await Installation.create({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0" });
+    installation = await migratedInstallation({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0" });
     const database = await openSqliteDatabase(join(installation.dataDir, "panorama.sqlite"));
     keys = secretsOf(await accountsWithKeys(database, IDLE + CUSTOMERS, 1_000));
     await database.close();
@@ -81,7 +82,7 @@ describe("panorama backup", () => {
     const deleted = new Set<string>();
     let isLoaded = true;
     const load = idle.slice(1).map(async (client) => {
-      const body = JSON.stringify({ prompt: "a lake", resolution: "1k" });
+      const body = JSON.stringify({ prompt: "a foggy ocean", resolution: "1k" });
       while (isLoaded) {
         const created = (await (await client.request("/panoramas", { method: "POST", body })).json()) as {
           id?: string;

@@ -8,6 +8,7 @@ import { EXIT_STATUS } from "../../bootstrap/command-error.js";
 import { COMMANDS } from "../../bootstrap/commands/commands.js";
 import { helpOf } from "../../bootstrap/commands/help.js";
 import { freePort } from "../support/free-port.js";
+import { migratedInstallation } from "../support/migrated-installation.js";
 import { RestClient } from "../support/rest-client.js";
 import { type CommandOutcome, Installation } from "../support/service-process.js";
 
@@ -15,7 +16,7 @@ describe("the panorama command while the service runs", () => {
   let installation: Installation;
 
   beforeAll(async () => {
-    installation = await Installation.create({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0" });
+    installation = await migratedInstallation({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0" });
     expect(await installation.start()).toEqual({ url: installation.url });
   });
   afterAll(() => installation.remove());

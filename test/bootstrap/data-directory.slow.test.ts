@@ -1,9 +1,10 @@
 import { chmod, readdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { migratedInstallation } from "../support/migrated-installation.js";
 import { RawConnection } from "../support/raw-connection.js";
 import { RestClient } from "../support/rest-client.js";
-import { Installation } from "../support/service-process.js";
+import type { Installation } from "../support/service-process.js";
 
 const installations: Installation[] = [];
 afterEach(async () => {
@@ -11,7 +12,7 @@ afterEach(async () => {
 });
 
 const anInstallation = async (environment: Record<string, string> = {}): Promise<Installation> => {
-  const installation = await Installation.create({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0", ...environment });
+  const installation = await migratedInstallation({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0", ...environment });
   installations.push(installation);
   return installation;
 };

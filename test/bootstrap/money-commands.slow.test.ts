@@ -51,6 +51,7 @@ describe("the operator's commands about money", () => {
     await run("credits", "take", "--account", account, "--credits", "45", "--reason", "Spent");
     const refunded = { ...paid, status: "refunded", credits_taken_back: 50, return_reason: "By bank" };
     expect(await run(...refund())).toMatchObject({ ...refunded, remaining_credits: 0, debt: 25 });
+    expect(await run("account", "show", "--account", account)).toMatchObject({ credits: 0, debt: 25 });
     const open = String((await run("order", "create", "--account", account, "--credits", "30")).order_id);
     expect((await refusal("order", "refund", "--order", open, "--reason", "x"))[0]).toBe("refused");
     const listed = await run("order", "list", "--account", account, "--limit", "2");
@@ -60,7 +61,7 @@ describe("the operator's commands about money", () => {
     });
     expect(await run("order", "list", "--pending")).toMatchObject({ orders: [{ order_id: open }], next: null });
     await run("order", "pay", "--order", open);
-    expect(await run("account", "show", "--account", account)).toMatchObject({ credits: 5 });
+    expect(await run("account", "show", "--account", account)).toMatchObject({ credits: 5, debt: 0 });
     expect(await run("ledger", "verify")).toMatchObject({ findings: [] });
     const { actions } = (await run("audit", "list", "--limit", "9")) as { actions: { command: string }[] };
     expect(actions.map(({ command }) => command)).toContain("order refund");

@@ -60,6 +60,8 @@ describe("the operator's commands while the service runs", () => {
       ...shownAnn,
       reserved_credits: 0,
       spent_credits: 4,
+      debt: 0,
+      disputed_payments: 0,
       low_balance: null,
       keys: 1,
       paid_orders: 1,

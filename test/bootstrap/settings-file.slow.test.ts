@@ -5,7 +5,8 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PROMPT_TEMPLATE } from "../../adapters/provider/remote/leading-prompt.js";
 import { McpSession } from "../support/mcp-session.js";
-import { Installation } from "../support/service-process.js";
+import { migratedInstallation } from "../support/migrated-installation.js";
+import type { Installation } from "../support/service-process.js";
 
 const SETTINGS = {
   prices: { "1k": 3, "2k": 7, "4k": 21 },
@@ -24,7 +25,7 @@ describe("a service with a settings file", () => {
     folder = await mkdtemp(join(tmpdir(), "panorama-settings-"));
     const file = join(folder, "settings.json");
     await writeFile(file, JSON.stringify(SETTINGS));
-    installation = await Installation.create({ PANORAMA_SETTINGS: file, LOCAL_PROVIDER_DELAY_MS: "60000" });
+    installation = await migratedInstallation({ PANORAMA_SETTINGS: file, LOCAL_PROVIDER_DELAY_MS: "60000" });
     key = (await installation.start()).demo_api_key ?? "";
   });
   afterAll(async () => {

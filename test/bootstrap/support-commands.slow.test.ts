@@ -1,3 +1,5 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nodeOneTimeCodes } from "../../adapters/system/one-time-codes.js";
 import { codeStepsAt } from "../../domain/accounts/operator.js";
@@ -51,6 +53,31 @@ describe("the commands for support while the service runs", () => {
     const filtered = await run("task", "list", "--account", ann.account, "--state", "failed", "--key", keyId);
     expect(filtered.tasks).toMatchObject([{ task_id: failed.id }]);
     expect((await installation.command("task", "list", "--account", ann.account, "--state", "no")).status).toBe(2);
+  });
+
+  it("task restore brings a deleted panorama back, once its image is in the storage again", async () => {
+    const cat = await customer("cat@example.com");
+    const { id } = await cat.client.create({ prompt: "a desert at night", resolution: "1k", visibility: "public" });
+    const imageUrl = (await cat.client.untilKept(id)).output?.image_url ?? "";
+    const [, name = ""] = /\/assets\/(panoramas\/.+)$/.exec(imageUrl) ?? [];
+    const file = join(installation.dataDir, "objects", name);
+    const copy = await readFile(file);
+    expect((await installation.command("task", "restore", id)).status).toBe(3); // it is not deleted
+    const headers = { authorization: `Bearer ${cat.key}` };
+    const url = `${installation.url}/api/v1/panoramas/${id}`;
+    expect((await fetch(url, { method: "DELETE", headers })).status).toBe(204);
+    await expect.poll(async () => (await run("task", "explain", id)).next_work_at).toBe(null);
+    const gone = await installation.command("task", "restore", id);
+    expect([gone.status, gone.stderr]).toEqual([5, expect.stringContaining(`The storage has no ${name}.`)]);
+    await writeFile(file, copy);
+    expect(await run("task", "restore", id)).toMatchObject({ task_id: id, visibility: "private" });
+    expect(await (await fetch(url, { headers })).json()).toMatchObject({
+      status: "succeeded",
+      prompt: "a desert at night",
+      visibility: "private",
+      output: { image_url: imageUrl, storage_status: "saved-no-thumb" },
+    });
+    expect((await fetch(imageUrl)).status).toBe(200);
   });
 
   it("key roll replaces a key, and key revoke --account ends all", async () => {

@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 import { afterEach, expect, it, onTestFinished } from "vitest";
 import { FakeHttpProvider, HTTP_TOKEN } from "../support/fake-http-provider.js";
-import { Installation } from "../support/service-process.js";
+import { migratedInstallation } from "../support/migrated-installation.js";
+import type { Installation } from "../support/service-process.js";
 
 const CLIENTS_TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const REPORT = { NODE_OPTIONS: `--import ${resolve("test/support/report-opentelemetry.mjs")}` };
@@ -12,7 +13,7 @@ afterEach(() => installation.remove());
 it("without OTEL_EXPORTER_OTLP_ENDPOINT nothing of OpenTelemetry is loaded, and traceparent is passed on", async () => {
   const provider = await FakeHttpProvider.start();
   onTestFinished(() => provider.close());
-  installation = await Installation.create({
+  installation = await migratedInstallation({
     ...REPORT,
     PROVIDER: "http",
     HTTP_PROVIDER_URL: provider.baseUrl,
@@ -50,7 +51,7 @@ it("without OTEL_EXPORTER_OTLP_ENDPOINT nothing of OpenTelemetry is loaded, and 
 });
 
 it("with OTEL_EXPORTER_OTLP_ENDPOINT the packages are loaded from the bundled command", async () => {
-  installation = await Installation.create({ ...REPORT, OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" });
+  installation = await migratedInstallation({ ...REPORT, OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" });
   await installation.start();
   expect(await installation.end("SIGTERM")).toBe(0);
   expect(installation.log).toContain("loads @opentelemetry/sdk-trace-base");

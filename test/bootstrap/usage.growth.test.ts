@@ -10,19 +10,19 @@ import { administer, freshDatabase } from "../support/postgres.js";
 import type { Installation } from "../support/service-process.js";
 import { type AnyDatabase, sqlStores } from "../support/sql-stores.js";
 
-const ACCOUNTS = 3_000;
+const ACCOUNTS = 900;
 const DAYS = 300;
-const TASKS_A_DAY = 1_000;
+const TASKS_A_DAY = 300;
 const TASKS = DAYS * TASKS_A_DAY;
 /** Of the time of a command that reads one row, most of which is its start. */
-const TIMES_MAX_OF_ALL = 8;
+const TIMES_MAX_OF_ALL = 4;
 /** A day is one of 300: without an index, it would take as long as all of them. */
 const SHARE_MAX_OF_A_DAY = 1 / 10;
 
 const numbers = (count: number) =>
   `with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < ${count})`;
 
-/** 1000 tasks on each of 300 days from 2026-01-01 on. Every tenth has failed; they cost 0.04 USD or 0.05 EUR. */
+/** 300 tasks on each of 300 days from 2026-01-01 on. Every tenth has failed; they cost 0.04 USD or 0.05 EUR. */
 const rows = (dialect: "sqlite" | "postgresql"): string[] => {
   const day = `((n - 1) / ${TASKS_A_DAY})`;
   const at =
@@ -45,7 +45,7 @@ const rows = (dialect: "sqlite" | "postgresql"): string[] => {
   ];
 };
 
-describe.each(["sqlite", "postgresql"] as const)("panorama usage with 300,000 tasks on %s", (dialect) => {
+describe.each(["sqlite", "postgresql"] as const)("panorama usage with 90,000 tasks on %s", (dialect) => {
   let installation: Installation;
   let database: AnyDatabase;
 
@@ -62,14 +62,17 @@ describe.each(["sqlite", "postgresql"] as const)("panorama usage with 300,000 ta
     await installation.remove();
   });
 
-  /** The result, and the shortest time of three, because others use the machine. */
-  const timed = async <Result>(run: () => Promise<Result>): Promise<[result: Result, milliseconds: number]> => {
+  /** The result, and the shortest time of several, because others use the machine. */
+  const timed = async <Result>(
+    runs: number,
+    run: () => Promise<Result>,
+  ): Promise<[result: Result, milliseconds: number]> => {
     const times: number[] = [];
     for (let n = 1; ; n += 1) {
       const start = performance.now();
       const result = await run();
       times.push(performance.now() - start);
-      if (n === 3) return [result, Math.min(...times)];
+      if (n === runs) return [result, Math.min(...times)];
     }
   };
 
@@ -87,8 +90,8 @@ describe.each(["sqlite", "postgresql"] as const)("panorama usage with 300,000 ta
     for (const [part, count] of Object.entries(counts)) {
       const by = part as UsagePart;
       // A command reads one period. In one process, SQLite could keep the plan of the longer one for the shorter one.
-      const [day, dayMilliseconds] = await timed(of("2026-05-01", "2026-05-02", by));
-      const [all, allMilliseconds] = await timed(of("2026-01-01", "2027-01-01", by));
+      const [day, dayMilliseconds] = await timed(10, of("2026-05-01", "2026-05-02", by));
+      const [all, allMilliseconds] = await timed(1, of("2026-01-01", "2027-01-01", by));
       console.log(
         `usage by ${by} on ${dialect}: ${allMilliseconds.toFixed()} ms, a day ${dayMilliseconds.toFixed()} ms`,
       );
@@ -100,9 +103,9 @@ describe.each(["sqlite", "postgresql"] as const)("panorama usage with 300,000 ta
   });
 
   it("sums all of them in a few times what a command takes that reads one row", async () => {
-    const [, one] = await timed(() => installation.command("account", "show", "--account", "acc_1"));
+    const [, one] = await timed(3, () => installation.command("account", "show", "--account", "acc_1"));
     const period = ["--from", "2026-01-01", "--to", "2026-12-31"];
-    const [{ json }, all] = await timed(() => installation.command("usage", ...period, "--by", "account"));
+    const [{ json }, all] = await timed(3, () => installation.command("usage", ...period, "--by", "account"));
     console.log(
       `panorama usage --by account on ${dialect}: ${all.toFixed()} ms, of which a start takes ${one.toFixed()}`,
     );

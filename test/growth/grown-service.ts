@@ -85,7 +85,7 @@ export class GrownService {
       await service.close();
       await rm(folder, { recursive: true, force: true });
     };
-    return new GrownService(routes, port, () => readBacklog(sql), service, close);
+    return new GrownService(routes, port, () => readBacklog(sql, new Date()), service, close);
   }
 
   /** Sends the request and reads its answer. Resolves to the milliseconds that it took, and to the status. */

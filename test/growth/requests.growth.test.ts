@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Dialect } from "../../adapters/persistence/sql/database.js";
+import { slowCommands, unnamedCommands } from "./commands.js";
 import { GrownService } from "./grown-service.js";
 import { type MakeRequest, ROUTES } from "./requests.js";
 import { FULL, type Member, member, OLD, seedCrowd, seedMember, seedSearch, YOUNG } from "./seed.js";
@@ -7,14 +8,15 @@ import { FULL, type Member, member, OLD, seedCrowd, seedMember, seedSearch, YOUN
 /*
  * No request costs more because its account is old, or because the service has many: each route is measured for a young
  * account on a small database, and for a young and an old one on a large database. Pages that show more tasks than a
- * young account has take longer by design; there, an account whose tasks just fill the page takes its place.
+ * young account has take longer by design; there, an account whose tasks just fill the page takes its place. Commands
+ * are measured for the young account on both.
  */
 
 const SLOWDOWN_MAX = 1.5;
 /** Below this difference, in milliseconds, a slowdown cannot be told from noise. */
 const NOISE = 1;
 /** So many runs of each, in turns. */
-const RUNS = 8;
+const RUNS = 5;
 /** What seems slower is measured again after everything else, because other work on the machine comes in waves. */
 const PASSES = 20;
 const CROWD = { small: 300, large: 30_000 };
@@ -24,7 +26,7 @@ const young = member("young", YOUNG, now);
 const full = member("full", FULL, now);
 const old = member("old", OLD, now);
 
-describe.each<Dialect>(["sqlite", "postgresql"])("the routes on %s", (dialect) => {
+describe.each<Dialect>(["sqlite", "postgresql"])("the service on %s", (dialect) => {
   let small: GrownService;
   let large: GrownService;
 
@@ -48,9 +50,17 @@ describe.each<Dialect>(["sqlite", "postgresql"])("the routes on %s", (dialect) =
     await large?.close();
   });
 
-  it("are all measured", () => {
+  it("has commands that read, which are all measured or named with a reason", () => {
+    expect(unnamedCommands()).toEqual([]);
+  });
+
+  it(`has no command that takes more than ${SLOWDOWN_MAX} times as long among ${CROWD.large} accounts as among ${CROWD.small}`, async () => {
+    expect(await slowCommands(small, large, young, SLOWDOWN_MAX)).toEqual([]);
+  });
+
+  it("has routes that are all measured", () => {
     const isFile = (route: string) => /^GET \/(static|assets|generations|downloads|docs|mcp)\b/.test(route);
-    // The operator's pages are off here. They read what commands read, which commands.growth.test.ts measures.
+    // The operator's pages are off here. They read what commands read, which are measured above.
     const isOperators = (route: string) => /^\w+ \/operator\b/.test(route);
     const isOfMembers = (route: string) => !isFile(route) && !isOperators(route);
     expect([...small.routes].filter((route) => isOfMembers(route) && !(route in ROUTES))).toEqual([]);
@@ -75,7 +85,7 @@ describe.each<Dialect>(["sqlite", "postgresql"])("the routes on %s", (dialect) =
     }
   };
 
-  it(`take at most ${SLOWDOWN_MAX} times as long for an old account among many`, async () => {
+  it(`has no route that takes more than ${SLOWDOWN_MAX} times as long for an old account among many`, async () => {
     const all = Object.entries(ROUTES).flatMap(([route, rows]): Measured[] =>
       typeof rows === "string"
         ? []
@@ -94,7 +104,7 @@ describe.each<Dialect>(["sqlite", "postgresql"])("the routes on %s", (dialect) =
     expect(lines(slower)).toEqual([]);
   });
 
-  it("read what is unfinished, for a scrape, in the same time", async () => {
+  it("reads what is unfinished, for a scrape, in the same time", async () => {
     const times: number[][] = [[], []];
     for (let run = 0; run < RUNS * PASSES && (run < RUNS || isSlower(times)); run += 1) {
       for (const [index, service] of [small, large].entries()) {

@@ -171,6 +171,9 @@ export const ROUTES: Readonly<Record<string, Row>> = {
   "GET /p/:slug/512.webp": "finds its panorama as GET /p/:slug does",
   "GET /p/:slug/768.webp": "finds its panorama as GET /p/:slug does",
   "GET /p/:slug/1536.webp": "finds its panorama as GET /p/:slug does",
+  "GET /p/:slug/tile-480.webp": "finds its panorama as GET /p/:slug does",
+  "GET /p/:slug/tile-960.webp": "finds its panorama as GET /p/:slug does",
+  "GET /p/:slug/qr.svg": "finds its panorama as GET /p/:slug does",
   "GET /oembed": { "": page(`/oembed?format=json&url=${encodeURIComponent(`${ORIGIN}/p/0000000003crowd0`)}`) },
   "GET /works": {
     "": large(page("/works")),
@@ -190,6 +193,7 @@ export const ROUTES: Readonly<Record<string, Row>> = {
       }),
     })),
   },
+  "POST /works/:id/start": { "": form((who) => `/works/${kept(who, 0)}/start`, { view: "10,0,75" }) },
   "POST /works/:id/visibility": {
     "": form((who) => `/works/${kept(who, 0)}/visibility`, { visibility: "private" }),
   },
@@ -199,6 +203,7 @@ export const ROUTES: Readonly<Record<string, Row>> = {
     "": large(page("/account")),
     "older orders": large(page("/account?orders=ord_z&ledger=999999999.0")),
   },
+  "GET /account/orders": { "": page("/account/orders") },
   "GET /account/orders/:id": {
     "": page(({ id }) => `/account/orders/ord_0000000002${id.slice("acc_".length)}`),
   },

@@ -13,12 +13,12 @@ import { Installation } from "../support/service-process.js";
 import { type AnyDatabase, sqlStores } from "../support/sql-stores.js";
 import { WebhookReceiver } from "../support/webhook-receiver.js";
 
-const TASKS = 200;
+const TASKS = 120;
 const CUSTOMERS = 20;
 const REFUSED_SHARE = 0.1;
 /** After the last kill: leases of deliveries expire after 20 seconds. */
 const DEADLINE_MILLISECONDS = 120_000;
-const KILLS = { postgresql: 16, sqlite: 8 };
+const KILLS = { postgresql: 8, sqlite: 5 };
 
 /** Every 40th task becomes a panorama and is saved; the others fail and are refunded. */
 const promptOf = (n: number): string => (n % 40 === 0 ? "a foggy ocean" : "a lake test:fail");

@@ -33,6 +33,8 @@ const OPENING_CREDITS = 1;
 const SECRET = "whsec_secret";
 /** For a smaller example of a failure. The processes are started anew for each. */
 const SHRINK_MILLISECONDS = 60_000;
+/** Of what a busy machine has refused with 429. */
+const REPETITIONS_MAX = 20;
 const TASKS_END_MILLISECONDS = 60_000;
 
 const stripe = new Stripe("sk_test_any");
@@ -93,8 +95,10 @@ class Run {
       }
       await Promise.all(load);
     }
-    const missing = happenings.filter((happening) => this.#unanswered.has(JSON.stringify(happening)));
-    await Promise.all(missing.map((happening) => this.#happen(happening)));
+    for (let repetition = 1; repetition <= REPETITIONS_MAX && this.#unanswered.size > 0; repetition += 1) {
+      const missing = happenings.filter((happening) => this.#unanswered.has(JSON.stringify(happening)));
+      await Promise.all(missing.map((happening) => this.#happen(happening)));
+    }
     expect([...this.#unanswered]).toEqual([]);
   }
 
@@ -126,7 +130,7 @@ class Run {
       fetch(`${url}/payments/stripe`, { method: "POST", body, headers }).catch(() => undefined),
     );
     for (const answer of await Promise.all(requests)) {
-      expect([undefined, 200, 500, 503]).toContain(answer?.status);
+      expect([undefined, 200, 429, 500, 503]).toContain(answer?.status);
       if (answer?.status === 200) this.#answered(event);
     }
   }
@@ -139,9 +143,9 @@ class Run {
       headers: { authorization: `Bearer ${secret}`, "idempotency-key": name },
       body: JSON.stringify({ prompt, resolution: "1k" }),
     }).catch(() => undefined);
-    expect([undefined, 202, 402, 500, 503]).toContain(answer?.status);
+    expect([undefined, 202, 402, 429, 500, 503]).toContain(answer?.status);
     if (answer?.status === 202) this.#created.push(((await answer.json()) as { id: string }).id);
-    if (answer !== undefined && answer.status < 500) this.#answered(creation);
+    if (answer?.status === 202 || answer?.status === 402) this.#answered(creation);
   }
 
   /** Compares with what the history says, whatever its order was. */

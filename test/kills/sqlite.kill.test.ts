@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RestClient, type Task } from "../support/rest-client.js";
 import { Installation } from "../support/service-process.js";
 
-const ROUNDS = 10;
+const ROUNDS = 6;
 const ACCOUNTS = 4;
 const CREDITS = 2_000;
 /** Most tasks fail and are refunded: the path with more ledger entries, and no image to paint. */

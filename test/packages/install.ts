@@ -76,8 +76,9 @@ const tarballs = async (folder: string): Promise<Readonly<Record<string, string>
 /** An empty project with these packages, installed by this package manager. */
 const install = async (manager: Manager, folder: string, dependencies: Readonly<Record<string, string>>) => {
   await mkdir(folder);
-  // Fastify's light-my-request allows a version of cookie that needs Node.js 22; yarn refuses it on older ones.
-  const resolutions = "fastify" in dependencies ? { cookie: "1.0.2" } : {};
+  // Fastify's light-my-request allows a version of cookie that needs Node.js 22, and cbor-extract 2.2.3 lacks packages
+  // for single platforms; yarn refuses both.
+  const resolutions = { "cbor-extract": "2.2.2", ...("fastify" in dependencies && { cookie: "1.0.2" }) };
   const manifest = { private: true, type: "module", dependencies, resolutions };
   await writeFile(join(folder, "package.json"), JSON.stringify(manifest));
   const [command, ...first] = MANAGERS[manager];
@@ -214,8 +215,8 @@ const runExamples = async (folder: string): Promise<void> => {
 
 /** Starts the installed service on a new database, and stops it when it has answered. */
 const serve = async (panorama: string, folder: string): Promise<void> => {
-  const port = String(await freePort());
-  const env = { ...process.env, PORT: port, DATA_DIR: join(folder, "data") };
+  const [port, tlsPort] = [String(await freePort()), String(await freePort())];
+  const env = { ...process.env, PORT: port, TLS_PORT: tlsPort, DATA_DIR: join(folder, "data") };
   const service = spawn(process.execPath, [panorama, "serve"], { cwd: folder, env, stdio: "pipe" });
   let log = "";
   for (const stream of [service.stdout, service.stderr]) stream.on("data", (data) => (log += data));

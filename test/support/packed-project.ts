@@ -65,7 +65,8 @@ export class PackedProject {
       if (cast !== undefined) throw new Error(`${source} has a cast: ${cast}`);
       await cp(source, join(this.folder, basename(source)));
     }
-    const tsc = resolve("node_modules/typescript/bin/tsc");
+    // Three times as fast as TypeScript 5, with which the tests of packages compile all entries and paths.
+    const tsc = resolve("node_modules/typescript-7/bin/tsc");
     const files = sources.map((source) => basename(source));
     await run(process.execPath, [tsc, ...options, ...files], { cwd: this.folder }).catch((error) => {
       throw new Error(error.stdout);

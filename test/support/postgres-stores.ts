@@ -1,4 +1,7 @@
+import { afterAll, beforeAll } from "vitest";
 import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
+import type { PostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
+import { freshDatabase } from "./postgres.js";
 import { sqlStores } from "./sql-stores.js";
 
 const TABLES =
@@ -21,4 +24,17 @@ export const postgresStores = async (url: string) => {
   const database = await openPostgresDatabase(url, 4);
   await database.sql(EMPTY_TABLES);
   return { database, ...sqlStores(database), close: () => database.close() };
+};
+
+/** The same on the connections of one database for a whole file: connecting takes longer than most tests. */
+export const sharedPostgresStores = () => {
+  let database: PostgresDatabase;
+  beforeAll(async () => {
+    database = await openPostgresDatabase(await freshDatabase(), 4);
+  });
+  afterAll(() => database.close());
+  return async () => {
+    await database.sql(EMPTY_TABLES);
+    return { database, ...sqlStores(database), close: async () => {} };
+  };
 };

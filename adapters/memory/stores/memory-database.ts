@@ -40,7 +40,7 @@ type StoredTask = {
   leasedUntil?: Date | undefined;
   fence: number;
   hidden: boolean;
-  hiddenAt?: Date;
+  hiddenAt?: Date | undefined;
   textsErased?: boolean;
   times?: Omit<StageTimes, "submittedAt">;
   accepted?: { submittedAt: Date; upstreamTaskId: string };

@@ -19,7 +19,10 @@ export class MemoryRateLimits<Kind extends string> implements RateLimits<Kind> {
     this.clock = clock;
     // The entries have the keys of `rates`.
     this.counters = Object.fromEntries(
-      Object.entries<Rate>(rates).map(([kind, rate]): [string, Counter] => [kind, { rate, logs: new Map() }]),
+      Object.entries<Rate>(rates).map(([kind, rate]): [string, Counter] => [
+        kind,
+        { rate, logs: new Map(), deletedAt: Number.NEGATIVE_INFINITY },
+      ]),
     ) as Record<Kind, Counter>;
   }
 
@@ -30,8 +33,12 @@ export class MemoryRateLimits<Kind extends string> implements RateLimits<Kind> {
 
   admit(party: RateLimitedParty, kind: Kind): Result<Omit<Admission, "log">, RateLimited> {
     const now = this.clock.now().getTime();
-    const { rate, logs } = this.counters[kind];
-    deleteIdle(logs, now - rate.windowSeconds * 1000);
+    const counter = this.counters[kind];
+    const { rate, logs } = counter;
+    if (Math.abs(now - counter.deletedAt) >= DELETION_MILLISECONDS) {
+      counter.deletedAt = now;
+      deleteIdle(logs, now - rate.windowSeconds * 1000);
+    }
     const stored = logs.get(party);
     const admitted = admitRequest(stored?.log ?? [], rate, now);
     if (admitted.isErr()) return err(admitted.error);
@@ -48,7 +55,11 @@ type Stored = { log: AdmissionLog; readonly since: number };
 /** Ordered by `since`, so that idle ones come first. */
 type Logs = Map<RateLimitedParty, Stored>;
 
-type Counter = { readonly rate: Rate; readonly logs: Logs };
+/** `deletedAt`: when idle logs were deleted last. */
+type Counter = { readonly rate: Rate; readonly logs: Logs; deletedAt: number };
+
+/** Not at each request: the first entries of a `Map` are slow to find after many were deleted. */
+const DELETION_MILLISECONDS = 1000;
 
 /** Deletes the logs that began a window ago and have no later admission. Moves the others of that age to the end. */
 const deleteIdle = (logs: Logs, windowAgo: number): void => {

@@ -53,8 +53,9 @@ export const moveMemoryTask = (
   }
   const last = stored.task;
   // Keeps what the owner and operators have changed since `current` was read: the visibility, the wish to cancel it.
-  const { withheldReason: _, ...moved } = next;
-  const kept = { ...moved, request: last.request, ...(last.withheldReason && { withheldReason: last.withheldReason }) };
+  const { withheldReason: _, startView: __, ...moved } = next;
+  const { request, withheldReason, startView } = last;
+  const kept = { ...moved, request, ...(withheldReason && { withheldReason }), ...(startView && { startView }) };
   stored.task = withNextName(last, withPlaceAndFacts(stored, withWishOf(last, kept as Task)));
   noteStage(stored, before, next, clock.now());
   const isWanted = stored.hidden || nextNameOf(last) !== undefined;

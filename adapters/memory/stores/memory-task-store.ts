@@ -19,6 +19,7 @@ import type { TaskId } from "../../../domain/task-id.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import { type DeletedBy, UNDER_REVIEW, type Withheld } from "../../../domain/tasks/out-of-sight.js";
 import { nextTurn, placeOfNewTask, type QueuePosition } from "../../../domain/tasks/queue.js";
+import type { StartView } from "../../../domain/tasks/start-view.js";
 import {
   isActive,
   isInGallery,
@@ -50,6 +51,7 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
         return stored !== undefined && !isActive(stored.task);
       }),
     setVisibility: async (id, owner, visibility) => setVisibility(database, id, owner, visibility),
+    setStartView: async (id, owner, view) => setStartView(database, id, owner, view),
     recordCancelWish: async (task, now) => recordCancelWish(database, task, now),
     holdForReview: async (id, now) => holdForReview(database, id, now),
     withhold: async (id, withheld, nextName) => withhold(database, id, withheld, nextName),
@@ -74,6 +76,7 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
       return ok(undefined);
     },
     hide: async (id, owner, now, by) => hide(database, { id, owner, now, by }),
+    restore: async (id, hasThumbnail, now) => restore(database, id, hasThumbnail, now),
     isHidden: async (id, owner) => {
       const stored = database.tasks.get(id);
       return stored?.task.accountId === owner && stored.hidden;
@@ -204,6 +207,18 @@ const withhold = (
   return ok(undefined);
 };
 
+const setStartView = (
+  database: MemoryDatabase,
+  id: TaskId,
+  owner: AccountId,
+  view: StartView,
+): Result<void, NotFound> => {
+  const stored = database.shown(id, owner);
+  if (stored?.task.state !== "succeeded") return err(notFound(`There is no panorama ${id}.`));
+  stored.task = { ...stored.task, startView: view };
+  return ok(undefined);
+};
+
 const keepWithheld = (
   stored: ReturnType<typeof rowOf>,
   withheld: Withheld | undefined,
@@ -260,5 +275,26 @@ const hide = (database: MemoryDatabase, { id, owner, now, by }: Hiding): Result<
   database.releaseReferences(id, owner, new Date(0));
   database.endReports(id, "deleted");
   database.deleteReadEvents(id);
+  return ok(undefined);
+};
+
+const restore = (database: MemoryDatabase, id: TaskId, hasThumbnail: boolean, now: Date): Result<void, NotFound> => {
+  const stored = database.tasks.get(id);
+  const isErasing = stored?.leasedUntil !== undefined && stored.leasedUntil > now;
+  if (!stored?.hidden || stored.task.state !== "succeeded" || !isKept(stored.task.image) || isErasing) {
+    return err(notFound(`There is no deleted task ${id}.`));
+  }
+  const { task } = stored;
+  stored.task = {
+    ...task,
+    request: { ...task.request, visibility: "private" },
+    image: { ...stored.task.image, status: hasThumbnail ? "saved" : "saved-no-thumb" },
+  };
+  stored.hidden = false;
+  stored.hiddenAt = undefined;
+  stored.deletedBy = undefined;
+  stored.dueAt = undefined;
+  stored.featured = undefined;
+  stored.approved = undefined;
   return ok(undefined);
 };

@@ -1,5 +1,5 @@
 import type { Task } from "../../../domain/tasks/task.js";
-import { OPEN_REPORT } from "../schema/indexed-conditions.js";
+import { AWAITS_OPERATOR, OPEN_REPORT } from "../schema/indexed-conditions.js";
 import { date, integer, optional, type Row } from "../sql/columns.js";
 import type { Sql } from "../sql/database.js";
 
@@ -14,12 +14,14 @@ export type Unfinished = {
 
 /** What all instances together have not finished. */
 export type Backlog = {
-  /** By state. A succeeded task counts while its image has to be stored, or to be erased. */
-  readonly tasks: ReadonlyMap<Task["state"], Unfinished>;
+  /** By state. A succeeded task counts while its image has to be stored, and is `erasing` while that is to be erased. */
+  readonly tasks: ReadonlyMap<Task["state"] | "erasing", Unfinished>;
   /** Webhooks that are not delivered yet and will be tried. */
   readonly deliveries: Unfinished;
   /** Panoramas with reports about which no operator has decided, at most `BACKLOG_COUNT_MAX`. */
   readonly reported: number;
+  /** Orders of the last 30 days that nobody has paid and that have no checkout of a payment service. */
+  readonly pendingOrders: Omit<Unfinished, "dueAt">;
 };
 
 /** At most this many rows of a kind are read, so that the cost has a bound. */
@@ -33,10 +35,14 @@ const summary = (rows: string, order = "due_at"): string =>
     ${rows} order by ${order} limit ${BACKLOG_COUNT_MAX}
   ) as unfinished`;
 
-/** What is to be erased has waited since its deletion. */
-const TASKS = summary(
-  "select coalesce(hidden_at, reserved_at) as began_at, due_at from task where state = ? and due_at is not null",
-);
+/** What is to be erased has waited since it was deleted or has expired. */
+const TASKS = `select cast(count(*) as integer) as waiting, min(began_at) as oldest, min(due_at) as first_due, erasing
+  from (
+    select due_at, case when hidden_at is not null then hidden_at when storage_status = 'expired' and expired_at is not null
+      then expired_at else reserved_at end as began_at,
+    case when hidden_at is not null or storage_status = 'expired' then 1 else 0 end as erasing
+    from task where state = ? and due_at is not null order by due_at limit ${BACKLOG_COUNT_MAX}
+  ) as unfinished group by erasing`;
 /** Work for a slow or unknown receiver is due when that receiver is tried next. */
 const DELIVERIES = summary(
   `select at as began_at, case when next_at > due_at then next_at else due_at end as due_at from webhook_delivery
@@ -50,19 +56,34 @@ const REPORTED = `select cast(count(distinct task_id) as integer) as reported fr
     select task_id from report where ${OPEN_REPORT} limit ${BACKLOG_COUNT_MAX}
   ) as open_reports`;
 
+/** Older ones are given up. An order whose checkout could not be opened has none either. */
+const ORDER_MILLISECONDS = 30 * 24 * 60 * 60 * 1000;
+const PENDING_ORDERS = `select cast(count(*) as integer) as waiting, min(created_at) as oldest from (
+    select created_at from credit_order where ${AWAITS_OPERATOR} and created_at > ? limit ${BACKLOG_COUNT_MAX}
+  ) as pending`;
+
 /** Reads indexes of unfinished rows only (`task_due_index`, `webhook_delivery_due_index`), never the whole tables. */
-export const readBacklog = async (sql: Sql): Promise<Backlog> => {
-  const read = async (statement: string, parameters: readonly unknown[]): Promise<Unfinished> => {
-    const [row = {}] = await sql(statement, parameters);
-    return toUnfinished(row);
-  };
-  const [deliveries, [waiting = {}], ...tasks] = await Promise.all([
-    read(DELIVERIES, []),
+export const readBacklog = async (sql: Sql, now: Date): Promise<Backlog> => {
+  const [[deliveries = {}], [waiting = {}], [orders = {}], ...tasks] = await Promise.all([
+    sql(DELIVERIES, []),
     sql(REPORTED, []),
-    ...UNFINISHED_STATES.map(async (state) => [state, await read(TASKS, [state])] as const),
+    sql(PENDING_ORDERS, [new Date(now.getTime() - ORDER_MILLISECONDS)]),
+    ...UNFINISHED_STATES.map((state) => sql(TASKS, [state])),
   ]);
-  return { deliveries, reported: integer(waiting, "reported"), tasks: new Map(tasks) };
+  const ofTasks = UNFINISHED_STATES.map((state, index) => {
+    const row = tasks[index]?.find(({ erasing }) => erasing === 0);
+    return [state, row === undefined ? NOTHING : toUnfinished(row)] as const;
+  });
+  const erasing = tasks.flat().find((row) => row.erasing === 1);
+  return {
+    deliveries: toUnfinished(deliveries),
+    reported: integer(waiting, "reported"),
+    pendingOrders: { waiting: integer(orders, "waiting"), oldest: optional(orders, "oldest", date) },
+    tasks: new Map([...ofTasks, ["erasing", erasing === undefined ? NOTHING : toUnfinished(erasing)]]),
+  };
 };
+
+const NOTHING: Unfinished = { waiting: 0, oldest: undefined, dueAt: undefined };
 
 const toUnfinished = (row: Row): Unfinished => ({
   waiting: integer(row, "waiting"),

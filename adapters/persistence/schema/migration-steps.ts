@@ -5,7 +5,9 @@ import { lettersAndMaintenance } from "./steps/029-letters-and-maintenance.js";
 import { provenanceStep } from "./steps/030-provenance.js";
 import { reviews } from "./steps/031-reviews.js";
 import { takedownStep } from "./steps/032-takedown.js";
-import { nextImageNames } from "./steps/033-next-image-names.js";
+import { startViews } from "./steps/033-start-views.js";
+import { ordersToConfirm } from "./steps/034-orders-to-confirm.js";
+import { nextImageNames } from "./steps/035-next-image-names.js";
 import { firstSteps } from "./steps/first-steps.js";
 import type { Step } from "./steps/step.js";
 
@@ -22,6 +24,8 @@ export const migrationSteps: readonly Step[] = [
   provenanceStep,
   reviews,
   takedownStep,
+  startViews,
+  ordersToConfirm,
   nextImageNames,
 ];
 

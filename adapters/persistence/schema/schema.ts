@@ -1,6 +1,7 @@
 import { defineEntity, p } from "@mikro-orm/core";
 import {
   APPROVED,
+  AWAITS_OPERATOR,
   ENDED_WITHOUT_PICTURE_AT,
   FAILED_IMAGE,
   FEATURED,
@@ -89,6 +90,10 @@ export const OrderTable = defineEntity({
     {
       name: "credit_order_payment_index",
       expression: "create index credit_order_payment_index on credit_order (payment_id) where payment_id is not null",
+    },
+    {
+      name: "credit_order_to_confirm_index",
+      expression: `create index credit_order_to_confirm_index on credit_order (created_at) where ${AWAITS_OPERATOR}`,
     },
     {
       name: "credit_order_waiting_index",
@@ -367,6 +372,8 @@ export const TaskTable = defineEntity({
     /** When an operator has chosen it for the front page, and for a gallery of chosen ones. */
     featuredAt: p.datetime(3).nullable(),
     approvedAt: p.datetime(3).nullable(),
+    /** Where viewers look first (domain/tasks/start-view.ts); null if its owner has chosen nothing. */
+    startView: p.string().length(24).nullable(),
     /** The name that its stored files are being given (domain/images/storage-status.ts). */
     nextImageName: p.string().length(128).nullable(),
   },

@@ -44,13 +44,14 @@ export interface SynchronousReads {
   /** The first row of a statement that begins with `select`. */
   first(select: string, parameters: readonly unknown[]): Row | undefined;
   /**
-   * Calls back right after each commit of this process, once for each of these rows that it has changed or deleted,
+   * Calls back when reads see a commit of this process, once for each of these rows that it has changed or deleted,
    * as soon as `versionOfOthers` has returned a number. Never on the connection of an embedder.
    */
   onChange(watched: readonly WatchedRows[], forget: (name: string) => void): void;
   /**
-   * A value that changes with every commit of another process. While it is the same, and `onChange` tells of nothing,
-   * what was read is what the database holds. `NaN`, which equals nothing, if that cannot be told.
+   * A value that changes with every commit of another process, from the turn of the event loop on in which reads see
+   * it. While it is the same, and `onChange` tells of nothing, what was read is what a read would give. `NaN`, which
+   * equals nothing, if that cannot be told.
    */
   versionOfOthers(): number;
 }

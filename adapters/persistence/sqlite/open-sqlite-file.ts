@@ -9,6 +9,9 @@ const BUSY_MILLISECONDS = 10_000;
 /** Pages kept in memory; SQLite's own 2 MiB hold the tasks of a few thousand customers only. Used as far as needed. */
 const CACHE_KIBIBYTES = 32 * 1024;
 
+/** So much of the file is read from the operating system's memory without a copy. */
+const MAPPED_BYTES_MAX = 256 * 1024 * 1024;
+
 /** Opens a file of the service, with the service's settings. */
 export const openSqliteFile = (file: string, cacheKibibytes = CACHE_KIBIBYTES): SqliteConnection => {
   const database = openFile(file, cacheKibibytes);
@@ -23,6 +26,7 @@ export const sqliteFile = (path: string): SqliteFile => ({
     const database = openFile(path, CACHE_KIBIBYTES);
     database.function(ROW_CHANGED, changed);
     database.exec("pragma busy_timeout = 0"); // `begin` waits instead, without blocking the event loop
+    database.exec("pragma synchronous = normal; pragma wal_autocheckpoint = 0"); // SqliteDatabase does both
     return new SqliteConnection(database, OWN_DATABASE, () => database.close());
   },
 });
@@ -31,6 +35,6 @@ const openFile = (file: string, cacheKibibytes: number): InstanceType<typeof Dat
   const database = new DatabaseSync(file, { timeout: BUSY_MILLISECONDS });
   // Full: data is on the disk before a customer receives the response, so that it survives a power failure.
   database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
-  database.exec(`pragma cache_size = -${cacheKibibytes}`);
+  database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${MAPPED_BYTES_MAX}`);
   return database;
 };

@@ -13,6 +13,8 @@ import { type JoinedDatabase, joinedDatabase } from "../sql/joined-database.js";
 import { fullOr } from "./full-or.js";
 import { requireRoom } from "./require-room.js";
 import { ROW_CHANGED, SqliteConnection } from "./sqlite-connection.js";
+import { SqliteReader } from "./sqlite-reader.js";
+import { WriteAheadLog } from "./write-ahead-log.js";
 
 /** A database on the connection of an embedder. */
 export const databaseOnConnection = ({ sqlite, prefix }: SqliteInstallation): SqliteDatabase =>
@@ -44,7 +46,10 @@ export const recordedSteps = (connection: SqliteConnection): readonly Row[] => {
 export type SqliteFile = {
   readonly path: string;
   open(cacheKibibytes?: number): SqliteConnection;
-  /** Its statements do not wait for other processes. `changed` gets what a trigger passes to `ROW_CHANGED`. */
+  /**
+   * Its statements do not wait for other processes. Its commits do not wait for the disk and never move the write-ahead
+   * log into the file. `changed` gets what a trigger passes to `ROW_CHANGED`.
+   */
   openWriter(changed: (name: string) => void): SqliteConnection;
 };
 
@@ -54,6 +59,9 @@ const BUSY_PAUSE_MILLISECONDS = 5;
 
 /** A snapshot reads what it needs once. */
 const SNAPSHOT_CACHE_KIBIBYTES = 2 * 1024;
+
+/** A write-ahead log of this many pages is moved into the file. SQLite does so at the same length. */
+const LOG_PAGES_MAX = 1000;
 
 /** Transactions that share one commit at most; more would make the first one wait too long. */
 const GROUP_MAX = 128;
@@ -73,8 +81,9 @@ type Outcome = { readonly result: Result<unknown, unknown> } | { readonly thrown
  * A SQLite file. The driver is synchronous: a statement costs no thread change, and is prepared once.
  *
  * Reads use a connection of their own, so they see committed data only. Writes are **group commits**: transactions that
- * arrive while another commit is in progress share the next one, each in its own savepoint. None is answered before its
- * commit is on the disk (`synchronous = full`).
+ * arrive while another commit is in progress share the next one, each in its own savepoint. None is answered, and its
+ * changes are not read, before its commit is on the disk. A thread waits for the disk, which takes milliseconds, while
+ * the event loop goes on with other requests.
  *
  * **On an embedder's connection** reads and writes share it with the embedder's own statements. These are never part of
  * a transaction of the stores: work waits for nothing but its own statements, which are synchronous, so from `begin` to
@@ -85,8 +94,12 @@ export class SqliteDatabase implements Database, SynchronousReads {
   readonly dialect = "sqlite";
   /** `undefined` on the connection of an embedder. */
   private readonly file: SqliteFile | undefined;
-  private readonly reader: SqliteConnection;
+  private readonly reader: Pick<SqliteConnection, "all" | "first">;
   private readonly writer: SqliteConnection;
+  /** `undefined` on the connection of an embedder. */
+  private readonly own: { readonly reader: SqliteReader; readonly log: WriteAheadLog } | undefined;
+  /** Why a commit may be missing on the disk: what follows it in the log would be lost with it. */
+  private broken: Error | undefined;
   /** The names of the rows that the transaction in progress has changed. */
   private readonly changed: string[] = [];
   private readonly forgets: ((name: string) => void)[] = [];
@@ -106,8 +119,9 @@ export class SqliteDatabase implements Database, SynchronousReads {
     }
     this.file = at;
     this.writer = at.openWriter((name) => this.changed.push(name));
-    this.reader = at.open();
-    this.reader.execute("pragma query_only = on");
+    const reader = new SqliteReader(at.open(), () => this.versionNow());
+    this.reader = reader;
+    this.own = { reader, log: new WriteAheadLog(at.path) };
   }
 
   /** Statements that begin with `select` are reads; every other one is a transaction of its own. */
@@ -117,9 +131,12 @@ export class SqliteDatabase implements Database, SynchronousReads {
     return written._unsafeUnwrap();
   };
 
-  /** The version of the writer changes with the commits of every other process, and with none of this one. */
   versionOfOthers(): number {
-    if (this.file === undefined) return Number.NaN;
+    return this.own?.reader.versionRead() ?? Number.NaN;
+  }
+
+  /** The version of the writer changes with the commits of every other process, and with none of this one. */
+  private versionNow(): number {
     try {
       return this.isWatching() ? this.writer.dataVersion() : Number.NaN;
     } catch (error) {
@@ -167,6 +184,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
   /** Every read of `work` sees the database as it was at the first one. */
   async snapshot<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     if (this.file === undefined) return this.snapshotOnSharedConnection(work);
+    await this.writing; // what is committed is on the disk
     const connection = this.file.open(SNAPSHOT_CACHE_KIBIBYTES);
     try {
       connection.execute("begin");
@@ -178,7 +196,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
 
   /** Whether these migrations have run. */
   isMigrated(steps: readonly Step[]): boolean {
-    return pendingSteps(recordedSteps(this.reader), steps).length === 0;
+    return pendingSteps(recordedSteps(this.writer), steps).length === 0;
   }
 
   /** Reads do not wait for writes. A disk that pauses is no overload, so the shortest of four groups counts. */
@@ -201,20 +219,23 @@ export class SqliteDatabase implements Database, SynchronousReads {
 
   async close(): Promise<void> {
     await this.writing;
-    this.reader.close();
-    this.writeIntoFile();
+    this.own?.reader.close();
+    this.checkpoint("truncate");
+    this.own?.log.close();
     this.writer.close();
   }
 
   /**
-   * Writes everything into the file itself, so that the file alone is the whole database: whoever copies it after a
-   * stop may forget the write-ahead log beside it. Gives up at once if another process is reading or writing.
+   * Writes the log into the file itself. `truncate`: everything, so that the file alone is the whole database: whoever
+   * copies it after a stop may forget the write-ahead log beside it. `noop` only tells the length of the log, in pages.
+   * Gives up at once if another process is reading or writing.
    */
-  private writeIntoFile(): void {
+  private checkpoint(mode: "noop" | "passive" | "truncate"): Row | undefined {
     try {
-      this.writer.all("pragma wal_checkpoint(truncate)", []);
+      return this.writer.first(`pragma wal_checkpoint(${mode})`, []);
     } catch {
-      // A statement of this connection is not finished. The log keeps what is not in the file.
+      // A statement of this connection is not finished, or the disk is full. The log keeps what is not in the file.
+      return undefined;
     }
   }
 
@@ -244,19 +265,32 @@ export class SqliteDatabase implements Database, SynchronousReads {
 
   /** Throws if nothing of the group was committed. */
   private async commit(group: readonly Queued[]): Promise<Outcome[]> {
+    if (this.broken !== undefined) throw this.broken;
     await this.begin("begin immediate");
     try {
       const outcomes: Outcome[] = [];
       for (const { run } of group) outcomes.push(await this.runInSavepoint(run));
+      this.own?.reader.hold();
       this.writer.execute("commit");
+      await this.own?.log.sync().catch((error: Error) => {
+        this.broken = new Error("The disk of the SQLite file has failed. Restart the service.", { cause: error });
+        throw this.broken;
+      });
       return outcomes;
     } catch (error) {
       if (this.writer.isTransaction) this.writer.execute("rollback");
       throw error;
     } finally {
+      this.own?.reader.release();
       // Before anything else can read.
       for (const name of this.changed.splice(0)) for (const forget of this.forgets) forget(name);
+      if (this.own !== undefined) this.shortenLog();
     }
+  }
+
+  /** While no read holds a part of the log back: otherwise it would never begin anew, and grow without end. */
+  private shortenLog(): void {
+    if (Number(this.checkpoint("noop")?.log) >= LOG_PAGES_MAX) this.checkpoint("passive");
   }
 
   private async runInSavepoint(run: Queued["run"]): Promise<Outcome> {

@@ -4,7 +4,7 @@ import { branded, integer, oneOf, type Row, text } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
 import { insert } from "../sql/insert.js";
 
-const KINDS = ["new_password", "sign_up", "already_registered", "invitation"] as const;
+const KINDS = ["new_password", "sign_up", "already_registered", "invitation", "pending_order", "none"] as const;
 
 /** The letters to be sent, in SQLite or PostgreSQL. */
 export class SqlLetterOutbox implements LetterOutbox {

@@ -12,6 +12,7 @@ import { type ObjectName, panoramaOf } from "../../../domain/images/object-name.
 import type { TaskId } from "../../../domain/task-id.js";
 import { type DeletedBy, UNDER_REVIEW, type Withheld } from "../../../domain/tasks/out-of-sight.js";
 import type { Slug } from "../../../domain/tasks/slug.js";
+import { type StartView, startViewText } from "../../../domain/tasks/start-view.js";
 import type { ReservedTask, SubmittedTask, Task } from "../../../domain/tasks/task.js";
 import type { Visibility } from "../../../domain/tasks/visibility.js";
 import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
@@ -21,13 +22,14 @@ import { IN_GALLERY, IS_OUT_OF_SEARCH, KEPT_IMAGE, WITHHELD } from "../schema/in
 import { branded, optional, type Row, text } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
+import { insert } from "../sql/insert.js";
 import { writeInOneRoundTrip } from "../sql/write-in-one-round-trip.js";
 import { deletePairs, deleteReadEvents } from "./erase-texts.js";
 import { updateSearch } from "./search-rows.js";
 import type { SqlTaskContext } from "./sql-task-context.js";
 import { moveTask } from "./task-moves.js";
 import { openTaskRows } from "./task-opening.js";
-import { toTask } from "./task-rows.js";
+import { metadataRows, toTask } from "./task-rows.js";
 
 /** Tasks in SQLite or PostgreSQL. */
 export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
@@ -39,6 +41,7 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
     findBySlug: (slug) => findBySlug(database, slug),
     ended: (ids) => ended(database, ids),
     setVisibility: (id, owner, visibility) => setVisibility(database, id, owner, visibility),
+    setStartView: (id, owner, view) => setStartView(database, id, owner, view),
     withhold: (id, withheld, nextName) => withhold(database, id, withheld, nextName),
     withholdAll: (owner, withheld, limit, nextName) => withholdAll(database, { owner, withheld, limit, nextName }),
     isWithheldImage: (image) => isWithheldImage(database, image),
@@ -46,6 +49,7 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
     holdForReview: (id, now) => holdForReview(database, id, now),
     recordCancelWish: (task, now) => recordCancelWish(database, task, now),
     hide: (id, owner, now, by) => hide(database, { id, owner, now, by }),
+    restore: (id, hasThumbnail, now) => restore(database, id, hasThumbnail, now),
     isHidden: (id, owner) => isHidden(database, id, owner),
   };
 };
@@ -95,6 +99,20 @@ const setVisibility = async (
     if (changed[0]?.is_out_of_search) await updateSearch(sql, dialect, [id]);
     return ok(undefined);
   });
+};
+
+const setStartView = async (
+  database: Database,
+  id: TaskId,
+  owner: AccountId,
+  view: StartView,
+): Promise<Result<void, NotFound>> => {
+  const changed = await database.sql(
+    `update task set start_view = ? where id = ? and account_id = ? and state = 'succeeded' and hidden_at is null
+    returning id`,
+    [startViewText(view), id, owner],
+  );
+  return changed.length === 1 ? ok(undefined) : err(notFound(`There is no panorama ${id}.`));
 };
 
 const withhold = (
@@ -264,6 +282,20 @@ const hide = async (database: Database, { id, owner, now, by }: Hiding): Promise
     return ok(undefined);
   });
 };
+
+const restore = (database: Database, id: TaskId, hasThumbnail: boolean, now: Date): Promise<Result<void, NotFound>> =>
+  database.transaction(async (sql) => {
+    const [row] = await sql(
+      `update task set hidden_at = null, deleted_by = null, due_at = null, storage_status = ?, visibility = 'private',
+      featured_at = null, approved_at = null
+      where id = ? and state = 'succeeded' and hidden_at is not null and storage_status in ('saved', 'saved-no-thumb')
+      and (leased_until is null or leased_until <= ?) returning *`,
+      [hasThumbnail ? "saved" : "saved-no-thumb", id, now],
+    );
+    if (row === undefined) return err(notFound(`There is no deleted task ${id}.`));
+    for (const pair of metadataRows(toTask(row))) await insert(sql, "task_metadata", pair);
+    return ok(undefined);
+  });
 
 const isHidden = async (database: Database, id: TaskId, owner: AccountId): Promise<boolean> => {
   const rows = await database.sql("select id from task where id = ? and account_id = ? and hidden_at is not null", [

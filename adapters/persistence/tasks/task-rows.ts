@@ -4,6 +4,7 @@ import { STORAGE_STATUSES, type StoredImage } from "../../../domain/images/stora
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import { type Metadata, NO_METADATA } from "../../../domain/tasks/metadata.js";
 import { UNDER_REVIEW } from "../../../domain/tasks/out-of-sight.js";
+import { parseStartView } from "../../../domain/tasks/start-view.js";
 import {
   FAILURE_REASONS,
   type FailedTask,
@@ -67,12 +68,13 @@ export const TASK_COLUMN_NAMES = [
 export const TASK_COLUMNS = TASK_COLUMN_NAMES.map((column) => `task.${column}`).join(", ");
 
 /**
- * A read by id omits the trace context, the wish to cancel, the figures, the detail of a failure, the cost and the next
- * name of an image: only background work, a cancellation, a deletion and operators need them.
+ * A read by id omits the trace context, the wish to cancel, the figures, the detail of a failure, the cost, the start
+ * view and the next name of an image: only background work, a cancellation, a deletion, operators and pages need them.
  */
 export const toTask = (row: Row): Task => {
   const task = withCost(withDetail(withFigures(withCancelWish(toTaskWithoutTrace(row), row), row), row), row);
-  const shown = typeof row.withheld_reason === "string" ? { ...task, withheldReason: row.withheld_reason } : task;
+  const placed = typeof row.start_view === "string" ? { ...task, startView: parseStartView(row.start_view) } : task;
+  const shown = typeof row.withheld_reason === "string" ? { ...placed, withheldReason: row.withheld_reason } : placed;
   return typeof row.traceparent === "string" ? { ...shown, traceparent: row.traceparent } : shown;
 };
 
@@ -281,7 +283,7 @@ const metadataColumn = (metadata: Metadata): string | null =>
   Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata);
 
 /** One row for each pair, by which the list of tasks is filtered. */
-export const metadataRows = ({ id, accountId, request }: OpenedTask["task"]): Row[] =>
+export const metadataRows = ({ id, accountId, request }: Pick<Task, "id" | "accountId" | "request">): Row[] =>
   Object.entries(request.metadata).map(([key, value]) => ({ account_id: accountId, key, value, task_id: id }));
 
 /** A provider may answer with a whole page. */

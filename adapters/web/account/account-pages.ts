@@ -8,13 +8,14 @@ import type { RateLimits } from "../../../application/ports/stores/rate-limits.j
 import { packOf } from "../../../domain/credits/credit-pack.js";
 import { entryPlaceText, type LedgerEntry, parseEntryPlace } from "../../../domain/credits/ledger.js";
 import { parseLowBalanceThreshold } from "../../../domain/credits/low-balance.js";
-import { type Order, parseOrderId, type TooManyPendingOrders } from "../../../domain/credits/order.js";
+import { parseOrderId, type TooManyPendingOrders } from "../../../domain/credits/order.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { viewerPath } from "../../../domain/tasks/slug.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
+import { creditsText } from "../../wording/credits-text.js";
 import { shortened } from "../../wording/shortened.js";
 import { admitWrite } from "../admit-write.js";
 import { dateOf, timeOf } from "../date.js";
@@ -23,6 +24,7 @@ import { fieldMessage } from "../field-message.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { moneyText } from "../money-text.js";
+import { orderState } from "../order-state.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
 import { accountNav } from "./account-nav.js";
@@ -67,6 +69,13 @@ export const accountPages = (parts: Parts): readonly Page[] => {
       handle: guard.member(({ query }, visitor) =>
         entriesCsv(parts.credits, visitor.account.id, parseEntryPlace(query.get("ledger") ?? "")),
       ),
+    },
+    {
+      // Who shortens the URL of a receipt.
+      method: "GET",
+      path: "/account/orders",
+      body: "none",
+      handle: guard.member(async () => redirect("/account#orders")),
     },
     {
       method: "POST",
@@ -172,7 +181,7 @@ ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${
 <section class="panel" aria-labelledby="balance"><h2 id="balance">Credits</h2>
 <p class="figure">${overview.credits.remaining}</p>
 <p class="hint">${overview.credits.reserved} reserved for panoramas that are being made, ${overview.credits.spent} spent so far.</p>
-${overview.credits.debt !== undefined && html`<p class="hint">You owe ${overview.credits.debt} credits, because a payment was returned after they were spent. The next purchase pays them first.</p>`}
+${overview.credits.debt !== undefined && html`<p class="hint">You owe ${creditsText(overview.credits.debt)}, because a payment was returned after its credits were spent. The next purchase pays them first.</p>`}
 <form method="post" action="/account/low-balance" class="inline">${hiddenToken(visitor.formToken)}
 <label>Send a webhook when my balance falls below<input name="credits" inputmode="numeric" value="${threshold ?? overview.lowBalance}" placeholder="no notice"></label><button class="button quiet">Save</button></form></section>
 <section class="panel" aria-labelledby="buy"><h2 id="buy">Buy more</h2>
@@ -212,27 +221,10 @@ const ordersSection = ({ orders, nextOrders }: AccountOverview, query: URLSearch
         ["Date", "Credits", "State", "Order"],
         orders.map(
           (order) => html`<tr><td>${dateOf(order.createdAt)}</td>
-<td class="number">${order.credits}</td><td>${stateOf(order)}</td><td class="id"><a href="/account/orders/${order.id}"><code>${order.id}</code></a></td></tr>`,
+<td class="number">${order.credits}</td><td>${orderState(order)}</td><td class="id"><a href="/account/orders/${order.id}"><code>${order.id}</code></a></td></tr>`,
         ),
       )
 }${pager("orders", nextOrders, "orders", query)}</section>`;
-
-const ORDER_STATES: Readonly<Record<Order["state"], readonly [string, string]>> = {
-  pending: ["busy", "Waiting for payment"],
-  paid: ["good", "Paid"],
-  partly_refunded: ["", "Partly refunded"],
-  refunded: ["", "Refunded"],
-};
-
-const DISPUTES = { none: "", open: ", dispute open", won: "", lost: ", dispute lost" } as const;
-
-const stateOf = (order: Order): Html => {
-  const [look, words] = ORDER_STATES[order.state];
-  const { dispute = "none", takenBack = 0, returnReason } = order.state === "pending" ? {} : order;
-  const taken = takenBack > 0 ? `, ${takenBack} credits taken back` : "";
-  const more = `${DISPUTES[dispute]}${taken}${returnReason === undefined ? "" : `: ${returnReason}`}`;
-  return html`<span class="state ${look}">${words}</span>${more}`;
-};
 
 type Tasks = ReadonlyMap<TaskId, Task>;
 

@@ -43,10 +43,10 @@ const load = (link: HTMLAnchorElement): Promise<HTMLImageElement> =>
     document.head.append(script);
   });
 
-const sphereOf = (): Sphere => {
+const sphereOf = (pictureWidth: number): Sphere => {
   const sphere = new Sphere(document.createElement("canvas"));
   stage.append(sphere.canvas);
-  camera = new Camera(sphere, stage, sphere.widthMax, undefined);
+  camera = new Camera(sphere, stage, pictureWidth);
   connectInput(stage, camera, () => {});
   return sphere;
 };
@@ -62,8 +62,10 @@ const open = async (index: number): Promise<void> => {
   try {
     const picture = await load(link);
     if (shown !== index) return;
-    (camera?.sphere ?? sphereOf()).show(picture);
-    camera?.redraw();
+    const { naturalWidth } = picture;
+    (camera?.sphere ?? sphereOf(naturalWidth)).show(picture);
+    if (camera !== undefined) camera.pictureWidth = naturalWidth;
+    camera?.look({});
     stage.dataset.shown = String(index);
     say("");
   } catch {

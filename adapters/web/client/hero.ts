@@ -1,6 +1,6 @@
 import { element } from "./element.js";
 import { isTooLong, keepPrompt } from "./kept-prompt.js";
-import { shaderProgram } from "./shader-program.js";
+import { otherField, Sphere } from "./viewer/sphere.js";
 
 /*
  * The panorama behind the text of the landing page. It turns slowly and can be dragged; a button pauses it. First the
@@ -14,27 +14,8 @@ const FIELD_DEGREES = { wide: 68, upright: 75 };
 /** A little above the horizon: there is more to see. */
 const PITCH_DEGREES = 5;
 const PITCH_DEGREES_MAX = 50;
-/** Widths of the textures. Powers of two, so that they may repeat around the seam. */
-const THUMBNAIL_PIXELS = 512;
-const PICTURE_PIXELS = 2048;
-
-const VERTEX = "attribute vec2 p;void main(){gl_Position=vec4(p,0,1);}";
-
-/** Catmull-Rom sampling in nine reads: a picture that is magnified this much looks jagged with linear sampling. */
-const FRAGMENT = `precision highp float;uniform sampler2D t;uniform vec2 size,field,window,view;
-vec3 at(vec2 p){return texture2D(t,p/size).rgb;}
-void main(){vec2 s=(gl_FragCoord.xy/window*2.-1.)*field;float c=cos(view.y),n=sin(view.y);
-vec3 d=normalize(vec3(s.x,s.y*c+n,c-s.y*n));
-vec2 p=vec2(atan(d.x,d.z)+view.x,-asin(d.y))/vec2(6.2831853,3.1415927)+.5;p*=size;
-vec2 m=floor(p-.5)+.5,f=p-m;
-vec2 a=f*(-.5+f*(1.-.5*f)),b=1.+f*f*(1.5*f-2.5),g=f*(.5+f*(2.-1.5*f)),e=f*f*(.5*f-.5);
-vec2 w=b+g,k=m+g/w,q=m-1.,r=m+2.;
-vec3 o=(at(vec2(q.x,q.y))*a.x+at(vec2(k.x,q.y))*w.x+at(vec2(r.x,q.y))*e.x)*a.y
-+(at(vec2(q.x,k.y))*a.x+at(vec2(k.x,k.y))*w.x+at(vec2(r.x,k.y))*e.x)*w.y
-+(at(vec2(q.x,r.y))*a.x+at(vec2(k.x,r.y))*w.x+at(vec2(r.x,r.y))*e.x)*e.y;
-gl_FragColor=vec4(o,1);}`;
-
-const radians = (degrees: number): number => (degrees * Math.PI) / 180;
+/** More pixels are not seen behind the text, and take memory. */
+const PICTURE_PIXELS_MAX = 2048;
 
 const hero = element("hero");
 const canvas = element("hero-sphere") as HTMLCanvasElement;
@@ -46,10 +27,10 @@ if (!matchMedia("(prefers-reduced-motion: reduce)").matches) void start();
 
 async function start(): Promise<void> {
   await painted();
-  const sphere = sphereOn(canvas);
+  let sphere: Sphere;
   try {
-    if (sphere === undefined) throw new Error("no WebGL");
-    await sphere.load(thumbnail, THUMBNAIL_PIXELS);
+    sphere = new Sphere(canvas);
+    await load(sphere, thumbnail);
   } catch {
     return showStill();
   }
@@ -57,55 +38,23 @@ async function start(): Promise<void> {
   if (savesData()) return;
   await loaded();
   // If the larger picture cannot be read, the thumbnail stays.
-  await sphere.load(picture, PICTURE_PIXELS).then(
+  await load(sphere, picture).then(
     () => show("sphere"),
     () => {},
   );
 }
 
-type Sphere = {
-  /** Degrees; `yaw` grows to the right, `pitch` upwards. */
-  readonly draw: (yaw: number, pitch: number) => void;
-  readonly load: (url: string, widthPixels: number) => Promise<void>;
-};
-
-function sphereOn(canvas: HTMLCanvasElement): Sphere | undefined {
-  const gl = canvas.getContext("webgl", { alpha: false, antialias: false, powerPreference: "low-power" });
-  if (gl === null) return undefined;
-  const program = shaderProgram(gl, VERTEX, FRAGMENT);
-  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) return undefined;
-  gl.useProgram(program);
-  gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
-  gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([-1, -1, 3, -1, -1, 3]), gl.STATIC_DRAW);
-  gl.enableVertexAttribArray(0);
-  gl.vertexAttribPointer(0, 2, gl.FLOAT, false, 0, 0);
-  gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
-  gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR);
-  gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE);
-  const uniform = (name: string, x: number, y: number) => gl.uniform2f(gl.getUniformLocation(program, name), x, y);
-  return {
-    draw: (yaw, pitch) => {
-      const { width, height } = canvas;
-      const up = Math.tan(radians(fieldOf(canvas)) / 2);
-      gl.viewport(0, 0, width, height);
-      uniform("window", width, height);
-      uniform("field", (up * width) / height, up);
-      uniform("view", radians(yaw), radians(pitch));
-      gl.drawArrays(gl.TRIANGLES, 0, 3);
-    },
-    load: async (url, widthPixels) => {
-      const response = await fetch(url);
-      if (!response.ok) throw new Error(`status ${response.status}`);
-      const bitmap = await createImageBitmap(await response.blob(), {
-        resizeWidth: widthPixels,
-        resizeHeight: widthPixels / 2,
-        resizeQuality: "high",
-      });
-      gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGB, gl.RGB, gl.UNSIGNED_BYTE, bitmap);
-      uniform("size", widthPixels, widthPixels / 2);
-      bitmap.close();
-    },
-  };
+async function load(sphere: Sphere, url: string): Promise<void> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  const blob = await response.blob();
+  let bitmap = await createImageBitmap(blob);
+  if (bitmap.width > PICTURE_PIXELS_MAX) {
+    const size = { resizeWidth: PICTURE_PIXELS_MAX, resizeHeight: PICTURE_PIXELS_MAX / 2 };
+    bitmap = await createImageBitmap(bitmap, { ...size, resizeQuality: "high" });
+  }
+  sphere.show(bitmap);
+  bitmap.close();
 }
 
 function fieldOf({ clientWidth, clientHeight }: HTMLElement): number {
@@ -123,7 +72,9 @@ function turn(sphere: Sphere): void {
   const draw = (now: number): void => {
     if (turns && dragged === undefined) yaw += (DEGREES_PER_SECOND * Math.min(now - before, 100)) / 1000;
     before = now;
-    sphere.draw(yaw, pitch);
+    const { width, height } = canvas;
+    sphere.view = { yaw, pitch, fov: otherField(fieldOf(canvas), width / height) };
+    sphere.draw();
     frame = turns && isVisible ? requestAnimationFrame(draw) : 0;
   };
   const wake = (): void => {

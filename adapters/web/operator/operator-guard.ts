@@ -35,11 +35,11 @@ export class OperatorGuard {
   /** Refuses the form unless a page of this service sent it with the token of the session. */
   form(handler: (request: FormRequest, operator: OperatorVisitor) => Promise<PageReply>): Handler {
     return this.page(async (request, operator) => {
-      if (!isSameOrigin(request, this.publicUrl)) return this.layout.refusedForm(undefined);
+      if (!isSameOrigin(request, this.publicUrl)) return this.layout.refusedForm("operator");
       const body = await request.readBody();
       return body.form.get("form_token") === operator.formToken
         ? handler({ ...request, ...body }, operator)
-        : this.layout.refusedForm(undefined);
+        : this.layout.refusedForm("operator");
     });
   }
 
@@ -52,7 +52,7 @@ export class OperatorGuard {
     return this.login(async (request) =>
       isSameOrigin(request, this.publicUrl)
         ? handler({ ...request, ...(await request.readBody()) })
-        : this.layout.refusedForm(undefined),
+        : this.layout.refusedForm("operator"),
     );
   }
 

@@ -204,7 +204,7 @@ const accountPage = async (
 ): Promise<PageReply> => {
   const { store, keys: keyStore } = parts.operator;
   const summary = await store.account((params.id ?? "") as AccountId);
-  if (summary === undefined) return parts.layout.notFound(undefined);
+  if (summary === undefined) return parts.layout.notFound("operator");
   const { id } = summary.account;
   const [overview, keys, tasks] = await Promise.all([
     parts.accounts.read(id),
@@ -224,7 +224,7 @@ const taskPage = async (
   const story = await parts.operators.explainTask(params.id ?? "");
   return story.match(
     (told) => show(parts, visitor, storyView(visitor, told), shown),
-    () => parts.layout.notFound(undefined),
+    () => parts.layout.notFound("operator"),
   );
 };
 
@@ -245,7 +245,7 @@ const perform = async (
   const id = request.params.id ?? "";
   // Before it is recorded: the log has no acts on what nobody has.
   const path = isStorable(id) ? await back(id) : undefined;
-  if (path === undefined) return parts.layout.notFound(undefined);
+  if (path === undefined) return parts.layout.notFound("operator");
   const fields = Object.fromEntries([...request.form].filter(([name]) => name !== "form_token"));
   const refusal = await record(parts, operator, command, { id, ...fields }, () =>
     run(request, id, nameInLog(operator)),

@@ -7,11 +7,14 @@ import type { AccountId } from "../../../domain/account-id.js";
 import type { ApiKey } from "../../../domain/accounts/api-key.js";
 import type { LedgerEntry } from "../../../domain/credits/ledger.js";
 import type { Order } from "../../../domain/credits/order.js";
+import type { Standing } from "../../../domain/credits/standing.js";
 import { isInGallery, isInProgress, placeOf, type Task } from "../../../domain/tasks/task.js";
 import type { Endpoint } from "../../../domain/webhooks/webhook-endpoint.js";
+import { creditsText } from "../../wording/credits-text.js";
 import { exactTimeOf, timeOf } from "../date.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";
+import { orderState } from "../order-state.js";
 import { REPORT_WORDS } from "../panoramas/report-pages.js";
 
 /** Above every page: the search, from which every case begins. */
@@ -128,7 +131,7 @@ const ordersTable = (visitor: OperatorVisitor, orders: readonly Order[]): Html =
           (order) => html`<tr><td>${timeOf(order.createdAt)}</td><td class="number">${order.credits}</td>
 <td>${order.checkout && `${(order.checkout.priceCents / 100).toFixed(2)} ${order.checkout.currency.toUpperCase()}`}</td>
 <td class="id">${accountLink(order.accountId)}</td><td class="id"><code>${order.id}</code></td>
-<td>${order.state === "paid" ? "paid" : act(visitor, `/operator/orders/${order.id}/pay`, "Mark as paid")}</td></tr>`,
+<td>${order.state !== "pending" ? orderState(order) : act(visitor, `/operator/orders/${order.id}/pay`, "Mark as paid")}</td></tr>`,
         ),
       );
 
@@ -151,7 +154,7 @@ export const accountView = (
   const path = `/operator/accounts/${account.id}`;
   return html`
 <h2>${account.email}${closedAt && html` (closed ${timeOf(closedAt)})`}</h2>
-<p><code>${account.id}</code>, since ${timeOf(account.createdAt)}. ${overview.credits.remaining} credits, ${overview.credits.reserved} reserved, ${overview.credits.spent} spent. ${standing.activeTasks} tasks in progress.</p>
+<p><code>${account.id}</code>, since ${timeOf(account.createdAt)}. ${overview.credits.remaining} credits, ${overview.credits.reserved} reserved, ${overview.credits.spent} spent. ${owedWords(standing)}${standing.activeTasks} tasks in progress.</p>
 <div class="sections">
 <section class="panel" aria-labelledby="give"><h2 id="give">Credits</h2>${act(
     visitor,
@@ -192,6 +195,12 @@ ${section(
 ${section("ledger", "Ledger", ledgerTable(overview.ledger.map(({ entry }) => entry)))}
 ${section("keys", "Keys", keysTable(visitor, keys, now))}
 ${section("orders", "Orders", ordersTable(visitor, overview.orders))}`;
+};
+
+const owedWords = ({ debt, openDisputes = 0 }: Standing): string => {
+  const owed = debt === undefined ? "" : `It owes ${creditsText(debt)}. `;
+  if (openDisputes === 0) return owed;
+  return `${owed}${openDisputes === 1 ? "1 payment is" : `${openDisputes} payments are`} disputed. `;
 };
 
 const ledgerTable = (entries: readonly LedgerEntry[]): Html =>

@@ -68,7 +68,7 @@ export const galleryPage = (parts: Parts): Page => ({
 ${
   panoramas.length === 0
     ? nothingFound(view, isFirst)
-    : html`<ul class="tiles" id="gallery">${panoramas.map((task) => galleryTile(task, parts.images))}</ul>`
+    : html`<ul class="tiles" id="gallery">${panoramas.map((task) => galleryTile(task))}</ul>`
 }
 <p class="more">${links[back]}
 ${links[forward]}</p>`

@@ -4,7 +4,8 @@ import { RESOLUTIONS } from "../../../domain/images/resolution.js";
 import { isKept, type KeptImage } from "../../../domain/images/storage-status.js";
 import { PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/creation-request.js";
 import { type Slug, viewerPath } from "../../../domain/tasks/slug.js";
-import type { SucceededTask, Task } from "../../../domain/tasks/task.js";
+import { startViewText } from "../../../domain/tasks/start-view.js";
+import { type SucceededTask, startViewOf, type Task } from "../../../domain/tasks/task.js";
 import { shortened } from "../../wording/shortened.js";
 import { dateOf } from "../date.js";
 import { type Html, html } from "../html.js";
@@ -59,20 +60,35 @@ export const copyWidthsOf = ({ request }: Task): readonly (typeof COPY_WIDTHS)[n
 
 export const copyPath = (slug: Slug, width: (typeof COPY_WIDTHS)[number]): string => `/p/${slug}/${width}.webp`;
 
-/**
- * How wide the picture of a tile is shown (client/gallery.css). It is wider than the tile, which shows its middle: 1.6
- * times on phones, and 1.92 times elsewhere, in columns of at least 21rem.
- */
-const TILE_SIZES =
-  "(max-width: 34rem) 160vw, (max-width: 42rem) 192vw, (max-width: 63rem) 96vw, (max-width: 84rem) 64vw, (max-width: 105rem) 48vw, 43rem";
+/** Widths in pixels of the views of a public panorama in tiles (share-pages.ts). One of 1k has no sharper one. */
+export const TILE_WIDTHS = [480, 960] as const;
+
+export const tileWidthsOf = ({ request }: Task): readonly (typeof TILE_WIDTHS)[number][] =>
+  request.resolution === "1k" ? [480] : TILE_WIDTHS;
+
+/** Added to the address of a view. It changes with the view, so that no cache has an earlier one. */
+export const viewVersion = (task: SucceededTask): string => {
+  const view = startViewOf(task);
+  return view === undefined ? "" : `?v=${startViewText(view)}`;
+};
+
+/** How wide a tile is (client/gallery.css), in columns of at least 21rem. */
+const TILE_SIZES = "(max-width: 42rem) 100vw, (max-width: 63rem) 50vw, (max-width: 84rem) 34vw, 25vw";
 
 /** A panorama in the gallery, its title over the picture. The whole tile is one link. */
-export const galleryTile = (task: SucceededTask, images: Images): Html => {
+export const galleryTile = (task: SucceededTask): Html => {
   const { slug, request } = task;
   return html`<li><a href="${viewerPath(slug, request.visibility)}">
-${hasStoredImage(task) && cardImage(task, images, TILE_SIZES)}
+${hasStoredImage(task) && tileImage(task)}
 <span class="tile-text"><span class="tile-title" dir="auto">${titleOf(task)}</span>
 <span class="tile-note">${dateOf(task.succeededAt)} · ${request.resolution.toUpperCase()} · Made with AI</span></span></a></li>`;
+};
+
+/** What the viewer shows first. `alt` is empty because the title of the tile describes it. */
+const tileImage = (task: KeptTask): Html => {
+  const urlOf = (width: number) => `/p/${task.slug}/tile-${width}.webp${viewVersion(task)}`;
+  const sources = tileWidthsOf(task).map((width) => `${urlOf(width)} ${width}w`);
+  return html`<img src="${urlOf(480)}" srcset="${sources.join(", ")}" sizes="${TILE_SIZES}" alt="" width="960" height="720" loading="lazy" decoding="async">`;
 };
 
 /**

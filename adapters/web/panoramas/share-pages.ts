@@ -3,15 +3,29 @@ import { type ObjectName, thumbnailNameOf } from "../../../domain/images/object-
 import type { PixelSize } from "../../../domain/images/resolution.js";
 import type { KeptImage } from "../../../domain/images/storage-status.js";
 import { parseSlug, type Slug } from "../../../domain/tasks/slug.js";
+import type { StartView } from "../../../domain/tasks/start-view.js";
+import { type SucceededTask, startViewOf } from "../../../domain/tasks/task.js";
 import { isCached } from "../../web-page/is-cached.js";
 import type { Page, PageReply } from "../../web-page/page.js";
 import { html } from "../html.js";
-import { COPY_WIDTHS, copyWidthsOf, hasStoredImage, type KeptTask, THUMBNAIL_WIDTH, titleOf } from "./panorama-card.js";
+import {
+  COPY_WIDTHS,
+  copyWidthsOf,
+  hasStoredImage,
+  type KeptTask,
+  THUMBNAIL_WIDTH,
+  TILE_WIDTHS,
+  tileWidthsOf,
+  titleOf,
+  viewVersion,
+} from "./panorama-card.js";
 
 /** Makes pictures of stored images; `undefined` while the image cannot be read, or while too many are being made. */
 export type PicturesOnDemand = {
   /** The view of a panorama in link previews, as JPEG. */
-  readonly socialImage: (image: ObjectName) => Promise<Uint8Array | undefined>;
+  readonly socialImage: (image: ObjectName, view: StartView) => Promise<Uint8Array | undefined>;
+  /** The view of a panorama in a tile, as WebP, 4:3. */
+  readonly tile: (image: ObjectName, widthPixels: number, view: StartView) => Promise<Uint8Array | undefined>;
   /** A smaller copy, as WebP. */
   readonly resized: (image: ObjectName, widthPixels: number) => Promise<Uint8Array | undefined>;
   /** The grey from 0 to 255 that is as bright as its brightest part; `undefined` until it is measured. */
@@ -27,7 +41,8 @@ type Parts = {
 /** The size that link previews of social networks have. */
 export const SOCIAL_IMAGE_SIZE: PixelSize = { widthPixels: 1200, heightPixels: 630 };
 
-export const socialImageUrl = (publicUrl: string, slug: Slug): string => `${publicUrl}/p/${slug}/social.jpg`;
+export const socialImageUrl = (publicUrl: string, task: SucceededTask): string =>
+  `${publicUrl}/p/${task.slug}/social.jpg${viewVersion(task)}`;
 
 /** The answer of oEmbed (https://oembed.com) for the address of a viewer. */
 export const oembedUrl = (publicUrl: string, link: string): string =>
@@ -36,18 +51,29 @@ export const oembedUrl = (publicUrl: string, link: string): string =>
 /** The size of a frame with the viewer, unless the page that embeds it asks for a smaller one. */
 const FRAME_SIZE: PixelSize = { widthPixels: 960, heightPixels: 540 };
 const CACHE_SECONDS = 86_400;
+const AHEAD: StartView = { yaw: 0, pitch: 0 };
 
 /**
- * What pages and other sites read about a public panorama: `GET /p/{slug}/social.jpg`, `GET /p/{slug}/{width}.webp` and
- * `GET /oembed?url=…&format=json`.
+ * What pages and other sites read about a public panorama: `GET /p/{slug}/social.jpg`, `GET /p/{slug}/{width}.webp`,
+ * `GET /p/{slug}/tile-{width}.webp`, `GET /p/{slug}/qr.svg` and `GET /oembed?url=…&format=json`.
  */
 export const sharePages = (parts: Parts): readonly Page[] => [
-  picturePage(parts, "social.jpg", "image/jpeg", ({ image }) => parts.pictures.socialImage(image.imageName)),
+  picturePage(parts, "social.jpg", "image/jpeg", (task) =>
+    parts.pictures.socialImage(task.image.imageName, startViewOf(task) ?? AHEAD),
+  ),
+  ...TILE_WIDTHS.map((width) =>
+    picturePage(parts, `tile-${width}.webp`, "image/webp", (task) =>
+      tileWidthsOf(task).includes(width)
+        ? parts.pictures.tile(task.image.imageName, width, startViewOf(task) ?? AHEAD)
+        : "none",
+    ),
+  ),
   ...COPY_WIDTHS.map((width) =>
     picturePage(parts, `${width}.webp`, "image/webp", (task) =>
       copyWidthsOf(task).includes(width) ? parts.pictures.resized(sourceOf(task.image, width), width) : "none",
     ),
   ),
+  picturePage(parts, "qr.svg", "image/svg+xml", async ({ slug }) => qrCode(`${parts.publicUrl}/p/${slug}`)),
   { method: "GET", path: "/oembed", body: "none", cost: "page", handle: ({ query }) => oembed(parts, query) },
 ];
 
@@ -58,7 +84,7 @@ const picturePage = (
   { panoramas }: Parts,
   file: string,
   contentType: string,
-  make: (task: KeptTask) => Promise<Uint8Array | undefined> | "none",
+  make: (task: KeptTask) => Promise<Uint8Array | string | undefined> | "none",
 ): Page => ({
   method: "GET",
   path: `/p/:slug/${file}`,
@@ -68,7 +94,7 @@ const picturePage = (
     const slug = parseSlug(params.slug ?? "");
     const task = slug && (await panoramas.findPublic(slug));
     if (!task || !hasStoredImage(task)) return text(404, "There is no such picture.");
-    const etag = `"${task.image.imageName}/${file}"`;
+    const etag = `"${task.image.imageName}/${file}${viewVersion(task)}"`;
     if (isCached(headers["if-none-match"], etag)) return { status: 304, headers: caching(etag), body: undefined };
     const body = await make(task);
     if (body === "none") return text(404, "There is no such picture.");
@@ -76,6 +102,9 @@ const picturePage = (
     return { status: 200, headers: { ...caching(etag), "content-type": contentType }, body };
   },
 });
+
+/** Loaded at the first code: few readers want one. */
+const qrCode = async (link: string): Promise<string> => (await import("qr")).default(link, "svg");
 
 /** The thumbnail takes less time to read and to decode than the image. */
 const sourceOf = ({ status, imageName }: KeptImage, width: number): ObjectName =>
@@ -102,7 +131,7 @@ const oembed = async ({ panoramas, publicUrl }: Parts, query: URLSearchParams): 
   const width = atMost(FRAME_SIZE.widthPixels, query.get("maxwidth"));
   const height = atMost(FRAME_SIZE.heightPixels, query.get("maxheight"));
   const title = titleOf(task);
-  const frame = html`<iframe src="${publicUrl}/p/${task.slug}?embed=1" width="${width}" height="${height}" title="${title}" allow="fullscreen; gyroscope; accelerometer; xr-spatial-tracking" allowfullscreen></iframe>`;
+  const frame = html`<iframe src="${publicUrl}/p/${task.slug}?embed=1" width="${width}" height="${height}" title="${title}" style="border:0;max-width:100%" loading="lazy" allow="fullscreen; gyroscope; accelerometer; xr-spatial-tracking" allowfullscreen></iframe>`;
   const answer = {
     version: "1.0",
     type: "rich",
@@ -110,7 +139,7 @@ const oembed = async ({ panoramas, publicUrl }: Parts, query: URLSearchParams): 
     provider_name: "Panorama",
     provider_url: `${publicUrl}/`,
     cache_age: CACHE_SECONDS,
-    thumbnail_url: socialImageUrl(publicUrl, task.slug),
+    thumbnail_url: socialImageUrl(publicUrl, task),
     thumbnail_width: SOCIAL_IMAGE_SIZE.widthPixels,
     thumbnail_height: SOCIAL_IMAGE_SIZE.heightPixels,
     html: frame.text,

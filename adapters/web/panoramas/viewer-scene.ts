@@ -1,5 +1,7 @@
 import type { Visitor } from "../../../application/accounts/find-session.js";
 import { RESOLUTIONS } from "../../../domain/images/resolution.js";
+import { startViewText } from "../../../domain/tasks/start-view.js";
+import { startViewOf } from "../../../domain/tasks/task.js";
 import { pixelSize } from "../../wording/pixel-size.js";
 import { withheldSentence } from "../../wording/withheld-sentence.js";
 import { dateOf } from "../date.js";
@@ -35,17 +37,19 @@ export const viewerScene = (task: KeptTask, { url, thumbnail, link }: Urls, opti
   const title = titleOf(task);
   const full = fullPromptOf(task);
   const { prompt, visibility } = task.request;
+  const start = startViewOf(task);
   const withPrompt = creationPath({ prompt });
   const hasPrompt = withPrompt !== creationPath({});
   const size = RESOLUTIONS[task.request.resolution];
   return html`<div class="scene" id="scene">
 <img class="flat" id="flat" src="${thumbnail}" alt="${title}, as a flat image" crossorigin="anonymous" fetchpriority="high">
-<div id="viewer" class="sphere" data-image="${url}" data-width="${size.widthPixels}" data-name="panorama-${task.slug}" tabindex="0" role="application" aria-label="${title}: 360° view. Drag, or use the arrow keys, to look around; plus and minus zoom."></div>
+<div id="viewer" class="sphere" data-image="${url}" data-width="${size.widthPixels}" data-name="panorama-${task.slug}"${start && html` data-start="${startViewText(start)}"`} tabindex="0" role="application" aria-label="${title}: 360° view. Drag, or use the arrow keys, to look around; plus and minus zoom."></div>
 <div class="progress" id="progress" role="progressbar" aria-label="Loading the picture" aria-valuemin="0" aria-valuemax="100" aria-valuenow="0"><span></span></div>
-<p class="stage-note" id="stage-note" role="status" hidden></p>
+<p class="stage-note" id="stage-note" role="status" hidden></p><p class="visually-hidden" id="arrived" aria-live="polite"></p>
 <noscript><p class="stage-note">The 360° view needs JavaScript. <a href="${url}">Open the flat picture.</a></p></noscript>
 ${previous && html`<a class="round neighbour" id="previous" rel="prev" href="${previous.path}" aria-label="Previous panorama: ${previous.title}" title="Previous panorama">${icon("M15 5l-7 7 7 7")}</a>`}
 ${next && html`<a class="round neighbour" id="next" rel="next" href="${next.path}" aria-label="Next panorama: ${next.title}" title="Next panorama">${icon("M9 5l7 7-7 7")}</a>`}
+<button type="button" class="round compass" id="compass" aria-label="Back to the start view" title="Back to the start view"><svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><path class="needle" d="M12 3l4 9H8z"/><path d="M12 21l4-9H8z"/></svg></button>
 <div class="overlay"><div class="caption" id="caption"><h1 dir="auto">${title}</h1>
 <p class="facts"><span>${dateOf(task.succeededAt)} · ${pixelSize(size)} · ${visibility === "public" ? "public" : "only you can see this"} · Made with AI</span>
 ${hasPrompt && !isEmbedded && html`<a href="${withPrompt}">Use this prompt</a>`}${
@@ -66,20 +70,38 @@ ${barButton("fullscreen", "Full screen", "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5
 ${
   isEmbedded
     ? html`<a class="round" href="${link}" target="_blank" rel="noopener" aria-label="Open in a new tab" title="Open in a new tab">${icon("M14 4h6v6M20 4l-9 9M10 5H5v14h14v-5")}</a>`
-    : html`<button type="button" class="round" id="download" popovertarget="downloads" aria-label="Download" title="Download">${icon("M12 4v11M7 11l5 5 5-5M5 20h14")}</button>
+    : html`${menuButton("more", "More", "M4.400 12a.6.6 0 1 0 1.200 0a.6.6 0 1 0-1.200 0M11.400 12a.6.6 0 1 0 1.200 0a.6.6 0 1 0-1.200 0M18.400 12a.6.6 0 1 0 1.200 0a.6.6 0 1 0-1.200 0", "more-menu")}
+${menuButton("download", "Download", "M12 4v11M7 11l5 5 5-5M5 20h14", "downloads")}
 ${barButton("share", "Share", "M12 15V4M8 7.500l4-4 4 4M6 11H5v9h14v-9h-1")}`
 }
 </div></div>
-${!isEmbedded && downloadMenu(task, url)}${!isEmbedded && shareDialog(task, link, options)}</div>`;
+${!isEmbedded && moreMenu(task, options)}${!isEmbedded && downloadMenu(task, url)}${!isEmbedded && shareDialog(task, link, options)}</div>`;
 };
 
 const barButton = (id: string, label: string, path: string, hidden = false): Html =>
   html`<button type="button" class="round" id="${id}" aria-label="${label}" title="${label}"${hidden && html` hidden`}>${icon(path)}</button>`;
 
+const menuButton = (id: string, label: string, path: string, menu: string): Html =>
+  html`<button type="button" class="round" id="${id}" popovertarget="${menu}" aria-label="${label}" title="${label}">${icon(path)}</button>`;
+
+/** What is not needed at every visit. */
+const moreMenu = ({ id }: KeptTask, { owner, next }: Options): Html => html`
+<div id="more-menu" class="menu" popover role="group" aria-label="More">
+<button type="button" id="planet" aria-pressed="false">Little planet <small>The ground seen from above</small></button>
+<button type="button" id="split">Two views <small>For a box with lenses</small></button>
+${next && html`<button type="button" id="slides" aria-pressed="false">Slide show <small>The next panorama every ten seconds</small></button>`}
+${
+  owner &&
+  html`<form method="post" action="/works/${id}/start" id="start-form">${hiddenToken(owner.formToken)}<input type="hidden" name="view">
+<button>Start here <small>Everybody sees this view first</small></button></form>`
+}
+<p class="keys">Keys in the picture: arrows turn, + and − zoom, Space rotates, F fills the screen, Home returns, Page Up and Page Down travel.</p></div>`;
+
 const downloadMenu = ({ slug, request }: KeptTask, url: string): Html => html`
 <div id="downloads" class="menu" popover role="group" aria-label="Download">
 <a href="${url}" download="panorama-${slug}.jpg" id="save-picture">Panorama <small>JPEG, ${pixelSize(RESOLUTIONS[request.resolution])}</small></a>
 <button type="button" id="save-view">This view <small>PNG</small></button>
+<button type="button" id="save-video">Once around <small>Video of eight seconds</small></button>
 <button type="button" id="save-cube">Six cube faces <small>JPEG, in a ZIP file</small></button>
 <p id="save-note" role="status" hidden></p></div>`;
 
@@ -93,6 +115,7 @@ const shareFields = (task: KeptTask, link: string): Html => html`
 <div><label for="share-link">Link</label><span class="copy"><input id="share-link" value="${link}" readonly dir="ltr"><button type="button" class="button small" data-copy="share-link">Copy link</button></span></div>
 <label class="check"><input type="checkbox" id="share-view"><span>Start at this view</span></label>
 <div><label for="share-frame">To embed it in a page</label><span class="copy"><textarea id="share-frame" rows="3" readonly dir="ltr" data-title="${titleOf(task)}"></textarea><button type="button" class="button small" data-copy="share-frame">Copy code</button></span></div>
+<details class="qr"><summary>QR code</summary><img src="/p/${task.slug}/qr.svg" alt="QR code of the link" width="220" height="220" loading="lazy"></details>
 <p class="actions"><button type="button" class="button quiet small" id="share-system" hidden>More ways to share</button></p>
 <p id="copied" role="status"></p>`;
 
@@ -117,7 +140,7 @@ export const linkPreview = (task: KeptTask, link: string, publicUrl: string): Ht
     fullPromptOf(task) === undefined
       ? `A 360° panorama of ${size} pixels, made with AI. Open it and look around.`
       : `${summaryOf(task)} A 360° panorama, made with AI.`;
-  const image = socialImageUrl(publicUrl, task.slug);
+  const image = socialImageUrl(publicUrl, task);
   const { widthPixels, heightPixels } = SOCIAL_IMAGE_SIZE;
   return html`<link rel="canonical" href="${link}">
 <link rel="alternate" type="application/json+oembed" href="${oembedUrl(publicUrl, link)}" title="${title}">

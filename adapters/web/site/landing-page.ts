@@ -35,7 +35,7 @@ export const landingPage = (parts: Parts): Page => ({
   body: "none",
   cost: "page",
   handle: async (request) => {
-    const { guard, layout, publicUrl, images } = parts;
+    const { guard, layout, publicUrl } = parts;
     const visitor = await guard.visitor(request);
     const chosen = await parts.panoramas.listFeatured(FEATURED_PANORAMAS);
     const featured = chosen.length < FEATURED_PANORAMAS ? chosen.slice(0, FEATURED_IN_ROW) : chosen;
@@ -46,7 +46,7 @@ ${
   featured.length > 0 &&
   html`<section class="band" aria-labelledby="featured"><div class="band-head"><h2 id="featured">Featured panoramas</h2>
 ${layout.hasGallery && html`<a href="/gallery">See the gallery</a>`}</div>
-<ul class="tiles">${featured.map((task) => galleryTile(task, images))}</ul></section>`
+<ul class="tiles">${featured.map((task) => galleryTile(task))}</ul></section>`
 }
 <div class="page">
 <section aria-labelledby="how"><h2 id="how">How it works</h2>

@@ -3,12 +3,16 @@ import type { Letter } from "../mail.js";
 
 /**
  * A letter that is to be sent. It has no link: the database stores only digests of links, so one is made when the
- * letter is sent, and its time begins then. `invitation`: an operator has invited the address.
+ * letter is sent, and its time begins then.
+ *
+ * - `invitation`: an operator has invited the address.
+ * - `pending_order`: a customer has ordered; the id is that of the order. To the operator, without a link.
+ * - `none`: is not sent; it is stored so that an answer takes as long as with a letter.
  */
 export type PostedLetter = {
   /** Unguessable. The same at each attempt, so that a mailbox can tell a letter that arrives twice. */
   readonly id: string;
-  readonly kind: Letter["kind"] | "invitation";
+  readonly kind: Letter["kind"] | "invitation" | "pending_order" | "none";
   readonly to: Email;
 };
 

@@ -10,6 +10,7 @@ import type { TaskId } from "../../../domain/task-id.js";
 import type { DeletedBy, Withheld } from "../../../domain/tasks/out-of-sight.js";
 import type { ProviderPlace, QueuePosition } from "../../../domain/tasks/queue.js";
 import type { Slug } from "../../../domain/tasks/slug.js";
+import type { StartView } from "../../../domain/tasks/start-view.js";
 import type { OpenedTask, ReservedTask, SubmittedTask, Task } from "../../../domain/tasks/task.js";
 import type { Visibility } from "../../../domain/tasks/visibility.js";
 import type { NotFound } from "../../errors.js";
@@ -129,6 +130,9 @@ export interface TaskStore {
   /** What an operator has hidden stays private. */
   setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound | IsWithheld>>;
 
+  /** Where viewers of a panorama look first. A task without one is not found. */
+  setStartView(id: TaskId, owner: AccountId, view: StartView): Promise<Result<void, NotFound>>;
+
   /**
    * Hides a task from everybody but its owner: it is private, and stays so. Ends its reports and the operator's choice
    * of it. With `undefined`, a task that was hidden has the visibility that it had before. Others are not found.
@@ -172,6 +176,13 @@ export interface TaskStore {
    * reference images. Its events are deleted, unless a delivery of them is pending.
    */
   hide(id: TaskId, owner: AccountId, now: Date, by?: DeletedBy): Promise<Result<void, NotFound>>;
+
+  /**
+   * Ends what `hide` has done to a succeeded task whose image is in the storage again, with or without its thumbnail.
+   * It is private, has the status `saved` or `saved-no-thumb`, and no background work. Its reference images and events
+   * do not come back. Not found: any other task, one whose image has expired, and one that a worker is erasing.
+   */
+  restore(id: TaskId, hasThumbnail: boolean, now: Date): Promise<Result<void, NotFound>>;
 
   /** Whether the owner has hidden this task. */
   isHidden(id: TaskId, owner: AccountId): Promise<boolean>;

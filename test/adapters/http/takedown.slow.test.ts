@@ -141,9 +141,12 @@ describe("a panorama that an operator has hidden", () => {
       "get /p/:slug/1536.webp",
       "get /p/:slug/512.webp",
       "get /p/:slug/768.webp",
+      "get /p/:slug/qr.svg",
       "get /p/:slug/report",
       "get /p/:slug/social.jpg",
       "get /p/:slug/status",
+      "get /p/:slug/tile-480.webp",
+      "get /p/:slug/tile-960.webp",
     ]);
   }, 120_000);
 

@@ -35,7 +35,7 @@ describe("SharpImaging.panorama", () => {
       `makes a ${resolution} JPEG with Photo Sphere XMP of its real size from an image that is %s`,
       async (_, given) => {
         const source = given.widthPixels === 0 ? wanted : given;
-        const made = await panorama(await plain(source).png().toBuffer(), wanted);
+        const made = await panorama(await plain(source).jpeg().toBuffer(), wanted);
         const { format, width, height, channels } = await sharp(made).metadata();
         expect({ format, width, height, channels }).toEqual({
           format: "jpeg",
@@ -80,22 +80,23 @@ describe("SharpImaging.panorama", () => {
   });
 
   // Rotated by 180°, the seam is in the middle of the image, where the filter is not at an edge.
-  it.each([size(2048, 1024), size(6144, 3072), size(3000, 1500), size(3120, 1560), size(512, 256), size(128, 64)])(
-    "makes no seam at the left and right edge when it resizes from $widthPixels × $heightPixels",
+  it.each([size(1024, 512), size(3072, 1536), size(1500, 750), size(1560, 780), size(256, 128), size(64, 32)])(
+    "makes no seam at the left and right edge when it resizes from $widthPixels × $heightPixels to 512 × 256",
     async (from) => {
+      const wanted = size(512, 256);
       const rotated = async (rotatedColumns: number) => {
         const source = await noise(from, rotatedColumns).png({ compressionLevel: 0 }).toBuffer();
-        return pixels(await panorama(source));
+        return pixels(await panorama(source, wanted));
       };
       const at = await rotated(0);
       const atRotated = await rotated(from.widthPixels / 2);
-      const width = target.widthPixels;
+      const width = wanted.widthPixels;
       for (const x of [0, 1, 2, width - 3, width - 2, width - 1]) {
         let difference = 0;
-        for (let y = 0; y < target.heightPixels; y += 1) {
+        for (let y = 0; y < wanted.heightPixels; y += 1) {
           difference += Math.abs((at(x, y)[1] ?? 0) - (atRotated((x + width / 2) % width, y)[1] ?? 0));
         }
-        expect(difference / target.heightPixels, `mean difference in column ${x}`).toBeLessThan(1.5);
+        expect(difference / wanted.heightPixels, `mean difference in column ${x}`).toBeLessThan(1.7);
       }
     },
   );

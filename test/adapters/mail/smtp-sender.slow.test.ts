@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { LinkedLetter } from "../../../adapters/mail/message-of.js";
+import type { SentLetter } from "../../../adapters/mail/message-of.js";
 import { checkMailServer, SmtpSender } from "../../../adapters/mail/smtp-sender.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import type { PasswordLinkToken } from "../../../domain/accounts/password-link.js";
@@ -7,7 +7,7 @@ import { freePort } from "../../support/free-port.js";
 import { drippingServer, MailServer } from "../../support/mail-server.js";
 
 const TOKEN = "abcdefghijklmnopqrstuvwxyz0123456789_-ABCDE" as PasswordLinkToken;
-const aLetter = (differences: Partial<LinkedLetter> = {}): LinkedLetter => ({
+const aLetter = (differences: Partial<SentLetter> = {}): SentLetter => ({
   id: "letter-1",
   kind: "new_password",
   to: "ann@example.com" as Email,

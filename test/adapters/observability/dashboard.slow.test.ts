@@ -89,6 +89,7 @@ describe("the dashboard and the alert rules", () => {
       "panorama_certificate_expires_timestamp_seconds",
       "panorama_webhook_deliveries_oldest_seconds",
       "panorama_reported_panoramas",
+      ...["panorama_pending_orders", "panorama_pending_orders_oldest_seconds"], // an alert has the age
     ]);
   });
 });

@@ -21,6 +21,7 @@ const aScrape = () => {
     ]),
     deliveries: NONE,
     reported: 2,
+    pendingOrders: { waiting: 3, oldest: noon },
   });
   let reads = 0;
   const ports = {

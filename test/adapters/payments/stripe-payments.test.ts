@@ -255,14 +255,15 @@ describe("the service with StripePayments", () => {
     expect((await service.ledger.entries(ann.id)).map(({ credits }) => credits)).toEqual([1, 500]);
   });
 
+  const send = async (webhook: string) => {
+    const headers = { "stripe-signature": signed(webhook) };
+    const answer = await fetch(`${service.url}/payments/stripe`, { method: "POST", body: webhook, headers });
+    expect(answer.status).toBe(200);
+  };
+
   it("takes credits back exactly once, whatever arrives first, and compares with Stripe", async () => {
     const ben = await service.person("ben", 1);
     const created = Math.floor(Date.now() / 1000);
-    const send = async (webhook: string) => {
-      const headers = { "stripe-signature": signed(webhook) };
-      const answer = await fetch(`${service.url}/payments/stripe`, { method: "POST", body: webhook, headers });
-      expect(answer.status).toBe(200);
-    };
     const order = aPendingOrder({ id: orderId(77), accountId: ben.id, checkout: anOrderCheckout() });
     await service.orders.insert(order);
     const refund = { id: "re_9", amount: 450, created, payment_intent: "pi_9", status: "succeeded" };
@@ -321,9 +322,9 @@ describe("the service with StripePayments", () => {
     }
     // Order 81 was opened the day before and paid since; order 82 is old, and its money has come back now.
     stripe.lists.set("/v1/checkout/sessions", [sessionOf(81, now - day), sessionOf(82, now - 400 * day)]);
-    stripe.lists.set("/v1/refunds", [
-      { id: "re_82", amount: 900, payment_intent: "pi_82", status: "succeeded", created: now },
-    ]);
+    const refund = { id: "re_82", amount: 900, payment_intent: "pi_82", status: "succeeded", created: now };
+    stripe.lists.set("/v1/refunds", [refund]);
+    await send(returnWebhook("refund.created", refund, now)); // of a payment that is not known yet
     // The clock of this machine is an hour ahead of Stripe's.
     const clock = { now: () => secondsAfter(new Date(), 3600) };
     const dispute = { id: "dp_81", amount: 900, payment_intent: "pi_81", created: now - 100 * day };
@@ -338,8 +339,7 @@ describe("the service with StripePayments", () => {
     expect(await service.orders.find(orderId(81))).toMatchObject({ state: "paid", dispute: "open" });
     expect(await service.orders.find(orderId(82))).toMatchObject({ state: "refunded", paymentId: "pi_82" });
     const won = returnWebhook("charge.dispute.closed", { ...dispute, status: "won" }, now + 60);
-    const headers = { "stripe-signature": signed(won) };
-    await fetch(`${service.url}/payments/stripe`, { method: "POST", body: won, headers });
+    await send(won);
     expect(await service.orders.find(orderId(81))).toMatchObject({ dispute: "won" });
   });
 

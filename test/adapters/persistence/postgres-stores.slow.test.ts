@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
 import { describeLetterOutbox } from "../../../adapters/contracts/letter-outbox-contract.js";
 import { describeMaintenanceStore } from "../../../adapters/contracts/maintenance-store-contract.js";
@@ -20,36 +20,32 @@ import {
   describeTaskPlans,
 } from "../../support/contracts/task-plans-contract.js";
 import { describeUnreadableTasks } from "../../support/contracts/unreadable-tasks-contract.js";
-import { freshDatabase } from "../../support/postgres.js";
-import { postgresStores } from "../../support/postgres-stores.js";
+import { sharedPostgresStores } from "../../support/postgres-stores.js";
 
-let url: string;
-beforeAll(async () => {
-  url = await freshDatabase();
-});
+const stores = sharedPostgresStores();
 
 const test = { describe, it, beforeEach, afterEach };
-describeStores(test, "on PostgreSQL", () => postgresStores(url));
-describeTaskQueue(test, "on PostgreSQL", () => postgresStores(url));
-describeConcurrentUploads(test, "on PostgreSQL", () => postgresStores(url));
-describeOperatorStore(test, "on PostgreSQL", () => postgresStores(url));
-describeOperatorLog(test, "on PostgreSQL", () => postgresStores(url));
-describeTaskRecords(test, "on PostgreSQL", () => postgresStores(url));
-describeProvenanceLog(test, "on PostgreSQL", () => postgresStores(url));
+describeStores(test, "on PostgreSQL", stores);
+describeTaskQueue(test, "on PostgreSQL", stores);
+describeConcurrentUploads(test, "on PostgreSQL", stores);
+describeOperatorStore(test, "on PostgreSQL", stores);
+describeOperatorLog(test, "on PostgreSQL", stores);
+describeTaskRecords(test, "on PostgreSQL", stores);
+describeProvenanceLog(test, "on PostgreSQL", stores);
 describeOperatorLoginStore(test, "on PostgreSQL", async () => {
-  const { database, close } = await postgresStores(url);
+  const { database, close } = await stores();
   return { logins: new SqlOperatorLoginStore(database), close };
 });
 describeLetterOutbox(test, "on PostgreSQL", async () => {
-  const { database, close } = await postgresStores(url);
+  const { database, close } = await stores();
   return { letters: new SqlLetterOutbox(database), close };
 });
 describeMaintenanceStore(test, "on PostgreSQL", async () => {
-  const { database, close } = await postgresStores(url);
+  const { database, close } = await stores();
   return { maintenance: new SqlMaintenanceStore(database), close };
 });
 it("has one secret for all instances on PostgreSQL, which is made once", async () => {
-  const { database, close } = await postgresStores(url);
+  const { database, close } = await stores();
   const instances = [1, 2, 3].map(() => new SqlInstallationSecrets(database));
   const secrets = await Promise.all(instances.map((one, n) => one.shared("test", async () => `made by ${n}`)));
   expect(new Set(secrets).size).toBe(1);
@@ -57,9 +53,9 @@ it("has one secret for all instances on PostgreSQL, which is made once", async (
   expect(await instances[0]?.read("other")).toBeUndefined();
   await close();
 });
-describeTaskMetrics("on PostgreSQL", () => postgresStores(url));
-describeUnreadableTasks("on PostgreSQL", () => postgresStores(url));
-describeTaskPlans("on PostgreSQL", () => postgresStores(url));
-describeListPlans("on PostgreSQL", () => postgresStores(url));
-describeDeliveryPlans("on PostgreSQL", () => postgresStores(url));
-describeGrowthPlans("on PostgreSQL", () => postgresStores(url));
+describeTaskMetrics("on PostgreSQL", stores);
+describeUnreadableTasks("on PostgreSQL", stores);
+describeTaskPlans("on PostgreSQL", stores);
+describeListPlans("on PostgreSQL", stores);
+describeDeliveryPlans("on PostgreSQL", stores);
+describeGrowthPlans("on PostgreSQL", stores);

@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { err, ok } from "neverthrow";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
 import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
@@ -45,11 +48,9 @@ const NAMES_OBJECT: ReadonlySet<number> = new Set([1, 2, 7, 8, 10, 11, 16, 17]);
  * The database of an embedder, with tables that have the names of ours. `refused` are the accesses of our statements to
  * them, which SQLite refuses.
  */
-const embeddersDatabase = (file = ":memory:") => {
+const embeddersDatabase = (file: string) => {
   const sqlite = new DatabaseSync(file);
-  sqlite.exec("create table account (id integer primary key, name text)");
-  sqlite.exec("create table task (id integer primary key, title text)");
-  sqlite.exec("insert into account (name) values ('acme'); insert into task (title) values ('buy milk')");
+  sqlite.exec("pragma synchronous = off"); // no test ends this process
   const refused: string[] = [];
   const isOurs = (name: string | null) =>
     name === null || name.startsWith(PREFIX) || /^(sqlite_|json_each$)/.test(name);
@@ -64,15 +65,37 @@ const embeddersDatabase = (file = ":memory:") => {
   return { sqlite, refused };
 };
 
+const installationOn = (sqlite: InstanceType<typeof DatabaseSync>) => ({ sqlite, prefix: PREFIX, tables: BOTH });
+
+/** Of one migrated file, which the tests copy: migrating takes longer than most of them. */
+let folder: string;
+let copies = 0;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "panorama-embedded-"));
+  const file = join(folder, "migrated.sqlite");
+  const own = new DatabaseSync(file);
+  own.exec("create table account (id integer primary key, name text)");
+  own.exec("create table task (id integer primary key, title text)");
+  own.exec("insert into account (name) values ('acme'); insert into task (title) values ('buy milk')");
+  own.close();
+  const { sqlite, refused } = embeddersDatabase(file);
+  await migrate(installationOn(sqlite));
+  expect(refused).toEqual([]);
+  sqlite.close();
+});
+afterAll(() => rm(folder, { recursive: true }));
+
 const stores = async () => {
-  const { sqlite, refused } = embeddersDatabase();
-  const installation = { sqlite, prefix: PREFIX, tables: BOTH };
-  await migrate(installation);
-  const database = await openDatabase(installation);
+  copies += 1;
+  const file = join(folder, `${copies}.sqlite`);
+  await copyFile(join(folder, "migrated.sqlite"), file);
+  const { sqlite, refused } = embeddersDatabase(file);
+  const database = await openDatabase(installationOn(sqlite));
   const close = async () => {
     await database.close();
     expect(refused).toEqual([]);
     sqlite.close();
+    await rm(file);
   };
   return { database, ...sqlStores(database), close };
 };

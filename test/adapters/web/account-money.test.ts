@@ -108,6 +108,7 @@ describe("what the account pages show of money", () => {
     );
     const get = await logIn(ann);
     expect((await get("/account")).text).toContain('href="/account/orders/ord-ann"');
+    expect((await get("/account/orders")).headers.get("location")).toBe("/account#orders");
     const { status, text } = await get("/account/orders/ord-ann");
     expect(status).toBe(200);
     for (const part of ["Receipt", "ord-ann", "US$39.00", "500", ann.email, "1 Jan 2026"]) expect(text).toContain(part);

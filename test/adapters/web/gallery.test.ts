@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { cardImage, type KeptTask } from "../../../adapters/web/panoramas/panorama-card.js";
 import { type ObjectName, thumbnailNameOf } from "../../../domain/images/object-name.js";
+import { startView } from "../../../domain/tasks/start-view.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
 
@@ -154,7 +156,21 @@ describe("the order of the gallery", () => {
 describe("the pictures of tiles and cards", () => {
   const pictureOf = (text: string) => /<img src="([^"]*)"(?: srcset="([^"]*)" sizes="([^"]*)")? alt=""/.exec(text);
 
-  it("have copies in widths that the panorama has, and the stored thumbnail among them", async () => {
+  const cardOf = (task: SucceededTask | undefined) => cardImage(task as KeptTask, service.storage, "20rem").text;
+
+  it("are in tiles what the viewer shows first, in two widths", async () => {
+    const [small] = publish(["a lake"], { request: { ...first.request, resolution: "1k" } });
+    const path = `/p/${small?.slug}/tile-480.webp`;
+    expect(pictureOf((await read("/gallery")).text)?.slice(1, 3)).toEqual([path, `${path} 480w`]);
+    const [large] = publish(["a sea"], { startView: startView("170,0,80") });
+    const [wide, wider] = [480, 960].map((width) => `/p/${large?.slug}/tile-${width}.webp?v=170,0,80`);
+    expect(pictureOf((await read("/gallery")).text)?.slice(1, 3)).toEqual([wide, `${wide} 480w, ${wider} 960w`]);
+    const picture = new Uint8Array(await (await get(wider ?? "")).arrayBuffer());
+    expect(await sharp(picture).metadata()).toMatchObject({ format: "webp", width: 960, height: 720 });
+    expect((await get(`/p/${small?.slug}/tile-960.webp`)).status).toBe(404);
+  });
+
+  it("have copies in widths that the panorama has, and the stored thumbnail among them", () => {
     const kinds = [
       ["1k", [512, 768, 1024]],
       ["2k", [512, 768, 1536, 1024]],
@@ -163,7 +179,7 @@ describe("the pictures of tiles and cards", () => {
     for (const [resolution, widths] of kinds) {
       service.database.tasks.clear();
       const [task] = publish(["a lake"], { request: { ...first.request, resolution } });
-      const [, source, sources] = pictureOf((await read("/gallery")).text) ?? [];
+      const [, source, sources] = pictureOf(cardOf(task)) ?? [];
       const thumbnail = service.storage.urlOf(thumbnailNameOf(first.image.imageName));
       expect(source).toBe(thumbnail);
       expect(sources?.split(", ")).toEqual(
@@ -172,10 +188,10 @@ describe("the pictures of tiles and cards", () => {
     }
   });
 
-  it("are the image itself at its width without a thumbnail", async () => {
-    publish(["a lake"], { image: { ...first.image, status: "saved-no-thumb" } });
+  it("are the image itself at its width without a thumbnail", () => {
+    const [task] = publish(["a lake"], { image: { ...first.image, status: "saved-no-thumb" } });
     const url = service.storage.urlOf(first.image.imageName);
-    const [, source, sources] = pictureOf((await read("/gallery")).text) ?? [];
+    const [, source, sources] = pictureOf(cardOf(task)) ?? [];
     expect([source, sources?.split(", ").at(-1)]).toEqual([url, `${url} 2048w`]);
   });
 
@@ -203,7 +219,8 @@ describe("the pictures of tiles and cards", () => {
     expect(await statusOf(small, "1536.webp")).toBe(404);
     expect(await statusOf(small, "1024.webp")).toBe(404);
     expect(await statusOf(small, "512.jpg")).toBe(404);
-    for (const task of [hidden, unsaved, expired]) expect(await statusOf(task, "512.webp")).toBe(404);
+    for (const task of [hidden, unsaved, expired])
+      for (const file of ["512.webp", "tile-480.webp"]) expect(await statusOf(task, file)).toBe(404);
     expect((await get("/p/nope/512.webp")).status).toBe(404);
   });
 

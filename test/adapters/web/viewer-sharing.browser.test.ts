@@ -1,7 +1,9 @@
 import { readFile } from "node:fs/promises";
 import type { Download } from "playwright-core";
+import decodeQR from "qr/decode.js";
 import sharp from "sharp";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { startView } from "../../../domain/tasks/start-view.js";
 import { logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import { quarterOf } from "../../support/pixels.js";
 import type { Person, WebService } from "../../support/web-service.js";
@@ -73,6 +75,27 @@ describe("sharing a panorama", () => {
       expect((await fetch(`${service.url}/p/${gone.slug}/social.jpg`)).status).toBe(503);
     });
 
+    it("has the view at which the owner starts it in link previews, tiles and for oEmbed", async () => {
+      const task = await service.kept(ann, { prompt: "a place with a best view" });
+      (await service.tasks.setStartView(task.id, ann.id, startView("-135,5,60")))._unsafeUnwrap();
+      const html = await htmlOf(`/p/${task.slug}`);
+      expect(html).toContain('data-start="-135,5,60"');
+      const preview = contentOf(html, "og:image") ?? "";
+      expect(preview).toBe(`${service.url}/p/${task.slug}/social.jpg?v=-135,5,60`);
+      const oembed = await fetch(
+        `${service.url}/oembed?${new URLSearchParams({ url: `${service.url}/p/${task.slug}` })}`,
+      );
+      expect(await oembed.json()).toMatchObject({ thumbnail_url: preview });
+      const [, tile = ""] = new RegExp(`src="(/p/${task.slug}/tile-480[^"]*)"`).exec(await htmlOf("/gallery")) ?? [];
+      const first = await fetch(service.url + tile);
+      for (const answer of [await fetch(preview), first])
+        expect(await halvesOf(new Uint8Array(await answer.arrayBuffer()))).toEqual([0, 0]);
+
+      (await service.tasks.setStartView(task.id, ann.id, startView("180,0")))._unsafeUnwrap();
+      const again = await fetch(service.url + tile, { headers: { "if-none-match": first.headers.get("etag") ?? "" } });
+      expect(await halvesOf(new Uint8Array(await again.arrayBuffer()))).toEqual([3, 0]);
+    });
+
     it("answers oEmbed for the addresses of public panoramas", async () => {
       const { slug } = await service.kept(ann, { prompt: 'a "quoted" place' });
       const [, link = ""] = /<link rel="alternate" type="application\/json\+oembed" href="([^"]*)"/.exec(
@@ -86,7 +109,7 @@ describe("sharing a panorama", () => {
         title: 'a "quoted" place',
         provider_url: `${service.url}/`,
         thumbnail_url: `${service.url}/p/${slug}/social.jpg`,
-        html: `<iframe src="${service.url}/p/${slug}?embed=1" width="960" height="540" title="a &quot;quoted&quot; place" allow="fullscreen; gyroscope; accelerometer; xr-spatial-tracking" allowfullscreen></iframe>`,
+        html: `<iframe src="${service.url}/p/${slug}?embed=1" width="960" height="540" title="a &quot;quoted&quot; place" style="border:0;max-width:100%" loading="lazy" allow="fullscreen; gyroscope; accelerometer; xr-spatial-tracking" allowfullscreen></iframe>`,
         width: 960,
         height: 540,
       });
@@ -134,6 +157,12 @@ describe("sharing a panorama", () => {
       expect(view.suggestedFilename()).toBe(`panorama-${slug}-view.png`);
       expect(await halvesOf(await bytesOf(view))).toEqual([1, 2]);
 
+      const video = await save("Once around");
+      expect(video.suggestedFilename()).toMatch(new RegExp(`^panorama-${slug}-turn\\.(mp4|webm)$`));
+      const start = (await bytesOf(video)).subarray(0, 12);
+      // A WebM file begins with the number of EBML, an MP4 file with its box "ftyp".
+      expect(start.readUInt32BE(0) === 0x1a45dfa3 || start.toString("latin1", 4, 8) === "ftyp").toBe(true);
+
       const cube = await save("Six cube faces");
       expect(cube.suggestedFilename()).toBe(`panorama-${slug}-cube.zip`);
       const faces = storedFilesOf(await bytesOf(cube));
@@ -163,12 +192,22 @@ describe("sharing a panorama", () => {
       expect(await link.inputValue()).toBe(`${service.url}/p/${slug}`);
       await tab.page.getByLabel("Start at this view").check();
       const address = await link.inputValue();
-      expect(address).toMatch(/#v=-?[\d.]+,0,60$/);
+      expect(address).toMatch(/#v=-?[\d.]+,0,91$/);
       await tab.page.getByRole("button", { name: "Copy link" }).click();
       await tab.page.getByText(/^Copied\.$|to copy\.$/).waitFor();
       expect(await tab.page.getByLabel("To embed it in a page").inputValue()).toBe(
-        `<iframe width="960" height="540" title="a place to share" allow="fullscreen; gyroscope; accelerometer; xr-spatial-tracking" src="${address.replace("#", "?embed=1#")}"></iframe>`,
+        `<iframe title="a place to share" loading="lazy" allow="fullscreen; gyroscope; accelerometer; xr-spatial-tracking" src="${address.replace("#", "?embed=1#")}" style="display: block; width: 100%; aspect-ratio: 16 / 9; border: 0px;"></iframe>`,
       );
+      await tab.page.getByText("QR code", { exact: true }).click();
+      const code = tab.page.getByRole("img", { name: "QR code of the link" });
+      await expect
+        .poll(() => code.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth))
+        .toBeGreaterThan(0);
+      const shot = await (await on.openTab({ deviceScaleFactor: 2 })).page
+        .goto(`/p/${slug}/qr.svg`)
+        .then((answer) => answer!.frame().page().screenshot());
+      const { data, info } = await sharp(shot).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
+      expect(decodeQR({ ...info, data })).toBe(`${service.url}/p/${slug}`);
 
       const shown = async (url: string) => {
         await tab.page.goto("about:blank");
@@ -177,8 +216,8 @@ describe("sharing a panorama", () => {
         return tab.page.evaluate<Record<string, string>>("({ ...document.getElementById('viewer').dataset })");
       };
       const [yaw] = address.split("#v=")[1]!.split(",");
-      expect(await shown(address)).toMatchObject({ yaw: Number(yaw).toFixed(1), pitch: "0.0", fov: "60.0" });
-      expect(await shown(`/p/${slug}#v=999,1e3,<b>`)).toMatchObject({ yaw: "0.0", pitch: "0.0", fov: "75.0" });
+      expect(await shown(address)).toMatchObject({ yaw: Number(yaw).toFixed(1), pitch: "0.0", fov: "91.0" });
+      expect(await shown(`/p/${slug}#v=999,1e3,<b>`)).toMatchObject({ yaw: "0.0", pitch: "0.0", fov: "113.8" });
     });
 
     it("shares a view of a phone held upright so that it shows as much on a wide screen, and when the phone is turned", async () => {
@@ -219,6 +258,28 @@ describe("sharing a panorama", () => {
       expect((await service.tasks.find(id, ann.id))?.request.visibility).toBe("public");
     });
 
+    it("starts where its owner has turned to, also in a frame", async () => {
+      const { slug, id } = await service.kept(ann, { prompt: "a place to start", resolution: "2k" });
+      await logInAs(tab, ann);
+      await tab.page.goto(`/works/${slug}#v=120,10,70`);
+      await ready(tab.page, "sphere");
+      await tab.page.getByRole("button", { name: "More" }).click();
+      await tab.page.getByRole("button", { name: "Start here" }).click();
+      await tab.page.getByText("Everybody sees this view first now.").waitFor();
+      expect((await service.tasks.find(id, ann.id))?.startView).toEqual(startView("120,10,70"));
+
+      const visitor = await on.openTab({ viewport: { width: 1000, height: 600 } });
+      for (const path of [`/p/${slug}`, `/p/${slug}?embed=1`]) {
+        await visitor.page.goto(path);
+        await ready(visitor.page, "sphere");
+        const shown = await visitor.page.evaluate("({ ...document.getElementById('viewer').dataset })");
+        expect(shown).toMatchObject({ yaw: "120.0", pitch: "10.0", fov: "70.0" });
+      }
+      await visitor.page.goto(`/p/${slug}`);
+      await visitor.page.getByRole("button", { name: "More" }).click();
+      expect(await visitor.page.getByRole("button", { name: "Start here" }).count()).toBe(0);
+    });
+
     it("asks for a login before it makes a panorama public, after the session has ended", async () => {
       const { slug, id } = await service.kept(ann, { prompt: "a secret place", visibility: "private" });
       await logInAs(tab, ann);
@@ -254,11 +315,41 @@ describe("sharing a panorama", () => {
       await tab.page.keyboard.press("Tab");
       await tab.page.keyboard.press("Enter");
       await tab.page.waitForURL(`**/p/${newer.slug}`);
-      expect(await tab.page.locator("[rel=prev]").count()).toBe(0);
+      await tab.page.locator("[rel=prev]").waitFor({ state: "detached" });
       await tab.page.locator("[rel=next]").click();
       await tab.page.waitForURL(`**/p/${middle.slug}`);
       await tab.page.locator("[rel=next]").click();
       await tab.page.waitForURL(`**/p/${older.slug}`);
+
+      // None of this has loaded a page: the canvas is the one of the beginning, and full screen stays.
+      const isOld = () => tab.page.evaluate("window.isOld ??= false");
+      await tab.page.evaluate("window.isOld = true; document.querySelector('#viewer canvas').dataset.isOld = ''");
+      await tab.page.locator("#viewer").focus();
+      await tab.page.keyboard.press("f");
+      await tab.page.getByRole("button", { name: "Leave full screen" }).waitFor();
+      await tab.page.keyboard.press("PageUp");
+      await tab.page.waitForURL(`**/p/${middle.slug}`);
+      await tab.page.getByRole("heading", { name: "the middle one" }).waitFor();
+      expect(await tab.page.title()).toBe("the middle one · Panorama");
+      await tab.page.getByRole("application", { name: "the middle one: 360° view" }).waitFor();
+      await tab.page.getByRole("button", { name: "Leave full screen" }).waitFor();
+      await tab.page.keyboard.press("f");
+      await tab.page.getByRole("button", { name: "Share" }).click();
+      expect(await tab.page.getByLabel("Link", { exact: true }).inputValue()).toBe(`${service.url}/p/${middle.slug}`);
+      await tab.page.keyboard.press("Escape");
+      await tab.page.goBack();
+      await tab.page.getByRole("heading", { name: "the older one" }).waitFor();
+      await tab.page.goForward();
+      await tab.page.locator('#viewer[data-quality="full"]').waitFor();
+      expect([await isOld(), await tab.page.locator("canvas[data-is-old]").count()]).toEqual([true, 1]);
+      // A slide show goes on by itself, to the oldest one.
+      await tab.page.clock.install();
+      await tab.page.getByRole("button", { name: "More" }).click();
+      await tab.page.getByRole("button", { name: "Slide show" }).click();
+      await tab.page.clock.runFor(11_000);
+      await tab.page.waitForURL(`**/p/${older.slug}`);
+      expect([await isOld(), await tab.page.locator("#slides").getAttribute("aria-pressed")]).toEqual([true, "true"]);
+      await tab.page.clock.resume();
 
       // Among one's own, panoramas without an image are left out.
       service.provider.play({ poll: "failed" });

@@ -38,14 +38,14 @@ describe("the viewer page", () => {
 
     await tab.page.mouse.move(800, 300);
     await tab.page.mouse.down();
-    await tab.page.mouse.move(100, 300, { steps: 10 });
+    await tab.page.mouse.move(300, 300, { steps: 10 });
     await tab.page.mouse.up();
     await expect.poll(() => quarterAt(tab.page, 400, 300)).toBe(2);
     await expect.poll(() => quarterAt(tab.page, 900, 300)).toBe(3);
   });
 
   it("zooms with its buttons, the wheel and the keyboard", async () => {
-    const { slug } = await service.kept(ann);
+    const { slug } = await service.kept(ann, { resolution: "2k" });
     await tab.page.goto(`/p/${slug}`);
     await ready(tab.page, "sphere");
     // Two quarters meet in the middle of the view. After a small turn, their seam moves when the view zooms in.
@@ -74,8 +74,63 @@ describe("the viewer page", () => {
     await tab.page.keyboard.up("ArrowLeft");
   });
 
+  it("obeys the keyboard, and its address follows the view that the reader has chosen", async () => {
+    const { slug } = await service.kept(ann, { resolution: "2k" });
+    await tab.page.goto(`/p/${slug}`);
+    await ready(tab.page, "sphere");
+    const { page } = tab;
+    const start = await viewOf(tab);
+    expect(new URL(page.url()).hash).toBe("");
+    await page.locator("#viewer").focus();
+    await page.keyboard.press("ArrowRight");
+    await page.mouse.dblclick(500, 330);
+    await expect.poll(async () => (await viewOf(tab)).fov).toBeCloseTo(start.fov / 2, 0);
+    await expect.poll(() => new URL(page.url()).hash).toMatch(/^#v=[\d.]+,-?[\d.]+,50$/);
+    const { hash } = new URL(page.url());
+    await page.reload();
+    await ready(page, "sphere");
+    expect(await viewOf(tab)).toMatchObject({ yaw: Number(/[\d.]+/.exec(hash)![0]), fov: 50 });
+    await page.locator("#viewer").focus();
+    await page.keyboard.press("Home");
+    await expect.poll(() => viewOf(tab)).toEqual(start);
+    await page.keyboard.press("ArrowRight");
+    const needle = async () =>
+      Number.parseFloat((await page.locator("#compass").getAttribute("style"))?.split(":")[1] ?? "");
+    await expect.poll(needle).toBeLessThan(-1);
+    await page.getByRole("button", { name: "Back to the start view" }).click();
+    await expect.poll(() => viewOf(tab)).toEqual(start);
+    expect(await needle()).toBe(0);
+    const aroundMiddle = async () => {
+      const found = new Set<number>();
+      for (const [x, y] of [
+        [420, 250],
+        [580, 250],
+        [420, 410],
+        [580, 410],
+      ] as const)
+        found.add(await quarterAt(page, x, y));
+      return [...found].sort();
+    };
+    const planet = page.getByRole("button", { name: "Little planet" });
+    for (const isPlanet of [true, false]) {
+      await page.getByRole("button", { name: "More" }).click();
+      await planet.click();
+      await expect.poll(aroundMiddle).toEqual(isPlanet ? [0, 1, 2, 3] : [1, 2]);
+      expect(await page.locator("#planet").getAttribute("aria-pressed")).toBe(String(isPlanet));
+    }
+    await page.locator("#viewer").focus();
+    await page.keyboard.press("Space");
+    await page.getByRole("button", { name: "Pause rotation" }).waitFor();
+    await page.keyboard.press("Space");
+    await page.getByRole("button", { name: "Rotate", exact: true }).waitFor();
+    await page.keyboard.press("f");
+    await page.getByRole("button", { name: "Leave full screen" }).waitFor();
+    await page.keyboard.press("F");
+    await page.getByRole("button", { name: "Full screen", exact: true }).waitFor();
+  });
+
   it("keeps what is under the pointer there when the wheel zooms", async () => {
-    const { slug } = await service.kept(ann);
+    const { slug } = await service.kept(ann, { resolution: "2k" });
     await tab.page.goto(`/p/${slug}`);
     await ready(tab.page, "sphere");
     const { x, y, width, height } = (await tab.page.locator("#viewer").boundingBox())!;
@@ -86,7 +141,7 @@ describe("the viewer page", () => {
     };
     const before = await yawAtPointer();
     await tab.page.mouse.wheel(0, -300);
-    await expect.poll(async () => (await viewOf(tab)).fov).toBeLessThan(60);
+    await expect.poll(async () => (await viewOf(tab)).fov).toBeLessThan(70);
     expect(await yawAtPointer()).toBeCloseTo(before, 0);
     expect((await viewOf(tab)).yaw).toBeGreaterThan(3);
   });
@@ -132,7 +187,7 @@ describe("the viewer page", () => {
     expect(Math.min(...(await ring()))).toBeLessThan(100);
     await tab.page.getByRole("link", { name: "Log in" }).focus();
     const reached: string[] = [];
-    for (let n = 0; n < 12; n += 1) {
+    for (let n = 0; n < 14; n += 1) {
       await tab.page.keyboard.press("Tab");
       if (n === 0) expect(Math.min(...(await ring()))).toBeGreaterThan(240);
       reached.push(
@@ -145,6 +200,7 @@ describe("the viewer page", () => {
       `${"a long prompt ".repeat(6).slice(0, 80)}…`,
       "Previous panorama",
       "Next panorama",
+      "Back to the start view",
       "Use this prompt",
       "Report",
       "Full prompt",
@@ -152,6 +208,7 @@ describe("the viewer page", () => {
       "Zoom out",
       "Zoom in",
       "Full screen",
+      "More",
       "Download",
       "Share",
     ]);
@@ -168,7 +225,7 @@ describe("the viewer page", () => {
     expect(await neighbours()).toBe(0);
   });
 
-  it("limits the vertical field of view, and starts narrower with a small picture", async () => {
+  it("limits the vertical field of view and the magnification, and starts wider with a small picture", async () => {
     const small = await service.kept(ann);
     const large = await service.kept(ann, { resolution: "2k" });
     const fields = async () => {
@@ -176,21 +233,26 @@ describe("the viewer page", () => {
       const { width, height } = (await tab.page.locator("#viewer").boundingBox())!;
       return { horizontal: fov, vertical: 2 * degrees(Math.atan(Math.tan(radians(fov) / 2) * (height / width))) };
     };
-    for (const [{ slug }, width, height, horizontal] of [
-      [small, 1000, 600, 75],
-      [large, 1000, 600, 100],
-    ] as const) {
-      await tab.page.setViewportSize({ width, height });
+    const starts: number[] = [];
+    for (const { slug, pixels } of [
+      { ...small, pixels: 1024 },
+      { ...large, pixels: 2048 },
+    ]) {
       await tab.page.goto(`/p/${slug}`);
       await ready(tab.page, "sphere");
-      expect(await fields()).toMatchObject({ horizontal: horizontal === 100 ? expect.any(Number) : horizontal });
-      expect((await fields()).horizontal).toBeLessThanOrEqual(horizontal);
+      starts.push((await fields()).horizontal);
       expect((await fields()).vertical).toBeLessThanOrEqual(85.1);
+      await tab.page.locator("#viewer").focus();
+      for (let n = 0; n < 8; n += 1) await tab.page.keyboard.press("+");
+      // CSS pixels of the screen for a degree in the middle of the view, and pixels of the picture for it.
+      const magnified = async () =>
+        ((1000 / 2 / Math.tan(radians((await fields()).horizontal / 2))) * radians(1)) / (pixels / 360);
+      await expect.poll(magnified).toBeCloseTo(4, 1);
     }
+    expect(starts).toEqual([expect.closeTo(114, 0), 100]);
     await tab.page.setViewportSize({ width: 390, height: 844 });
     await expect.poll(async () => (await fields()).vertical).toBeLessThanOrEqual(85.1);
-    await tab.page.getByRole("button", { name: "Zoom out" }).click();
-    await tab.page.getByRole("button", { name: "Zoom out" }).click();
+    for (let n = 0; n < 5; n += 1) await tab.page.getByRole("button", { name: "Zoom out" }).click();
     expect((await fields()).vertical).toBeCloseTo(85, 0);
   });
 
@@ -206,7 +268,8 @@ describe("the viewer page", () => {
       await route.continue();
     });
     tab.page.on("requestfinished", async (request) => {
-      const { responseBodySize, responseHeadersSize } = await request.sizes();
+      const sizes = await request.sizes().catch(() => undefined); // the tab is closed
+      const { responseBodySize = 0, responseHeadersSize = 0 } = sizes ?? {};
       bytes.set(request.url(), responseBodySize + responseHeadersSize);
     });
     await tab.page.goto(`/p/${slug}`);
@@ -238,7 +301,7 @@ describe("the viewer page", () => {
     for (const id of ["motion", "vr"])
       await tab.page.locator(`#${id}`).evaluate((button) => button.removeAttribute("hidden"));
     const buttons = await tab.page.locator("#bar > button").all();
-    expect(buttons).toHaveLength(8);
+    expect(buttons).toHaveLength(9);
     for (const button of buttons) {
       const { x = 0, width = 0 } = (await button.boundingBox()) ?? {};
       expect(width).toBeGreaterThan(24);
@@ -282,10 +345,21 @@ describe("the viewer page", () => {
     await turnTo(70, 120); // 30° to the right, and 30° upwards
     await expect.poll(async () => (await viewOf(phone)).yaw).toBeCloseTo(30, 0);
     expect((await viewOf(phone)).pitch).toBeCloseTo(30, 0);
+    // A finger turns it further, and the device goes on from there.
+    await phone.page.mouse.move(200, 400);
+    await phone.page.mouse.down();
+    await phone.page.mouse.move(150, 400, { steps: 5 });
+    await phone.page.waitForTimeout(100);
+    await phone.page.mouse.up();
+    await expect.poll(async () => (await viewOf(phone)).yaw).toBeGreaterThan(33);
+    const { yaw: turned } = await viewOf(phone);
+    await turnTo(60, 120);
+    await expect.poll(async () => (await viewOf(phone)).yaw).toBeCloseTo(turned + 10, 0);
+    const { yaw: last } = await viewOf(phone);
     await motion.click();
     await turnTo(0, 90);
     expect(await motion.getAttribute("aria-pressed")).toBe("false");
-    expect((await viewOf(phone)).yaw).toBeCloseTo(30, 0);
+    expect((await viewOf(phone)).yaw).toBeCloseTo(last, 0);
   });
 
   it("lets the page around a frame scroll, and zooms there only with Ctrl and the wheel", async () => {
@@ -398,5 +472,18 @@ describe("the viewer page", () => {
     for (let x = 120; x <= 340; x += 20) await dispatch("touchMove", x);
     await dispatch("touchEnd");
     await expect.poll(() => quarterAt(phone.page, 300, 400)).toBe(1);
+    // Two views for a box with lenses: each shows the start view, and a touch ends it.
+    await phone.page.getByRole("button", { name: "More" }).click();
+    await phone.page.getByRole("button", { name: "Two views" }).click();
+    const seen = async () => {
+      const quarters: number[] = [];
+      for (const x of [50, 140, 250, 340]) quarters.push(await quarterAt(phone.page, x, 400));
+      return quarters;
+    };
+    await expect.poll(seen).toEqual([1, 2, 1, 2]);
+    expect(await phone.page.locator("#bar").isVisible()).toBe(false);
+    await phone.page.touchscreen.tap(100, 400);
+    await expect.poll(() => phone.page.locator("#bar").isVisible()).toBe(true);
+    await expect.poll(() => quarterAt(phone.page, 250, 400)).toBe(2);
   });
 });

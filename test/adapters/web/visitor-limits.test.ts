@@ -145,6 +145,7 @@ describe("the web side", () => {
     ["/p/:slug", "page"],
     ["/p/:slug/social.jpg", "picture"],
     ["/p/:slug/512.webp", "picture"],
+    ["/p/:slug/tile-960.webp", "picture"],
     ["/password/reset", "page"],
     ["/", "page"],
   ] as const)("counts %s for the network as %s", (path, cost) => {

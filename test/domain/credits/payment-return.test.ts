@@ -47,7 +47,10 @@ const run = (steps: readonly (PaymentReturn | "pay" | "spend")[]) => {
   const add = (entry: LedgerEntry) => {
     const booked = book(funds, entry);
     funds = booked.funds;
-    entries.push(...booked.entries);
+    for (const next of booked.entries) {
+      entries.push(next);
+      expect(sumOf(entries)).toBeGreaterThanOrEqual(0);
+    }
   };
   const core = { accountId: accountId(1), at: noon };
   for (const step of steps) {

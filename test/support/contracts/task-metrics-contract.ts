@@ -25,7 +25,7 @@ import { SqlOrderStore } from "../../../adapters/persistence/stores/sql-order-st
 import { sqlTasks } from "../../../adapters/persistence/tasks/sql-tasks.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { pay } from "../../../domain/credits/order.js";
-import { fail, finish, submit, succeed, withCost } from "../../../domain/tasks/task.js";
+import { fail, finish, type ReservedTask, submit, succeed, withCost } from "../../../domain/tasks/task.js";
 import type { AnyDatabase } from "../sql-stores.js";
 
 /** What a store tells the metrics about tasks and orders, and what it reads for them. */
@@ -56,17 +56,21 @@ export const describeTaskMetrics = (
       (await tasks.open({ account: task.accountId, dueAt: later, decide }))._unsafeUnwrap();
       return task;
     };
+    const makeSucceed = async (task: ReservedTask) => {
+      const submitted = submit(task, `upstream-${task.id}`, noon);
+      const generated = finish(submitted, "https://p.example/1");
+      const done = succeed(generated, anImageName(1), aNativeSize, noon);
+      await tasks.move(task, submitted, later);
+      await tasks.move(submitted, generated, later);
+      await tasks.move(generated, done, later);
+      return done;
+    };
     const samples = async (name: string) =>
       (await metrics.text()).split("\n").filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
 
     it("counts credits that are reserved, charged and refunded, each once", async () => {
       const [first, second] = [await open(1), await open(2)];
-      const submitted = submit(first, "upstream-1", noon);
-      const generated = finish(submitted, "https://p.example/1");
-      const done = succeed(generated, anImageName(1), aNativeSize, noon);
-      await tasks.move(first, submitted, later);
-      await tasks.move(submitted, generated, later);
-      await tasks.move(generated, done, later);
+      await makeSucceed(first);
       await tasks.move(second, fail(second, "refused", noon), undefined);
       expect((await tasks.move(second, fail(second, "refused", noon), undefined)).isErr()).toBe(true);
       const { credits: cost } = first.reservation;
@@ -138,25 +142,31 @@ export const describeTaskMetrics = (
     });
 
     it("reads unfinished tasks by state, and webhooks that wait", async () => {
+      const fourth = await makeSucceed(await open(4));
       await stores.endpoints.insert(anEndpoint(), () => ok(undefined));
       const [first, second, third] = [await open(1), await open(2), await open(3)];
       await tasks.move(second, submit(second, "upstream-2", noon), secondsAfter(noon, 5));
       await tasks.requeue(third, later);
       await tasks.move(first, fail(first, "refused", later), undefined);
-      const backlog = await readBacklog(stores.database.sql);
+      await tasks.hide(fourth.id, fourth.accountId, later);
+      await stores.orders.insert(aPendingOrder({ id: orderId(2) }));
+      await stores.orders.insert(aPendingOrder({ id: orderId(3), createdAt: secondsAfter(noon, -31 * 24 * 60 * 60) }));
+      const backlog = await readBacklog(stores.database.sql, later);
       expect(Object.fromEntries(backlog.tasks)).toEqual({
         queued: { waiting: 1, oldest: noon, dueAt: later },
         reserved: { waiting: 0, oldest: undefined, dueAt: undefined },
         submitted: { waiting: 1, oldest: noon, dueAt: secondsAfter(noon, 5) },
         generated: { waiting: 0, oldest: undefined, dueAt: undefined },
         succeeded: { waiting: 0, oldest: undefined, dueAt: undefined },
+        erasing: { waiting: 1, oldest: later, dueAt: later },
       });
+      expect(backlog.pendingOrders).toEqual({ waiting: 1, oldest: noon });
       expect(backlog.deliveries).toMatchObject({ waiting: 1, dueAt: later });
       expect(backlog.reported).toBe(0);
       (await tasks.setVisibility(first.id, first.accountId, "public"))._unsafeUnwrap();
       for (const network of ["192.0.2.1", "192.0.2.2"]) {
         await stores.reports.file({ taskId: first.id, network, reason: "other", text: undefined, at: later });
       }
-      expect((await readBacklog(stores.database.sql)).reported).toBe(1);
+      expect((await readBacklog(stores.database.sql, later)).reported).toBe(1);
     });
   });

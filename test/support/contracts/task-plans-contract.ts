@@ -92,9 +92,9 @@ export const describeTaskPlans = (
     });
 
     it("counts unfinished tasks with the index of due tasks", async () => {
-      const plans = await plansOn(stores.database, (_, database) => readBacklog(database.sql));
+      const plans = await plansOn(stores.database, (_, database) => readBacklog(database.sql, noon));
       expectIndex(plans, "task_due_index");
-      const backlog = await readBacklog(stores.database.sql);
+      const backlog = await readBacklog(stores.database.sql, noon);
       expect(backlog.tasks.get("submitted")).toMatchObject({ waiting: RUNNING, oldest: noon });
       expect(backlog.tasks.get("succeeded")).toEqual({ waiting: 0, oldest: undefined, dueAt: undefined });
     });

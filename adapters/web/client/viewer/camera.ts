@@ -1,47 +1,93 @@
 import { otherField, type Sphere, type View } from "./sphere.js";
+import type { Start } from "./view-in-url.js";
 
 const VERTICAL_FIELD_MAX = 85;
 const FIELD_MAX = 120;
 const FIELD_MIN = 20;
 const START_FIELD = 100;
-/** A picture with few pixels looks blurred in a wide view of a large window. */
-const START_FIELD_OF_SMALL_PICTURE = 75;
-const SMALL_PICTURE_PIXELS = 1024;
+/** CSS pixels of the screen that a pixel of the picture covers: at most, and at the start if the view can be so wide. */
+const MAGNIFICATION_MAX = 4;
+const START_MAGNIFICATION_MAX = 2;
 const ROTATION_DEGREES_PER_SECOND = 2;
 const KEY_DEGREES_PER_SECOND = 60;
-const INTRO_MILLISECONDS = 2_400;
-/** At the start of the intro: how much of the sphere the shorter side of the window shows. */
+const FALL_MILLISECONDS = { intro: 2_400, planet: 1_200 };
+/** The intro turns by so many degrees on its way down. */
+const INTRO_DEGREES = 120;
+/** Above the planet: how much of the sphere the shorter side of the window shows. */
 const PLANET_SCALE = 2.1;
+const FADE_MILLISECONDS = 700;
 /** The part of its speed that a released sphere has after a second. */
 const GLIDE_LEFT = 0.02;
 
+const MIDDLE: Start = { yaw: 0, pitch: 0 };
+
 export const isReducedMotion = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** From above a little planet (0) down to its ground (1), or up again. */
+type Fall = { readonly from: 0 | 1; readonly since: number; readonly milliseconds: number; readonly turn: number };
 
 /** Moves the view of a sphere, and draws it when it has changed. */
 export class Camera {
   readonly sphere: Sphere;
+  /** In pixels: limits how far the view can be zoomed in. */
+  pictureWidth: number;
+  /** Where the panorama is entered, and where `home` leads. */
+  private start: Start = MIDDLE;
   /** Called when the sphere starts or stops rotating by itself. */
   onRotation: (rotates: boolean) => void = () => {};
+  /** Called when the view is drawn. */
+  onView: () => void = () => {};
+  /** Called when the reader takes over. */
+  onTakeOver: () => void = () => {};
   /** Draws instead of the camera, while a headset shows the sphere. */
   isElsewhere = false;
   /** Keys that are held down: degrees a second that they turn the view by. */
   readonly held = new Map<string, readonly [right: number, up: number]>();
   private rotates = false;
-  private introSince: number | undefined;
+  private fall: Fall | undefined;
+  private planet = false;
+  private fadeSince: number | undefined;
   /** Degrees a second to the right and upwards. */
   private glide: [number, number] = [0, 0];
   private frame = 0;
   private last = 0;
   private readonly stage: HTMLElement;
 
-  constructor(sphere: Sphere, stage: HTMLElement, pictureWidth: number, start: View | undefined) {
+  constructor(sphere: Sphere, stage: HTMLElement, pictureWidth: number) {
     this.sphere = sphere;
     this.stage = stage;
+    this.pictureWidth = pictureWidth;
     this.resize();
-    if (start !== undefined) this.lookAs(start);
-    else this.look({ fov: pictureWidth <= SMALL_PICTURE_PIXELS ? START_FIELD_OF_SMALL_PICTURE : START_FIELD });
-    this.draw(performance.now());
+    this.enter(pictureWidth, MIDDLE);
     new ResizeObserver(() => this.fit()).observe(stage);
+  }
+
+  /** Looks at another panorama, as a link says or where it starts. */
+  enter(pictureWidth: number, start: Start, given?: View): void {
+    this.pictureWidth = pictureWidth;
+    this.start = start;
+    if (given === undefined) this.home();
+    else this.lookAs(given);
+    if (!this.isElsewhere) this.draw(performance.now());
+  }
+
+  /** Looks where the panorama starts. */
+  home(): void {
+    const { yaw, pitch, fov } = this.start;
+    if (fov !== undefined) this.lookAs({ yaw, pitch, fov });
+    else this.look({ yaw, pitch, fov: Math.max(START_FIELD, this.fieldMagnifiedBy(START_MAGNIFICATION_MAX)) });
+  }
+
+  /** Degrees to the left in which the start view is. */
+  get fromStart(): number {
+    return wrapped(this.start.yaw - this.view.yaw);
+  }
+
+  /** Fades from the panorama that was left to the one that is shown now. */
+  crossfade(): void {
+    if (isReducedMotion()) this.sphere.forget();
+    else this.fadeSince = performance.now();
+    this.redraw();
   }
 
   get view(): View {
@@ -71,7 +117,7 @@ export class Camera {
     this.sphere.view = {
       yaw: wrapped(yaw),
       pitch: Math.max(-90, Math.min(90, pitch)),
-      fov: Math.max(FIELD_MIN, Math.min(this.fieldMax(), fov)),
+      fov: Math.min(this.fieldMax(), Math.max(FIELD_MIN, this.fieldMagnifiedBy(MAGNIFICATION_MAX), fov)),
     };
     this.redraw();
   }
@@ -106,18 +152,50 @@ export class Camera {
     return this.rotates;
   }
 
+  /** Nothing turns, glides, falls or fades. */
+  get isAtRest(): boolean {
+    return !this.rotates && !this.isGliding && this.fall === undefined && this.fadeSince === undefined;
+  }
+
   /** Goes from above a little planet down to its ground. */
   playIntro(): void {
-    this.introSince = performance.now();
-    this.redraw();
+    this.fallFrom(0, FALL_MILLISECONDS.intro, INTRO_DEGREES);
+  }
+
+  /** Shows the ground as a little planet, seen from above, or the view from the ground again. */
+  showPlanet(planet: boolean): void {
+    this.planet = planet;
+    this.fallFrom(planet ? 1 : 0, isReducedMotion() ? 0 : FALL_MILLISECONDS.planet, 0);
+  }
+
+  get isPlanet(): boolean {
+    return this.planet;
+  }
+
+  /** Shows two views side by side, or one again. */
+  split(isSplit: boolean): void {
+    this.sphere.isSplit = isSplit;
+    this.home();
+  }
+
+  /** Turns once around in this time. Resolves afterwards. */
+  async turnAround(milliseconds: number): Promise<void> {
+    this.stopMoving();
+    const { yaw } = this.view;
+    const since = performance.now();
+    for (let done = 0; done < 1; ) {
+      const now = await new Promise<number>(requestAnimationFrame);
+      done = Math.min(1, (now - since) / milliseconds);
+      this.look({ yaw: yaw + 360 * done });
+    }
   }
 
   /** The reader has taken over. */
   stopMoving(): void {
     this.glide = [0, 0];
-    this.introSince = undefined;
-    this.sphere.bend = 0;
+    this.fall = undefined;
     if (this.rotates) this.rotate(false);
+    this.onTakeOver();
     this.redraw();
   }
 
@@ -132,12 +210,21 @@ export class Camera {
     if (this.frame === 0) this.frame = requestAnimationFrame((now) => this.step(now));
   }
 
+  private fallFrom(from: 0 | 1, milliseconds: number, turn: number): void {
+    this.fall = { from, milliseconds, turn, since: performance.now() };
+    this.redraw();
+  }
+
+  private get isGliding(): boolean {
+    return this.glide.some((speed) => Math.abs(speed) > 1);
+  }
+
   private step(now: number): void {
     this.frame = 0;
     if (this.isElsewhere) return;
     const seconds = Math.min(0.1, (now - this.last) / 1000 || 0);
     this.last = now;
-    const moves = this.rotates || this.held.size > 0 || this.glide.some((speed) => Math.abs(speed) > 1);
+    const moves = this.rotates || this.held.size > 0 || this.isGliding;
     if (moves) {
       const slow = Math.min(1, this.view.fov / 75);
       for (const [right, up] of this.held.values())
@@ -147,7 +234,7 @@ export class Camera {
       if (this.rotates) this.turnBy(1, 0, seconds * ROTATION_DEGREES_PER_SECOND);
     }
     this.draw(now);
-    if (moves || this.introSince !== undefined) this.redraw();
+    if (moves || this.fall !== undefined || this.fadeSince !== undefined) this.redraw();
     else this.last = 0;
   }
 
@@ -163,32 +250,55 @@ export class Camera {
   private draw(now: number): void {
     const { sphere, stage } = this;
     const target = sphere.view;
-    const done = this.introSince === undefined ? 1 : Math.min(1, (now - this.introSince) / INTRO_MILLISECONDS);
-    if (done < 1) {
-      const left = 1 - done * done * (3 - 2 * done);
+    const height = this.heightAt(now);
+    if (height > 0) {
       const wide = PLANET_SCALE * Math.max(1, stage.clientWidth / stage.clientHeight);
       const scale = Math.tan((target.fov * Math.PI) / 360);
-      sphere.bend = left;
       sphere.view = {
-        yaw: target.yaw - 120 * left,
-        pitch: target.pitch - (90 + target.pitch) * left,
-        fov: (Math.atan(scale * (wide / scale) ** left) * 360) / Math.PI,
+        yaw: target.yaw - (this.fall?.turn ?? 0) * height,
+        pitch: target.pitch - (90 + target.pitch) * height,
+        fov: (Math.atan(scale * (wide / scale) ** height) * 360) / Math.PI,
       };
-    } else {
-      this.introSince = undefined;
-      sphere.bend = 0;
+    }
+    sphere.bend = height;
+    if (this.fadeSince !== undefined) {
+      sphere.fade = Math.min(1, (now - this.fadeSince) / FADE_MILLISECONDS);
+      if (sphere.fade === 1) {
+        this.fadeSince = undefined;
+        sphere.forget();
+      }
     }
     sphere.draw();
     sphere.view = target;
     // For tests, and for scripts of the page.
     for (const name of ["yaw", "pitch", "fov"] as const) stage.dataset[name] = target[name].toFixed(1);
-    stage.dataset.moves = String(done < 1 || this.rotates);
+    stage.dataset.moves = String(!this.isAtRest);
+    this.onView();
+  }
+
+  /** From 0 on the ground to 1 above the planet. */
+  private heightAt(now: number): number {
+    const { fall } = this;
+    if (fall === undefined) return Number(this.planet);
+    const done = Math.max(0, now - fall.since) / fall.milliseconds;
+    if (!(done < 1)) {
+      this.fall = undefined;
+      return Number(this.planet);
+    }
+    const smooth = done * done * (3 - 2 * done);
+    return fall.from === 0 ? 1 - smooth : smooth;
   }
 
   /** The vertical field of view is limited: beyond, a picture is stretched towards the edges. */
   private fieldMax(): number {
-    const { width, height } = this.sphere.canvas;
+    const { width } = this.sphere;
+    const { height } = this.sphere.canvas;
     return Math.min(FIELD_MAX, otherField(VERTICAL_FIELD_MAX, width / height));
+  }
+
+  /** The field of view in whose middle a pixel of the picture covers so many of the screen. */
+  private fieldMagnifiedBy(times: number): number {
+    return (Math.atan((this.stage.clientWidth * Math.PI) / (times * this.pictureWidth)) * 360) / Math.PI;
   }
 
   /** The width of the canvas by its longer side. */
@@ -214,4 +324,4 @@ export class Camera {
 }
 
 /** -180 to 180 degrees. */
-const wrapped = (yaw: number): number => ((((yaw + 180) % 360) + 360) % 360) - 180;
+export const wrapped = (yaw: number): number => ((((yaw + 180) % 360) + 360) % 360) - 180;

@@ -1,5 +1,6 @@
 import { element } from "../element.js";
-import type { Sphere, View } from "./sphere.js";
+import type { Camera } from "./camera.js";
+import type { View } from "./sphere.js";
 import { zip } from "./zip.js";
 
 const FACE_PIXELS_MAX = 2048;
@@ -14,45 +15,82 @@ const FACES: Readonly<Record<string, Pick<View, "yaw" | "pitch">>> = {
   down: { yaw: 0, pitch: -90 },
 };
 
-/** The menu with the downloads. `picture`: the whole picture, as soon as it has arrived. */
-export function connectDownloads(sphere: Sphere, name: string, picture: () => Promise<Blob>, width: number): void {
-  const menu = document.getElementById("downloads");
-  if (menu === null) return;
-  const note = element("save-note");
-  const work = (id: string, make: () => Promise<void>) => {
-    element(id).addEventListener("click", async (event) => {
-      event.preventDefault();
-      note.hidden = false;
-      note.textContent = "Preparing the file …";
-      try {
-        await make();
-        note.hidden = true;
-        menu.hidePopover();
-      } catch {
-        note.textContent = "This file could not be made. Try again.";
-      }
-    });
-  };
-  const link = element("save-picture") as HTMLAnchorElement;
-  work("save-picture", async () => {
-    const blob = await picture().catch(() => undefined);
+/** The panorama that is shown. `picture`: the whole picture, as soon as it has arrived. */
+type Shown = { readonly name: string; readonly width: number; readonly picture: Promise<Blob> };
+
+/** Makes a file; `undefined` if there is nothing to save. */
+type Maker = (camera: Camera, shown: Shown) => Promise<readonly [Blob, string] | undefined>;
+
+const TURN_MILLISECONDS = 8_000;
+const VIDEO_BITS_PER_SECOND = 8_000_000;
+/** The first one that the browser can record; most programs play the first one. */
+const VIDEO_TYPES = ["video/mp4", "video/webm"] as const;
+
+const MAKERS: Readonly<Record<string, Maker>> = {
+  "save-picture": async (_, { picture, name }) => {
+    const blob = await picture.catch(() => undefined);
+    if (blob !== undefined) return [blob, `${name}.jpg`];
     // Without the bytes, the browser shows the picture of another origin instead of saving it.
-    if (blob === undefined) window.open(link.href, "_blank", "noopener");
-    else save(blob, `${name}.jpg`);
-  });
-  work("save-view", async () => {
-    await picture();
+    window.open((element("save-picture") as HTMLAnchorElement).href, "_blank", "noopener");
+    return undefined;
+  },
+  "save-view": async ({ sphere }, { picture, name }) => {
+    await picture;
     const { width: across, height } = sphere.canvas;
     const viewHeight = Math.round((VIEW_WIDTH_PIXELS * height) / across);
-    save(await sphere.capture(VIEW_WIDTH_PIXELS, viewHeight, sphere.view, "image/png"), `${name}-view.png`);
-  });
-  work("save-cube", async () => {
-    await picture();
+    return [await sphere.capture(VIEW_WIDTH_PIXELS, viewHeight, sphere.view, "image/png"), `${name}-view.png`];
+  },
+  "save-cube": async ({ sphere }, { picture, name, width }) => {
+    await picture;
     const side = Math.min(FACE_PIXELS_MAX, Math.round(width / 4));
     const files = new Map<string, Blob>();
     for (const [face, direction] of Object.entries(FACES))
       files.set(`${name}-${face}.jpg`, await sphere.capture(side, side, { ...direction, fov: 90 }, "image/jpeg"));
-    save(await zip(files), `${name}-cube.zip`);
+    return [await zip(files), `${name}-cube.zip`];
+  },
+  "save-video": async (camera, { picture, name }) => {
+    await picture;
+    const type = videoType();
+    const recorder = new MediaRecorder(camera.sphere.canvas.captureStream(), {
+      ...(type !== undefined && { mimeType: type }),
+      videoBitsPerSecond: VIDEO_BITS_PER_SECOND,
+    });
+    const parts: Blob[] = [];
+    recorder.addEventListener("dataavailable", ({ data }) => parts.push(data));
+    const stopped = new Promise((resolve, reject) => {
+      recorder.addEventListener("stop", resolve);
+      recorder.addEventListener("error", reject);
+    });
+    recorder.start();
+    await camera.turnAround(TURN_MILLISECONDS);
+    recorder.stop();
+    await stopped;
+    return [new Blob(parts, { type: recorder.mimeType }), `${name}-turn.${type === "video/mp4" ? "mp4" : "webm"}`];
+  },
+};
+
+const videoType = (): (typeof VIDEO_TYPES)[number] | undefined =>
+  "MediaRecorder" in window ? VIDEO_TYPES.find((type) => MediaRecorder.isTypeSupported(type)) : undefined;
+
+/** The menu with the downloads, of whatever panorama is shown. */
+export function connectDownloads(camera: Camera, shown: () => Shown): void {
+  document.body.classList.toggle("records", videoType() !== undefined);
+  element("scene").addEventListener("click", async (event) => {
+    const { id = "" } = (event.target as Element).closest("#downloads :is(a, button)") ?? {};
+    const make = MAKERS[id];
+    if (make === undefined) return;
+    event.preventDefault();
+    const note = element("save-note");
+    note.hidden = false;
+    note.textContent = "Preparing the file …";
+    try {
+      const made = await make(camera, shown());
+      if (made !== undefined) save(...made);
+      note.hidden = true;
+      element("downloads").hidePopover();
+    } catch {
+      note.textContent = "This file could not be made. Try again.";
+    }
   });
 }
 

@@ -7,16 +7,25 @@ const KEY_DIRECTIONS: Readonly<Record<string, readonly [right: number, up: numbe
   ArrowDown: [0, -1],
 };
 export const ZOOM_STEP = 0.8;
+const DOUBLE_CLICK_ZOOM = 0.5;
 /** A pointer that rests this long before its release does not make the sphere glide. */
 const REST_MILLISECONDS = 60;
 
 const isInFrame = window.top !== window;
 
+/** What keys do besides turning and zooming, by their names. */
+export type KeyActions = Readonly<Record<string, () => void>>;
+
 /**
- * Looks around by dragging and with the arrow keys, and zooms with two fingers, the wheel, plus and minus. In a frame
- * of another page the wheel and one finger upwards scroll that page; `onPlainWheel` is called then.
+ * Looks around by dragging and with the arrow keys, and zooms with two fingers, a double click, the wheel, plus and
+ * minus. In a frame of another page the wheel and one finger upwards scroll that page; `onPlainWheel` is called then.
  */
-export function connectInput(stage: HTMLElement, camera: Camera, onPlainWheel: () => void): void {
+export function connectInput(
+  stage: HTMLElement,
+  camera: Camera,
+  onPlainWheel: () => void,
+  actions: KeyActions = {},
+): void {
   stage.classList.toggle("framed", isInFrame);
   const pointers = new Map<number, PointerEvent>();
   let speed: [number, number] = [0, 0];
@@ -51,8 +60,10 @@ export function connectInput(stage: HTMLElement, camera: Camera, onPlainWheel: (
   stage.addEventListener("pointerup", release);
   stage.addEventListener("pointercancel", release);
 
+  stage.addEventListener("dblclick", (event) => camera.zoom(DOUBLE_CLICK_ZOOM, event));
+
   connectWheel(stage, camera, onPlainWheel);
-  connectKeys(stage, camera);
+  connectKeys(stage, camera, { home: () => homeward(camera), ...actions });
 }
 
 function connectWheel(stage: HTMLElement, camera: Camera, onPlainWheel: () => void): void {
@@ -70,7 +81,7 @@ function connectWheel(stage: HTMLElement, camera: Camera, onPlainWheel: () => vo
   );
 }
 
-function connectKeys(stage: HTMLElement, camera: Camera): void {
+function connectKeys(stage: HTMLElement, camera: Camera, actions: KeyActions): void {
   stage.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const direction = KEY_DIRECTIONS[event.key];
@@ -80,6 +91,8 @@ function connectKeys(stage: HTMLElement, camera: Camera): void {
       camera.held.set(event.key, direction);
     } else if (event.key === "+" || event.key === "=") camera.zoom(ZOOM_STEP);
     else if (event.key === "-") camera.zoom(1 / ZOOM_STEP);
+    else if (event.repeat) return;
+    else if (actions[event.key.toLowerCase()] !== undefined) actions[event.key.toLowerCase()]?.();
     else return;
     event.preventDefault();
     camera.redraw();
@@ -87,6 +100,11 @@ function connectKeys(stage: HTMLElement, camera: Camera): void {
   stage.addEventListener("keyup", ({ key }) => camera.held.delete(key));
   stage.addEventListener("blur", () => camera.held.clear());
 }
+
+const homeward = (camera: Camera): void => {
+  camera.stopMoving();
+  camera.home();
+};
 
 /** The distance of the first two pointers. */
 const spread = (pointers: ReadonlyMap<number, PointerEvent>): number => {

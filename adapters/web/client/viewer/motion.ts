@@ -1,5 +1,6 @@
 import { element } from "../element.js";
 import type { Camera } from "./camera.js";
+import type { View } from "./sphere.js";
 
 type WithPermission = { requestPermission?: () => Promise<PermissionState> };
 
@@ -19,14 +20,18 @@ export function connectMotion(camera: Camera, say: (sentence: string) => void): 
   });
 
   let isActive = false;
-  /** What the first orientation is turned by, so that the view starts where it is. */
-  let offset: number | undefined;
+  /** What orientations are turned by: the view starts where it is, and fingers and keys turn it further. */
+  let offset = { yaw: 0, pitch: 0 };
+  let set: View | undefined;
   const follow = (event: DeviceOrientationEvent): void => {
     const found = directionOf(event);
     if (found === undefined) return;
-    offset ??= camera.view.yaw - found.yaw;
+    const { view } = camera;
+    if (set === undefined) offset = { yaw: view.yaw - found.yaw, pitch: 0 };
+    else offset = { yaw: offset.yaw + view.yaw - set.yaw, pitch: offset.pitch + view.pitch - set.pitch };
     camera.sphere.roll = found.roll;
-    camera.look({ yaw: found.yaw + offset, pitch: found.pitch });
+    camera.look({ yaw: found.yaw + offset.yaw, pitch: found.pitch + offset.pitch });
+    set = camera.view;
   };
   const stop = (): void => {
     removeEventListener("deviceorientation", follow);
@@ -41,7 +46,7 @@ export function connectMotion(camera: Camera, say: (sentence: string) => void): 
     isActive = !isActive;
     button.setAttribute("aria-pressed", String(isActive));
     if (!isActive) return stop();
-    offset = undefined;
+    set = undefined;
     camera.stopMoving();
     addEventListener("deviceorientation", follow);
   });

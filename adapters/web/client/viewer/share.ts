@@ -3,53 +3,55 @@ import { isDone, postForm } from "../post-form.js";
 import type { View } from "./sphere.js";
 import { fragmentOf } from "./view-in-url.js";
 
-/** The dialog with the link, its view, and the code of a frame. It can make a private panorama public. */
+/**
+ * The dialog with the link, its view, and the code of a frame, of whatever panorama is shown. It can make a private
+ * panorama public.
+ */
 export function connectShare(view: () => View | undefined): void {
   const button = document.getElementById("share");
   if (button === null) return;
-  const dialog = element("share-dialog") as HTMLDialogElement;
-  button.addEventListener("click", () => dialog.showModal());
-  dialog.addEventListener("click", ({ target }) => {
-    if (target === dialog) dialog.close(); // the backdrop
+  button.addEventListener("click", () => {
+    update(view());
+    (element("share-dialog") as HTMLDialogElement).showModal();
   });
-  const publish = document.getElementById("publish");
-  if (publish !== null) connectPublish(publish as HTMLFormElement);
-  const link = document.getElementById("share-link");
-  if (link === null) return;
-  const update = connectFields(link as HTMLInputElement, view);
-  button.addEventListener("click", update);
-  for (const copy of dialog.querySelectorAll<HTMLElement>("[data-copy]"))
-    copy.addEventListener("click", () => void copyText(element(copy.dataset.copy ?? "") as HTMLInputElement));
+  const scene = element("scene");
+  scene.addEventListener("click", ({ target }) => {
+    const { id, dataset } = target as HTMLElement;
+    if (id === "share-dialog") (target as HTMLDialogElement).close(); // the backdrop
+    if (id === "share-system") {
+      // Rejects if the reader closes the list of ways to share.
+      void navigator.share({ url: fieldOf("share-link")?.value ?? "", title: document.title }).catch(() => {});
+    }
+    if (dataset.copy !== undefined) void copyText(element(dataset.copy) as HTMLInputElement);
+  });
+  scene.addEventListener("change", ({ target }) => {
+    if ((target as HTMLElement).id === "share-view") update(view());
+  });
+  scene.addEventListener("submit", (event) => {
+    if ((event.target as HTMLElement).id === "publish") void publish(event);
+  });
 }
 
-/** Returns a function that fills the fields with the current view. */
-const connectFields = (link: HTMLInputElement, view: () => View | undefined): (() => void) => {
-  const address = link.value;
-  const frame = element("share-frame") as HTMLTextAreaElement;
-  const atView = element("share-view") as HTMLInputElement;
-  const update = (): void => {
-    const shown = atView.checked ? view() : undefined;
-    const fragment = shown === undefined ? "" : fragmentOf(shown);
-    link.value = address + fragment;
-    frame.value = frameCode(`${address}?embed=1${fragment}`, frame.dataset.title ?? "");
-    element("copied").textContent = "";
-  };
-  atView.addEventListener("change", update);
-  const system = element("share-system");
-  system.hidden = navigator.share === undefined;
-  system.addEventListener("click", () => {
-    // Rejects if the reader closes the list of ways to share.
-    void navigator.share({ url: link.value, title: document.title }).catch(() => {});
-  });
-  return update;
+const fieldOf = (id: string): HTMLInputElement | null => document.getElementById(id) as HTMLInputElement | null;
+
+/** Fills the fields with the current view. */
+const update = (view: View | undefined): void => {
+  const link = fieldOf("share-link");
+  const frame = fieldOf("share-frame");
+  if (link === null || frame === null) return;
+  const fragment = fieldOf("share-view")?.checked && view !== undefined ? fragmentOf(view) : "";
+  link.value = link.defaultValue + fragment;
+  frame.value = frameCode(`${link.defaultValue}?embed=1${fragment}`, frame.dataset.title ?? "");
+  element("share-system").hidden = navigator.share === undefined;
+  element("copied").textContent = "";
 };
 
 const frameCode = (url: string, title: string): string => {
   const frame = document.createElement("iframe");
-  frame.width = "960";
-  frame.height = "540";
   frame.title = title;
+  frame.loading = "lazy";
   frame.allow = "fullscreen; gyroscope; accelerometer; xr-spatial-tracking";
+  frame.style.cssText = "display: block; width: 100%; aspect-ratio: 16 / 9; border: 0";
   frame.src = url; // nothing is loaded: the element is never in a page
   return frame.outerHTML;
 };
@@ -67,12 +69,11 @@ const copyText = async (field: HTMLInputElement): Promise<void> => {
 };
 
 /** Sends the page's form in the background and opens the public viewer. After a logout, the page asks for a login. */
-const connectPublish = (form: HTMLFormElement): void => {
-  form.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    const answer = await postForm(form);
-    if (isDone(answer)) location.assign(`${form.dataset.public}#share`);
-    else if (answer?.ok) location.reload();
-    else element("copied").textContent = "This did not work. Reload the page and try again.";
-  });
+const publish = async (event: Event): Promise<void> => {
+  event.preventDefault();
+  const form = event.target as HTMLFormElement;
+  const answer = await postForm(form);
+  if (isDone(answer)) location.assign(`${form.dataset.public}#share`);
+  else if (answer?.ok) location.reload();
+  else element("copied").textContent = "This did not work. Reload the page and try again.";
 };

@@ -1,5 +1,3 @@
-import { shaderProgram } from "../shader-program.js";
-
 /** Where a viewer looks. Degrees; `yaw` to the right, `pitch` upwards, `fov` is the horizontal field of view. */
 export type View = { readonly yaw: number; readonly pitch: number; readonly fov: number };
 
@@ -10,6 +8,8 @@ export type Turn = readonly number[];
  * What a pixel at (x, y), from -1 to 1, sees: (x * scaleX + offsetX, y * scaleY + offsetY, -1) as a turned direction.
  */
 type Lens = readonly [scaleX: number, scaleY: number, offsetX: number, offsetY: number];
+
+const UNIFORMS = ["lens", "turn", "bend", "opacity"] as const;
 
 /** A picture whose size is known. */
 export type Picture = ImageBitmap | HTMLImageElement;
@@ -27,16 +27,29 @@ out vec2 p;
 void main() { p = at; gl_Position = vec4(at, 0, 1); }`;
 
 // With `bend` from 0 to 1, the eye moves from the middle of the sphere to its back: from a perspective view to a
-// stereographic one, which shows the ground as a little planet. Derivatives are taken across the left and right edge of
-// the picture, and less of them near its poles, so that no seam shows and the poles are not blurred.
+// stereographic one, which shows the ground as a little planet. `foot` is how many pixels of the picture one pixel of
+// the screen covers. Below one, the picture is magnified: Catmull-Rom sampling in nine reads, because linear sampling
+// looks jagged. Above, derivatives are taken across the left and right edge of the picture, and less of them near its
+// poles, so that no seam shows and the poles are not blurred.
 const FRAGMENT = `#version 300 es
 precision highp float;
 uniform sampler2D picture;
 uniform vec4 lens;
 uniform mat3 turn;
-uniform float bend;
+uniform float bend, opacity;
 in vec2 p;
 out vec4 color;
+vec3 at(vec2 p, vec2 size) { return textureLod(picture, p / size, 0.).rgb; }
+vec3 magnified(vec2 uv, vec2 size) {
+  uv *= size;
+  vec2 m = floor(uv - .5) + .5, f = uv - m;
+  vec2 a = f * (-.5 + f * (1. - .5 * f)), b = 1. + f * f * (1.5 * f - 2.5);
+  vec2 c = f * (.5 + f * (2. - 1.5 * f)), e = f * f * (.5 * f - .5);
+  vec2 w = b + c, k = m + c / w, q = m - 1., r = m + 2.;
+  return (at(q, size) * a.x + at(vec2(k.x, q.y), size) * w.x + at(vec2(r.x, q.y), size) * e.x) * a.y
+    + (at(vec2(q.x, k.y), size) * a.x + at(k, size) * w.x + at(vec2(r.x, k.y), size) * e.x) * w.y
+    + (at(vec2(q.x, r.y), size) * a.x + at(vec2(k.x, r.y), size) * w.x + at(r, size) * e.x) * e.y;
+}
 void main() {
   vec3 v = vec3(p * lens.xy + lens.zw, -1);
   float a = dot(v, v);
@@ -47,12 +60,18 @@ void main() {
   vec2 dx = dFdx(uv), dy = dFdy(uv);
   dx.x = (fract(dx.x + .5) - .5) * level;
   dy.x = (fract(dy.x + .5) - .5) * level;
-  color = vec4(textureGrad(picture, uv, dx, dy).rgb, 1);
+  vec2 size = vec2(textureSize(picture, 0));
+  float foot = max(length(dx * size), length(dy * size));
+  vec3 seen = vec3(0);
+  if (foot < 1.) seen = magnified(uv, size);
+  if (foot > .7) seen = mix(seen, textureGrad(picture, uv, dx, dy).rgb, min(1., (foot - .7) / .3));
+  color = vec4(seen, opacity);
 }`;
 
 /**
- * Draws an equirectangular picture around the viewer, on one rectangle. Throws without WebGL 2. A shader of our own:
- * the script has 8 kB compressed, with pannellum and its menus 19 kB.
+ * Draws an equirectangular picture around the viewer, on one rectangle: in the viewer, and behind the landing page.
+ * Throws without WebGL 2. A shader of our own: the script has 11 kB compressed with everything
+ * that the viewer does; Photo Sphere Viewer needs the whole of three.js.
  */
 export class Sphere {
   readonly canvas: HTMLCanvasElement;
@@ -64,11 +83,16 @@ export class Sphere {
   bend = 0;
   /** Pictures must not be wider. */
   readonly widthMax: number;
-  private uniforms: Record<"lens" | "turn" | "bend", WebGLUniformLocation | null> = {
-    lens: null,
-    turn: null,
-    bend: null,
-  };
+  /** Two views side by side, for the lenses of a box with a phone in it. */
+  isSplit = false;
+  /** How much of the picture shows over the one that was left: from 0 to 1. */
+  fade = 1;
+  private picture: WebGLTexture | null = null;
+  /** The picture that was left, as it was seen last. */
+  private left:
+    | { readonly picture: WebGLTexture | null; readonly lens: Lens; readonly turn: Turn; readonly bend: number }
+    | undefined;
+  private uniforms: Partial<Record<(typeof UNIFORMS)[number], WebGLUniformLocation | null>> = {};
 
   constructor(canvas: HTMLCanvasElement) {
     const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, depth: false });
@@ -82,60 +106,114 @@ export class Sphere {
   /** Also after the browser has lost and restored the context. */
   prepare(): void {
     const { gl } = this;
-    const program = shaderProgram(gl, VERTEX, FRAGMENT);
+    const program = gl.createProgram();
+    for (const [type, source] of [
+      [gl.VERTEX_SHADER, VERTEX],
+      [gl.FRAGMENT_SHADER, FRAGMENT],
+    ] as const) {
+      const shader = gl.createShader(type) as WebGLShader;
+      gl.shaderSource(shader, source);
+      gl.compileShader(shader);
+      gl.attachShader(program, shader);
+    }
+    gl.linkProgram(program);
     gl.useProgram(program);
     gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
     gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([-1, -1, 3, -1, -1, 3]), gl.STATIC_DRAW);
     const at = gl.getAttribLocation(program, "at");
     gl.enableVertexAttribArray(at);
     gl.vertexAttribPointer(at, 2, gl.FLOAT, false, 0, 0);
-    for (const name of ["lens", "turn", "bend"] as const) this.uniforms[name] = gl.getUniformLocation(program, name);
-    gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
+    for (const name of UNIFORMS) this.uniforms[name] = gl.getUniformLocation(program, name);
+    gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
+    this.left = undefined;
+    this.addTexture();
+  }
+
+  private addTexture(): void {
+    const { gl } = this;
+    this.picture = gl.createTexture();
+    gl.bindTexture(gl.TEXTURE_2D, this.picture);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR_MIPMAP_LINEAR);
   }
 
+  /** The next picture is another one. Until `forget`, the one of now shows through as far as `fade` is below 1. */
+  leave(): void {
+    this.forget();
+    this.left = { picture: this.picture, lens: this.lens, turn: turnOf(this.view, this.roll), bend: this.bend };
+    this.fade = 0;
+    this.addTexture();
+  }
+
+  forget(): void {
+    if (this.left !== undefined) this.gl.deleteTexture(this.left.picture);
+    this.left = undefined;
+    this.fade = 1;
+  }
+
   show(picture: Picture): void {
     const { gl } = this;
+    gl.bindTexture(gl.TEXTURE_2D, this.picture);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, gl.RGBA, gl.UNSIGNED_BYTE, picture);
     gl.generateMipmap(gl.TEXTURE_2D);
   }
 
   draw(): void {
-    const { width, height } = this.canvas;
-    this.gl.viewport(0, 0, width, height);
-    this.drawEye(lensOf(this.view.fov, height / width), turnOf(this.view, this.roll), this.bend);
+    const { gl, left, lens, canvas, width } = this;
+    gl.viewport(0, 0, width, canvas.height);
+    if (left !== undefined) {
+      gl.bindTexture(gl.TEXTURE_2D, left.picture);
+      this.drawEye(left.lens, left.turn, left.bend);
+      gl.bindTexture(gl.TEXTURE_2D, this.picture);
+      gl.enable(gl.BLEND);
+    }
+    const turn = turnOf(this.view, this.roll);
+    this.drawEye(lens, turn, this.bend, this.fade);
+    gl.disable(gl.BLEND);
+    if (!this.isSplit) return;
+    gl.viewport(canvas.width - width, 0, width, canvas.height);
+    this.drawEye(lens, turn, this.bend);
   }
 
   /** Draws into the viewport that is set. */
-  drawEye(lens: Lens, turn: Turn, bend = 0): void {
+  drawEye(lens: Lens, turn: Turn, bend = 0, opacity = 1): void {
     const { gl, uniforms } = this;
-    gl.uniform4fv(uniforms.lens, lens);
-    gl.uniformMatrix3fv(uniforms.turn, false, turn);
-    gl.uniform1f(uniforms.bend, bend);
+    gl.uniform4fv(uniforms.lens ?? null, lens);
+    gl.uniformMatrix3fv(uniforms.turn ?? null, false, turn);
+    gl.uniform1f(uniforms.bend ?? null, bend);
+    gl.uniform1f(uniforms.opacity ?? null, opacity);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
+  }
+
+  /** Of one view, in pixels of the canvas. */
+  get width(): number {
+    return this.isSplit ? Math.floor(this.canvas.width / 2) : this.canvas.width;
+  }
+
+  private get lens(): Lens {
+    return lensOf(this.view.fov, this.canvas.height / this.width);
   }
 
   /** A view as an image file, in the canvas itself: it is drawn again before the browser shows it. */
   capture(width: number, height: number, view: View, type: string): Promise<Blob> {
     const { canvas } = this;
     const kept = { width: canvas.width, height: canvas.height };
-    const { view: shown, roll, bend } = this;
+    const { view: shown, roll, bend, fade } = this;
     Object.assign(canvas, { width, height });
-    Object.assign(this, { view, roll: 0, bend: 0 });
+    Object.assign(this, { view, roll: 0, bend: 0, fade: 1 });
     this.draw();
     const captured = new Promise<Blob>((resolve, reject) =>
       canvas.toBlob((blob) => (blob === null ? reject(new Error("no image was made")) : resolve(blob)), type, 0.92),
     );
     Object.assign(canvas, kept);
-    Object.assign(this, { view: shown, roll, bend });
+    Object.assign(this, { view: shown, roll, bend, fade });
     this.draw();
     return captured;
   }
 
   /** The direction at a point of the canvas, from -1 to 1, to the right and upwards. */
   directionAt(x: number, y: number, view: View): Pick<View, "yaw" | "pitch"> {
-    const [scaleX, scaleY] = lensOf(view.fov, this.canvas.height / this.canvas.width);
+    const [scaleX, scaleY] = lensOf(view.fov, this.canvas.height / this.width);
     const turn = turnOf(view, 0);
     const along = (row: number) =>
       (turn[row] ?? 0) * x * scaleX + (turn[3 + row] ?? 0) * y * scaleY - (turn[6 + row] ?? 0);

@@ -1,4 +1,5 @@
 import { element } from "../element.js";
+import { isDone, postForm } from "../post-form.js";
 import { Camera, isReducedMotion } from "./camera.js";
 import { connectDownloads } from "./downloads.js";
 import { fetchWithProgress } from "./fetch-with-progress.js";
@@ -6,18 +7,51 @@ import { connectInput, ZOOM_STEP } from "./input.js";
 import { connectMotion } from "./motion.js";
 import { connectShare } from "./share.js";
 import { type Picture, Sphere } from "./sphere.js";
-import { viewOf } from "./view-in-url.js";
+import { travelBetween } from "./travel.js";
+import { fragmentOf, type Start, startOf, textOf, viewOf } from "./view-in-url.js";
 import { connectVr } from "./vr.js";
 import { wait } from "./waiting.js";
 
 const IDLE_MILLISECONDS = 4_000;
 const NOTE_MILLISECONDS = 6_000;
+/** After the view has come to rest. */
+const ADDRESS_MILLISECONDS = 500;
 
 const NO_SPHERE = "This browser cannot show the 360° view. This is the flat picture.";
 const NO_PICTURE = "The 360° view could not be loaded. This is the flat picture.";
 
+/** A panorama, and its whole picture as soon as it has arrived. */
+type Panorama = {
+  readonly url: string;
+  readonly width: number;
+  readonly name: string;
+  readonly start: Start;
+  readonly picture: Promise<Blob>;
+  /** It is not needed any more. */
+  readonly stop: () => void;
+};
+
+/** The panorama that the attributes of the stage describe. */
+const panoramaOf = (stage: HTMLElement): Panorama => {
+  const { image: url = "", width = "0", name = "", start } = stage.dataset;
+  const progress = element("progress");
+  const stopping = new AbortController();
+  const picture = fetchWithProgress(
+    url,
+    (percent) => {
+      if (stopping.signal.aborted) return;
+      progress.setAttribute("aria-valuenow", String(percent));
+      progress.style.setProperty("--done", `${percent}%`);
+    },
+    stopping.signal,
+  );
+  picture.catch(() => {}); // handled below, after the preview
+  progress.style.setProperty("--done", "0%");
+  progress.hidden = false;
+  return { url, width: Number(width), name, start: startOf(start), picture, stop: () => stopping.abort() };
+};
+
 async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
-  const { image: url = "", width = "0", name = "" } = stage.dataset;
   const scene = element("scene");
   scene.classList.toggle("arriving", hasWaited);
   let camera: Camera | undefined;
@@ -26,15 +60,11 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
   if (location.hash === "#share") document.getElementById("share")?.click();
 
   const sphere = makeSphere(stage);
-  if (sphere === undefined) return showFlatImage(NO_SPHERE, url);
-  const progress = element("progress");
-  const blob = fetchWithProgress(url, (percent) => {
-    progress.setAttribute("aria-valuenow", String(percent));
-    progress.style.setProperty("--done", `${percent}%`);
-  });
-  blob.catch(() => {}); // handled below, after the preview
+  if (sphere === undefined) return showFlatImage(NO_SPHERE, stage.dataset.image ?? "");
+  let shown = panoramaOf(stage);
 
-  const present = (picture: Picture, quality: "preview" | "full"): void => {
+  const present = (of: Panorama, picture: Picture, quality: "preview" | "full"): void => {
+    if (of !== shown) return;
     sphere.show(picture);
     if (picture instanceof ImageBitmap) picture.close(); // 30 MB, and the graphics card has a copy now
     stage.dataset.quality = quality;
@@ -42,36 +72,60 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
       camera.redraw();
       return;
     }
-    camera = new Camera(sphere, stage, Number(width), viewOf(location.hash));
+    camera = new Camera(sphere, stage, of.width);
     stage.append(sphere.canvas);
-    connectControls(stage, camera);
-    connectDownloads(sphere, name, () => blob, Number(width));
+    camera.enter(of.width, of.start, viewOf(location.hash));
+    connectControls(stage, camera, travel);
+    connectDownloads(camera, () => shown);
     start(camera);
     document.body.dataset.ready = "sphere";
   };
 
-  // The preview is shown first, if it arrives first; the picture replaces it in the same view.
-  const flat = element("flat") as HTMLImageElement;
-  let isComplete = false;
-  const preview = flat.src === url ? Promise.reject() : flat.decode();
-  const previewed = preview.then(
-    () => isComplete || present(flat, "preview"),
-    () => {}, // the picture itself may still arrive
-  );
-  try {
-    const picture = await decoded(await blob, sphere.widthMax);
-    isComplete = true;
-    present(picture, "full");
-  } catch {
-    await previewed;
-    if (camera === undefined) return showFlatImage(NO_PICTURE, url);
-    say("The picture could not be loaded in full. This is a small preview.");
-  }
-  progress.hidden = true;
+  /** The preview is shown first, if it arrives first; the picture replaces it in the same view. */
+  const load = async (of: Panorama): Promise<void> => {
+    const flat = element("flat") as HTMLImageElement;
+    let isComplete = false;
+    const preview = flat.src === of.url ? Promise.reject() : flat.decode();
+    const previewed = preview.then(
+      () => isComplete || present(of, flat, "preview"),
+      () => {}, // the picture itself may still arrive
+    );
+    try {
+      const picture = await decoded(await of.picture, sphere.widthMax);
+      isComplete = true;
+      present(of, picture, "full");
+    } catch {
+      await previewed;
+      if (of !== shown) return;
+      if (camera === undefined) return showFlatImage(NO_PICTURE, of.url);
+      say("The picture could not be loaded in full. This is a small preview.");
+    }
+    if (of === shown) element("progress").hidden = true;
+  };
+
+  const travel = travelBetween(stage, {
+    leave: () => {
+      shown.stop();
+      sphere.leave();
+    },
+    arrive: async () => {
+      shown = panoramaOf(stage);
+      camera?.enter(shown.width, shown.start, viewOf(location.hash));
+      camera?.crossfade();
+      if (camera !== undefined) showPlanetState(camera);
+      await load(shown);
+    },
+    onSlides: (slides) => {
+      document.getElementById("slides")?.setAttribute("aria-pressed", String(slides));
+      if (slides && !isReducedMotion()) camera?.rotate(true);
+    },
+  });
+  await load(shown);
+  travel.prefetch();
   sphere.canvas.addEventListener("webglcontextrestored", async () => {
     sphere.prepare();
-    const again = await blob.then((bytes) => decoded(bytes, sphere.widthMax)).catch(() => flat);
-    sphere.show(again);
+    const again = await shown.picture.then((bytes) => decoded(bytes, sphere.widthMax)).catch(() => element("flat"));
+    sphere.show(again as Picture);
     camera?.redraw();
   });
 }
@@ -97,44 +151,112 @@ const makeSphere = (stage: HTMLElement): Sphere | undefined => {
 function start(camera: Camera): void {
   const rotate = element("rotate");
   camera.onRotation = (rotates) => {
-    rotate.setAttribute("aria-label", rotates ? "Pause rotation" : "Rotate");
-    rotate.title = rotates ? "Pause rotation" : "Rotate";
+    label(rotate, rotates ? "Pause rotation" : "Rotate");
     rotate.classList.toggle("rotating", rotates);
   };
-  rotate.addEventListener("click", () => {
-    const rotates = !camera.isRotating;
-    camera.stopMoving();
-    camera.rotate(rotates);
-  });
-  const isGivenView = viewOf(location.hash) !== undefined;
-  if (isReducedMotion() || isGivenView) return;
+  rotate.addEventListener("click", () => toggleRotation(camera));
+  if (isReducedMotion() || viewOf(location.hash) !== undefined) return;
   if (!document.body.classList.contains("bare")) camera.playIntro();
   camera.rotate(true);
 }
 
-function connectControls(stage: HTMLElement, camera: Camera): void {
+const label = (button: HTMLElement, text: string): void => {
+  button.setAttribute("aria-label", text);
+  button.title = text;
+};
+
+const toggleRotation = (camera: Camera): void => {
+  const rotates = !camera.isRotating;
+  camera.stopMoving();
+  camera.rotate(rotates);
+};
+
+type Travel = ReturnType<typeof travelBetween>;
+
+function connectControls(stage: HTMLElement, camera: Camera, travel: Travel): void {
   element("bar").hidden = false;
-  connectInput(stage, camera, () => {
+  const onPlainWheel = (): void => {
     const key = /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘" : "Ctrl";
     say(`Hold ${key} and scroll to zoom.`);
+  };
+  const fullScreen = element("fullscreen");
+  connectInput(stage, camera, onPlainWheel, {
+    " ": () => toggleRotation(camera),
+    f: () => fullScreen.hidden || fullScreen.click(),
+    pageup: () => travel.follow("previous"),
+    pagedown: () => travel.follow("next"),
   });
   element("zoom-in").addEventListener("click", () => camera.zoom(ZOOM_STEP));
   element("zoom-out").addEventListener("click", () => camera.zoom(1 / ZOOM_STEP));
   connectMotion(camera, say);
   void connectVr(camera, say);
+  connectAddress(camera, travel);
+  connectMore(camera, travel);
+  // iPhones have no full screen for pages; frames need the permission of the page around them.
+  const scene = element("scene");
+  fullScreen.hidden = !document.fullscreenEnabled || scene.requestFullscreen === undefined;
+  fullScreen.addEventListener("click", () => {
+    const change = document.fullscreenElement === null ? scene.requestFullscreen() : document.exitFullscreen();
+    void change.catch(() => say("This browser does not allow full screen here."));
+  });
+  document.addEventListener("fullscreenchange", () =>
+    label(fullScreen, document.fullscreenElement === null ? "Full screen" : "Leave full screen"),
+  );
+}
+
+/** The address of the page follows the view that the reader has chosen, and the view follows the address. */
+function connectAddress(camera: Camera, travel: Travel): void {
+  let timer = 0;
+  /** The path of the page whose view the reader has changed. */
+  let changed: string | undefined;
+  camera.onTakeOver = () => {
+    changed = location.pathname;
+    if (travel.slides) travel.showSlides(false);
+  };
+  const showNeedle = connectCompass(camera);
+  camera.onView = () => {
+    showNeedle();
+    clearTimeout(timer);
+    if (changed !== location.pathname) changed = undefined;
+    if (window.top !== window || changed === undefined) return;
+    timer = setTimeout(() => {
+      if (changed === location.pathname && camera.isAtRest)
+        history.replaceState(null, "", fragmentOf(camera.sharedView));
+    }, ADDRESS_MILLISECONDS);
+  };
   addEventListener("hashchange", () => {
     const view = viewOf(location.hash);
     if (view === undefined) return;
     camera.stopMoving();
     camera.lookAs(view);
   });
-  // iPhones have no full screen for pages; frames need the permission of the page around them.
-  const scene = element("scene");
-  const fullScreen = element("fullscreen");
-  fullScreen.hidden = !document.fullscreenEnabled || scene.requestFullscreen === undefined;
-  fullScreen.addEventListener("click", () => {
-    const change = document.fullscreenElement === null ? scene.requestFullscreen() : document.exitFullscreen();
-    void change.catch(() => say("This browser does not allow full screen here."));
+}
+
+/** The menu with what is not needed at every visit. Its parts may be replaced by those of another panorama. */
+function connectMore(camera: Camera, travel: Travel): void {
+  const actions: Readonly<Record<string, () => void>> = {
+    slides: () => travel.showSlides(!travel.slides),
+    planet: () => {
+      camera.stopMoving();
+      camera.showPlanet(!camera.isPlanet);
+      showPlanetState(camera);
+    },
+    split: () => startSplit(camera),
+  };
+  element("scene").addEventListener("click", (event) => {
+    const act = actions[(event.target as Element).closest("#more-menu button")?.id ?? ""];
+    if (act === undefined) return;
+    element("more-menu").hidePopover();
+    act();
+  });
+  element("scene").addEventListener("submit", async (event) => {
+    const form = event.target as HTMLFormElement;
+    if (form.id !== "start-form") return;
+    event.preventDefault();
+    (form.elements.namedItem("view") as HTMLInputElement).value = textOf(camera.sharedView);
+    const answer = await postForm(form);
+    element("more-menu").hidePopover();
+    say(isDone(answer) ? "Everybody sees this view first now." : "This did not work. Reload the page and try again.");
   });
 }
 
@@ -149,6 +271,45 @@ function connectIdle(scene: HTMLElement): void {
   for (const type of ["pointermove", "pointerdown", "keydown", "focusin", "wheel"])
     document.addEventListener(type, wake, { passive: true });
   wake();
+}
+
+const showPlanetState = (camera: Camera): void =>
+  document.getElementById("planet")?.setAttribute("aria-pressed", String(camera.isPlanet));
+
+/** For phones whose browser knows no headset: two views for a box with lenses. A touch of the picture ends it. */
+function startSplit(camera: Camera): void {
+  const scene = element("scene");
+  const show = (isSplit: boolean): void => {
+    scene.classList.toggle("split", isSplit);
+    camera.split(isSplit);
+  };
+  show(true);
+  const motion = element("motion");
+  if (!motion.hidden && motion.getAttribute("aria-pressed") !== "true") motion.click();
+  void scene.requestFullscreen?.().catch(() => {});
+  say("Put the phone into its box. Touch the picture to leave.");
+  const end = new AbortController();
+  const leave = (): void => {
+    end.abort();
+    show(false);
+    if (document.fullscreenElement !== null) void document.exitFullscreen();
+  };
+  const { signal } = end;
+  element("viewer").addEventListener("click", leave, { signal });
+  document.addEventListener("keydown", ({ key }) => key === "Escape" && leave(), { signal });
+  document.addEventListener("fullscreenchange", () => document.fullscreenElement === null && leave(), { signal });
+}
+
+/** The needle shows where the start view is. */
+function connectCompass(camera: Camera): () => void {
+  const compass = element("compass");
+  compass.addEventListener("click", () => {
+    camera.stopMoving();
+    camera.home();
+  });
+  return () => {
+    compass.style.rotate = `${camera.fromStart.toFixed(1)}deg`;
+  };
 }
 
 let noteTimer = 0;
@@ -171,7 +332,7 @@ function hide(...ids: readonly string[]): void {
 
 /** What needs the sphere is hidden; the picture can still be saved and shared. */
 function showFlatImage(sentence: string, url: string): void {
-  hide("progress", "viewer", "rotate", "zoom-out", "zoom-in", "save-view", "save-cube");
+  hide("progress", "viewer", "rotate", "zoom-out", "zoom-in", "more", "save-view", "save-cube");
   element("bar").hidden = false;
   const note = element("stage-note");
   const flat = element("flat") as HTMLImageElement;

@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { CreditEntry, CreditEntryPage } from "../../../../adapters/client/panorama-client.js";
 import { PanoramaClient } from "../../../../adapters/client/panorama-client.js";
 import { createApiKey } from "../../../../application/accounts/create-api-key.js";
+import { refundOrder } from "../../../../application/operators/refund-order.js";
 import { NO_LIMITS } from "../../../../domain/accounts/key-limits.js";
+import type { AdjustmentReason } from "../../../../domain/credits/ledger.js";
 import { type Customer, HttpService } from "../../../support/http-service.js";
 
 let service: HttpService;
@@ -70,6 +72,25 @@ describe("GET /credits/entries", () => {
     const second = await entries(`?limit=1&cursor=${first.next_cursor}`);
     await service.create(customer);
     expect((await entries(`?limit=1&cursor=${first.next_cursor}`)).body).toEqual(second.body);
+  });
+
+  it("has no balance below zero, and a next page, after each entry of credits that became a debt", async () => {
+    await service.created(customer);
+    const [order = expect.fail()] = await service.orders.list(customer.accountId, 1, undefined);
+    (await refundOrder(service)(order.id, undefined, "by hand" as AdjustmentReason))._unsafeUnwrap();
+    const seen: unknown[] = [];
+    for (let cursor: string | null = ""; cursor !== null; ) {
+      const { status, body } = await entries(`?limit=1${cursor && `&cursor=${cursor}`}`);
+      expect(status).toBe(200);
+      seen.push(...body.data.map(({ kind, credits, balance_after }) => [kind, credits, balance_after]));
+      cursor = body.next_cursor;
+    }
+    expect(seen).toEqual([
+      ["payment_refund", -100, 0],
+      ["debt", 4, 100],
+      ["reservation", -4, 96],
+      ["purchase", 100, 100],
+    ]);
   });
 
   it("refuses any other cursor and limit with 400, and never fails", async () => {

@@ -39,9 +39,10 @@ const filesOf = async (bytes: Uint8Array, sourceType: DigitalSourceType, log = n
   const pictures = picturesOnDemand(storage, { widthPixels: 600, heightPixels: 315 }, marks);
   return {
     panorama,
-    social: (await pictures.socialImage(NAME))!,
+    social: (await pictures.socialImage(NAME, { yaw: 40, pitch: 5 }))!,
     thumbnail: (await imaging.thumbnail(panorama))._unsafeUnwrap(),
     copy: (await pictures.resized(NAME, 512))!,
+    tile: (await pictures.tile(NAME, 480, { yaw: 40, pitch: 5 }))!,
   };
 };
 

@@ -91,7 +91,9 @@ describe("Database on PostgreSQL", () => {
       { name: "030-provenance-compatible" },
       { name: "031-reviews-compatible" },
       { name: "032-takedown-compatible" },
-      { name: "033-next-image-names-compatible" },
+      { name: "033-start-views-compatible" },
+      { name: "034-orders-to-confirm-compatible" },
+      { name: "035-next-image-names-compatible" },
     ]);
     await opened.close();
   });

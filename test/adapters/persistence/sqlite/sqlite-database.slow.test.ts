@@ -7,7 +7,7 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { MikroORM } from "@mikro-orm/core";
 import { err, ok } from "neverthrow";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from "vitest";
 import {
   accountId,
   anAccount,
@@ -53,7 +53,8 @@ describe("Database on SQLite", () => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "panorama-sqlite-"));
-    file = join(folder, "not", "there", "yet", "panorama.sqlite");
+    file = join(folder, "panorama.sqlite");
+    await copyFile(inject("sqliteTemplate"), file);
     await reopen();
   });
   afterEach(async () => {
@@ -304,7 +305,7 @@ describe("Database on SQLite", () => {
   });
 
   it("is created once by processes that start concurrently in an empty folder", async () => {
-    const fresh = join(folder, "fresh", "panorama.sqlite");
+    const fresh = join(folder, "not", "there", "yet", "panorama.sqlite");
     const started = await Promise.all([1, 2, 3].map((n) => payingProcess(fresh, n, 1)));
     expect(started).toEqual(Array(3).fill({ code: 0, output: "" }));
     const created = await openSqliteDatabase(fresh);

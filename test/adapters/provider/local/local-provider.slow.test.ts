@@ -179,7 +179,7 @@ describe("LocalProvider", () => {
   it("paints the same picture for the same prompt and seed, and another one for another seed", async () => {
     provider = aProvider(pool);
     const pictureOf = async (n: number, seed: number | undefined) => {
-      const request = aCreationRequest({ prompt: "a lake in the mountains", resolution: "1k", seed });
+      const request = aCreationRequest({ prompt: "a foggy ocean", resolution: "1k", seed });
       const id = (await provider.submit({ taskId: taskId(n), request }))._unsafeUnwrap();
       await provider.idle();
       await clock.advance(1500);

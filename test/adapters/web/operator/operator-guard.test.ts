@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { anOrderCheckout, aPendingOrder, noon } from "../../../../adapters/contracts/support/builders.js";
+import { MemoryOperatorStore } from "../../../../adapters/memory/stores/memory-operator-store.js";
 import { nodeOneTimeCodes } from "../../../../adapters/system/one-time-codes.js";
 import { codeStepsAt, parseOperatorName } from "../../../../domain/accounts/operator.js";
 import { parsePassword } from "../../../../domain/accounts/password.js";
+import { credits } from "../../../../domain/credits/credits.js";
+import { type AdjustmentReason, adjust } from "../../../../domain/credits/ledger.js";
+import { orderId, pay } from "../../../../domain/credits/order.js";
 import { PASSWORD, WebService } from "../../../support/web-service.js";
 
 describe("the operator's pages without an operator", () => {
@@ -51,8 +56,8 @@ describe("a form of the operator's pages", () => {
     const [headers, body] = [{ origin: service.url, cookie }, new URLSearchParams(fields)];
     return fetch(service.url + path, { method: "POST", headers, redirect: "manual", body });
   };
-  const logInOperator = async () => {
-    const name = parseOperatorName("olga")._unsafeUnwrap();
+  const logInOperator = async (text: string) => {
+    const name = parseOperatorName(text)._unsafeUnwrap();
     const set = await service.operatorAccess.setPassword(name, parsePassword(PASSWORD)._unsafeUnwrap(), false);
     const [, step = 0] = codeStepsAt(service.clock.now());
     const code = nodeOneTimeCodes.codeAt(set._unsafeUnwrap().codeSecret ?? "", step);
@@ -63,7 +68,7 @@ describe("a form of the operator's pages", () => {
   };
 
   it("records nothing about an id that nobody has", async () => {
-    const { cookie, form_token } = await logInOperator();
+    const { cookie, form_token } = await logInOperator("olga");
     const recorded = service.database.operatorActions.length;
     const paths = service.pages.flatMap(({ method, path }) =>
       method === "POST" && path.startsWith("/operator/") && path.includes(":id") ? [path] : [],
@@ -81,5 +86,24 @@ describe("a form of the operator's pages", () => {
     const granted = await send(`/operator/accounts/${id}/credits`, { form_token, credits: "1", reason: "r" }, cookie);
     expect(granted.status).toBe(303);
     expect(service.database.operatorActions.length).toBe(recorded + 1);
+  });
+
+  it("tells what an account owes and what came back of its orders, which cannot be paid again", async () => {
+    const { cookie } = await logInOperator("otto");
+    const { id } = await service.person("bob", 10);
+    const checkout = anOrderCheckout({ priceCents: 900 });
+    const pending = aPendingOrder({ id: orderId("ord-bob"), accountId: id, credits: credits(100), checkout });
+    await service.orders.insert(pending);
+    await service.orders.pay(pay({ ...pending, paymentId: "pi_bob" }, service.clock.now())._unsafeUnwrap());
+    const operators = new MemoryOperatorStore(service.database);
+    const reason = "Spent" as AdjustmentReason;
+    await operators.adjust(id, (funds) => adjust({ accountId: id, funds, change: -105, reason, at: noon }));
+    const withdrawn = { cents: 900, at: noon, transfers: 1 };
+    const dispute = { id: "dp_1", kind: "dispute", state: "open", stateAt: noon, withdrawn } as const;
+    await service.orders.recordReturn("pi_bob", dispute, noon);
+    const page = await (await fetch(`${service.url}/operator/accounts/${id}`, { headers: { cookie } })).text();
+    expect(page).toContain("0 credits, 0 reserved, 0 spent. It owes 95 credits. 1 payment is disputed.");
+    expect(page).toContain("Paid</span> payment disputed, 100 credits taken back");
+    expect(page).not.toContain("Mark as paid");
   });
 });

@@ -2,7 +2,7 @@ import type { Step } from "./step.js";
 
 /** What an older version hides keeps the names of its files. One that meets a task that is to be renamed ends the work. */
 export const nextImageNames: Step = {
-  name: "033-next-image-names-compatible",
+  name: "035-next-image-names-compatible",
   up: {
     sqlite: [`alter table "task" add column "next_image_name" text null`],
     postgresql: [`alter table "task" add column "next_image_name" varchar(128) null`],

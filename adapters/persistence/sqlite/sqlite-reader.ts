@@ -1,0 +1,73 @@
+import type { Row } from "../sql/columns.js";
+import type { SqliteConnection } from "./sqlite-connection.js";
+
+/**
+ * The connection for reads, which never writes. The reads of one turn of the event loop share a transaction: taking and
+ * releasing the lock of the file takes as long as half of a read by primary key. So a commit of another process is seen
+ * from the next turn on.
+ */
+export class SqliteReader {
+  private readonly connection: SqliteConnection;
+  /** What tells the commits that the present transaction sees from later ones. */
+  private readonly versionNow: () => number;
+  private version = Number.NaN;
+  private isOpen = false;
+  private isHeld = false;
+
+  constructor(connection: SqliteConnection, versionNow: () => number) {
+    this.connection = connection;
+    this.versionNow = versionNow;
+    connection.execute("pragma query_only = on");
+  }
+
+  all(select: string, parameters: readonly unknown[]): Row[] {
+    this.open();
+    return this.connection.all(select, parameters);
+  }
+
+  first(select: string, parameters: readonly unknown[]): Row | undefined {
+    this.open();
+    return this.connection.first(select, parameters);
+  }
+
+  /** What is read now is at least as new as this version. */
+  versionRead(): number {
+    this.open();
+    return this.version;
+  }
+
+  /** Reads see what is committed now, and nothing later, until `release`. */
+  hold(): void {
+    this.isHeld = true;
+    this.first("select 1 from sqlite_master", []); // a transaction begins to see with its first read
+  }
+
+  release(): void {
+    this.isHeld = false;
+    this.end();
+  }
+
+  close(): void {
+    this.end();
+    this.connection.close();
+  }
+
+  private open(): void {
+    if (this.isOpen) return;
+    this.version = this.versionNow();
+    this.connection.execute("begin");
+    this.isOpen = true;
+    if (!this.isHeld) setImmediate(this.endTurn);
+  }
+
+  private readonly endTurn = (): void => {
+    if (!this.isHeld) this.end();
+  };
+
+  private end(): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    // A failed read may have ended it.
+    if (this.connection.isTransaction) this.connection.execute("commit");
+  }
+}

@@ -1,0 +1,110 @@
+import { statSync } from "node:fs";
+import { setImmediate } from "node:timers/promises";
+import { ok } from "neverthrow";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { accountId, anAccount, anApiKey, aPaidOrder } from "../../../../adapters/contracts/support/builders.js";
+import { HandClock } from "../../../../adapters/memory/hand-clock.js";
+import { MemoryRateLimits } from "../../../../adapters/memory/stores/memory-rate-limits.js";
+import { openSqliteFile } from "../../../../adapters/persistence/sqlite/open-sqlite-file.js";
+import type { SqliteConnection } from "../../../../adapters/persistence/sqlite/sqlite-connection.js";
+import { WriteAheadLog } from "../../../../adapters/persistence/sqlite/write-ahead-log.js";
+import { SqliteApiRequests } from "../../../../adapters/persistence/stores/sqlite-api-requests.js";
+import { credits } from "../../../../domain/credits/credits.js";
+import { RATE_LIMITS } from "../../../../domain/panorama-policy.js";
+import { sqliteStores } from "../../../support/sqlite-stores.js";
+
+const CREDITS = 100;
+const PAGE_BYTES = 4096;
+const MIB = 1024 * 1024;
+
+/** The disk is the only part that stands still or fails. */
+describe("a commit on a SQLite file", () => {
+  const owner = accountId(1);
+  const key = anApiKey();
+  let stores: Awaited<ReturnType<typeof sqliteStores>>;
+  let other: SqliteConnection;
+
+  const credit = (amount: number) =>
+    stores.database.sql("update account set credits = credits + ? where id = ?", [amount, owner]);
+  const balance = async () =>
+    (await stores.database.sql("select credits from account where id = ?", [owner]))[0]?.credits;
+  const balanceOfOthers = () => other.first("select credits from account where id = ?", [owner])?.credits;
+  /** The next commit reaches the disk, or does not, when `end` is called. */
+  const holdDisk = () => {
+    let end = (_failure?: Error) => {};
+    const reached = new Promise<void>((resolve, reject) => {
+      end = (failure) => (failure === undefined ? resolve() : reject(failure));
+    });
+    const sync = vi.spyOn(WriteAheadLog.prototype, "sync").mockReturnValueOnce(reached);
+    return { end: (failure?: Error) => end(failure), isAsked: () => expect.poll(() => sync.mock.calls.length).toBe(1) };
+  };
+
+  beforeEach(async () => {
+    stores = await sqliteStores();
+    await stores.accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(CREDITS) }) });
+    (await stores.keys.insert(key, () => ok(undefined)))._unsafeUnwrap();
+    other = openSqliteFile(stores.file);
+  });
+  afterEach(async () => {
+    vi.restoreAllMocks();
+    other.close();
+    await stores.close();
+  });
+
+  it("is neither answered nor read before it is on the disk, and blocks no read", async () => {
+    const disk = holdDisk();
+    let isAnswered = false;
+    const credited = credit(5).then(() => {
+      isAnswered = true;
+    });
+    await disk.isAsked();
+    for (let turn = 0; turn < 3; turn += 1) {
+      expect([isAnswered, await balance(), balanceOfOthers()]).toEqual([false, CREDITS, CREDITS + 5]);
+      await setImmediate();
+    }
+    disk.end();
+    await credited;
+    expect(await balance()).toBe(CREDITS + 5);
+  });
+
+  it("fails, with every later one, if the disk does, because what follows it in the log could be lost with it", async () => {
+    const disk = holdDisk();
+    const refused = { message: "The disk of the SQLite file has failed. Restart the service." };
+    const credited = expect(credit(5)).rejects.toMatchObject({ ...refused, cause: { message: "EIO" } });
+    await disk.isAsked();
+    disk.end(new Error("EIO"));
+    await credited;
+    await expect(credit(1)).rejects.toMatchObject(refused);
+    expect(await balance()).toBe(CREDITS + 5);
+  });
+
+  it("lets no read remember a key that another process revokes meanwhile", async () => {
+    const clock = new HandClock();
+    const requests = new SqliteApiRequests(stores.database, new MemoryRateLimits(clock, RATE_LIMITS), clock);
+    const isAdmitted = async () => (await requests.admit(key.secretSha256, "read")).isOk();
+    const disk = holdDisk();
+    const credited = credit(5);
+    await disk.isAsked();
+    other.all("update api_key set revoked_at = 1 where id = ?", [key.id]);
+    await isAdmitted();
+    disk.end();
+    await credited;
+    expect(await isAdmitted()).toBe(false);
+  });
+
+  it("lets the log begin anew while requests read in each turn", async () => {
+    let isWriting = true;
+    const reading = (async () => {
+      for (; isWriting; await setImmediate()) await balance();
+    })();
+    for (let n = 0; n < 20; n += 1) {
+      await stores.database.sql(
+        "insert into operator_action (at, operator, command, arguments) values (1, 'a', 'b', ?)",
+        ["x".repeat(MIB)],
+      );
+    }
+    isWriting = false;
+    await reading;
+    expect(statSync(`${stores.file}-wal`).size).toBeLessThan(1_000 * PAGE_BYTES + 2 * MIB);
+  });
+});
