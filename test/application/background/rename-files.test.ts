@@ -3,6 +3,7 @@ import { aCreationRequest } from "../../../adapters/contracts/support/builders.j
 import { panoramaTask } from "../../../application/events/panorama-task.js";
 import { withholdAccount } from "../../../application/operators/withhold-panorama.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
+import type { TaskId } from "../../../domain/task-id.js";
 import { UNDER_REVIEW } from "../../../domain/tasks/out-of-sight.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { anOwner, aWorld } from "../../support/world.js";
@@ -12,7 +13,7 @@ const PANORAMAS = 60; // more than are hidden in one transaction
 it("gives the files of everything that is hidden other names when the storage is there again", async () => {
   const world = aWorld();
   const owner = await anOwner(world, 1_000);
-  const ids = [];
+  const ids: TaskId[] = [];
   for (let n = 0; n < PANORAMAS; n += 1) {
     const request = aCreationRequest({ visibility: "public" });
     ids.push((await world.createPanorama(owner, request))._unsafeUnwrap().task.id);
