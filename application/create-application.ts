@@ -26,6 +26,7 @@ import { clockSchedule } from "./background/clock-schedule.js";
 import { receiveProviderWebhook } from "./background/receive-provider-webhook.js";
 import { type CompleteSettings, completeSettings } from "./complete-settings.js";
 import { buyCredits } from "./credits/buy-credits.js";
+import { cancelOrder } from "./credits/cancel-order.js";
 import { createOrder } from "./credits/create-order.js";
 import { listEntries } from "./credits/list-entries.js";
 import { payOrder } from "./credits/pay-order.js";
@@ -72,6 +73,7 @@ import { readAbilities } from "./panoramas/read-abilities.js";
 import { readTask } from "./panoramas/read-task.js";
 import { retryFailedImages } from "./panoramas/retry-failed-images.js";
 import { retryImage } from "./panoramas/retry-image.js";
+import { searchOwnTasks } from "./panoramas/search-own-tasks.js";
 import { searchPublicPanoramas } from "./panoramas/search-public-panoramas.js";
 import { uploadImages } from "./panoramas/upload-images.js";
 import { waitForTask } from "./panoramas/wait-for-task.js";
@@ -138,7 +140,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     logOut: logOut(ports),
     findSession: findSession(ports),
     setPassword: setPassword(ports),
-    checkPasswordLink: checkPasswordLink(ports),
+    checkPasswordLink: checkPasswordLink(ports, settings),
     setPasswordByLink: setPasswordByLink(ports, settings),
     admitApiRequest: admitApiRequest({ ...ports, requests: ports.apiRequests }),
     createApiKey: createApiKey(ports),
@@ -148,6 +150,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
   },
   credits: {
     createOrder: createOrder(ports),
+    cancelOrder: cancelOrder(ports),
     payOrder: payOrder(ports),
     readOrder: readOrder(ports),
     readBalance: readBalance(ports),
@@ -159,6 +162,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
   panoramas: {
     read: readTask(ports),
     list: listTasks(ports),
+    searchOwn: searchOwnTasks(ports),
     findOwn: findOwnPanorama(ports),
     countAhead: countAhead(ports),
     findPublic: findPublicPanorama(ports),

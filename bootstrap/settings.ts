@@ -29,6 +29,8 @@ export type Settings = {
   readonly providerPrices: ProviderPrices;
   /** What receipts say besides the order, such as the seller's address and taxes. */
   readonly receiptText: string | undefined;
+  /** How an order is paid, where no payment service is configured. */
+  readonly paymentText: string | undefined;
 };
 
 /**
@@ -163,6 +165,11 @@ export const settingsSchema = object({
     .max(4000, "must be a text of at most 4000 characters")
     .optional()
     .meta({ description: "What receipts say besides the order, such as the seller's name, address and taxes." }),
+  paymentText: z
+    .string({ error: "must be a text" })
+    .max(4000, "must be a text of at most 4000 characters")
+    .optional()
+    .meta({ description: "How orders are paid where no payment service is configured, such as a bank account." }),
   providerPrices: z
     .record(z.string(), providerPrice, { error: "must be an object in braces" })
     .optional()
@@ -227,6 +234,7 @@ const settingsOf = (
     welcomeCredits,
     providerPrices = {},
     receiptText,
+    paymentText,
     providerPrompt,
   }: SettingsFile,
   { hasRealProvider, sendsMail, seamMax }: SettingsContext,
@@ -265,6 +273,7 @@ const settingsOf = (
     retention: { finishedImagesDays: retention?.finishedImagesDays ?? null },
     resultBounds: { ...results, seamMax: seamMax ?? results.seamMax },
     receiptText,
+    paymentText,
     providerPrices: { ...KNOWN_PRICES, ...pricesOf(providerPrices) },
   });
 };

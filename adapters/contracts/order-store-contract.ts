@@ -87,6 +87,20 @@ export const describeOrderStore = (
       expect(await orders.find(orderId(2))).toEqual(aPendingOrder({ id: orderId(2), checkout }));
     });
 
+    it("deletes a pending order without a checkout that its account cancels, and no other one", async () => {
+      const { orders } = stores;
+      await open(other);
+      await orders.insert(pending);
+      await orders.insert(aPendingOrder({ id: orderId(2), checkout: anOrderCheckout() }));
+      await orders.insert(aPendingOrder({ id: orderId(3) }));
+      await orders.pay(pay(aPendingOrder({ id: orderId(3) }), noon)._unsafeUnwrap());
+      expect(await orders.cancel(pending.id, other)).toBe(false);
+      for (const n of [2, 3, 99]) expect(await orders.cancel(orderId(n), owner)).toBe(false);
+      expect(await orders.cancel(pending.id, owner)).toBe(true);
+      expect(await orders.cancel(pending.id, owner)).toBe(false);
+      expect((await orders.list(owner, 9, undefined)).map(({ id }) => id)).toEqual([orderId(3), orderId(2)]);
+    });
+
     it("counts and credits a paid order for its own account only", async () => {
       const { orders, ledger } = stores;
       await open(other);

@@ -19,9 +19,10 @@ export type Content = {
   readonly visitor?: Visitor | undefined;
   /**
    * `stage`: the main part fills the window. `bare`: also without the header. `hero-page`: the header lies over a
-   * picture at the top of the main part. `dark`: everything on the dark surface.
+   * picture at the top of the main part. `dark`: everything on the dark surface. `gate`: everything over the blurred
+   * picture of the landing page.
    */
-  readonly frame?: "stage" | "bare" | "hero-page" | "dark";
+  readonly frame?: "stage" | "bare" | "hero-page" | "dark" | "gate";
   /** Leaves the links for customers out of the header. */
   readonly withoutMenu?: true;
   /** Whether other sites may show the page in a frame. */
@@ -37,6 +38,8 @@ export type LayoutParts = {
   /** Additional pages that the footer names. */
   readonly footerLinks?: readonly FooterLink[];
   readonly hasGallery?: boolean;
+  /** Whether everybody can sign up. */
+  readonly hasSignUp?: boolean;
   /** A sentence for the top of each page, now. */
   readonly notice?: () => string | undefined;
 };
@@ -48,6 +51,8 @@ type Viewer = Visitor | "operator" | undefined;
 export class Layout {
   /** Whether there is a gallery to link to. */
   readonly hasGallery: boolean;
+  /** Whether everybody can sign up. */
+  readonly hasSignUp: boolean;
   private readonly files: StaticFiles;
   private readonly imageOrigin: string;
   private readonly footer: Html;
@@ -55,8 +60,16 @@ export class Layout {
   /** By the names of the files: the same for every visitor. */
   private readonly inlineStyles = new Map<string, InlineStyle>();
 
-  constructor({ files, imageOrigin, footerLinks = [], hasGallery = true, notice = () => undefined }: LayoutParts) {
+  constructor({
+    files,
+    imageOrigin,
+    footerLinks = [],
+    hasGallery = true,
+    hasSignUp = true,
+    notice = () => undefined,
+  }: LayoutParts) {
     this.notice = notice;
+    this.hasSignUp = hasSignUp;
     this.files = files;
     this.imageOrigin = imageOrigin;
     this.hasGallery = hasGallery;
@@ -130,7 +143,7 @@ export class Layout {
     }
     const main = html`<div class="message">${message}
       <p>${this.hasGallery ? html`<a class="button" href="/gallery">Go to the gallery</a>` : html`<a class="button" href="/">Go to the front page</a>`}</p></div>`;
-    return this.reply(status, { title, main, visitor: viewer });
+    return this.reply(status, { title, main, visitor: viewer, frame: "gate" });
   }
 
   /** The answer to a form that no page of this service has sent, or that an earlier session has shown. */
@@ -157,7 +170,7 @@ ${head}
 ${scripts.map((name) => html`<script type="module" src="${this.files.urlOf(name)}"></script>`)}
 </head>
 <body class="${frame ?? "plain"}">
-${frame !== "bare" && html`<a class="skip" href="#main">Skip to the content</a>${header(content, this.hasGallery)}`}
+${frame !== "bare" && html`<a class="skip" href="#main">Skip to the content</a>${header(content, this)}`}
 ${notice !== undefined && html`<p class="site-notice" role="status">${notice}</p>`}
 <main id="main" tabindex="-1">${main}</main>
 ${frame !== "stage" && frame !== "bare" && this.footer}
@@ -195,18 +208,30 @@ ${frame !== "stage" && frame !== "bare" && this.footer}
 /** The element with the styles, and how the content security policy allows it. */
 type InlineStyle = { readonly element: Html; readonly source: string };
 
-const stylesOf = ({ styles = [] }: Content): readonly string[] => ["style.css", ...styles];
+const stylesOf = ({ styles = [], frame }: Content): readonly string[] => [
+  "style.css",
+  ...(frame === "gate" ? ["gate.css"] : []),
+  ...styles,
+];
 
-const header = ({ visitor, withoutMenu }: Content, hasGallery: boolean): Html => html`<header class="site">
+/** What this installation has. */
+type Offered = { readonly hasGallery: boolean; readonly hasSignUp: boolean };
+
+const header = ({ visitor, withoutMenu }: Content, offered: Offered): Html => html`<header class="site">
 <a class="brand" href="/">${mark}<span>Panorama</span></a>
-${withoutMenu === undefined && menu(visitor, hasGallery)}
+${withoutMenu === undefined && menu(visitor, offered)}
 </header>`;
 
-const menu = (visitor: Visitor | undefined, hasGallery: boolean): Html => html`<nav aria-label="Main">
+const menu = (visitor: Visitor | undefined, { hasGallery, hasSignUp }: Offered): Html => html`<nav aria-label="Main">
 ${hasGallery && html`<a href="/gallery">Gallery</a>`}
 <a href="/docs" class="wide">API</a>
-${visitor === undefined ? html`<a class="button small" href="/login">Log in</a>` : memberLinks(visitor)}
+${visitor === undefined ? guestLinks(hasSignUp) : memberLinks(visitor)}
 </nav>`;
+
+const guestLinks = (hasSignUp: boolean): Html =>
+  hasSignUp
+    ? html`<a href="/login">Log in</a><a class="button small" href="/signup">Sign up</a>`
+    : html`<a class="button small" href="/login">Log in</a>`;
 
 const memberLinks = ({ formToken }: Visitor): Html => html`<a href="/works">Works</a>
 <a href="/account">Account</a>

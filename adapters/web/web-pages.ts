@@ -14,7 +14,7 @@ import { accountPages } from "./account/account-pages.js";
 import { keyPages } from "./account/key-pages.js";
 import { loginPages } from "./account/login-pages.js";
 import { passwordPages } from "./account/password-pages.js";
-import { receiptPage } from "./account/receipt-page.js";
+import { receiptPages } from "./account/receipt-pages.js";
 import { webhookPages } from "./account/webhook-pages.js";
 import { Layout } from "./layout.js";
 import { type OperatorParts, operatorPages } from "./operator/operator-pages.js";
@@ -68,6 +68,8 @@ export type WebSettings = {
   readonly welcomeCredits?: Credits | undefined;
   /** What the operator must say on receipts. */
   readonly receiptText?: string | undefined;
+  /** How an order is paid, where no payment service is configured. */
+  readonly paymentText?: string | undefined;
   /** Prompts for the model behind the service; for one that understands any sentence if not given. */
   readonly suggestions?: Suggestions | undefined;
 };
@@ -85,6 +87,7 @@ export const webPages = async (
     gallery = "open",
     welcomeCredits,
     receiptText,
+    paymentText,
     heroPanoramas = [],
     legal = [],
     suggestions = ANY_PLACE,
@@ -97,10 +100,11 @@ export const webPages = async (
     imageOrigin: imageOrigin(parts.images),
     footerLinks: legal,
     hasGallery: gallery !== "off",
+    hasSignUp: signUpMode === "open",
     notice: () => noticeOf(parts.maintenance?.()),
   });
   const guard = new SessionGuard(parts.accounts, parts.rateLimits, layout, publicUrl);
-  const settings = { publicUrl, sendsMail, policy, signUpMode, welcomeCredits, receiptText, suggestions };
+  const settings = { publicUrl, sendsMail, policy, signUpMode, welcomeCredits, receiptText, paymentText, suggestions };
   const all = { ...parts, ...settings, guard, layout };
   const pages = [
     landingPage({ ...all, files, heroPanoramas }),
@@ -112,7 +116,7 @@ export const webPages = async (
     ...passwordPages(all),
     ...worksPages(all),
     ...accountPages(all),
-    receiptPage(all),
+    ...receiptPages({ ...all, contact: legal.find(({ path }) => path === "/contact")?.path }),
     ...keyPages(all),
     ...webhookPages(all),
     ...operatorPages(all),

@@ -50,8 +50,8 @@ export const web = new ContainerModule(({ bind }) => {
       sign,
       ...parts
     }) => {
-      const { publicUrl, provider, mail, signUp, gallery, welcomeCredits, receiptText } = config;
-      const { heroPanoramas, legalPagesFolder } = config;
+      const { publicUrl, provider, mail, signUp, gallery, welcomeCredits } = config;
+      const { heroPanoramas, legalPagesFolder, receiptText, paymentText } = config;
       return webPages(
         {
           ...parts,
@@ -82,6 +82,7 @@ export const web = new ContainerModule(({ bind }) => {
           },
           welcomeCredits,
           receiptText,
+          paymentText,
           suggestions: provider.kind === "local" ? demoPlaces((prompt) => featuresOf(prompt).size > 0) : undefined,
         },
       );

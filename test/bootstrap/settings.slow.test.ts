@@ -35,6 +35,7 @@ describe("the settings", () => {
       providerPrompt: undefined,
       providerPrices: KNOWN_PRICES,
       receiptText: undefined,
+      paymentText: undefined,
       retention: { finishedImagesDays: null },
       resultBounds: { seamMax: undefined },
     };
@@ -120,7 +121,7 @@ describe("the settings", () => {
     ],
     [
       { signup: "open" },
-      "signup is not a setting. Did you mean signUp? Known here: $schema, prices, creditPacks, limits, retention, results, receiptText, providerPrices, providerPrompt, suspendOnDispute, signUp, gallery, welcomeCredits",
+      "signup is not a setting. Did you mean signUp? Known here: $schema, prices, creditPacks, limits, retention, results, receiptText, paymentText, providerPrices, providerPrompt, suspendOnDispute, signUp, gallery, welcomeCredits",
     ],
     [{ signUp: "private" }, 'signUp is "private": must be one of open, invited, closed'],
     [{ limits: { activeTasks: 0 } }, "limits.activeTasks is 0: must be an integer from 1 to 1000"],
@@ -200,7 +201,17 @@ describe("the settings", () => {
     const schema = settingsJsonSchema() as { properties: Record<string, { properties?: object }> };
     expect(schema).toMatchObject({ type: "object", additionalProperties: false });
     expect(Object.keys(schema.properties)).toEqual([
-      ...["$schema", "prices", "creditPacks", "limits", "retention", "results", "receiptText", "providerPrices"],
+      ...[
+        "$schema",
+        "prices",
+        "creditPacks",
+        "limits",
+        "retention",
+        "results",
+        "receiptText",
+        "paymentText",
+        "providerPrices",
+      ],
       "providerPrompt",
       "suspendOnDispute",
       ...["signUp", "gallery", "welcomeCredits"],

@@ -10,7 +10,7 @@ import { build } from "esbuild";
  * core, and what a bundle of one domain function costs. Takes both tools from the registry.
  */
 const run = promisify(execFile);
-const CORE_TARBALL_BYTES_MAX = 300_000;
+const CORE_TARBALL_BYTES_MAX = 320_000;
 /** What only the paths of version 2.0 need. It goes with them. */
 const OF_OLD_PATHS = ["dist/adapters/contracts", "dist/deprecated"];
 const CORE_IMPORT_MILLISECONDS_MAX = 30;

@@ -52,6 +52,7 @@ import { settleSubmittedTasks } from "../../application/background/settle-submit
 import { createApplication } from "../../application/create-application.js";
 import { payOrder } from "../../application/credits/pay-order.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
+import { forecastTask } from "../../application/panoramas/forecast-task.js";
 import { generationTime } from "../../application/panoramas/generation-time.js";
 import type { Payments } from "../../application/ports/payments.js";
 import type { AccountId } from "../../domain/account-id.js";
@@ -100,7 +101,7 @@ class PaintingProvider extends ScriptedProvider {
 }
 
 type Settings = Pick<ApplicationSettings, "policy" | "signUp" | "gallery" | "welcomeCredits"> &
-  Pick<WebSettings, "legal" | "receiptText" | "suggestions">;
+  Pick<WebSettings, "legal" | "receiptText" | "paymentText" | "suggestions">;
 
 /**
  * The whole service on a free port: pages, REST interface and images, with stores in memory, files in a temporary
@@ -255,7 +256,11 @@ export class WebService {
     const useCases = {
       ...application,
       accounts: { ...application.accounts, noteKeyUse: this.keyUses.note },
-      panoramas: { ...application.panoramas, isLate: this.generationTime.isLate },
+      panoramas: {
+        ...application.panoramas,
+        isLate: this.generationTime.isLate,
+        forecast: forecastTask(this),
+      },
     };
     const web = await webPages(
       {
@@ -285,6 +290,7 @@ export class WebService {
         welcomeCredits: this.settings.welcomeCredits,
         legal: this.settings.legal ?? [],
         receiptText: this.settings.receiptText,
+        paymentText: this.settings.paymentText,
         suggestions: this.settings.suggestions,
       },
     );

@@ -51,6 +51,12 @@ export class MemoryOrderStore implements OrderStore {
     if (order !== undefined && order.checkout === undefined) this.database.orders.set(id, { ...order, checkout });
   }
 
+  async cancel(id: OrderId, account: AccountId): Promise<boolean> {
+    const order = this.database.orders.get(id);
+    if (order?.accountId !== account || order.state !== "pending" || order.checkout !== undefined) return false;
+    return this.database.orders.delete(id);
+  }
+
   async find(id: OrderId): Promise<Order | undefined> {
     return this.database.orders.get(id);
   }

@@ -62,6 +62,15 @@ export class SqlOrderStore implements OrderStore {
     );
   }
 
+  async cancel(id: OrderId, account: AccountId): Promise<boolean> {
+    const deleted = await this.database.sql(
+      `delete from credit_order where id = ? and account_id = ? and paid_at is null and checkout_session is null
+      returning id`,
+      [id, account],
+    );
+    return deleted.length > 0;
+  }
+
   async find(id: OrderId): Promise<Order | undefined> {
     const [row] = await this.database.sql("select * from credit_order where id = ?", [id]);
     return row && toOrder(row);

@@ -88,7 +88,7 @@ export const accountPages = (parts: Parts): readonly Page[] => {
         if (pack === undefined) return refusal(parts, visitor, { kind: "not_for_sale" });
         const placed = await parts.credits.buy(visitor.account, pack);
         return placed.match(
-          ({ checkoutUrl }) => redirect(checkoutUrl ?? "/account?order=placed"),
+          ({ order, checkoutUrl }) => redirect(checkoutUrl ?? `/account/orders/${order.id}?placed=1`),
           (refused) => refusal(parts, visitor, refused),
         );
       }, forms),
@@ -139,7 +139,7 @@ const refusal = (parts: Parts, visitor: Visitor, refused: Refusal, threshold?: s
 };
 
 const NOTICES: Readonly<Record<string, string>> = {
-  placed: "Thank you, your order is placed. The operator adds the credits when it is paid.",
+  canceled: "The order is canceled.",
   paid: "Thank you. The credits are added when the payment service confirms the payment, usually within seconds.",
 };
 

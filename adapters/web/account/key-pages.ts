@@ -175,7 +175,7 @@ ${
 <label>Credits per day<input name="credits_per_day" inputmode="numeric" value="${form.get("credits_per_day") ?? ""}" placeholder="no limit"></label>
 <label>Credits per month<input name="credits_per_month" inputmode="numeric" value="${form.get("credits_per_month") ?? ""}" placeholder="no limit"></label>
 <p class="hint">Days and months begin at 00:00 UTC. A refund gives its credits back.</p></details></form>`
-    : html`<p class="hint">You can create API keys after your first order is paid.</p>`
+    : html`<p class="hint">You can create API keys after your first order is paid. <a href="/account#buy">Order credits</a></p>`
 }</section>`;
 
 const SCOPE_LABELS: Readonly<Record<Scope, string>> = { read: "read", create: "create and upload" };

@@ -5,7 +5,9 @@ import type { Credits } from "../../../domain/credits/credits.js";
 import { type Prices, RESOLUTION_NAMES } from "../../../domain/images/resolution.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../../web-page/page.js";
+import { pathWith } from "../entry-path.js";
 import { errorBox } from "../error-box.js";
+import { gate } from "../gate.js";
 import { html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { nextPath } from "../next-path.js";
@@ -48,7 +50,8 @@ export const loginPages = (parts: Parts): readonly Page[] => [
     path: "/signup",
     body: "none",
     handle: async (request) => {
-      const next = nextPath(request.query.get("next"));
+      const prompt = request.query.get("prompt")?.trim();
+      const next = nextPath(prompt ? `/works?${new URLSearchParams({ prompt })}` : request.query.get("next"));
       return (await parts.guard.visitor(request)) === undefined
         ? signUpForm(parts, { next, email: "", sent: request.query.get("sent") === "1" })
         : redirect(next);
@@ -119,10 +122,6 @@ const noticeOf = (query: URLSearchParams, next: string): string | undefined => {
     : "You were logged out. Log in to go on.";
 };
 
-/** The path with `next` in its query, unless that is the usual page. */
-const pathWith = (path: string, next: string): string =>
-  next === nextPath(null) ? path : `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ next })}`;
-
 type LoginForm = {
   readonly next: string;
   readonly email: string;
@@ -131,16 +130,16 @@ type LoginForm = {
 };
 
 const loginForm = ({ layout, signUpMode }: Parts, { next, email, notice, refusal }: LoginForm): PageReply => {
-  const main = html`<div class="narrow"><h1>Log in</h1>
-${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${errorBox(refusal?.error)}
+  const content = html`${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${errorBox(refusal?.error)}
 <form method="post" action="/login" class="panel">
 <input type="hidden" name="next" value="${next}">
 ${emailField(email)}
 <label>Password<input type="password" name="password" autocomplete="current-password" required></label>
 <button class="button">Log in</button></form>
 <p class="aside"><a href="${pathWith("/password/forgot", next)}">Forgot your password?</a></p>
-${signUpMode === "open" && html`<p class="aside">No account yet? <a href="${pathWith("/signup", next)}">Sign up</a></p>`}</div>`;
-  return layout.reply(refusal?.status ?? 200, { title: "Log in", main }, refusal?.headers);
+<p class="aside">${signUpMode === "open" ? html`No account yet? <a href="${pathWith("/signup", next)}">Sign up</a>` : NO_SIGN_UP[signUpMode]}</p>`;
+  const page = { title: "Log in", main: gate("Log in", next, content), frame: "gate" } as const;
+  return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
 };
 
 type SignUpForm = {
@@ -155,12 +154,12 @@ const signUpForm = (
   { next, email, sent = false, refusal }: SignUpForm,
 ): PageReply => {
   if (signUpMode !== "open") {
-    const main = html`<div class="message"><h1>Sign up</h1><p>${NO_SIGN_UP[signUpMode]}</p>
-<p>Already have an account? <a class="button" href="${pathWith("/login", next)}">Log in</a></p></div>`;
-    return layout.reply(refusal?.status ?? 200, { title: "Sign up", main });
+    const closed = html`<p class="panel">${NO_SIGN_UP[signUpMode]}</p>
+<p class="aside">Already have an account? <a class="button small" href="${pathWith("/login", next)}">Log in</a></p>`;
+    const page = { title: "Sign up", main: gate("Sign up", next, closed), frame: "gate" } as const;
+    return layout.reply(refusal?.status ?? 200, page);
   }
-  const main = html`<div class="narrow"><h1>Sign up</h1>
-${sent && html`<p class="notice" role="status">${LINK_SENT}</p>`}${errorBox(refusal?.error)}
+  const content = html`${sent && html`<p class="notice" role="status">${LINK_SENT}</p>`}${errorBox(refusal?.error)}
 <form method="post" action="/signup" class="panel">
 <input type="hidden" name="next" value="${next}">
 ${emailField(email)}
@@ -171,8 +170,9 @@ ${
 }
 <button class="button">Sign up</button>
 <p class="hint">${costs(policy.prices)}${welcomeCredits ? ` You start with ${welcomeCredits} credits.` : ""}</p></form>
-<p class="aside">Already have an account? <a href="${pathWith("/login", next)}">Log in</a></p></div>`;
-  return layout.reply(refusal?.status ?? 200, { title: "Sign up", main }, refusal?.headers);
+<p class="aside">Already have an account? <a href="${pathWith("/login", next)}">Log in</a></p>`;
+  const page = { title: "Sign up", main: gate("Sign up", next, content), frame: "gate" } as const;
+  return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
 };
 
 /** `A panorama costs 4 credits in 1K, 6 in 2K or 10 in 4K.` */

@@ -6,6 +6,10 @@ export const emailField = (email: string): Html =>
   html`<label>E-mail address<input type="email" name="email" value="${email}" autocomplete="username"
 maxlength="${EMAIL_CHARACTERS_MAX}" required></label>`;
 
+/** The address that a link is for. */
+export const ownEmailField = (email: string): Html =>
+  html`<label>E-mail address<input type="email" name="email" value="${email}" autocomplete="username" readonly></label>`;
+
 export const newPasswordField = html`<label>Password<input type="password" name="password" autocomplete="new-password" required
 minlength="${PASSWORD_CHARACTERS_MIN}" maxlength="${PASSWORD_CHARACTERS_MAX}" aria-describedby="password-hint"></label>
 <p class="hint" id="password-hint">At least ${PASSWORD_CHARACTERS_MIN} characters. A few random words make a good password.</p>`;

@@ -4,26 +4,32 @@ import {
   PASSWORD_LINK_SECONDS,
   PASSWORD_LINKS_MAX,
 } from "../../../domain/accounts/password-link.js";
-import type { Page, PageReply } from "../../web-page/page.js";
+import type { SignUpMode } from "../../../domain/accounts/sign-up.js";
+import type { Credits } from "../../../domain/credits/credits.js";
+import type { Page, PageReply, PageRequest } from "../../web-page/page.js";
+import { pathWith } from "../entry-path.js";
 import { errorBox } from "../error-box.js";
+import { gate } from "../gate.js";
 import { html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { nextPath } from "../next-path.js";
 import { redirect } from "../redirect.js";
 import type { SessionGuard } from "../session-guard.js";
 import { type AttemptRefusal, attemptRefusal } from "./attempt-refusal.js";
-import { emailField, newPasswordField } from "./password-fields.js";
+import { emailField, newPasswordField, ownEmailField } from "./password-fields.js";
 
 type Parts = {
   readonly accounts: Pick<UseCases["accounts"], "sendPasswordLink" | "checkPasswordLink" | "setPasswordByLink">;
   readonly guard: SessionGuard;
   readonly layout: Layout;
   readonly sendsMail: boolean;
+  readonly signUpMode: SignUpMode;
+  readonly welcomeCredits?: Credits | undefined;
 };
 
 /** `/password/forgot`: asks for a link. `/password/reset`: sets a password with it. */
 export const passwordPages = (parts: Parts): readonly Page[] => {
-  const { guard, layout } = parts;
+  const { guard } = parts;
   return [
     {
       method: "GET",
@@ -51,10 +57,7 @@ export const passwordPages = (parts: Parts): readonly Page[] => {
       path: "/password/reset",
       body: "none",
       cost: "page",
-      handle: async ({ query }) => {
-        const token = query.get("token") ?? "";
-        return (await parts.accounts.checkPasswordLink(token)) ? passwordForm(layout, token) : expiredPage(layout);
-      },
+      handle: async (request) => passwordPage(parts, request, request.query.get("token") ?? ""),
     },
     {
       method: "POST",
@@ -67,7 +70,9 @@ export const passwordPages = (parts: Parts): readonly Page[] => {
         return set.match(
           (session) => redirect(guard.keptNext(request), guard.cookie(session)),
           (error) =>
-            error.kind === "link_expired" ? expiredPage(layout) : passwordForm(layout, token, attemptRefusal(error)),
+            error.kind === "link_expired"
+              ? expiredPage(parts)
+              : passwordPage(parts, request, token, attemptRefusal(error)),
         );
       }),
     },
@@ -94,29 +99,54 @@ const forgotForm = (
   { layout, sendsMail }: Parts,
   { next, sent = false, email = "", refusal }: ForgotForm,
 ): PageReply => {
-  const main = html`<div class="narrow"><h1>Set a new password</h1>
-${sent && html`<p class="notice" role="status">${sendsMail ? SENT : HANDED_OVER}</p>`}${errorBox(refusal?.error)}
+  const content = html`${sent && html`<p class="notice" role="status">${sendsMail ? SENT : HANDED_OVER}</p>`}${errorBox(refusal?.error)}
 <form method="post" action="/password/forgot" class="panel">
 <input type="hidden" name="next" value="${next}">
 ${emailField(email)}
 <button class="button">Send a link</button></form>
-<p class="aside">Remembered it? <a href="/login">Log in</a></p></div>`;
-  return layout.reply(refusal?.status ?? 200, { title: "Set a new password", main }, refusal?.headers);
+<p class="aside">Remembered it? <a href="${pathWith("/login", next)}">Log in</a></p>`;
+  const title = "Set a new password";
+  return layout.reply(
+    refusal?.status ?? 200,
+    { title, main: gate(title, next, content), frame: "gate" },
+    refusal?.headers,
+  );
 };
 
-const passwordForm = (layout: Layout, token: string, refusal?: AttemptRefusal): PageReply => {
-  const main = html`<div class="narrow"><h1>Choose a password</h1>${errorBox(refusal?.error)}
+/** The form behind a link. Its address is a field, too, so that password managers store the right login. */
+const passwordPage = async (
+  parts: Parts,
+  request: PageRequest,
+  token: string,
+  refusal?: AttemptRefusal,
+): Promise<PageReply> => {
+  const { accounts, guard, layout, welcomeCredits } = parts;
+  const link = await accounts.checkPasswordLink(token);
+  if (link === undefined) return expiredPage(parts);
+  const { email, opensAccount } = link;
+  const title = opensAccount ? "Welcome" : "Choose a password";
+  const credits = welcomeCredits ? ` You start with ${welcomeCredits} credits.` : "";
+  const content = html`<p class="lead">${
+    opensAccount
+      ? html`Choose a password, and the account for <strong>${email}</strong> is yours.${credits}`
+      : html`For the account of <strong>${email}</strong>.`
+  }</p>${errorBox(refusal?.error)}
 <form method="post" action="/password/reset" class="panel">
 <input type="hidden" name="token" value="${token}">
+${ownEmailField(email)}
 ${newPasswordField}
-<button class="button">Set password</button></form>
-<p class="aside">Setting the password logs you in here, and out everywhere else.</p></div>`;
-  return layout.reply(refusal?.status ?? 200, { title: "Choose a password", main }, refusal?.headers);
+<button class="button">${opensAccount ? "Open the account" : "Set password"}</button></form>
+<p class="aside">${opensAccount ? "You are logged in then." : "Setting the password logs you in here, and out everywhere else."}</p>`;
+  const page = { title, main: gate(title, guard.keptNext(request), content), frame: "gate" } as const;
+  return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
 };
 
-const expiredPage = (layout: Layout): PageReply => {
-  const main = html`<div class="message"><h1>This link has expired</h1>
-<p>A link works once, within ${MINUTES} minutes, an invitation within ${INVITATION_SECONDS / 86_400} days. It is also invalid if another link of yours was used after it was sent.</p>
-<p><a class="button" href="/password/forgot">Get a new link</a></p></div>`;
-  return layout.reply(410, { title: "This link has expired", main });
+/** What to do depends on what the link was for, which is no longer known. */
+const expiredPage = ({ layout, signUpMode }: Parts): PageReply => {
+  const main = html`<div class="narrow"><h1>This link has expired</h1>
+<p class="lead">A link works once, within ${MINUTES} minutes, an invitation within ${INVITATION_SECONDS / 86_400} days. It is also invalid if another link of yours was used after it was sent.</p>
+<dl class="panel ways"><dt>You have an account</dt><dd><a class="button small" href="/password/forgot">Get a new link</a> or <a href="/login">log in</a></dd>
+<dt>You were signing up</dt><dd>${signUpMode === "open" ? html`<a href="/signup">Sign up again</a>, and use the newest e-mail.` : "Nobody can sign up here without an invitation."}</dd>
+<dt>You were invited</dt><dd>${signUpMode === "closed" ? "This service opens no new accounts at the moment." : "Ask for a new invitation: whoever invited you can send one at once."}</dd></dl></div>`;
+  return layout.reply(410, { title: "This link has expired", main, frame: "gate" });
 };

@@ -21,6 +21,7 @@ const SOURCES = [
   "styles/style.css",
   "styles/landing.css",
   "styles/gallery.css",
+  "styles/gate.css",
   "styles/viewer.css",
   "styles/works.css",
   "styles/account.css",

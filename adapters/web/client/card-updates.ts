@@ -49,6 +49,7 @@ const updateCard = (card: HTMLElement, fresh: HTMLElement): boolean => {
     if (old.contains(document.activeElement)) complete = false;
     else old.replaceChildren(...part.childNodes);
   }
+  Object.assign(card.dataset, { ...fresh.dataset, pending: "1" }); // what has a picture now can be downloaded
   const path = fresh.querySelector("a")?.getAttribute("href");
   if (path) card.querySelector("a")?.setAttribute("href", path);
   if (!complete || fresh.dataset.pending !== undefined) return false;
@@ -56,4 +57,4 @@ const updateCard = (card: HTMLElement, fresh: HTMLElement): boolean => {
   return true;
 };
 
-const stateOf = (card: HTMLElement): string => card.querySelector(".state")?.textContent ?? "";
+const stateOf = (card: HTMLElement): string => card.querySelector(".state")?.textContent ?? "Finished";

@@ -80,7 +80,9 @@ const send = (form: HTMLFormElement, make: HTMLButtonElement): void => {
       const fresh = page.querySelector<HTMLInputElement>(`#create input[name="${name}"]`);
       if (fresh !== null) setField(form, name, fresh.value);
     }
-    end(page.querySelector(".page > [role=alert], .message p")?.textContent ?? "This didn’t work. Please send again.");
+    end(
+      page.querySelector(".studio > [role=alert], .message p")?.textContent ?? "This didn’t work. Please send again.",
+    );
   });
   make.disabled = true;
   progress.value = 0;
@@ -90,7 +92,7 @@ const send = (form: HTMLFormElement, make: HTMLButtonElement): void => {
 };
 
 const show = (error: string): void => {
-  for (const old of document.querySelectorAll(".page > [role=alert]")) old.remove(); // of the page as it was loaded
+  for (const old of document.querySelectorAll(".studio > [role=alert]")) old.remove(); // of the page as it was loaded
   const box = element("form-error");
   box.textContent = error;
   box.hidden = error === "";

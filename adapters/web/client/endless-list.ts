@@ -9,12 +9,14 @@ const MARGIN_PIXELS = 800;
 export const endlessList = async (id: string): Promise<void> => {
   const append = async (): Promise<boolean> => {
     const link = document.querySelector<HTMLAnchorElement>('a[rel="next"]');
-    const response = link && (await fetch(link.href).catch(() => undefined));
+    const list = document.getElementById(id);
+    const response = list && link && (await fetch(link.href).catch(() => undefined));
     if (!response?.ok || response.redirected) return false; // the link stays: the reader can click it
     const page = readPage(await response.text());
-    document.getElementById(id)?.append(...page.querySelectorAll(`#${id} > *`));
+    const items = page.querySelectorAll(`#${id} > *`);
+    list?.append(...items);
     link?.replaceWith(page.querySelector('a[rel="next"]') ?? "");
-    return true;
+    return items.length > 0; // a search that has found nothing so far goes on when the reader wants it
   };
   let isBusy = false;
   const fillTo = async (top: number): Promise<void> => {

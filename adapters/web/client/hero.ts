@@ -169,16 +169,16 @@ function loaded(): Promise<void> {
   return new Promise((resolve) => addEventListener("load", () => resolve(), { once: true }));
 }
 
-/** Visitors sign up first. Without this script the form leads them there over the login page. */
+/** Visitors sign up or log in first. The addresses between the pages there have no room for a long prompt. */
 function keepPromptThroughSignUp(): void {
   const form = element("hero-form") as HTMLFormElement;
   if (form.dataset.visitor === undefined) return;
   form.addEventListener("submit", (event) => {
-    event.preventDefault();
     const prompt = String(new FormData(form).get("prompt"));
-    const next = `${form.getAttribute("action")}?${new URLSearchParams({ prompt })}`;
-    const signUp = `/signup?${new URLSearchParams({ next })}`;
-    if (isTooLong(signUp)) keepPrompt(prompt);
-    location.assign(isTooLong(signUp) ? "/signup" : signUp);
+    const next = `/works?${new URLSearchParams({ prompt })}`;
+    if (!isTooLong(`/signup?${new URLSearchParams({ next })}`)) return;
+    event.preventDefault();
+    keepPrompt(prompt);
+    location.assign(form.action);
   });
 }

@@ -46,7 +46,7 @@ export const undoableDelete = (): void => {
 
   document.addEventListener("click", (event) => {
     const summary = event.target instanceof Element ? event.target.closest("details.delete > summary") : null;
-    const card = summary?.closest<HTMLElement>(".card");
+    const card = summary?.closest<HTMLElement>(".work");
     const form = summary?.parentElement?.querySelector("form");
     if (!card || !form) return;
     event.preventDefault();

@@ -2,6 +2,7 @@ import type { UseCases } from "../../../application/create-application.js";
 import { parseTaskId, type TaskId } from "../../../domain/task-id.js";
 import { SEARCH_CHARACTERS_MAX, searchWords } from "../../../domain/tasks/prompt-search.js";
 import type { Page } from "../../web-page/page.js";
+import { entryPath } from "../entry-path.js";
 import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
@@ -59,20 +60,20 @@ export const galleryPage = (parts: Parts): Page => ({
     // The first page has one address only, and is full if there are enough.
     if (!isFirst && read === back && links[back] === undefined) return redirect(pathOf(view));
 
-    const isEmpty = isFirst && panoramas.length === 0 && view.search === "";
-    const main = html`<div class="band">${
-      isEmpty
-        ? html`<div class="message"><h1>Gallery</h1><p>There is nothing here yet. The first public panorama can be yours.</p>
-<p><a class="button" href="/works">Make a panorama</a></p></div>`
-        : html`${head(view, parts.hasSearch ? text : undefined, panoramas.length > 0)}
+    if (isFirst && panoramas.length === 0 && view.search === "") {
+      const start = entryPath("/works", visitor !== undefined, parts.layout.hasSignUp);
+      const main = html`<div class="message"><h1>Gallery</h1><p>There is nothing here yet. The first public panorama can be yours.</p>
+<p><a class="button" href="${start}">Make a panorama</a></p></div>`;
+      return parts.layout.reply(200, { title: "Gallery", description: DESCRIPTION, main, visitor, frame: "gate" });
+    }
+    const main = html`<div class="band">${head(view, parts.hasSearch ? text : undefined, panoramas.length > 0)}
 ${
   panoramas.length === 0
     ? nothingFound(view, isFirst)
     : html`<ul class="tiles" id="gallery">${panoramas.map((task) => galleryTile(task))}</ul>`
 }
 <p class="more">${links[back]}
-${links[forward]}</p>`
-    }</div>`;
+${links[forward]}</p></div>`;
     return parts.layout.reply(200, {
       title: view.search === "" ? "Gallery" : `${view.search} · Gallery`,
       description: DESCRIPTION,

@@ -92,14 +92,10 @@ const tileImage = (task: KeptTask): Html => {
 };
 
 /**
- * `alt` is empty because the title of the card describes the image. `sizes` says how wide it is shown, so that browsers
- * choose among the copies of a public panorama.
+ * The picture of a panorama in its owner's list: as in the gallery if it is public, and else the middle of its
+ * thumbnail, because views are made on demand for what is public only.
  */
-export const cardImage = (task: KeptTask, images: Images, sizes: string): Html => {
-  const { image, request } = task;
-  const { resolution, visibility } = request;
-  const url = thumbnailUrl(task, images);
-  const width = image.status === "saved" ? THUMBNAIL_WIDTH : RESOLUTIONS[resolution].widthPixels;
-  const sources = [...copyWidthsOf(task).map((copy) => `${copyPath(task.slug, copy)} ${copy}w`), `${url} ${width}w`];
-  return html`<img src="${url}"${visibility === "public" && html` srcset="${sources.join(", ")}" sizes="${sizes}"`} alt="" width="1024" height="512" loading="lazy" decoding="async">`;
-};
+export const ownTilePicture = (task: KeptTask, images: Images): Html =>
+  task.request.visibility === "public" && task.withheldReason === undefined
+    ? tileImage(task)
+    : html`<img src="${thumbnailUrl(task, images)}" alt="" width="1024" height="512" loading="lazy" decoding="async">`;

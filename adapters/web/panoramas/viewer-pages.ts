@@ -8,6 +8,7 @@ import { parseSlug, viewerPath } from "../../../domain/tasks/slug.js";
 import { parseStartView } from "../../../domain/tasks/start-view.js";
 import { isInProgress, type Task } from "../../../domain/tasks/task.js";
 import type { Page, PageReply, PageRequest } from "../../web-page/page.js";
+import { entryPath } from "../entry-path.js";
 import { html } from "../html.js";
 import type { Content, Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
@@ -138,9 +139,9 @@ const ownFile = async (
 };
 
 const progress = async ({ panoramas, clock }: Parts, task: Task): Promise<Progress> => {
-  const { ahead } = await panoramas.forecast(task);
+  const forecast = await panoramas.forecast(task);
   const now = clock.now();
-  return progressOf(task, now, ahead, panoramas.isLate(task, now));
+  return progressOf(task, now, forecast, panoramas.isLate(task, now));
 };
 
 const viewer = async (
@@ -184,6 +185,7 @@ const viewer = async (
   const main = viewerScene(task, scene, {
     isEmbedded,
     owner: isOwner ? visitor : undefined,
+    enter: (path) => entryPath(path, visitor !== undefined, layout.hasSignUp),
     previous: linkTo(previous),
     next: linkTo(next),
   });

@@ -24,6 +24,8 @@ type Options = {
   readonly isEmbedded: boolean;
   /** The visitor, if it is the owner. */
   readonly owner: Visitor | undefined;
+  /** Where a link to a page of members leads. */
+  readonly enter: (path: string) => string;
   /** The next newer panorama, and the next older one. */
   readonly previous: Neighbour | undefined;
   readonly next: Neighbour | undefined;
@@ -52,7 +54,7 @@ ${next && html`<a class="round neighbour" id="next" rel="next" href="${next.path
 <button type="button" class="round compass" id="compass" aria-label="Back to the start view" title="Back to the start view"><svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><path class="needle" d="M12 3l4 9H8z"/><path d="M12 21l4-9H8z"/></svg></button>
 <div class="overlay"><div class="caption" id="caption"><h1 dir="auto">${title}</h1>
 <p class="facts"><span>${dateOf(task.succeededAt)} · ${pixelSize(size)} · ${visibility === "public" ? "public" : "only you can see this"} · Made with AI</span>
-${hasPrompt && !isEmbedded && html`<a href="${withPrompt}">Use this prompt</a>`}${
+${hasPrompt && !isEmbedded && html`<a href="${options.enter(withPrompt)}">Use this prompt</a>`}${
   visibility === "public" &&
   !isEmbedded &&
   options.owner === undefined &&

@@ -1,6 +1,7 @@
 import type { Visitor } from "../../../application/accounts/find-session.js";
 import { failureSentence } from "../../../application/events/failure-sentence.js";
 import { AHEAD_MAX } from "../../../application/panoramas/count-ahead.js";
+import type { TaskForecast } from "../../../application/panoramas/forecast-task.js";
 import { isCancelable, type SucceededTask, type Task } from "../../../domain/tasks/task.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";
@@ -17,14 +18,32 @@ export type Progress = {
   readonly note: string;
   /** Since the creation. */
   readonly elapsed_seconds: number;
+  /** How long it still takes, in words, as far as generations of late tell; otherwise empty. */
+  readonly rest: string;
+  /** How much of the whole time has passed, if that is known. */
+  readonly done_percent?: number;
 };
 
-/** `ahead`: the number of tasks that start before it, if it is queued. `isLate`: it takes longer than usual. */
-export const progressOf = (task: Task, now: Date, ahead: number | undefined, isLate: boolean): Progress => ({
-  ...phaseOf(task, ahead),
-  note: isLate ? lateNote(task) : "",
-  elapsed_seconds: Math.max(0, Math.floor((now.getTime() - task.reservedAt.getTime()) / 1000)),
-});
+/** `isLate`: it takes longer than usual. */
+export const progressOf = (
+  task: Task,
+  now: Date,
+  { ahead, estimatedSeconds }: TaskForecast,
+  isLate: boolean,
+): Progress => {
+  const elapsed = Math.max(0, Math.floor((now.getTime() - task.reservedAt.getTime()) / 1000));
+  const progress = { ...phaseOf(task, ahead), note: isLate ? lateNote(task) : "", elapsed_seconds: elapsed };
+  if (estimatedSeconds === undefined || isLate) return { ...progress, rest: "" };
+  const percent = Math.min(99, Math.round((100 * elapsed) / (elapsed + estimatedSeconds)));
+  return { ...progress, rest: restOf(estimatedSeconds), done_percent: percent };
+};
+
+/** Rounded, because the next generation takes a little more or less than the last ones. */
+const restOf = (seconds: number): string => {
+  if (seconds < 8) return "A few seconds left";
+  if (seconds <= 90) return `About ${5 * Math.round(seconds / 5)} seconds left`;
+  return `About ${Math.round(seconds / 60)} minutes left`;
+};
 
 type Phase = Pick<Progress, "phase" | "words">;
 
@@ -84,23 +103,27 @@ const REFRESH_SECONDS = 3;
  */
 export const waitingView = (
   task: Task,
-  { words, note, elapsed_seconds }: Progress,
+  { words, note, elapsed_seconds, rest, done_percent }: Progress,
   owner: (Visitor & { readonly hint: string | undefined }) | undefined,
   statusPath: string,
 ): { readonly main: Html; readonly head: Html } => ({
   head: html`<noscript><meta http-equiv="refresh" content="${REFRESH_SECONDS}"></noscript>`,
   main: html`<div class="scene waiting" id="waiting" data-status="${statusPath}">
 <div class="horizon" aria-hidden="true"></div>
-<div class="waiting-text"><h1 dir="auto">${summaryOf(task)}</h1>
+<div class="waiting-text"><svg class="ring" id="ring" viewBox="0 0 44 44" width="88" height="88" aria-hidden="true"${done_percent === undefined && html` data-unknown`}>
+<circle cx="22" cy="22" r="20" pathLength="100"/><circle class="done" cx="22" cy="22" r="20" pathLength="100" stroke-dasharray="${done_percent ?? 25} 100"/></svg>
+<h1 dir="auto">${summaryOf(task)}</h1>
 <p><span id="phase" role="status">${words}</span> <span id="elapsed" data-seconds="${elapsed_seconds}">${clockOf(elapsed_seconds)}</span></p>
+<p id="rest">${rest}</p>
 <p id="late" aria-live="polite">${note}</p>
 ${
   owner !== undefined &&
   html`${owner.hint !== undefined && html`<p class="hint">${owner.hint}</p>`}<p class="hint">You can leave this page. The panorama will be in <a href="/works">your works</a>.</p>
+<div class="actions"><button type="button" class="button quiet small" id="notify" hidden>Tell me when it is done</button>
 ${
   isCancelable(task) &&
   html`<form method="post" action="/works/${task.id}/cancel">${hiddenToken(owner.formToken)}<button class="button quiet small">Cancel</button></form>`
-}`
+}</div>`
 }</div></div>`,
 });
 

@@ -5,49 +5,56 @@ import { isActive, isCancelable, isInProgress, type Task } from "../../../domain
 import { withheldSentence } from "../../wording/withheld-sentence.js";
 import { dateOf } from "../date.js";
 import { type Html, html } from "../html.js";
+import { icon } from "../icon.js";
 import { hiddenToken } from "../layout.js";
 import { lateNote } from "./late-note.js";
-import { cardImage, hasStoredImage, type Images, titleOf } from "./panorama-card.js";
+import { hasStoredImage, type Images, imageUrl, ownTilePicture, titleOf } from "./panorama-card.js";
 
-/** How wide the picture of a card is shown, in one, two or three columns (client/style.css). */
-const CARD_SIZES = "(max-width: 45rem) 92vw, (max-width: 67rem) 46vw, 23rem";
+/** The form that acts on several panoramas (selected-works.ts): the boxes of the tiles belong to it. */
+export const SELECTION_FORM = "selection";
 
 /**
  * A panorama in the member's list. The script updates each `data-part` of an unfinished one (client/works.ts).
  * `isLate`: it takes longer than usual.
  */
 export const workCard = (task: Task, visitor: Visitor, images: Images, isLate: boolean): Html => {
-  const { label, tone, note } = stateOf(task, isLate);
-  const isPublic = task.request.visibility === "public";
+  const state = stateOf(task, isLate);
   const title = titleOf(task);
-  return html`<li class="card" id="${task.id}" data-title="${title}"${isInProgress(task) && html` data-pending="1"`}>
-<a href="${viewerPath(task.slug, hasStoredImage(task) ? task.request.visibility : "private")}"><span data-part="picture">${
-    hasStoredImage(task)
-      ? cardImage(task, images, CARD_SIZES)
-      : html`<span class="no-image ${tone}">${isInProgress(task) && !isLate && html`<span class="spinner" aria-hidden="true"></span>`}</span>`
+  const isKept = hasStoredImage(task);
+  return html`<li class="work" id="${task.id}" data-title="${title}"${isInProgress(task) && html` data-pending="1"`}${
+    isKept && html` data-picture="${imageUrl(task, images)}" data-file="panorama-${task.slug}.jpg"`
+  }>
+<a href="${viewerPath(task.slug, isKept ? task.request.visibility : "private")}"><span data-part="picture">${
+    isKept
+      ? ownTilePicture(task, images)
+      : html`<span class="no-image ${state?.tone}">${isInProgress(task) && !isLate && html`<span class="spinner" aria-hidden="true"></span>`}</span>`
   }</span>
-<span class="card-text"><span class="card-title" dir="auto">${title}</span>
-<span class="card-note">${dateOf(task.reservedAt)} · ${task.request.resolution.toUpperCase()} · ${isPublic ? "public" : "private"}</span>
-<span class="card-state" data-part="state"><span class="state ${tone}">${label}</span>${note !== undefined && html`<span class="card-note">${note}</span>`}</span></span></a>
-<div class="card-actions" data-part="actions">${isLate && html`<a class="link" href="/works" aria-label="Reload: ${title}">Reload</a>`}${
+<span class="tile-text"><span class="tile-title" dir="auto">${title}</span>
+<span class="tile-note">${dateOf(task.reservedAt)} · ${task.request.resolution.toUpperCase()} · ${task.request.visibility}</span>
+<span class="work-state" data-part="state">${
+    state !== undefined &&
+    html`<span class="state ${state.tone}">${state.label}</span>${state.note !== undefined && html` <span class="tile-note">${state.note}</span>`}`
+  }</span></span></a>
+<label class="pick"><input type="checkbox" name="id" value="${task.id}" form="${SELECTION_FORM}" aria-label="Select: ${title}" autocomplete="off"></label>
+<details class="actions" name="actions"><summary aria-label="Actions: ${title}" title="Actions">${icon("M12 5h.01M12 12h.01M12 19h.01")}</summary>
+<div class="action-list" data-part="actions">${isLate && html`<a class="link" href="/works" aria-label="Reload: ${title}">Reload</a>`}${
     isCancelable(task) && cancelAction(task, title, visitor)
-  }${!isInProgress(task) && ownerActions(task, title, visitor)}</div></li>`;
+  }${!isInProgress(task) && ownerActions(task, title, visitor, images)}</div></details></li>`;
 };
 
-type State = { readonly label: string; readonly tone: "good" | "busy" | "bad"; readonly note?: string };
+type State = { readonly label: string; readonly tone: "calm" | "busy" | "bad"; readonly note?: string };
 
-const stateOf = (task: Task, isLate: boolean): State => {
+/** `undefined` for what is as it should be: there is nothing to say. */
+const stateOf = (task: Task, isLate: boolean): State | undefined => {
   if (isActive(task)) {
     const label = task.state === "queued" ? "Waiting for its turn" : "Generating";
     return { label, tone: "busy", ...(isLate && { note: lateNote(task) }) };
   }
   if (task.state === "failed") {
     const refunded = `${task.reservation.credits} credits were refunded`;
-    return {
-      label: task.reason === "canceled" ? "Canceled" : "Failed",
-      tone: "bad",
-      note: task.reason === "canceled" ? refunded : `${failureSentence(task)} ${refunded}.`,
-    };
+    return task.reason === "canceled"
+      ? { label: "Canceled", tone: "calm", note: `${refunded}.` }
+      : { label: "Failed", tone: "bad", note: `${failureSentence(task)} ${refunded}.` };
   }
   switch (task.image.status) {
     case "uploading":
@@ -55,7 +62,7 @@ const stateOf = (task: Task, isLate: boolean): State => {
     case "saved":
     case "saved-no-thumb":
       return task.withheldReason === undefined
-        ? { label: "Ready", tone: "good" }
+        ? undefined
         : { label: "Hidden from others", tone: "bad", note: withheldSentence(task.withheldReason) };
     case "failed":
     case "expired":
@@ -63,16 +70,21 @@ const stateOf = (task: Task, isLate: boolean): State => {
   }
 };
 
-/** The accessible names begin with the visible ones and name the panorama, because every card has the same buttons. */
+/** The accessible names begin with the visible ones and name the panorama, because every tile has the same buttons. */
 const cancelAction = ({ id }: Task, title: string, { formToken }: Visitor): Html => html`
 <form method="post" action="/works/${id}/cancel">${hiddenToken(formToken)}<button class="link" aria-label="Cancel: ${title}">Cancel</button></form>`;
 
-const ownerActions = (task: Task, title: string, { formToken }: Visitor): Html => {
+const ownerActions = (task: Task, title: string, { formToken }: Visitor, images: Images): Html => {
   const other = task.request.visibility === "public" ? "private" : "public";
   const again = task.state === "succeeded" ? "Remix" : "Try again";
-  return html`<a class="link" href="/works?from=${task.slug}#create" aria-label="${again}: ${title}">${again}</a>
+  const isKept = hasStoredImage(task);
+  return html`${
+    isKept &&
+    html`<a class="link" href="${imageUrl(task, images)}" download="panorama-${task.slug}.jpg" aria-label="Download: ${title}">Download</a>
+`
+  }<a class="link" href="/works?from=${task.slug}#create" aria-label="${again}: ${title}">${again}</a>
 ${
-  hasStoredImage(task) &&
+  isKept &&
   task.withheldReason === undefined &&
   html`<form method="post" action="/works/${task.id}/visibility">${hiddenToken(formToken)}
 <button class="link" name="visibility" value="${other}" aria-label="Make ${other}: ${title}">Make ${other}</button></form>`

@@ -2,13 +2,14 @@ import { err, ok, type Result } from "neverthrow";
 import type { Visitor } from "../../../application/accounts/find-session.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { CreatePanoramaError } from "../../../application/panoramas/create-panorama.js";
+import type { OwnSearchPage } from "../../../application/panoramas/search-own-tasks.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { StorageUnavailable } from "../../../application/ports/object-storage.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import { parseIdempotencyKey } from "../../../domain/credits/idempotency.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
-import { parseTaskId } from "../../../domain/task-id.js";
+import { parseTaskId, type TaskId } from "../../../domain/task-id.js";
 import { admitAbilities } from "../../../domain/tasks/abilities.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import { parseSlug, viewerPath } from "../../../domain/tasks/slug.js";
@@ -23,19 +24,23 @@ import { withheldSentence } from "../../wording/withheld-sentence.js";
 import { admitWrite } from "../admit-write.js";
 import { errorBox } from "../error-box.js";
 import { fieldMessage } from "../field-message.js";
-import { html } from "../html.js";
+import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
 import type { Suggestions } from "../site/suggestions.js";
 import type { Images } from "./panorama-card.js";
+import { doneSentence, selectedWorks, selectionForm } from "./selected-works.js";
 import { workCard } from "./work-card.js";
 import { creationForm, creationOf, formOf, formWithPrompt, pictureUrls } from "./works-form.js";
+import { isNarrowed, type WorksSearch, worksPath, worksSearchForm, worksSearchOf } from "./works-search.js";
 
 type Parts = {
   readonly panoramas: Pick<
     UseCases["panoramas"],
     | "list"
+    | "searchOwn"
+    | "read"
     | "isLate"
     | "readAbilities"
     | "create"
@@ -65,6 +70,7 @@ export const worksPages = (parts: Parts): readonly Page[] => [
   visibilityForm(parts),
   cancelForm(parts),
   deleteForm(parts),
+  selectedWorks(parts, cardForm(parts)),
 ];
 
 /** For the form of a card. A stale one has the token of an earlier session. */
@@ -302,39 +308,74 @@ const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Vi
 };
 
 const worksPage = async (
-  { panoramas, credits, images, layout, policy, suggestions, clock }: Parts,
+  parts: Parts,
   { status, error }: { readonly status: number; readonly error?: string },
   { query, form }: FormRequest,
   visitor: Visitor,
 ): Promise<PageReply> => {
+  const { panoramas, credits, images, layout, clock } = parts;
+  const search = worksSearchOf(query);
   const before = parseTaskId(query.get("before") ?? "");
-  const owner = visitor.account.id;
   const after = parseTaskId(query.get("after") ?? "");
   const [{ tasks, next, newer }, balance] = await Promise.all([
-    panoramas.list(owner, WORKS_PER_PAGE, before, undefined, after),
-    credits.readBalance(owner),
+    worksOf(parts, search, visitor, before, after),
+    credits.readBalance(visitor.account.id),
   ]);
-  // The first page has one address only, and is full if there are enough.
-  if (after !== undefined && newer === undefined && status === 200) return redirect("/works");
   const isFirst = before === undefined && after === undefined;
+  // The first page has one address only, and is full if there are enough.
+  if (after !== undefined && newer === undefined && status === 200) return redirect(worksPath(search));
+  const hasForm = isFirst && !isNarrowed(search) && visitor.account.suspension === undefined;
   const now = clock.now();
-  const main = html`<div class="page">
-<div class="row"><h1>Works</h1><p class="balance"><strong id="balance">${balance}</strong> credits · <a href="/account">account</a></p></div>
-${errorBox(error)}
+  const notice = doneSentence(query);
+  const offer = { ...parts, balance, abilities: panoramas.readAbilities() };
+  const main = html`<div class="band-head gallery-head"><div><h1>Works</h1>
+<p><strong id="balance">${balance}</strong> credits · <a href="/account">account</a></p></div></div>
+<div class="studio">${errorBox(error)}
+${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}
 ${visitor.account.suspension && html`<p class="notice" role="status">${suspendedSentence(visitor.account.suspension)}</p>`}
-${isFirst && visitor.account.suspension === undefined && creationForm(form, visitor, { balance, images, policy, suggestions, abilities: panoramas.readAbilities() })}
-<div class="row"><h2>${isFirst ? "Your panoramas" : "Older panoramas"}</h2>${
-    !isFirst && html`<a href="/works">Newest panoramas</a>`
-  }</div>
-<p class="notice" id="not-updated" role="status" hidden>This list is not up to date, because the service doesn’t answer. <a href="/works">Reload</a></p>
+${hasForm && creationForm(form, visitor, offer)}
+<p class="notice" id="not-updated" role="status" hidden>This list is not up to date, because the service doesn’t answer. <a href="/works">Reload</a></p></div>
+<div class="band-head gallery-head works-bar"><h2>${isFirst ? "Your panoramas" : "Older panoramas"}</h2>
+${(tasks.length > 0 || isNarrowed(search)) && worksSearchForm(search)}</div>
 <div id="works">${
     tasks.length === 0
-      ? html`<p class="empty">${isFirst ? "Nothing here yet. Describe a place above." : "There are no older panoramas."}</p>`
-      : html`<ul class="grid" id="list">${tasks.map((task) => workCard(task, visitor, images, panoramas.isLate(task, now)))}</ul>`
+      ? nothingHere(search, isFirst, next)
+      : html`<ul class="tiles" id="list">${tasks.map((task) => workCard(task, visitor, images, panoramas.isLate(task, now)))}</ul>
+${selectionForm(visitor)}`
   }</div>
 <p class="visually-hidden" id="news" role="status"></p>
-<p class="more">${newer !== undefined && html`<a class="button quiet" rel="prev" href="/works?after=${newer}">Newer panoramas</a>`}
-${next !== undefined && html`<a class="button" rel="next" href="/works?before=${next}">Older panoramas</a>`}</p>
-</div>`;
-  return layout.reply(status, { title: "Works", main, visitor, scripts: ["works.js"], styles: ["works.css"] });
+<p class="more">${newer !== undefined && html`<a class="button quiet" rel="prev" href="${worksPath(search, { after: newer })}">Newer panoramas</a>`}
+${next !== undefined && html`<a class="button" rel="next" href="${worksPath(search, { before: next })}">Older panoramas</a>`}
+${(!isFirst || isNarrowed(search)) && html`<a class="button quiet" href="${isFirst ? "/works" : worksPath(search)}">${isFirst ? "Show all" : "Newest panoramas"}</a>`}</p>`;
+  return layout.reply(status, {
+    title: "Works",
+    main,
+    visitor,
+    frame: "dark",
+    scripts: ["works.js"],
+    styles: ["gallery.css", "works.css"],
+  });
+};
+
+/** Words and resolutions are in no index of a member's own tasks: what has them is searched, and only forwards. */
+const worksOf = (
+  { panoramas }: Parts,
+  { text: _, ...search }: WorksSearch,
+  { account }: Visitor,
+  before: TaskId | undefined,
+  after: TaskId | undefined,
+): Promise<OwnSearchPage & { readonly newer?: TaskId | undefined }> => {
+  const { words, resolution, ...filter } = search;
+  return words.length === 0 && resolution === undefined
+    ? panoramas.list(account.id, WORKS_PER_PAGE, before, filter, after)
+    : panoramas.searchOwn(account.id, search, WORKS_PER_PAGE, before);
+};
+
+const nothingHere = (search: WorksSearch, isFirst: boolean, next: TaskId | undefined): Html => {
+  if (!isNarrowed(search)) {
+    return html`<div class="nothing"><p>${isFirst ? "Nothing here yet. Describe a place above, and it is here in a moment." : "There are no older panoramas."}</p></div>`;
+  }
+  const what = search.text === "" ? "that you look for" : html`for “<bdi>${search.text}</bdi>”`;
+  return html`<div class="nothing"><p>${next === undefined ? "Nothing" : "Nothing yet"} ${what}.</p>
+<p class="hint">${next === undefined ? "Try fewer words, only their beginnings, or fewer filters." : "Your latest panoramas have been searched. Older ones may match."}</p></div>`;
 };

@@ -1,9 +1,12 @@
 import type { UseCases } from "../../../application/create-application.js";
+import type { SignUpMode } from "../../../domain/accounts/sign-up.js";
 import { type Prices, RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../../domain/images/resolution.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import { type Abilities, PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/abilities.js";
 import type { Page } from "../../web-page/page.js";
 import { pixelSize } from "../../wording/pixel-size.js";
+import { NO_SIGN_UP } from "../account/attempt-refusal.js";
+import { entryPath } from "../entry-path.js";
 import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { galleryTile } from "../panoramas/panorama-card.js";
@@ -18,6 +21,7 @@ type Parts = Parameters<typeof heroPicture>[0] & {
   readonly layout: Layout;
   readonly publicUrl: string;
   readonly suggestions: Suggestions;
+  readonly signUpMode: SignUpMode;
 };
 
 /** Two rows of three; one row if there are fewer. */
@@ -35,13 +39,14 @@ export const landingPage = (parts: Parts): Page => ({
   body: "none",
   cost: "page",
   handle: async (request) => {
-    const { guard, layout, publicUrl } = parts;
+    const { guard, layout, publicUrl, suggestions, signUpMode } = parts;
     const visitor = await guard.visitor(request);
     const chosen = await parts.panoramas.listFeatured(FEATURED_PANORAMAS);
     const featured = chosen.length < FEATURED_PANORAMAS ? chosen.slice(0, FEATURED_IN_ROW) : chosen;
     const picture = await heroPicture(parts, chosen);
     const abilities = parts.panoramas.readAbilities();
-    const main = html`${hero(picture, visitor !== undefined, parts.suggestions)}
+    const enter = (path: string) => entryPath(path, visitor !== undefined, layout.hasSignUp);
+    const main = html`${hero(picture, enter, visitor === undefined ? signUpMode : "member", suggestions)}
 ${
   featured.length > 0 &&
   html`<section class="band" aria-labelledby="featured"><div class="band-head"><h2 id="featured">Featured panoramas</h2>
@@ -60,7 +65,7 @@ ${layout.hasGallery && html`<a href="/gallery">See the gallery</a>`}</div>
 Read the task until it has succeeded: it has the address of the picture and of its viewer.</p>
 <p><a href="/docs">Guides and the API reference</a> have examples in curl, TypeScript and Python. There is also a server
 for <a href="/mcp">assistants (MCP)</a>.
-You find your API keys in <a href="/account/keys">your account</a>.</p></div>
+You find your API keys in <a href="${enter("/account/keys")}">your account</a>.</p></div>
 <pre tabindex="0" aria-label="Example"><code>curl -sS ${publicUrl}/api/v1/panoramas \\
   -H "Authorization: Bearer $PANORAMA_API_KEY" \\
   -H "Content-Type: application/json" \\
@@ -92,15 +97,16 @@ const wordsAndPictures = ({ imagesMin, imagesMax }: Abilities): string => {
     : `A sentence is enough. Add ${pictures} of your own if you like.`;
 };
 
-/** Without its script the form leads visitors over the login to `/works`, and keeps the prompt. */
+/** The form leads strangers over the sign-up to `/works`, with the prompt. Where nobody can sign up, it says so. */
 const hero = (
   { title, viewer, thumbnail, picture, scrim }: HeroPicture,
-  isMember: boolean,
+  enter: (path: string) => string,
+  reader: SignUpMode | "member",
   { examples, surprises, offer }: Suggestions,
 ): Html => {
   const surprise = surprises[Math.floor(Math.random() * surprises.length)] ?? surprises[0];
   const example = (prompt: string, text: string): Html =>
-    html`<li><a href="${pathFor(prompt, isMember)}">${text}</a></li>`;
+    html`<li><a href="${enter(`/works?${new URLSearchParams({ prompt })}`)}">${text}</a></li>`;
   return html`<section class="hero" id="hero" data-scrim="${scrim}" data-thumbnail="${thumbnail}" data-picture="${picture}">
 <picture><source media="(prefers-reduced-motion: reduce)" srcset="${picture}">
 <img class="hero-still" id="hero-still" src="${thumbnail}" alt="" decoding="async"></picture>
@@ -109,7 +115,8 @@ const hero = (
 <div class="hero-text"><h1>Describe a place.<br>Then stand in it.</h1>
 <p class="hero-lead">Type a sentence. In seconds you have a 360° world to look around in, share, and use in your game or
 headset.</p>
-<form class="hero-form" id="hero-form" method="get" action="/works"${!isMember && html` data-visitor`}>
+${(reader === "invited" || reader === "closed") && html`<p class="hero-closed">${NO_SIGN_UP[reader]} <a href="/login">Log in</a></p>`}
+<form class="hero-form" id="hero-form" method="get" action="${reader === "open" ? "/signup" : "/works"}"${reader !== "member" && html` data-visitor`}>
 <input name="prompt" aria-label="Describe a place" placeholder="A quiet lake at dawn, mist over the water" required
 maxlength="${PROMPT_CHARACTERS_MAX}" autocomplete="off" dir="auto"><button class="button">Make it</button></form>
 <ul class="hero-examples" aria-label="Examples">${examples.map((prompt) => example(prompt, prompt))}${example(surprise, "Surprise me")}</ul>
@@ -118,12 +125,6 @@ ${offer && html`<p class="hero-offer">${offer.sentence}</p>`}</div>
 <svg viewBox="0 0 24 24" width="18" height="18" aria-hidden="true"><path class="pause" d="M8 5v14M16 5v14"/><path class="play" d="M8 5l11 7-11 7z"/></svg></button>
 ${viewer === undefined ? html`<span>${title}</span>` : html`<a href="${viewer}" dir="auto">${title}</a>`}</div>
 </section>`;
-};
-
-/** Where a prompt is continued: visitors sign up first. */
-const pathFor = (prompt: string, isMember: boolean): string => {
-  const works = `/works?${new URLSearchParams({ prompt })}`;
-  return isMember ? works : `/signup?${new URLSearchParams({ next: works })}`;
 };
 
 const price = (name: Resolution, prices: Prices): Html =>

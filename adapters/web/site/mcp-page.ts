@@ -1,6 +1,7 @@
 import type { Prices } from "../../../domain/images/resolution.js";
 import type { Page } from "../../web-page/page.js";
 import { pricesSentence } from "../../wording/prices.js";
+import { entryPath } from "../entry-path.js";
 import { html } from "../html.js";
 import type { Layout } from "../layout.js";
 import type { SessionGuard } from "../session-guard.js";
@@ -19,16 +20,18 @@ export const mcpPage = (offer: McpOffer, guard: SessionGuard, layout: Layout, pr
   method: "GET",
   path: "/mcp",
   body: "none",
-  handle: async (request) =>
-    layout.reply(200, {
+  handle: async (request) => {
+    const visitor = await guard.visitor(request);
+    const keys = entryPath("/account/keys", visitor !== undefined, layout.hasSignUp);
+    return layout.reply(200, {
       title: "Panoramas in your assistant",
       description: "A local MCP server with which assistants such as Claude make 360° panoramas with your credits.",
-      visitor: await guard.visitor(request),
+      visitor,
       main: html`<div class="page prose"><h1>Panoramas in your assistant</h1>
 <p class="lead">With a local MCP server, an assistant can generate 360° panoramas with your credits. The server runs on your
 own machine and needs Node.js 20 or later. The download is free.</p>
 <ol>
-<li>Create an API key on <a href="/account/keys">your account page</a>. You need one paid order for this.</li>
+<li>Create an API key on <a href="${keys}">your account page</a>. You need one paid order for this.</li>
 <li>Copy the configuration for your client from below and replace <code>sk-...</code> with your key.
 Keep the key in that file: never type it into a chat.</li>
 <li>Restart the client and ask for a panorama.</li>
@@ -79,5 +82,6 @@ continued after a restart. Default: <code>panorama</code> in <code>~/.local/stat
 </dl>
 <p>If npm reports <code>EALLOWREMOTE</code>, its <code>allow-remote</code> setting forbids packages from a URL. Set it to
 <code>all</code>, or <a href="${offer.packagePath}">download the package</a> and give npx the path of the file.</p></div>`,
-    }),
+    });
+  },
 });

@@ -33,6 +33,11 @@ export interface OrderStore {
   ): Promise<Result<void, Refusal>>;
   /** Stores where the order can be paid. Does nothing if the order has a checkout already. */
   recordCheckout(id: OrderId, checkout: OrderCheckout): Promise<void>;
+  /**
+   * Deletes the order if it is one of the account's, pending and without a checkout. Returns whether it did. Of this
+   * and a concurrent `pay` or `recordCheckout`, one has an effect.
+   */
+  cancel(id: OrderId, account: AccountId): Promise<boolean>;
   find(id: OrderId): Promise<Order | undefined>;
   /** Orders of the account, newest first, at most `limit`, older than the order `before`. */
   list(account: AccountId, limit: number, before: OrderId | undefined): Promise<Order[]>;

@@ -72,7 +72,7 @@ describe.each(["PostgreSQL", "SQLite"] as const)("nodePorts on %s", (technology)
       const sent = await webhookSender.send({ url, id: "evt_1", body: "{}", secrets, at: clock.now() });
       expect(sent).toMatchObject({ kind: "failed" });
     }
-    mail.post({ kind: "new_password", to: email("ann@example.com"), token: ids.passwordLinkToken() });
+    await mail.post({ kind: "new_password", to: email("ann@example.com"), token: ids.passwordLinkToken() });
     expect(written.mock.calls).toEqual([
       ['{"event":"mail_failed","detail":"There is no mail server (option smtp) for a letter new_password."}'],
     ]);

@@ -30,10 +30,17 @@ describe("the account page", () => {
 
     await page.goto("/account/keys");
     expect(await page.getByRole("button", { name: "Create key" }).count()).toBe(0);
-    await page.getByRole("link", { name: "Credits" }).click();
+    await page.getByRole("link", { name: "Credits", exact: true }).click();
     await page.getByRole("radio", { name: /500 credits/ }).check();
     await page.getByRole("button", { name: "Order" }).click();
-    await page.waitForURL("**/account?order=placed");
+    await page.getByRole("heading", { name: "How to pay" }).waitFor();
+    expect(await page.getByRole("main").textContent()).toContain("Name the number of the order with your payment.");
+    await page.getByRole("button", { name: "Cancel the order" }).click();
+    await page.getByText("The order is canceled.").waitFor();
+    expect(await page.getByRole("region", { name: "Orders" }).textContent()).toContain("No orders yet.");
+    await page.getByRole("radio", { name: /500 credits/ }).check();
+    await page.getByRole("button", { name: "Order" }).click();
+    await page.getByRole("link", { name: "Account" }).last().click();
     expect(await page.getByRole("region", { name: "Orders" }).textContent()).toContain("Waiting for payment");
     await service.payEveryOrder(); // the operator does this
 

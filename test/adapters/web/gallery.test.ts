@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { cardImage, type KeptTask } from "../../../adapters/web/panoramas/panorama-card.js";
-import { type ObjectName, thumbnailNameOf } from "../../../domain/images/object-name.js";
+import type { ObjectName } from "../../../domain/images/object-name.js";
 import { startView } from "../../../domain/tasks/start-view.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
@@ -153,10 +152,8 @@ describe("the order of the gallery", () => {
   });
 });
 
-describe("the pictures of tiles and cards", () => {
+describe("the pictures of tiles and the front page", () => {
   const pictureOf = (text: string) => /<img src="([^"]*)"(?: srcset="([^"]*)" sizes="([^"]*)")? alt=""/.exec(text);
-
-  const cardOf = (task: SucceededTask | undefined) => cardImage(task as KeptTask, service.storage, "20rem").text;
 
   it("are in tiles what the viewer shows first, in two widths", async () => {
     const [small] = publish(["a lake"], { request: { ...first.request, resolution: "1k" } });
@@ -168,31 +165,6 @@ describe("the pictures of tiles and cards", () => {
     const picture = new Uint8Array(await (await get(wider ?? "")).arrayBuffer());
     expect(await sharp(picture).metadata()).toMatchObject({ format: "webp", width: 960, height: 720 });
     expect((await get(`/p/${small?.slug}/tile-960.webp`)).status).toBe(404);
-  });
-
-  it("have copies in widths that the panorama has, and the stored thumbnail among them", () => {
-    const kinds = [
-      ["1k", [512, 768, 1024]],
-      ["2k", [512, 768, 1536, 1024]],
-      ["4k", [512, 768, 1536, 1024]],
-    ] as const;
-    for (const [resolution, widths] of kinds) {
-      service.database.tasks.clear();
-      const [task] = publish(["a lake"], { request: { ...first.request, resolution } });
-      const [, source, sources] = pictureOf(cardOf(task)) ?? [];
-      const thumbnail = service.storage.urlOf(thumbnailNameOf(first.image.imageName));
-      expect(source).toBe(thumbnail);
-      expect(sources?.split(", ")).toEqual(
-        widths.map((width) => (width === 1024 ? `${thumbnail} 1024w` : `/p/${task?.slug}/${width}.webp ${width}w`)),
-      );
-    }
-  });
-
-  it("are the image itself at its width without a thumbnail", () => {
-    const [task] = publish(["a lake"], { image: { ...first.image, status: "saved-no-thumb" } });
-    const url = service.storage.urlOf(first.image.imageName);
-    const [, source, sources] = pictureOf(cardOf(task)) ?? [];
-    expect([source, sources?.split(", ").at(-1)]).toEqual([url, `${url} 2048w`]);
   });
 
   it.each([512, 768, 1536])("are made %i pixels wide, and may be cached", async (width) => {
@@ -242,7 +214,7 @@ describe("the pictures of tiles and cards", () => {
 });
 
 describe("the list of own panoramas", () => {
-  it("has copies for public ones only, and leads back page by page to the newest", async () => {
+  it("shows views of public ones only, and leads back page by page to the newest", async () => {
     const newest = publish(Array.from({ length: 60 }, (_, n) => `number ${n}`));
     const login = await fetch(`${service.url}/login`, {
       method: "POST",
@@ -256,16 +228,16 @@ describe("the list of own panoramas", () => {
       const text = await answer.text();
       return {
         location: answer.headers.get("location"),
-        ids: [...text.matchAll(/<li class="card" id="([^"]*)"/g)].map(([, id]) => id),
+        ids: [...text.matchAll(/<li class="work" id="([^"]*)"/g)].map(([, id]) => id),
         newer: /rel="prev" href="([^"]*)">Newer panoramas</.exec(text)?.[1],
         older: /rel="next" href="([^"]*)">Older panoramas</.exec(text)?.[1],
         hasForm: text.includes('id="create"'),
-        copies: text.match(/ srcset="/g)?.length ?? 0,
+        views: text.match(/<img class="view" src="\/p\/[a-z0-9]{16}\/tile\.webp"/g)?.length ?? 0,
       };
     };
     const ids = newest.map(({ id }) => id as string);
     const page = await works("/works");
-    expect(page).toMatchObject({ ids: ids.slice(0, 24), newer: undefined, hasForm: true, copies: 24 });
+    expect(page).toMatchObject({ ids: ids.slice(0, 24), newer: undefined, hasForm: true, views: 24 });
     const second = await works(page.older ?? "");
     const third = await works(second.older ?? "");
     expect(third).toMatchObject({
@@ -276,8 +248,15 @@ describe("the list of own panoramas", () => {
     });
     expect(await works(third.newer ?? "")).toMatchObject({ ...second, hasForm: false });
     expect(await works(second.newer ?? "")).toMatchObject({ location: "/works" });
+    expect((await works("/works?resolution=1k")).ids).toEqual([]);
+    const found = await works("/works?q=numb&status=succeeded&visibility=public&resolution=2k");
+    expect(found).toMatchObject({ ids: ids.slice(0, 24), hasForm: false });
+    expect(found.older).toContain("q=numb&amp;status=succeeded&amp;visibility=public&amp;resolution=2k&amp;before=");
+    expect((await works((found.older ?? "").replaceAll("&amp;", "&"))).ids).toEqual(ids.slice(24, 48));
+    expect((await works("/works?q=numb+59")).ids).toEqual(ids.slice(0, 1));
+    expect((await works("/works?status=failed")).ids).toEqual([]);
 
     await service.tasks.setVisibility(newest[0]!.id, ann.id, "private");
-    expect((await works("/works")).copies).toBe(23);
+    expect((await works("/works")).views).toBe(23);
   });
 });

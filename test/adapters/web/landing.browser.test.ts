@@ -164,17 +164,16 @@ describe("the panorama of the landing page", () => {
     expect(await plain.page.locator("noscript img, img.hero-still >> nth=1").last().getAttribute("src")).toBe(picture);
     await plain.page.getByLabel("Describe a place").fill("a lake & “mist”");
     await plain.page.getByRole("button", { name: "Make it" }).click();
-    const url = new URL(plain.page.url());
-    expect(url.pathname).toBe("/login");
-    const next = new URL(url.searchParams.get("next") ?? "", service.url);
-    expect([next.pathname, next.searchParams.get("prompt")]).toEqual(["/works", "a lake & “mist”"]);
+    expect(new URL(plain.page.url()).pathname).toBe("/signup");
+    expect(await plain.page.locator(".kept").textContent()).toBe("Almost there: a lake & “mist”");
+    const next = await plain.page.locator('input[name="next"]').inputValue();
+    expect(next).toBe(`/works?${new URLSearchParams({ prompt: "a lake & “mist”" })}`);
   });
 
   it("leads visitors over the sign-up to their prompt, typed or chosen", async () => {
-    const promptAfterSignUp = () => {
-      const { pathname, searchParams } = new URL(tab.page.url());
-      const next = new URL(searchParams.get("next") ?? "", service.url);
-      return [pathname, next.pathname, next.searchParams.get("prompt")];
+    const promptAfterSignUp = async () => {
+      const next = new URL(await tab.page.locator('input[name="next"]').inputValue(), service.url);
+      return [new URL(tab.page.url()).pathname, next.pathname, next.searchParams.get("prompt")];
     };
     await tab.page.goto("/");
     await tab.page.getByRole("button", { name: "Make it" }).click(); // empty: nothing is sent
@@ -182,11 +181,11 @@ describe("the panorama of the landing page", () => {
     await tab.page.getByLabel("Describe a place").fill("a lake & “mist”");
     await tab.page.keyboard.press("Enter");
     await tab.page.waitForURL("**/signup?*");
-    expect(promptAfterSignUp()).toEqual(["/signup", "/works", "a lake & “mist”"]);
+    expect(await promptAfterSignUp()).toEqual(["/signup", "/works", "a lake & “mist”"]);
     await tab.page.goto("/");
     await tab.page.getByRole("link", { name: "Inside a glacier" }).click();
     await tab.page.waitForURL("**/signup?*");
-    expect(promptAfterSignUp()).toEqual(["/signup", "/works", "Inside a glacier"]);
+    expect(await promptAfterSignUp()).toEqual(["/signup", "/works", "Inside a glacier"]);
   });
 
   it("is the operator's choice of public panoramas, another one each hour", async () => {

@@ -50,7 +50,7 @@ describe("sign-up with welcome credits", () => {
     expect(account).toContain('<p class="figure">12</p>');
     expect(account).toContain("Welcome credits");
     const keys = await pageOf(service, "/account/keys", cookie);
-    expect(keys).toContain("You can create API keys after your first order is paid.");
+    expect(keys).toContain('You can create API keys after your first order is paid. <a href="/account#buy">');
   });
 
   it("grants them once to an address that is confirmed by one of several links, used concurrently", async () => {
@@ -91,7 +91,12 @@ describe.each(["invited", "closed"] as const)("sign-up that is %s", (mode) => {
     const page = await pageOf(service, "/signup");
     expect(page).toContain(sentence);
     expect(page).not.toContain("<form");
-    // The landing page leads everybody here; members go on with their prompt.
+    const landing = await pageOf(service, "/");
+    expect(landing.indexOf(`${sentence} <a href="/login">Log in</a>`)).toBeLessThan(landing.indexOf('id="hero-form"'));
+    expect(landing).toContain(`${sentence} <a href="/login">Log in</a>`);
+    expect(landing).toContain('action="/works" data-visitor>');
+    expect(landing).not.toContain("/signup");
+    // A link of before may lead here; members go on with their prompt.
     const next = "/works?prompt=a+lake";
     expect(await pageOf(service, `/signup?${new URLSearchParams({ next })}`)).toContain(
       `href="/login?${new URLSearchParams({ next })}">Log in</a>`,
@@ -113,7 +118,10 @@ describe("an invitation", () => {
     const { token, expiresAt } = (await invited(email))._unsafeUnwrap();
     expect(expiresAt.getTime() - service.clock.now().getTime()).toBe(7 * 24 * 3_600_000);
     await service.clock.advance(INVITATION_SECONDS * 1000 - 1);
-    expect(await pageOf(service, `/password/reset?token=${token}`)).toContain("Choose a password");
+    const page = await pageOf(service, `/password/reset?token=${token}`);
+    expect(page).toContain("<h1>Welcome</h1>");
+    expect(page).toContain("<strong>ann@example.com</strong> is yours. You start with 12 credits.");
+    expect(page).toContain('name="email" value="ann@example.com" autocomplete="username" readonly');
     const answers = await Promise.all([1, 2, 3].map(() => reset(service, token)));
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 410, 410]);
     expect(balances(service)).toEqual(["ann@example.com 12"]);
@@ -121,7 +129,8 @@ describe("an invitation", () => {
 
     const late = (await invited("bob@example.com" as Email))._unsafeUnwrap();
     await service.clock.advance(INVITATION_SECONDS * 1000);
-    expect((await reset(service, late.token)).status).toBe(410);
+    const gone = await reset(service, late.token);
+    expect([gone.status, await gone.text()]).toEqual([410, expect.stringContaining("Ask for a new invitation")]);
     expect(balances(service)).toHaveLength(1);
   });
 
@@ -170,7 +179,7 @@ describe("pages with other prices and packs", () => {
     const token = /name="form_token" value="([^"]+)"/.exec(account)?.[1] ?? "";
     const order = (amount: string) => post(service, "/account/orders", { form_token: token, credits: amount }, cookie);
     expect((await order("100")).status).toBe(400);
-    expect((await order("50")).headers.get("location")).toBe("/account?order=placed");
+    expect((await order("50")).headers.get("location")).toMatch(/^\/account\/orders\/ord_\w+\?placed=1$/);
     const create = async (resolution: string) => {
       const form = new FormData();
       for (const [name, value] of Object.entries({ form_token: token, resolution, prompt: "a lake" }))

@@ -32,10 +32,10 @@ describe("the works page as a studio", () => {
     await logInAs(tab, ann);
   });
 
-  const card = (text: string) => tab.page.locator("#works .card", { hasText: text });
+  const card = (text: string) => tab.page.locator("#works .work", { hasText: text });
   const error = () => tab.page.locator("#form-error").textContent();
   const make = () => tab.page.getByRole("button", { name: /^Make it/ });
-  const prompt = () => tab.page.getByLabel("Prompt");
+  const prompt = () => tab.page.getByLabel("Prompt", { exact: true });
   const focused = () => tab.page.evaluate("document.activeElement.outerHTML");
 
   it("shows cost, length and pictures before anything is sent, and refuses files that nobody can use", async () => {
@@ -172,9 +172,10 @@ describe("the works page as a studio", () => {
 
     await service.clock.advance(10 * 60_000);
     await card("This takes longer than usual. If it fails, you get your 10 credits back.").waitFor();
-    expect(await card("in the works").getByRole("link", { name: "Reload: in the works" }).isVisible()).toBe(true);
     expect(await card("in the works").locator(".spinner").count()).toBe(0);
     expect(await focused()).toContain('<a href="/works/');
+    await page.getByLabel("Actions: in the works").click();
+    expect(await card("in the works").getByRole("link", { name: "Reload: in the works" }).isVisible()).toBe(true);
 
     service.provider.play({ poll: "failed" });
     await card("in the works").getByRole("button", { name: "Cancel: in the works" }).focus();
@@ -199,16 +200,17 @@ describe("the works page as a studio", () => {
     const plain = await on.openTab({ javaScriptEnabled: false, forcedColors: "active" });
     const { page } = plain;
     await logInAs(plain, ann);
-    expect(await page.getByRole("button", { name: /^Make public/ }).count()).toBe(1);
+    expect(await page.getByRole("button", { name: /^Make public/, includeHidden: true }).count()).toBe(1);
     const names = await page
-      .locator("#works button, #works summary")
+      .locator("#list button, #list summary, #list [type=checkbox]")
       .evaluateAll((all) => all.map((one) => one.ariaLabel));
     expect(new Set(names).size).toBe(names.length);
     const background = (value: string) =>
       page.evaluate(`getComputedStyle(document.querySelector("input[value='${value}'] + span")).backgroundColor`);
     expect(await background("2k")).not.toBe(await background("4k")); // forced colours show which one is chosen
+    await page.getByLabel("Actions: the kept one").click();
     await page.getByLabel("Delete: the kept one").click();
-    const keptCard = page.locator("#works .card", { hasText: "the kept one" });
+    const keptCard = page.locator("#works .work", { hasText: "the kept one" });
     await keptCard.getByText("This can’t be undone. Used credits aren’t returned.").waitFor();
     await page.getByRole("button", { name: "Delete permanently: the kept one" }).click();
     await expect.poll(() => page.getByText("the kept one").count()).toBe(0);
@@ -223,7 +225,10 @@ describe("the works page as a studio", () => {
     await page.clock.install({ time: new Date("2026-01-01T12:00:00Z") });
     await page.clock.pauseAt(new Date("2026-01-01T12:00:01Z"));
     await page.goto("/works");
-    const remove = (text: string) => page.getByLabel(`Delete: ${text}`).click();
+    const remove = async (text: string) => {
+      if (!(await page.getByLabel(`Delete: ${text}`).isVisible())) await page.getByLabel(`Actions: ${text}`).click();
+      await page.getByLabel(`Delete: ${text}`).click();
+    };
     const toast = page.locator(".toast");
     const undo = toast.getByRole("button", { name: "Undo" });
     const isStored = async ({ id }: Task) => (await service.tasks.find(id, ann.id)) !== undefined;
@@ -327,18 +332,21 @@ describe("the works page as a studio", () => {
 
     // After a panorama further down is made private, the list is still there.
     const card = page.locator("#list > li").nth(28);
-    const button = (words: string) => card.getByRole("button", { name: words });
+    const change = async (words: string) => {
+      await card.getByLabel("Actions: ").click();
+      await card.getByRole("button", { name: words }).click();
+    };
+    const says = (words: string) => card.locator(".tile-note", { hasText: words }).waitFor();
     await card.scrollIntoViewIfNeeded();
     await expect.poll(() => page.evaluate("history.state === scrollY")).toBe(true);
-    await button("Make private").click();
-    await button("Make public").waitFor();
-    expect(await card.locator(".card-note").first().textContent()).toContain("private");
+    await change("Make private");
+    await says("private");
     await expect.poll(() => page.evaluate("scrollY")).toBeGreaterThan(1000);
     expect(await page.locator("#list > li").count()).toBe(31);
-    await button("Make public").click();
-    await button("Make private").waitFor();
+    await change("Make public");
+    await says("public");
     service.database.sessions.clear();
-    await button("Make private").click();
+    await change("Make private");
     await page.getByText("You were logged out. Log in to go on.").waitFor();
     await logInAs(tab, ann);
 

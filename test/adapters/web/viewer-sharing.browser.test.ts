@@ -46,7 +46,7 @@ describe("sharing a panorama", () => {
       expect(contentOf(html, "og:description")).toBe(`${line.slice(0, 160)}… A 360° panorama, made with AI.`);
       expect(contentOf(html, "description")).toBe(contentOf(html, "og:description"));
       expect(html).toContain(`<details><summary>Full prompt</summary><p dir="auto">${LONG_PROMPT}</p></details>`);
-      expect(html).toContain(`href="/works?${new URLSearchParams({ prompt: LONG_PROMPT }).toString()}"`);
+      expect(html).toContain(`href="/signup?${new URLSearchParams({ prompt: LONG_PROMPT })}"`);
       expect(await htmlOf("/gallery")).toContain(`<span class="tile-title" dir="auto">${title}</span>`);
     });
 
@@ -301,7 +301,7 @@ describe("sharing a panorama", () => {
       await tab.page.goto(`/p/${middle.slug}`);
       await ready(tab.page, "sphere");
       expect(await tab.page.getByRole("link", { name: "Use this prompt" }).getAttribute("href")).toBe(
-        "/works?prompt=the+middle+one",
+        "/signup?prompt=the+middle+one",
       );
       const centre = async (name: string) => {
         const box = await tab.page.getByRole("link", { name }).boundingBox();

@@ -185,7 +185,7 @@ describe("the viewer page", () => {
     await ready(tab.page, "sphere");
     const ring = () => pixelAt(tab.page, 4, 330);
     expect(Math.min(...(await ring()))).toBeLessThan(100);
-    await tab.page.getByRole("link", { name: "Log in" }).focus();
+    await tab.page.getByRole("link", { name: "Sign up" }).focus();
     const reached: string[] = [];
     for (let n = 0; n < 14; n += 1) {
       await tab.page.keyboard.press("Tab");

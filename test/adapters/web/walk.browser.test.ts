@@ -1,5 +1,7 @@
 import type { BrowserContextOptions, Locator } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
+import { invite } from "../../../application/operators/invite.js";
+import type { Email } from "../../../domain/accounts/account.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import { PASSWORD, type WebService } from "../../support/web-service.js";
@@ -36,6 +38,7 @@ describe("a walk from the landing page to the gallery", () => {
       await press(page.getByRole("button", { name: "Make it" }));
 
       await page.waitForURL("**/signup?*");
+      expect(await main.locator(".kept").textContent()).toBe(`Almost there: ${PROMPT}`);
       await main.getByLabel("E-mail address").fill(`${screen}@example.com`);
       await main.getByLabel("Password").fill(PASSWORD);
       expect(await main.locator("input:visible").count()).toBe(2);
@@ -43,7 +46,7 @@ describe("a walk from the landing page to the gallery", () => {
       await press(main.getByRole("button", { name: "Sign up" }));
 
       await page.waitForURL("**/works?*");
-      expect(await page.getByLabel("Prompt").inputValue()).toBe(PROMPT);
+      expect(await page.getByLabel("Prompt", { exact: true }).inputValue()).toBe(PROMPT);
       expect(await page.locator("#balance").textContent()).toBe(String(WELCOME_CREDITS));
       expect(await page.locator("#make").textContent()).toBe(`Make it · ${PRICE_2K} credits`);
       await press(page.locator("label").filter({ hasText: "Public" }));
@@ -83,6 +86,86 @@ describe("a walk from the landing page to the gallery", () => {
       expect([...member.problems, ...guest.problems]).toEqual([]);
     });
   }
+});
+
+describe("a walk of a member who comes back", () => {
+  const on = setUpBrowser();
+
+  it("leads from the landing page over the login to the old prompt, the new panorama and the shared link", async () => {
+    const { service } = on;
+    const ann = await service.person("ann");
+    await service.kept(ann, { prompt: "an older place", visibility: "private" });
+    const member = watched(await on.openTab(SCREENS.desktop));
+    const { page } = member;
+    const main = page.getByRole("main");
+    await page.goto("/");
+    await page.getByLabel("Describe a place").fill(PROMPT);
+    await page.getByRole("button", { name: "Make it" }).click();
+    expect(await main.locator(".kept").textContent()).toBe(`Almost there: ${PROMPT}`);
+    await main.getByRole("link", { name: "Log in" }).click();
+    expect(await main.locator(".kept").textContent()).toBe(`Almost there: ${PROMPT}`);
+    await page.getByLabel("E-mail address").fill(ann.email);
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/works?prompt=*");
+    expect(await page.getByLabel("Prompt", { exact: true }).inputValue()).toBe(PROMPT);
+    await member.expectGoodPage();
+
+    await page.getByLabel("Actions: an older place").click();
+    await page.getByRole("link", { name: "Remix: an older place" }).click();
+    expect(await page.getByLabel("Prompt", { exact: true }).inputValue()).toBe("an older place");
+    await page.getByLabel("Prompt", { exact: true }).fill(PROMPT);
+    await page.locator("#make").click();
+    await page.waitForURL(/\/works\/[\w-]+$/);
+    await service.work();
+    await ready(page, "sphere");
+
+    await page.getByRole("link", { name: "Works" }).click();
+    await page.getByLabel(`Select: ${PROMPT}`).check();
+    await page.getByRole("button", { name: "Publish" }).click();
+    await page.getByText("1 panorama published.").waitFor();
+    await page.getByRole("main").getByRole("link", { name: PROMPT }).click();
+    await ready(page, "sphere");
+    expect(new URL(page.url()).pathname).toMatch(/^\/p\/[\w-]+$/);
+    await member.expectGoodPage();
+    expect(member.problems).toEqual([]);
+  });
+});
+
+describe("a walk of somebody who is invited", () => {
+  const on = setUpBrowser({ signUp: "invited", welcomeCredits: credits(WELCOME_CREDITS) });
+
+  it("says first that one needs an invitation, which leads to the password and back to the prompt", async () => {
+    const { service } = on;
+    const guest = watched(await on.openTab(SCREENS.phone));
+    const { page } = guest;
+    const main = page.getByRole("main");
+    await page.goto("/");
+    await page.getByText("Accounts of this service are opened by invitation.").waitFor();
+    await guest.expectGoodPage();
+
+    const { token } = (await invite(service, { signUp: "invited" })("bea@example.com" as Email))._unsafeUnwrap();
+    await page.goto(`/password/reset?token=${token}`);
+    await main.getByRole("heading", { name: "Welcome" }).waitFor();
+    const address = main.getByLabel("E-mail address");
+    expect([await address.inputValue(), await address.isEditable()]).toEqual(["bea@example.com", false]);
+    await guest.expectGoodPage();
+    await main.getByLabel("Password").fill(PASSWORD);
+    await main.getByRole("button", { name: "Open the account" }).tap();
+    await page.waitForURL("**/works");
+    expect(await page.locator("#balance").textContent()).toBe(String(WELCOME_CREDITS));
+    await page.getByLabel("Prompt", { exact: true }).fill(PROMPT);
+    await page.locator("label").filter({ hasText: "Public" }).tap();
+    await page.locator("#make").tap();
+    await page.waitForURL(/\/works\/[\w-]+$/);
+    await service.work();
+    await ready(page, "sphere");
+    await page.getByRole("button", { name: "Share" }).tap();
+    const shared = await page.getByRole("dialog").getByLabel("Link", { exact: true }).inputValue();
+    expect((await fetch(shared)).status).toBe(200);
+    await guest.expectGoodPage();
+    expect(guest.problems).toEqual([]);
+  });
 });
 
 /** A tab that also notes refused requests, and says whether the page at hand fits its window. */

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -22,7 +23,7 @@ describe("the works pages", () => {
     tab = await on.openTab({ viewport: { width: 1000, height: 700 } });
   });
 
-  const prompt = () => tab.page.getByLabel("Prompt");
+  const prompt = () => tab.page.getByLabel("Prompt", { exact: true });
   const makeButton = () => tab.page.getByRole("button", { name: /^Make it/ });
   /** Sends the form, and waits for the page of the new panorama. */
   const make = async () => {
@@ -33,7 +34,12 @@ describe("the works pages", () => {
     await make();
     await tab.page.goto("/works");
   };
-  const card = (text: string) => tab.page.locator("#works .card", { hasText: text });
+  const card = (text: string) => tab.page.locator("#works .work", { hasText: text });
+  /** Opens the menu of a tile. */
+  const menuOf = async (text: string) => {
+    await card(text).getByLabel("Actions: ").click();
+    return card(text);
+  };
 
   it("create a panorama from the form, show it when it is finished without a reload, and open its viewer", async () => {
     await logInAs(tab, ann);
@@ -44,8 +50,9 @@ describe("the works pages", () => {
     expect(await service.ledger.balance(ann.id)).toBe(96);
 
     await service.work(); // the page must update without a reload
-    await card("Ready").waitFor();
-    await card("Ready").getByRole("link").first().click();
+    await card("a meadow").locator("img").waitFor();
+    expect(await card("a meadow").locator(".state").count()).toBe(0);
+    await card("a meadow").getByRole("link").first().click();
     await ready(tab.page, "sphere");
     expect([await quarterAt(tab.page, 300, 300), await quarterAt(tab.page, 700, 300)]).toEqual([1, 2]);
     const [task] = await service.tasks.list(ann.id, 10, undefined);
@@ -121,7 +128,7 @@ describe("the works pages", () => {
     const poor = await service.person(`poor-${people}`, 3);
     const other = await on.openTab();
     await logInAs(other, poor);
-    await other.page.getByLabel("Prompt").fill("too expensive");
+    await other.page.getByLabel("Prompt", { exact: true }).fill("too expensive");
     expect(await other.page.getByText("You have 3 credits, too few for this. Buy credits").isVisible()).toBe(true);
     await other.page.getByRole("button", { name: "Make it · 6 credits" }).click();
     await other.page.getByText("This costs 6 credits, but you have 3. Buy more on your account page.").waitFor();
@@ -132,7 +139,7 @@ describe("the works pages", () => {
     await service.panorama(ann, { prompt: "it fails" });
     await logInAs(tab, ann);
     expect(await card("it fails").textContent()).toContain("4 credits were refunded");
-    expect(await tab.page.locator(".balance").textContent()).toContain("100 credits");
+    expect(await tab.page.locator("#balance").textContent()).toBe("100");
   });
 
   it("publish a panorama to the gallery and withdraw it", async () => {
@@ -140,12 +147,17 @@ describe("the works pages", () => {
     const inGallery = async () => (await (await fetch(`${service.url}/gallery`)).text()).includes("only mine");
     expect(await inGallery()).toBe(false);
     await logInAs(tab, ann);
-    await card("only mine").getByRole("button", { name: "Make public" }).click();
-    await card("only mine").getByRole("button", { name: "Make private" }).waitFor();
+    await (await menuOf("only mine")).getByRole("button", { name: "Make public" }).click();
+    await card("only mine").getByText("public").waitFor();
+    const tile = await card("only mine").locator("img").getAttribute("src");
+    expect(tile?.replace(/\?v=.*/, "")).toBe(`/p/${slug}/tile-480.webp`);
+    const view = await fetch(service.url + tile);
+    const { width, height, format } = await sharp(await view.arrayBuffer()).metadata();
+    expect([view.status, width, height, format]).toEqual([200, 480, 360, "webp"]);
     expect(await inGallery()).toBe(true);
     expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(200);
-    await card("only mine").getByRole("button", { name: "Make private" }).click();
-    await card("only mine").getByRole("button", { name: "Make public" }).waitFor();
+    await (await menuOf("only mine")).getByRole("button", { name: "Make private" }).click();
+    await card("only mine").getByText("private").waitFor();
     expect(await inGallery()).toBe(false);
     expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(404);
   });
@@ -155,7 +167,7 @@ describe("the works pages", () => {
     const imageUrl = service.storage.urlOf(image.imageName);
     expect((await fetch(imageUrl)).status).toBe(200);
     await logInAs(tab, ann);
-    await card("to be deleted").getByText("Delete", { exact: true }).click();
+    await (await menuOf("to be deleted")).getByText("Delete", { exact: true }).click();
     await tab.page.getByText("Deleted “to be deleted”.").waitFor();
     await tab.page.keyboard.press("Enter"); // the focus is on Undo
     expect(await card("to be deleted").isVisible()).toBe(true);
@@ -178,7 +190,7 @@ describe("the works pages", () => {
     await logInAs(tab, ann);
     await prompt().fill("changed my mind");
     await makeAndList();
-    await card("changed my mind").getByRole("button", { name: "Cancel" }).click();
+    await (await menuOf("changed my mind")).getByRole("button", { name: "Cancel" }).click();
     await card("Canceled").waitFor();
     expect(await card("changed my mind").textContent()).toContain("6 credits were refunded");
     expect(await card("changed my mind").getByRole("button", { name: "Cancel" }).count()).toBe(0);
@@ -191,7 +203,8 @@ describe("the works pages", () => {
     await logInAs(tab, ann);
     await prompt().fill("nearly finished");
     await makeAndList();
-    const cancel = () => card("nearly finished").getByRole("button", { name: "Cancel" });
+    const cancel = () => card("nearly finished").getByRole("button", { name: "Cancel", includeHidden: true });
+    await menuOf("nearly finished");
     await cancel().click();
     await tab.page.getByRole("heading", { name: "Too late to cancel" }).waitFor();
     expect(await tab.page.getByRole("main").textContent()).toContain(
@@ -204,13 +217,13 @@ describe("the works pages", () => {
       route.request().resourceType() === "document" ? route.continue() : undefined,
     );
     await tab.page.goto("/works");
-    await cancel().waitFor();
+    await menuOf("nearly finished");
     await service.work();
     await cancel().click();
     await tab.page.getByText("This panorama is finished. You can delete it on your works page.").waitFor();
     await tab.page.unrouteAll({ behavior: "ignoreErrors" });
     await tab.page.goto("/works");
-    expect(await card("nearly finished").textContent()).toContain("Ready");
+    expect(await card("nearly finished").locator("img").count()).toBe(1);
     expect(await cancel().count()).toBe(0);
     expect(await service.ledger.balance(ann.id)).toBe(94);
   });
@@ -242,7 +255,62 @@ describe("the works pages", () => {
       const answer = await tab.page.request.post(`/works/${id}/${action}`, { form, headers: { origin: service.url } });
       expect(answer.status()).toBe(404);
     }
+    // Of several, those of others are left out.
+    const form = { form_token: token, id, act: "delete", sure: "1" };
+    const answer = await tab.page.request.post("/works/selected", { form, headers: { origin: service.url } });
+    expect([answer.status(), new URL(answer.url()).search]).toEqual([200, ""]);
     expect((await service.tasks.find(id, ann.id))?.request.visibility).toBe("public");
+  });
+
+  it("publish, download and delete several selected ones, and say what was not possible", async () => {
+    const [first, second] = [
+      await service.kept(ann, { prompt: "the first lake", visibility: "private" }),
+      await service.kept(ann, { prompt: "the second lake", visibility: "private" }),
+    ];
+    service.provider.play({ poll: "running" });
+    await service.panorama(ann, { prompt: "a lake in progress", visibility: "private" });
+    await logInAs(tab, ann);
+    const { page } = tab;
+    const bar = page.locator("#selection");
+    expect(await bar.isVisible()).toBe(false);
+    await page.getByLabel("Select: a lake in progress").check();
+    expect(await bar.getByRole("button", { name: "Download" }).isVisible()).toBe(false);
+    for (const prompt of ["the first lake", "the second lake"]) await page.getByLabel(`Select: ${prompt}`).check();
+    expect(await bar.getByRole("status").textContent()).toBe("3 selected");
+
+    const started = page.waitForEvent("download");
+    await bar.getByRole("button", { name: "Download" }).click();
+    const file = await started;
+    expect(file.suggestedFilename()).toBe("panoramas.zip");
+    const zip = await readFile(await file.path());
+    for (const { slug, image } of [first, second]) {
+      expect(zip.includes(`panorama-${slug}.jpg`)).toBe(true);
+      const picture = await fetch(service.storage.urlOf(image.imageName));
+      expect(zip.includes(Buffer.from(await picture.arrayBuffer()))).toBe(true);
+    }
+
+    await bar.getByRole("button", { name: "Publish" }).click();
+    await page.getByText("2 panoramas published. 1 could not be published").waitFor();
+    for (const { slug } of [first, second]) expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(200);
+
+    await page.getByLabel("Search in your prompts").fill("sec");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/works?q=sec");
+    expect(await page.locator("#list > li").count()).toBe(1);
+    await page.goto("/works");
+    await page.getByLabel("Visibility").selectOption("private");
+    await page.waitForURL("**/works?visibility=private");
+    expect(await page.locator("#list .tile-title").allTextContents()).toEqual(["a lake in progress"]);
+
+    await page.goto("/works");
+    for (const prompt of ["the first lake", "a lake in progress"]) await page.getByLabel(`Select: ${prompt}`).check();
+    await bar.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("heading", { name: "Delete 2 panoramas?" }).waitFor();
+    expect(await service.tasks.list(ann.id, 9, undefined)).toHaveLength(3);
+    await page.getByRole("button", { name: "Delete permanently" }).click();
+    await page.getByText("1 panorama deleted. 1 could not be deleted").waitFor();
+    const left = await service.tasks.list(ann.id, 9, undefined);
+    expect(left.map(({ request }) => request.prompt)).toEqual(["a lake in progress", "the second lake"]);
   });
 
   it("fit the screen of a phone", async () => {

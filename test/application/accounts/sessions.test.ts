@@ -179,7 +179,10 @@ describe("sendPasswordLink", () => {
   ] as const)("for %s sends %s the letter %s", async (purpose, to, kind) => {
     expect(await ask(purpose, ` ${to.toUpperCase()} `)).toEqual(ok(undefined));
     expect(world.mail.letters).toEqual([{ kind, to, token: lastToken() }]);
-    expect(await checkPasswordLink(world)(lastToken())).toBe(true);
+    const opensAccount = kind === "sign_up";
+    expect(await checkPasswordLink(world)(lastToken())).toEqual({ email: to, opensAccount });
+    const closed = await checkPasswordLink(world, { signUp: "closed" })(lastToken());
+    expect(closed).toEqual(opensAccount ? undefined : { email: to, opensAccount });
   });
 
   it("sends nothing to an address without an account that asks for a new password, but stores a link, too", async () => {
@@ -232,9 +235,9 @@ describe("setPasswordByLink", () => {
   it("refuses unknown and expired links before it hashes", async () => {
     await ask("new_password");
     await world.clock.advance(PASSWORD_LINK_SECONDS * 1000 - 1);
-    expect(await checkPasswordLink(world)(lastToken())).toBe(true);
+    expect(await checkPasswordLink(world)(lastToken())).toBeDefined();
     await world.clock.advance(1);
-    expect(await checkPasswordLink(world)(lastToken())).toBe(false);
+    expect(await checkPasswordLink(world)(lastToken())).toBeUndefined();
     world.secrets = { ...plainSecrets, hashPassword: () => Promise.reject(new Error("it was hashed")) };
     for (const token of [lastToken(), "x".repeat(43), "no token"]) {
       expect(await redeem(token)).toEqual(err({ kind: "link_expired" }));
@@ -243,7 +246,7 @@ describe("setPasswordByLink", () => {
 
   it("looks up no text that cannot be a token", async () => {
     const find = () => Promise.reject(new Error("it was looked up"));
-    expect(await checkPasswordLink({ ...world, links: { find } })("no token")).toBe(false);
+    expect(await checkPasswordLink({ ...world, links: { find } })("no token")).toBeUndefined();
   });
 
   it("leaves the link valid when the password is refused or the service is busy with hashing", async () => {

@@ -5,7 +5,7 @@ const VERTICAL_FIELD_MAX = 85;
 const FIELD_MAX = 120;
 const FIELD_MIN = 20;
 const START_FIELD = 100;
-/** CSS pixels of the screen that a pixel of the picture covers: at most, and at the start if the view can be so wide. */
+/** CSS pixels that a pixel of the picture covers: at most, and at the start if the view can be so wide. */
 const MAGNIFICATION_MAX = 4;
 const START_MAGNIFICATION_MAX = 2;
 const ROTATION_DEGREES_PER_SECOND = 2;

@@ -95,7 +95,7 @@ export function connectDownloads(camera: Camera, shown: () => Shown): void {
 }
 
 /** A link to bytes of this page is saved whatever origin they came from. */
-const save = (blob: Blob, name: string): void => {
+export const save = (blob: Blob, name: string): void => {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
   link.download = name;

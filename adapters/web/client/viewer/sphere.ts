@@ -1,3 +1,5 @@
+import { shaderProgram } from "./shader-program.js";
+
 /** Where a viewer looks. Degrees; `yaw` to the right, `pitch` upwards, `fov` is the horizontal field of view. */
 export type View = { readonly yaw: number; readonly pitch: number; readonly fov: number };
 
@@ -106,17 +108,7 @@ export class Sphere {
   /** Also after the browser has lost and restored the context. */
   prepare(): void {
     const { gl } = this;
-    const program = gl.createProgram();
-    for (const [type, source] of [
-      [gl.VERTEX_SHADER, VERTEX],
-      [gl.FRAGMENT_SHADER, FRAGMENT],
-    ] as const) {
-      const shader = gl.createShader(type) as WebGLShader;
-      gl.shaderSource(shader, source);
-      gl.compileShader(shader);
-      gl.attachShader(program, shader);
-    }
-    gl.linkProgram(program);
+    const program = shaderProgram(gl, VERTEX, FRAGMENT);
     gl.useProgram(program);
     gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
     gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([-1, -1, 3, -1, -1, 3]), gl.STATIC_DRAW);

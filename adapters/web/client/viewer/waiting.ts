@@ -1,4 +1,6 @@
 import { element } from "../element.js";
+import { drift } from "./drift.js";
+import { offerNotice } from "./notice.js";
 
 const POLL_MILLISECONDS = 1_500;
 
@@ -7,6 +9,8 @@ type Progress = {
   readonly words: string;
   readonly note: string;
   readonly elapsed_seconds: number;
+  readonly rest: string;
+  readonly done_percent?: number;
 };
 
 /** Keeps the waiting page up to date. Resolves when the page itself has something else to show. */
@@ -14,6 +18,10 @@ export async function wait(stage: HTMLElement): Promise<void> {
   const phase = element("phase");
   const late = element("late");
   const elapsed = element("elapsed");
+  const rest = element("rest");
+  const ring = element("ring");
+  drift(stage);
+  const tell = offerNotice();
   let since = performance.now() - 1000 * Number(elapsed.dataset.seconds);
   const clock = setInterval(() => {
     elapsed.textContent = clockOf(Math.floor((performance.now() - since) / 1000));
@@ -24,11 +32,22 @@ export async function wait(stage: HTMLElement): Promise<void> {
     if (progress === undefined) continue;
     if (phase.textContent !== progress.words) phase.textContent = progress.words;
     if (late.textContent !== progress.note) late.textContent = progress.note;
+    if (rest.textContent !== progress.rest) rest.textContent = progress.rest;
+    showRing(ring, progress.done_percent);
     since = performance.now() - 1000 * progress.elapsed_seconds;
-    if ((progress.phase === "ready" || progress.phase === "ended") && (await showResult())) break;
+    if ((progress.phase === "ready" || progress.phase === "ended") && (await showResult())) {
+      tell(progress.phase === "ready" ? "Your panorama is ready." : progress.words);
+      break;
+    }
   }
   clearInterval(clock);
 }
+
+/** Without a forecast, an arc of the ring turns. */
+const showRing = (ring: HTMLElement, percent: number | undefined): void => {
+  ring.toggleAttribute("data-unknown", percent === undefined);
+  if (percent !== undefined) ring.querySelector(".done")?.setAttribute("stroke-dasharray", `${percent} 100`);
+};
 
 /** `undefined` if the service cannot be reached. After a logout or a deletion, the page is loaded again and says so. */
 const read = async (url: string): Promise<Progress | undefined> => {

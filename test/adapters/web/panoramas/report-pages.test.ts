@@ -79,7 +79,7 @@ describe("a hundred hostile public panoramas", () => {
   it("change nothing on the front page, and are hidden by one command", async () => {
     const page = async () => {
       const text = await (await fetch(service.url)).text();
-      return text.replace(/\/signup\?next=[^"]+">Surprise me/, "");
+      return text.replace(/\/signup\?prompt=[^"]+">Surprise me/, "");
     };
     const eve = await service.person("eve", 10_000);
     const before = await page();

@@ -5,6 +5,16 @@ import type { Task } from "../../../../domain/tasks/task.js";
 import { logInAs, ready, setUpBrowser, type Tab } from "../../../support/browser.js";
 import type { Person, WebService } from "../../../support/web-service.js";
 
+/** A window that nobody looks at, and whose reader allows notifications. */
+const NOTIFICATIONS = `
+  window.told = [];
+  window.Notification = class {
+    static requestPermission = async () => "granted";
+    constructor(title, { body }) { told.push([title, body]); }
+    addEventListener() {}
+  };
+  Object.defineProperty(document, "visibilityState", { get: () => "hidden" });`;
+
 describe("the page of a panorama that is not finished", () => {
   const on = setUpBrowser();
   let service: WebService;
@@ -47,16 +57,29 @@ describe("the page of a panorama that is not finished", () => {
     expect(await tab.page.getByRole("status").textContent()).toBe("Making your panorama");
     expect(await tab.page.locator("noscript").first().textContent()).toContain('http-equiv="refresh"');
     expect(await tab.page.locator("#late").textContent()).toBe("");
+    expect(await tab.page.locator("#ring[data-unknown]").count()).toBe(1);
     service.generationTime.add(aSucceededTask()); // generations took half a minute lately
-    await service.clock.advance(95_000);
+    await expect.poll(() => tab.page.locator("#rest").textContent()).toMatch(/^About (25|30) seconds left$/);
+    expect(await tab.page.locator("#ring[data-unknown]").count()).toBe(0);
+    await service.clock.advance(15_000);
+    await expect.poll(() => tab.page.locator("#ring .done").getAttribute("stroke-dasharray")).toMatch(/^[5-7]\d 100$/);
+    await tab.page.evaluate(NOTIFICATIONS);
+    await tab.page.getByRole("button", { name: "Tell me when it is done" }).click();
+    await tab.page.getByRole("button", { name: "You will be told" }).waitFor();
+    await service.clock.advance(80_000);
     await expect.poll(() => tab.page.locator("#elapsed").textContent()).toMatch(/^1:\d\d$/);
     const late = "This takes longer than usual. If it fails, you get your 4 credits back.";
     await expect.poll(() => tab.page.locator("#late").textContent()).toBe(late);
+    expect(await tab.page.locator("#rest").textContent()).toBe("");
     await tab.page.evaluate("window.isSamePage = true");
     service.provider.play({ poll: "succeeded", download: "image" });
     await service.work();
     await ready(tab.page, "sphere");
-    expect(await tab.page.evaluate("window.isSamePage")).toBe(true);
+    expect(await tab.page.evaluate("[window.isSamePage, told, document.querySelector('.drift')]")).toEqual([
+      true,
+      [[`${prompt} · Panorama`, "Your panorama is ready."]],
+      null,
+    ]);
     expect(await tab.page.locator("#viewer").getAttribute("aria-label")).toContain(prompt);
 
     service.provider.play({ poll: "running" });
@@ -91,8 +114,16 @@ describe("the page of a panorama that is not finished", () => {
     await startOne();
     await expect.poll(() => status.textContent()).toBe("Starting");
     count.mockClear();
+    service.generationTime.add(aSucceededTask());
     const answer = await tab.page.request.get(`${last}/status`);
-    expect(await answer.json()).toEqual({ phase: "queued", words: "Starting", note: "", elapsed_seconds: 5 });
+    expect(await answer.json()).toEqual({
+      phase: "queued",
+      words: "Starting",
+      note: "",
+      elapsed_seconds: 5,
+      rest: "About 30 seconds left",
+      done_percent: 15,
+    });
     expect(count).not.toHaveBeenCalled();
     vi.restoreAllMocks();
     service.provider.concurrencyMax = undefined;

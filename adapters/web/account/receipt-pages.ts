@@ -1,0 +1,99 @@
+import type { Visitor } from "../../../application/accounts/find-session.js";
+import type { UseCases } from "../../../application/create-application.js";
+import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
+import type { Order } from "../../../domain/credits/order.js";
+import type { Page, PageReply } from "../../web-page/page.js";
+import { admitWrite } from "../admit-write.js";
+import { dateOf } from "../date.js";
+import { type Html, html } from "../html.js";
+import { hiddenToken, type Layout } from "../layout.js";
+import { moneyText } from "../money-text.js";
+import { redirect } from "../redirect.js";
+import type { SessionGuard } from "../session-guard.js";
+
+type Parts = {
+  readonly credits: Pick<UseCases["credits"], "readOrder" | "cancelOrder">;
+  readonly rateLimits: RateLimits;
+  readonly guard: SessionGuard;
+  readonly layout: Layout;
+  /** What the operator must say on receipts. */
+  readonly receiptText?: string | undefined;
+  /** How an order is paid, where no payment service is configured. */
+  readonly paymentText?: string | undefined;
+  /** The operator's page with contacts, if there is one. */
+  readonly contact: string | undefined;
+};
+
+/** `/account/orders/:id`: the receipt of an order, also on paper; or how it is paid. */
+export const receiptPages = (parts: Parts): readonly Page[] => {
+  const { credits, guard, layout } = parts;
+  return [
+    {
+      method: "GET",
+      path: "/account/orders/:id",
+      body: "none",
+      handle: guard.member(async ({ params, query }, visitor) => {
+        const order = await credits.readOrder(visitor.account.id, params.id ?? "");
+        return order.match(
+          (found) => receipt(parts, found, visitor, query.get("placed") === "1"),
+          () => layout.notFound(visitor),
+        );
+      }),
+    },
+    {
+      method: "POST",
+      path: "/account/orders/:id/cancel",
+      body: "fields",
+      handle: guard.memberForm(
+        async ({ params }, visitor) => {
+          const limited = await admitWrite(parts, visitor);
+          if (limited !== undefined) return limited;
+          const canceled = await credits.cancelOrder(visitor.account.id, params.id ?? "");
+          return canceled.isErr() ? layout.notFound(visitor) : redirect("/account?order=canceled");
+        },
+        { back: () => "/account" },
+      ),
+    },
+  ];
+};
+
+const receipt = (parts: Parts, order: Order, visitor: Visitor, isNew: boolean): PageReply => {
+  const { layout, receiptText } = parts;
+  const title = order.state === "pending" ? "Order" : "Receipt";
+  const main = html`<div class="page receipt"><p class="back"><a href="/account">Account</a></p>
+<h1>${title}</h1>
+${isNew && order.state === "pending" && html`<p class="notice" role="status">Thank you, your order is placed.</p>`}
+<dl class="facts">${facts(order, visitor.account.email).map(
+    ([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>
+`,
+  )}</dl>
+${order.state === "pending" && order.checkout === undefined && howToPay(parts, order, visitor)}
+${receiptText !== undefined && html`<p class="legal">${receiptText}</p>`}</div>`;
+  return layout.reply(200, { title, main, visitor, styles: ["account.css"] });
+};
+
+/** Of an order that is paid to the operator. It can be canceled: no payment of it is under way that we would miss. */
+const howToPay = ({ paymentText, contact }: Parts, { id }: Order, { formToken }: Visitor): Html => html`
+<section aria-labelledby="pay"><h2 id="pay">How to pay</h2>
+<p class="legal">${paymentText ?? "You pay the operator of this service directly."}</p>
+<p>Name the number of the order with your payment. The credits are on your account when the operator has confirmed it.${
+  contact !== undefined && html` Questions? <a href="${contact}">Contact</a>`
+}</p>
+<form method="post" action="/account/orders/${id}/cancel">${hiddenToken(formToken)}<button class="button quiet small">Cancel the order</button></form></section>`;
+
+const facts = (order: Order, email: string): (readonly [string, Html | string | number])[] => [
+  ["Number", html`<code>${order.id}</code>`],
+  ["Ordered", dateOf(order.createdAt)],
+  "paidAt" in order ? ["Paid", dateOf(order.paidAt)] : ["State", "Waiting for payment"],
+  ["For", email],
+  ["Credits", order.credits],
+  ...takenBackOf(order),
+  ...amountOf(order),
+];
+
+const takenBackOf = (order: Order): (readonly [string, number])[] =>
+  order.state === "pending" || !order.takenBack ? [] : [["Credits taken back", order.takenBack]];
+
+/** An order without a checkout is paid to the operator, who knows the amount. */
+const amountOf = ({ checkout }: Order): (readonly [string, string])[] =>
+  checkout === undefined ? [] : [["Amount", moneyText(checkout)]];

@@ -1,0 +1,71 @@
+import { RESOLUTION_NAMES, type Resolution } from "../../../domain/images/resolution.js";
+import { SEARCH_CHARACTERS_MAX, searchWords } from "../../../domain/tasks/prompt-search.js";
+import { TASK_STATUSES, type TaskFilter } from "../../../domain/tasks/task-filter.js";
+import { VISIBILITIES } from "../../../domain/tasks/visibility.js";
+import { type Html, html } from "../html.js";
+
+/** What the member wants to see of the works. */
+export type WorksSearch = Pick<TaskFilter, "status" | "visibility"> & {
+  readonly text: string;
+  readonly words: readonly string[];
+  readonly resolution: Resolution | undefined;
+};
+
+export const worksSearchOf = (query: URLSearchParams): WorksSearch => {
+  const text = [...(query.get("q") ?? "")].slice(0, SEARCH_CHARACTERS_MAX).join("").trim();
+  const words = searchWords(text);
+  const status = TASK_STATUSES.find((one) => one === query.get("status"));
+  const visibility = VISIBILITIES.find((one) => one === query.get("visibility"));
+  return {
+    text: words.length === 0 ? "" : text,
+    words,
+    ...(status && { status }),
+    ...(visibility && { visibility }),
+    resolution: RESOLUTION_NAMES.find((one) => one === query.get("resolution")),
+  };
+};
+
+export const isNarrowed = ({ words, status, visibility, resolution }: WorksSearch): boolean =>
+  words.length > 0 || status !== undefined || visibility !== undefined || resolution !== undefined;
+
+/** The address of a page of the works. */
+export const worksPath = (
+  { text, status, visibility, resolution }: WorksSearch,
+  place: Readonly<Record<string, string>> = {},
+): string => {
+  const query = new URLSearchParams({
+    ...(text !== "" && { q: text }),
+    ...(status && { status }),
+    ...(visibility && { visibility }),
+    ...(resolution && { resolution }),
+    ...place,
+  });
+  return query.size === 0 ? "/works" : `/works?${query}`;
+};
+
+const STATUS_LABELS: Readonly<Record<(typeof TASK_STATUSES)[number], string>> = {
+  processing: "In progress",
+  succeeded: "Finished",
+  failed: "Failed or canceled",
+};
+
+/** The fields that narrow the list. */
+export const worksSearchForm = ({ text, status, visibility, resolution }: WorksSearch): Html => html`
+<form class="filters" method="get" action="/works" role="search" id="filters">
+<div class="search"><input type="search" name="q" value="${text}" aria-label="Search in your prompts" placeholder="Search your prompts"
+maxlength="${SEARCH_CHARACTERS_MAX}" autocomplete="off" enterkeyhint="search" dir="auto">
+<button aria-label="Search"><svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><circle cx="10.5" cy="10.5" r="6.5"/><path d="M15.5 15.5 21 21"/></svg></button></div>
+${select("status", "Status", status, TASK_STATUSES, (one) => STATUS_LABELS[one])}
+${select("visibility", "Visibility", visibility, VISIBILITIES, (one) => (one === "public" ? "Public" : "Private"))}
+${select("resolution", "Resolution", resolution, RESOLUTION_NAMES, (one) => one.toUpperCase())}</form>`;
+
+const select = <Value extends string>(
+  name: string,
+  any: string,
+  chosen: Value | undefined,
+  values: readonly Value[],
+  labelOf: (value: Value) => string,
+): Html =>
+  html`<select name="${name}" aria-label="${name.charAt(0).toUpperCase()}${name.slice(1)}" autocomplete="off"><option value="">${any}</option>${values.map(
+    (value) => html`<option value="${value}"${value === chosen && html` selected`}>${labelOf(value)}</option>`,
+  )}</select>`;

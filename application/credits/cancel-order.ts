@@ -1,0 +1,18 @@
+import { err, ok, type Result } from "neverthrow";
+import type { AccountId } from "../../domain/account-id.js";
+import { parseOrderId } from "../../domain/credits/order.js";
+import { type NotFound, notFound } from "../errors.js";
+import type { OrderStore } from "../ports/stores/order-store.js";
+
+/**
+ * The customer withdraws an order that is paid to the operator and is not paid yet. Nothing of it is kept: it has moved
+ * no credits. An order with a checkout stays, because its payment may still arrive; it is `not_found` here, too.
+ */
+export const cancelOrder =
+  ({ orders }: { readonly orders: Pick<OrderStore, "cancel"> }) =>
+  async (owner: AccountId, text: string): Promise<Result<void, NotFound>> => {
+    const id = parseOrderId(text);
+    return id !== undefined && (await orders.cancel(id, owner))
+      ? ok(undefined)
+      : err(notFound("There is no such order that can be canceled."));
+  };
