@@ -1,6 +1,6 @@
 import type { Step } from "./step.js";
 
-/** What an older version hides keeps the names of its files. One that meets a task that is to be renamed ends the work. */
+/** What an older version hides keeps the names of its files, and it ends the work on a task that is to be renamed. */
 export const nextImageNames: Step = {
   name: "035-next-image-names-compatible",
   up: {
