@@ -221,6 +221,42 @@ export const describeTaskRecords = (
       expect(await asked()).toEqual([false, false, false]);
     });
 
+    it("gives a stored image its next name when its task is hidden, and works on it when nobody has leased it", async () => {
+      const { tasks } = stores;
+      const task = await kept(aReservedTask({ request: aCreationRequest({ visibility: "public" }) }));
+      const withheld = { at: end, reason: "why" };
+      const [first, later, until] = [9, 40, 60].map((seconds) => secondsAfter(end, seconds)) as [Date, Date, Date];
+      const claimed = async (now: Date) =>
+        (await tasks.claim("keep", now, until, 9)).map((lease) => {
+          expect(lease.task.image.imageName).toBe(anImageName(1));
+          return lease;
+        });
+      expect(await claimed(first)).toEqual([]);
+      await moved(tasks.move(task, task, end), task);
+      const [lease] = await claimed(end);
+      if (lease === undefined) throw new Error("it is not due");
+      expect(await tasks.withholdAll(owner, { ...withheld, at: first }, 9, () => anImageName(2))).toBe(1);
+      (await tasks.withhold(task.id, { ...withheld, at: first }, () => anImageName(3)))._unsafeUnwrap();
+      expect(await claimed(later)).toEqual([]);
+      // The holder of the lease does not know the next name.
+      await moved(tasks.move(lease, task, undefined), task);
+      const [again] = await claimed(later);
+      if (again === undefined) throw new Error("it is not due again");
+      expect(again.task.image.nextName).toBe(anImageName(2));
+      const renamed = withImage(task, { ...task.image, imageName: anImageName(2) });
+      await moved(tasks.move(again, renamed, undefined), renamed);
+      const found = await tasks.find(task.id, owner);
+      if (found?.state !== "succeeded") throw new Error("it has not succeeded");
+      expect([found.image.imageName, found.image.nextName]).toEqual([anImageName(2), undefined]);
+      expect(await tasks.claim("keep", secondsAfter(until, 60), secondsAfter(until, 90), 9)).toEqual([]);
+      expect(await tasks.isWithheldImage({ name: anImageName(2) })).toBe(true);
+
+      // An image that is not stored yet has a name that nobody else knows.
+      const running = await submitted(aReservedTask({ id: taskId(2) }));
+      (await tasks.withhold(running.id, withheld, () => anImageName(3)))._unsafeUnwrap();
+      expect(await tasks.claim("keep", secondsAfter(until, 60), secondsAfter(until, 90), 9)).toEqual([]);
+    });
+
     it("hides everything public of one account, a page at a time", async () => {
       const request = aCreationRequest({ visibility: "public" });
       for (const n of [1, 2, 3]) await open(aReservedTask({ id: taskId(n), request }));
@@ -229,7 +265,7 @@ export const describeTaskRecords = (
       const order = aPaidOrder({ id: orderId(3), accountId: third });
       await stores.accounts.open(anAccount({ id: third }), { order });
       await open(aReservedTask({ id: taskId(5), accountId: third, request }));
-      const hide = () => stores.tasks.withholdAll(owner, { at: end, reason: "spam" }, 2);
+      const hide = () => stores.tasks.withholdAll(owner, { at: end, reason: "spam" }, 2, () => anImageName(9));
       expect([await hide(), await hide(), await hide()]).toEqual([2, 1, 0]);
       const shown = async (id: typeof owner, n: number) =>
         (await stores.tasks.find(taskId(n), id))?.request.visibility === "public";

@@ -4,6 +4,10 @@
  */
 export const DUE_WHEN_HIDDEN = "due_at = case when state = 'succeeded' then cast(? as timestamptz) else null end";
 
-/** Sets when a succeeded task is due. One that was hidden while it was leased stays due since then. */
-export const DUE_UNLESS_HIDDEN =
-  "due_at = case when hidden_at is not null and due_at < leased_until then due_at else cast(? as timestamptz) end";
+/**
+ * Sets when a succeeded task is due. One that was hidden while it was leased, or whose image got a next name, stays due
+ * since then.
+ */
+export const DUE_UNLESS_HIDDEN = `due_at = case
+  when (hidden_at is not null or next_image_name is not null) and due_at < leased_until then due_at
+  else cast(? as timestamptz) end`;

@@ -1,4 +1,4 @@
-import { thumbnailNameOf } from "../../domain/images/object-name.js";
+import { objectsOf } from "../../domain/images/storage-status.js";
 import type { SucceededTask } from "../../domain/tasks/task.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
@@ -38,7 +38,7 @@ const erase = async (ports: Ports, lease: Lease<SucceededTask>): Promise<Date | 
 };
 
 const eraseObjects = async ({ storage, reporter }: Ports, { id, image }: SucceededTask): Promise<boolean> => {
-  for (const name of [image.imageName, thumbnailNameOf(image.imageName)]) {
+  for (const name of objectsOf(image)) {
     const deleted = await storage.delete(name);
     if (deleted.isOk()) continue;
     reporter.report({ kind: "work_failed", work: "erase", taskId: id, error: deleted.error.reason });

@@ -4,9 +4,11 @@ import {
   expire,
   failAttempt,
   giveUp,
+  isKept,
   keep,
   keepRetryAfterSeconds,
   keepWithoutThumbnail,
+  objectsOf,
   type StoredImage,
   storageRetryAfterSeconds,
   type UploadingImage,
@@ -52,6 +54,9 @@ export const KEEP_PAUSE_MILLISECONDS_MAX = 10 * 60 * 1000;
 const THUMBNAIL_RETRY_MILLISECONDS = KEEP_PAUSE_MILLISECONDS_MAX;
 const THUMBNAIL_GIVE_UP_MILLISECONDS = 24 * 60 * 60 * 1000;
 
+/** Between two attempts to give stored files another name, which go on until it is done. */
+const RENAME_RETRY_MILLISECONDS = 60 * 1000;
+
 /** The image after one attempt, a detail for the log, and whether only the permanent storage was missing. */
 export type Attempt = { readonly image: StoredImage; readonly detail: string; readonly isStorageUnavailable?: boolean };
 
@@ -81,14 +86,17 @@ export const recordAttempt = async (
   reporter.report({ kind: "image_status", taskId: task.id, status: image.status, detail });
 };
 
-/** The panorama was deleted or its image has expired, and a paused worker may have stored its objects afterwards. */
+/**
+ * The panorama was deleted, or its image has expired or has another name, and a paused worker may have stored its
+ * objects afterwards.
+ */
 const deleteIfUnwanted = async (
   { tasks, storage }: StoragePorts,
   { id, accountId, image }: SucceededTask,
 ): Promise<void> => {
   const stored = await tasks.find(id, accountId);
-  if (stored?.state === "succeeded" && stored.image.status !== "expired") return;
-  for (const name of [image.imageName, thumbnailNameOf(image.imageName)]) await storage.delete(name);
+  const wanted = stored?.state === "succeeded" && stored.image.status !== "expired" ? objectsOf(stored.image) : [];
+  for (const name of objectsOf(image)) if (!wanted.includes(name)) await storage.delete(name);
 };
 
 /** A task whose image is not stored yet, and that image. */
@@ -140,6 +148,7 @@ const nextAttempt = (
   isStorageUnavailable: boolean,
   now: Date,
 ): Date | undefined => {
+  if (isKept(image) && image.nextName !== undefined) return new Date(now.getTime() + RENAME_RETRY_MILLISECONDS);
   const sinceSuccess = now.getTime() - succeededAt.getTime();
   switch (image.status) {
     case "uploading": {

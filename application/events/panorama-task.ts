@@ -1,7 +1,8 @@
 import { thumbnailNameOf } from "../../domain/images/object-name.js";
-import { isKept, type StoredImage } from "../../domain/images/storage-status.js";
+import { isKept } from "../../domain/images/storage-status.js";
 import type { CreationRequest } from "../../domain/tasks/creation-request.js";
 import { type SucceededTask, statusOf, type Task } from "../../domain/tasks/task.js";
+import { toldImageName } from "../../domain/tasks/told-image-name.js";
 import { toldReason } from "../../domain/tasks/told-reason.js";
 import type { ViewerUrl } from "../application-settings.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
@@ -62,17 +63,16 @@ const shownEnd = (task: Task, urls: TaskUrls) => {
   }
 };
 
-const output = ({ slug, image, request, nativeSize }: SucceededTask, { storage, viewerUrl }: TaskUrls) => ({
-  image_url: imageUrl(image, storage),
-  slug,
-  viewer_url: viewerUrl?.(slug, request.visibility),
-  storage_status: image.status,
-  ai_generated: true as const,
-  native_width: nativeSize?.widthPixels,
-  native_height: nativeSize?.heightPixels,
-  ...(image.status === "saved" && { thumbnail_url: storage.urlOf(thumbnailNameOf(image.imageName)) }),
-});
-
-/** The permanent URL of a saved image, else the temporary URL (specification, `output.storage_status`). */
-const imageUrl = (image: StoredImage, storage: Pick<ObjectStorage, "urlOf">): string =>
-  isKept(image) ? storage.urlOf(image.imageName) : image.temporaryUrl;
+const output = (task: SucceededTask, { storage, viewerUrl }: TaskUrls) => {
+  const { slug, image, request, nativeSize } = task;
+  return {
+    image_url: isKept(image) ? storage.urlOf(toldImageName(task)) : image.temporaryUrl,
+    slug,
+    viewer_url: viewerUrl?.(slug, request.visibility),
+    storage_status: image.status,
+    ai_generated: true as const,
+    native_width: nativeSize?.widthPixels,
+    native_height: nativeSize?.heightPixels,
+    ...(image.status === "saved" && { thumbnail_url: storage.urlOf(thumbnailNameOf(toldImageName(task))) }),
+  };
+};

@@ -3,6 +3,7 @@ import type { AccountId } from "../../domain/account-id.js";
 import type { LedgerCursor } from "../../domain/credits/ledger.js";
 import type { OrderId } from "../../domain/credits/order.js";
 import type { TaskId } from "../../domain/task-id.js";
+import { toldImageName } from "../../domain/tasks/told-image-name.js";
 import { toldReason } from "../../domain/tasks/told-reason.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
@@ -81,7 +82,7 @@ const panoramaOf = ({ task, isHidden }: TaskOfAccount, storage: Pick<ObjectStora
   const { id, slug, request, apiKeyId, reservedAt, state, reservation } = task;
   const image =
     task.state === "succeeded" && !isHidden && task.image.status !== "expired"
-      ? storage.urlOf(task.image.imageName)
+      ? storage.urlOf(toldImageName(task))
       : undefined;
   return {
     type: "panorama",

@@ -1,10 +1,12 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account-id.js";
+import { panoramaName } from "../../domain/images/object-name.js";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import { isVisible } from "../../domain/storable-text.js";
 import type { Task } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
+import type { Ids } from "../ports/ids.js";
 import type { AccountStore } from "../ports/stores/account-store.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
 import type { TaskStore } from "../ports/stores/task-store.js";
@@ -13,6 +15,7 @@ type Ports = {
   readonly operators: Pick<OperatorStore, "record">;
   readonly tasks: Pick<TaskStore, "withhold">;
   readonly clock: Pick<Clock, "now">;
+  readonly ids: Pick<Ids, "unguessable">;
 };
 
 /** Why something is hidden or suspended, which the owner sees, and which operator did it. */
@@ -33,10 +36,11 @@ export const parseReason = ({ reason: given, by }: OperatorReason): Result<Opera
 
 /**
  * For the operator: hides a panorama, by its slug or id, from everybody but its owner, who is told the reason. Without
- * a reason, shows it again as its owner had it.
+ * a reason, shows it again as its owner had it. Its stored files get another name in the background (rename-files.ts):
+ * a bucket goes on serving them under the present one.
  */
 export const withholdPanorama =
-  ({ operators, tasks, clock }: Ports) =>
+  ({ operators, tasks, clock, ids }: Ports) =>
   async (slugOrId: string, given: OperatorReason | undefined): Promise<Result<Task, NotFound | InvalidRequest>> => {
     const parsed = given === undefined ? ok(undefined) : parseReason(given);
     if (parsed.isErr()) return err(parsed.error);
@@ -44,7 +48,8 @@ export const withholdPanorama =
     const refused = notFound(`There is no ${given === undefined ? "hidden " : ""}panorama ${slugOrId}.`);
     if (record === undefined) return err(refused);
     const withheld = parsed.value && { at: clock.now(), ...parsed.value };
-    return (await tasks.withhold(record.task.id, withheld)).map(() => record.task).mapErr(() => refused);
+    const changed = await tasks.withhold(record.task.id, withheld, () => panoramaName(ids.unguessable()));
+    return changed.map(() => record.task).mapErr(() => refused);
   };
 
 /** Panoramas in one transaction. */
@@ -56,10 +61,12 @@ export const withholdAccount =
     accounts,
     tasks,
     clock,
+    ids,
   }: {
     readonly accounts: Pick<AccountStore, "exists">;
     readonly tasks: Pick<TaskStore, "withholdAll">;
     readonly clock: Pick<Clock, "now">;
+    readonly ids: Pick<Ids, "unguessable">;
   }) =>
   async (account: AccountId, given: OperatorReason): Promise<Result<number, NotFound | InvalidRequest>> => {
     const parsed = parseReason(given);
@@ -67,6 +74,9 @@ export const withholdAccount =
     if (!(await accounts.exists(account))) return err(notFound(`There is no account ${account}.`));
     const withheld = { at: clock.now(), ...parsed.value };
     let hidden = 0;
-    for (let page = 1; page > 0; hidden += page) page = await tasks.withholdAll(account, withheld, HIDDEN_AT_ONCE);
+    const nextName = () => panoramaName(ids.unguessable());
+    for (let page = 1; page > 0; hidden += page) {
+      page = await tasks.withholdAll(account, withheld, HIDDEN_AT_ONCE, nextName);
+    }
     return ok(hidden);
   };

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account-id.js";
-import { thumbnailNameOf } from "../../domain/images/object-name.js";
+import { objectsOf } from "../../domain/images/storage-status.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { DeletedBy } from "../../domain/tasks/out-of-sight.js";
 import { isInProgress } from "../../domain/tasks/task.js";
@@ -39,8 +39,7 @@ export const deletePanorama =
     }
     if (isInProgress(task)) return err({ kind: "not_finished" });
     if (task.state === "succeeded") {
-      const { imageName } = task.image;
-      for (const name of [imageName, thumbnailNameOf(imageName)]) {
+      for (const name of objectsOf(task.image)) {
         const deleted = await storage.delete(name);
         if (deleted.isErr()) return err(deleted.error);
       }

@@ -29,13 +29,16 @@ export const galleryHide: Command = {
   },
 };
 
+const FILES_FOLLOW =
+  "The running service now gives the stored files other names. Purge their old URLs where a CDN may keep copies.";
+
 const hideAccount = async (service: Service, values: Values, account: AccountId) => {
   const { operators } = await service.get(tokens.storeUseCases);
   const hidden = await operators.withholdAccount(account, { reason: text(values, "reason"), by: operatorName() });
   return hidden
     .map((panoramas) => ({
       json: { account_id: account, hidden: panoramas },
-      lines: [`${panoramas} public panoramas of account ${account} are hidden`],
+      lines: [`${panoramas} public panoramas of account ${account} are hidden`, FILES_FOLLOW],
     }))
     .mapErr((error) => (error.kind === "not_found" ? notFound(error.message) : invalidOption(error)));
 };
@@ -60,7 +63,10 @@ export const withhold = async (service: Service, slug: string, reason: string | 
   return changed
     .map((task) => ({
       json: { task_id: task.id, slug: task.slug, hidden: reason !== undefined },
-      lines: [`panorama ${task.slug} is ${reason === undefined ? "no longer hidden" : "hidden"}`],
+      lines:
+        reason === undefined
+          ? [`panorama ${task.slug} is no longer hidden`]
+          : [`panorama ${task.slug} is hidden`, FILES_FOLLOW],
     }))
     .mapErr((error) => (error.kind === "not_found" ? notFound(error.message) : invalidOption(error)));
 };

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import type { ObjectName } from "./object-name.js";
+import { type ObjectName, thumbnailNameOf } from "./object-name.js";
 
 /**
  * The finished image on its way to permanent storage (specification, `output.storage_status`).
@@ -17,8 +17,15 @@ import type { ObjectName } from "./object-name.js";
  */
 export type StoredImage = UploadingImage | SavedImage | SavedWithoutThumbnail | UnsavedImage | ExpiredImage;
 
-/** `imageName` is chosen before the first attempt, so that every attempt writes the same object. */
-type ImageCore = { readonly temporaryUrl: string; readonly imageName: ObjectName };
+/**
+ * `imageName` is chosen before the first attempt, so that every attempt writes the same object. For the same reason
+ * `nextName` is recorded first: the name that the stored files are being given, because others know the present one.
+ */
+type ImageCore = {
+  readonly temporaryUrl: string;
+  readonly imageName: ObjectName;
+  readonly nextName?: ObjectName | undefined;
+};
 /** The image is not stored yet. */
 export type UploadingImage = ImageCore & { readonly status: "uploading"; readonly failedAttempts: number };
 /** The image and its thumbnail are stored. */
@@ -44,6 +51,16 @@ export type KeptImage = SavedImage | SavedWithoutThumbnail;
 /** The image is in permanent storage. */
 export const isKept = (image: StoredImage): image is KeptImage =>
   image.status === "saved" || image.status === "saved-no-thumb";
+
+/** All objects that the image may have: itself and its thumbnail, under their present and their next name. */
+export const objectsOf = ({ imageName, nextName }: StoredImage): readonly ObjectName[] =>
+  [imageName, ...(nextName === undefined ? [] : [nextName])].flatMap((name) => [name, thumbnailNameOf(name)]);
+
+/** The files have their next name, and none is left under the present one. */
+export const takeNextName = (image: KeptImage): KeptImage => {
+  const { nextName, ...rest } = image;
+  return nextName === undefined ? image : { ...rest, imageName: nextName };
+};
 
 /** Attempts to fetch one image, one after another, before its storage status becomes `failed`. */
 export const KEEP_ATTEMPTS_MAX = 8;
@@ -102,4 +119,8 @@ export const retry = (image: StoredImage): Result<UploadingImage, IllegalTransit
     ? ok(uploading(image.temporaryUrl, image.imageName))
     : err({ kind: "illegal_transition", from: image.status, event: "retry" });
 
-const core = ({ temporaryUrl, imageName }: StoredImage): ImageCore => ({ temporaryUrl, imageName });
+const core = ({ temporaryUrl, imageName, nextName }: StoredImage): ImageCore => ({
+  temporaryUrl,
+  imageName,
+  ...(nextName !== undefined && { nextName }),
+});

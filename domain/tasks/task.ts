@@ -415,3 +415,7 @@ export const withoutTexts = (task: Task): Task => {
 
 /** Replaces the image after a transition of its own state machine (storage-status.ts). */
 export const withImage = (task: SucceededTask, image: StoredImage): SucceededTask => ({ ...task, image });
+
+/** The image of the task got another name. */
+export const isRenamed = (before: Task, next: Task): boolean =>
+  before.state === "succeeded" && next.state === "succeeded" && before.image.imageName !== next.image.imageName;

@@ -10,9 +10,11 @@ import {
   type FailedTask,
   isActive,
   isRefusedCreation,
+  isRenamed,
   type QueuedTask,
   type SucceededTask,
   type Task,
+  withImage,
 } from "../../../domain/tasks/task.js";
 import type { MemoryDatabase } from "./memory-database.js";
 import {
@@ -54,9 +56,10 @@ export const moveMemoryTask = (
   const { withheldReason: _, startView: __, ...moved } = next;
   const { request, withheldReason, startView } = last;
   const kept = { ...moved, request, ...(withheldReason && { withheldReason }), ...(startView && { startView }) };
-  stored.task = withPlaceAndFacts(stored, withWishOf(last, kept as Task));
+  stored.task = withNextName(last, withPlaceAndFacts(stored, withWishOf(last, kept as Task)));
   noteStage(stored, before, next, clock.now());
-  if (!(stored.hidden && isWantedEarlier(stored))) stored.dueAt = dueAt;
+  const isWanted = stored.hidden || nextNameOf(last) !== undefined;
+  if (!(isWanted && isWantedEarlier(stored))) stored.dueAt = dueAt;
   if (lease !== undefined || next.state !== before.state) stored.leasedUntil = leasedUntil;
   if (next.state === "queued") stored.place = undefined;
   if (isActive(next)) return ok(undefined);
@@ -123,6 +126,15 @@ const withPlaceAndFacts = ({ task, place }: { task: Task; place: string | undefi
   const figures = "figures" in task ? task.figures : undefined;
   const cost = "cost" in task ? task.cost : undefined;
   return { ...next, place, ...(figures !== undefined && { figures }), ...(cost !== undefined && { cost }) };
+};
+
+const nextNameOf = (task: Task) => (task.state === "succeeded" ? task.image.nextName : undefined);
+
+/** The next name of an image stays until a move makes it the name. */
+const withNextName = (stored: Task, next: Task): Task => {
+  const nextName = nextNameOf(stored);
+  if (next.state !== "succeeded" || nextName === undefined || isRenamed(stored, next)) return next;
+  return withImage(next, { ...next.image, nextName });
 };
 
 /** The wish belongs to the stored task until the task can no longer be canceled. */

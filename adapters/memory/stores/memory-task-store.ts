@@ -28,6 +28,7 @@ import {
   type SubmittedTask,
   type Task,
   wantCancel,
+  withImage,
 } from "../../../domain/tasks/task.js";
 import type { Visibility } from "../../../domain/tasks/visibility.js";
 import type { MemoryDatabase } from "./memory-database.js";
@@ -53,13 +54,13 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
     setStartView: async (id, owner, view) => setStartView(database, id, owner, view),
     recordCancelWish: async (task, now) => recordCancelWish(database, task, now),
     holdForReview: async (id, now) => holdForReview(database, id, now),
-    withhold: async (id, withheld) => withhold(database, id, withheld),
-    withholdAll: async (owner, withheld, limit) => {
+    withhold: async (id, withheld, nextName) => withhold(database, id, withheld, nextName),
+    withholdAll: async (owner, withheld, limit, nextName) => {
       const shown = database
         .tasksOf(owner)
         .filter(({ id, request }) => request.visibility === "public" && !rowOf(database, id).hidden)
         .slice(0, limit);
-      for (const { id } of shown) withhold(database, id, withheld);
+      for (const { id } of shown) withhold(database, id, withheld, nextName);
       return shown.length;
     },
     isWithheldImage: async (image) =>
@@ -177,7 +178,12 @@ const isOf = (task: Task, image: ImageAddress): boolean => {
   return task.state === "succeeded" && task.image.imageName === panoramaOf(image.name);
 };
 
-const withhold = (database: MemoryDatabase, id: TaskId, withheld: Withheld | undefined): Result<void, NotFound> => {
+const withhold = (
+  database: MemoryDatabase,
+  id: TaskId,
+  withheld: Withheld | undefined,
+  nextName: (() => ObjectName) | undefined,
+): Result<void, NotFound> => {
   const stored = database.tasks.get(id);
   if (stored === undefined || stored.hidden || (withheld === undefined && stored.withheld === undefined)) {
     return err(notFound(`There is no such panorama ${id}.`));
@@ -193,6 +199,11 @@ const withhold = (database: MemoryDatabase, id: TaskId, withheld: Withheld | und
     database.endReports(id, "hidden");
   }
   keepWithheld(stored, withheld, visibility);
+  const { task } = stored;
+  if (withheld === undefined || nextName === undefined || task.state !== "succeeded") return ok(undefined);
+  if (!isKept(task.image) || task.image.nextName !== undefined) return ok(undefined);
+  stored.task = withImage(task, { ...task.image, nextName: nextName() });
+  stored.dueAt = withheld.at;
   return ok(undefined);
 };
 

@@ -7,6 +7,7 @@ import { reviews } from "./steps/031-reviews.js";
 import { takedownStep } from "./steps/032-takedown.js";
 import { startViews } from "./steps/033-start-views.js";
 import { ordersToConfirm } from "./steps/034-orders-to-confirm.js";
+import { nextImageNames } from "./steps/035-next-image-names.js";
 import { firstSteps } from "./steps/first-steps.js";
 import type { Step } from "./steps/step.js";
 
@@ -25,6 +26,7 @@ export const migrationSteps: readonly Step[] = [
   takedownStep,
   startViews,
   ordersToConfirm,
+  nextImageNames,
 ];
 
 /** The migrator records here which steps have run. */

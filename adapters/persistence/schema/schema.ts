@@ -374,6 +374,8 @@ export const TaskTable = defineEntity({
     approvedAt: p.datetime(3).nullable(),
     /** Where viewers look first (domain/tasks/start-view.ts); null if its owner has chosen nothing. */
     startView: p.string().length(24).nullable(),
+    /** The name that its stored files are being given (domain/images/storage-status.ts). */
+    nextImageName: p.string().length(128).nullable(),
   },
 });
 

@@ -8,7 +8,7 @@ import type {
   TaskStore,
 } from "../../../application/ports/stores/task-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
-import { panoramaOf } from "../../../domain/images/object-name.js";
+import { type ObjectName, panoramaOf } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { type DeletedBy, UNDER_REVIEW, type Withheld } from "../../../domain/tasks/out-of-sight.js";
 import type { Slug } from "../../../domain/tasks/slug.js";
@@ -18,7 +18,7 @@ import type { Visibility } from "../../../domain/tasks/visibility.js";
 import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
 import { releaseReferences } from "../rows/reference-rows.js";
 import { endReports } from "../rows/report-rows.js";
-import { IN_GALLERY, IS_OUT_OF_SEARCH, WITHHELD } from "../schema/indexed-conditions.js";
+import { IN_GALLERY, IS_OUT_OF_SEARCH, KEPT_IMAGE, WITHHELD } from "../schema/indexed-conditions.js";
 import { branded, optional, type Row, text } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
@@ -42,8 +42,8 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
     ended: (ids) => ended(database, ids),
     setVisibility: (id, owner, visibility) => setVisibility(database, id, owner, visibility),
     setStartView: (id, owner, view) => setStartView(database, id, owner, view),
-    withhold: (id, withheld) => withhold(database, id, withheld),
-    withholdAll: (owner, withheld, limit) => withholdAll(database, owner, withheld, limit),
+    withhold: (id, withheld, nextName) => withhold(database, id, withheld, nextName),
+    withholdAll: (owner, withheld, limit, nextName) => withholdAll(database, { owner, withheld, limit, nextName }),
     isWithheldImage: (image) => isWithheldImage(database, image),
     choose: (id, choice, at) => choose(database, id, choice, at),
     holdForReview: (id, now) => holdForReview(database, id, now),
@@ -115,7 +115,12 @@ const setStartView = async (
   return changed.length === 1 ? ok(undefined) : err(notFound(`There is no panorama ${id}.`));
 };
 
-const withhold = (database: Database, id: TaskId, withheld: Withheld | undefined): Promise<Result<void, NotFound>> =>
+const withhold = (
+  database: Database,
+  id: TaskId,
+  withheld: Withheld | undefined,
+  nextName: (() => ObjectName) | undefined,
+): Promise<Result<void, NotFound>> =>
   database.transaction(async (sql) => {
     const changed =
       withheld === undefined
@@ -129,6 +134,7 @@ const withhold = (database: Database, id: TaskId, withheld: Withheld | undefined
     if (changed.length === 0) return err(notFound(`There is no such panorama ${id}.`));
     const { dialect } = database;
     if (withheld !== undefined) await endReports(sql, dialect, [id], { outcome: "hidden", at: withheld.at });
+    if (withheld !== undefined && nextName !== undefined) await renameImages(sql, [id], nextName, withheld.at);
     await updateSearch(sql, dialect, [id]);
     return ok(undefined);
   });
@@ -149,11 +155,33 @@ const hideRows = (
     [at, reason, by ?? null, ...parameters],
   );
 
+/** The images that are kept get a next name, and are due. */
+const renameImages = async (
+  sql: Sql,
+  ids: readonly unknown[],
+  nextName: () => ObjectName,
+  dueAt: Date,
+): Promise<void> => {
+  if (ids.length === 0) return;
+  await sql(
+    `with renamed (task_id, name) as (values ${ids.map(() => "(cast(? as text), cast(? as text))").join(", ")})
+    update task set next_image_name = renamed.name, due_at = ? from renamed
+    where task.id = renamed.task_id and next_image_name is null and ${KEPT_IMAGE}`,
+    [...ids.flatMap((id) => [id, nextName()]), dueAt],
+  );
+};
+
+/** What `TaskStore.withholdAll` is given. */
+type AccountHiding = {
+  readonly owner: AccountId;
+  readonly withheld: Withheld;
+  readonly limit: number;
+  readonly nextName: () => ObjectName;
+};
+
 const withholdAll = async (
   database: Database,
-  owner: AccountId,
-  withheld: Withheld,
-  limit: number,
+  { owner, withheld, limit, nextName }: AccountHiding,
 ): Promise<number> => {
   const { dialect } = database;
   const hidden = await database.transaction<number, never>(async (sql) => {
@@ -164,6 +192,7 @@ const withholdAll = async (
     const ids = page.map(({ id }) => id);
     await hideRows(sql, withheld, isAmong("id", dialect), [listOf(ids, dialect)]);
     await endReports(sql, dialect, ids, { outcome: "hidden", at: withheld.at });
+    await renameImages(sql, ids, nextName, withheld.at);
     await updateSearch(sql, dialect, ids);
     return ok(ids.length);
   });

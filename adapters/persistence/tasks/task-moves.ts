@@ -4,7 +4,7 @@ import type { Lease, StaleTask } from "../../../application/ports/stores/task-st
 import { type LedgerEntry, refundEntry } from "../../../domain/credits/ledger.js";
 import { isKept } from "../../../domain/images/storage-status.js";
 import { endOf, type NewEvent, taskEventOf } from "../../../domain/tasks/account-event.js";
-import { type FailedTask, isActive, isRefusedCreation, type Task } from "../../../domain/tasks/task.js";
+import { type FailedTask, isActive, isRefusedCreation, isRenamed, type Task } from "../../../domain/tasks/task.js";
 import { DUE_UNLESS_HIDDEN } from "../due-when-hidden.js";
 import { countFailure } from "../rows/account-rows.js";
 import type { AccountTurns } from "../rows/account-turns.js";
@@ -114,7 +114,12 @@ export const replace = async (
 ): Promise<Result<Replaced, StaleTask>> => {
   const before = "fence" in current ? current.task : current;
   const leaseEnds = "fence" in current || before.state !== next.state;
-  const changes = { ...stateColumns(next), ...times, ...(leaseEnds && { leased_until: leasedUntil ?? null }) };
+  const changes = {
+    ...stateColumns(next),
+    ...times,
+    ...(isRenamed(before, next) && { next_image_name: null }),
+    ...(leaseEnds && { leased_until: leasedUntil ?? null }),
+  };
   const conditions = {
     id: before.id,
     state: before.state,

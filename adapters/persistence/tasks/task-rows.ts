@@ -68,8 +68,8 @@ export const TASK_COLUMN_NAMES = [
 export const TASK_COLUMNS = TASK_COLUMN_NAMES.map((column) => `task.${column}`).join(", ");
 
 /**
- * A read by id omits the trace context, the wish to cancel, the figures, the detail of a failure, the cost and the
- * start view: only background work, a cancellation, operators and pages need them.
+ * A read by id omits the trace context, the wish to cancel, the figures, the detail of a failure, the cost, the start
+ * view and the next name of an image: only background work, a cancellation, a deletion, operators and pages need them.
  */
 export const toTask = (row: Row): Task => {
   const task = withCost(withDetail(withFigures(withCancelWish(toTaskWithoutTrace(row), row), row), row), row);
@@ -234,8 +234,11 @@ const toImage = (row: Row): StoredImage => {
   const temporaryUrl = text(row, "temporary_url");
   const imageName = branded<StoredImage["imageName"]>(row, "image_name");
   const status = oneOf(row, "storage_status", STORAGE_STATUSES);
-  return status === "uploading"
-    ? { temporaryUrl, imageName, status, failedAttempts: integer(row, "failed_attempts") }
+  if (status === "uploading") {
+    return { temporaryUrl, imageName, status, failedAttempts: integer(row, "failed_attempts") };
+  }
+  return typeof row.next_image_name === "string"
+    ? { temporaryUrl, imageName, nextName: row.next_image_name as StoredImage["imageName"], status }
     : { temporaryUrl, imageName, status };
 };
 

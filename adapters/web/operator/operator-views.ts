@@ -282,6 +282,7 @@ export const storyView = (visitor: OperatorVisitor, { record, stages, entries, d
     ["Visibility", task.request.visibility],
     ["Hidden because", withheld?.reason],
     ["Hidden by", withheld?.by],
+    ["Its files", task.state === "succeeded" && task.image.nextName ? "are being given other names" : undefined],
     ["Deleted by", deleted && (deleted.by ?? "not recorded")],
   ];
   return html`

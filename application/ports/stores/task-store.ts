@@ -114,7 +114,8 @@ export interface TaskStore {
    * key of a refused creation, and of the reference images of a failed task, which are unused from then on, and the
    * turn of a queued task that ends, which its account's newer ones get. `dueAt` is when the next background work is
    * due; `undefined` means never. A move with a lease gives it back; if the owner has hidden the task meanwhile,
-   * `erase` is due now, and nobody is told of the image.
+   * `erase` is due now, and nobody is told of the image. The next name of an image (`withhold`) stays until a move
+   * makes it the name.
    */
   move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>>;
 
@@ -135,13 +136,16 @@ export interface TaskStore {
   /**
    * Hides a task from everybody but its owner: it is private, and stays so. Ends its reports and the operator's choice
    * of it. With `undefined`, a task that was hidden has the visibility that it had before. Others are not found.
+   *
+   * `nextName`: the same transaction records it for an image that is kept (`StoredImage`) and has no next name yet, and
+   * makes the work `keep` due: while it is leased, as soon as its holder gives it back.
    */
-  withhold(id: TaskId, withheld: Withheld | undefined): Promise<Result<void, NotFound>>;
+  withhold(id: TaskId, withheld: Withheld | undefined, nextName?: () => ObjectName): Promise<Result<void, NotFound>>;
 
   /**
    * `withhold` for up to `limit` public tasks of the account. Returns how many there were: 0 when none is left.
    */
-  withholdAll(owner: AccountId, withheld: Withheld, limit: number): Promise<number>;
+  withholdAll(owner: AccountId, withheld: Withheld, limit: number, nextName: () => ObjectName): Promise<number>;
 
   /**
    * Whether the image, its thumbnail, or what is at this temporary URL belongs to a panorama that an operator has

@@ -23,7 +23,7 @@ export type DueWork = {
   readonly settle: SubmittedTask;
   /** Tasks whose result is to be downloaded and checked. */
   readonly check: GeneratedTask;
-  /** Succeeded tasks whose image or thumbnail is not stored yet. */
+  /** Succeeded tasks whose image or thumbnail is not stored yet, or is to have another name. */
   readonly keep: SucceededTask;
   /** Hidden tasks, and those whose image has expired, whose objects or copy at the provider may still exist. */
   readonly erase: SucceededTask;

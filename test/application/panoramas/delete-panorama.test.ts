@@ -3,7 +3,8 @@ import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, taskId } from "../../../adapters/contracts/support/builders.js";
 import type { AccountId } from "../../../domain/account-id.js";
-import { thumbnailNameOf } from "../../../domain/images/object-name.js";
+import { type ObjectName, panoramaName, thumbnailNameOf } from "../../../domain/images/object-name.js";
+import { isKept } from "../../../domain/images/storage-status.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { LEASE_MILLISECONDS, useCases } from "../../support/application.js";
@@ -151,12 +152,12 @@ describe("deletePanorama", () => {
     expect(await world.deletePanorama(id, owner)).toEqual(err({ kind: "not_finished" }));
   });
 
-  it("leaves no object and no copy, however it interleaves with workers, retries, lost connections and kills", async () => {
+  it("leaves no object and no copy, however it interleaves with workers, retries, takedowns and kills", async () => {
     type Step =
       | { readonly kind: "delete" | "retryImage" | "erase"; readonly instance: number }
       | { readonly kind: "keep"; readonly instance: number }
       /** Runs to its end, while the calls of the instances stay halted. */
-      | { readonly kind: "deleteWholly" | "eraseWholly" }
+      | { readonly kind: "deleteWholly" | "eraseWholly" | "withhold" | "show" }
       | { readonly kind: "resume"; readonly instance: number; readonly call: number; readonly outcome: CallOutcome }
       | { readonly kind: "kill"; readonly instance: number }
       | { readonly kind: "pass"; readonly milliseconds: number }
@@ -184,14 +185,29 @@ describe("deletePanorama", () => {
       { weight: 3, arbitrary: fc.constantFrom({ kind: "deleteWholly" as const }, { kind: "eraseWholly" as const }) },
       { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom("delete" as const, "erase" as const), instance }) },
       { weight: 2, arbitrary: storing },
+      { weight: 1, arbitrary: fc.constantFrom({ kind: "withhold" as const }, { kind: "show" as const }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant("kill" as const), instance }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant("pass" as const), milliseconds }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant("storage" as const), available: fc.boolean() }) },
     );
+    const storings = fc.array(storing, { maxLength: 12, size: "max" });
+    const deletings = fc.array(deleting, { maxLength: 40, size: "max" });
+    const hidings = deletings.map((steps) => [
+      { kind: "withhold" as const },
+      ...steps.filter(({ kind }) => !kind.startsWith("delete")),
+    ]);
     const run = fc
-      .tuple(fc.array(storing, { maxLength: 12, size: "max" }), fc.array(deleting, { maxLength: 40, size: "max" }))
+      .tuple(
+        storings,
+        fc.oneof(
+          deletings,
+          fc.tuple(hidings, deletings).map((parts) => parts.flat()),
+          hidings,
+        ),
+      )
       .map((parts) => parts.flat());
     let deletedInFlight = 0;
+    let renamedInFlight = 0;
 
     await fc.assert(
       fc.asyncProperty(
@@ -199,8 +215,8 @@ describe("deletePanorama", () => {
         run,
         async (image, steps) => {
           const { world, owner, id } = await aPanorama(image);
-          const { imageName } = ((await world.tasks.find(id, owner)) as SucceededTask).image;
           await world.clock.advance(TEN_MINUTES); // the missing thumbnail is due
+          const hiddenNames = new Set<ObjectName>();
           const failures: unknown[] = [];
           const watch = (flight: Promise<unknown>): void => {
             flight.catch((error: unknown) => error instanceof ConnectionLost || failures.push(error));
@@ -236,6 +252,17 @@ describe("deletePanorama", () => {
               case "eraseWholly":
                 await world.erase();
                 break;
+              case "show":
+                await world.tasks.withhold(id, undefined);
+                break;
+              case "withhold": {
+                const task = await world.tasks.find(id, owner);
+                if (task?.state === "succeeded" && isKept(task.image)) hiddenNames.add(task.image.imageName);
+                await world.tasks.withhold(id, { at: world.clock.now(), reason: "why" }, () =>
+                  panoramaName(world.ids.unguessable()),
+                );
+                break;
+              }
               case "resume":
                 await gates.resume(step.call, step.outcome);
                 break;
@@ -260,9 +287,19 @@ describe("deletePanorama", () => {
             await world.erase();
           }
           expect(failures).toEqual([]);
-          if ((await world.tasks.find(id, owner)) !== undefined) return;
+          const left = [...world.storage.objects.keys()].sort();
+          const task = (await world.tasks.find(id, owner)) as SucceededTask | undefined;
+          if (task !== undefined) {
+            if (inFlight && hiddenNames.size > 0) renamedInFlight += 1;
+            expect(hiddenNames).not.toContain(task.image.imageName);
+            expect(task.image.nextName).toBeUndefined();
+            const { imageName } = task.image;
+            const kept = { saved: [thumbnailNameOf(imageName), imageName], "saved-no-thumb": [imageName] };
+            const isWhole = steps.every(({ kind }) => !kind.startsWith("delete")) && isKept(task.image);
+            if (isWhole) expect(left).toEqual(kept[task.image.status as keyof typeof kept].sort());
+            return;
+          }
           if (inFlight) deletedInFlight += 1;
-          const left = [imageName, thumbnailNameOf(imageName)].filter((name) => world.storage.objects.has(name));
           expect(left).toEqual([]);
           expect(world.provider.discarded).toContain("upstream-1");
         },
@@ -270,5 +307,6 @@ describe("deletePanorama", () => {
       { numRuns: 300 },
     );
     expect(deletedInFlight).toBeGreaterThan(0);
+    expect(renamedInFlight).toBeGreaterThan(0);
   });
 });

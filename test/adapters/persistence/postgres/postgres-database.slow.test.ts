@@ -93,6 +93,7 @@ describe("Database on PostgreSQL", () => {
       { name: "032-takedown-compatible" },
       { name: "033-start-views-compatible" },
       { name: "034-orders-to-confirm-compatible" },
+      { name: "035-next-image-names-compatible" },
     ]);
     await opened.close();
   });

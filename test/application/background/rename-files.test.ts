@@ -1,0 +1,59 @@
+import { expect, it } from "vitest";
+import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
+import { panoramaTask } from "../../../application/events/panorama-task.js";
+import { withholdAccount } from "../../../application/operators/withhold-panorama.js";
+import { thumbnailNameOf } from "../../../domain/images/object-name.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import { UNDER_REVIEW } from "../../../domain/tasks/out-of-sight.js";
+import type { SucceededTask } from "../../../domain/tasks/task.js";
+import { anOwner, aWorld } from "../../support/world.js";
+
+const PANORAMAS = 60; // more than are hidden in one transaction
+
+it("gives the files of everything that is hidden other names when the storage is there again", async () => {
+  const world = aWorld();
+  const owner = await anOwner(world, 1_000);
+  const ids: TaskId[] = [];
+  for (let n = 0; n < PANORAMAS; n += 1) {
+    const request = aCreationRequest({ visibility: "public" });
+    ids.push((await world.createPanorama(owner, request))._unsafeUnwrap().task.id);
+    await world.clock.advance(world.provider.nextPollMilliseconds());
+    await world.settle();
+  }
+  const read = async () => (await Promise.all(ids.map((id) => world.tasks.find(id, owner)))) as SucceededTask[];
+  const bytesOf = (tasks: readonly SucceededTask[]) =>
+    tasks.flatMap(({ image }) =>
+      [image.imageName, thumbnailNameOf(image.imageName)].map((name) => world.storage.objects.get(name)),
+    );
+  const before = await read();
+  const [bytes, names] = [bytesOf(before), [...world.storage.objects.keys()]];
+  expect(names).toHaveLength(2 * PANORAMAS);
+
+  world.storage.available = false;
+  const hidden = await withholdAccount(world)(owner, { reason: "why", by: "ann" });
+  expect(hidden._unsafeUnwrap()).toBe(PANORAMAS);
+  await world.keep();
+  expect(world.reporter.of("work_failed")).toHaveLength(PANORAMAS);
+  expect([...world.storage.objects.keys()]).toEqual(names);
+  expect((await read()).map(({ image }) => image.imageName)).toEqual(before.map(({ image }) => image.imageName));
+
+  world.storage.available = true;
+  await world.clock.advance(60_000);
+  expect(await world.keep()).toBe(PANORAMAS);
+  const after = await read();
+  expect(bytesOf(after)).toEqual(bytes);
+  expect(world.storage.objects.size).toBe(2 * PANORAMAS);
+  expect(names.filter((name) => world.storage.objects.has(name))).toEqual([]);
+  await world.clock.advance(60_000);
+  expect(await world.keep()).toBe(0);
+
+  const [task] = after as [SucceededTask];
+  const stored = [task.image.imageName, thumbnailNameOf(task.image.imageName)].map((name) => world.storage.urlOf(name));
+  const toldOf = (withheldReason: string | undefined) => {
+    const told = JSON.stringify(panoramaTask({ ...task, withheldReason }, { ...world, viewerUrl: undefined }));
+    return stored.map((url) => told.includes(url));
+  };
+  expect(toldOf("why")).toEqual([false, false]);
+  expect(toldOf(UNDER_REVIEW)).toEqual([true, true]);
+  expect(toldOf(undefined)).toEqual([true, true]);
+});
