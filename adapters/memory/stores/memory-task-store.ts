@@ -201,8 +201,8 @@ const withhold = (
   keepWithheld(stored, withheld, visibility);
   const { task } = stored;
   if (withheld === undefined || nextName === undefined || task.state !== "succeeded") return ok(undefined);
-  if (!isKept(task.image) || task.image.nextName !== undefined) return ok(undefined);
-  stored.task = withImage(task, { ...task.image, nextName: nextName() });
+  if (!isKept(task.image)) return ok(undefined);
+  stored.task = withImage(task, { ...task.image, nextName: task.image.nextName ?? nextName() });
   stored.dueAt = withheld.at;
   return ok(undefined);
 };

@@ -155,7 +155,7 @@ const hideRows = (
     [at, reason, by ?? null, ...parameters],
   );
 
-/** The images that are kept get a next name, and are due. */
+/** The images that are kept get a next name, unless they have one, and are due. */
 const renameImages = async (
   sql: Sql,
   ids: readonly unknown[],
@@ -165,8 +165,8 @@ const renameImages = async (
   if (ids.length === 0) return;
   await sql(
     `with renamed (task_id, name) as (values ${ids.map(() => "(cast(? as text), cast(? as text))").join(", ")})
-    update task set next_image_name = renamed.name, due_at = ? from renamed
-    where task.id = renamed.task_id and next_image_name is null and ${KEPT_IMAGE}`,
+    update task set next_image_name = coalesce(next_image_name, renamed.name), due_at = ? from renamed
+    where task.id = renamed.task_id and ${KEPT_IMAGE}`,
     [...ids.flatMap((id) => [id, nextName()]), dueAt],
   );
 };

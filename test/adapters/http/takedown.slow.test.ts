@@ -106,7 +106,7 @@ describe("a panorama that an operator has hidden", () => {
   /** The routes at which one of these clients gets something of the panorama. */
   const shownTo = async (clients: readonly Client[]): Promise<string[]> => {
     const shown: string[] = [];
-    const secrets = [task.id, task.image.imageName.split("/")[1]?.slice(0, 20) ?? "", "Kraniche", REASON];
+    const secrets = [task.id, task.slug, task.image.imageName.split("/")[1]?.slice(0, 20) ?? "", "Kraniche", REASON];
     for (const route of [...routes].sort()) {
       // What these do to a panorama of somebody else: authorization.slow.test.ts. They end the sessions of this test.
       if (/^post .*(logout|\/login|signup|password)/.test(route)) continue;
