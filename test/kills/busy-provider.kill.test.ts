@@ -11,8 +11,8 @@ it("makes all of 80 panoramas of 16 accounts, each once, with a provider that re
     generationMilliseconds: 500,
     killedAfter: [24, 52],
     timeoutSeconds: 240,
-    // What a killed process was doing is repeated after these times.
-    settings: { SUBMIT_TIMEOUT_MS: "3000", LEASE_MS: "3000", PROVIDER_POLL_MS: "3000" },
+    // What a killed process was doing is repeated after these times. On a busy machine, the provider needs seconds.
+    settings: { SUBMIT_TIMEOUT_MS: "8000", LEASE_MS: "8000", PROVIDER_POLL_MS: "3000" },
   });
   expect(figures).toMatchObject({
     answers: { 202: 80 },
