@@ -357,4 +357,11 @@ export const describeDeliveryPlans = (
         expect(claim).not.toMatch(/Seq Scan on webhook_delivery|SCAN webhook_delivery(?! USING (COVERING )?INDEX)/);
       },
     );
+
+    it("reads those of one task by the numbers of its events, not all of the account", async () => {
+      await stores.database.sql("analyze");
+      const plans = await plansOn(stores.database, ({ deliveries }) => deliveries.ofTask(accountId(1), taskId(1)));
+      expect(plans).toContain("webhook_delivery_account_index");
+      expect(plans).not.toMatch(/webhook_delivery_page_index|Seq Scan on webhook_delivery/);
+    });
   });
