@@ -87,9 +87,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "a worker forgets a deletion while it has the task",
     file: "adapters/persistence/due-when-hidden.ts",
-    edits: [
-      ["case when hidden_at is not null and due_at < leased_until then due_at else cast(? as timestamptz) end", "?"],
-    ],
+    edits: [["(hidden_at is not null or next_image_name is not null) and due_at < leased_until", "false"]],
     foundBy: matrix("deleted while"),
   },
   {

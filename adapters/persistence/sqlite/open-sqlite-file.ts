@@ -9,9 +9,6 @@ const BUSY_MILLISECONDS = 10_000;
 /** Pages kept in memory; SQLite's own 2 MiB hold the tasks of a few thousand customers only. Used as far as needed. */
 const CACHE_KIBIBYTES = 32 * 1024;
 
-/** So much of the file is read from the operating system's memory without a copy. */
-const MAPPED_BYTES_MAX = 256 * 1024 * 1024;
-
 /** Opens a file of the service, with the service's settings. */
 export const openSqliteFile = (file: string, cacheKibibytes = CACHE_KIBIBYTES): SqliteConnection => {
   const database = openFile(file, cacheKibibytes);
@@ -35,6 +32,6 @@ const openFile = (file: string, cacheKibibytes: number): InstanceType<typeof Dat
   const database = new DatabaseSync(file, { timeout: BUSY_MILLISECONDS });
   // Full: data is on the disk before a customer receives the response, so that it survives a power failure.
   database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
-  database.exec(`pragma cache_size = -${cacheKibibytes}; pragma mmap_size = ${MAPPED_BYTES_MAX}`);
+  database.exec(`pragma cache_size = -${cacheKibibytes}`);
   return database;
 };

@@ -98,14 +98,14 @@ const ROUTES: Readonly<Record<string, Positions>> = {
   "get /works/:slug/thumbnail.webp": ACCEPTS_NOTHING,
   "get /login": { query: ["next", "new", "ended"] },
   "post /login": { fields: { email: "nobody@example.com", password: "wrong words here", next: "/works" } },
-  "get /signup": { query: ["sent", "next"] },
+  "get /signup": { query: ["sent", "next", "prompt"] },
   "post /signup": { fields: { email: "nobody@example.com", password: "right words here" } },
   "post /logout": { fields: {} },
   "get /password/forgot": { query: ["sent", "next"] },
   "post /password/forgot": { fields: { email: "nobody@example.com" } },
   "get /password/reset": { query: ["token"] },
   "post /password/reset": { fields: { token: "t", password: "right words here" } },
-  "get /works": { query: ["before", "after", "prompt", "from"] },
+  "get /works": { query: ["before", "after", "prompt", "from", "q", "status", "visibility", "resolution"] },
   "post /works": {
     multipart: true,
     fields: {
@@ -118,6 +118,7 @@ const ROUTES: Readonly<Record<string, Positions>> = {
       idempotency_key: "mine",
     },
   },
+  "post /works/selected": { fields: { id: "none", act: "publish" } },
   "post /works/:id/start": { fields: { view: "10,0,75" } },
   "post /works/:id/visibility": { fields: { visibility: "public" } },
   "post /works/:id/cancel": { fields: {} },
@@ -151,6 +152,7 @@ const ROUTES: Readonly<Record<string, Positions>> = {
   "get /account/orders": ACCEPTS_NOTHING,
   "get /account/orders/:id": ACCEPTS_NOTHING,
   "post /account/orders": { fields: { credits: "100" } },
+  "post /account/orders/:id/cancel": { fields: {} },
   "get /account/keys": ACCEPTS_NOTHING,
   "post /account/keys": {
     fields: { name: "k", limits: "1", scope: "read", expires_at: "", credits_per_day: "", credits_per_month: "" },

@@ -96,7 +96,7 @@ describe("the viewer page", () => {
     await page.keyboard.press("ArrowRight");
     const needle = async () =>
       Number.parseFloat((await page.locator("#compass").getAttribute("style"))?.split(":")[1] ?? "");
-    await expect.poll(needle).toBeLessThan(-1);
+    await expect.poll(needle).toBeLessThan(0);
     await page.getByRole("button", { name: "Back to the start view" }).click();
     await expect.poll(() => viewOf(tab)).toEqual(start);
     expect(await needle()).toBe(0);

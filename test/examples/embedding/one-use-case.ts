@@ -21,7 +21,8 @@ import { MemoryObjectStorage } from "panorama-core/memory";
 // Your store. `decide` is the domain's decision: store what it returns, in one transaction.
 let standing: Standing = { accountId: accountId("customer"), credits: credits(30), activeTasks: 0 };
 const stored = new Map<TaskId, Task>();
-const tasks: Pick<TaskStore, "open" | "find" | "move"> & Pick<TaskQueue, "requeue" | "changePlace"> = {
+const tasks: Pick<TaskStore, "open" | "find" | "move" | "isWithheldImage"> &
+  Pick<TaskQueue, "requeue" | "changePlace"> = {
   open: async ({ decide }) =>
     decide(standing).map((opened) => {
       standing = opened.standing;
@@ -29,6 +30,7 @@ const tasks: Pick<TaskStore, "open" | "find" | "move"> & Pick<TaskQueue, "requeu
       return { task: opened.task, replayed: false };
     }),
   find: async (id) => stored.get(id),
+  isWithheldImage: async () => false, // nobody hides panoramas here
   requeue: () => Promise.reject(new Error("This provider is never busy.")),
   changePlace: async () => true, // there is one place only
   move: async (_current, next) => {
