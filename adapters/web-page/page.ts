@@ -27,12 +27,12 @@ export type WebSide = {
   readonly pages: readonly Page[];
   /** The page for a path that does not exist. */
   readonly notFound: Page["handle"];
-  /** The page after an unexpected error. It reads nothing, because the database may be the reason. */
-  readonly failed: (requestId: string) => PageReply;
+  /** The page after an unexpected error. It reads nothing, because the database may be the reason. `url`: as sent. */
+  readonly failed: (requestId: string, url: string) => PageReply;
   /** The page for a network that has sent too many requests. It reads nothing. */
-  readonly limited: (retryAfterSeconds: number) => PageReply;
+  readonly limited: (retryAfterSeconds: number, url: string) => PageReply;
   /** The page if others have held the database's locks for too long. It reads nothing either. */
-  readonly busy: (retryAfterSeconds: number) => PageReply;
+  readonly busy: (retryAfterSeconds: number, url: string) => PageReply;
   /** The answer to a form during a maintenance, with the operator's message. */
   readonly maintenance: (message: string, retryAfterSeconds: number) => PageReply;
 };

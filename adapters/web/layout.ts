@@ -100,21 +100,21 @@ export class Layout {
   }
 
   /** The page after an unexpected error. It shows no login state, because the database may be unavailable. */
-  failed(requestId: string): PageReply {
+  failed(requestId: string, viewer: "operator" | undefined): PageReply {
     const sentence = `Something went wrong on our side. Try again in a moment. If it happens again, tell the operator this request id: ${requestId}.`;
-    return this.message(500, "Something went wrong", sentence, undefined);
+    return this.message(500, "Something went wrong", sentence, viewer);
   }
 
   /** The page after too many requests. It reads nothing. */
-  limited(retryAfterSeconds: number, visitor?: Visitor): PageReply {
+  limited(retryAfterSeconds: number, viewer: Viewer): PageReply {
     const sentence = `Too fast. Try again in ${retryAfterSeconds} s.`;
-    return this.tryAgain(retryAfterSeconds, "Too fast", sentence, visitor);
+    return this.tryAgain(retryAfterSeconds, "Too fast", sentence, viewer);
   }
 
   /** The page if the database was busy for too long. It shows no login state. */
-  busy(retryAfterSeconds: number): PageReply {
+  busy(retryAfterSeconds: number, viewer: "operator" | undefined): PageReply {
     const sentence = `The service is busy and could not do this. Nothing was charged. Try again in ${retryAfterSeconds} seconds.`;
-    return this.tryAgain(retryAfterSeconds, "Please try again", sentence, undefined);
+    return this.tryAgain(retryAfterSeconds, "Please try again", sentence, viewer);
   }
 
   /** The answer to a form while an operator has put the service into maintenance. */
@@ -124,13 +124,8 @@ export class Layout {
     return { ...page, headers: { ...page.headers, "retry-after": String(retryAfterSeconds) } };
   }
 
-  private tryAgain(
-    retryAfterSeconds: number,
-    title: string,
-    sentence: string,
-    visitor: Visitor | undefined,
-  ): PageReply {
-    const page = this.message(429, title, sentence, visitor);
+  private tryAgain(retryAfterSeconds: number, title: string, sentence: string, viewer: Viewer): PageReply {
+    const page = this.message(429, title, sentence, viewer);
     return { ...page, headers: { ...page.headers, "retry-after": String(retryAfterSeconds) } };
   }
 

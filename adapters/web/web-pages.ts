@@ -130,12 +130,15 @@ export const webPages = async (
   return {
     pages,
     notFound: async (request) => layout.notFound(await guard.visitor(request)),
-    failed: (requestId) => layout.failed(requestId),
-    limited: (retryAfterSeconds) => layout.limited(retryAfterSeconds),
-    busy: (retryAfterSeconds) => layout.busy(retryAfterSeconds),
+    failed: (requestId, url) => layout.failed(requestId, viewerAt(url)),
+    limited: (retryAfterSeconds, url) => layout.limited(retryAfterSeconds, viewerAt(url)),
+    busy: (retryAfterSeconds, url) => layout.busy(retryAfterSeconds, viewerAt(url)),
     maintenance: (message, retryAfterSeconds) => layout.maintenance(message, retryAfterSeconds),
   };
 };
+
+/** Nobody is looked up, but operators are not shown the menu for customers. */
+const viewerAt = (url: string): "operator" | undefined => (/^\/operator(?:[/?]|$)/.test(url) ? "operator" : undefined);
 
 const noticeOf = (maintenance: { readonly message: string } | undefined): string | undefined =>
   maintenance && `Maintenance: nothing can be created or bought now. ${maintenance.message}`;

@@ -16,7 +16,10 @@ const STEPS = [
 ];
 const SOURCES = ["domain", "application", "adapters", "bootstrap", "tsconfig.json", "tsconfig.build.json"];
 const PACKAGES = ["package.json", "package-lock.json"];
-/** The digest of the sources of a complete build. `build-packages.ts` leaves it out. */
+/**
+ * The digest of the sources of a complete build, and the version of Node.js that made it. It tells builds of one
+ * version apart (bootstrap/version.ts); `build-packages.ts` leaves it out, because a release has its version to itself.
+ */
 const DIGEST_FILE = "dist/sources.sha256";
 
 const filesOf = (path) =>
@@ -27,12 +30,12 @@ const filesOf = (path) =>
     : [path];
 
 const digest = () => {
-  const hash = createHash("sha256").update(process.version);
+  const hash = createHash("sha256");
   for (const path of [...SOURCES, ...PACKAGES].flatMap(filesOf)) {
     const content = readFileSync(path);
     hash.update(`\n${path} ${content.length}\n`).update(content);
   }
-  return hash.digest("hex");
+  return `${hash.digest("hex")} ${process.version}`;
 };
 
 const isBuiltFrom = (sources) => {

@@ -7,6 +7,7 @@ import { openSqliteFile } from "../../adapters/persistence/sqlite/open-sqlite-fi
 import { EXIT_STATUS } from "../../bootstrap/command-error.js";
 import { COMMANDS } from "../../bootstrap/commands/commands.js";
 import { helpOf } from "../../bootstrap/commands/help.js";
+import { panoramaVersion } from "../../bootstrap/version.js";
 import { freePort } from "../support/free-port.js";
 import { migratedInstallation } from "../support/migrated-installation.js";
 import { RestClient } from "../support/rest-client.js";
@@ -400,8 +401,11 @@ describe("the panorama command while the service runs", () => {
     }
   });
 
-  it("--version prints the version of the package", async () => {
-    const { version } = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
+  it("--version prints the version of the package, with the beginning of the digest of what was built", async () => {
+    const { version: released } = JSON.parse(await readFile("package.json", "utf8")) as { version: string };
+    const version = `${released}+${(await readFile("dist/sources.sha256", "utf8")).slice(0, 8)}`;
+    expect(version).toMatch(/^\d+\.\d+\.\d+\+[0-9a-f]{8}$/);
+    expect(panoramaVersion()).toBe(released); // from the sources, of which nothing says what they are
     expect((await printed("--version")).stdout).toBe(`${version}\n`);
     expect((await installation.command("--version")).json).toEqual({ version });
   });

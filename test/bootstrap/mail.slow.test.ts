@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { openSqliteFile } from "../../adapters/persistence/sqlite/open-sqlite-file.js";
 import { MailServer } from "../support/mail-server.js";
 import { migratedInstallation } from "../support/migrated-installation.js";
 import type { Installation } from "../support/service-process.js";
@@ -34,6 +36,7 @@ describe("the service with a mail server", () => {
       DEMO: "false",
       SMTP_URL: `smtp://127.0.0.1:${server.port}`,
       MAIL_FROM: "Panorama <no-reply@panorama.example>",
+      OPERATOR_EMAIL: "orders@panorama.example",
     });
     await installation.start();
   });
@@ -58,6 +61,38 @@ describe("the service with a mail server", () => {
     expect(texts.filter((text) => text.includes("You already have an account"))).toHaveLength(1);
     const reset = texts.find((text) => text.includes("Subject: Set a new password")) ?? "";
     expect(await followAndLogIn(installation, reset, email)).toBe(303);
+  });
+
+  it("tells the operator once of an order that waits for its payment", async () => {
+    const email = "cem@example.com";
+    await post(installation, "/signup", { email });
+    const invitation = () => server.received.find(({ to }) => to.includes(email))?.text;
+    await expect.poll(invitation).toBeDefined();
+    await followAndLogIn(installation, invitation() ?? "", email);
+    const login = await post(installation, "/login", { email, password: PASSWORD });
+    const headers = { cookie: login.headers.get("set-cookie")?.split(";")[0] ?? "", origin: installation.url };
+    const page = await (await fetch(`${installation.url}/account`, { headers })).text();
+    const body = new URLSearchParams({
+      form_token: /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? "",
+      credits: /name="credits" value="(\d+)" checked/.exec(page)?.[1] ?? "",
+    });
+    const ordered = await fetch(`${installation.url}/account/orders`, {
+      method: "POST",
+      headers,
+      redirect: "manual",
+      body,
+    });
+    const order = /^\/account\/orders\/([\w-]+)\?placed=1$/.exec(ordered.headers.get("location") ?? "")?.[1];
+    expect(order).toBeDefined();
+
+    // What is not in the outbox any more is not sent again.
+    const database = openSqliteFile(join(installation.dataDir, "panorama.sqlite"));
+    onTestFinished(() => database.close());
+    const toOperator = () => server.received.filter(({ to }) => to.includes("orders@panorama.example"));
+    await expect.poll(toOperator, { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => database.all("select id from letter", [])).toEqual([]);
+    expect(toOperator()).toHaveLength(1);
+    expect(toOperator()[0]?.text).toContain(`panorama order pay --order ${order}`);
   });
 });
 

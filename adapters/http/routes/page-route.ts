@@ -35,7 +35,7 @@ export const pageRoute =
     const remoteAddress = exchange.remoteAddress(trustedProxies); // not available after the client has disconnected
     const counted = page.method === "POST" ? "form" : page.cost;
     const seconds = counted && limits.refuses(counted, remoteAddress);
-    if (seconds !== undefined) return limited(seconds);
+    if (seconds !== undefined) return limited(seconds, exchange.url);
     if (page.body === "none") return answer(page, exchange, remoteAddress, async () => NO_BODY);
     if (page.body === "fields") return answer(page, exchange, remoteAddress, () => readFields(exchange));
     return withTemporaryFolder(uploadsFolder, "form-", (folder) =>

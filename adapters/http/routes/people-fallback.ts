@@ -24,8 +24,10 @@ export const peopleFallback = (
   { notFound, failed, busy }: Pick<WebSide, "notFound" | "failed" | "busy">,
   mounted: (page: Page) => Handler,
 ): Fallback => {
-  const pageFor = ({ requestId }: Exchange, thrown: unknown): PageReply =>
-    thrown instanceof StoreBusy && !(thrown instanceof StoreFull) ? busy(BUSY_RETRY_AFTER_SECONDS) : failed(requestId);
+  const pageFor = ({ requestId, url }: Exchange, thrown: unknown): PageReply =>
+    thrown instanceof StoreBusy && !(thrown instanceof StoreFull)
+      ? busy(BUSY_RETRY_AFTER_SECONDS, url)
+      : failed(requestId, url);
   const notFoundPage = mounted({ method: "GET", path: "", body: "none", handle: notFound });
   return {
     notFound: (exchange) => {

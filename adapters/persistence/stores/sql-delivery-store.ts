@@ -127,10 +127,11 @@ export class SqlDeliveryStore implements DeliveryStore {
   }
 
   async ofTask(account: AccountId, task: TaskId): Promise<ListedDelivery[]> {
-    // By the numbers of its events: the index of deliveries by task has only those that are due.
+    // By the numbers of its events: the index of deliveries by task has only those that are due. With `order by id`,
+    // SQLite would read all deliveries of the account, through the index that has them in this order.
     const rows = await this.database.sql(
       `select * from webhook_delivery where account_id = ? and number in (select number from event where task_id = ?)
-      order by id`,
+      order by +id`,
       [account, task],
     );
     return this.listed(rows);

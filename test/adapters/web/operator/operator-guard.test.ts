@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { anOrderCheckout, aPendingOrder, noon } from "../../../../adapters/contracts/support/builders.js";
+import { VISITOR_LIMITS } from "../../../../adapters/http/limits/visitor-limits.js";
 import { MemoryOperatorStore } from "../../../../adapters/memory/stores/memory-operator-store.js";
 import { nodeOneTimeCodes } from "../../../../adapters/system/one-time-codes.js";
+import { StoreBusy } from "../../../../application/ports/stores/store-busy.js";
 import { codeStepsAt, parseOperatorName } from "../../../../domain/accounts/operator.js";
 import { parsePassword } from "../../../../domain/accounts/password.js";
 import { credits } from "../../../../domain/credits/credits.js";
@@ -66,6 +68,31 @@ describe("a form of the operator's pages", () => {
     const page = await (await fetch(`${service.url}/operator`, { headers: { cookie } })).text();
     return { cookie, form_token: /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? "" };
   };
+
+  it("and its pages are answered without the menu for customers after an error, and after too many requests", async () => {
+    const { cookie } = await logInOperator("oda");
+    const seen = async (response: Response) => {
+      const text = await response.text();
+      return {
+        status: response.status,
+        isOperators: text.includes("Go to the search"),
+        isCustomers: text.includes("Log in"),
+      };
+    };
+    const read = async (path: string) => seen(await fetch(service.url + path, { headers: { cookie } }));
+    const find = vi.spyOn(service.operatorAccess, "find");
+    onTestFinished(() => find.mockRestore());
+    find.mockRejectedValueOnce(new Error("The database is away."));
+    expect(await read("/operator?q=ann")).toEqual({ status: 500, isOperators: true, isCustomers: false });
+    find.mockRejectedValueOnce(new StoreBusy("A lock was not free."));
+    expect(await read("/operator")).toEqual({ status: 429, isOperators: true, isCustomers: false });
+
+    const submit = (path: string) => fetch(service.url + path, { method: "POST", body: new URLSearchParams() });
+    for (let form = 0; form < VISITOR_LIMITS.form; form += 1) await submit("/login");
+    expect(await seen(await submit("/operator/login"))).toEqual({ status: 429, isOperators: true, isCustomers: false });
+    expect(await seen(await submit("/login"))).toEqual({ status: 429, isOperators: false, isCustomers: true });
+    await service.clock.advance(60_000);
+  });
 
   it("records nothing about an id that nobody has", async () => {
     const { cookie, form_token } = await logInOperator("olga");
