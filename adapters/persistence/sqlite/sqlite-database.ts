@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout as pause } from "node:timers/promises";
+import { setTimeout as pause, setImmediate } from "node:timers/promises";
 import { ok, type Result } from "neverthrow";
 import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
 import type { RequestKind } from "../../../domain/panorama-policy.js";
