@@ -28,8 +28,8 @@ export const saturate = async (origin: string, requests: readonly LoadRequest[],
 
 /**
  * The 99th percentile of the response times, in milliseconds, while each of the connections pauses between its requests
- * so that all together send about `perSecond`. Needs `wrk`: a load generator in JavaScript would take the processor time
- * of the server that it measures.
+ * so that all together send about `perSecond`. Needs `wrk`: a load generator in JavaScript would take the processor
+ * time of the server that it measures.
  */
 export const p99 = async (
   origin: string,
