@@ -2,11 +2,11 @@ import type { ObjectStorage } from "../../../application/ports/object-storage.js
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import { RESOLUTIONS } from "../../../domain/images/resolution.js";
 import { isKept, type KeptImage } from "../../../domain/images/storage-status.js";
+import { shortened } from "../../../domain/shortened.js";
 import { PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/creation-request.js";
 import { type Slug, viewerPath } from "../../../domain/tasks/slug.js";
 import { startViewText } from "../../../domain/tasks/start-view.js";
 import { type SucceededTask, startViewOf, type Task } from "../../../domain/tasks/task.js";
-import { shortened } from "../../wording/shortened.js";
 import { dateOf } from "../date.js";
 import { type Html, html } from "../html.js";
 
