@@ -16,7 +16,7 @@ export const EXIT_STATUS = {
   interrupted: 130,
 } as const;
 
-/** Why a command did not do what it was told. `message` is one line. */
+/** Why a command did not do what it was told. `message` is one line. `NotFound` of a use case is such an error. */
 export type CommandError = { readonly kind: keyof typeof EXIT_STATUS; readonly message: string };
 
 const errorOf =

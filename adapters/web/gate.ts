@@ -1,4 +1,4 @@
-import { shortened } from "../wording/shortened.js";
+import { shortened } from "../../domain/shortened.js";
 import { promptIn } from "./entry-path.js";
 import { type Html, html } from "./html.js";
 

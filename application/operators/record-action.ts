@@ -1,3 +1,4 @@
+import { shortened } from "../../domain/shortened.js";
 import type { Clock } from "../ports/clock.js";
 import type { NewOperatorAction, OperatorLog } from "../ports/stores/operator-log.js";
 
@@ -17,7 +18,10 @@ export const recordAction =
     run: () => Promise<T>,
     outcomeOf: (result: T) => string,
   ): Promise<T> => {
-    const given = Object.entries(action.arguments).map(([name, value]) => [name, cut(value)]);
+    const given = Object.entries(action.arguments).map(([name, value]) => [
+      name,
+      shortened(value, ARGUMENT_CHARACTERS_MAX),
+    ]);
     const id = await operatorLog.begin({ ...action, arguments: Object.fromEntries(given), at: clock.now() });
     try {
       const result = await run();
@@ -28,9 +32,3 @@ export const recordAction =
       throw error;
     }
   };
-
-/** By code points: half of a pair cannot be stored. */
-const cut = (value: string): string => {
-  const start = [...value.slice(0, 2 * ARGUMENT_CHARACTERS_MAX + 2)];
-  return start.length > ARGUMENT_CHARACTERS_MAX ? `${start.slice(0, ARGUMENT_CHARACTERS_MAX).join("")}…` : value;
-};

@@ -12,6 +12,7 @@ import type { OperatorStore } from "../ports/stores/operator-store.js";
 import type { RateLimits } from "../ports/stores/rate-limits.js";
 import type { ReportedTask, ReportStore } from "../ports/stores/report-store.js";
 import type { TaskStore } from "../ports/stores/tasks/task-store.js";
+import { actOnPanorama } from "./act-on-panorama.js";
 
 type ReportPorts = {
   readonly rateLimits: RateLimits;
@@ -56,9 +57,7 @@ type DismissPorts = {
 /** For the operator: the panorama, by its slug or id, stays as it is. Its open reports end. */
 export const dismissReports =
   ({ operators, reports, clock }: DismissPorts) =>
-  async (slugOrId: string): Promise<Result<Task, NotFound>> => {
-    const refused = notFound(`There is no open report of a panorama ${slugOrId}.`);
-    const record = await operators.record(slugOrId);
-    if (record === undefined) return err(refused);
-    return (await reports.dismiss(record.task.id, clock.now())).map(() => record.task).mapErr(() => refused);
-  };
+  (slugOrId: string): Promise<Result<Task, NotFound>> =>
+    actOnPanorama(operators, slugOrId, `There is no open report of a panorama ${slugOrId}.`, (id) =>
+      reports.dismiss(id, clock.now()),
+    );

@@ -10,6 +10,7 @@ import type { Ids } from "../ports/ids.js";
 import type { AccountStore } from "../ports/stores/accounts/account-store.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
 import type { TaskStore } from "../ports/stores/tasks/task-store.js";
+import { actOnPanorama } from "./act-on-panorama.js";
 
 type Ports = {
   readonly operators: Pick<OperatorStore, "record">;
@@ -44,12 +45,11 @@ export const withholdPanorama =
   async (slugOrId: string, given: OperatorReason | undefined): Promise<Result<Task, NotFound | InvalidRequest>> => {
     const parsed = given === undefined ? ok(undefined) : parseReason(given);
     if (parsed.isErr()) return err(parsed.error);
-    const record = await operators.record(slugOrId);
-    const refused = notFound(`There is no ${given === undefined ? "hidden " : ""}panorama ${slugOrId}.`);
-    if (record === undefined) return err(refused);
-    const withheld = parsed.value && { at: clock.now(), ...parsed.value };
-    const changed = await tasks.withhold(record.task.id, withheld, () => panoramaName(ids.unguessable()));
-    return changed.map(() => record.task).mapErr(() => refused);
+    const refusal = `There is no ${given === undefined ? "hidden " : ""}panorama ${slugOrId}.`;
+    return actOnPanorama(operators, slugOrId, refusal, (id) => {
+      const withheld = parsed.value && { at: clock.now(), ...parsed.value };
+      return tasks.withhold(id, withheld, () => panoramaName(ids.unguessable()));
+    });
   };
 
 /** Panoramas in one transaction. */

@@ -1,15 +1,12 @@
 import { err } from "neverthrow";
 import type { GalleryChoice } from "../../application/ports/stores/tasks/task-store.js";
 import type { AccountId } from "../../domain/account-id.js";
-import { misused, notFound } from "../command-error.js";
+import { misused } from "../command-error.js";
 import { operatorName } from "../operator-name.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
-import { ACCOUNT, type Command, optionalText, text, type Values } from "./common/command.js";
-import { invalidOption } from "./common/invalid-option.js";
-
-/** Why something is hidden, for commands that hide. */
-export const REASON = { reason: { type: "string", about: "1 to 200 characters, which the owner sees" } } as const;
+import { ACCOUNT, type Command, optionalText, REASON, text, type Values } from "./common/command.js";
+import { notFoundOrInvalid } from "./common/invalid-option.js";
 
 export const galleryHide: Command = {
   words: "gallery hide",
@@ -40,7 +37,7 @@ const hideAccount = async (service: Service, values: Values, account: AccountId)
       json: { account_id: account, hidden: panoramas },
       lines: [`${panoramas} public panoramas of account ${account} are hidden`, FILES_FOLLOW],
     }))
-    .mapErr((error) => (error.kind === "not_found" ? notFound(error.message) : invalidOption(error)));
+    .mapErr(notFoundOrInvalid);
 };
 
 export const galleryShow: Command = {
@@ -68,7 +65,7 @@ export const withhold = async (service: Service, slug: string, reason: string | 
           ? [`panorama ${task.slug} is no longer hidden`]
           : [`panorama ${task.slug} is hidden`, FILES_FOLLOW],
     }))
-    .mapErr((error) => (error.kind === "not_found" ? notFound(error.message) : invalidOption(error)));
+    .mapErr(notFoundOrInvalid);
 };
 
 const CHOICE = { usage: "SLUG", options: {}, positional: "slug", required: ["slug"], isRecorded: true } as const;
@@ -78,12 +75,10 @@ const choose =
   async (service, values) => {
     const { operators } = await service.get(tokens.storeUseCases);
     const changed = await operators.choosePanorama(text(values, "slug").trim(), choice, isChosen);
-    return changed
-      .map((task) => ({
-        json: { task_id: task.id, slug: task.slug, [choice]: isChosen },
-        lines: [`panorama ${task.slug} is ${isChosen ? "" : "no longer "}${choice}`],
-      }))
-      .mapErr(({ message }) => notFound(message));
+    return changed.map((task) => ({
+      json: { task_id: task.id, slug: task.slug, [choice]: isChosen },
+      lines: [`panorama ${task.slug} is ${isChosen ? "" : "no longer "}${choice}`],
+    }));
   };
 
 export const galleryFeature: Command = {

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account-id.js";
 import type { TaskId } from "../../domain/task-id.js";
-import { type CommandError, misused, notFound, refused } from "../command-error.js";
+import { type CommandError, misused, refused } from "../command-error.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
 import { ACCOUNT, type Command, type Output, optionalText } from "./common/command.js";
@@ -49,7 +49,7 @@ export const retryOne = async (
     .mapErr((error) => {
       switch (error.kind) {
         case "not_found":
-          return notFound(error.message);
+          return error;
         case "illegal_transition":
           return refused(`The storage status of ${id} is ${error.from}. Only a failed image can be retried.`);
         case "stale_task":

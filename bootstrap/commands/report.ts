@@ -1,9 +1,8 @@
 import { ok } from "neverthrow";
-import { notFound } from "../command-error.js";
 import { tokens } from "../tokens.js";
-import { type Command, text } from "./common/command.js";
+import { type Command, REASON, text } from "./common/command.js";
 import { LIMIT, limitOf } from "./common/page.js";
-import { REASON, withhold } from "./gallery.js";
+import { withhold } from "./gallery.js";
 
 export const reportList: Command = {
   words: "report list",
@@ -48,12 +47,10 @@ export const reportDismiss: Command = {
   isRecorded: true,
   run: async (service, values) => {
     const { operators } = await service.get(tokens.storeUseCases);
-    return (await operators.dismissReports(text(values, "slug").trim()))
-      .map((task) => ({
-        json: { task_id: task.id, slug: task.slug, status: "dismissed" },
-        lines: [`the reports of panorama ${task.slug} are dismissed`],
-      }))
-      .mapErr(({ message }) => notFound(message));
+    return (await operators.dismissReports(text(values, "slug").trim())).map((task) => ({
+      json: { task_id: task.id, slug: task.slug, status: "dismissed" },
+      lines: [`the reports of panorama ${task.slug} are dismissed`],
+    }));
   },
 };
 

@@ -1,7 +1,7 @@
 import { ok } from "neverthrow";
 import { tokens } from "../tokens.js";
-import { type Command, text } from "./common/command.js";
-import { REASON, withhold } from "./gallery.js";
+import { type Command, REASON, text } from "./common/command.js";
+import { withhold } from "./gallery.js";
 
 const LISTED_MAX = 1000;
 

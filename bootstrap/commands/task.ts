@@ -98,9 +98,7 @@ export const taskExplain: Command = {
   run: async (service, values) => {
     const { operators } = await service.get(tokens.storeUseCases);
     const story = await operators.explainTask(text(values, "id").trim());
-    return story
-      .map((told) => ({ json: storyJson(told), lines: storyLines(told) }))
-      .mapErr(({ message }) => notFound(message));
+    return story.map((told) => ({ json: storyJson(told), lines: storyLines(told) }));
   },
 };
 
@@ -118,7 +116,7 @@ export const taskCancel: Command = {
       const { task } = yield* await taskOf(service, values);
       await service.loadServer(); // for the provider
       const { panoramas } = await service.get(tokens.application);
-      const after = yield* (await panoramas.cancel(task.id, task.accountId)).mapErr(({ message }) => notFound(message));
+      const after = yield* await panoramas.cancel(task.id, task.accountId);
       if (after.state === "failed" && after.reason === "canceled") {
         return ok({
           json: { task_id: task.id, status: "canceled" },
@@ -170,7 +168,7 @@ export const taskRestore: Command = {
       .mapErr((error) => {
         switch (error.kind) {
           case "not_found":
-            return notFound(error.message);
+            return error;
           case "object_is_gone":
             return refused(`The storage has no ${error.name}. Bring it back first: OPERATIONS.md, a deleted picture.`);
           case "storage_unavailable":

@@ -4,7 +4,7 @@ import type { ListedDelivery } from "../../application/ports/stores/delivery-sto
 import type { AccountId } from "../../domain/account-id.js";
 import { eventIdOf } from "../../domain/tasks/account-event.js";
 import type { Endpoint, EndpointId } from "../../domain/webhooks/webhook-endpoint.js";
-import { type CommandError, misused, notFound, refused } from "../command-error.js";
+import { type CommandError, misused, refused } from "../command-error.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
 import { ACCOUNT, type Command, type Output, text, type Values } from "./common/command.js";
@@ -36,7 +36,7 @@ export const webhookCreate: Command = {
           case "too_many_endpoints":
             return refused(`The account already has ${error.limit} endpoints, the maximum. Delete one first.`);
           case "not_found":
-            return notFound(error.message);
+            return error;
         }
       });
       return ok({ json: endpointJson(endpoint), lines: endpointLines(endpoint) });
@@ -53,12 +53,10 @@ export const webhookList: Command = {
   run: async (service, values) => {
     const { webhooks } = await service.get(tokens.storeUseCases);
     const listed = await webhooks.listEndpoints(accountOf(values));
-    return listed
-      .map((endpoints) => ({
-        json: { endpoints: endpoints.map(endpointJson) },
-        lines: endpoints.flatMap(endpointLines),
-      }))
-      .mapErr(({ message }) => notFound(message));
+    return listed.map((endpoints) => ({
+      json: { endpoints: endpoints.map(endpointJson) },
+      lines: endpoints.flatMap(endpointLines),
+    }));
   },
 };
 
@@ -88,9 +86,7 @@ export const webhookRotate: Command = {
   run: async (service, values) => {
     const { webhooks } = await service.get(tokens.storeUseCases);
     const rotated = await webhooks.rotateEndpointSecret(endpointOf(values), accountOf(values));
-    return rotated
-      .map((endpoint) => ({ json: endpointJson(endpoint), lines: endpointLines(endpoint) }))
-      .mapErr(({ message }) => notFound(message));
+    return rotated.map((endpoint) => ({ json: endpointJson(endpoint), lines: endpointLines(endpoint) }));
   },
 };
 
@@ -121,12 +117,10 @@ export const webhookDeliveries: Command = {
     if (before !== undefined && !Number.isSafeInteger(before)) return badDelivery("before");
     const { webhooks } = await service.get(tokens.storeUseCases);
     const listed = await webhooks.listDeliveries(accountOf(values), LISTED_DELIVERIES, before);
-    return listed
-      .map(({ deliveries, next }) => ({
-        json: { deliveries: deliveries.map(deliveryJson), next: next ?? null },
-        lines: [...deliveries.map(deliveryLine), ...(next === undefined ? [] : [`older ones: add --before ${next}`])],
-      }))
-      .mapErr(({ message }) => notFound(message));
+    return listed.map(({ deliveries, next }) => ({
+      json: { deliveries: deliveries.map(deliveryJson), next: next ?? null },
+      lines: [...deliveries.map(deliveryLine), ...(next === undefined ? [] : [`older ones: add --before ${next}`])],
+    }));
   },
 };
 
@@ -150,7 +144,7 @@ const resend = async (service: Service, values: Values): Promise<Result<Output, 
     .map(() => ({ json: { delivery_id: id, state: "pending" }, lines: [`delivery ${id} will be sent again`] }))
     .mapErr((error) =>
       error.kind === "not_found"
-        ? notFound(error.message)
+        ? error
         : refused(
             `The endpoint of delivery ${id} is switched off or deleted. Switch it on first: panorama webhook enable.`,
           ),
@@ -160,9 +154,7 @@ const resend = async (service: Service, values: Values): Promise<Result<Output, 
 const badDelivery = (option: string) => err(misused(`--${option} must be the number of a delivery.`));
 
 const changed = (result: Result<void, NotFound>, id: EndpointId, status: string): Result<Output, CommandError> =>
-  result
-    .map(() => ({ json: { endpoint_id: id, status }, lines: [`endpoint ${id} is ${status}`] }))
-    .mapErr(({ message }) => notFound(message));
+  result.map(() => ({ json: { endpoint_id: id, status }, lines: [`endpoint ${id} is ${status}`] }));
 
 const endpointJson = ({ id, url, secret, previous, createdAt, failingSince, off }: Endpoint) => ({
   endpoint_id: id,

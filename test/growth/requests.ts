@@ -169,8 +169,6 @@ export const ROUTES: Readonly<Record<string, Row>> = {
   "GET /works/:slug/status": { "": page((who) => `/works/${aPicture(who)}/status`) },
   "GET /p/:slug/social.jpg": "finds its panorama as GET /p/:slug does",
   "GET /p/:slug/512.webp": "finds its panorama as GET /p/:slug does",
-  "GET /p/:slug/768.webp": "finds its panorama as GET /p/:slug does",
-  "GET /p/:slug/1536.webp": "finds its panorama as GET /p/:slug does",
   "GET /p/:slug/tile-480.webp": "finds its panorama as GET /p/:slug does",
   "GET /p/:slug/tile-960.webp": "finds its panorama as GET /p/:slug does",
   "GET /p/:slug/qr.svg": "finds its panorama as GET /p/:slug does",

@@ -11,12 +11,12 @@ import { parseLowBalanceThreshold } from "../../../domain/credits/low-balance.js
 import { parseOrderId, type TooManyPendingOrders } from "../../../domain/credits/order.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
+import { shortened } from "../../../domain/shortened.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { viewerPath } from "../../../domain/tasks/slug.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
 import { creditsText } from "../../wording/credits-text.js";
-import { shortened } from "../../wording/shortened.js";
 import { admitWrite } from "../admit-write.js";
 import { dateOf, timeOf } from "../date.js";
 import { errorBox } from "../error-box.js";

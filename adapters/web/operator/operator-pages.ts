@@ -1,3 +1,4 @@
+import type { Result } from "neverthrow";
 import type { OperatorAccess, OperatorVisitor } from "../../../application/accounts/operator-access.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { NotFound } from "../../../application/errors.js";
@@ -294,26 +295,17 @@ const actsOf = (parts: Parts): Readonly<Record<string, Performed>> => {
     "accounts/:id/hide-all": {
       command: "gallery hide",
       back: toAccount,
-      run: async ({ form }, id, by) =>
-        (await operators.withholdAccount(id as AccountId, { reason: form.get("reason") ?? "", by })).match(
-          () => undefined,
-          withholdRefusal,
-        ),
+      run: async ({ form }, id, by) => refusalOf(await operators.withholdAccount(id as AccountId, reasonIn(form, by))),
     },
     "accounts/:id/suspend": {
       command: "account suspend",
       back: toAccount,
-      run: async ({ form }, id, by) =>
-        (await operators.suspendAccount(id as AccountId, { reason: form.get("reason") ?? "", by })).match(
-          () => undefined,
-          withholdRefusal,
-        ),
+      run: async ({ form }, id, by) => refusalOf(await operators.suspendAccount(id as AccountId, reasonIn(form, by))),
     },
     "accounts/:id/resume": {
       command: "account resume",
       back: toAccount,
-      run: async (_request, id) =>
-        (await operators.suspendAccount(id as AccountId, undefined)).match(() => undefined, withholdRefusal),
+      run: async (_request, id) => refusalOf(await operators.suspendAccount(id as AccountId, undefined)),
     },
     "accounts/:id/close": { command: "account close", back: toAccount, run: closeBy(parts) },
     "keys/:id/revoke": {
@@ -342,11 +334,7 @@ const actsOf = (parts: Parts): Readonly<Record<string, Performed>> => {
     "tasks/:id/hide": {
       command: "gallery hide",
       back: toTask,
-      run: async ({ form }, id, by) =>
-        (await operators.withholdPanorama(id, { reason: form.get("reason") ?? "", by })).match(
-          () => undefined,
-          withholdRefusal,
-        ),
+      run: async ({ form }, id, by) => refusalOf(await operators.withholdPanorama(id, reasonIn(form, by))),
     },
     "tasks/:id/show": {
       command: "gallery show",
@@ -373,8 +361,16 @@ const actsOf = (parts: Parts): Readonly<Record<string, Performed>> => {
   };
 };
 
-const withholdRefusal = (error: NotFound | InvalidRequest): string =>
-  error.kind === "not_found" ? error.message : "Give a reason of 1 to 200 characters.";
+const reasonIn = (form: PageBody["form"], by: string) => ({ reason: form.get("reason") ?? "", by });
+
+const WRONG_REASON = "Give a reason of 1 to 200 characters.";
+
+/** Of the fields of these acts, only the reason has a rule. */
+const refusalOf = (result: Result<unknown, NotFound | InvalidRequest>): string | undefined =>
+  result.match(
+    () => undefined,
+    (error) => (error.kind === "not_found" ? error.message : WRONG_REASON),
+  );
 
 const CREDITS_MAX = 1_000_000;
 
@@ -387,7 +383,7 @@ const adjustBy =
     if (!/^[+-]?\d+$/.test(text) || amount === 0 || Math.abs(amount) > CREDITS_MAX) {
       return `Give a whole number of credits, at most ${CREDITS_MAX}.`;
     }
-    if (reason.isErr()) return "Give a reason of 1 to 200 characters.";
+    if (reason.isErr()) return WRONG_REASON;
     const adjusted = await operators.adjustCredits(id as AccountId, amount, reason.value);
     return adjusted.match(
       () => undefined,
@@ -416,11 +412,3 @@ const closeBy =
           : `${error.activeTasks} of its tasks are in progress. Try again when they have ended.`,
     );
   };
-
-const refusalOf = (result: {
-  match<T>(done: () => T, refused: (error: { readonly message: string }) => T): T;
-}): string | undefined =>
-  result.match<string | undefined>(
-    () => undefined,
-    ({ message }) => message,
-  );

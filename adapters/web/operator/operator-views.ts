@@ -14,6 +14,7 @@ import { creditsText } from "../../wording/credits-text.js";
 import { exactTimeOf, timeOf } from "../date.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";
+import { moneyText } from "../money-text.js";
 import { orderState } from "../order-state.js";
 import { REPORT_WORDS } from "../panoramas/report-pages.js";
 
@@ -129,7 +130,7 @@ const ordersTable = (visitor: OperatorVisitor, orders: readonly Order[]): Html =
         ["Date", "Credits", "Price", "Account", "Order", "State"],
         orders.map(
           (order) => html`<tr><td>${timeOf(order.createdAt)}</td><td class="number">${order.credits}</td>
-<td>${order.checkout && `${(order.checkout.priceCents / 100).toFixed(2)} ${order.checkout.currency.toUpperCase()}`}</td>
+<td>${order.checkout && moneyText(order.checkout)}</td>
 <td class="id">${accountLink(order.accountId)}</td><td class="id"><code>${order.id}</code></td>
 <td>${order.state !== "pending" ? orderState(order) : act(visitor, `/operator/orders/${order.id}/pay`, "Mark as paid")}</td></tr>`,
         ),

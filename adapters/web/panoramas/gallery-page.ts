@@ -1,6 +1,5 @@
 import type { UseCases } from "../../../application/create-application.js";
 import { parseTaskId, type TaskId } from "../../../domain/task-id.js";
-import { SEARCH_CHARACTERS_MAX, searchWords } from "../../../domain/tasks/prompt-search.js";
 import type { Page } from "../../web-page/page.js";
 import { entryPath } from "../entry-path.js";
 import { type Html, html } from "../html.js";
@@ -8,6 +7,7 @@ import type { Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import type { SessionGuard } from "../session-guard.js";
 import { galleryTile, type Images } from "./panorama-card.js";
+import { searchedIn, searchField } from "./search-field.js";
 
 type Parts = {
   readonly panoramas: Pick<UseCases["panoramas"], "listPublic" | "searchPublic">;
@@ -20,6 +20,8 @@ type Parts = {
 const PANORAMAS_PER_PAGE = 24;
 const DESCRIPTION =
   "360° panoramas that others have made from a sentence or from pictures. Open one and look around in it.";
+
+const NOTHING_SEARCHED = { text: "", words: [] } as const;
 
 /** What the reader wants to see. `search` is empty if it has no words. */
 type View = { readonly search: string; readonly sort: "newest" | "oldest" };
@@ -39,8 +41,7 @@ export const galleryPage = (parts: Parts): Page => ({
   handle: async (request) => {
     const visitor = await parts.guard.visitor(request);
     const { query } = request;
-    const text = [...(query.get("q") ?? "")].slice(0, SEARCH_CHARACTERS_MAX).join("").trim();
-    const words = parts.hasSearch ? searchWords(text) : [];
+    const { text, words } = parts.hasSearch ? searchedIn(query) : NOTHING_SEARCHED;
     const view: View = {
       search: words.length === 0 ? "" : text,
       sort: query.get("sort") === "oldest" ? "oldest" : "newest",
@@ -125,10 +126,8 @@ ${text !== undefined && searchForm(view, text)}
 const searchForm = (
   view: View,
   text: string,
-): Html => html`<form class="search" method="get" action="/gallery" role="search">
-<input type="search" name="q" value="${text}" aria-label="Search in descriptions" placeholder="Search: lake, night, snow …"
-maxlength="${SEARCH_CHARACTERS_MAX}" autocomplete="off" enterkeyhint="search" dir="auto">${view.sort === "oldest" && html`<input type="hidden" name="sort" value="oldest">`}
-<button aria-label="Search"><svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><circle cx="10.5" cy="10.5" r="6.5"/><path d="M15.5 15.5 21 21"/></svg></button></form>`;
+): Html => html`<form class="search" method="get" action="/gallery" role="search">${searchField(text, "Search in descriptions", "Search: lake, night, snow …")}
+${view.sort === "oldest" && html`<input type="hidden" name="sort" value="oldest">`}</form>`;
 
 const nothingFound = (view: View, isFirst: boolean): Html => {
   const { search, sort } = view;

@@ -1,12 +1,11 @@
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
-import { RESOLUTIONS } from "../../../domain/images/resolution.js";
 import { isKept, type KeptImage } from "../../../domain/images/storage-status.js";
+import { shortened } from "../../../domain/shortened.js";
 import { PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/creation-request.js";
 import { type Slug, viewerPath } from "../../../domain/tasks/slug.js";
 import { startViewText } from "../../../domain/tasks/start-view.js";
 import { type SucceededTask, startViewOf, type Task } from "../../../domain/tasks/task.js";
-import { shortened } from "../../wording/shortened.js";
 import { dateOf } from "../date.js";
 import { type Html, html } from "../html.js";
 
@@ -50,15 +49,10 @@ export const thumbnailUrl = (task: KeptTask, images: Images): string => {
     : `/works/${slug}/thumbnail.webp`;
 };
 
-/** Widths in pixels of the copies of a public panorama, besides its thumbnail (share-pages.ts). */
-export const COPY_WIDTHS = [512, 768, 1536] as const;
-export const THUMBNAIL_WIDTH = 1024;
+/** The width in pixels of the small copy of a public panorama (share-pages.ts). Its thumbnail is twice as wide. */
+export const COPY_WIDTH = 512;
 
-/** The copies that a public panorama has: none is wider than the picture. */
-export const copyWidthsOf = ({ request }: Task): readonly (typeof COPY_WIDTHS)[number][] =>
-  COPY_WIDTHS.filter((width) => width <= RESOLUTIONS[request.resolution].widthPixels);
-
-export const copyPath = (slug: Slug, width: (typeof COPY_WIDTHS)[number]): string => `/p/${slug}/${width}.webp`;
+export const copyPath = (slug: Slug): string => `/p/${slug}/${COPY_WIDTH}.webp`;
 
 /** Widths in pixels of the views of a public panorama in tiles (share-pages.ts). One of 1k has no sharper one. */
 export const TILE_WIDTHS = [480, 960] as const;

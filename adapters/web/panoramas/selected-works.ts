@@ -3,12 +3,12 @@ import type { UseCases } from "../../../application/create-application.js";
 import { parseTaskId, type TaskId } from "../../../domain/task-id.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
-import { suspendedSentence } from "../../wording/suspended-sentence.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import type { MemberFormOptions, SessionGuard } from "../session-guard.js";
 import { hasStoredImage, titleOf } from "./panorama-card.js";
+import { refuseSuspended } from "./refuse-suspended.js";
 import { SELECTION_FORM } from "./work-card.js";
 
 type Parts = {
@@ -32,9 +32,8 @@ export const selectedWorks = (parts: Parts, options: MemberFormOptions): Page =>
     if (tasks.length === 0) return redirect("/works");
     const isDeletion = form.get("act") === "delete";
     if (isDeletion && form.get("sure") !== "1") return confirmPage(parts, tasks, visitor);
-    const { suspension } = visitor.account;
-    if (!isDeletion && suspension !== undefined)
-      return parts.layout.message(403, "Account suspended", suspendedSentence(suspension), visitor);
+    const refusal = isDeletion ? undefined : refuseSuspended(parts.layout, visitor);
+    if (refusal !== undefined) return refusal;
     let done = 0;
     // One after the other: each is a transaction of the same account.
     for (const task of tasks) done += (await (isDeletion ? remove : publish)(parts, task, visitor)) ? 1 : 0;

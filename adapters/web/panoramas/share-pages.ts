@@ -9,11 +9,9 @@ import { isCached } from "../../web-page/is-cached.js";
 import type { Page, PageReply } from "../../web-page/page.js";
 import { html } from "../html.js";
 import {
-  COPY_WIDTHS,
-  copyWidthsOf,
+  COPY_WIDTH,
   hasStoredImage,
   type KeptTask,
-  THUMBNAIL_WIDTH,
   TILE_WIDTHS,
   tileWidthsOf,
   titleOf,
@@ -54,7 +52,7 @@ const CACHE_SECONDS = 86_400;
 const AHEAD: StartView = { yaw: 0, pitch: 0 };
 
 /**
- * What pages and other sites read about a public panorama: `GET /p/{slug}/social.jpg`, `GET /p/{slug}/{width}.webp`,
+ * What pages and other sites read about a public panorama: `GET /p/{slug}/social.jpg`, `GET /p/{slug}/512.webp`,
  * `GET /p/{slug}/tile-{width}.webp`, `GET /p/{slug}/qr.svg` and `GET /oembed?url=…&format=json`.
  */
 export const sharePages = (parts: Parts): readonly Page[] => [
@@ -68,10 +66,8 @@ export const sharePages = (parts: Parts): readonly Page[] => [
         : "none",
     ),
   ),
-  ...COPY_WIDTHS.map((width) =>
-    picturePage(parts, `${width}.webp`, "image/webp", (task) =>
-      copyWidthsOf(task).includes(width) ? parts.pictures.resized(sourceOf(task.image, width), width) : "none",
-    ),
+  picturePage(parts, `${COPY_WIDTH}.webp`, "image/webp", (task) =>
+    parts.pictures.resized(sourceOf(task.image), COPY_WIDTH),
   ),
   picturePage(parts, "qr.svg", "image/svg+xml", async ({ slug }) => qrCode(`${parts.publicUrl}/p/${slug}`)),
   { method: "GET", path: "/oembed", body: "none", cost: "page", handle: ({ query }) => oembed(parts, query) },
@@ -107,8 +103,8 @@ const picturePage = (
 const qrCode = async (link: string): Promise<string> => (await import("qr")).default(link, "svg");
 
 /** The thumbnail takes less time to read and to decode than the image. */
-const sourceOf = ({ status, imageName }: KeptImage, width: number): ObjectName =>
-  status === "saved" && width < THUMBNAIL_WIDTH ? thumbnailNameOf(imageName) : imageName;
+const sourceOf = ({ status, imageName }: KeptImage): ObjectName =>
+  status === "saved" ? thumbnailNameOf(imageName) : imageName;
 
 const caching = (etag: string) => ({
   "cache-control": `public, max-age=${CACHE_SECONDS}`,

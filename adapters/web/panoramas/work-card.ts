@@ -2,6 +2,7 @@ import type { Visitor } from "../../../application/accounts/sessions/find-sessio
 import { failureSentence } from "../../../application/events/failure-sentence.js";
 import { viewerPath } from "../../../domain/tasks/slug.js";
 import { isActive, isCancelable, isInProgress, type Task } from "../../../domain/tasks/task.js";
+import { creditsText } from "../../wording/credits-text.js";
 import { withheldSentence } from "../../wording/withheld-sentence.js";
 import { dateOf } from "../date.js";
 import { type Html, html } from "../html.js";
@@ -51,7 +52,8 @@ const stateOf = (task: Task, isLate: boolean): State | undefined => {
     return { label, tone: "busy", ...(isLate && { note: lateNote(task) }) };
   }
   if (task.state === "failed") {
-    const refunded = `${task.reservation.credits} credits were refunded`;
+    const { credits } = task.reservation;
+    const refunded = `${creditsText(credits)} ${credits === 1 ? "was" : "were"} refunded`;
     return task.reason === "canceled"
       ? { label: "Canceled", tone: "calm", note: `${refunded}.` }
       : { label: "Failed", tone: "bad", note: `${failureSentence(task)} ${refunded}.` };

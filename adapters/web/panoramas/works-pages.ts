@@ -30,6 +30,7 @@ import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
 import type { Suggestions } from "../site/suggestions.js";
 import type { Images } from "./panorama-card.js";
+import { refuseSuspended } from "./refuse-suspended.js";
 import { doneSentence, selectedWorks, selectionForm } from "./selected-works.js";
 import { workCard } from "./work-card.js";
 import { creationForm, creationOf, formOf, formWithPrompt, pictureUrls } from "./works-form.js";
@@ -102,7 +103,7 @@ const createForm = (parts: Parts): Page => ({
   path: "/works",
   body: "files",
   handle: parts.guard.memberForm((request, visitor) => create(parts, request, visitor), {
-    request: async (visitor) => refuseSuspended(parts, visitor) ?? admitWrite(parts, visitor),
+    request: async (visitor) => refuseSuspended(parts.layout, visitor) ?? admitWrite(parts, visitor),
     files: (request, form, visitor) => admitFiles(parts, { ...request, form }, visitor),
     stale: (request, visitor) => worksPage(parts, { status: 403, error: STALE_FORM }, request, visitor),
     back: worksWithPrompt,
@@ -118,7 +119,7 @@ const visibilityForm = (parts: Parts): Page => ({
     const visibility = VISIBILITIES.find((one) => one === form.get("visibility"));
     if (id === undefined || visibility === undefined) return parts.layout.notFound(visitor);
     if (visibility === "public") {
-      const refusal = refuseSuspended(parts, visitor);
+      const refusal = refuseSuspended(parts.layout, visitor);
       if (refusal !== undefined) return refusal;
     }
     const changed = await parts.panoramas.changeVisibility(id, visitor.account.id, visibility);
@@ -131,12 +132,6 @@ const visibilityForm = (parts: Parts): Page => ({
     );
   }, cardForm(parts)),
 });
-
-/** Nothing is created or published. The rest of the pages works. */
-const refuseSuspended = ({ layout }: Parts, visitor: Visitor): PageReply | undefined => {
-  const { suspension } = visitor.account;
-  return suspension && layout.message(403, "Account suspended", suspendedSentence(suspension), visitor);
-};
 
 const cancelForm = (parts: Parts): Page => ({
   method: "POST",

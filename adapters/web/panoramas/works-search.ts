@@ -1,8 +1,8 @@
 import { RESOLUTION_NAMES, type Resolution } from "../../../domain/images/resolution.js";
-import { SEARCH_CHARACTERS_MAX, searchWords } from "../../../domain/tasks/prompt-search.js";
 import { TASK_STATUSES, type TaskFilter } from "../../../domain/tasks/task-filter.js";
 import { VISIBILITIES } from "../../../domain/tasks/visibility.js";
 import { type Html, html } from "../html.js";
+import { searchedIn, searchField } from "./search-field.js";
 
 /** What the member wants to see of the works. */
 export type WorksSearch = Pick<TaskFilter, "status" | "visibility"> & {
@@ -12,8 +12,7 @@ export type WorksSearch = Pick<TaskFilter, "status" | "visibility"> & {
 };
 
 export const worksSearchOf = (query: URLSearchParams): WorksSearch => {
-  const text = [...(query.get("q") ?? "")].slice(0, SEARCH_CHARACTERS_MAX).join("").trim();
-  const words = searchWords(text);
+  const { text, words } = searchedIn(query);
   const status = TASK_STATUSES.find((one) => one === query.get("status"));
   const visibility = VISIBILITIES.find((one) => one === query.get("visibility"));
   return {
@@ -52,9 +51,7 @@ const STATUS_LABELS: Readonly<Record<(typeof TASK_STATUSES)[number], string>> = 
 /** The fields that narrow the list. */
 export const worksSearchForm = ({ text, status, visibility, resolution }: WorksSearch): Html => html`
 <form class="filters" method="get" action="/works" role="search" id="filters">
-<div class="search"><input type="search" name="q" value="${text}" aria-label="Search in your prompts" placeholder="Search your prompts"
-maxlength="${SEARCH_CHARACTERS_MAX}" autocomplete="off" enterkeyhint="search" dir="auto">
-<button aria-label="Search"><svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><circle cx="10.5" cy="10.5" r="6.5"/><path d="M15.5 15.5 21 21"/></svg></button></div>
+<div class="search">${searchField(text, "Search in your prompts", "Search your prompts")}</div>
 ${select("status", "Status", status, TASK_STATUSES, (one) => STATUS_LABELS[one])}
 ${select("visibility", "Visibility", visibility, VISIBILITIES, (one) => (one === "public" ? "Public" : "Private"))}
 ${select("resolution", "Resolution", resolution, RESOLUTION_NAMES, (one) => one.toUpperCase())}</form>`;

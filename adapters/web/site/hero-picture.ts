@@ -62,7 +62,7 @@ const pictureOf = (task: SucceededTask, { images, pictures }: Parts): HeroPictur
   return {
     title: titleOf(task),
     viewer: viewerPath(slug, request.visibility),
-    thumbnail: copyPath(slug, 512),
+    thumbnail: copyPath(slug),
     picture: images.urlOf(image.imageName),
     scrim: scrimFor(pictures.brightestGrey(thumbnailNameOf(image.imageName))),
   };

@@ -9,11 +9,10 @@ import { failed, misused, notFound, refused } from "../../command-error.js";
 import { operatorName } from "../../operator-name.js";
 import type { Service } from "../../service.js";
 import { tokens } from "../../tokens.js";
-import { ACCOUNT, type Command, optionalText, text } from "../common/command.js";
-import { invalidOption } from "../common/invalid-option.js";
+import { ACCOUNT, type Command, optionalText, REASON, text } from "../common/command.js";
+import { invalidOption, notFoundOrInvalid } from "../common/invalid-option.js";
 import { LIMIT, limitOf, nextLine } from "../common/page.js";
 import { readPassword } from "../common/read-password.js";
-import { REASON } from "../gallery.js";
 import { summaryJson, summaryLine } from "./account-summary.js";
 
 /** Not reached: a command hashes one password. */
@@ -116,7 +115,7 @@ export const accountPasswordLink: Command = {
     safeTry(async function* () {
       const { operators } = await service.get(tokens.storeUseCases);
       const id = text(values, "account") as AccountId;
-      const made = yield* (await operators.makePasswordLink(id)).mapErr(({ message }) => notFound(message));
+      const made = yield* await operators.makePasswordLink(id);
       const link = passwordLinkUrl((await service.get(tokens.config)).publicUrl, made.token);
       const expires = made.expiresAt.toISOString();
       return ok({
@@ -140,7 +139,7 @@ export const accountSetPassword: Command = {
       const password = yield* await readPassword(`New password for ${email}: `);
       const { accounts } = await service.get(tokens.storeUseCases);
       const set = await accounts.setPassword(email, password);
-      yield* set.mapErr((error) => (error.kind === "not_found" ? notFound(error.message) : failed(BUSY)));
+      yield* set.mapErr((error) => (error.kind === "not_found" ? error : failed(BUSY)));
       return ok({
         json: { email, status: "password_set" },
         lines: [`the password of ${email} is set, and all its sessions are ended`],
@@ -167,7 +166,7 @@ export const accountSetLowBalance: Command = {
       if ((given === undefined) === (values.off !== true)) return err(misused("Give either --credits N or --off."));
       const threshold = given === undefined ? undefined : yield* parseLowBalanceThreshold(given).mapErr(invalidOption);
       const { accounts } = await service.get(tokens.storeUseCases);
-      yield* (await accounts.setLowBalance(id, threshold)).mapErr(({ message }) => notFound(message));
+      yield* await accounts.setLowBalance(id, threshold);
       return ok({
         json: { account_id: id, low_balance: threshold ?? null },
         lines: [
@@ -262,7 +261,7 @@ const suspend = async (service: Service, id: AccountId, reason: string | undefin
   const status = reason === undefined ? "active" : "suspended";
   return changed
     .map(() => ({ json: { account_id: id, status }, lines: [`account ${id} is ${status}`] }))
-    .mapErr((error) => (error.kind === "not_found" ? notFound(error.message) : invalidOption(error)));
+    .mapErr(notFoundOrInvalid);
 };
 
 export const accountSuspend: Command = {
@@ -310,7 +309,7 @@ export const accountClose: Command = {
       const closed = await useCases.closeAccount(id);
       yield* closed.mapErr((error) =>
         error.kind === "not_found"
-          ? notFound(error.message)
+          ? error
           : refused(
               `Account ${id} has ${error.activeTasks} tasks in processing. Cancel them with panorama task cancel, or wait for them.`,
             ),

@@ -8,7 +8,7 @@ import { parseKeyLimits } from "../../../domain/accounts/parse-key-limits.js";
 import { misused, notFound, refused } from "../../command-error.js";
 import { tokens } from "../../tokens.js";
 import { ACCOUNT, type Command, optionalText, text } from "../common/command.js";
-import { invalidOption } from "../common/invalid-option.js";
+import { invalidOption, notFoundOrInvalid } from "../common/invalid-option.js";
 
 export const keyCreate: Command = {
   words: "key create",
@@ -69,24 +69,22 @@ export const keyList: Command = {
     const { accounts } = await service.get(tokens.storeUseCases);
     const now = (await service.get(tokens.clock)).now();
     const listed = await accounts.listApiKeys(text(values, "account") as AccountId);
-    return listed
-      .map((keys) => ({
-        json: {
-          keys: keys.map(({ key, spending }) => ({
-            key_id: key.id,
-            prefix: key.prefix ?? null,
-            name: key.name,
-            created_at: key.createdAt.toISOString(),
-            revoked_at: key.revokedAt?.toISOString() ?? null,
-            ...limitsJson(key.limits),
-            last_used_at: key.lastUsedAt?.toISOString() ?? null,
-            spent_today: spending.today,
-            spent_this_month: spending.thisMonth,
-          })),
-        },
-        lines: keys.map((key) => keyLine(key, now)),
-      }))
-      .mapErr(({ message }) => notFound(message));
+    return listed.map((keys) => ({
+      json: {
+        keys: keys.map(({ key, spending }) => ({
+          key_id: key.id,
+          prefix: key.prefix ?? null,
+          name: key.name,
+          created_at: key.createdAt.toISOString(),
+          revoked_at: key.revokedAt?.toISOString() ?? null,
+          ...limitsJson(key.limits),
+          last_used_at: key.lastUsedAt?.toISOString() ?? null,
+          spent_today: spending.today,
+          spent_this_month: spending.thisMonth,
+        })),
+      },
+      lines: keys.map((key) => keyLine(key, now)),
+    }));
   },
 };
 
@@ -163,7 +161,7 @@ export const keyLimits: Command = {
         json: { key_id: id, ...limitsJson(limits) },
         lines: Object.entries(limitsJson(limits)).map(([name, value]) => `${name.padEnd(17)}  ${value ?? "none"}`),
       }))
-      .mapErr((error) => (error.kind === "not_found" ? notFound(error.message) : invalidOption(error)));
+      .mapErr(notFoundOrInvalid);
   },
 };
 
@@ -231,7 +229,7 @@ export const keyRoll: Command = {
       }))
       .mapErr((error) =>
         error.kind === "not_found"
-          ? notFound(error.message)
+          ? error
           : refused(`Key ${id} is revoked or has expired. Create a new one with panorama key create.`),
       );
   },
@@ -250,17 +248,13 @@ export const keyRevoke: Command = {
     const account = optionalText(values, "account") as AccountId | undefined;
     const id = optionalText(values, "key") as ApiKeyId | undefined;
     if (account !== undefined && id === undefined) {
-      return (await operators.revokeKeys(account))
-        .map((revoked) => ({
-          json: { account_id: account, revoked },
-          lines: [`${revoked} keys of account ${account} are revoked`],
-        }))
-        .mapErr(({ message }) => notFound(message));
+      return (await operators.revokeKeys(account)).map((revoked) => ({
+        json: { account_id: account, revoked },
+        lines: [`${revoked} keys of account ${account} are revoked`],
+      }));
     }
     if (id === undefined || account !== undefined) return err(misused("Give --key, or --account for all of its keys."));
     const revoked = await accounts.revokeAnyApiKey(id);
-    return revoked
-      .map(() => ({ json: { key_id: id, status: "revoked" }, lines: [`key ${id} is revoked`] }))
-      .mapErr(({ message }) => notFound(message));
+    return revoked.map(() => ({ json: { key_id: id, status: "revoked" }, lines: [`key ${id} is revoked`] }));
   },
 };

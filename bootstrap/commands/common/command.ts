@@ -60,3 +60,4 @@ export const optionalText = (values: Values, option: string): string | undefined
 
 /** The options that several commands have. */
 export const ACCOUNT = { account: { type: "string", about: "id of the account" } } as const;
+export const REASON = { reason: { type: "string", about: "1 to 200 characters, which the owner sees" } } as const;

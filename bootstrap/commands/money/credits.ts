@@ -2,7 +2,7 @@ import { ok, safeTry } from "neverthrow";
 import type { AccountId } from "../../../domain/account-id.js";
 import { parseAdjustmentReason, parseAdjustmentReference } from "../../../domain/credits/ledger.js";
 import { parseOrderCredits } from "../../../domain/credits/order.js";
-import { notFound, refused } from "../../command-error.js";
+import { refused } from "../../command-error.js";
 import type { Service } from "../../service.js";
 import { tokens } from "../../tokens.js";
 import { ACCOUNT, type Command, optionalText, text, type Values } from "../common/command.js";
@@ -54,7 +54,7 @@ const adjust = (service: Service, values: Values, sign: 1 | -1) =>
     const balance = yield* adjusted.mapErr((error) => {
       switch (error.kind) {
         case "not_found":
-          return notFound(error.message);
+          return error;
         case "reference_used":
           return refused(`The reference was used for ${error.known.credits} credits. Nothing was given.`);
         case "insufficient_credits":

@@ -3,7 +3,7 @@ import { pageOf } from "../../../application/page-of.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import { parseAdjustmentReason } from "../../../domain/credits/ledger.js";
 import { type Order, type OrderId, parseOrderCredits } from "../../../domain/credits/order.js";
-import { notFound, refused } from "../../command-error.js";
+import { refused } from "../../command-error.js";
 import { tokens } from "../../tokens.js";
 import { ACCOUNT, type Command, optionalText, text } from "../common/command.js";
 import { fromOf } from "../common/from.js";
@@ -27,9 +27,9 @@ export const orderCreate: Command = {
       const credits = yield* parseOrderCredits(Number(text(values, "credits"))).mapErr(invalidOption);
       const { credits: orders } = await service.get(tokens.storeUseCases);
       const created = await orders.createOrder(text(values, "account") as AccountId, credits);
-      const { id } = yield* created.mapErr(({ message }) => notFound(message));
+      const { id } = yield* created;
       if (values.paid !== true) return ok(orderOutput(id, "pending"));
-      yield* (await orders.payOrder(id)).mapErr(({ message }) => notFound(message));
+      yield* await orders.payOrder(id);
       return ok(orderOutput(id, "paid"));
     }),
 };
@@ -45,7 +45,7 @@ export const orderPay: Command = {
   run: async (service, values) => {
     const { credits } = await service.get(tokens.storeUseCases);
     const paid = await credits.payOrder(text(values, "order") as OrderId);
-    return paid.map(({ id, state }) => orderOutput(id, state)).mapErr(({ message }) => notFound(message));
+    return paid.map(({ id, state }) => orderOutput(id, state));
   },
 };
 
@@ -76,7 +76,7 @@ export const orderRefund: Command = {
       const refunded = yield* (await operators.refundOrder(id, amount, reason)).mapErr((error) => {
         switch (error.kind) {
           case "not_found":
-            return notFound(error.message);
+            return error;
           case "not_paid":
             return refused(`Order ${id} is not paid, so there is nothing to take back.`);
           case "too_many_credits":

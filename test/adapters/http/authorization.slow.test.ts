@@ -86,8 +86,6 @@ const ROUTES: Readonly<Record<string, Positions>> = {
   "post /p/:slug/report": { fields: { reason: "other", text: "it shows my garden" } },
   "get /p/:slug/social.jpg": { headers: ["if-none-match"] },
   "get /p/:slug/512.webp": { headers: ["if-none-match"] },
-  "get /p/:slug/768.webp": { headers: ["if-none-match"] },
-  "get /p/:slug/1536.webp": { headers: ["if-none-match"] },
   "get /p/:slug/tile-480.webp": { headers: ["if-none-match"] },
   "get /p/:slug/tile-960.webp": { headers: ["if-none-match"] },
   "get /p/:slug/qr.svg": { headers: ["if-none-match"] },
