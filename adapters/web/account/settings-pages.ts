@@ -1,6 +1,6 @@
-import type { WrongLogin } from "../../../application/accounts/check-credentials.js";
-import type { Visitor } from "../../../application/accounts/find-session.js";
-import type { SameEmail } from "../../../application/accounts/send-email-link.js";
+import type { SameEmail } from "../../../application/accounts/self-service/send-email-link.js";
+import type { WrongLogin } from "../../../application/accounts/sessions/check-credentials.js";
+import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { TasksActive } from "../../../application/errors.js";
 import type { ExportedRecord } from "../../../application/operators/export-account.js";

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Html } from "../../../adapters/web/html.js";
-import { sendEmailLink } from "../../../application/accounts/send-email-link.js";
+import { sendEmailLink } from "../../../application/accounts/self-service/send-email-link.js";
 import { sendPasswordLink } from "../../../application/accounts/send-password-link.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import { logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
