@@ -12,6 +12,10 @@ import { readKeySpending } from "./accounts/read-key-spending.js";
 import { revokeAnyApiKey } from "./accounts/revoke-any-api-key.js";
 import { revokeApiKey } from "./accounts/revoke-api-key.js";
 import { rollApiKey } from "./accounts/roll-api-key.js";
+import { changePassword } from "./accounts/self-service/change-password.js";
+import { checkEmailLink, confirmEmail } from "./accounts/self-service/confirm-email.js";
+import { deleteAccount } from "./accounts/self-service/delete-account.js";
+import { sendEmailLink } from "./accounts/self-service/send-email-link.js";
 import { sendPasswordLink } from "./accounts/send-password-link.js";
 import { findSession } from "./accounts/sessions/find-session.js";
 import { logIn } from "./accounts/sessions/log-in.js";
@@ -100,6 +104,7 @@ import { listDeliveries } from "./webhooks/list-deliveries.js";
 import { listEndpoints } from "./webhooks/list-endpoints.js";
 import { resendDelivery } from "./webhooks/resend-delivery.js";
 import { rotateEndpointSecret } from "./webhooks/rotate-endpoint-secret.js";
+import { testEndpoint } from "./webhooks/test-endpoint.js";
 
 /** All that the application needs from outside. */
 export type ApplicationPorts = StorePorts & {
@@ -142,6 +147,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     setPassword: setPassword(ports),
     checkPasswordLink: checkPasswordLink(ports, settings),
     setPasswordByLink: setPasswordByLink(ports, settings),
+    checkEmailLink: checkEmailLink(ports),
     admitApiRequest: admitApiRequest({ ...ports, requests: ports.apiRequests }),
     createApiKey: createApiKey(ports),
     listApiKeys: listApiKeys(ports),
@@ -229,6 +235,10 @@ const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
       ...accounts,
       logIn: logIn(ports),
       sendPasswordLink: sendPasswordLink(ports, settings),
+      changePassword: changePassword(ports),
+      sendEmailLink: sendEmailLink(ports),
+      confirmEmail: confirmEmail(ports),
+      delete: deleteAccount({ ...ports, closeAccount: operators.closeAccount }),
       noteKeyUse: ports.keyUses.note,
       holdKey: ports.heldKeys.hold,
     },
@@ -251,7 +261,7 @@ const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
       receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: ports.providerWebhooks ?? new Map() }),
     },
     events: { stream: streamEvents({ ...ports, signals: ports.eventSignals }) },
-    webhooks,
+    webhooks: { ...webhooks, testEndpoint: testEndpoint(ports) },
     operators: { ...operators, exportAccount: exportAccount(ports), reconcilePayments: reconcilePayments(ports) },
   };
 };

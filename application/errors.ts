@@ -9,3 +9,6 @@ export type UnverifiedWebhook = { readonly kind: "unverified_webhook"; readonly 
 
 /** A refusal with `reason` for the log. */
 export const unverifiedWebhook = (reason: string): UnverifiedWebhook => ({ kind: "unverified_webhook", reason });
+
+/** The account has tasks in processing. Cancel them, or wait until they have ended. */
+export type TasksActive = { readonly kind: "tasks_active"; readonly activeTasks: number };

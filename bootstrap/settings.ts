@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { err, ok, Result } from "neverthrow";
 import { z } from "zod";
 import { SIGN_UP_MODES, type SignUpMode } from "../domain/accounts/sign-up.js";
-import type { CreditPack } from "../domain/credits/credit-pack.js";
+import type { CreditPack, CreditPacks } from "../domain/credits/credit-pack.js";
 import { type Credits, credits } from "../domain/credits/credits.js";
 import type { ResultBounds } from "../domain/images/picture.js";
 import { PANORAMA_POLICY, type PanoramaPolicy, PRICE_MAX, panoramaPolicy } from "../domain/panorama-policy.js";
@@ -250,8 +250,7 @@ const settingsOf = (
   if (seamMax !== undefined && results.seamMax !== undefined) {
     return err(`results.seamMax is ${results.seamMax}: must be omitted, because the variable SEAM_MAX is set`);
   }
-  const [first, ...others] = creditPacks === undefined ? PANORAMA_POLICY.packs : packsOf(creditPacks);
-  if (first === undefined) throw new Error("Bug: the schema lets an empty list of packs pass");
+  const packs = creditPacks && packsOf(creditPacks);
   return ok({
     policy: panoramaPolicy({
       prices: {
@@ -263,7 +262,7 @@ const settingsOf = (
       writesPerMinute,
       activeMax,
       uploads: uploads.value,
-      packs: [first, ...others],
+      packs,
       suspendOnDispute,
     }),
     signUp,
@@ -293,10 +292,13 @@ const pricesOf = (inFile: NonNullable<SettingsFile["providerPrices"]>): Provider
   );
 
 /** Smallest first, as the account page shows them. */
-const packsOf = ({ currency, packs }: NonNullable<SettingsFile["creditPacks"]>): CreditPack[] =>
-  packs
-    .map((pack) => ({ credits: credits(pack.credits), priceCents: Math.round(pack.price * 100), currency }))
+const packsOf = ({ currency, packs }: NonNullable<SettingsFile["creditPacks"]>): CreditPacks => {
+  const [first, ...others] = packs
+    .map((pack): CreditPack => ({ credits: credits(pack.credits), priceCents: Math.round(pack.price * 100), currency }))
     .sort((a, b) => a.credits - b.credits);
+  if (first === undefined) throw new Error("Bug: the schema lets an empty list of packs pass");
+  return [first, ...others];
+};
 
 const uploadLimitsOf = ({
   files,

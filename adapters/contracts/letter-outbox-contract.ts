@@ -1,6 +1,6 @@
 import type { LetterOutbox, PostedLetter } from "../../application/ports/stores/letter-outbox.js";
 import type { Email } from "../../domain/accounts/account.js";
-import { noon, secondsAfter } from "./support/builders.js";
+import { accountId, noon, secondsAfter } from "./support/builders.js";
 import { expect } from "./support/expect.js";
 import type { TestFunctions } from "./support/test-functions.js";
 
@@ -34,6 +34,15 @@ export const describeLetterOutbox = (
       expect(await claim(0)).toEqual([{ ...aLetter(0), attempt: 1 }]);
       expect(await claim(89)).toEqual([]);
       expect(await claim(90)).toEqual([{ ...aLetter(0), attempt: 2 }]);
+    });
+
+    it("keeps whose address a letter confirms, and which notice it is", async () => {
+      const confirms = { ...aLetter(1), kind: "confirm_email", accountId: accountId(7) } as const;
+      const kinds = ["password_changed", "email_changed", "email_in_use", "account_deleted"] as const;
+      const notices = kinds.map((kind, n) => ({ ...aLetter(n + 2), kind }));
+      for (const [n, letter] of [confirms, ...notices].entries()) await made.letters.add(letter, secondsAfter(noon, n));
+      const claimed = (await claim(9)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
+      expect(claimed).toEqual([confirms, ...notices].map((letter) => ({ ...letter, attempt: 1 })));
     });
 
     it("gives those first that have waited longest", async () => {

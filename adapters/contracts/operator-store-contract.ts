@@ -1,6 +1,7 @@
 import { err, ok } from "neverthrow";
 import type { OperatorLog } from "../../application/ports/stores/operator-log.js";
 import type { OperatorStore } from "../../application/ports/stores/operator-store.js";
+import type { AccountId } from "../../domain/account-id.js";
 import type { Email } from "../../domain/accounts/account.js";
 import { NO_LIMITS } from "../../domain/accounts/key-limits.js";
 import { credits } from "../../domain/credits/credits.js";
@@ -394,6 +395,22 @@ export const describeOperatorStore = (
       });
       expect(opened).toEqual(err({ kind: "insufficient_credits", balance: 0, cost: 4 }));
       expect(await operators.tasks(owner, 9, undefined)).toEqual([]);
+    });
+
+    it("names the closed accounts that are not erased yet, the one closed first in front", async () => {
+      const { accounts, operators } = stores;
+      const third = accountId(3);
+      await accounts.open(anAccount({ id: third, email: "third@example.com" as Email }));
+      const close = (id: AccountId, now: Date) =>
+        operators.close(id, `closed-${id}@closed.invalid` as Email, now, () => ok(undefined));
+      expect(await operators.toErase(9)).toEqual([]);
+      for (const [id, now] of [[other, later] as const, [owner, noon] as const]) (await close(id, now))._unsafeUnwrap();
+      expect(await operators.toErase(9)).toEqual([owner, other]);
+      expect(await operators.toErase(1)).toEqual([owner]);
+      await operators.recordErased(owner, later);
+      expect(await operators.toErase(9)).toEqual([other]);
+      (await close(owner, later))._unsafeUnwrap();
+      expect(await operators.toErase(9)).toEqual([owner, other]);
     });
 
     it("forgets the receivers of the account's webhooks, and no others", async () => {

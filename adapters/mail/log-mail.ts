@@ -1,9 +1,9 @@
 import type { Letter, Mail } from "../../application/ports/mail.js";
-import { passwordLinkUrl } from "./message-of.js";
+import { emailLinkUrl, passwordLinkUrl } from "./message-of.js";
 
 type Logger = { warn(line: object, message: string): void };
 
-/** For a service without a mail server: writes the link to the operator's log. */
+/** For a service without a mail server: writes links to the operator's log. Nobody is told what has happened. */
 export class LogMail implements Mail {
   private readonly logger: Logger;
   private readonly publicUrl: string;
@@ -14,7 +14,11 @@ export class LogMail implements Mail {
   }
 
   post(letter: Letter): void {
-    const line = { event: "password_link", to: letter.to, link: passwordLinkUrl(this.publicUrl, letter.token) };
+    if (letter.token === undefined) return;
+    const line =
+      letter.kind === "confirm_email"
+        ? { event: "email_link", to: letter.to, link: emailLinkUrl(this.publicUrl, letter.token) }
+        : { event: "password_link", to: letter.to, link: passwordLinkUrl(this.publicUrl, letter.token) };
     this.logger.warn(line, "SMTP_URL is not set: give this link to the owner of the e-mail address");
   }
 }

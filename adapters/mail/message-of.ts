@@ -1,3 +1,4 @@
+import type { NoticeLetter } from "../../application/ports/mail.js";
 import type { PostedLetter } from "../../application/ports/stores/letter-outbox.js";
 import {
   INVITATION_SECONDS,
@@ -10,29 +11,96 @@ export type Message = { readonly subject: string; readonly text: string };
 /** A letter with the secret of its link, or without a link. */
 export type SentLetter =
   | (PostedLetter & { readonly kind: LinkedKind; readonly token: PasswordLinkToken })
-  | (PostedLetter & { readonly kind: "pending_order" });
+  | (PostedLetter & { readonly kind: UnlinkedKind });
 /** A letter that has a link. */
-export type LinkedKind = Exclude<PostedLetter["kind"], "pending_order" | "none">;
+export type LinkedKind = Exclude<PostedLetter["kind"], UnlinkedKind | "none">;
+/** A letter that has no link. */
+export type UnlinkedKind = NoticeLetter["kind"] | "pending_order";
+
+const UNLINKED: ReadonlySet<PostedLetter["kind"]> = new Set([
+  "password_changed",
+  "email_changed",
+  "email_in_use",
+  "account_deleted",
+  "pending_order",
+] satisfies UnlinkedKind[]);
+
+/** Whether letters of this kind have no link. */
+export const isUnlinked = (kind: LinkedKind | UnlinkedKind): kind is UnlinkedKind => UNLINKED.has(kind);
 
 /** The address of the page that sets a password (adapters/web/account/password-pages.ts). */
 export const passwordLinkUrl = (publicUrl: string, token: PasswordLinkToken): string =>
   `${publicUrl}/password/reset?token=${token}`;
 
+/** The address of the page that confirms an address (adapters/web/account/settings-pages.ts). */
+export const emailLinkUrl = (publicUrl: string, token: PasswordLinkToken): string =>
+  `${publicUrl}/account/email?token=${token}`;
+
 /** The text of a letter. It contains nothing that a stranger could have written. */
-export const messageOf = (letter: SentLetter, publicUrl: string): Message => {
-  if (letter.kind === "pending_order") {
+export const messageOf = (letter: SentLetter, publicUrl: string): Message =>
+  "token" in letter ? linkMessage(letter, publicUrl) : notice(letter, publicUrl);
+
+const notice = ({ kind, id }: { readonly kind: UnlinkedKind; readonly id: string }, publicUrl: string): Message => {
+  const otherwise = `If it was not you, set a new password at once: ${publicUrl}/password/forgot`;
+  switch (kind) {
+    case "pending_order":
+      return {
+        subject: "An order waits for its payment",
+        text: lines(
+          `A customer of ${publicUrl} has placed the order ${id}.`,
+          `When the money has arrived: panorama order pay --order ${id}`,
+          `All orders that wait: panorama order list --pending, or ${publicUrl}/operator`,
+        ),
+      };
+    case "password_changed":
+      return {
+        subject: "Your password was changed",
+        text: lines(`The password of your account at ${publicUrl} was changed, and all its sessions ended.`, otherwise),
+      };
+    case "email_changed":
+      return {
+        subject: "Your e-mail address was changed",
+        text: lines(
+          `Your account at ${publicUrl} has another e-mail address now. Log in with that one from now on.`,
+          "If it was not you, tell the operator of the service at once: this address can no longer set a password.",
+        ),
+      };
+    case "email_in_use":
+      return {
+        subject: "This address already has an account",
+        text: lines(
+          `The owner of another account at ${publicUrl} wants to use this e-mail address, which already has an account.`,
+          "Nothing has changed. To use the address for the other account, change the address of this one first.",
+          "If it was not you, ignore this e-mail.",
+        ),
+      };
+    case "account_deleted":
+      return {
+        subject: "Your account is deleted",
+        text: lines(
+          `Your account at ${publicUrl} is deleted, as you have asked for, and its panoramas are being deleted.`,
+          "If it was not you, tell the operator of the service.",
+        ),
+      };
+  }
+};
+
+const linkMessage = (letter: SentLetter & { readonly kind: LinkedKind }, publicUrl: string): Message => {
+  const minutes = PASSWORD_LINK_SECONDS / 60;
+  const validity = `The link works once, within ${minutes} minutes.`;
+  if (letter.kind === "confirm_email") {
     return {
-      subject: "An order waits for its payment",
+      subject: "Confirm your new e-mail address",
       text: lines(
-        `A customer of ${publicUrl} has placed the order ${letter.id}.`,
-        `When the money has arrived: panorama order pay --order ${letter.id}`,
-        `All orders that wait: panorama order list --pending, or ${publicUrl}/operator`,
+        `The owner of an account at ${publicUrl} wants to use this e-mail address for it.`,
+        "If it is your account, follow this link, and log in if you are asked to:",
+        emailLinkUrl(publicUrl, letter.token),
+        validity,
+        "If it was not you, ignore this e-mail. Nothing has changed.",
       ),
     };
   }
   const link = passwordLinkUrl(publicUrl, letter.token);
-  const minutes = PASSWORD_LINK_SECONDS / 60;
-  const validity = `The link works once, within ${minutes} minutes.`;
   switch (letter.kind) {
     case "sign_up":
       return {

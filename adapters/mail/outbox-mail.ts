@@ -1,3 +1,4 @@
+import { emailLinkDigest } from "../../application/accounts/self-service/email-link-digest.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { Ids } from "../../application/ports/ids.js";
 import type { Letter, Mail } from "../../application/ports/mail.js";
@@ -14,7 +15,7 @@ import {
   PASSWORD_LINK_SECONDS,
   type PasswordLinkToken,
 } from "../../domain/accounts/password-link.js";
-import type { LinkedKind } from "./message-of.js";
+import { isUnlinked, type LinkedKind, type UnlinkedKind } from "./message-of.js";
 import type { SmtpSender } from "./smtp-sender.js";
 
 type Ports = {
@@ -61,13 +62,14 @@ export class OutboxMail implements Mail {
   }
 
   /** Resolves when the letter is stored. */
-  async post({ kind, to, token }: Letter): Promise<void> {
+  async post(letter: Letter): Promise<void> {
     const { outbox, ids, clock } = this.ports;
     const [id, at] = [ids.unguessable(), clock.now()];
+    const { kind, to } = letter;
     this.forgetLate(at);
-    this.posted.set(id, { token, at });
+    if (letter.token !== undefined) this.posted.set(id, { token: letter.token, at });
     try {
-      await outbox.add({ id, kind, to }, at);
+      await outbox.add({ id, kind, to, ...(letter.kind === "confirm_email" && { accountId: letter.accountId }) }, at);
     } catch (error) {
       this.posted.delete(id);
       throw error;
@@ -126,11 +128,11 @@ export class OutboxMail implements Mail {
     return true;
   }
 
-  private async attempt(letter: ClaimedLetter & { kind: LinkedKind | "pending_order" }, now: Date): Promise<void> {
+  private async attempt(letter: ClaimedLetter & { kind: LinkedKind | UnlinkedKind }, now: Date): Promise<void> {
     const { outbox, clock, sender } = this.ports;
     const { kind } = letter;
     const failure = await sender.send(
-      kind === "pending_order" ? { ...letter, kind } : { ...letter, kind, token: await this.tokenFor(letter, now) },
+      isUnlinked(kind) ? { ...letter, kind } : { ...letter, kind, token: await this.tokenFor(letter, now) },
     );
     if (failure === undefined) return outbox.remove(letter);
     const retryAt = failure.permanent ? undefined : letterRetryAt(letter.attempt, clock.now());
@@ -138,15 +140,16 @@ export class OutboxMail implements Mail {
     else await outbox.retry(letter, retryAt);
   }
 
-  private async tokenFor({ id, kind, to }: ClaimedLetter, now: Date): Promise<PasswordLinkToken> {
+  private async tokenFor({ id, kind, to, accountId }: ClaimedLetter, now: Date): Promise<PasswordLinkToken> {
     const posted = this.posted.get(id);
     this.posted.delete(id);
     if (posted !== undefined && isPrompt(posted.at, now)) return posted.token;
     const { ids, secrets, links } = this.ports;
     const token = ids.passwordLinkToken();
     const seconds = kind === "invitation" ? INVITATION_SECONDS : PASSWORD_LINK_SECONDS;
+    const digest = accountId === undefined ? secrets.sha256(token) : emailLinkDigest(secrets, accountId, token);
     // Without a maximum: the number of letters is limited where they are posted.
-    await links.insert(openPasswordLink(to, secrets.sha256(token), now, seconds), now, Number.MAX_SAFE_INTEGER);
+    await links.insert(openPasswordLink(to, digest, now, seconds), now, Number.MAX_SAFE_INTEGER);
     return token;
   }
 

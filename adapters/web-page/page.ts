@@ -70,11 +70,14 @@ export type PageBody = {
   readonly bodyError: InvalidMessage | undefined;
 };
 
+/** Text that is too long for memory: it is sent as it arrives. */
+export type PageText = { readonly chunks: AsyncIterable<string> };
+
 export type PageReply = {
   readonly status: number;
   /** By name in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array | undefined;
+  readonly body: string | Uint8Array | PageText | undefined;
   /**
    * Whether the body may be sent compressed. Only without secrets: who can put text into a page and see how long the
    * answer is could guess them (the attack BREACH).

@@ -1,20 +1,25 @@
+import { creationIn, creationValues } from "./creation-in.js";
 import { nextPath } from "./next-path.js";
 
 /** Where somebody goes who presses a link to a page of members: a stranger signs up first, or logs in if nobody can. */
-export const entryPath = (path: string, isMember: boolean, hasSignUp: boolean): string => {
-  if (isMember) return path;
-  if (!hasSignUp) return pathWith("/login", path);
-  // Not in `next`, which encodes it once more: a prompt may be as long as an address can be.
-  const prompt = promptIn(path);
-  return prompt === undefined ? pathWith("/signup", path) : `/signup?${new URLSearchParams({ prompt })}`;
+export const entryPath = (path: string, isMember: boolean, hasSignUp: boolean): string =>
+  isMember ? path : pathWith(hasSignUp ? "/signup" : "/login", path);
+
+/** The path with `nextQuery`, unless the page to open next is the usual one. */
+export const pathWith = (path: string, next: string): string =>
+  next === nextPath(null) ? path : `${path}${path.includes("?") ? "&" : "?"}${nextQuery(next)}`;
+
+/**
+ * How the address of a login names the page to open next, which `nextIn` reads. A new panorama is there with its own
+ * values: a prompt may be as long as an address can be, and `next` would encode it twice.
+ */
+export const nextQuery = (next: string): URLSearchParams => creationIn(next) ?? new URLSearchParams({ next });
+
+/** The page to open next that `nextQuery` has put into the query. */
+export const nextIn = (query: URLSearchParams): string => {
+  const creation = creationValues(query);
+  return nextPath(creation === undefined ? query.get("next") : `/works?${creation}`);
 };
 
-/** The path with `next` in its query, unless that is the usual page. */
-export const pathWith = (path: string, next: string): string =>
-  next === nextPath(null) ? path : `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ next })}`;
-
 /** The prompt that waits behind this path; `undefined` if there is none. */
-export const promptIn = (next: string): string | undefined =>
-  next.startsWith("/works?")
-    ? new URLSearchParams(next.slice("/works?".length)).get("prompt")?.trim() || undefined
-    : undefined;
+export const promptIn = (next: string): string | undefined => creationIn(next)?.get("prompt") ?? undefined;

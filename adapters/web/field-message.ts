@@ -27,6 +27,11 @@ export const fieldMessage = ({ field, index, rule }: InvalidMessage): string => 
       break;
     case "characters":
       if (field === "password" && rule.actual === 0) return "Choose a password that is more than spaces.";
+      break;
+    case "characters_max":
+      return `${subject(field, index)} must have at most ${thousands(rule.max)} characters, but has ${thousands(rule.actual)}.`;
+    case "usable_image":
+      return `${subject(field, index)} cannot be used: ${rule.reason}. Save it again as JPEG, PNG or WebP, or choose another one.`;
   }
   return `${subject(field, index)} ${rulePredicate(rule, { imageUrls: "images" })}`;
 };

@@ -1,4 +1,4 @@
-import { shortened } from "../../domain/shortened.js";
+import { cutAtWord } from "../wording/cut-at-word.js";
 import { promptIn } from "./entry-path.js";
 import { type Html, html } from "./html.js";
 
@@ -8,5 +8,5 @@ const PROMPT_CHARACTERS_MAX = 120;
 export const gate = (heading: string, next: string, content: Html): Html => {
   const prompt = promptIn(next);
   return html`<div class="narrow"><h1>${heading}</h1>
-${prompt !== undefined && html`<p class="kept">Almost there: <q dir="auto">${shortened(prompt.replace(/\s+/g, " "), PROMPT_CHARACTERS_MAX)}</q></p>`}${content}</div>`;
+${prompt !== undefined && html`<p class="kept">Almost there: <q dir="auto">${cutAtWord(prompt.replace(/\s+/g, " "), PROMPT_CHARACTERS_MAX)}</q></p>`}${content}</div>`;
 };

@@ -5,6 +5,7 @@ import type { RateLimits } from "../../application/ports/stores/rate-limits.js";
 import { parseSessionToken, SESSION_SECONDS, type SessionToken } from "../../domain/accounts/session.js";
 import type { PageBody, PageReply, PageRequest } from "../web-page/page.js";
 import { admitForm } from "./admit-write.js";
+import { nextQuery } from "./entry-path.js";
 import type { Layout } from "./layout.js";
 import { nextPath } from "./next-path.js";
 import { redirect } from "./redirect.js";
@@ -141,7 +142,7 @@ export class SessionGuard {
 
   /** The header that keeps `next` in the browser until a link in an e-mail is followed; none for the usual page. */
   keepNext(next: string, seconds: number): Readonly<Record<string, string>> {
-    const kept = encodeURIComponent(next);
+    const kept = Buffer.from(next).toString("base64url"); // percent-encoding would triple a long prompt
     if (next === nextPath(null) || kept.length > KEPT_CHARACTERS_MAX) return {};
     return this.setCookie("next", kept, seconds);
   }
@@ -149,11 +150,7 @@ export class SessionGuard {
   /** The path that `keepNext` has kept in this browser, or the usual one. */
   keptNext({ cookies }: PageRequest): string {
     const kept = cookies.get(this.nameOf("next"));
-    try {
-      return nextPath(kept === undefined ? null : decodeURIComponent(kept));
-    } catch {
-      return nextPath(null); // not valid percent-encoding
-    }
+    return nextPath(kept === undefined ? null : Buffer.from(kept, "base64url").toString());
   }
 
   private get secure(): boolean {
@@ -173,7 +170,7 @@ export class SessionGuard {
 
 /** `ended`: the visitor had a session, and the login says so. A path that is too long for a URL is left out. */
 const loginPath = (next: string, ended: boolean): string => {
-  const query = new URLSearchParams(nextPath(next) === next ? [["next", next]] : []);
+  const query = nextPath(next) === next ? nextQuery(next) : new URLSearchParams();
   if (ended) query.set("ended", "1");
   return query.size === 0 ? "/login" : `/login?${query}`;
 };

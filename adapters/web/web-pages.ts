@@ -15,6 +15,7 @@ import { keyPages } from "./account/key-pages.js";
 import { loginPages } from "./account/login-pages.js";
 import { passwordPages } from "./account/password-pages.js";
 import { receiptPages } from "./account/receipt-pages.js";
+import { settingsPages } from "./account/settings-pages.js";
 import { webhookPages } from "./account/webhook-pages.js";
 import { Layout } from "./layout.js";
 import { type OperatorParts, operatorPages } from "./operator/operator-pages.js";
@@ -119,6 +120,7 @@ export const webPages = async (
     ...receiptPages({ ...all, contact: legal.find(({ path }) => path === "/contact")?.path }),
     ...keyPages(all),
     ...webhookPages(all),
+    ...settingsPages(all),
     ...operatorPages(all),
     docsPage({ ...all, describe, guidesFolder: join(staticFolder, "guides") }),
     provenancePage(all),

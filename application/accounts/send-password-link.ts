@@ -8,7 +8,7 @@ import type { ApplicationSettings } from "../application-settings.js";
 import { partyNamed } from "../party-named.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
-import type { Letter, Mail } from "../ports/mail.js";
+import type { Mail, PasswordLetter } from "../ports/mail.js";
 import type { AccountStore } from "../ports/stores/accounts/account-store.js";
 import type { PasswordLinkStore } from "../ports/stores/accounts/password-link-store.js";
 import type { LoginAttempt, LoginThrottlePorts } from "./admit-login-attempt.js";
@@ -47,7 +47,7 @@ export const sendPasswordLink =
     return ok(undefined);
   };
 
-const letterFor = (purpose: "sign_up" | "new_password", hasAccount: boolean): Letter["kind"] | undefined => {
+const letterFor = (purpose: "sign_up" | "new_password", hasAccount: boolean): PasswordLetter["kind"] | undefined => {
   if (purpose === "sign_up") return hasAccount ? "already_registered" : "sign_up";
   return hasAccount ? "new_password" : undefined;
 };

@@ -8,7 +8,7 @@ import type { ApplicationSettings } from "../application-settings.js";
 import type { HashingBusy } from "../ports/secrets.js";
 import { admitLoginAttempt, type LoginThrottlePorts } from "./admit-login-attempt.js";
 import { openAccount } from "./open-account.js";
-import type { Credentials } from "./sessions/log-in.js";
+import type { Credentials } from "./sessions/check-credentials.js";
 
 type Ports = LoginThrottlePorts & Parameters<typeof openAccount>[0];
 

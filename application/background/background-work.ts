@@ -14,6 +14,7 @@ import type { MakeSchedule, Schedule } from "../ports/schedule.js";
 import type { Secrets } from "../ports/secrets.js";
 import type { DeliveryStore } from "../ports/stores/delivery-store.js";
 import type { EventStore } from "../ports/stores/event-store.js";
+import type { OperatorStore } from "../ports/stores/operator-store.js";
 import type { ProvenanceLog } from "../ports/stores/provenance-log.js";
 import type { RateLimits } from "../ports/stores/rate-limits.js";
 import type { ReferenceStore } from "../ports/stores/reference-store.js";
@@ -27,6 +28,7 @@ import { deliverEvents } from "../webhooks/deliver-events.js";
 import { applyRetention } from "./apply-retention.js";
 import { CHECK_PAUSE_MILLISECONDS, checkGeneratedImages } from "./check-generated-images.js";
 import { deleteExpiredReferences } from "./delete-expired-references.js";
+import { eraseClosedAccounts } from "./erase-closed-accounts.js";
 import { ERASE_PAUSE_MILLISECONDS, eraseDeletedPanoramas } from "./erase-deleted-panoramas.js";
 import { eraseTexts } from "./erase-texts.js";
 import { expireFinishedImages } from "./expire-finished-images.js";
@@ -68,6 +70,7 @@ type Ports = {
   readonly retentions: RetentionStore;
   readonly events: EventStore;
   readonly deliveries: DeliveryStore;
+  readonly operators: OperatorStore;
   readonly rateLimits: RateLimits;
   readonly provider: GenerationProvider;
   readonly storage: ObjectStorage;
@@ -190,7 +193,7 @@ const taskWork = (ports: Ports, settings: CompleteSettings) => {
 const retentionWork = (ports: Ports, settings: CompleteSettings) => {
   const { leaseMilliseconds, referenceRetentionHours, finishedImageRetentionMilliseconds } = settings;
   const imageLease = { leaseMilliseconds: IMAGE_LEASES * leaseMilliseconds };
-  const [deleteEvents, erasePrompts] = [deleteOldEvents(ports), eraseTexts(ports)];
+  const forgotten = [deleteOldEvents(ports), eraseTexts(ports), eraseClosedAccounts(ports)];
   return {
     expire: applyRetention(ports, {
       retained: "reference_images",
@@ -204,7 +207,11 @@ const retentionWork = (ports: Ports, settings: CompleteSettings) => {
       erase: async (time, stopping) =>
         time === null ? 0 : expireFinishedImages(ports, { retentionMilliseconds: time, ...imageLease })(stopping),
     }),
-    forget: async (stopping?: AbortSignal) => (await deleteEvents(stopping)) + (await erasePrompts(stopping)),
+    forget: async (stopping?: AbortSignal) => {
+      let count = 0;
+      for (const forget of forgotten) count += await forget(stopping);
+      return count;
+    },
   };
 };
 

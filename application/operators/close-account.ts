@@ -3,33 +3,35 @@ import type { AccountId } from "../../domain/account-id.js";
 import type { Email } from "../../domain/accounts/account.js";
 import type { AdjustmentReason } from "../../domain/credits/ledger.js";
 import type { TaskId } from "../../domain/task-id.js";
-import { type NotFound, notFound } from "../errors.js";
+import { type NotFound, notFound, type TasksActive } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { AccountStore } from "../ports/stores/accounts/account-store.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
 
-type Ports = {
-  readonly accounts: Pick<AccountStore, "exists">;
-  readonly operators: Pick<OperatorStore, "close" | "eraseTasks" | "eraseEvents">;
+type ErasePorts = {
+  readonly operators: Pick<OperatorStore, "eraseTasks" | "eraseEvents" | "recordErased">;
   readonly clock: Pick<Clock, "now">;
 };
 
-/** The account has tasks in processing. Cancel them, or wait until they have ended. */
-export type TasksActive = { readonly kind: "tasks_active"; readonly activeTasks: number };
+type Ports = ErasePorts & {
+  readonly accounts: Pick<AccountStore, "exists">;
+  readonly operators: Pick<OperatorStore, "close">;
+};
 
 const PAGE_SIZE = 500;
 
 const CLOSED = "The account was closed" as AdjustmentReason;
 
 /**
- * For the operator: closes an account for good. Its address, keys, sessions, endpoints and events are deleted, what was
- * sent with its tasks is erased, and its pictures are deleted in the background. Ledger, orders and the tasks that they
- * refer to stay, without personal data; a balance that is left is taken. Refused while tasks are in processing. If it
- * is interrupted, a repeated call completes it.
+ * Closes an account for good. Its address, keys, sessions, endpoints and events are deleted, what was sent with its
+ * tasks is erased, and its pictures are deleted in the background. Ledger, orders and the tasks that they refer to
+ * stay, without personal data; a balance that is left is taken, a debt stays. Refused while tasks are in processing.
+ * If it is interrupted, the background work completes it (erase-closed-accounts.ts), and so does a repeated call.
  */
 export const closeAccount =
-  ({ accounts, operators, clock }: Ports) =>
+  (ports: Ports) =>
   async (id: AccountId): Promise<Result<void, NotFound | TasksActive>> => {
+    const { accounts, operators, clock } = ports;
     if (!(await accounts.exists(id))) return err(notFound(`There is no account ${id}.`));
     const now = clock.now();
     // The address is free again. That no balance is left also refuses a creation that was admitted before.
@@ -41,10 +43,17 @@ export const closeAccount =
         : ok({ kind: "adjustment", accountId: id, reason: CLOSED, credits: -balance, at: now } as const);
     });
     if (closed.isErr()) return err(closed.error);
-    for (let after: TaskId | undefined; ; ) {
-      after = await operators.eraseTasks(id, after, PAGE_SIZE, now);
-      if (after === undefined) break;
-    }
-    while (await operators.eraseEvents(id, PAGE_SIZE));
+    await eraseAccount(ports, id);
     return ok(undefined);
   };
+
+/** Erases what is left of a closed account. May be repeated. */
+export const eraseAccount = async ({ operators, clock }: ErasePorts, id: AccountId): Promise<void> => {
+  const now = clock.now();
+  for (let after: TaskId | undefined; ; ) {
+    after = await operators.eraseTasks(id, after, PAGE_SIZE, now);
+    if (after === undefined) break;
+  }
+  while (await operators.eraseEvents(id, PAGE_SIZE));
+  await operators.recordErased(id, now);
+};

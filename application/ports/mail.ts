@@ -1,3 +1,4 @@
+import type { AccountId } from "../../domain/account-id.js";
 import type { Email } from "../../domain/accounts/account.js";
 import type { PasswordLinkToken } from "../../domain/accounts/password-link.js";
 
@@ -8,11 +9,35 @@ import type { PasswordLinkToken } from "../../domain/accounts/password-link.js";
  * - `sign_up`: the address has no account; the link opens it.
  * - `already_registered`: somebody signed up with an address that has an account.
  */
-export type Letter = {
+export type PasswordLetter = {
   readonly kind: "new_password" | "sign_up" | "already_registered";
   readonly to: Email;
   readonly token: PasswordLinkToken;
 };
+
+/** An e-mail with a link that makes its address that of the account (application/accounts/email-link-digest.ts). */
+export type EmailLetter = {
+  readonly kind: "confirm_email";
+  readonly to: Email;
+  readonly token: PasswordLinkToken;
+  readonly accountId: AccountId;
+};
+
+/**
+ * An e-mail without a link, which tells the owner of an account what has happened to it.
+ *
+ * - `password_changed`, `account_deleted`: on the web pages, with the password.
+ * - `email_changed`: to the address that the account had.
+ * - `email_in_use`: another account wants the address, which has this one.
+ */
+export type NoticeLetter = {
+  readonly kind: "password_changed" | "email_changed" | "email_in_use" | "account_deleted";
+  readonly to: Email;
+  readonly token?: undefined;
+};
+
+/** An e-mail to the owner of an account, or to who wants one. */
+export type Letter = PasswordLetter | EmailLetter | NoticeLetter;
 
 /** Sends e-mails. */
 export interface Mail {

@@ -16,6 +16,20 @@ export const CREDIT_PACKS: CreditPacks = [
   { credits: credits(2000), priceCents: 12900, currency: "USD" },
 ];
 
+/**
+ * What so many credits cost at most: at the price of the dearest credits, rounded up to a whole cent. `undefined` for
+ * the packs of this project, which stand for no prices until an operator has set some.
+ */
+export const priceAtMost = (
+  amount: Credits,
+  packs: CreditPacks,
+): Pick<CreditPack, "priceCents" | "currency"> | undefined => {
+  if (packs === CREDIT_PACKS) return undefined;
+  // The exact quotient of two integers: a product that is rounded first could cost a cent more.
+  const cents = packs.map((pack) => Math.ceil((amount * pack.priceCents) / pack.credits));
+  return { priceCents: Math.max(...cents), currency: packs[0].currency };
+};
+
 /** Returns `undefined` if no pack has this number of credits. */
 export const packOf = (amount: number, packs: CreditPacks): CreditPack | undefined =>
   packs.find(({ credits }) => credits === amount);

@@ -72,6 +72,31 @@ export const describeAccountStore = (
       expect(await keys.list(owner)).toEqual([key]);
     });
 
+    it("replacePassword replaces the password only for who knows the hash of the present one", async () => {
+      const { accounts, sessions, links } = stores;
+      const bystander = anAccount({ id: other });
+      const digest = (n: number) => String(n).padStart(64, "0");
+      for (const [n, account] of [anAccount(), bystander].entries()) {
+        await accounts.open(account, { passwordHash: "old hash" });
+        await sessions.insert(openSession(account.id, digest(n), noon), "old hash");
+        await links.insert(openPasswordLink(account.email, digest(n), noon), noon, 9);
+      }
+      for (const [id, current] of [[owner, "another hash"] as const, [accountId(9), "old hash"] as const]) {
+        expect(await accounts.replacePassword(id, current, "new hash")).toBe(false);
+      }
+      expect(await accounts.findByEmail(anAccount().email)).toMatchObject({ passwordHash: "old hash" });
+      expect(await sessions.find(digest(0))).toMatchObject({ accountId: owner });
+
+      const attempts = ["first", "second", "third"].map((hash) => accounts.replacePassword(owner, "old hash", hash));
+      expect((await Promise.all(attempts)).filter(Boolean)).toEqual([true]);
+      expect((await accounts.findByEmail(anAccount().email))?.passwordHash).toMatch(/^(first|second|third)$/);
+      expect(await sessions.find(digest(0))).toBe(undefined);
+      expect(await links.find(digest(0), noon)).toBe(undefined);
+      expect(await accounts.findByEmail(bystander.email)).toMatchObject({ passwordHash: "old hash" });
+      expect(await sessions.find(digest(1))).toMatchObject({ accountId: other });
+      expect(await links.find(digest(1), noon)).toBe(bystander.email);
+    });
+
     it("opens an account with the entry that it begins with, and with a paid order besides", async () => {
       const { accounts, ledger, orders } = stores;
       const welcome = welcomeEntry(owner, credits(12), noon);

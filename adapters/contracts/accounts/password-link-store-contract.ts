@@ -124,6 +124,57 @@ export const describePasswordLinkStore = (
       expect(await stores.accounts.findByEmail(email)).toMatchObject({ passwordHash: "old hash" });
     });
 
+    it("confirmEmail gives the account the address of the link, and deletes the links of both addresses", async () => {
+      const { accounts, sessions } = stores;
+      const next = "next@example.com" as Email;
+      const bystander = anAccount({ id: accountId(2) });
+      await accounts.open(anAccount(), { passwordHash: "hash" });
+      await accounts.open(bystander, { passwordHash: "hash" });
+      await sessions.insert(openSession(accountId(1), digest(1), noon), "hash");
+      for (const [n, to] of [email, next, next, bystander.email].entries()) await insert(n, to);
+
+      expect(await links.confirmEmail(digest(2), accountId(1), noon)).toEqual(ok(email));
+      expect(await accounts.find(accountId(1))).toEqual(anAccount({ email: next }));
+      expect(await accounts.findByEmail(next)).toMatchObject({ passwordHash: "hash" });
+      expect(await accounts.findByEmail(email)).toBeUndefined();
+      expect(await sessions.find(digest(1))).toMatchObject({ accountId: accountId(1) });
+      for (const n of [0, 1, 2]) expect(await links.find(digest(n), noon)).toBeUndefined();
+      expect(await links.find(digest(3), noon)).toBe(bystander.email);
+      expect(await accounts.open(anAccount({ id: accountId(3), email }))).toEqual(ok(undefined));
+    });
+
+    it("confirmEmail changes nothing with an expired or unknown link, and if the address is taken", async () => {
+      const { accounts } = stores;
+      const taken = anAccount({ id: accountId(2) });
+      await accounts.open(anAccount());
+      await insert(1, taken.email);
+      for (const [n, now] of [[1, expiry] as const, [2, noon] as const]) {
+        expect(await links.confirmEmail(digest(n), accountId(1), now)).toEqual(err({ kind: "link_expired" }));
+      }
+      await accounts.open(taken);
+      await insert(4, taken.email);
+      expect(await links.confirmEmail(digest(4), accountId(1), noon)).toEqual(
+        err({ kind: "email_taken", email: taken.email }),
+      );
+      expect((await accounts.find(accountId(1)))?.email).toBe(email);
+      expect(await links.find(digest(4), noon)).toBe(taken.email);
+      await expect(links.confirmEmail(digest(4), accountId(9), noon)).rejects.toThrow(accountId(9));
+    });
+
+    it("confirmEmail gives an address to one of two accounts that confirm it at the same time", async () => {
+      const { accounts } = stores;
+      const wanted = "wanted@example.com" as Email;
+      for (const n of [1, 2]) {
+        await accounts.open(anAccount({ id: accountId(n), email: `n${n}@example.com` as Email }));
+        await insert(n, wanted);
+      }
+      const attempts = [1, 2, 1, 2].map((n) => links.confirmEmail(digest(n), accountId(n), noon));
+      const winners = (await Promise.all(attempts)).filter((result) => result.isOk());
+      expect(winners).toHaveLength(1);
+      const owner = (await accounts.findByEmail(wanted))?.account.id;
+      expect(winners[0]?._unsafeUnwrap()).toBe(owner === accountId(1) ? "n1@example.com" : "n2@example.com");
+    });
+
     it("redeem succeeds once of eight concurrent attempts with the links of one address", async () => {
       await insert(1);
       await insert(2);

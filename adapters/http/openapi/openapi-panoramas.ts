@@ -84,7 +84,7 @@ export const createPanorama = (described: Described): ZodOpenApiOperationObject 
           .max(KEY_CHARACTERS_MAX + 2)
           .optional()
           .meta({
-            description: `Your own id for this creation: 1 to ${KEY_CHARACTERS_MAX} visible ASCII characters, with or without quotes, valid for ${IDEMPOTENCY_KEPT_MILLISECONDS / 3_600_000} hours. A repeat with the same key and body returns the same task and charges nothing, or gives 400 if its panorama was deleted: use a new key then.`,
+            description: `Your own id for this creation: 1 to ${KEY_CHARACTERS_MAX} visible ASCII characters, or as many between quotes, valid for ${IDEMPOTENCY_KEPT_MILLISECONDS / 3_600_000} hours. A repeat with the same key and body returns the same task and charges nothing, or gives 400 if its panorama was deleted: use a new key then.`,
           }),
       }),
     },

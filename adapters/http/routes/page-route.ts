@@ -1,7 +1,7 @@
 import { ResultAsync } from "neverthrow";
 import type { UploadLimits } from "../../../domain/images/upload-rules.js";
 import { isStorable } from "../../../domain/storable-text.js";
-import type { AdmitFiles, Page, PageBody, PageReply, PageRequest, WebSide } from "../../web-page/page.js";
+import type { AdmitFiles, Page, PageBody, PageReply, PageRequest, PageText, WebSide } from "../../web-page/page.js";
 import type { VisitorLimits } from "../limits/visitor-limits.js";
 import { COMPRESSED_BYTES_MIN, codingFor, compress } from "../replies/compression.js";
 import type { Reply } from "../replies/reply.js";
@@ -88,8 +88,11 @@ const answer = async (
       exchange.accountId = account;
     },
   });
+  if (exchange.method === "HEAD" && isText(reply.body)) return { ...reply, body: "" };
   return reply.compressible === true ? compressed(reply, acceptEncoding) : reply;
 };
+
+const isText = (body: PageReply["body"]): body is PageText => typeof body === "object" && "chunks" in body;
 
 const compressed = async (reply: PageReply, acceptEncoding: string | undefined): Promise<Reply> => {
   const { body } = reply;

@@ -58,6 +58,13 @@ export class MemoryAccountStore implements AccountStore {
     return ok(undefined);
   }
 
+  async replacePassword(id: AccountId, current: string, next: string): Promise<boolean> {
+    const stored = this.database.accounts.get(id);
+    if (stored?.passwordHash !== current) return false;
+    this.database.changePassword(stored, next);
+    return true;
+  }
+
   async lowBalance(id: AccountId): Promise<Credits | undefined> {
     return this.database.account(id).standing.lowBalanceThreshold;
   }

@@ -31,6 +31,7 @@ type StoredAccount = {
   standing: Standing;
   lastTurn: number;
   closedAt?: Date;
+  erasedAt?: Date | undefined;
 };
 type StoredTask = {
   task: Task;

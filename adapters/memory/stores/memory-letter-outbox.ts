@@ -13,7 +13,7 @@ export class MemoryLetterOutbox implements LetterOutbox {
       .filter(({ dueAt }) => dueAt <= now)
       .sort((a, b) => a.dueAt.getTime() - b.dueAt.getTime())
       .slice(0, limit)
-      .map(({ id, kind, to, attempt }) => ({ id, kind, to, attempt: attempt + 1 }));
+      .map(({ dueAt: _, attempt, ...letter }) => ({ ...letter, attempt: attempt + 1 }));
     for (const letter of due) this.letters.set(letter.id, { ...letter, dueAt: leasedUntil });
     return due;
   }

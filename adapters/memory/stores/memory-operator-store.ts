@@ -208,6 +208,7 @@ export class MemoryOperatorStore implements OperatorStore {
     stored.passwordHash = undefined;
     stored.account = { ...before, email };
     stored.closedAt ??= now;
+    stored.erasedAt = undefined;
     for (const [id, key] of database.keys) if (key.accountId === account) database.keys.delete(id);
     database.idempotencyKeys = database.idempotencyKeys.filter((key) => key.accountId !== account);
     for (const endpoint of database.endpoints.values()) {
@@ -264,6 +265,20 @@ export class MemoryOperatorStore implements OperatorStore {
     for (const [id, { accountId }] of database.endpoints) if (accountId === account) database.endpoints.delete(id);
     for (const upload of database.uploads) if (upload.accountId === account) upload.uploadedAt = new Date(0);
     return false;
+  }
+
+  async recordErased(account: AccountId, now: Date): Promise<void> {
+    this.database.account(account).erasedAt = now;
+  }
+
+  async toErase(limit: number): Promise<AccountId[]> {
+    return [...this.database.accounts.values()]
+      .flatMap(({ account: { id }, closedAt, erasedAt }) =>
+        closedAt === undefined || erasedAt !== undefined ? [] : [{ id, closedAt }],
+      )
+      .sort((a, b) => a.closedAt.getTime() - b.closedAt.getTime())
+      .slice(0, limit)
+      .map(({ id }) => id);
   }
 
   private newestFirst(): AccountSummary[] {

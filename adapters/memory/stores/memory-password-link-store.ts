@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
+import type { EmailTaken } from "../../../application/ports/stores/accounts/account-store.js";
 import type {
   LinkExpired,
   PasswordLinkStore,
@@ -49,6 +50,26 @@ export class MemoryPasswordLinkStore implements PasswordLinkStore {
     accounts.set(stored.account.id, stored);
     this.database.changePassword(stored, passwordHash);
     return ok(stored.account.id);
+  }
+
+  async confirmEmail(
+    tokenSha256: string,
+    account: AccountId,
+    now: Date,
+  ): Promise<Result<Email, LinkExpired | EmailTaken>> {
+    const link = this.liveLink(tokenSha256, now);
+    if (link === undefined) return err({ kind: "link_expired" });
+    const { email } = link;
+    const stored = this.database.account(account);
+    const before = stored.account.email;
+    for (const other of this.database.accounts.values()) {
+      if (other.account.email === email) return err({ kind: "email_taken", email });
+    }
+    stored.account = { ...stored.account, email };
+    for (const [token, other] of this.database.links) {
+      if (other.email === before || other.email === email) this.database.links.delete(token);
+    }
+    return ok(before);
   }
 
   private liveLink(tokenSha256: string, now: Date): PasswordLink | undefined {

@@ -3,11 +3,16 @@ import type { Email } from "../../../domain/accounts/account.js";
 import type { Sql } from "../sql/database.js";
 
 /**
- * Ends all sessions of an account, and deletes the links that set its password, and letters that would have one. The
- * account's row must be locked.
+ * Ends all sessions of an account, and deletes the links that set its password, and letters that would have one or
+ * confirm a new address of it. The account's row must be locked.
  */
 export const deleteAccess = async (sql: Sql, id: AccountId, email: Email): Promise<void> => {
   await sql("delete from session where account_id = ?", [id]);
+  await deleteLinks(sql, id, email);
+};
+
+/** Deletes the links and letters of `deleteAccess`. */
+export const deleteLinks = async (sql: Sql, id: AccountId, email: Email): Promise<void> => {
   await sql("delete from password_link where email = ?", [email]);
-  await sql("delete from letter where recipient = ?", [email]);
+  await sql("delete from letter where recipient = ? or account_id = ?", [email, id]);
 };

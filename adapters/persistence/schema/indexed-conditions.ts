@@ -16,6 +16,9 @@ export const WITHHELD = "withheld_at is not null and review_since is null";
 /** An order that an operator has to confirm, because its customer pays outside of this service. */
 export const AWAITS_OPERATOR = "paid_at is null and checkout_session is null";
 
+/** A closed account of which something is left. */
+export const TO_BE_ERASED = "closed_at is not null and erased_at is null";
+
 /** A report about which no operator has decided. */
 export const OPEN_REPORT = "ended_at is null";
 

@@ -55,8 +55,10 @@ export const AccountTable = defineEntity({
     failures: p.integer().default(0),
     failureBytes: p.integer().default(0),
     createdAt: p.datetime(3),
-    /** Set when the operator closes the account (application/operators/close-account.ts). */
+    /** Set when the account is closed (application/operators/close-account.ts). */
     closedAt: p.datetime(3).nullable(),
+    /** Since when nothing of a closed account is left that must be erased. */
+    erasedAt: p.datetime(3).nullable(),
     /** When an operator has suspended it, and why; null while it is not suspended. */
     suspendedAt: p.datetime(3).nullable(),
     suspensionReason: p.string().length(200).nullable(),
@@ -460,6 +462,8 @@ export const LetterTable = defineEntity({
     id: p.string().length(64).primary(),
     kind: p.string().length(32),
     recipient: p.text(),
+    /** Whose new address it confirms. Without a foreign key: it is gone in a day. */
+    accountId: p.string().length(40).nullable(),
     /** How often it was claimed. */
     attempt: p.integer(),
     /** Of the next attempt, or until when somebody has it. */

@@ -1,10 +1,23 @@
 import type { ClaimedLetter, LetterOutbox, PostedLetter } from "../../../application/ports/stores/letter-outbox.js";
+import type { AccountId } from "../../../domain/account-id.js";
 import type { Email } from "../../../domain/accounts/account.js";
-import { branded, integer, oneOf, type Row, text } from "../sql/columns.js";
+import { branded, integer, oneOf, optional, type Row, text } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
 import { insert } from "../sql/insert.js";
 
-const KINDS = ["new_password", "sign_up", "already_registered", "invitation", "pending_order", "none"] as const;
+const KINDS = [
+  "new_password",
+  "sign_up",
+  "already_registered",
+  "confirm_email",
+  "password_changed",
+  "email_changed",
+  "email_in_use",
+  "account_deleted",
+  "invitation",
+  "pending_order",
+  "none",
+] as const satisfies readonly PostedLetter["kind"][];
 
 /** The letters to be sent, in SQLite or PostgreSQL. */
 export class SqlLetterOutbox implements LetterOutbox {
@@ -14,8 +27,9 @@ export class SqlLetterOutbox implements LetterOutbox {
     this.database = database;
   }
 
-  async add({ id, kind, to }: PostedLetter, dueAt: Date): Promise<void> {
-    await insert(this.database.sql, "letter", { id, kind, recipient: to, attempt: 0, due_at: dueAt });
+  async add({ id, kind, to, accountId }: PostedLetter, dueAt: Date): Promise<void> {
+    const row = { id, kind, recipient: to, account_id: accountId ?? null, attempt: 0, due_at: dueAt };
+    await insert(this.database.sql, "letter", row);
   }
 
   async claim(now: Date, leasedUntil: Date, limit: number): Promise<readonly ClaimedLetter[]> {
@@ -38,9 +52,13 @@ export class SqlLetterOutbox implements LetterOutbox {
   }
 }
 
-const toLetter = (row: Row): ClaimedLetter => ({
-  id: text(row, "id"),
-  kind: oneOf(row, "kind", KINDS),
-  to: branded<Email>(row, "recipient"),
-  attempt: integer(row, "attempt"),
-});
+const toLetter = (row: Row): ClaimedLetter => {
+  const accountId = optional(row, "account_id", branded<AccountId>);
+  return {
+    id: text(row, "id"),
+    kind: oneOf(row, "kind", KINDS),
+    to: branded<Email>(row, "recipient"),
+    ...(accountId !== undefined && { accountId }),
+    attempt: integer(row, "attempt"),
+  };
+};

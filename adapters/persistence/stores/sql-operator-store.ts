@@ -27,7 +27,7 @@ import { toEndpoint } from "../rows/endpoint-rows.js";
 import { toLedgerEntry } from "../rows/ledger-rows.js";
 import { lockAccount } from "../rows/lock-account.js";
 import { endReports } from "../rows/report-rows.js";
-import { LISTED_ENDPOINT } from "../schema/indexed-conditions.js";
+import { LISTED_ENDPOINT, TO_BE_ERASED } from "../schema/indexed-conditions.js";
 import { branded, date, integer, optional, type Row, text } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
@@ -224,7 +224,7 @@ export class SqlOperatorStore implements OperatorStore {
       const before = branded<Email>(row, "email");
       await sql(
         `update account set email = ?, password_hash = null, low_balance_threshold = null,
-        closed_at = coalesce(closed_at, ?) where id = ?`,
+        closed_at = coalesce(closed_at, ?), erased_at = null where id = ?`,
         [email, now, account],
       );
       await deleteAccess(sql, account, before);
@@ -313,6 +313,17 @@ export class SqlOperatorStore implements OperatorStore {
       return ok(false);
     });
     return erased._unsafeUnwrap();
+  }
+
+  async recordErased(account: AccountId, now: Date): Promise<void> {
+    await this.database.sql("update account set erased_at = ? where id = ?", [now, account]);
+  }
+
+  async toErase(limit: number): Promise<AccountId[]> {
+    const rows = await this.database.sql(`select id from account where ${TO_BE_ERASED} order by closed_at limit ?`, [
+      limit,
+    ]);
+    return rows.map((row) => branded<AccountId>(row, "id"));
   }
 }
 

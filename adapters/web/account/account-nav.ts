@@ -4,6 +4,7 @@ const PLACES = [
   { path: "/account", label: "Credits" },
   { path: "/account/keys", label: "Keys and usage" },
   { path: "/account/webhooks", label: "Webhooks" },
+  { path: "/account/settings", label: "Settings" },
 ] as const;
 
 /** The links between the pages of the account. */

@@ -5,28 +5,29 @@ import type { UseCases } from "../../../application/create-application.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { PaymentsUnavailable } from "../../../application/ports/payments.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
-import { packOf } from "../../../domain/credits/credit-pack.js";
+import { packOf, priceAtMost } from "../../../domain/credits/credit-pack.js";
 import { entryPlaceText, type LedgerEntry, parseEntryPlace } from "../../../domain/credits/ledger.js";
 import { parseLowBalanceThreshold } from "../../../domain/credits/low-balance.js";
 import { parseOrderId, type TooManyPendingOrders } from "../../../domain/credits/order.js";
+import { RESOLUTION_NAMES } from "../../../domain/images/resolution.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
-import { shortened } from "../../../domain/shortened.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { viewerPath } from "../../../domain/tasks/slug.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
-import { creditsText } from "../../wording/credits-text.js";
+import { cutAtWord } from "../../wording/cut-at-word.js";
 import { admitWrite } from "../admit-write.js";
 import { dateOf, timeOf } from "../date.js";
 import { errorBox } from "../error-box.js";
 import { fieldMessage } from "../field-message.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
-import { moneyText } from "../money-text.js";
+import { atMostText, moneyText } from "../money-text.js";
 import { orderState } from "../order-state.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
+import { creditsIn, thousands } from "../thousands.js";
 import { accountNav } from "./account-nav.js";
 import { entriesCsv } from "./entries-csv.js";
 import { keySpendingSection, monthIn } from "./key-spending-section.js";
@@ -39,7 +40,7 @@ type Parts = {
   readonly rateLimits: RateLimits;
   readonly guard: SessionGuard;
   readonly layout: Layout;
-  readonly policy: Pick<PanoramaPolicy, "packs">;
+  readonly policy: Pick<PanoramaPolicy, "packs" | "prices">;
 };
 
 /** The checkout page of the payment service, to which the order form redirects. */
@@ -179,9 +180,9 @@ ${accountNav("/account")}
 ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${errorBox(error)}
 <div class="sections">
 <section class="panel" aria-labelledby="balance"><h2 id="balance">Credits</h2>
-<p class="figure">${overview.credits.remaining}</p>
-<p class="hint">${overview.credits.reserved} reserved for panoramas that are being made, ${overview.credits.spent} spent so far.</p>
-${overview.credits.debt !== undefined && html`<p class="hint">You owe ${creditsText(overview.credits.debt)}, because a payment was returned after its credits were spent. The next purchase pays them first.</p>`}
+<p class="figure">${thousands(overview.credits.remaining)}</p>
+<p class="hint">${thousands(overview.credits.reserved)} reserved for panoramas that are being made, ${thousands(overview.credits.spent)} spent so far.</p>
+${overview.credits.debt !== undefined && html`<p class="hint">You owe ${creditsIn(overview.credits.debt)}, because a payment was returned after its credits were spent. The next purchase pays them first.</p>`}
 <form method="post" action="/account/low-balance" class="inline">${hiddenToken(visitor.formToken)}
 <label>Send a webhook when my balance falls below<input name="credits" inputmode="numeric" value="${threshold ?? overview.lowBalance}" placeholder="no notice"></label><button class="button quiet">Save</button></form></section>
 <section class="panel" aria-labelledby="buy"><h2 id="buy">Buy more</h2>
@@ -191,8 +192,8 @@ ${overview.credits.debt !== undefined && html`<p class="hint">You owe ${creditsT
       pack,
       index,
     ) => html`<label class="choice"><input type="radio" name="credits" value="${pack.credits}"${index === 0 && html` checked`}>
-<span><strong>${pack.credits} credits</strong><small>${moneyText(pack)}</small></span></label>`,
-  )}</div></fieldset><button class="button">Order</button></form></section>
+<span><strong>${thousands(pack.credits)} credits</strong><small>${moneyText(pack)}</small></span></label>`,
+  )}</div></fieldset>${panoramaPrices(policy)}<button class="button">Order</button></form></section>
 </div>
 ${ordersSection(overview, query)}
 ${keySpendingSection(
@@ -207,11 +208,17 @@ ${activitySection(overview, tasks, query)}
     title: "Account",
     main,
     visitor,
+    scripts: ["account.js"],
     styles: ["account.css"],
     formTargets: CHECKOUT_ORIGINS,
   };
   return layout.reply(status, page);
 };
+
+/** What a panorama costs in money, where the operator has set prices: in the pack with the dearest credits. */
+const panoramaPrices = ({ packs, prices }: Pick<PanoramaPolicy, "packs" | "prices">): Html | undefined =>
+  priceAtMost(prices[RESOLUTION_NAMES[0]], packs) &&
+  html`<p class="hint">A panorama costs ${RESOLUTION_NAMES.map((name) => `${atMostText(prices[name], packs)} in ${name.toUpperCase()}`).join(", ")}.</p>`;
 
 const ordersSection = ({ orders, nextOrders }: AccountOverview, query: URLSearchParams): Html => html`
 <section aria-labelledby="orders"><h2 id="orders">Orders</h2>${
@@ -221,7 +228,7 @@ const ordersSection = ({ orders, nextOrders }: AccountOverview, query: URLSearch
         ["Date", "Credits", "State", "Order"],
         orders.map(
           (order) => html`<tr><td>${dateOf(order.createdAt)}</td>
-<td class="number">${order.credits}</td><td>${orderState(order)}</td><td class="id"><a href="/account/orders/${order.id}"><code>${order.id}</code></a></td></tr>`,
+<td class="number">${thousands(order.credits)}</td><td>${orderState(order)}</td><td class="id"><a href="/account/orders/${order.id}"><code>${order.id}</code></a></td></tr>`,
         ),
       )
 }${pager("orders", nextOrders, "orders", query)}</section>`;
@@ -236,7 +243,7 @@ const activitySection = ({ ledger, nextLedger }: AccountOverview, tasks: Tasks, 
         ["Time", "What", "Credits", "Balance"],
         ledger.map(
           ({ entry, balanceAfter }) => html`<tr><td>${timeOf(entry.at)}</td><td>${subjectOf(entry, tasks)}</td>
-<td class="number">${entry.credits > 0 ? `+${entry.credits}` : `−${-entry.credits}`}</td><td class="number">${balanceAfter}</td></tr>`,
+<td class="number">${entry.credits > 0 ? `+${thousands(entry.credits)}` : `−${thousands(-entry.credits)}`}</td><td class="number">${thousands(balanceAfter)}</td></tr>`,
         ),
       )
 }${pager("ledger", nextLedger && entryPlaceText(nextLedger), "activity", query)}<p><a href="/account/entries.csv${
@@ -262,7 +269,7 @@ const subjectOf = (entry: LedgerEntry, tasks: Tasks): Html | string => {
       const refunded = entry.kind === "refund" && ", refunded";
       if (task === undefined) return html`Panorama, deleted${refunded}`;
       const { slug, request } = task;
-      return html`<a href="${viewerPath(slug, "private")}">${request.resolution} panorama</a>${refunded} <small dir="auto">${shortened(request.prompt ?? "from pictures", WORDS_CHARACTERS_MAX)}</small>`;
+      return html`<a href="${viewerPath(slug, "private")}">${request.resolution} panorama</a>${refunded} <small dir="auto">${cutAtWord(request.prompt ?? "from pictures", WORDS_CHARACTERS_MAX)}</small>`;
     }
   }
 };

@@ -23,6 +23,7 @@ import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
+import { thousands } from "../thousands.js";
 import { accountNav } from "./account-nav.js";
 
 type Parts = {
@@ -186,7 +187,7 @@ const keyLine = ({ key, spending }: KeyWithSpending, { formToken }: Visitor, now
   return html`<li><span><strong>${key.name}</strong>
 ${key.prefix !== undefined && html`<small><code>${key.prefix}…</code></small>`}
 <small>created ${dateOf(key.createdAt)}, ${key.lastUsedAt === undefined ? "never used" : html`last used ${timeOf(key.lastUsedAt)}`}</small>
-<small>spent ${spending.today}${creditsPerDay !== undefined && ` of ${creditsPerDay}`} credits today, ${spending.thisMonth}${creditsPerMonth !== undefined && ` of ${creditsPerMonth}`} this month</small>
+<small>spent ${thousands(spending.today)}${creditsPerDay !== undefined && ` of ${thousands(creditsPerDay)}`} credits today, ${thousands(spending.thisMonth)}${creditsPerMonth !== undefined && ` of ${thousands(creditsPerMonth)}`} this month</small>
 ${scopes.length < SCOPES.length && html`<small>may only ${scopes.map((scope) => SCOPE_LABELS[scope]).join(", ")}</small>`}
 ${expiresAt !== undefined && html`<small>${isExpired ? "expired" : "expires"} ${timeOf(expiresAt)}</small>`}</span>
 <details class="revoke"><summary aria-label="Revoke ${key.name}">Revoke</summary><form method="post" action="${PATH}/${key.id}/revoke">${hiddenToken(formToken)}

@@ -2,6 +2,7 @@ import type { KeySpending } from "../../../application/accounts/read-key-spendin
 import type { ApiKey } from "../../../domain/accounts/api-key.js";
 import { endOf, startOf } from "../../../domain/credits/budget.js";
 import { type Html, html } from "../html.js";
+import { thousands } from "../thousands.js";
 
 type NamedKey = Pick<ApiKey, "id" | "name">;
 
@@ -26,8 +27,11 @@ export const keySpendingSection = (
     spendings.length === 0
       ? html`<p class="empty">No key has spent credits in this month.</p>`
       : html`<div class="table" tabindex="0"><table class="spending">
-<thead><tr><th scope="col">Key</th><th scope="col">Credits</th><th scope="col" aria-hidden="true"></th></tr></thead><tbody>${spendings.map(
-          ({ apiKeyId, credits }) => html`<tr><td>${keyName(apiKeyId, keys)}</td><td class="number">${credits}</td>
+<thead><tr><th scope="col">Key</th><th scope="col">Credits</th><td aria-hidden="true"></td></tr></thead><tbody>${spendings.map(
+          ({
+            apiKeyId,
+            credits,
+          }) => html`<tr><td>${keyName(apiKeyId, keys)}</td><td class="number">${thousands(credits)}</td>
 <td class="bar" aria-hidden="true"><svg width="100%" height="14" focusable="false"><rect width="${((100 * credits) / most).toFixed(1)}%" height="14" rx="3"/></svg></td></tr>
 `,
         )}</tbody></table></div>`

@@ -5,7 +5,7 @@ import type { Credits } from "../../../domain/credits/credits.js";
 import { type Prices, RESOLUTION_NAMES } from "../../../domain/images/resolution.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../../web-page/page.js";
-import { pathWith } from "../entry-path.js";
+import { nextIn, pathWith } from "../entry-path.js";
 import { errorBox } from "../error-box.js";
 import { gate } from "../gate.js";
 import { html } from "../html.js";
@@ -33,7 +33,7 @@ export const loginPages = (parts: Parts): readonly Page[] => [
     path: "/login",
     body: "none",
     handle: async (request) => {
-      const next = nextPath(request.query.get("next"));
+      const next = nextIn(request.query);
       if ((await parts.guard.visitor(request)) !== undefined) return redirect(next);
       return loginForm(parts, { next, email: "", notice: noticeOf(request.query, next) });
     },
@@ -50,8 +50,7 @@ export const loginPages = (parts: Parts): readonly Page[] => [
     path: "/signup",
     body: "none",
     handle: async (request) => {
-      const prompt = request.query.get("prompt")?.trim();
-      const next = nextPath(prompt ? `/works?${new URLSearchParams({ prompt })}` : request.query.get("next"));
+      const next = nextIn(request.query);
       return (await parts.guard.visitor(request)) === undefined
         ? signUpForm(parts, { next, email: "", sent: request.query.get("sent") === "1" })
         : redirect(next);
@@ -116,6 +115,8 @@ const WRONG: AttemptRefusal = { status: 401, error: "The e-mail address or the p
 const noticeOf = (query: URLSearchParams, next: string): string | undefined => {
   if (query.get("new") === "1")
     return "If this address had an account before, log in with the password of that account.";
+  if (query.get("deleted") === "1")
+    return "Your account is deleted, and its panoramas are being deleted. Thank you for having been here.";
   if (query.get("ended") !== "1") return undefined;
   return next.startsWith("/works?prompt=")
     ? "You were logged out. Your prompt is kept: log in to go on."
@@ -166,7 +167,7 @@ ${emailField(email)}
 ${
   sendsMail
     ? html`<p class="hint">You get an e-mail with a link, and choose your password there.</p>`
-    : newPasswordField
+    : newPasswordField()
 }
 <button class="button">Sign up</button>
 <p class="hint">${costs(policy.prices)}${welcomeCredits ? ` You start with ${welcomeCredits} credits.` : ""}</p></form>

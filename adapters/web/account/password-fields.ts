@@ -10,6 +10,16 @@ maxlength="${EMAIL_CHARACTERS_MAX}" required></label>`;
 export const ownEmailField = (email: string): Html =>
   html`<label>E-mail address<input type="email" name="email" value="${email}" autocomplete="username" readonly></label>`;
 
-export const newPasswordField = html`<label>Password<input type="password" name="password" autocomplete="new-password" required
+export const newEmailField = (email: string): Html =>
+  html`<label>New e-mail address<input type="email" name="email" value="${email}" autocomplete="email"
+maxlength="${EMAIL_CHARACTERS_MAX}" required></label>`;
+
+/** Asks somebody who is logged in for the password again. */
+export const ownPasswordField = (id: string): Html =>
+  html`<label for="${id}">Current password</label><input type="password" name="current" id="${id}" autocomplete="current-password" required>`;
+
+export const newPasswordField = (
+  label = "Password",
+): Html => html`<label>${label}<input type="password" name="password" autocomplete="new-password" required
 minlength="${PASSWORD_CHARACTERS_MIN}" maxlength="${PASSWORD_CHARACTERS_MAX}" aria-describedby="password-hint"></label>
 <p class="hint" id="password-hint">At least ${PASSWORD_CHARACTERS_MIN} characters. A few random words make a good password.</p>`;

@@ -7,7 +7,7 @@ import {
 import type { SignUpMode } from "../../../domain/accounts/sign-up.js";
 import type { Credits } from "../../../domain/credits/credits.js";
 import type { Page, PageReply, PageRequest } from "../../web-page/page.js";
-import { pathWith } from "../entry-path.js";
+import { nextIn, pathWith } from "../entry-path.js";
 import { errorBox } from "../error-box.js";
 import { gate } from "../gate.js";
 import { html } from "../html.js";
@@ -35,8 +35,7 @@ export const passwordPages = (parts: Parts): readonly Page[] => {
       method: "GET",
       path: "/password/forgot",
       body: "none",
-      handle: async ({ query }) =>
-        forgotForm(parts, { sent: query.get("sent") === "1", next: nextPath(query.get("next")) }),
+      handle: async ({ query }) => forgotForm(parts, { sent: query.get("sent") === "1", next: nextIn(query) }),
     },
     {
       method: "POST",
@@ -134,7 +133,7 @@ const passwordPage = async (
 <form method="post" action="/password/reset" class="panel">
 <input type="hidden" name="token" value="${token}">
 ${ownEmailField(email)}
-${newPasswordField}
+${newPasswordField()}
 <button class="button">${opensAccount ? "Open the account" : "Set password"}</button></form>
 <p class="aside">${opensAccount ? "You are logged in then." : "Setting the password logs you in here, and out everywhere else."}</p>`;
   const page = { title, main: gate(title, guard.keptNext(request), content), frame: "gate" } as const;

@@ -10,6 +10,7 @@ import { hiddenToken, type Layout } from "../layout.js";
 import { moneyText } from "../money-text.js";
 import { redirect } from "../redirect.js";
 import type { SessionGuard } from "../session-guard.js";
+import { thousands } from "../thousands.js";
 
 type Parts = {
   readonly credits: Pick<UseCases["credits"], "readOrder" | "cancelOrder">;
@@ -69,7 +70,7 @@ ${isNew && order.state === "pending" && html`<p class="notice" role="status">Tha
   )}</dl>
 ${order.state === "pending" && order.checkout === undefined && howToPay(parts, order, visitor)}
 ${receiptText !== undefined && html`<p class="legal">${receiptText}</p>`}</div>`;
-  return layout.reply(200, { title, main, visitor, styles: ["account.css"] });
+  return layout.reply(200, { title, main, visitor, scripts: ["account.js"], styles: ["account.css"] });
 };
 
 /** Of an order that is paid to the operator. It can be canceled: no payment of it is under way that we would miss. */
@@ -81,18 +82,18 @@ const howToPay = ({ paymentText, contact }: Parts, { id }: Order, { formToken }:
 }</p>
 <form method="post" action="/account/orders/${id}/cancel">${hiddenToken(formToken)}<button class="button quiet small">Cancel the order</button></form></section>`;
 
-const facts = (order: Order, email: string): (readonly [string, Html | string | number])[] => [
+const facts = (order: Order, email: string): (readonly [string, Html | string])[] => [
   ["Number", html`<code>${order.id}</code>`],
   ["Ordered", dateOf(order.createdAt)],
   "paidAt" in order ? ["Paid", dateOf(order.paidAt)] : ["State", "Waiting for payment"],
   ["For", email],
-  ["Credits", order.credits],
+  ["Credits", thousands(order.credits)],
   ...takenBackOf(order),
   ...amountOf(order),
 ];
 
-const takenBackOf = (order: Order): (readonly [string, number])[] =>
-  order.state === "pending" || !order.takenBack ? [] : [["Credits taken back", order.takenBack]];
+const takenBackOf = (order: Order): (readonly [string, string])[] =>
+  order.state === "pending" || !order.takenBack ? [] : [["Credits taken back", thousands(order.takenBack)]];
 
 /** An order without a checkout is paid to the operator, who knows the amount. */
 const amountOf = ({ checkout }: Order): (readonly [string, string])[] =>

@@ -4,6 +4,7 @@ import type { UseCases } from "../../../application/create-application.js";
 import type { NotFound } from "../../../application/errors.js";
 import type { EndpointOff, ListedDelivery } from "../../../application/ports/stores/delivery-store.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
+import type { WebhookTest } from "../../../application/webhooks/test-endpoint.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import type { Endpoint, EndpointId } from "../../../domain/webhooks/webhook-endpoint.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
@@ -35,7 +36,25 @@ export const webhookPages = (parts: Parts): readonly Page[] => {
       method: "GET",
       path: PATH,
       body: "none",
-      handle: guard.member(({ query }, visitor) => webhooksPage(parts, 200, visitor, { query })),
+      handle: guard.member((request, visitor) => {
+        const note = guard.takeNote(request, visitor);
+        const test = note && testOf(note.text);
+        return webhooksPage(parts, 200, visitor, { query: request.query, test, headers: note?.headers });
+      }),
+    },
+    {
+      method: "POST",
+      path: `${PATH}/:id/test`,
+      body: "fields",
+      handle: guard.memberForm(async ({ params }, visitor) => {
+        const limited = await admitWrite(parts, visitor);
+        if (limited !== undefined) return limited;
+        const id = params.id ?? "";
+        const tested = await webhooks.testEndpoint(id as EndpointId, visitor.account.id);
+        if (tested.isErr()) return parts.layout.notFound(visitor);
+        const test: ShownTest = { id, ...tested.value };
+        return redirect(PATH, guard.note(JSON.stringify(test), visitor));
+      }, formOptions(parts)),
     },
     {
       method: "POST",
@@ -94,8 +113,19 @@ const createEndpoint = async (parts: Parts, form: URLSearchParams, visitor: Visi
 /** The number of a delivery; 0, which none has, for other text. */
 const numberOf = (text: string): number => (/^\d{1,15}$/.test(text) ? Number(text) : 0);
 
+type ShownTest = WebhookTest & { readonly id: string };
+
+/** The test in a note of this page; its signature proves that this service has written it. */
+const testOf = (note: string): ShownTest | undefined => {
+  const read = JSON.parse(note) as Partial<ShownTest>;
+  return typeof read.id === "string" && typeof read.detail === "string" ? (read as ShownTest) : undefined;
+};
+
 type Shown = {
   readonly error?: string;
+  /** Of an endpoint, just now. */
+  readonly test?: ShownTest | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** What was typed into a refused form. */
   readonly form?: URLSearchParams;
   /** Names the page of the deliveries. */
@@ -106,7 +136,7 @@ const webhooksPage = async (
   { webhooks, layout }: Parts,
   status: number,
   visitor: Visitor,
-  { error, form, query = new URLSearchParams() }: Shown,
+  { error, test, headers, form, query = new URLSearchParams() }: Shown,
 ): Promise<PageReply> => {
   const { account, formToken } = visitor;
   const endpoints = await webhooks.listEndpoints(account.id);
@@ -119,7 +149,7 @@ const webhooksPage = async (
 <h1>Webhooks</h1>
 ${accountNav(PATH)}
 <p class="lead">Your endpoints are told when a panorama has succeeded, has failed, or is saved, and when credits are low.</p>
-${errorBox(error)}
+${errorBox(error)}${test && outcome(test, endpoints.value)}
 <section class="panel" aria-labelledby="endpoints"><h2 id="endpoints">Endpoints</h2>
 <ul class="keys">${endpoints.value.map((endpoint) => endpointLine(endpoint, formToken))}</ul>
 <form method="post" action="${PATH}" class="inline">${hiddenToken(formToken)}
@@ -127,39 +157,53 @@ ${errorBox(error)}
 <section aria-labelledby="deliveries"><h2 id="deliveries">Deliveries of the last 30 days</h2>${
     deliveries.length === 0
       ? html`<p class="empty">Nothing was sent${query.has("before") && " before that"}.</p>`
-      : html`<div class="table" tabindex="0"><table><thead><tr>${["Time", "Event", "State", "Endpoint", "Task", ""].map(
+      : html`<div class="table" tabindex="0"><table><thead><tr>${["Time", "Event", "State", "Endpoint", "Task"].map(
           (column) => html`<th scope="col">${column}</th>`,
-        )}</tr></thead><tbody>${deliveries.map((delivery) => deliveryRow(delivery, formToken))}</tbody></table></div>`
+        )}<th scope="col"><span class="visually-hidden">Send again</span></th></tr></thead><tbody>${deliveries.map((delivery) => deliveryRow(delivery, formToken))}</tbody></table></div>`
   }<p class="more">${query.has("before") && html`<a class="button quiet" rel="prev" href="${PATH}#deliveries">Newest deliveries</a> `}${
     next !== undefined &&
     html`<a class="button quiet" rel="next" href="${PATH}?before=${next}#deliveries">Older deliveries</a>`
   }</p></section>
 </div>`;
-  return layout.reply(status, { title: "Webhooks", main, visitor, styles: ["account.css"] });
+  return layout.reply(
+    status,
+    { title: "Webhooks", main, visitor, scripts: ["account.js"], styles: ["account.css"] },
+    headers,
+  );
+};
+
+/** What came of the test event, and what to do if it has not arrived. */
+const outcome = ({ id, isDelivered, detail, milliseconds }: ShownTest, endpoints: readonly Endpoint[]): Html => {
+  const url = endpoints.find((endpoint) => endpoint.id === id)?.url ?? "the endpoint";
+  const seconds = `${(milliseconds / 1000).toFixed(milliseconds < 1000 ? 2 : 1)} s`;
+  return isDelivered
+    ? html`<p class="notice" role="status">The test event has arrived at <strong>${url}</strong>: ${detail} after ${seconds}.</p>`
+    : html`<p class="error" role="alert">The test event has not arrived at <strong>${url}</strong>: ${detail} after ${seconds}. An endpoint must answer within ten seconds with a status from 200 to 299.</p>`;
 };
 
 const endpointLine = (endpoint: Endpoint, formToken: string): Html => {
   const { id, url, secret, off } = endpoint;
-  const name = url ?? "webhook_url of single tasks";
+  const name = url ?? "Tasks with a webhook_url of their own";
   const button = (action: string, label: string, style: string) =>
     html`<form method="post" action="${PATH}/${id}/${action}">${hiddenToken(formToken)}<button class="button ${style} small" aria-label="${label} ${name}">${label}</button></form>`;
   return html`<li><span><strong>${name}</strong>
 <small>${stateOf(endpoint)}</small>
 <details><summary aria-label="Secret of ${name}">Secret</summary><code>${secret}</code></details></span>
-${off !== undefined && button("enable", "Switch on", "quiet")}${button("rotate", "New secret", "quiet")}${
+${off !== undefined && button("enable", "Switch on", "quiet")}${url !== undefined && button("test", "Send a test", "quiet")}${button("rotate", "New secret", "quiet")}${
   url !== undefined &&
   html`<details class="revoke"><summary aria-label="Delete ${name}">Delete</summary>
 <p>Nothing more is sent to this URL, and its secret is lost. This can’t be undone.</p>${button("delete", "Delete now", "danger")}</details>`
 }</li>`;
 };
 
-const stateOf = ({ off, failingSince, previous }: Endpoint): Html => {
+const stateOf = ({ url, off, failingSince, previous }: Endpoint): Html => {
   if (off !== undefined) {
     const reason = off.reason === "gone" ? "it answered with status 410" : "every attempt of three days has failed";
-    return html`switched off on ${dateOf(off.at)}: ${reason}`;
+    return html`Switched off on ${dateOf(off.at)}: ${reason}.`;
   }
-  if (failingSince !== undefined) return html`failing since ${dateOf(failingSince)}`;
-  return previous === undefined ? html`on` : html`on; the previous secret is valid until ${dateOf(previous.until)}`;
+  if (failingSince !== undefined) return html`Failing since ${timeOf(failingSince)}.`;
+  const what = url === undefined ? "Their webhooks are signed with this secret" : "On";
+  return html`${what}${previous !== undefined && html`; the previous secret is valid until ${timeOf(previous.until)}`}.`;
 };
 
 const deliveryRow = ({ id, delivery, event, url }: ListedDelivery, formToken: string): Html => {
@@ -167,5 +211,5 @@ const deliveryRow = ({ id, delivery, event, url }: ListedDelivery, formToken: st
   return html`<tr><td>${timeOf(event.at)}</td><td class="event">${event.type}</td>
 <td><span class="state ${style}">${delivery.state}</span> ${delivery.detail}</td>
 <td class="address">${url}</td><td class="id"><code>${event.type === "credits.low" ? "" : event.taskId}</code></td>
-<td><form method="post" action="/account/deliveries/${id}/resend">${hiddenToken(formToken)}<button class="button quiet small" aria-label="Send delivery ${id} again">Send again</button></form></td></tr>`;
+<td><form method="post" action="/account/deliveries/${id}/resend">${hiddenToken(formToken)}<button class="button quiet small" aria-label="Send again: delivery ${id}">Send again</button></form></td></tr>`;
 };

@@ -1,4 +1,7 @@
+import { localTimes } from "./local-times.js";
 import { checkInBrowser } from "./open-invalid.js";
+
+localTimes();
 
 const copy = document.getElementById("copy");
 if (copy !== null && isSecureContext) {

@@ -18,7 +18,9 @@ export const creationForm = (): void => {
     element("cost").textContent = ` · ${cost} credits`;
     element("cost").hidden = false;
     element("short").hidden = Number(form.dataset.balance) >= cost;
-    element("short").firstChild?.replaceWith(`You have ${form.dataset.balance} credits, too few for this. `);
+    element("short").firstChild?.replaceWith(
+      `You have ${Number(form.dataset.balance).toLocaleString("en-GB")} credits, too few for this. `,
+    );
   };
   form.addEventListener("change", showCost);
   showCost();
@@ -32,12 +34,16 @@ export const creationForm = (): void => {
     const count = element("count");
     count.textContent = `${characters.toLocaleString("en-GB")} / ${charactersMax.toLocaleString("en-GB")}`;
     count.classList.toggle("over", characters > charactersMax);
-    prompt.setCustomValidity(characters > charactersMax ? `Use at most ${charactersMax} characters.` : "");
+    prompt.setCustomValidity(
+      characters > charactersMax ? `Use at most ${charactersMax.toLocaleString("en-GB")} characters.` : "",
+    );
   };
   prompt.addEventListener("input", showCount);
   showCount();
 
-  element("keys").hidden = false;
+  const keys = element("keys");
+  if (/Mac|iP/.test(navigator.platform)) keys.textContent = "⌘ + Enter";
+  keys.hidden = !matchMedia("(any-pointer: fine)").matches; // a phone has neither key
   form.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });

@@ -175,8 +175,7 @@ function keepPromptThroughSignUp(): void {
   if (form.dataset.visitor === undefined) return;
   form.addEventListener("submit", (event) => {
     const prompt = String(new FormData(form).get("prompt"));
-    const next = `/works?${new URLSearchParams({ prompt })}`;
-    if (!isTooLong(`/signup?${new URLSearchParams({ next })}`)) return;
+    if (!isTooLong(new URLSearchParams({ prompt }).toString())) return;
     event.preventDefault();
     keepPrompt(prompt);
     location.assign(form.action);

@@ -1,11 +1,11 @@
 /**
  * A prompt that is too long for an address waits in this tab while its visitor signs up or logs in. Proxies accept 8 kB
- * of method and address, and `next` encodes the prompt a second time.
+ * of method and address; next-path.ts has the same limit.
  */
-const ADDRESS_CHARACTERS_MAX = 7_000;
+const QUERY_CHARACTERS_MAX = 7_000 - "/works?".length;
 const NAME = "panorama-prompt";
 
-export const isTooLong = (address: string): boolean => address.length > ADDRESS_CHARACTERS_MAX;
+export const isTooLong = (query: string): boolean => query.length > QUERY_CHARACTERS_MAX;
 
 export const keepPrompt = (prompt: string): void => {
   try {

@@ -1,7 +1,5 @@
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
-
-/** The native HTTP server takes 4 kB of address and headers. */
-const QUERY_CHARACTERS_MAX = 2_500;
+import { QUERY_CHARACTERS_MAX } from "../next-path.js";
 
 /** The form for a new panorama, filled with these values. A prompt that does not fit into an address is left out. */
 export const creationPath = (

@@ -1,11 +1,12 @@
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import { isKept, type KeptImage } from "../../../domain/images/storage-status.js";
-import { shortened } from "../../../domain/shortened.js";
+import { shortened, shortened } from "../../../domain/shortened.js";
 import { PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/creation-request.js";
 import { type Slug, viewerPath } from "../../../domain/tasks/slug.js";
 import { startViewText } from "../../../domain/tasks/start-view.js";
 import { type SucceededTask, startViewOf, type Task } from "../../../domain/tasks/task.js";
+import { cutAtWord } from "../../wording/cut-at-word.js";
 import { dateOf } from "../date.js";
 import { type Html, html } from "../html.js";
 
@@ -15,10 +16,10 @@ const TITLE_CHARACTERS_MAX = 80;
 const SUMMARY_CHARACTERS_MAX = 160;
 
 /** The start of the prompt on one line, or a default title without a prompt. For titles, headings and cards. */
-export const titleOf = (task: Task): string => shortened(onOneLine(task), TITLE_CHARACTERS_MAX);
+export const titleOf = (task: Task): string => cutAtWord(onOneLine(task), TITLE_CHARACTERS_MAX);
 
 /** As `titleOf`, but longer, for descriptions in link previews. */
-export const summaryOf = (task: Task): string => shortened(onOneLine(task), SUMMARY_CHARACTERS_MAX);
+export const summaryOf = (task: Task): string => cutAtWord(onOneLine(task), SUMMARY_CHARACTERS_MAX);
 
 /** The prompt, if `titleOf` leaves a part of it out. Prompts of earlier versions may be longer than new ones can be. */
 export const fullPromptOf = (task: Task): string | undefined =>
@@ -30,6 +31,22 @@ const onOneLine = ({ request }: Task): string =>
     .slice(0, 2 * PROMPT_CHARACTERS_MAX)
     .replace(/\s+/g, " ")
     .trim();
+
+const FILE_CHARACTERS_MAX = 48;
+const SLUG_CHARACTERS = 6;
+
+/**
+ * The name of a downloaded file without its ending: the words of the title, and the beginning of the slug, because two
+ * panoramas may have one title.
+ */
+export const fileNameOf = (task: Task): string => {
+  const words =
+    onOneLine(task)
+      .toLowerCase()
+      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+  const named = cutAtWord(words.join(" "), FILE_CHARACTERS_MAX).replace("…", "").trim().replaceAll(" ", "-");
+  return `${named || "panorama"}-${task.slug.slice(0, SLUG_CHARACTERS)}`;
+};
 
 /** A panorama with a stored image. */
 export type KeptTask = SucceededTask & { readonly image: KeptImage };

@@ -9,7 +9,7 @@ import { type Html, html } from "../html.js";
 import { icon } from "../icon.js";
 import { hiddenToken } from "../layout.js";
 import { creationPath } from "./creation-path.js";
-import { fullPromptOf, type KeptTask, summaryOf, titleOf } from "./panorama-card.js";
+import { fileNameOf, fullPromptOf, type KeptTask, summaryOf, titleOf } from "./panorama-card.js";
 import { oembedUrl, SOCIAL_IMAGE_SIZE, socialImageUrl } from "./share-pages.js";
 
 type Urls = {
@@ -45,7 +45,7 @@ export const viewerScene = (task: KeptTask, { url, thumbnail, link }: Urls, opti
   const size = RESOLUTIONS[task.request.resolution];
   return html`<div class="scene" id="scene">
 <img class="flat" id="flat" src="${thumbnail}" alt="${title}, as a flat image" crossorigin="anonymous" fetchpriority="high">
-<div id="viewer" class="sphere" data-image="${url}" data-width="${size.widthPixels}" data-name="panorama-${task.slug}"${start && html` data-start="${startViewText(start)}"`} tabindex="0" role="application" aria-label="${title}: 360° view. Drag, or use the arrow keys, to look around; plus and minus zoom."></div>
+<div id="viewer" class="sphere" data-image="${url}" data-width="${size.widthPixels}" data-name="${fileNameOf(task)}"${start && html` data-start="${startViewText(start)}"`} tabindex="0" role="application" aria-label="${title}: 360° view. Drag, or use the arrow keys, to look around; plus and minus zoom."></div>
 <div class="progress" id="progress" role="progressbar" aria-label="Loading the picture" aria-valuemin="0" aria-valuemax="100" aria-valuenow="0"><span></span></div>
 <p class="stage-note" id="stage-note" role="status" hidden></p><p class="visually-hidden" id="arrived" aria-live="polite"></p>
 <noscript><p class="stage-note">The 360° view needs JavaScript. <a href="${url}">Open the flat picture.</a></p></noscript>
@@ -99,9 +99,9 @@ ${
 }
 <p class="keys">Keys in the picture: arrows turn, + and − zoom, Space rotates, F fills the screen, Home returns, Page Up and Page Down travel.</p></div>`;
 
-const downloadMenu = ({ slug, request }: KeptTask, url: string): Html => html`
+const downloadMenu = (task: KeptTask, url: string): Html => html`
 <div id="downloads" class="menu" popover role="group" aria-label="Download">
-<a href="${url}" download="panorama-${slug}.jpg" id="save-picture">Panorama <small>JPEG, ${pixelSize(RESOLUTIONS[request.resolution])}</small></a>
+<a href="${url}" download="${fileNameOf(task)}.jpg" id="save-picture">Panorama <small>JPEG, ${pixelSize(RESOLUTIONS[task.request.resolution])}</small></a>
 <button type="button" id="save-view">This view <small>PNG</small></button>
 <button type="button" id="save-video">Once around <small>Video of eight seconds</small></button>
 <button type="button" id="save-cube">Six cube faces <small>JPEG, in a ZIP file</small></button>

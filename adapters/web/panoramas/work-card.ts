@@ -9,7 +9,7 @@ import { type Html, html } from "../html.js";
 import { icon } from "../icon.js";
 import { hiddenToken } from "../layout.js";
 import { lateNote } from "./late-note.js";
-import { hasStoredImage, type Images, imageUrl, ownTilePicture, titleOf } from "./panorama-card.js";
+import { fileNameOf, hasStoredImage, type Images, imageUrl, ownTilePicture, titleOf } from "./panorama-card.js";
 
 /** The form that acts on several panoramas (selected-works.ts): the boxes of the tiles belong to it. */
 export const SELECTION_FORM = "selection";
@@ -23,7 +23,7 @@ export const workCard = (task: Task, visitor: Visitor, images: Images, isLate: b
   const title = titleOf(task);
   const isKept = hasStoredImage(task);
   return html`<li class="work" id="${task.id}" data-title="${title}"${isInProgress(task) && html` data-pending="1"`}${
-    isKept && html` data-picture="${imageUrl(task, images)}" data-file="panorama-${task.slug}.jpg"`
+    isKept && html` data-picture="${imageUrl(task, images)}" data-file="${fileNameOf(task)}.jpg"`
   }>
 <a href="${viewerPath(task.slug, isKept ? task.request.visibility : "private")}"><span data-part="picture">${
     isKept
@@ -82,7 +82,7 @@ const ownerActions = (task: Task, title: string, { formToken }: Visitor, images:
   const isKept = hasStoredImage(task);
   return html`${
     isKept &&
-    html`<a class="link" href="${imageUrl(task, images)}" download="panorama-${task.slug}.jpg" aria-label="Download: ${title}">Download</a>
+    html`<a class="link" href="${imageUrl(task, images)}" download="${fileNameOf(task)}.jpg" aria-label="Download: ${title}">Download</a>
 `
   }<a class="link" href="/works?from=${task.slug}#create" aria-label="${again}: ${title}">${again}</a>
 ${

@@ -16,6 +16,7 @@ import { imagesRange } from "../../wording/abilities-sentence.js";
 import { pixelSize } from "../../wording/pixel-size.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";
+import { atMostText } from "../money-text.js";
 import type { Suggestions } from "../site/suggestions.js";
 import { thousands } from "../thousands.js";
 import { imageOrigin } from "./image-origin.js";
@@ -71,7 +72,7 @@ export const creationForm = (
   { formToken }: Visitor,
   { balance, images, policy, abilities, suggestions: { offer } }: Offer,
 ): Html => {
-  const { prices } = policy;
+  const { prices, packs } = policy;
   const { promptCharactersMax } = abilities;
   const chosen = RESOLUTION_NAMES.find((name) => name === form.get("resolution")) ?? DEFAULT_RESOLUTION;
   const visibility = form.get("visibility") ?? "private";
@@ -89,6 +90,7 @@ ${offer && html`<p class="hint">${offer.sentence}</p>`}
     choice("resolution", name, chosen, {
       label: `${name.toUpperCase()} · ${prices[name]} credits`,
       note: pixelSize(RESOLUTIONS[name]),
+      price: atMostText(prices[name], packs),
       cost: prices[name],
     }),
   )}</div></fieldset>
@@ -103,8 +105,8 @@ ${abilities.imagesMax === 0 ? html`<p class="hint">Panoramas are made from words
 </details>
 <div class="make"><button class="button" id="make">Make it<span id="cost" hidden> · ${prices[chosen]} credits</span></button>
 <progress id="progress" max="100" value="0" aria-label="Upload" hidden></progress>
-<p class="hint" id="keys" hidden>Ctrl or ⌘ + Enter</p>
-<p class="hint" id="short"${balance >= prices[chosen] && html` hidden`}>You have ${balance} credits, too few for this. <a href="/account">Buy credits</a></p></div>
+<p class="hint" id="keys" hidden>Ctrl + Enter</p>
+<p class="hint" id="short"${balance >= prices[chosen] && html` hidden`}>You have ${thousands(balance)} credits, too few for this. <a href="/account">Buy credits</a></p></div>
 </form>`;
 };
 
@@ -139,8 +141,8 @@ const keptPicture = (url: string, number: number, images: Images): Html =>
     isStoredHere(url, images) && html`<img src="${url}" alt="" width="96" height="72">`
   }<label class="check"><input type="checkbox" name="uploaded_url" value="${url}" checked> Picture ${number}</label></li>`;
 
-type Choice = { readonly label: string; readonly note: string; readonly cost?: number };
+type Choice = { readonly label: string; readonly note: string; readonly price?: string; readonly cost?: number };
 
-const choice = (name: string, value: string, chosen: string, { label, note, cost }: Choice): Html =>
+const choice = (name: string, value: string, chosen: string, { label, note, price, cost }: Choice): Html =>
   html`<label class="choice"><input type="radio" name="${name}" value="${value}"${value === chosen && html` checked`}${cost !== undefined && html` data-cost="${cost}"`}>
-<span><strong>${label}</strong><small>${note}</small></span></label>`;
+<span><strong>${label}</strong><small>${note}</small>${price && html`<small>${price}</small>`}</span></label>`;

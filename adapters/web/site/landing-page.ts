@@ -1,6 +1,6 @@
 import type { UseCases } from "../../../application/create-application.js";
 import type { SignUpMode } from "../../../domain/accounts/sign-up.js";
-import { type Prices, RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../../domain/images/resolution.js";
+import { RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../../domain/images/resolution.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import { type Abilities, PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/abilities.js";
 import type { Page } from "../../web-page/page.js";
@@ -9,13 +9,14 @@ import { NO_SIGN_UP } from "../account/attempt-refusal.js";
 import { entryPath } from "../entry-path.js";
 import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
+import { atMostText } from "../money-text.js";
 import { galleryTile } from "../panoramas/panorama-card.js";
 import type { SessionGuard } from "../session-guard.js";
 import { type HeroPicture, heroPicture } from "./hero-picture.js";
 import type { Suggestions } from "./suggestions.js";
 
 type Parts = Parameters<typeof heroPicture>[0] & {
-  readonly policy: Pick<PanoramaPolicy, "prices">;
+  readonly policy: Pick<PanoramaPolicy, "prices" | "packs">;
   readonly panoramas: Pick<UseCases["panoramas"], "listFeatured" | "readAbilities">;
   readonly guard: SessionGuard;
   readonly layout: Layout;
@@ -72,7 +73,7 @@ You find your API keys in <a href="${enter("/account/keys")}">your account</a>.<
   -d '{"prompt": "a quiet lake at sunset", "resolution": "2k"}'</code></pre></div>
 </section>
 <section aria-labelledby="prices"><h2 id="prices">Prices</h2>
-<ul class="prices">${RESOLUTION_NAMES.map((name) => price(name, parts.policy.prices))}</ul>
+<ul class="prices">${RESOLUTION_NAMES.map((name) => priceOf(name, parts.policy))}</ul>
 </section>
 </div>`;
     return layout.reply(200, {
@@ -127,5 +128,7 @@ ${viewer === undefined ? html`<span>${title}</span>` : html`<a href="${viewer}" 
 </section>`;
 };
 
-const price = (name: Resolution, prices: Prices): Html =>
-  html`<li><strong>${name.toUpperCase()}</strong><span>${pixelSize(RESOLUTIONS[name])} pixels</span><span>${prices[name]} credits</span></li>`;
+const priceOf = (name: Resolution, { prices, packs }: Pick<PanoramaPolicy, "prices" | "packs">): Html => {
+  const price = atMostText(prices[name], packs);
+  return html`<li><strong>${name.toUpperCase()}</strong><span>${pixelSize(RESOLUTIONS[name])} pixels</span><span>${prices[name]} credits</span>${price && html`<span>${price}</span>`}</li>`;
+};

@@ -1,3 +1,4 @@
+import type { AccountId } from "../../../domain/account-id.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import type { Letter } from "../mail.js";
 
@@ -14,6 +15,8 @@ export type PostedLetter = {
   readonly id: string;
   readonly kind: Letter["kind"] | "invitation" | "pending_order" | "none";
   readonly to: Email;
+  /** Of a `confirm_email`: whose address it confirms. */
+  readonly accountId?: AccountId | undefined;
 };
 
 /** `attempt`: 1 for the first one. */

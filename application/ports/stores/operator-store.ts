@@ -149,4 +149,8 @@ export interface OperatorStore {
    * and what is known of its own receivers, and makes the uploaded images expire. Returns whether more are left.
    */
   eraseEvents(account: AccountId, limit: number): Promise<boolean>;
+  /** Records that everything of a closed account is erased. */
+  recordErased(account: AccountId, now: Date): Promise<void>;
+  /** Up to `limit` closed accounts of which `recordErased` was not called since, the one closed first in front. */
+  toErase(limit: number): Promise<AccountId[]>;
 }

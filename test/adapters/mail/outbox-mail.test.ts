@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { anAccount } from "../../../adapters/contracts/support/builders.js";
-import type { SentLetter } from "../../../adapters/mail/message-of.js";
+import { accountId, anAccount } from "../../../adapters/contracts/support/builders.js";
+import { messageOf, type SentLetter } from "../../../adapters/mail/message-of.js";
 import { OutboxMail } from "../../../adapters/mail/outbox-mail.js";
 import type { Failure } from "../../../adapters/mail/smtp-sender.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
@@ -9,7 +9,9 @@ import { MemorySecrets } from "../../../adapters/memory/memory-secrets.js";
 import { RecordingReporter } from "../../../adapters/memory/recording-reporter.js";
 import { MemoryLetterOutbox } from "../../../adapters/memory/stores/memory-letter-outbox.js";
 import { memoryStores } from "../../../adapters/memory/stores/memory-stores.js";
+import { emailLinkDigest } from "../../../application/accounts/self-service/email-link-digest.js";
 import type { Letter } from "../../../application/ports/mail.js";
+import type { Email } from "../../../domain/accounts/account.js";
 import type { PasswordLinkToken } from "../../../domain/accounts/password-link.js";
 
 const TOKEN = "abcdefghijklmnopqrstuvwxyz0123456789_-ABCDE" as PasswordLinkToken;
@@ -71,6 +73,35 @@ describe("OutboxMail", () => {
     const link = secrets.sha256(tokens.at(-1) ?? "");
     const sentAt = new Date(clock.now().getTime() - 12 * HOUR_MILLISECONDS);
     expect(await stores.links.find(link, sentAt)).toBe(letter.to);
+  });
+
+  it("makes links that confirm an address anew for the account that asked, which set no password", async () => {
+    const { mails, sent, state, pass, stores, secrets, clock, account } = await world();
+    state.failure = away;
+    const to = "ann@new.example.com" as Email;
+    await mails[0]?.post({ kind: "confirm_email", to, token: TOKEN, accountId: account.id });
+    await pass(60_000);
+    state.failure = undefined;
+    await pass(120_000);
+    const last = sent.at(-1);
+    const token = (last !== undefined && "token" in last ? last.token : "") as PasswordLinkToken;
+    expect([sent[0], last]).toMatchObject([{ token: TOKEN }, { token: expect.not.stringMatching(TOKEN) }]);
+    expect(await stores.links.find(emailLinkDigest(secrets, account.id, token), clock.now())).toBe(to);
+    expect(await stores.links.find(emailLinkDigest(secrets, accountId(2), token), clock.now())).toBeUndefined();
+    expect(await stores.links.find(secrets.sha256(token), clock.now())).toBeUndefined();
+  });
+
+  it("sends notices without a link", async () => {
+    const { mails, sent, pass, account } = await world();
+    const kinds = ["password_changed", "email_changed", "email_in_use", "account_deleted"] as const;
+    for (const kind of kinds) await mails[0]?.post({ kind, to: account.email });
+    await pass(30_000);
+    expect(sent.map(({ kind }) => kind).sort()).toEqual([...kinds].sort());
+    for (const letter of sent) {
+      expect("token" in letter).toBe(false);
+      const { subject, text } = messageOf(letter, "https://panorama.example");
+      expect([subject, text]).toEqual([expect.stringMatching(/^(Your|This) /), expect.not.stringContaining("token=")]);
+    }
   });
 
   it("gives a letter up after a day, and names the account", async () => {

@@ -3,10 +3,12 @@ import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Html } from "../../../adapters/web/html.js";
+import { sendEmailLink } from "../../../application/accounts/self-service/send-email-link.js";
 import { sendPasswordLink } from "../../../application/accounts/send-password-link.js";
+import type { Email } from "../../../domain/accounts/account.js";
 import { logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import { lostInForcedColours, movingParts, skipsToContent, tabThrough } from "../../support/page-checks.js";
-import type { Person, WebService } from "../../support/web-service.js";
+import { PASSWORD, type Person, type WebService } from "../../support/web-service.js";
 
 type Finding = { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] };
 
@@ -58,7 +60,7 @@ describe("accessibility of the web pages", () => {
       "/gallery?q=place",
       "/gallery?q=zebra",
       "/login?new=1",
-      "/login?ended=1&next=%2Fworks%3Fprompt%3Da%2Blake",
+      "/login?ended=1&prompt=a+lake",
       "/signup",
       "/signup?sent=1",
     ])
@@ -107,6 +109,15 @@ describe("accessibility of the web pages", () => {
     await page.locator(".revoke summary").first().click();
     await check("/account/keys");
     await visit("/account/webhooks");
+    await visit("/account/settings?done=link");
+    await page.getByText("Delete my account", { exact: true }).click();
+    await check("/account/settings");
+    const email = "ann-at-home@example.com";
+    const own = { email, password: PASSWORD, remoteAddress: "::1" };
+    const { account } = (await service.accounts.findByEmail(ann.email as Email)) ?? {};
+    if (account !== undefined) (await sendEmailLink(service)(account, own))._unsafeUnwrap();
+    await visit(`/account/email?token=${service.mail.letters.at(-1)?.token}`);
+    await visit("/account/email?token=none");
   };
 
   /** From its button, Tab leads into the menu, and from its end to the next button. */

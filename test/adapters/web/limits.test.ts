@@ -447,7 +447,7 @@ describe("the form of the works page", () => {
     const before = await stored();
     expect(await send("a lake & <sky>", "session=0123456789012345678901")).toEqual([
       303,
-      "/login?next=%2Fworks%3Fprompt%3Da%2Blake%2B%2526%2B%253Csky%253E&ended=1",
+      "/login?prompt=a+lake+%26+%3Csky%3E&ended=1",
     ]);
     expect(await send("湖".repeat(2000), "")).toEqual([303, "/login?ended=1"]); // too long for a URL
     expect(await stored()).toBe(before);

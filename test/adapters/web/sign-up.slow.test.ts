@@ -57,7 +57,7 @@ describe("sign-up with welcome credits", () => {
     const service = await start(settings, true);
     for (let n = 0; n < 3; n += 1) await post(service, "/signup", { email: "ann@example.com" });
     expect(balances(service)).toEqual([]); // nothing before the address is confirmed
-    const tokens = service.mail.letters.map(({ token }) => token);
+    const tokens = service.mail.letters.map(({ token = "" }) => token);
     expect(tokens).toHaveLength(3);
     const answers = await Promise.all([...tokens, ...tokens].map((token) => reset(service, token)));
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 410, 410, 410, 410, 410]);

@@ -47,7 +47,7 @@ describe("the page of webhooks", () => {
       busyLanes: [],
       choose: (due) => due,
     });
-    await row.getByRole("button", { name: /Send delivery/ }).click();
+    await row.getByRole("button", { name: /Send again: delivery/ }).click();
     await page.waitForURL("**/account/webhooks");
     const again = (await service.deliveries.list(ann.id, 9, undefined)).find(({ id }) => id === claimed?.id);
     expect(again?.delivery).toMatchObject({ state: "pending", attempts: 0 });

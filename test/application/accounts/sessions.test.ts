@@ -44,7 +44,7 @@ const visitor = async (token: SessionToken) => (await findSession(world)(token))
 const ask = (purpose: "sign_up" | "new_password", address = email) =>
   sendPasswordLink(world)({ email: address, remoteAddress, purpose });
 /** The token of the last letter. */
-const lastToken = () => world.mail.letters.at(-1)!.token;
+const lastToken = () => world.mail.letters.at(-1)!.token!;
 const redeem = (token: string, text = "another long passphrase") => setPasswordByLink(world)({ token, password: text });
 
 describe("logIn", () => {

@@ -115,6 +115,7 @@ describe("closeAccount", () => {
       close: stores.operators.close.bind(stores.operators),
       eraseTasks: () => Promise.reject(new Error("killed")),
       eraseEvents: stores.operators.eraseEvents.bind(stores.operators),
+      recordErased: stores.operators.recordErased.bind(stores.operators),
     };
     await expect(closeAccount({ ...ports, operators })(owner)).rejects.toThrow("killed");
     expect(await closeAccount(ports)(owner)).toEqual(ok(undefined));

@@ -8,7 +8,9 @@ import { listDeliveries } from "../../../application/webhooks/list-deliveries.js
 import { listEndpoints } from "../../../application/webhooks/list-endpoints.js";
 import { resendDelivery } from "../../../application/webhooks/resend-delivery.js";
 import { rotateEndpointSecret } from "../../../application/webhooks/rotate-endpoint-secret.js";
+import { testEndpoint } from "../../../application/webhooks/test-endpoint.js";
 import type { AccountId } from "../../../domain/account-id.js";
+import { EVENT_TYPES } from "../../../domain/tasks/account-event.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;
@@ -137,5 +139,48 @@ describe("deliveries of an account", () => {
     expect(await resendDelivery(world)(id, owner)).toEqual(ok(undefined));
     expect((await resendDelivery(world)(id, accountId(404)))._unsafeUnwrapErr().kind).toBe("not_found");
     expect(await enableEndpoint(world)(endpointId(404), owner)).toEqual(noEndpoint(endpointId(404)));
+  });
+});
+
+describe("testEndpoint", () => {
+  it("sends one event of its own type to the endpoint, signed as real ones, and tells what came of it", async () => {
+    const endpoint = (await create(URL_A))._unsafeUnwrap();
+    (await rotateEndpointSecret(world)(endpoint.id, owner))._unsafeUnwrap();
+    const [rotated] = await world.endpoints.list(owner);
+    const at = world.clock.now();
+    world.webhookSender.answer = async () => {
+      await world.clock.advance(120);
+      return { kind: "failed", detail: "status 500", isGone: false };
+    };
+    expect(await testEndpoint(world)(endpoint.id, owner)).toEqual(
+      ok({ isDelivered: false, detail: "status 500", milliseconds: 120 }),
+    );
+    world.webhookSender.answer = () => ({ kind: "delivered", detail: "status 204" });
+    expect(await testEndpoint(world)(endpoint.id, owner)).toEqual(
+      ok({ isDelivered: true, detail: "status 204", milliseconds: 0 }),
+    );
+    const [first, second] = world.webhookSender.sent;
+    expect(first).toEqual({
+      url: URL_A,
+      id: expect.stringMatching(/^evt_test_[\w-]{22}$/),
+      body: JSON.stringify({ type: "webhook.test", timestamp: at.toISOString(), data: {} }),
+      secrets: [rotated?.secret, endpoint.secret],
+      at,
+    });
+    expect(second?.id).not.toBe(first?.id);
+    expect(EVENT_TYPES).not.toContain(JSON.parse(first?.body ?? "").type);
+    expect((await listDeliveries(world)(owner, 9, undefined))._unsafeUnwrap().deliveries).toEqual([]);
+    expect(world.reporter.of("webhook_attempt")).toMatchObject([{ state: "failed" }, { state: "delivered" }]);
+  });
+
+  it("refuses the endpoint of another account, a deleted one, and the one without a URL", async () => {
+    const stranger = await anOwner(world, 1);
+    const [own, foreign] = [(await create(URL_A))._unsafeUnwrap(), (await create(URL_A, stranger))._unsafeUnwrap()];
+    (await deleteEndpoint(world)(own.id, owner))._unsafeUnwrap();
+    const withoutUrl = (await listEndpoints(world)(owner))._unsafeUnwrap().find(({ url }) => url === undefined);
+    for (const id of [own.id, foreign.id, withoutUrl?.id ?? endpointId(1)]) {
+      expect((await testEndpoint(world)(id, owner))._unsafeUnwrapErr().kind).toBe("not_found");
+    }
+    expect(world.webhookSender.sent).toEqual([]);
   });
 });

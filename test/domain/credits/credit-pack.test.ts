@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CREDIT_PACKS, packOf } from "../../../domain/credits/credit-pack.js";
+import { CREDIT_PACKS, type CreditPacks, packOf, priceAtMost } from "../../../domain/credits/credit-pack.js";
+import { credits } from "../../../domain/credits/credits.js";
 
 describe("packs of credits", () => {
   it("have these prices", () => {
@@ -19,5 +21,27 @@ describe("packs of credits", () => {
     const prices = CREDIT_PACKS.map(({ credits, priceCents }) => priceCents / credits);
     expect(prices).toEqual([...prices].sort((a, b) => b - a));
     expect(new Set(prices).size).toBe(prices.length);
+  });
+
+  it("say what credits cost at most, which is no less than in any pack, and less than a cent more than in one", () => {
+    const pack = fc.record({
+      credits: fc.integer({ min: 1, max: 1_000_000 }).map(credits),
+      priceCents: fc.integer({ min: 1, max: 10_000_000 }),
+      currency: fc.constant("EUR"),
+    });
+    const packs = fc.tuple(pack, fc.array(pack, { maxLength: 9 })).map(([one, more]): CreditPacks => [one, ...more]);
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 1_000_000 }), packs, (amount, offered) => {
+        const { priceCents = 0, currency } = priceAtMost(credits(amount), offered) ?? {};
+        // By how much it is more than in each pack.
+        const more = offered.map((one) => priceCents - (amount * one.priceCents) / one.credits);
+        expect([Number.isInteger(priceCents), currency]).toEqual([true, "EUR"]);
+        expect(Math.min(...more)).toBeGreaterThanOrEqual(-1e-6);
+        expect(Math.min(...more)).toBeLessThan(1);
+      }),
+    );
+    const offered: CreditPacks = [{ credits: credits(50), priceCents: 450, currency: "EUR" }, CREDIT_PACKS[0]];
+    expect(priceAtMost(credits(6), offered)).toEqual({ priceCents: 54, currency: "EUR" });
+    expect(priceAtMost(credits(6), CREDIT_PACKS)).toBeUndefined();
   });
 });

@@ -81,6 +81,18 @@ export class SqlAccountStore implements AccountStore {
     });
   }
 
+  async replacePassword(id: AccountId, current: string, next: string): Promise<boolean> {
+    const replaced = await this.database.transaction<boolean, never>(async (sql) => {
+      const [row] = await sql(
+        "update account set password_hash = ? where id = ? and password_hash = ? returning email",
+        [next, id, current],
+      );
+      if (row !== undefined) await deleteAccess(sql, id, branded<Email>(row, "email"));
+      return ok(row !== undefined);
+    });
+    return replaced._unsafeUnwrap();
+  }
+
   async lowBalance(id: AccountId): Promise<Credits | undefined> {
     const [row] = await this.database.sql("select id, low_balance_threshold from account where id = ?", [id]);
     if (row === undefined) throw new Error(`there is no account ${id}`);

@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
+import type { EmailTaken } from "../../../../application/ports/stores/accounts/account-store.js";
 import type {
   LinkExpired,
   PasswordLinkStore,
@@ -7,10 +8,11 @@ import type {
 import type { AccountId } from "../../../../domain/account-id.js";
 import type { Email } from "../../../../domain/accounts/account.js";
 import type { PasswordLink } from "../../../../domain/accounts/password-link.js";
-import { deleteAccess } from "../../rows/delete-access.js";
+import { deleteAccess, deleteLinks } from "../../rows/delete-access.js";
 import { entryRow } from "../../rows/ledger-rows.js";
+import { lockAccount } from "../../rows/lock-account.js";
 import { branded } from "../../sql/columns.js";
-import type { Database } from "../../sql/database.js";
+import type { Database, Sql } from "../../sql/database.js";
 import { insert } from "../../sql/insert.js";
 
 /** Password links in SQLite or PostgreSQL. */
@@ -45,18 +47,8 @@ export class SqlPasswordLinkStore implements PasswordLinkStore {
     now: Date,
   ): Promise<Result<AccountId, LinkExpired>> {
     return this.database.transaction(async (sql) => {
-      // All links of the address, locked in one order: two people with two links would wait for each other otherwise.
-      const links = await sql(
-        `delete from password_link where token_sha256 in (
-          select token_sha256 from password_link
-          where email = (select email from password_link where token_sha256 = ? and expires_at > ?)
-          order by token_sha256 ${this.database.dialect === "postgresql" ? "for update" : ""}
-        ) returning token_sha256, email`,
-        [tokenSha256, now],
-      );
-      const link = links.find((one) => one.token_sha256 === tokenSha256);
-      if (link === undefined) return err({ kind: "link_expired" });
-      const email = branded<Email>(link, "email");
+      const email = await this.takeLinks(sql, tokenSha256, now);
+      if (email === undefined) return err({ kind: "link_expired" });
       const [account] = await sql(
         `insert into account (id, email, password_hash, credits, active_tasks, created_at) values (?, ?, ?, ?, 0, ?)
         on conflict (email) do update set password_hash = excluded.password_hash returning id`,
@@ -68,5 +60,37 @@ export class SqlPasswordLinkStore implements PasswordLinkStore {
       await deleteAccess(sql, id, email);
       return ok(id);
     });
+  }
+
+  confirmEmail(tokenSha256: string, account: AccountId, now: Date): Promise<Result<Email, LinkExpired | EmailTaken>> {
+    return this.database.transaction<Email, LinkExpired | EmailTaken>(async (sql) => {
+      const email = await this.takeLinks(sql, tokenSha256, now);
+      if (email === undefined) return err({ kind: "link_expired" });
+      await lockAccount(sql, account);
+      const [row = {}] = await sql("select email from account where id = ?", [account]);
+      const before = branded<Email>(row, "email");
+      const changed = await sql(
+        "update account set email = ? where id = ? and not exists (select id from account where email = ?) returning id",
+        [email, account, email],
+      );
+      if (changed.length === 0) return err({ kind: "email_taken", email });
+      for (const address of [before, email]) await deleteLinks(sql, account, address);
+      return ok(before);
+    });
+  }
+
+  /** The address of the link, if it is valid, and deletes all links of the address. */
+  private async takeLinks(sql: Sql, tokenSha256: string, now: Date): Promise<Email | undefined> {
+    // Locked in one order: two people with two links would wait for each other otherwise.
+    const links = await sql(
+      `delete from password_link where token_sha256 in (
+        select token_sha256 from password_link
+        where email = (select email from password_link where token_sha256 = ? and expires_at > ?)
+        order by token_sha256 ${this.database.dialect === "postgresql" ? "for update" : ""}
+      ) returning token_sha256, email`,
+      [tokenSha256, now],
+    );
+    const link = links.find((one) => one.token_sha256 === tokenSha256);
+    return link && branded<Email>(link, "email");
   }
 }

@@ -34,6 +34,11 @@ export interface AccountStore {
   /** Sets the password, and deletes all sessions and password links of the account, in one transaction. */
   setPassword(email: Email, passwordHash: string): Promise<Result<void, NotFound>>;
   /**
+   * Sets the password if the account has the password with the hash `current`, and deletes all sessions, links and
+   * letters with links of the account, in one transaction. Returns whether it did.
+   */
+  replacePassword(id: AccountId, current: string, next: string): Promise<boolean>;
+  /**
    * The threshold of domain/credits/low-balance.ts, which `TaskStore.open` passes on; `undefined`: none. Throws for an
    * unknown id.
    */

@@ -3,6 +3,7 @@ import type { AccountId } from "../../../../domain/account-id.js";
 import type { Email } from "../../../../domain/accounts/account.js";
 import type { PasswordLink } from "../../../../domain/accounts/password-link.js";
 import type { LedgerEntry } from "../../../../domain/credits/ledger.js";
+import type { EmailTaken } from "./account-store.js";
 
 /** The link is unknown, was used, or has expired. */
 export type LinkExpired = { readonly kind: "link_expired" };
@@ -16,7 +17,7 @@ export type Redemption = {
   readonly welcome?: LedgerEntry | undefined;
 };
 
-/** Stores the links with which a password can be set. Throws if the store is unreachable or a row is unreadable. */
+/** Stores the links with which a password can be set, or an address confirmed. Throws if the store is unreachable or a row is unreadable. */
 export interface PasswordLinkStore {
   /**
    * Stores the link, and deletes the links that have expired. Returns `false` and stores nothing if `liveMax` links of
@@ -31,4 +32,10 @@ export interface PasswordLinkStore {
    * with the same link one succeeds.
    */
   redeem(tokenSha256: string, redemption: Redemption, now: Date): Promise<Result<AccountId, LinkExpired>>;
+  /**
+   * Makes the link's e-mail address that of the account in one transaction: deletes all links and letters of this
+   * address and of the earlier one, which it returns. Changes nothing if another account has the address. Of concurrent
+   * calls with the same link one succeeds. Throws if the account does not exist.
+   */
+  confirmEmail(tokenSha256: string, account: AccountId, now: Date): Promise<Result<Email, LinkExpired | EmailTaken>>;
 }

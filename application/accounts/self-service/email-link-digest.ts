@@ -1,0 +1,14 @@
+import type { AccountId } from "../../../domain/account-id.js";
+import type { PasswordLinkToken } from "../../../domain/accounts/password-link.js";
+import type { Secrets } from "../../ports/secrets.js";
+
+/**
+ * The digest of a link that changes the e-mail address of this account. It differs from that of a link that sets a
+ * password, so neither does the work of the other, and from that of another account: who is sent somebody else's link
+ * cannot give the own account to an address of theirs.
+ */
+export const emailLinkDigest = (
+  { sha256 }: Pick<Secrets, "sha256">,
+  account: AccountId,
+  token: PasswordLinkToken,
+): string => sha256(`e-mail of ${account} ${token}`);

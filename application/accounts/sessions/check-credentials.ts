@@ -1,0 +1,76 @@
+import { err, ok, type Result } from "neverthrow";
+import type { AccountId } from "../../../domain/account-id.js";
+import { type Account, parseEmail } from "../../../domain/accounts/account.js";
+import { mayBePassword } from "../../../domain/accounts/password.js";
+import type { RateLimited } from "../../../domain/credits/rate-limit.js";
+import type { LoginFailure, Reporter } from "../../ports/reporter.js";
+import type { HashingBusy, Secrets } from "../../ports/secrets.js";
+import type { AccountStore } from "../../ports/stores/accounts/account-store.js";
+import { admitLoginAttempt, type LoginAttempt, type LoginThrottlePorts } from "../admit-login-attempt.js";
+
+/** A wrong password, an account without a password and an unknown e-mail address give the same error. */
+export type WrongLogin = { readonly kind: "wrong_login" };
+
+/** An attempt to log in with a password. */
+export type Credentials = LoginAttempt & { readonly password: string };
+
+/** Whose credentials they are, and the hash of the password, so that what follows can tell whether it is still so. */
+export type Proof = { readonly accountId: AccountId; readonly passwordHash: string };
+
+/** What the check of credentials needs. */
+export type CredentialsPorts = Pick<LoginThrottlePorts, "rateLimits"> & {
+  readonly accounts: Pick<AccountStore, "findByEmail">;
+  readonly secrets: Pick<Secrets, "sha256" | "verifyPassword">;
+  readonly reporter: Pick<Reporter, "report">;
+};
+
+/** The only value of its type. */
+export const WRONG_LOGIN: WrongLogin = { kind: "wrong_login" };
+
+type Refusals = WrongLogin | RateLimited | HashingBusy;
+
+/**
+ * Counts the attempt, and compares the password. Takes the same time for an unknown e-mail address as for a known one.
+ * Stops waiting for its turn to hash when `signal` is aborted.
+ */
+export const checkCredentials = async (
+  ports: CredentialsPorts,
+  credentials: Credentials,
+  signal?: AbortSignal,
+): Promise<Result<Proof, Refusals>> => {
+  const { remoteAddress: network } = credentials;
+  const refuse = (refusal: Refusals, reason: LoginFailure, accountId?: AccountId): Result<never, Refusals> => {
+    ports.reporter.report({ kind: "login_failed", of: "account", reason, network, accountId });
+    return err(refusal);
+  };
+  const admitted = await admitLoginAttempt(ports, credentials);
+  if (admitted.isErr()) return refuse(admitted.error, "rate_limited");
+  if (!mayBePassword(credentials.password)) return refuse(WRONG_LOGIN, "wrong_password");
+  const email = parseEmail(credentials.email);
+  const found = email.isOk() ? await ports.accounts.findByEmail(email.value) : undefined;
+  const right = await ports.secrets.verifyPassword(credentials.password, found?.passwordHash, signal);
+  if (right.isErr()) return refuse(right.error, "hashing_busy");
+  if (found === undefined) return refuse(WRONG_LOGIN, "unknown_address");
+  const { account, passwordHash } = found;
+  if (passwordHash === undefined) return refuse(WRONG_LOGIN, "no_password", account.id);
+  if (!right.value) return refuse(WRONG_LOGIN, "wrong_password", account.id);
+  return ok({ accountId: account.id, passwordHash });
+};
+
+/** How somebody who is logged in proves to be the owner of the account. */
+export type OwnPassword = Omit<Credentials, "email">;
+
+/**
+ * Asks for the password of an account again, before what must not be done with a session that was left open or stolen.
+ * Counts as an attempt to log in.
+ */
+export const checkOwnPassword = async (
+  ports: CredentialsPorts,
+  { id, email }: Account,
+  own: OwnPassword,
+  signal?: AbortSignal,
+): Promise<Result<Proof, Refusals>> => {
+  const proof = await checkCredentials(ports, { ...own, email }, signal);
+  // The address may have gone to another account since the session was read.
+  return proof.isOk() && proof.value.accountId !== id ? err(WRONG_LOGIN) : proof;
+};

@@ -1,0 +1,283 @@
+import fc from "fast-check";
+import { err, ok } from "neverthrow";
+import { beforeEach, describe, expect, it } from "vitest";
+import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
+import { checkPasswordLink } from "../../../application/accounts/check-password-link.js";
+import { openAccount } from "../../../application/accounts/open-account.js";
+import { changePassword } from "../../../application/accounts/self-service/change-password.js";
+import { checkEmailLink, confirmEmail } from "../../../application/accounts/self-service/confirm-email.js";
+import { deleteAccount } from "../../../application/accounts/self-service/delete-account.js";
+import { sendEmailLink } from "../../../application/accounts/self-service/send-email-link.js";
+import { findSession } from "../../../application/accounts/sessions/find-session.js";
+import { logIn } from "../../../application/accounts/sessions/log-in.js";
+import { eraseClosedAccounts } from "../../../application/background/erase-closed-accounts.js";
+import { closeAccount } from "../../../application/operators/close-account.js";
+import type { Secrets } from "../../../application/ports/secrets.js";
+import type { Account, Email } from "../../../domain/accounts/account.js";
+import { PASSWORD_LINK_SECONDS, PASSWORD_LINKS_MAX } from "../../../domain/accounts/password-link.js";
+import type { SessionToken } from "../../../domain/accounts/session.js";
+import { credits } from "../../../domain/credits/credits.js";
+import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
+import { aWorld } from "../../support/world.js";
+
+/** Hashes by writing down, so that these tests cost nothing. */
+const plainSecrets: Secrets = {
+  sha256: (text) => `digest of ${text}`,
+  hashPassword: async (password) => ok(`hash of ${password}`),
+  verifyPassword: async (password, hash) => ok(hash === `hash of ${password}`),
+};
+const anOpenDoor = () => ({ ...aWorld(), secrets: plainSecrets });
+type Door = ReturnType<typeof anOpenDoor>;
+
+const PASSWORD = "correct horse battery staple";
+const NEXT = "another long passphrase";
+const remoteAddress = "192.0.2.1";
+const WRONG = err({ kind: "wrong_login" });
+const EXPIRED = err({ kind: "link_expired" });
+const own = { password: PASSWORD, remoteAddress };
+
+let world: Door;
+let ann: Account;
+let ben: Account;
+const open = async (name: string, amount = 0): Promise<Account> => {
+  const beginning = amount === 0 ? {} : { credits: credits(amount) };
+  const opened = await openAccount(world)({ email: `${name}@example.com` as Email, password: PASSWORD, ...beginning });
+  return opened._unsafeUnwrap().account;
+};
+beforeEach(async () => {
+  world = anOpenDoor();
+  ann = await open("ann", 20);
+  ben = await open("ben");
+});
+
+const login = async (account: Account, password = PASSWORD) => logIn(world)({ ...own, email: account.email, password });
+const session = async (account: Account) => (await login(account))._unsafeUnwrap();
+const isOpen = async (token: SessionToken) => (await findSession(world)(token)) !== undefined;
+const letters = () => world.mail.letters.map(({ kind, to }) => [kind, to]);
+const ask = (account: Account, email: string, differences = {}) =>
+  sendEmailLink(world)(account, { ...own, email, ...differences });
+const lastToken = () => world.mail.letters.at(-1)?.token ?? "";
+const remove = (account: Account, differences = {}, door: Partial<Door> = {}) =>
+  deleteAccount({ ...world, ...door, closeAccount: closeAccount({ ...world, ...door }) })(account, {
+    ...own,
+    ...differences,
+  });
+
+describe("changePassword", () => {
+  it("ends all sessions, opens a new one, and tells the address", async () => {
+    const [before, bens] = [await session(ann), await session(ben)];
+    const after = (await changePassword(world)(ann, { ...own, newPassword: NEXT }))._unsafeUnwrap();
+    expect(await Promise.all([before, after, bens].map(isOpen))).toEqual([false, true, true]);
+    expect(await login(ann)).toEqual(WRONG);
+    expect((await login(ann, NEXT)).isOk()).toBe(true);
+    expect(letters()).toEqual([["password_changed", ann.email]]);
+  });
+
+  it("is refused with a wrong password, a weak new one, and while passwords wait, and changes nothing then", async () => {
+    const token = await session(ann);
+    const change = (differences: object, door = {}) =>
+      changePassword({ ...world, ...door })(ann, { ...own, newPassword: NEXT, ...differences });
+    expect(await change({ password: "wrong" })).toEqual(WRONG);
+    expect((await change({ newPassword: "short" }))._unsafeUnwrapErr()).toMatchObject({ kind: "invalid_request" });
+    const busy = err({ kind: "hashing_busy" as const });
+    expect(await change({}, { secrets: { ...plainSecrets, hashPassword: async () => busy } })).toEqual(busy);
+    // A link has replaced the password between the proof and the change.
+    const accounts = Object.assign(Object.create(world.accounts), { replacePassword: async () => false });
+    expect(await change({}, { accounts })).toEqual(WRONG);
+    expect([await isOpen(token), letters(), (await login(ann)).isOk()]).toEqual([true, [], true]);
+  });
+
+  it("counts as attempts to log in, and reports what was refused", async () => {
+    const { limit } = PANORAMA_POLICY.rates.login;
+    for (let n = 0; n < limit; n += 1) {
+      expect(await changePassword(world)(ann, { ...own, password: "wrong", newPassword: NEXT })).toEqual(WRONG);
+    }
+    for (const refused of [await login(ann), await changePassword(world)(ann, { ...own, newPassword: NEXT })]) {
+      expect(refused._unsafeUnwrapErr()).toMatchObject({ kind: "rate_limited" });
+    }
+    const reasons = world.reporter.events.flatMap((event) => (event.kind === "login_failed" ? [event.reason] : []));
+    expect(reasons).toEqual([...Array(limit).fill("wrong_password"), "rate_limited", "rate_limited"]);
+  });
+});
+
+describe("the change of an e-mail address", () => {
+  it("happens when the link is followed, keeps the sessions, and tells the old address", async () => {
+    const token = await session(ann);
+    expect(await ask(ann, " Ann@New.example.com")).toEqual(ok(undefined));
+    expect(letters()).toEqual([["confirm_email", "ann@new.example.com"]]);
+    expect((await world.accounts.find(ann.id))?.email).toBe(ann.email);
+    expect(await checkEmailLink(world)(ann.id, lastToken())).toBe("ann@new.example.com");
+    const link = lastToken();
+    expect(await confirmEmail(world)(ann.id, link)).toEqual(ok(undefined));
+    expect(letters().at(-1)).toEqual(["email_changed", ann.email]);
+    expect((await findSession(world)(token))?.account.email).toBe("ann@new.example.com");
+    expect(await login(ann)).toEqual(WRONG);
+    expect(await confirmEmail(world)(ann.id, link)).toEqual(EXPIRED);
+  });
+
+  it("asks for the password, a valid address and another one, and posts nothing without", async () => {
+    expect(await ask(ann, "new@example.com", { password: "wrong" })).toEqual(WRONG);
+    expect(await ask(ann, ann.email.toUpperCase())).toEqual(err({ kind: "same_email" }));
+    expect((await ask(ann, "nowhere"))._unsafeUnwrapErr()).toMatchObject({ kind: "invalid_request", field: "email" });
+    expect(letters()).toEqual([]);
+  });
+
+  it("does not tell whether the address has an account, except its owner", async () => {
+    const [free, taken] = [await ask(ann, "free@example.com"), await ask(ann, ben.email)];
+    expect(taken).toEqual(free);
+    expect(letters()).toEqual([
+      ["confirm_email", "free@example.com"],
+      ["email_in_use", ben.email],
+    ]);
+    for (let n = 0; n < 3; n += 1) await ask(ann, "free@example.com");
+    await world.clock.advance(60_000);
+    for (let n = 0; n < 9; n += 1) expect(await ask(ann, n % 2 ? ben.email : "free@example.com")).toEqual(free);
+    const to = (address: string) => letters().filter(([, other]) => other === address).length;
+    expect([to("free@example.com"), to(ben.email)]).toEqual([PASSWORD_LINKS_MAX, PASSWORD_LINKS_MAX]);
+  });
+
+  it("needs a link of this account: that of another one changes nothing, and sets no password", async () => {
+    await ask(ben, "bens-mailbox@example.com");
+    expect(await confirmEmail(world)(ann.id, lastToken())).toEqual(EXPIRED);
+    expect(await checkEmailLink(world)(ann.id, lastToken())).toBe(undefined);
+    expect(await checkPasswordLink(world)(lastToken())).toBe(undefined);
+    expect((await world.accounts.find(ann.id))?.email).toBe(ann.email);
+  });
+
+  it("is refused after an hour, and if somebody else has taken the address meanwhile", async () => {
+    await ask(ann, "new@example.com");
+    const late = lastToken();
+    await world.clock.advance(PASSWORD_LINK_SECONDS * 1000);
+    expect(await confirmEmail(world)(ann.id, late)).toEqual(EXPIRED);
+    await ask(ann, "new@example.com");
+    await open("new");
+    expect(await confirmEmail(world)(ann.id, lastToken())).toEqual(
+      err({ kind: "email_taken", email: "new@example.com" }),
+    );
+  });
+});
+
+describe("deleteAccount", () => {
+  it("closes the account with the password, ends its sessions, frees the address, and tells it", async () => {
+    const token = await session(ann);
+    expect(await remove(ann, { password: "wrong" })).toEqual(WRONG);
+    expect(await isOpen(token)).toBe(true);
+    expect(await remove(ann)).toEqual(ok(undefined));
+    expect(await isOpen(token)).toBe(false);
+    expect(letters()).toEqual([["account_deleted", ann.email]]);
+    expect(await world.operators.account(ann.id)).toMatchObject({
+      standing: { credits: 0 },
+      closedAt: world.clock.now(),
+    });
+    expect(await world.operators.toErase(9)).toEqual([]);
+    expect((await open("ann")).id).not.toBe(ann.id);
+  });
+
+  it("is refused while a panorama is being made", async () => {
+    (await world.createPanorama(ann.id, aCreationRequest()))._unsafeUnwrap();
+    expect(await remove(ann)).toEqual(err({ kind: "tasks_active", activeTasks: 1 }));
+    expect((await world.accounts.find(ann.id))?.email).toBe(ann.email);
+  });
+
+  it("is completed by the background work after an interruption, and one account does not delay the others", async () => {
+    const task = (await world.createPanorama(ann.id, aCreationRequest({ prompt: "my garden" })))._unsafeUnwrap().task;
+    await world.clock.advance(world.provider.nextPollMilliseconds());
+    await world.settle();
+    const operators = Object.assign(Object.create(world.operators), {
+      eraseTasks: () => Promise.reject(new Error("x")),
+    });
+    for (const account of [ann, ben]) await expect(remove(account, {}, { operators })).rejects.toThrow("x");
+    expect(await world.operators.toErase(9)).toEqual([ann.id, ben.id]);
+
+    const failsForAnn = Object.assign(Object.create(world.operators), {
+      eraseTasks: (...given: Parameters<typeof world.operators.eraseTasks>) =>
+        given[0] === ann.id ? Promise.reject(new Error("y")) : world.operators.eraseTasks(...given),
+    });
+    await expect(eraseClosedAccounts({ ...world, operators: failsForAnn })()).rejects.toThrow("y");
+    expect(await world.operators.toErase(9)).toEqual([ann.id]);
+    expect(await eraseClosedAccounts(world)()).toBe(1);
+    const erased = await world.operators.task(task.id);
+    expect([erased?.isHidden, erased?.task.request.prompt]).toEqual([true, undefined]);
+    expect(await eraseClosedAccounts(world)()).toBe(0);
+  });
+});
+
+type Step =
+  | { readonly kind: "password"; readonly who: number; readonly current: string; readonly next: string }
+  | { readonly kind: "ask"; readonly who: number; readonly current: string; readonly email: string }
+  | { readonly kind: "confirm"; readonly who: number; readonly link: number }
+  | { readonly kind: "delete"; readonly who: number; readonly current: string };
+
+describe("self-service of accounts", () => {
+  it("changes only what the owner has proven, and never gives two accounts one address", async () => {
+    const who = fc.nat({ max: 1 });
+    const phrase = fc.constantFrom(PASSWORD, NEXT);
+    const email = fc.constantFrom("ann@example.com", "ben@example.com", "c@example.com", "d@example.com");
+    const step: fc.Arbitrary<Step> = fc.oneof(
+      fc.record({ kind: fc.constant("password" as const), who, current: phrase, next: phrase }),
+      fc.record({ kind: fc.constant("ask" as const), who, current: phrase, email }),
+      fc.record({ kind: fc.constant("confirm" as const), who, link: fc.nat({ max: 4 }) }),
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant("delete" as const), who, current: phrase }) },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 15 }), async (steps) => {
+        world = anOpenDoor();
+        const people = [await open("ann"), await open("ben")];
+        const model = people.map((account) => ({ account, password: PASSWORD, isClosed: false }));
+        const links: { readonly token: string; readonly who: number; readonly email: string; isUsed: boolean }[] = [];
+        const isTaken = (address: string) =>
+          model.some(({ account, isClosed }) => !isClosed && account.email === address);
+        for (const next of steps) {
+          await world.clock.advance(60_000); // attempts of before do not count
+          const person = model[next.who];
+          if (person === undefined || person.isClosed) continue;
+          const proof = { remoteAddress, password: "current" in next ? next.current : "" };
+          const isRight = proof.password === person.password;
+          switch (next.kind) {
+            case "password": {
+              const changed = await changePassword(world)(person.account, { ...proof, newPassword: next.next });
+              expect(changed.isOk()).toBe(isRight);
+              if (isRight) person.password = next.next;
+              if (isRight) for (const link of links) if (link.email === person.account.email) link.isUsed = true;
+              break;
+            }
+            case "ask": {
+              const before = world.mail.letters.length;
+              const asked = await sendEmailLink(world)(person.account, { ...proof, email: next.email });
+              expect(asked.isOk()).toBe(isRight && next.email !== person.account.email);
+              const posted = world.mail.letters.slice(before);
+              for (const { token, kind } of posted) {
+                expect(kind).toBe(isTaken(next.email) ? "email_in_use" : "confirm_email");
+                if (token !== undefined) links.push({ token, who: next.who, email: next.email, isUsed: false });
+              }
+              break;
+            }
+            case "confirm": {
+              const link = links[next.link];
+              if (link === undefined) break;
+              const confirmed = await confirmEmail(world)(person.account.id, link.token);
+              expect(confirmed.isOk()).toBe(!link.isUsed && link.who === next.who && !isTaken(link.email));
+              if (confirmed.isErr()) break;
+              for (const other of links) {
+                if (other.email === link.email || other.email === person.account.email) other.isUsed = true;
+              }
+              person.account = { ...person.account, email: link.email as Email };
+              break;
+            }
+            case "delete": {
+              expect((await remove(person.account, proof)).isOk()).toBe(isRight);
+              person.isClosed = isRight;
+              if (isRight) for (const link of links) if (link.email === person.account.email) link.isUsed = true;
+            }
+          }
+          for (const { account, password, isClosed } of model) {
+            const found = await world.accounts.findByEmail(account.email);
+            if (isClosed) expect(found?.account.id).not.toBe(account.id);
+            else expect(found).toMatchObject({ account: { id: account.id }, passwordHash: `hash of ${password}` });
+          }
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
