@@ -1,7 +1,7 @@
 import { WHOLE_BODY } from "../../domain/invalid-request.js";
 import type { InvalidMessage } from "../wording/message-rule.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
-import { thousands } from "./thousands.js";
+import { thousands } from "../wording/thousands.js";
 
 /** The sentence for a form, with the field's label as its subject: "Password must have …", "Image 3 must …". */
 export const fieldMessage = ({ field, index, rule }: InvalidMessage): string => {

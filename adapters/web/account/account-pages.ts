@@ -16,7 +16,9 @@ import type { TaskId } from "../../../domain/task-id.js";
 import { viewerPath } from "../../../domain/tasks/slug.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
+import { creditsText } from "../../wording/credits-text.js";
 import { cutAtWord } from "../../wording/cut-at-word.js";
+import { thousands } from "../../wording/thousands.js";
 import { admitWrite } from "../admit-write.js";
 import { dateOf, timeOf } from "../date.js";
 import { errorBox } from "../error-box.js";
@@ -27,7 +29,6 @@ import { atMostText, moneyText } from "../money-text.js";
 import { orderState } from "../order-state.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
-import { creditsIn, thousands } from "../thousands.js";
 import { accountNav } from "./account-nav.js";
 import { entriesCsv } from "./entries-csv.js";
 import { keySpendingSection, monthIn } from "./key-spending-section.js";
@@ -182,7 +183,7 @@ ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${
 <section class="panel" aria-labelledby="balance"><h2 id="balance">Credits</h2>
 <p class="figure">${thousands(overview.credits.remaining)}</p>
 <p class="hint">${thousands(overview.credits.reserved)} reserved for panoramas that are being made, ${thousands(overview.credits.spent)} spent so far.</p>
-${overview.credits.debt !== undefined && html`<p class="hint">You owe ${creditsIn(overview.credits.debt)}, because a payment was returned after its credits were spent. The next purchase pays them first.</p>`}
+${overview.credits.debt !== undefined && html`<p class="hint">You owe ${creditsText(overview.credits.debt)}, because a payment was returned after its credits were spent. The next purchase pays them first.</p>`}
 <form method="post" action="/account/low-balance" class="inline">${hiddenToken(visitor.formToken)}
 <label>Send a webhook when my balance falls below<input name="credits" inputmode="numeric" value="${threshold ?? overview.lowBalance}" placeholder="no notice"></label><button class="button quiet">Save</button></form></section>
 <section class="panel" aria-labelledby="buy"><h2 id="buy">Buy more</h2>

@@ -15,6 +15,7 @@ import { SCOPES, type Scope } from "../../../domain/accounts/key-limits.js";
 import { parseKeyLimits } from "../../../domain/accounts/parse-key-limits.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
+import { thousands } from "../../wording/thousands.js";
 import { admitWrite } from "../admit-write.js";
 import { dateOf, timeOf } from "../date.js";
 import { errorBox } from "../error-box.js";
@@ -23,7 +24,6 @@ import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
-import { thousands } from "../thousands.js";
 import { accountNav } from "./account-nav.js";
 
 type Parts = {

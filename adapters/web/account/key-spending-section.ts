@@ -1,8 +1,8 @@
 import type { KeySpending } from "../../../application/accounts/read-key-spending.js";
 import type { ApiKey } from "../../../domain/accounts/api-key.js";
 import { endOf, startOf } from "../../../domain/credits/budget.js";
+import { thousands } from "../../wording/thousands.js";
 import { type Html, html } from "../html.js";
-import { thousands } from "../thousands.js";
 
 type NamedKey = Pick<ApiKey, "id" | "name">;
 

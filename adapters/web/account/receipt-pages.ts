@@ -3,6 +3,7 @@ import type { UseCases } from "../../../application/create-application.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import type { Order } from "../../../domain/credits/order.js";
 import type { Page, PageReply } from "../../web-page/page.js";
+import { thousands } from "../../wording/thousands.js";
 import { admitWrite } from "../admit-write.js";
 import { dateOf } from "../date.js";
 import { type Html, html } from "../html.js";
@@ -10,7 +11,6 @@ import { hiddenToken, type Layout } from "../layout.js";
 import { moneyText } from "../money-text.js";
 import { redirect } from "../redirect.js";
 import type { SessionGuard } from "../session-guard.js";
-import { thousands } from "../thousands.js";
 
 type Parts = {
   readonly credits: Pick<UseCases["credits"], "readOrder" | "cancelOrder">;

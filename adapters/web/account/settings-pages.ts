@@ -11,6 +11,7 @@ import type { CreditTotals } from "../../../domain/credits/credits.js";
 import type { RateLimited } from "../../../domain/credits/rate-limit.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
+import { creditsText } from "../../wording/credits-text.js";
 import { admitWrite } from "../admit-write.js";
 import { errorBox } from "../error-box.js";
 import { gate } from "../gate.js";
@@ -18,7 +19,6 @@ import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
-import { creditsIn } from "../thousands.js";
 import { accountNav } from "./account-nav.js";
 import { type AttemptRefusal, attemptRefusal } from "./attempt-refusal.js";
 import { newEmailField, newPasswordField, ownEmailField, ownPasswordField } from "./password-fields.js";
@@ -217,8 +217,8 @@ ${ownPasswordField("delete-password")}
 };
 
 const whatBecomesOfCredits = ({ remaining, reserved, debt }: CreditTotals): Html => html`<ul class="consequences">
-${remaining > 0 && html`<li>Your ${creditsIn(remaining)} are lost.</li>`}
-${debt !== undefined && html`<li>The ${creditsIn(debt)} that you owe stay on record.</li>`}
+${remaining > 0 && html`<li>Your ${creditsText(remaining)} are lost.</li>`}
+${debt !== undefined && html`<li>The ${creditsText(debt)} that you owe stay on record.</li>`}
 ${reserved > 0 && html`<li>While panoramas are being made, the account can’t be deleted. <a href="/works">Cancel them</a>, or wait.</li>`}
 <li>Orders and the list of credits stay in the books of this service, without your address.</li></ul>`;
 

@@ -15,8 +15,8 @@ import { countedImages, imagesRange, imagesSentence, promptSentence } from "../.
 import { hours } from "../../wording/hours.js";
 import { mebibytes } from "../../wording/mebibytes.js";
 import { pricesSentence } from "../../wording/prices.js";
+import { thousands } from "../../wording/thousands.js";
 import { type Html, html } from "../html.js";
-import { thousands } from "../thousands.js";
 import type { Description } from "./description.js";
 import { exampleId } from "./examples.js";
 import { type Guide, renderGuide } from "./markdown.js";

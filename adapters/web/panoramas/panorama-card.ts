@@ -1,7 +1,7 @@
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import { isKept, type KeptImage } from "../../../domain/images/storage-status.js";
-import { shortened, shortened } from "../../../domain/shortened.js";
+import { shortened } from "../../../domain/shortened.js";
 import { PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/creation-request.js";
 import { type Slug, viewerPath } from "../../../domain/tasks/slug.js";
 import { startViewText } from "../../../domain/tasks/start-view.js";

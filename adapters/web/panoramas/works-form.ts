@@ -14,11 +14,11 @@ import { SEED_MAX } from "../../../domain/tasks/seed.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { imagesRange } from "../../wording/abilities-sentence.js";
 import { pixelSize } from "../../wording/pixel-size.js";
+import { thousands } from "../../wording/thousands.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";
 import { atMostText } from "../money-text.js";
 import type { Suggestions } from "../site/suggestions.js";
-import { thousands } from "../thousands.js";
 import { imageOrigin } from "./image-origin.js";
 import type { Images } from "./panorama-card.js";
 
