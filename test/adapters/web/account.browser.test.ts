@@ -93,7 +93,9 @@ describe("the account page", () => {
     expect(await page.locator(".figure").textContent()).toBe("20,860");
     // The time of the purchase, in the reader's zone.
     expect(await page.getByRole("region", { name: "Activity" }).locator("time").textContent()).toMatch(/ GMT-[45]$/);
-    expect(await page.getByRole("navigation", { name: "Main" }).locator("[aria-current]").textContent()).toBe("Account");
+    expect(await page.getByRole("navigation", { name: "Main" }).locator("[aria-current]").textContent()).toBe(
+      "Account",
+    );
     await page.getByRole("link", { name: "Settings" }).click();
 
     const password = page.getByRole("region", { name: "Password" });
