@@ -23,6 +23,8 @@ export type Content = {
    * picture of the landing page.
    */
   readonly frame?: "stage" | "bare" | "hero-page" | "dark" | "gate";
+  /** The entry of the menu to which the page belongs. */
+  readonly place?: "/gallery" | "/docs" | "/works" | "/account";
   /** Leaves the links for customers out of the header. */
   readonly withoutMenu?: true;
   /** Whether other sites may show the page in a frame. */
@@ -212,24 +214,30 @@ const stylesOf = ({ styles = [], frame }: Content): readonly string[] => [
 /** What this installation has. */
 type Offered = { readonly hasGallery: boolean; readonly hasSignUp: boolean };
 
-const header = ({ visitor, withoutMenu }: Content, offered: Offered): Html => html`<header class="site">
+const header = ({ visitor, withoutMenu, place }: Content, offered: Offered): Html => html`<header class="site">
 <a class="brand" href="/">${mark}<span>Panorama</span></a>
-${withoutMenu === undefined && menu(visitor, offered)}
+${withoutMenu === undefined && menu(visitor, offered, place)}
 </header>`;
 
-const menu = (visitor: Visitor | undefined, { hasGallery, hasSignUp }: Offered): Html => html`<nav aria-label="Main">
-${hasGallery && html`<a href="/gallery">Gallery</a>`}
-<a href="/docs" class="wide">API</a>
-${visitor === undefined ? guestLinks(hasSignUp) : memberLinks(visitor)}
+type Place = Content["place"];
+
+const menu = (visitor: Visitor | undefined, { hasGallery, hasSignUp }: Offered, place: Place): Html => html`
+<nav aria-label="Main">${hasGallery && menuLink("/gallery", "Gallery", place)}
+${menuLink("/docs", "API", place, "wide")}
+${visitor === undefined ? guestLinks(hasSignUp) : memberLinks(visitor, place)}
 </nav>`;
+
+/** The pages below an entry belong to it, too. */
+const menuLink = (path: NonNullable<Place>, label: string, place: Place, style?: string): Html =>
+  html`<a href="${path}"${style !== undefined && html` class="${style}"`}${path === place && html` aria-current="true"`}>${label}</a>`;
 
 const guestLinks = (hasSignUp: boolean): Html =>
   hasSignUp
     ? html`<a href="/login">Log in</a><a class="button small" href="/signup">Sign up</a>`
     : html`<a class="button small" href="/login">Log in</a>`;
 
-const memberLinks = ({ formToken }: Visitor): Html => html`<a href="/works">Works</a>
-<a href="/account">Account</a>
+const memberLinks = ({ formToken }: Visitor, place: Place): Html => html`${menuLink("/works", "Works", place)}
+${menuLink("/account", "Account", place)}
 <form method="post" action="/logout" class="wide">${hiddenToken(formToken)}<button class="link">Log out</button></form>`;
 
 /** The form token, which proves that a page of this service sent the form (session-guard.ts). */

@@ -13,6 +13,7 @@ import { InProcessTaskSignals } from "../../adapters/memory/in-process-task-sign
 import { memoryPorts } from "../../adapters/memory/memory-ports.js";
 import { RecordingMail } from "../../adapters/memory/recording-mail.js";
 import { RecordingReporter } from "../../adapters/memory/recording-reporter.js";
+import { RecordingWebhookSender } from "../../adapters/memory/recording-webhook-sender.js";
 import { ScriptedProvider } from "../../adapters/memory/scripted-provider.js";
 import { MemoryAccountStore } from "../../adapters/memory/stores/memory-account-store.js";
 import { MemoryApiKeyStore } from "../../adapters/memory/stores/memory-api-key-store.js";
@@ -122,6 +123,7 @@ export class WebService {
   readonly endpoints = new MemoryEndpointStore(this.database);
   readonly deliveries = new MemoryDeliveryStore(this.database);
   readonly mail = new RecordingMail();
+  readonly webhookSender = new RecordingWebhookSender();
   readonly references = new MemoryReferenceStore(this.database);
   readonly reports = new MemoryReportStore(this.database);
   readonly provenance = new MemoryProvenanceLog();

@@ -3,9 +3,6 @@ import type { MakeServer } from "../server.js";
 /** `native`: uWebSockets. `node`: `node:http`, which runs wherever Node.js does. */
 export type ServerName = "native" | "node";
 
-/** Of both servers: the first line of a request and its headers. */
-const HEADER_BYTES_MAX = 16 * 1024;
-
 /** `reason`: one line that says why it is `node` although nobody chose it. */
 export type LoadedServer = { readonly make: MakeServer; readonly name: ServerName; readonly reason?: string };
 
@@ -17,8 +14,6 @@ export type LoadedServer = { readonly make: MakeServer; readonly name: ServerNam
 export const loadServer = async (choice: ServerName | undefined): Promise<LoadedServer> => {
   if (choice === "node") return nodeServer();
   try {
-    // uWebSockets reads it only here, when it is loaded. Its own limit of 4 kB is too little for a prompt and cookies.
-    process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(HEADER_BYTES_MAX);
     const { NativeServer } = await import("./native-server/native-server.js");
     return { name: "native", make: (tls) => new NativeServer(tls) };
   } catch (error) {

@@ -211,6 +211,7 @@ ${activitySection(overview, tasks, query)}
     visitor,
     scripts: ["account.js"],
     styles: ["account.css"],
+    place: "/account",
     formTargets: CHECKOUT_ORIGINS,
   };
   return layout.reply(status, page);
@@ -219,7 +220,7 @@ ${activitySection(overview, tasks, query)}
 /** What a panorama costs in money, where the operator has set prices: in the pack with the dearest credits. */
 const panoramaPrices = ({ packs, prices }: Pick<PanoramaPolicy, "packs" | "prices">): Html | undefined =>
   priceAtMost(prices[RESOLUTION_NAMES[0]], packs) &&
-  html`<p class="hint">A panorama costs ${RESOLUTION_NAMES.map((name) => `${atMostText(prices[name], packs)} in ${name.toUpperCase()}`).join(", ")}.</p>`;
+  html`<p class="hint">A panorama costs ${RESOLUTION_NAMES.map((name) => `${atMostText(prices[name], packs)} in ${name.toUpperCase()}`).join("; ")}.</p>`;
 
 const ordersSection = ({ orders, nextOrders }: AccountOverview, query: URLSearchParams): Html => html`
 <section aria-labelledby="orders"><h2 id="orders">Orders</h2>${

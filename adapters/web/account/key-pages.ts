@@ -154,7 +154,14 @@ ${
 }
 ${keysSection(overview, visitor, clock.now(), form)}
 </div>`;
-  const page = { title: "Keys and usage", main, visitor, scripts: ["account.js"], styles: ["account.css"] };
+  const page = {
+    title: "Keys and usage",
+    main,
+    visitor,
+    scripts: ["account.js"],
+    styles: ["account.css"],
+    place: "/account",
+  };
   return layout.reply(status, page, headers);
 };
 

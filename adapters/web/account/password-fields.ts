@@ -15,8 +15,8 @@ export const newEmailField = (email: string): Html =>
 maxlength="${EMAIL_CHARACTERS_MAX}" required></label>`;
 
 /** Asks somebody who is logged in for the password again. */
-export const ownPasswordField = (id: string): Html =>
-  html`<label for="${id}">Current password</label><input type="password" name="current" id="${id}" autocomplete="current-password" required>`;
+export const ownPasswordField = html`<label>Current password<input type="password" name="current"
+autocomplete="current-password" required></label>`;
 
 export const newPasswordField = (
   label = "Password",

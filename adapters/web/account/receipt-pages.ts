@@ -70,7 +70,14 @@ ${isNew && order.state === "pending" && html`<p class="notice" role="status">Tha
   )}</dl>
 ${order.state === "pending" && order.checkout === undefined && howToPay(parts, order, visitor)}
 ${receiptText !== undefined && html`<p class="legal">${receiptText}</p>`}</div>`;
-  return layout.reply(200, { title, main, visitor, scripts: ["account.js"], styles: ["account.css"] });
+  return layout.reply(200, {
+    title,
+    main,
+    visitor,
+    scripts: ["account.js"],
+    styles: ["account.css"],
+    place: "/account",
+  });
 };
 
 /** Of an order that is paid to the operator. It can be canceled: no payment of it is under way that we would miss. */

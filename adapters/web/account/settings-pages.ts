@@ -185,9 +185,9 @@ ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${
 <div class="sections">
 <section class="panel" aria-labelledby="address"><h2 id="address">E-mail address</h2>
 <p>You log in with <strong>${email}</strong>.</p>
-<form method="post" action="/account/email">${hiddenToken(formToken)}
+<form method="post" action="/account/email" class="fields">${hiddenToken(formToken)}
 ${newEmailField(form.get("email") ?? "")}
-${ownPasswordField("email-password")}
+${ownPasswordField}
 <p class="hint">${
     sendsMail
       ? "The new address gets a link, and nothing changes until you follow it. Then this address is told."
@@ -195,9 +195,9 @@ ${ownPasswordField("email-password")}
   }</p>
 <button class="button">Change the address</button></form></section>
 <section class="panel" aria-labelledby="password"><h2 id="password">Password</h2>
-<form method="post" action="/account/password">${hiddenToken(formToken)}
+<form method="post" action="/account/password" class="fields">${hiddenToken(formToken)}
 <div hidden>${ownEmailField(email)}</div>
-${ownPasswordField("old-password")}
+${ownPasswordField}
 ${newPasswordField("New password")}
 <p class="hint">You stay logged in here, and are logged out everywhere else. ${sendsMail ? "An e-mail tells you." : ""} API keys stay valid.</p>
 <button class="button">Change the password</button></form></section>
@@ -207,12 +207,12 @@ ${newPasswordField("New password")}
 <section class="panel" aria-labelledby="end"><h2 id="end">Delete the account</h2>
 <p>Your panoramas with their pictures, prompts and public pages, your uploads, API keys and webhooks are deleted, and you are logged out. Links to them stop working. <strong>This can’t be undone.</strong></p>
 ${whatBecomesOfCredits(totals)}
-<details class="revoke"${isDeleting && html` open`}><summary>Delete my account</summary><form method="post" action="/account/delete">${hiddenToken(formToken)}
+<details class="revoke"${isDeleting && html` open`}><summary>Delete my account</summary><form method="post" action="/account/delete" class="fields">${hiddenToken(formToken)}
 <div hidden>${ownEmailField(email)}</div>
-${ownPasswordField("delete-password")}
+${ownPasswordField}
 <button class="button danger">Delete my account for good</button></form></details></section>
 </div></div>`;
-  const page = { title: "Settings", main, visitor, styles: ["account.css"] };
+  const page = { title: "Settings", main, visitor, styles: ["account.css"], place: "/account" };
   return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
 };
 
@@ -226,7 +226,7 @@ const confirmPage = async (parts: Parts, visitor: Visitor, token: string): Promi
   const { accounts, layout } = parts;
   const email = await accounts.checkEmailLink(visitor.account.id, token);
   if (email === undefined) return expiredPage(parts, visitor);
-  const title = "Change your e-mail address";
+  const title = "Your new address";
   const content = html`<p class="lead">From <strong>${visitor.account.email}</strong> to <strong>${email}</strong>.</p>
 <form method="post" action="/account/email/confirm" class="panel">${hiddenToken(visitor.formToken)}
 <input type="hidden" name="token" value="${token}">
@@ -239,7 +239,7 @@ const confirmPage = async (parts: Parts, visitor: Visitor, token: string): Promi
 const expiredPage = ({ layout }: Parts, visitor: Visitor): PageReply => {
   const title = "This link does not work";
   const content = html`<p class="lead">It works once, within ${MINUTES} minutes, and only for the account that asked for it. You are logged in as <strong>${visitor.account.email}</strong>.</p>
-<p class="panel"><a class="button" href="${PATH}#address">Ask for a new link</a></p>`;
+<p><a class="button" href="${PATH}#address">Ask for a new link</a></p>`;
   return layout.reply(410, { title, main: gate(title, PATH, content), visitor, frame: "gate" });
 };
 

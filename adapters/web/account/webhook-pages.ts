@@ -167,7 +167,7 @@ ${errorBox(error)}${test && outcome(test, endpoints.value)}
 </div>`;
   return layout.reply(
     status,
-    { title: "Webhooks", main, visitor, scripts: ["account.js"], styles: ["account.css"] },
+    { title: "Webhooks", main, visitor, scripts: ["account.js"], styles: ["account.css"], place: "/account" },
     headers,
   );
 };
@@ -175,10 +175,10 @@ ${errorBox(error)}${test && outcome(test, endpoints.value)}
 /** What came of the test event, and what to do if it has not arrived. */
 const outcome = ({ id, isDelivered, detail, milliseconds }: ShownTest, endpoints: readonly Endpoint[]): Html => {
   const url = endpoints.find((endpoint) => endpoint.id === id)?.url ?? "the endpoint";
-  const seconds = `${(milliseconds / 1000).toFixed(milliseconds < 1000 ? 2 : 1)} s`;
+  const time = milliseconds < 1000 ? `${milliseconds} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
   return isDelivered
-    ? html`<p class="notice" role="status">The test event has arrived at <strong>${url}</strong>: ${detail} after ${seconds}.</p>`
-    : html`<p class="error" role="alert">The test event has not arrived at <strong>${url}</strong>: ${detail} after ${seconds}. An endpoint must answer within ten seconds with a status from 200 to 299.</p>`;
+    ? html`<p class="notice" role="status">The test event has arrived at <strong>${url}</strong>: ${detail} after ${time}.</p>`
+    : html`<p class="error" role="alert">The test event has not arrived at <strong>${url}</strong>: ${detail} after ${time}. An endpoint must answer within ten seconds with a status from 200 to 299.</p>`;
 };
 
 const endpointLine = (endpoint: Endpoint, formToken: string): Html => {

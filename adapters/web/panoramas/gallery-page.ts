@@ -65,7 +65,14 @@ export const galleryPage = (parts: Parts): Page => ({
       const start = entryPath("/works", visitor !== undefined, parts.layout.hasSignUp);
       const main = html`<div class="message"><h1>Gallery</h1><p>There is nothing here yet. The first public panorama can be yours.</p>
 <p><a class="button" href="${start}">Make a panorama</a></p></div>`;
-      return parts.layout.reply(200, { title: "Gallery", description: DESCRIPTION, main, visitor, frame: "gate" });
+      return parts.layout.reply(200, {
+        title: "Gallery",
+        description: DESCRIPTION,
+        main,
+        visitor,
+        frame: "gate",
+        place: "/gallery",
+      });
     }
     const main = html`<div class="band">${head(view, parts.hasSearch ? text : undefined, panoramas.length > 0)}
 ${
@@ -81,6 +88,7 @@ ${links[forward]}</p></div>`;
       main,
       visitor,
       frame: "dark",
+      place: "/gallery",
       scripts: ["gallery.js"],
       styles: ["gallery.css"],
       ...(view.search !== "" && { head: html`<meta name="robots" content="noindex">` }),

@@ -29,6 +29,7 @@ import type { Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
 import type { Suggestions } from "../site/suggestions.js";
+import { creditsIn, thousands } from "../thousands.js";
 import type { Images } from "./panorama-card.js";
 import { refuseSuspended } from "./refuse-suspended.js";
 import { doneSentence, selectedWorks, selectionForm } from "./selected-works.js";
@@ -218,7 +219,7 @@ const sentence = (refusal: Refusal): string => {
     case "insufficient_credits":
       return (
         returnedPaymentSentence(refusal) ??
-        `This costs ${refusal.cost} credits, but you have ${refusal.balance}. Buy more on your account page.`
+        `This costs ${creditsIn(refusal.cost)}, but you have ${thousands(refusal.balance)}. Buy more on your account page.`
       );
     case "budget_spent":
       return budgetSentence(refusal);
@@ -324,7 +325,7 @@ const worksPage = async (
   const notice = doneSentence(query);
   const offer = { ...parts, balance, abilities: panoramas.readAbilities() };
   const main = html`<div class="band-head gallery-head"><div><h1>Works</h1>
-<p><strong id="balance">${balance}</strong> credits · <a href="/account">account</a></p></div></div>
+<p><strong id="balance">${thousands(balance)}</strong> credits · <a href="/account">account</a></p></div></div>
 <div class="studio">${errorBox(error)}
 ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}
 ${visitor.account.suspension && html`<p class="notice" role="status">${suspendedSentence(visitor.account.suspension)}</p>`}
@@ -347,6 +348,7 @@ ${(!isFirst || isNarrowed(search)) && html`<a class="button quiet" href="${isFir
     main,
     visitor,
     frame: "dark",
+    place: "/works",
     scripts: ["works.js"],
     styles: ["gallery.css", "works.css"],
   });

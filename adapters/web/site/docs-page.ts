@@ -37,6 +37,7 @@ export const docsPage = ({ describe, guidesFolder, policy, accounts, panoramas, 
       description:
         "The REST interface of Panorama: create 360° panoramas from your own programs, poll them or get webhooks.",
       visitor,
+      place: "/docs",
       scripts: ["docs.js"],
       styles: ["docs.css"],
       main: (await rendered(abilities))(keys),

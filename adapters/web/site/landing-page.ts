@@ -113,7 +113,7 @@ const hero = (
 <img class="hero-still" id="hero-still" src="${thumbnail}" alt="" decoding="async"></picture>
 <noscript><img class="hero-still" src="${picture}" alt=""></noscript>
 <canvas class="hero-sphere" id="hero-sphere" aria-hidden="true"></canvas>
-<div class="hero-text"><h1>Describe a place.<br>Then stand in it.</h1>
+<div class="hero-text"><h1>Describe a place. <br>Then stand in it.</h1>
 <p class="hero-lead">Type a sentence. In seconds you have a 360° world to look around in, share, and use in your game or
 headset.</p>
 ${(reader === "invited" || reader === "closed") && html`<p class="hero-closed">${NO_SIGN_UP[reader]} <a href="/login">Log in</a></p>`}

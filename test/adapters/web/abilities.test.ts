@@ -93,7 +93,7 @@ describe("the pages of an installation", () => {
     service.provider.abilities = ONE_IMAGE;
     const before = await stored();
     const refused = await create([["prompt", "🌊".repeat(1201)]], 1);
-    expect(refused).toEqual({ status: 400, error: "Prompt must have at most 1200 characters, but has 1201." });
+    expect(refused).toEqual({ status: 400, error: "Prompt must have at most 1,200 characters, but has 1,201." });
     expect(await stored()).toBe(before);
   });
 

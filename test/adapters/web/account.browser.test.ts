@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { logInAs, setUpBrowser, type Tab } from "../../support/browser.js";
 import { PASSWORD, type WebService } from "../../support/web-service.js";
@@ -81,6 +82,60 @@ describe("the account page", () => {
       .poll(() => page.getByRole("region", { name: "API keys" }).textContent())
       .toContain("You have no API keys.");
     expect((await readCredits(secret)).status).toBe(401);
+  });
+
+  it("lets a member change password and address, look at the data, and delete the account, with the keyboard", async () => {
+    const ann = await service.person(`walker-${people}`, 20_860);
+    tab = await on.openTab({ timezoneId: "America/New_York" });
+    const { page } = tab;
+    await logInAs(tab, ann);
+    await page.goto("/account");
+    expect(await page.locator(".figure").textContent()).toBe("20,860");
+    // The time of the purchase, in the reader's zone.
+    expect(await page.getByRole("region", { name: "Activity" }).locator("time").textContent()).toMatch(/ GMT-[45]$/);
+    expect(await page.getByRole("navigation", { name: "Main" }).locator("[aria-current]").textContent()).toBe(
+      "Account",
+    );
+    await page.getByRole("link", { name: "Settings" }).click();
+
+    const password = page.getByRole("region", { name: "Password" });
+    await password.getByLabel("Current password").focus();
+    for (const text of [PASSWORD, "another long password"]) {
+      await page.keyboard.type(text);
+      await page.keyboard.press("Tab");
+    }
+    await page.keyboard.press("Enter");
+    await page.getByRole("status").filter({ hasText: "Your password is changed." }).waitFor();
+
+    const address = page.getByRole("region", { name: "E-mail address" });
+    await address.getByLabel("New e-mail address").fill("Walker@New.example.com");
+    await address.getByLabel("Current password").fill("wrong");
+    await address.getByRole("button", { name: "Change the address" }).click();
+    await page.getByRole("alert").filter({ hasText: "The current password is wrong." }).waitFor();
+    expect(await address.getByLabel("New e-mail address").inputValue()).toBe("Walker@New.example.com");
+    await address.getByLabel("Current password").fill("another long password");
+    await page.keyboard.press("Enter");
+    await page.getByRole("status").filter({ hasText: "ask the operator for the link" }).waitFor();
+    await page.goto(`/account/email?token=${service.mail.letters.at(-1)?.token}`);
+    await page.getByRole("button", { name: "Change it" }).click();
+    await page.getByText("You log in with walker@new.example.com").waitFor();
+
+    const downloads = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Download my data" }).click();
+    const download = await downloads;
+    expect(download.suggestedFilename()).toBe("panorama-account.jsonl");
+    const [first = ""] = (await readFile(await download.path(), "utf8")).split("\n");
+    expect(JSON.parse(first)).toMatchObject({ type: "account", email: "walker@new.example.com" });
+
+    const end = page.getByRole("region", { name: "Delete the account" });
+    expect(await end.textContent()).toContain("Your 20,860 credits are lost.");
+    await end.getByText("Delete my account", { exact: true }).press("Enter");
+    await end.getByLabel("Current password").fill("another long password");
+    await end.getByRole("button", { name: "Delete my account for good" }).click();
+    await page.getByRole("status").filter({ hasText: "Your account is deleted" }).waitFor();
+    await page.goto("/account");
+    expect(new URL(page.url()).pathname).toBe("/login");
+    expect((await readCredits(ann.key)).status).toBe(401);
   });
 
   it("refuses an API key without a paid order, also for a forged form", async () => {

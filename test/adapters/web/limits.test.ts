@@ -373,7 +373,7 @@ describe("the form of the works page", () => {
       100,
       { prompt: "x".repeat(4001) },
       400,
-      "Prompt must have at most 4000 characters",
+      "Prompt must have at most 4,000 characters",
     ],
     ["with an unknown resolution", 100, { resolution: "8k" }, 400, "Resolution must be"],
   ])("answers a form %s before it receives its files, and stores none", async (_, credits, fields, status, error) => {

@@ -32,6 +32,21 @@ describe("the page of webhooks", () => {
     expect(created?.url).toBe("https://receiver.example.com/<hook>");
     expect(await page.content()).toContain(created?.secret);
 
+    const { webhookSender } = service;
+    for (const [answer, said] of [
+      [{ kind: "delivered", detail: "status 204" }, "has arrived at https://receiver.example.com/<hook>: status 204"],
+      [{ kind: "failed", detail: "no answer in time", isGone: false }, "has not arrived at"],
+    ] as const) {
+      webhookSender.answer = () => answer;
+      await page.getByRole("button", { name: "Send a test https://receiver" }).click();
+      await page.getByText(said).waitFor();
+      await page.reload();
+      expect(await page.getByText(said).count()).toBe(0);
+    }
+    const signed = { url: created?.url, secrets: [created?.secret] };
+    expect(webhookSender.sent).toMatchObject([signed, signed]);
+    expect(await page.getByRole("region", { name: /Deliveries/ }).textContent()).toContain("Nothing was sent.");
+
     await page.getByRole("button", { name: "New secret https://receiver" }).click();
     await expect.poll(async () => (await endpointOf(ann.id))?.previous?.secret).toBe(created?.secret);
 

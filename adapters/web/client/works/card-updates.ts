@@ -36,7 +36,7 @@ const update = (pending: readonly HTMLElement[], page: Document): void => {
   balance.textContent = now;
   const form = document.getElementById("create");
   if (form === null) return;
-  form.dataset.balance = now;
+  form.dataset.balance = page.getElementById("create")?.dataset.balance ?? "0"; // without the commas
   form.dispatchEvent(new Event("change")); // the form shows whether the balance is enough
 };
 

@@ -17,7 +17,10 @@ export type Redemption = {
   readonly welcome?: LedgerEntry | undefined;
 };
 
-/** Stores the links with which a password can be set, or an address confirmed. Throws if the store is unreachable or a row is unreadable. */
+/**
+ * Stores the links with which a password can be set, or an address confirmed. Throws if the store is unreachable or a
+ * row is unreadable.
+ */
 export interface PasswordLinkStore {
   /**
    * Stores the link, and deletes the links that have expired. Returns `false` and stores nothing if `liveMax` links of

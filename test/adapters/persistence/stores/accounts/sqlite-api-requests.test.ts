@@ -161,7 +161,7 @@ describe("what SqliteApiRequests remembers", () => {
       [
         ...["id", "email", "password_hash", "credits", "active_tasks", "last_turn", "low_balance_threshold"],
         ...["last_event", "debt", "open_disputes", "granted", "failure_day", "failures", "failure_bytes"],
-        ...["created_at", "closed_at", "suspended_at"],
+        ...["created_at", "closed_at", "erased_at", "suspended_at"],
       ],
     ],
     ["api_key", ["name", "prefix", "created_at", "last_used_at"]],
