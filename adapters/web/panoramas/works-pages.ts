@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
 import type { UseCases } from "../../../application/create-application.js";
+import type { PageStart } from "../../../application/page-of.js";
 import type { CreatePanoramaError } from "../../../application/panoramas/create-panorama.js";
 import type { OwnSearchPage } from "../../../application/panoramas/lists/search-own-tasks.js";
 import type { Clock } from "../../../application/ports/clock.js";
@@ -28,10 +29,10 @@ import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
-import type { Suggestions } from "../site/suggestions.js";
 import type { Images } from "./panorama-card.js";
 import { refuseSuspended } from "./refuse-suspended.js";
 import { doneSentence, selectedWorks, selectionForm } from "./selected-works.js";
+import type { Suggestions } from "../site/suggestions.js";
 import { workCard } from "./work-card.js";
 import { creationForm, creationOf, formOf, formWithPrompt, pictureUrls } from "./works-form.js";
 import { isNarrowed, type WorksSearch, worksPath, worksSearchForm, worksSearchOf } from "./works-search.js";
@@ -313,7 +314,7 @@ const worksPage = async (
   const before = parseTaskId(query.get("before") ?? "");
   const after = parseTaskId(query.get("after") ?? "");
   const [{ tasks, next, newer }, balance] = await Promise.all([
-    worksOf(parts, search, visitor, before, after),
+    worksOf(parts, search, visitor, { before, after }),
     credits.readBalance(visitor.account.id),
   ]);
   const isFirst = before === undefined && after === undefined;
@@ -357,13 +358,12 @@ const worksOf = (
   { panoramas }: Parts,
   { text: _, ...search }: WorksSearch,
   { account }: Visitor,
-  before: TaskId | undefined,
-  after: TaskId | undefined,
+  start: PageStart,
 ): Promise<OwnSearchPage & { readonly newer?: TaskId | undefined }> => {
   const { words, resolution, ...filter } = search;
   return words.length === 0 && resolution === undefined
-    ? panoramas.list(account.id, WORKS_PER_PAGE, before, filter, after)
-    : panoramas.searchOwn(account.id, search, WORKS_PER_PAGE, before);
+    ? panoramas.list(account.id, WORKS_PER_PAGE, { ...start, filter })
+    : panoramas.searchOwn(account.id, search, WORKS_PER_PAGE, start.before);
 };
 
 const nothingHere = (search: WorksSearch, isFirst: boolean, next: TaskId | undefined): Html => {
