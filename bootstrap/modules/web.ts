@@ -6,7 +6,7 @@ import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-conf
 import { featuresOf } from "../../adapters/provider/local/painter/words.js";
 import { imageOrigin } from "../../adapters/web/panoramas/image-origin.js";
 import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/panoramas/share-pages.js";
-import { demoPlaces } from "../../adapters/web/site/suggestions.js";
+import { demoPlaces } from "../../adapters/web/panoramas/suggestions.js";
 import { type LegalFacts, type LegalPage, readLegalPages } from "../../adapters/web/site/legal-pages.js";
 import { BUNDLED_FILES_FOLDER } from "../../adapters/web/static-files.js";
 import { webPages } from "../../adapters/web/web-pages.js";

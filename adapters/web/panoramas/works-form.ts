@@ -16,10 +16,10 @@ import { imagesRange } from "../../wording/abilities-sentence.js";
 import { pixelSize } from "../../wording/pixel-size.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";
-import type { Suggestions } from "../site/suggestions.js";
 import { thousands } from "../thousands.js";
 import { imageOrigin } from "./image-origin.js";
 import type { Images } from "./panorama-card.js";
+import type { Suggestions } from "./suggestions.js";
 
 /** The pictures that the form sends: those of an earlier attempt that was refused, and the typed addresses. */
 export const pictureUrls = (form: URLSearchParams): string[] =>

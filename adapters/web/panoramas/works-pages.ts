@@ -32,7 +32,7 @@ import { type SessionGuard, STALE_FORM } from "../session-guard.js";
 import type { Images } from "./panorama-card.js";
 import { refuseSuspended } from "./refuse-suspended.js";
 import { doneSentence, selectedWorks, selectionForm } from "./selected-works.js";
-import type { Suggestions } from "../site/suggestions.js";
+import type { Suggestions } from "./suggestions.js";
 import { workCard } from "./work-card.js";
 import { creationForm, creationOf, formOf, formWithPrompt, pictureUrls } from "./works-form.js";
 import { isNarrowed, type WorksSearch, worksPath, worksSearchForm, worksSearchOf } from "./works-search.js";
