@@ -8,6 +8,9 @@ export type PagesBeside = {
   readonly newer: TaskId | undefined;
 };
 
+/** Where a page of tasks begins: without both, at the first ones. */
+export type PageStart = { readonly before?: TaskId | undefined; readonly after?: TaskId | undefined };
+
 /**
  * A page of at most `limit` items, given up to one item more, which shows that there is another page. `last` is the
  * item after which that begins; `undefined` on the last page.

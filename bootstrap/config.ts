@@ -229,6 +229,13 @@ export const nearestVariable = (name: string): string | undefined => {
   return known.find((one) => one.length >= NAME_CHARACTERS_MIN && distance(name, one) <= TYPO_CHARACTERS_MAX);
 };
 
+/** Variables that work only together. */
+const PAIRS = [
+  ["STRIPE_SECRET_KEY", "STRIPE_WEBHOOK_SECRET"],
+  ["SMTP_URL", "MAIL_FROM"],
+  ["C2PA_CERTIFICATE", "C2PA_KEY"],
+] as const;
+
 /** Reads the environment. The error is one line that names the variable and what is wrong with it. */
 export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, string> => {
   // An empty variable counts as not set: compose files and shells cannot always leave a variable out.
@@ -241,20 +248,12 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     return err(`Bad configuration: ${name}=${value}: ${issue?.message}. See CONFIGURATION.md for the allowed values.`);
   }
   const { data } = parsed;
+  const half = PAIRS.find((pair) => pair.filter((name) => data[name] === undefined).length === 1);
+  if (half !== undefined) return err(`Bad configuration: set both ${half.join(" and ")}, or neither.`);
   const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret } = data;
-  if ((secretKey === undefined) !== (webhookSecret === undefined)) {
-    return err("Bad configuration: set both STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET, or neither.");
-  }
-  const { SMTP_URL: smtpUrl, MAIL_FROM: mailFrom } = data;
-  if ((smtpUrl === undefined) !== (mailFrom === undefined)) {
-    return err("Bad configuration: set both SMTP_URL and MAIL_FROM, or neither.");
-  }
+  const { SMTP_URL: smtpUrl, MAIL_FROM: mailFrom, C2PA_CERTIFICATE: certificate, C2PA_KEY: key } = data;
   if (data.OPERATOR_EMAIL !== undefined && smtpUrl === undefined) {
     return err("Bad configuration: OPERATOR_EMAIL needs SMTP_URL and MAIL_FROM, because e-mails are sent to it.");
-  }
-  const { C2PA_CERTIFICATE: certificate, C2PA_KEY: key } = data;
-  if ((certificate === undefined) !== (key === undefined)) {
-    return err("Bad configuration: set both C2PA_CERTIFICATE and C2PA_KEY, or neither.");
   }
   const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
   const storage = storageOf(data, publicUrl);

@@ -491,7 +491,7 @@ export const describeOperatorStore = (
         });
       }
       expect(await tasks.list(owner, 9, undefined)).toEqual([]);
-      expect(await tasks.list(owner, 9, undefined, { metadata: { order: "17" } })).toEqual([]);
+      expect(await tasks.list(owner, 9, undefined, { filter: { metadata: { order: "17" } } })).toEqual([]);
       const [erasable] = await tasks.claim("erase", secondsAfter(later, 1), secondsAfter(later, 60), 9);
       expect(erasable?.task).toMatchObject({ id: done.id, upstreamTaskId: "upstream-1", image: done.image });
       expect(await stores.events.after(owner, 0, 9)).toEqual([]);

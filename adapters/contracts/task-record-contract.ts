@@ -114,7 +114,7 @@ export const describeTaskRecords = (
       const { id, slug } = await kept(aReservedTask({ request }));
       const restore = (hasThumbnail = true, at = end) => stores.tasks.restore(id, hasThumbnail, at);
       const ofAlbum = async () =>
-        (await stores.tasks.list(owner, 9, undefined, { metadata: { album: "lakes" } })).length;
+        (await stores.tasks.list(owner, 9, undefined, { filter: { metadata: { album: "lakes" } } })).length;
       expect((await restore()).isErr()).toBe(true); // it is not deleted
       (await stores.tasks.hide(id, owner, end))._unsafeUnwrap();
       expect(await ofAlbum()).toBe(0);

@@ -3,8 +3,8 @@ import type { ObjectName } from "../../domain/images/object-name.js";
 import type { PixelSize } from "../../domain/images/resolution.js";
 import { type StartView, startViewText } from "../../domain/tasks/start-view.js";
 import { decoding } from "../system/load-sharp.js";
-import { Semaphore } from "../system/semaphore.js";
 import { brightestGrey } from "./brightest-grey.js";
+import { KeptPictures } from "./kept-pictures.js";
 import { perspectiveView } from "./perspective-view.js";
 import { sourceTypeIn, sourceTypeXmp } from "./photo-sphere-xmp.js";
 import type { Marks } from "./provenance/marks.js";
@@ -12,11 +12,7 @@ import { WEBP_QUALITY } from "./webp-quality.js";
 
 /** Bytes of the pictures in memory. A view has about 100 kB, a picture for a tile 10 to 100 kB. */
 const KEPT_BYTES_MAX = 8 * 1024 * 1024;
-/** Pictures that are being made. Each holds an encoded panorama. */
-const MADE_AT_ONCE = 2;
 const WHITE = 255;
-/** Pictures that are being made, or wait for that. */
-const PENDING_MAX = 100;
 
 /**
  * Makes pictures of stored panoramas on demand: perspective views as JPEG, and smaller copies as WebP.
@@ -29,43 +25,13 @@ export const picturesOnDemand = (
   marks: Marks,
   keptBytesMax = KEPT_BYTES_MAX,
 ) => {
-  const kept = new Map<string, Uint8Array>();
-  const pending = new Map<string, Promise<Uint8Array | undefined>>();
-  const semaphore = new Semaphore(MADE_AT_ONCE);
-  let keptBytes = 0;
+  const kept = new KeptPictures(keptBytesMax);
 
-  /** The most recently used one is the last. */
-  const keep = (key: string, picture: Uint8Array): void => {
-    keptBytes += picture.length;
-    kept.set(key, picture);
-    for (const [oldest, { length }] of kept) {
-      if (keptBytes <= keptBytesMax) break;
-      kept.delete(oldest);
-      keptBytes -= length;
-    }
-  };
-
-  const picture = async (key: string, name: ObjectName, make: (image: Uint8Array) => Promise<Uint8Array>) => {
-    const known = kept.get(key);
-    if (known !== undefined) {
-      kept.delete(key);
-      kept.set(key, known);
-      return known;
-    }
-    const started = pending.get(key);
-    if (started !== undefined || pending.size >= PENDING_MAX) return started;
-    const making = semaphore
-      .run(async () => {
-        const image = await storage.read(name);
-        if (image.isErr()) return undefined;
-        const made = await make(image.value);
-        keep(key, made);
-        return made;
-      })
-      .finally(() => pending.delete(key));
-    pending.set(key, making);
-    return making;
-  };
+  const picture = (key: string, name: ObjectName, make: (image: Uint8Array) => Promise<Uint8Array>) =>
+    kept.getOrMake(key, async () => {
+      const image = await storage.read(name);
+      return image.isErr() ? undefined : make(image.value);
+    });
 
   const recorded = (make: (image: Uint8Array) => Promise<Uint8Array>) => async (image: Uint8Array) => {
     const made = await make(image);

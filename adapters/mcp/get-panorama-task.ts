@@ -25,6 +25,48 @@ const outputSchema = panoramaOutputSchema.pick({
   storage_status: true,
 });
 
+const input = z.strictObject({
+  id: z
+    .string()
+    .min(1, "must not be empty.")
+    .refine(canBeTaskId, "must be an id that a generate tool has returned.")
+    .describe("The id of the task, as a generate tool returned it."),
+  wait_seconds: z
+    .int()
+    .min(0)
+    .max(WAIT_SECONDS_MAX)
+    .default(0)
+    .describe(`How many seconds (0 to ${WAIT_SECONDS_MAX}) to wait for the task to finish. 0: answer immediately.`),
+});
+
+const output = z.object({
+  id: z.string(),
+  status: z.enum(TASK_STATUSES),
+  credits_charged: z.int().min(0),
+  queue_position: z
+    .int()
+    .optional()
+    .describe("While it waits in the queue of the service: how many tasks start before it."),
+  estimated_seconds: z
+    .int()
+    .optional()
+    .describe("While it is processing, if it is known: roughly how many seconds it still takes."),
+  output: outputSchema
+    .extend({
+      image_url: z
+        .string()
+        .describe("The equirectangular image. Permanent only if storage_status is saved or saved-no-thumb."),
+      viewer_url: z
+        .string()
+        .optional()
+        .describe("The interactive 360° viewer. Only the owner can open the viewer of a private panorama."),
+    })
+    .optional(),
+  error: taskErrorSchema
+    .extend({ what_to_do: z.string().optional().describe("What to do next, by the reason.") })
+    .optional(),
+});
+
 type Dependencies = {
   readonly client: PanoramaClient;
   readonly site: string;
@@ -45,46 +87,8 @@ export const getPanoramaTask = ({ client, site, shownThumbnails }: Dependencies)
       "image and to the interactive 360° viewer, the first time with a thumbnail; show the person the viewer link. When " +
       "the task has failed, the reserved credits have been refunded, and error says why and what to do.",
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
-    input: z.strictObject({
-      id: z
-        .string()
-        .min(1, "must not be empty.")
-        .refine(canBeTaskId, "must be an id that a generate tool has returned.")
-        .describe("The id of the task, as a generate tool returned it."),
-      wait_seconds: z
-        .int()
-        .min(0)
-        .max(WAIT_SECONDS_MAX)
-        .default(0)
-        .describe(`How many seconds (0 to ${WAIT_SECONDS_MAX}) to wait for the task to finish. 0: answer immediately.`),
-    }),
-    output: z.object({
-      id: z.string(),
-      status: z.enum(TASK_STATUSES),
-      credits_charged: z.int().min(0),
-      queue_position: z
-        .int()
-        .optional()
-        .describe("While it waits in the queue of the service: how many tasks start before it."),
-      estimated_seconds: z
-        .int()
-        .optional()
-        .describe("While it is processing, if it is known: roughly how many seconds it still takes."),
-      output: outputSchema
-        .extend({
-          image_url: z
-            .string()
-            .describe("The equirectangular image. Permanent only if storage_status is saved or saved-no-thumb."),
-          viewer_url: z
-            .string()
-            .optional()
-            .describe("The interactive 360° viewer. Only the owner can open the viewer of a private panorama."),
-        })
-        .optional(),
-      error: taskErrorSchema
-        .extend({ what_to_do: z.string().optional().describe("What to do next, by the reason.") })
-        .optional(),
-    }),
+    input,
+    output,
     run: async ({ id, wait_seconds: seconds }, { signal, progress }) => {
       if (seconds > 0) await progress(0, seconds, "Waiting for the panorama");
       const read = await resultOf(

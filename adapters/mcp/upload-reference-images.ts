@@ -41,7 +41,7 @@ type Dependencies = {
 const COLLECT_MILLISECONDS = 15_000;
 
 export const uploadReferenceImages = (dependencies: Dependencies): Tool => {
-  const { offer, client, site, folders, clock } = dependencies;
+  const { offer, folders } = dependencies;
   const { uploads } = offer;
   const abilities = abilitiesOf(offer.abilities);
   const list = <Item extends z.ZodType>(item: Item) =>
@@ -79,31 +79,35 @@ export const uploadReferenceImages = (dependencies: Dependencies): Tool => {
         .optional()
         .describe("An image that no panorama uses is kept until then (RFC 3339); upload it again after that."),
     }),
-    run: async (given, { signal }) => {
-      const { images, paths, urls } = given;
-      const count = images.length + paths.length + urls.length;
-      if (count === 0 || count > uploads.files) {
-        return err(invalidArguments(countMessage(count, uploads.files), countCorrection(count, uploads.files)));
-      }
-      const start = clock.now().getTime();
-      const files = await readAll(given, dependencies, signal);
-      if (files.isErr()) return err(files.error);
-      const timeout = CALL_MILLISECONDS - (clock.now().getTime() - start);
-      const uploaded = await resultOf(client.upload(files.value, { limits: uploads, signal, timeout }));
-      return uploaded
-        .map(({ image_urls, expires_at }) => ({
-          structured: { image_urls: [...image_urls], ...(expires_at === undefined ? {} : { expires_at }) },
-          text: `Uploaded ${count === 1 ? "1 image" : `${count} images`}:\n${image_urls.join("\n")}\n${useOf(abilities, "these URLs")}${expires_at === undefined ? "" : ` Unused, they are kept until ${expires_at}.`}`,
-        }))
-        .mapErr((error) => {
-          // An upload costs nothing and can be repeated: equal bytes are one object.
-          const message = messageWithNames(error, argumentNames(given));
-          return error.code === "invalid_request" && error.status === undefined
-            ? invalidArguments(message, "Ask the person for another image, or a smaller one, and upload that.")
-            : toolErrorOf({ ...error, message, mayHaveBeenAccepted: false }, site);
-        });
-    },
+    run: (given, { signal }) => upload(dependencies, abilities, given, signal),
   });
+};
+
+const upload = async (dependencies: Dependencies, abilities: Abilities, given: Given, signal: AbortSignal) => {
+  const { offer, client, site, clock } = dependencies;
+  const { uploads } = offer;
+  const { images, paths, urls } = given;
+  const count = images.length + paths.length + urls.length;
+  if (count === 0 || count > uploads.files) {
+    return err(invalidArguments(countMessage(count, uploads.files), countCorrection(count, uploads.files)));
+  }
+  const start = clock.now().getTime();
+  const files = await readAll(given, dependencies, signal);
+  if (files.isErr()) return err(files.error);
+  const timeout = CALL_MILLISECONDS - (clock.now().getTime() - start);
+  const uploaded = await resultOf(client.upload(files.value, { limits: uploads, signal, timeout }));
+  return uploaded
+    .map(({ image_urls, expires_at }) => ({
+      structured: { image_urls: [...image_urls], ...(expires_at === undefined ? {} : { expires_at }) },
+      text: `Uploaded ${count === 1 ? "1 image" : `${count} images`}:\n${image_urls.join("\n")}\n${useOf(abilities, "these URLs")}${expires_at === undefined ? "" : ` Unused, they are kept until ${expires_at}.`}`,
+    }))
+    .mapErr((error) => {
+      // An upload costs nothing and can be repeated: equal bytes are one object.
+      const message = messageWithNames(error, argumentNames(given));
+      return error.code === "invalid_request" && error.status === undefined
+        ? invalidArguments(message, "Ask the person for another image, or a smaller one, and upload that.")
+        : toolErrorOf({ ...error, message, mayHaveBeenAccepted: false }, site);
+    });
 };
 
 /** What to do with the URLs of an upload. */

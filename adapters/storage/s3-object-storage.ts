@@ -114,7 +114,12 @@ class ObjectsInS3Bucket implements S3ObjectStorage {
       const isLarge = bytes.length > PART_BYTES;
       // Some services know the condition for an upload in one request only.
       if ((!this.knowsCondition || isLarge) && (await send((signal) => this.exists(name, signal)))) return;
-      const upload = new S3Upload(this.client, this.bucket, { name, bytes, contentType }, this.retries, send);
+      const upload = new S3Upload(
+        this.client,
+        this.bucket,
+        { name, bytes, contentType },
+        { retries: this.retries, send },
+      );
       const isIntact = () => send((signal) => this.isIntact(name, bytes, signal));
       // Where damaged bytes were stored, this call has created the object, so it replaces them.
       for (const condition of [this.knowsCondition ? ("*" as const) : undefined, undefined, undefined]) {

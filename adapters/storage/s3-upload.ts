@@ -26,6 +26,9 @@ export type UploadOutcome = "confirmed" | "unconfirmed" | "exists";
 
 type NewObject = { readonly name: ObjectName; readonly bytes: Uint8Array; readonly contentType: string };
 
+/** How requests are sent, and repeated. */
+type Calls = { readonly retries: Retries; readonly send: Send };
+
 /** The upload of one object. With the condition `*`, a service that knows it creates the object or answers `exists`. */
 export class S3Upload {
   private readonly client: S3Client;
@@ -34,7 +37,7 @@ export class S3Upload {
   private readonly send: Send;
   private readonly place: { readonly Bucket: string; readonly Key: ObjectName };
 
-  constructor(client: S3Client, bucket: string, object: NewObject, retries: Retries, send: Send) {
+  constructor(client: S3Client, bucket: string, object: NewObject, { retries, send }: Calls) {
     this.client = client;
     this.object = object;
     this.retries = retries;

@@ -24,6 +24,7 @@ import { imageOrigin } from "./panoramas/image-origin.js";
 import type { Images } from "./panoramas/panorama-card.js";
 import { reportPages } from "./panoramas/report-pages.js";
 import { type PicturesOnDemand, sharePages } from "./panoramas/share-pages.js";
+import { ANY_PLACE, type Suggestions } from "./panoramas/suggestions.js";
 import { viewerPages } from "./panoramas/viewer-pages.js";
 import { worksPages } from "./panoramas/works-pages.js";
 import { SessionGuard } from "./session-guard.js";
@@ -33,7 +34,6 @@ import { type LegalPage, legalPages } from "./site/legal-pages.js";
 import { type McpOffer, mcpPage } from "./site/mcp-page.js";
 import { provenancePage } from "./site/provenance-page.js";
 import { siteFiles } from "./site/site-files.js";
-import { ANY_PLACE, type Suggestions } from "./site/suggestions.js";
 import { StaticFiles } from "./static-files.js";
 
 export type WebParts = Pick<UseCases, "accounts" | "panoramas" | "credits" | "webhooks" | "operators"> & {

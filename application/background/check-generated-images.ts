@@ -45,16 +45,11 @@ export const checkGeneratedImages = (ports: Ports, settings: Settings) => {
   // While the storage does not answer, most checks must not wait for it: other results are due.
   const probe = storageProbe();
   return (stopping?: AbortSignal): Promise<number> =>
-    workOnLeases(
-      ports,
-      "check",
-      settings,
-      (claimed) =>
-        attemptBeforeDeadline<GeneratedTask>(ports, settings, claimed, {
-          work: "check",
-          attempt: (lease) => checkResult(ports, settings, probe, lease),
-        }),
-      stopping,
+    workOnLeases(ports, "check", { ...settings, stopping }, (claimed) =>
+      attemptBeforeDeadline<GeneratedTask>(ports, settings, claimed, {
+        work: "check",
+        attempt: (lease) => checkResult(ports, settings, probe, lease),
+      }),
     );
 };
 

@@ -23,7 +23,7 @@ const COPY_KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
 export const eraseDeletedPanoramas =
   (ports: Ports, limits: WorkLimits) =>
   (stopping?: AbortSignal): Promise<number> =>
-    workOnLeases(ports, "erase", limits, (lease) => erase(ports, lease), stopping);
+    workOnLeases(ports, "erase", { ...limits, stopping }, (lease) => erase(ports, lease));
 
 /** Returns the time of the next attempt, if there is one. */
 const erase = async (ports: Ports, lease: Lease<SucceededTask>): Promise<Date | undefined> => {

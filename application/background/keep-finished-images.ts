@@ -26,7 +26,7 @@ type Ports = LeasePorts & StoragePorts & { readonly provider: Pick<GenerationPro
 export const keepFinishedImages =
   (ports: Ports, limits: WorkLimits) =>
   (stopping?: AbortSignal): Promise<number> =>
-    workOnLeases(ports, "keep", limits, (lease) => keepImage(ports, lease), stopping);
+    workOnLeases(ports, "keep", { ...limits, stopping }, (lease) => keepImage(ports, lease));
 
 const keepImage = async (ports: Ports, lease: Lease<SucceededTask>): Promise<undefined> => {
   await recordAttempt(ports, lease, () => attempt(ports, lease.task));

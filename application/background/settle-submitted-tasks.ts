@@ -36,20 +36,15 @@ type Settings = DeadlineSettings & { readonly providerPrices?: ProviderPrices | 
 export const settleSubmittedTasks =
   (ports: Ports, settings: Settings) =>
   (stopping?: AbortSignal): Promise<number> =>
-    workOnLeases(
-      ports,
-      "settle",
-      settings,
-      (claimed) =>
-        attemptBeforeDeadline<SubmittedTask>(ports, settings, claimed, {
-          work: "settle",
-          attempt: async (lease, sinceSubmissionMilliseconds) =>
-            (await hasEndedByCancel(ports, settings, lease))
-              ? undefined
-              : poll(ports, settings, lease, sinceSubmissionMilliseconds),
-          stop: (task) => stopGeneration(ports, task),
-        }),
-      stopping,
+    workOnLeases(ports, "settle", { ...settings, stopping }, (claimed) =>
+      attemptBeforeDeadline<SubmittedTask>(ports, settings, claimed, {
+        work: "settle",
+        attempt: async (lease, sinceSubmissionMilliseconds) =>
+          (await hasEndedByCancel(ports, settings, lease))
+            ? undefined
+            : poll(ports, settings, lease, sinceSubmissionMilliseconds),
+        stop: (task) => stopGeneration(ports, task),
+      }),
     );
 
 /** Carries out the owner's wish to cancel the task, if there is one. `true`: nothing is left to do with this lease. */

@@ -38,16 +38,12 @@ export const sweep =
     for (const step of [
       () => bringForward(ports, settings),
       async () => {
-        worked += await workOnLeases(
-          ports,
-          "sweep",
-          settings,
-          (lease) => resolveReserved(ports, settings, lease),
-          stopping,
+        worked += await workOnLeases(ports, "sweep", { ...settings, stopping }, (lease) =>
+          resolveReserved(ports, settings, lease),
         );
       },
       async () => {
-        worked += await workOnLeases(ports, "giveUp", settings, (lease) => giveUpQueued(ports, lease), stopping);
+        worked += await workOnLeases(ports, "giveUp", { ...settings, stopping }, (lease) => giveUpQueued(ports, lease));
       },
       () => tasks.forgetIdempotencyKeys(new Date(clock.now().getTime() - IDEMPOTENCY_KEPT_MILLISECONDS)),
     ]) {

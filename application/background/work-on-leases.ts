@@ -31,9 +31,8 @@ export type LeasePorts = {
 export const workOnLeases = async <Work extends keyof DueWork>(
   { tasks, clock, reporter }: LeasePorts,
   work: Work,
-  { leaseMilliseconds, concurrency }: WorkLimits,
+  { leaseMilliseconds, concurrency, stopping }: WorkLimits & { readonly stopping?: AbortSignal | undefined },
   workOn: (lease: Lease<DueWork[Work]>) => Promise<Date | undefined>,
-  stopping?: AbortSignal,
 ): Promise<number> => {
   const running = new Set<Promise<void>>();
   const postponements: Postponement[] = [];

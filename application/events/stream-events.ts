@@ -35,14 +35,12 @@ export const streamEvents =
     const fromFirst = after === 0 || (after === undefined && task !== undefined);
     const latest = fromFirst ? 0 : ((await events.latest([account])).get(account) ?? 0);
     const start = after === undefined || after <= latest ? (after ?? latest) : 0;
-    return eventsAfter(ports, account, task, start, signal);
+    return eventsAfter(ports, { account, task, start }, signal);
   };
 
 async function* eventsAfter(
   { events, tasks, signals }: Ports,
-  account: AccountId,
-  task: TaskId | undefined,
-  start: number,
+  { account, task, start }: { readonly account: AccountId; readonly task: TaskId | undefined; readonly start: number },
   signal: AbortSignal,
 ): AsyncGenerator<StoredEvent, void> {
   let last = start;

@@ -5,6 +5,7 @@ import { referenceImageName } from "../../domain/images/object-name.js";
 import { admitUpload, countedBytes } from "../../domain/images/reference-image.js";
 import { admitSizes, admitType, requireFiles } from "../../domain/images/upload-rules.js";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
+import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import type { CompleteSettings } from "../complete-settings.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
@@ -49,25 +50,13 @@ export const uploadImages =
     owner: AccountId,
     files: readonly UploadedFile[],
   ): Promise<Result<UploadedImages, InvalidRequest | StorageUnavailable>> => {
-    const counted = requireFiles(files.length, policy.uploads).andThen(() =>
-      admitSizes(
-        files.map(({ sizeBytes }) => sizeBytes),
-        policy.uploads,
-      ),
-    );
-    if (counted.isErr()) return err(counted.error);
-
-    const checked: CheckedFile[] = [];
-    for (const [index, file] of files.entries()) {
-      const result = await check(ports, index, file);
-      if (result.isErr()) return err(result.error);
-      checked.push(result.value);
-    }
     const { references, storage, clock, ids } = ports;
+    const checked = await checkAll(ports, files, policy.uploads);
+    if (checked.isErr()) return err(checked.error);
     const now = clock.now();
     const added = await references.add(
       owner,
-      checked.map(({ file, type, sha256 }) => ({
+      checked.value.map(({ file, type, sha256 }) => ({
         content: `${sha256}.${FILE_EXTENSIONS[type]}`,
         countedBytes: countedBytes(file.sizeBytes),
         name: referenceImageName(ids.unguessable(), type),
@@ -77,7 +66,7 @@ export const uploadImages =
     );
     if (added.isErr()) return err(added.error);
     for (const [index, name] of added.value.entries()) {
-      const { file, type } = checked[index] as CheckedFile;
+      const { file, type } = checked.value[index] as CheckedFile;
       const stored = await storage.put(name, await file.read(), type);
       if (stored.isErr()) return err(stored.error);
     }
@@ -89,8 +78,26 @@ export const uploadImages =
 
 const HOUR_MILLISECONDS = 60 * 60 * 1000;
 
+/** Number and sizes of the files first, because they cost nothing to check. */
+const checkAll = async (
+  ports: Pick<Ports, "imaging" | "secrets">,
+  files: readonly UploadedFile[],
+  limits: PanoramaPolicy["uploads"],
+): Promise<Result<readonly CheckedFile[], InvalidRequest>> => {
+  const sizes = files.map(({ sizeBytes }) => sizeBytes);
+  const counted = requireFiles(files.length, limits).andThen(() => admitSizes(sizes, limits));
+  if (counted.isErr()) return err(counted.error);
+  const checked: CheckedFile[] = [];
+  for (const [index, file] of files.entries()) {
+    const result = await check(ports, index, file);
+    if (result.isErr()) return err(result.error);
+    checked.push(result.value);
+  }
+  return ok(checked);
+};
+
 const check = async (
-  { imaging, secrets }: Ports,
+  { imaging, secrets }: Pick<Ports, "imaging" | "secrets">,
   index: number,
   file: UploadedFile,
 ): Promise<Result<CheckedFile, InvalidRequest>> => {

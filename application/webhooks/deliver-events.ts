@@ -2,7 +2,6 @@ import { type AccountEvent, eventIdOf } from "../../domain/tasks/account-event.j
 import type { Task } from "../../domain/tasks/task.js";
 import { type DueDelivery, LANE_SLOTS, shareSlots } from "../../domain/webhooks/share-slots.js";
 import {
-  type AttemptResult,
   afterAttempt,
   DELIVERY_MILLISECONDS,
   giveUpDelivery,
@@ -129,17 +128,20 @@ const dueOf = ({ id, endpoint, lane, origin, receiver }: DeliveryLease): DueDeli
   receiver,
 });
 
+/** Nothing is sent to an endpoint that was switched off after its event. */
+const giveUp = ({ deliveries, clock }: Ports, lease: DeliveryLease): Promise<void> => {
+  const detail = "the endpoint is switched off";
+  const now = clock.now();
+  const delivery = giveUpDelivery(lease.delivery, detail, now);
+  const next = { delivery, receiver: { ...lease.receiver, nextAt: now }, originFreeAt: now };
+  return deliveries.record(lease, next, { kind: "failed", detail, isGone: false }, now);
+};
+
 const attempt = async (ports: Ports, { bodyOf }: Settings, lease: DeliveryLease): Promise<void> => {
   const { deliveries, sender, clock, reporter } = ports;
   const { delivery, event, endpoint, url } = lease;
+  if (endpoint.off !== undefined) return giveUp(ports, lease);
   const eventId = eventIdOf(event);
-  if (endpoint.off !== undefined) {
-    const detail = "the endpoint is switched off";
-    const result: AttemptResult = { kind: "failed", detail, isGone: false };
-    const now = clock.now();
-    const given = { delivery: giveUpDelivery(delivery, detail, now), receiver: { ...lease.receiver, nextAt: now } };
-    return deliveries.record(lease, { ...given, originFreeAt: now }, result, now);
-  }
   const at = clock.now();
   const body = bodyOf(event, lease.task);
   const result = await sender.send({

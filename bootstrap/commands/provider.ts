@@ -39,7 +39,7 @@ export const providerTry: Command = {
     const interrupted = new AbortController();
     process.once("SIGINT", () => interrupted.abort());
     // Most commands need none of its modules.
-    const { runTrial } = await import("../providers/try/run-trial.js");
+    const { runTrial } = await import("../trial/run-trial.js");
     return runTrial(config.value, {
       out: text(values, "out"),
       promptsFile: optionalText(values, "prompts"),

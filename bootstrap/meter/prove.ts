@@ -69,69 +69,10 @@ const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !
 
 /** Compares the tables with each other, and with what the processes were told. */
 export const verify = async (pool: Pool, schema: string, answers: readonly Answer[]): Promise<readonly Check[]> => {
-  const rows = async <Row extends Record<string, unknown>>(text: string): Promise<Row[]> =>
-    (await pool.query<Row>(text.replaceAll(/\b(meter_\w+|job)\b/g, `${schema}.$1`))).rows;
-  const accounts = await rows<{ id: string; balance: number; sum: number }>(
-    `select id, credits - debt as balance,
-      (select coalesce(sum(e.credits), 0)::int from meter_entry as e where e.account_id = a.id) as sum
-     from meter_account as a`,
-  );
-  type Task = {
-    id: string;
-    account: string;
-    credits: number;
-    state: string;
-    captured: number;
-    kept: number;
-    refunds: number;
-  };
-  const tasks = await rows<Task & { key: string | null; refunded: number }>(
-    `select task_id as id, account_id as account, credits, state, captured, refunded, idempotency_key as key,
-      (select -sum(e.credits)::int from meter_entry as e where e.task_id = h.task_id) as kept,
-      (select count(*)::int from meter_entry as e where e.task_id = h.task_id and e.kind = 'refund') as refunds
-     from meter_hold as h`,
-  );
-  const jobs = new Set((await rows<{ id: string }>("select task_id as id from job")).map(({ id }) => id));
-  const entries = await rows<{ account: string; key: string; kind: string; credits: number }>(
-    "select account_id as account, order_id as key, kind, credits from meter_entry where order_id is not null",
-  );
-  const taskOf = new Map(tasks.map((task) => [task.id, task]));
-  const keyed = new Map(entries.map((entry) => [`${entry.account} ${entry.key}`, entry]));
-  const holdOfKey = new Map<string, string>();
-
-  const isTrue = (answer: Answer): boolean => {
-    switch (answer.told) {
-      case "bought":
-        return keyed.get(`${answer.account} ${answer.order}`)?.credits === answer.credits;
-      case "refunded_later":
-      case "adjusted":
-        return keyed.has(`${answer.account} ${answer.key}`);
-      case "held": {
-        const { account, key, task } = answer;
-        if (key !== undefined && (holdOfKey.get(`${account} ${key}`) ?? task) !== task) return false;
-        if (key !== undefined) holdOfKey.set(`${account} ${key}`, task);
-        return taskOf.has(task);
-      }
-      case "captured":
-        return taskOf.get(answer.task)?.captured === answer.credits;
-      case "refunded":
-        return taskOf.get(answer.task)?.state === "refunded";
-    }
-  };
-  const keptBy = ({ state, captured, refunded }: (typeof tasks)[number]): number =>
-    state === "captured" ? captured - refunded : 0;
-  const wrongTask = (task: (typeof tasks)[number]): boolean =>
-    task.state === "held" || task.kept !== keptBy(task) || task.kept < 0;
-  const check = <Value>(
-    what: string,
-    values: readonly Value[],
-    isWrong: (value: Value) => boolean,
-    sentence: (value: Value) => string,
-  ): Check => ({
-    what,
-    count: values.length,
-    wrong: values.length === 0 ? ["there was nothing to compare"] : values.filter(isWrong).map(sentence),
-  });
+  const tables = await readTables(pool, schema);
+  const isTrue = truthIn(tables);
+  const { accounts, jobs } = tables;
+  const tasks = [...tables.tasks.values()];
   return [
     check(
       "balances are the sum of their ledger, and not below zero",
@@ -142,13 +83,13 @@ export const verify = async (pool: Pool, schema: string, answers: readonly Answe
     check(
       "tasks ended, and cost what was captured less refunds",
       tasks,
-      wrongTask,
+      (task) => task.state === "held" || task.kept !== keptBy(task) || task.kept < 0,
       (task) => `task ${task.id} is ${task.state}, and its entries take ${task.kept} credits`,
     ),
     check(
       "holds have the row of the caller that was written with them",
-      [...new Set([...jobs, ...taskOf.keys()])],
-      (id) => !jobs.has(id) || !taskOf.has(id),
+      [...new Set([...jobs, ...tables.tasks.keys()])],
+      (id) => !jobs.has(id) || !tables.tasks.has(id),
       (id) => `task ${id} has ${jobs.has(id) ? "a row of the caller and no hold" : "a hold and no row of the caller"}`,
     ),
     check(
@@ -159,3 +100,82 @@ export const verify = async (pool: Pool, schema: string, answers: readonly Answe
     ),
   ];
 };
+
+type Account = { readonly id: string; readonly balance: number; readonly sum: number };
+
+/** `kept`: what its entries take. */
+type Task = {
+  readonly id: string;
+  readonly credits: number;
+  readonly state: string;
+  readonly captured: number;
+  readonly refunded: number;
+  readonly kept: number;
+};
+
+/** An entry with a key of its account. */
+type KeyedEntry = { readonly account: string; readonly key: string; readonly credits: number };
+
+const readTables = async (pool: Pool, schema: string) => {
+  const rows = async <Row extends Record<string, unknown>>(text: string): Promise<Row[]> =>
+    (await pool.query<Row>(text.replaceAll(/\b(meter_\w+|job)\b/g, `${schema}.$1`))).rows;
+  const accounts = await rows<Account>(
+    `select id, credits - debt as balance,
+      (select coalesce(sum(e.credits), 0)::int from meter_entry as e where e.account_id = a.id) as sum
+     from meter_account as a`,
+  );
+  const tasks = await rows<Task>(
+    `select task_id as id, credits, state, captured, refunded,
+      (select -sum(e.credits)::int from meter_entry as e where e.task_id = h.task_id) as kept
+     from meter_hold as h`,
+  );
+  const jobs = await rows<{ id: string }>("select task_id as id from job");
+  const entries = await rows<KeyedEntry>(
+    "select account_id as account, order_id as key, credits from meter_entry where order_id is not null",
+  );
+  return {
+    accounts,
+    tasks: new Map(tasks.map((task) => [task.id, task])),
+    jobs: new Set(jobs.map(({ id }) => id)),
+    entries: new Map(entries.map((entry) => [`${entry.account} ${entry.key}`, entry])),
+  };
+};
+
+type Tables = Awaited<ReturnType<typeof readTables>>;
+
+/** Whether an answer is what the tables say. A key has one hold in all answers. */
+const truthIn = ({ tasks, entries }: Tables): ((answer: Answer) => boolean) => {
+  const holdOfKey = new Map<string, string>();
+  return (answer) => {
+    switch (answer.told) {
+      case "bought":
+        return entries.get(`${answer.account} ${answer.order}`)?.credits === answer.credits;
+      case "refunded_later":
+      case "adjusted":
+        return entries.has(`${answer.account} ${answer.key}`);
+      case "held": {
+        const { account, key, task } = answer;
+        if (key !== undefined && (holdOfKey.get(`${account} ${key}`) ?? task) !== task) return false;
+        if (key !== undefined) holdOfKey.set(`${account} ${key}`, task);
+        return tasks.has(task);
+      }
+      case "captured":
+        return tasks.get(answer.task)?.captured === answer.credits;
+      case "refunded":
+        return tasks.get(answer.task)?.state === "refunded";
+    }
+  };
+};
+
+const keptBy = ({ state, captured, refunded }: Task): number => (state === "captured" ? captured - refunded : 0);
+
+const check = <Value>(
+  what: string,
+  values: readonly Value[],
+  isWrong: (value: Value) => boolean,
+  sentence: (value: Value) => string,
+): Check => ({
+  what,
+  count: values.length,
+  wrong: values.length === 0 ? ["there was nothing to compare"] : values.filter(isWrong).map(sentence),
+});

@@ -6,8 +6,8 @@ import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-conf
 import { featuresOf } from "../../adapters/provider/local/painter/words.js";
 import { imageOrigin } from "../../adapters/web/panoramas/image-origin.js";
 import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/panoramas/share-pages.js";
+import { demoPlaces } from "../../adapters/web/panoramas/suggestions.js";
 import { type LegalFacts, type LegalPage, readLegalPages } from "../../adapters/web/site/legal-pages.js";
-import { demoPlaces } from "../../adapters/web/site/suggestions.js";
 import { BUNDLED_FILES_FOLDER } from "../../adapters/web/static-files.js";
 import { webPages } from "../../adapters/web/web-pages.js";
 import { ConfigurationError } from "../configuration-error.js";
@@ -78,7 +78,8 @@ export const web = new ContainerModule(({ bind }) => {
               : await legalIn(legalPagesFolder, legalFacts(config, imageOrigin(parts.images))),
           describe: async (abilities) => {
             const { openApiDocument } = await import("../../adapters/http/openapi/openapi-document.js");
-            return openApiDocument(publicUrl, application.policy, abilities, application.referenceRetentionHours);
+            const unusedHours = application.referenceRetentionHours;
+            return openApiDocument(publicUrl, application.policy, abilities, { unusedHours });
           },
           welcomeCredits,
           receiptText,

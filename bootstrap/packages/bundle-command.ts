@@ -3,6 +3,7 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
 import { licensesOf } from "./licenses-of.js";
+import { NOT_BUNDLED } from "./not-bundled.js";
 
 /**
  * A step of `npm run build`: bundles the compiled command, dist/bootstrap/main.js, with the packages that it imports.
@@ -12,33 +13,6 @@ import { licensesOf } from "./licenses-of.js";
  */
 const project = fileURLToPath(new URL("../..", import.meta.url));
 const folder = join(project, "dist/bundle");
-
-/**
- * Packages with native parts, and those that are loaded on demand by `import()`: in a bundle, a dynamic import of a
- * CommonJS package has no named exports.
- */
-const NOT_BUNDLED = [
-  "@aws-sdk/client-s3",
-  "@google-cloud/storage",
-  "@mikro-orm/core",
-  "@mikro-orm/knex",
-  "@mikro-orm/migrations",
-  "@mikro-orm/postgresql",
-  "@opentelemetry/api",
-  "@opentelemetry/exporter-trace-otlp-http",
-  "@opentelemetry/resources",
-  "@opentelemetry/sdk-trace-base",
-  "@peculiar/x509",
-  "@photostructure/sqlite",
-  "@trustnxt/c2pa-ts",
-  "nodemailer",
-  "pg",
-  "selfsigned",
-  "sharp",
-  "stripe",
-  "uWebSockets.js",
-  "undici",
-];
 
 /**
  * All that the service needs of @mikro-orm/sqlite. The rest of it needs the package sqlite3, which is compiled at its

@@ -4,7 +4,7 @@ import type { Result } from "neverthrow";
 import type { CommandError } from "../../bootstrap/command-error.js";
 import type { Output } from "../../bootstrap/commands/common/command.js";
 import { readConfig } from "../../bootstrap/config.js";
-import { runTrial, type TrialOptions } from "../../bootstrap/providers/try/run-trial.js";
+import { runTrial, type TrialOptions } from "../../bootstrap/trial/run-trial.js";
 import { builtClient } from "./built-client.js";
 import { scratchFolder } from "./scratch-folder.js";
 

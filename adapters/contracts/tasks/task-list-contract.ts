@@ -45,12 +45,12 @@ export const describeList = ({ it, beforeEach }: TestFunctions, on: TaskSetup, o
   it("returns the other end of the list first, on request", async () => {
     for (const n of [3, 1, 5, 2, 4]) await reserved(n);
     const oldest = async (limit: number, after?: TaskId) =>
-      (await tasks.list(owner, limit, after, undefined, "oldest")).map(({ id }) => id);
+      (await tasks.list(owner, limit, after, { first: "oldest" })).map(({ id }) => id);
     expect(await oldest(2)).toEqual([taskId(1), taskId(2)]);
     expect(await oldest(2, taskId(2))).toEqual([taskId(3), taskId(4)]);
     expect(await oldest(2, taskId(4))).toEqual([taskId(5)]);
     expect(await oldest(2, taskId(5))).toEqual([]);
-    expect(await tasks.list(stranger, 2, undefined, {}, "oldest")).toEqual([]);
+    expect(await tasks.list(stranger, 2, undefined, { first: "oldest" })).toEqual([]);
   });
 
   it("returns the tasks that match any filter, as the domain defines it, on pages of any size", async () => {
@@ -123,12 +123,12 @@ export const describeList = ({ it, beforeEach }: TestFunctions, on: TaskSetup, o
               before === undefined || page.length === limit;
               before = page.at(-1)?.id
             ) {
-              page = await tasks.list(rich, limit, before, filter);
+              page = await tasks.list(rich, limit, before, { filter });
               found.push(...page);
               if (page.length === 0) break;
             }
             expect(found).toEqual(all.filter((task) => matchesFilter(task, filter)));
-            const oldest = await tasks.list(rich, 100_000, undefined, filter, "oldest");
+            const oldest = await tasks.list(rich, 100_000, undefined, { filter, first: "oldest" });
             expect(oldest).toEqual(found.toReversed());
           }
         },
@@ -136,6 +136,6 @@ export const describeList = ({ it, beforeEach }: TestFunctions, on: TaskSetup, o
       { ...ON_ONE_STORE, numRuns: 12 },
       options,
     );
-    expect(await tasks.list(owner, 9, undefined, {})).toEqual([]);
+    expect(await tasks.list(owner, 9, undefined, { filter: {} })).toEqual([]);
   });
 };

@@ -37,7 +37,7 @@ export const describeTexts = ({ it }: TestFunctions, on: TaskSetup): void => {
     expect(await tasks.find(taskId(2), stranger)).toEqual(withoutTexts(second));
     expect(await tasks.find(taskId(3), owner)).toEqual(recent);
     expect(await tasks.find(taskId(4), owner)).toEqual(succeeded);
-    expect((await tasks.list(owner, 9, undefined, { metadata })).map(({ id }) => id)).toEqual([taskId(3)]);
+    expect((await tasks.list(owner, 9, undefined, { filter: { metadata } })).map(({ id }) => id)).toEqual([taskId(3)]);
     for await (const account of on.stores.ledger.all()) {
       for (const { id, request } of account.tasks) {
         if (id === taskId(5)) expect([request.prompt, request.imageUrls]).toEqual([undefined, []]);
@@ -56,7 +56,7 @@ export const describeTexts = ({ it }: TestFunctions, on: TaskSetup): void => {
       { visibility: "private" },
       { createdAfter: new Date(0) },
     ] as const) {
-      expect(await tasks.list(owner, 9, undefined, filter)).toEqual([]);
+      expect(await tasks.list(owner, 9, undefined, { filter })).toEqual([]);
     }
   });
 

@@ -76,8 +76,7 @@ export const openApiDocument = (
   origin: string,
   policy: PanoramaPolicy,
   abilities: Abilities,
-  unusedHours?: number,
-  hasViewer = true,
+  { unusedHours, hasViewer = true }: { readonly unusedHours?: number | undefined; readonly hasViewer?: boolean } = {},
 ): ReturnType<typeof createDocument> => {
   const told = toldAbilities(abilities);
   const examples = openApiExamples(origin, policy, told, hasViewer);

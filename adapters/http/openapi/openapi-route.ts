@@ -60,7 +60,10 @@ const describe = async (
 ): Promise<Description> => {
   const { openApiDocument } = await import("./openapi-document.js");
   const { openApi30 } = await import("./openapi-30.js");
-  const document = openApiDocument(origin, policy, abilities, referenceRetentionHours, viewerUrl !== undefined);
+  const document = openApiDocument(origin, policy, abilities, {
+    unusedHours: referenceRetentionHours,
+    hasViewer: viewerUrl !== undefined,
+  });
   const text = JSON.stringify(version === "3.0" ? openApi30(document) : document);
   return { text, digest: createHash("sha256").update(text).digest("hex").slice(0, 16), forms: {} };
 };

@@ -54,7 +54,10 @@ export const listPanoramasRoute =
     const before = parseCursor(query.data.cursor, filter.value);
     if (before.isErr()) return err(before.error);
 
-    const { tasks, next } = await panoramas.list(owner, query.data.limit, before.value, filter.value);
+    const { tasks, next } = await panoramas.list(owner, query.data.limit, {
+      before: before.value,
+      filter: filter.value,
+    });
     const page: z.infer<typeof taskPageSchema> = {
       data: tasks.map((task) => panoramaTask(task, urls)),
       next_cursor: next === undefined ? null : cursorOf(next, filter.value),

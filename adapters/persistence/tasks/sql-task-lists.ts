@@ -13,7 +13,7 @@ import { toTask } from "./task-rows.js";
 export const sqlTaskLists = (context: SqlTaskContext): TaskLists => {
   const { database } = context;
   return {
-    list: async (owner, limit, beyond, filter = {}, first = "newest") =>
+    list: async (owner, limit, beyond, { filter = {}, first = "newest" } = {}) =>
       inOrder(context, await rangesOf(database.sql, owner, filter), { first, limit, beyond }),
     listPublic: async (limit, beyond, first = "newest", only) => {
       const range = only === "approved" ? APPROVED_ONES : GALLERY;

@@ -12,9 +12,8 @@ import type { TaskId } from "../../../domain/task-id.js";
 import type { Abilities } from "../../../domain/tasks/abilities.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import type { Billed } from "../../../domain/tasks/generation-cost.js";
-import type { PublicFetch } from "../public-fetch.js";
 import type { Answer, Form, UpstreamHttp } from "./calls/upstream-http.js";
-import type { HostedImages } from "./images/reference-input.js";
+import type { ReferenceSources } from "./images/reference-input.js";
 import type { GivenAs } from "./leading-prompt.js";
 import type { CheckFailure } from "./remote-options.js";
 import type { VerifySignature } from "./webhooks/remote-webhooks.js";
@@ -122,7 +121,7 @@ export type CancelCalls = {
   change(method: "POST" | "PUT" | "DELETE", path: string, body?: unknown): Promise<Result<Answer, ProviderUnavailable>>;
 };
 
-export type CreationContext = {
+export type CreationContext = ReferenceSources & {
   /** Where to send webhooks about this task; `undefined` if the provider cannot reach this service. */
   readonly webhookUrl: string | undefined;
   /** The service gives up the generation after this time; the provider should cancel it then and not bill it. */
@@ -132,11 +131,9 @@ export type CreationContext = {
    * given as they are (`separate`) if `givenAs` is absent.
    */
   readonly promptFor: (request: CreationRequest, givenAs?: GivenAs) => string;
-  readonly storage: HostedImages;
   readonly read: Read;
   /** Reads where `check` reads. */
   readonly readList: Read;
-  readonly publicFetch: Pick<PublicFetch, "get">;
   /** Sends a file that the creation needs. It starts nothing. */
   upload(path: string, form: Form): Promise<Result<Answer, ProviderUnavailable>>;
 };

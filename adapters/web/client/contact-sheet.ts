@@ -4,7 +4,7 @@ import { connectInput } from "./viewer/input.js";
 import { Sphere } from "./viewer/sphere.js";
 
 /*
- * The sheet of `panorama provider try` (bootstrap/providers/try/contact-sheet.ts): opens a picture as a sphere. The
+ * The sheet of `panorama provider try` (bootstrap/trial/contact-sheet.ts): opens a picture as a sphere. The
  * next one is shown in the same view, so that the same place of two pictures can be compared.
  */
 

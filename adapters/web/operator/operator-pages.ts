@@ -1,18 +1,12 @@
-import type { Result } from "neverthrow";
 import type { OperatorAccess, OperatorVisitor } from "../../../application/accounts/operator-access.js";
 import type { UseCases } from "../../../application/create-application.js";
-import type { NotFound } from "../../../application/errors.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { ApiKeyStore } from "../../../application/ports/stores/accounts/api-key-store.js";
 import type { OperatorStore } from "../../../application/ports/stores/operator-store.js";
 import type { OrderStore } from "../../../application/ports/stores/order-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
-import { type ApiKeyId, parsePrefix } from "../../../domain/accounts/api-key.js";
-import { parseAdjustmentReason } from "../../../domain/credits/ledger.js";
-import type { OrderId } from "../../../domain/credits/order.js";
-import type { InvalidRequest } from "../../../domain/invalid-request.js";
+import { parsePrefix } from "../../../domain/accounts/api-key.js";
 import { isStorable } from "../../../domain/storable-text.js";
-import type { TaskId } from "../../../domain/task-id.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../../web-page/page.js";
 import { attemptRefusal } from "../account/attempt-refusal.js";
 import { errorBox } from "../error-box.js";
@@ -20,6 +14,7 @@ import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import type { SessionGuard } from "../session-guard.js";
+import { type OperatorAct, operatorActs } from "./operator-acts.js";
 import { OperatorGuard } from "./operator-guard.js";
 import { accountsFound, accountView, keysTable, operatorHead, overviewOf, storyView } from "./operator-views.js";
 
@@ -45,16 +40,6 @@ type Parts = Pick<UseCases, "accounts" | "panoramas" | "credits" | "operators"> 
 };
 
 type FormRequest = PageRequest & PageBody;
-/** Resolves to the sentence that refuses it, or to `undefined` if it is done. `by`: who does it. */
-type Act = (request: FormRequest, id: string, by: string) => Promise<string | undefined>;
-
-/** Each choice of a panorama for the gallery, and its end. */
-const GALLERY_ACTS = [
-  ["feature", "featured", true],
-  ["unfeature", "featured", false],
-  ["approve", "approved", true],
-  ["unapprove", "approved", false],
-] as const;
 
 const LIST_MAX = 50;
 
@@ -70,10 +55,10 @@ export const operatorPages = (parts: Parts): readonly Page[] => {
     duringMaintenance: true,
     handle,
   });
-  const acts = Object.entries(actsOf(parts)).map(([path, { command, run, back }]) =>
+  const acts = Object.entries(operatorActs(parts)).map(([path, act]) =>
     post(
       `/operator/${path}`,
-      guard.form((request, operator) => perform(parts, operator, request, { command, run, back })),
+      guard.form((request, operator) => perform(parts, operator, request, act)),
     ),
   );
   return [
@@ -88,7 +73,7 @@ export const operatorPages = (parts: Parts): readonly Page[] => {
     post(
       "/operator/logout",
       guard.form(async (_request, operator) => {
-        await record(parts, operator, "operator logout", {}, async () => {
+        await record(parts, operator, { command: "operator logout", arguments: {} }, async () => {
           await parts.operator.access.logOut(operator.token);
           return undefined;
         });
@@ -146,7 +131,8 @@ const logIn = async (parts: Parts, guard: OperatorGuard, request: FormRequest): 
     );
   }
   const operator = await access.find(session.value);
-  if (operator !== undefined) await record(parts, operator, "operator login", {}, async () => undefined);
+  if (operator !== undefined)
+    await record(parts, operator, { command: "operator login", arguments: {} }, async () => undefined);
   return redirect("/operator", guard.cookie(session.value));
 };
 
@@ -229,26 +215,19 @@ const taskPage = async (
   );
 };
 
-type Performed = {
-  readonly command: string;
-  readonly run: Act;
-  /** The page that shows the result; `undefined` if nothing has this id. */
-  readonly back: (id: string) => Promise<string | undefined>;
-};
-
 /** The log has the fields of the form as the options of the command. */
 const perform = async (
   parts: Parts,
   operator: OperatorVisitor,
   request: FormRequest,
-  { command, run, back }: Performed,
+  { command, run, back }: OperatorAct,
 ): Promise<PageReply> => {
   const id = request.params.id ?? "";
   // Before it is recorded: the log has no acts on what nobody has.
   const path = isStorable(id) ? await back(id) : undefined;
   if (path === undefined) return parts.layout.notFound("operator");
   const fields = Object.fromEntries([...request.form].filter(([name]) => name !== "form_token"));
-  const refusal = await record(parts, operator, command, { id, ...fields }, () =>
+  const refusal = await record(parts, operator, { command, arguments: { id, ...fields } }, () =>
     run(request, id, nameInLog(operator)),
   );
   if (refusal === undefined) return redirect(path);
@@ -261,154 +240,9 @@ const nameInLog = ({ name }: OperatorVisitor): string => `${name} at /operator`;
 const record = (
   { operators }: Parts,
   operator: OperatorVisitor,
-  command: string,
-  given: Readonly<Record<string, string>>,
+  action: { readonly command: string; readonly arguments: Readonly<Record<string, string>> },
   run: () => Promise<string | undefined>,
 ): Promise<string | undefined> =>
-  operators.recordAction({ operator: nameInLog(operator), command, arguments: given }, run, (refusal) =>
+  operators.recordAction({ operator: nameInLog(operator), ...action }, run, (refusal) =>
     refusal === undefined ? "done" : "refused",
   );
-
-/** By their paths: each does what its command does. */
-const actsOf = (parts: Parts): Readonly<Record<string, Performed>> => {
-  const { accounts, credits, panoramas, operators } = parts;
-  const { store, orders } = parts.operator;
-  const toAccount = async (id: string) => (await store.account(id as AccountId)) && `/operator/accounts/${id}`;
-  const toTask = async (id: string) => (await store.task(id as TaskId)) && `/operator/tasks/${id}`;
-  return {
-    "accounts/:id/credits": { command: "credits grant", back: toAccount, run: adjustBy(parts) },
-    "accounts/:id/revoke-keys": {
-      command: "key revoke",
-      back: toAccount,
-      run: async (_request, id) => refusalOf(await operators.revokeKeys(id as AccountId)),
-    },
-    "accounts/:id/password-link": {
-      command: "account password-link",
-      back: toAccount,
-      run: async ({ remoteAddress }, id) => {
-        const email = (await store.account(id as AccountId))?.account.email;
-        if (email === undefined) return "There is no such account.";
-        const sent = await accounts.sendPasswordLink({ email, remoteAddress, purpose: "new_password" });
-        return sent.isOk() ? undefined : "No e-mail was sent. Try again later.";
-      },
-    },
-    "accounts/:id/hide-all": {
-      command: "gallery hide",
-      back: toAccount,
-      run: async ({ form }, id, by) => refusalOf(await operators.withholdAccount(id as AccountId, reasonIn(form, by))),
-    },
-    "accounts/:id/suspend": {
-      command: "account suspend",
-      back: toAccount,
-      run: async ({ form }, id, by) => refusalOf(await operators.suspendAccount(id as AccountId, reasonIn(form, by))),
-    },
-    "accounts/:id/resume": {
-      command: "account resume",
-      back: toAccount,
-      run: async (_request, id) => refusalOf(await operators.suspendAccount(id as AccountId, undefined)),
-    },
-    "accounts/:id/close": { command: "account close", back: toAccount, run: closeBy(parts) },
-    "keys/:id/revoke": {
-      command: "key revoke",
-      back: async (id) => {
-        const key = await store.key(id as ApiKeyId);
-        return key && toAccount(key.accountId);
-      },
-      run: async (_request, id) => refusalOf(await accounts.revokeAnyApiKey(id as ApiKeyId)),
-    },
-    "orders/:id/pay": {
-      command: "order pay",
-      back: async (id) => (await orders.find(id as OrderId)) && "/operator",
-      run: async (_request, id) => refusalOf(await credits.payOrder(id as OrderId)),
-    },
-    "tasks/:id/retry": {
-      command: "task retry",
-      back: toTask,
-      run: async (_request, id) => {
-        const found = await store.task(id as TaskId);
-        if (found === undefined) return "There is no such task.";
-        const retried = await panoramas.retryImage(found.task.id, found.task.accountId);
-        return retried.isOk() ? undefined : "Only an image whose storage has failed can be fetched again.";
-      },
-    },
-    "tasks/:id/hide": {
-      command: "gallery hide",
-      back: toTask,
-      run: async ({ form }, id, by) => refusalOf(await operators.withholdPanorama(id, reasonIn(form, by))),
-    },
-    "tasks/:id/show": {
-      command: "gallery show",
-      back: toTask,
-      run: async (_request, id) =>
-        (await operators.withholdPanorama(id, undefined)).isOk() ? undefined : "It is not hidden.",
-    },
-    "tasks/:id/dismiss": {
-      command: "report dismiss",
-      back: toTask,
-      run: async (_request, id) => refusalOf(await operators.dismissReports(id)),
-    },
-    ...Object.fromEntries(
-      GALLERY_ACTS.map(([verb, choice, isChosen]) => [
-        `tasks/:id/${verb}`,
-        {
-          command: `gallery ${verb}`,
-          back: toTask,
-          run: async (_request: FormRequest, id: string) =>
-            refusalOf(await operators.choosePanorama(id, choice, isChosen)),
-        },
-      ]),
-    ),
-  };
-};
-
-const reasonIn = (form: PageBody["form"], by: string) => ({ reason: form.get("reason") ?? "", by });
-
-const WRONG_REASON = "Give a reason of 1 to 200 characters.";
-
-/** Of the fields of these acts, only the reason has a rule. */
-const refusalOf = (result: Result<unknown, NotFound | InvalidRequest>): string | undefined =>
-  result.match(
-    () => undefined,
-    (error) => (error.kind === "not_found" ? error.message : WRONG_REASON),
-  );
-
-const CREDITS_MAX = 1_000_000;
-
-const adjustBy =
-  ({ operators }: Parts): Act =>
-  async ({ form }, id) => {
-    const text = (form.get("credits") ?? "").trim().replace("−", "-");
-    const amount = Number(text);
-    const reason = parseAdjustmentReason(form.get("reason") ?? "");
-    if (!/^[+-]?\d+$/.test(text) || amount === 0 || Math.abs(amount) > CREDITS_MAX) {
-      return `Give a whole number of credits, at most ${CREDITS_MAX}.`;
-    }
-    if (reason.isErr()) return WRONG_REASON;
-    const adjusted = await operators.adjustCredits(id as AccountId, amount, reason.value);
-    return adjusted.match(
-      () => undefined,
-      (error) =>
-        error.kind === "insufficient_credits"
-          ? `The account has only ${error.balance} credits.`
-          : "There is no such account.",
-    );
-  };
-
-const closeBy =
-  ({ operators, operator: { store } }: Parts): Act =>
-  async ({ form }, id) => {
-    const summary = await store.account(id as AccountId);
-    if (summary === undefined) return "There is no such account.";
-    const confirmed = (form.get("confirm") ?? "").trim().toLowerCase();
-    if (summary.closedAt === undefined && confirmed !== summary.account.email) {
-      return "The e-mail address is not that of the account. Nothing was closed.";
-    }
-    const closed = await operators.closeAccount(id as AccountId);
-    return closed.match(
-      () => undefined,
-      (error) =>
-        error.kind === "not_found"
-          ? error.message
-          : `${error.activeTasks} of its tasks are in progress. Try again when they have ended.`,
-    );
-  };

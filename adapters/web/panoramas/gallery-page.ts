@@ -48,11 +48,11 @@ export const galleryPage = (parts: Parts): Page => ({
     };
     const before = parseTaskId(query.get("before") ?? "");
     const after = parseTaskId(query.get("after") ?? "");
-    const range = [PANORAMAS_PER_PAGE, before, after, view.sort] as const;
+    const range = { before, after, sort: view.sort };
     const { panoramas, next, newer } =
       words.length === 0
-        ? await parts.panoramas.listPublic(...range)
-        : await parts.panoramas.searchPublic(words, ...range);
+        ? await parts.panoramas.listPublic(PANORAMAS_PER_PAGE, range)
+        : await parts.panoramas.searchPublic(words, PANORAMAS_PER_PAGE, range);
 
     const isFirst = before === undefined && after === undefined;
     const read = after !== undefined || (isFirst && view.sort === "oldest") ? "newer" : "older";

@@ -13,8 +13,8 @@ import { html } from "../html.js";
 import type { Content, Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import type { SessionGuard } from "../session-guard.js";
-import type { Suggestions } from "../site/suggestions.js";
 import { hasStoredImage, type Images, imageUrl, thumbnailUrl, titleOf } from "./panorama-card.js";
+import type { Suggestions } from "./suggestions.js";
 import { linkPreview, viewerScene } from "./viewer-scene.js";
 import { endedView, type Progress, progressOf, waitingView } from "./waiting-view.js";
 
@@ -211,13 +211,16 @@ const neighbours = async (
   folder: "/p" | "/works",
 ): Promise<Neighbours> => {
   if (folder === "/p") {
-    const [older, newer] = await Promise.all([panoramas.listPublic(1, id), panoramas.listPublic(1, undefined, id)]);
+    const [older, newer] = await Promise.all([
+      panoramas.listPublic(1, { before: id }),
+      panoramas.listPublic(1, { after: id }),
+    ]);
     return { previous: newer.panoramas[0], next: older.panoramas[0] };
   }
   const filter = { status: "succeeded" } as const;
   const [older, newer] = await Promise.all([
-    panoramas.list(accountId, NEIGHBOURS_READ, id, filter),
-    panoramas.list(accountId, NEIGHBOURS_READ, undefined, filter, id),
+    panoramas.list(accountId, NEIGHBOURS_READ, { before: id, filter }),
+    panoramas.list(accountId, NEIGHBOURS_READ, { after: id, filter }),
   ]);
   return { previous: newer.tasks.findLast(hasStoredImage), next: older.tasks.find(hasStoredImage) };
 };

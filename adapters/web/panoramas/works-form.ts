@@ -18,9 +18,9 @@ import { thousands } from "../../wording/thousands.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";
 import { atMostText } from "../money-text.js";
-import type { Suggestions } from "../site/suggestions.js";
 import { imageOrigin } from "./image-origin.js";
 import type { Images } from "./panorama-card.js";
+import type { Suggestions } from "./suggestions.js";
 
 /** The pictures that the form sends: those of an earlier attempt that was refused, and the typed addresses. */
 export const pictureUrls = (form: URLSearchParams): string[] =>

@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
 import type { UseCases } from "../../../application/create-application.js";
+import type { PageStart } from "../../../application/page-of.js";
 import type { CreatePanoramaError } from "../../../application/panoramas/create-panorama.js";
 import type { OwnSearchPage } from "../../../application/panoramas/lists/search-own-tasks.js";
 import type { Clock } from "../../../application/ports/clock.js";
@@ -17,9 +18,11 @@ import { isActive, type Task } from "../../../domain/tasks/task.js";
 import { VISIBILITIES } from "../../../domain/tasks/visibility.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../../web-page/page.js";
 import { budgetSentence } from "../../wording/budget-sentence.js";
+import { creditsText } from "../../wording/credits-text.js";
 import type { InvalidMessage } from "../../wording/message-rule.js";
 import { returnedPaymentSentence } from "../../wording/returned-payment-sentence.js";
 import { suspendedSentence } from "../../wording/suspended-sentence.js";
+import { thousands } from "../../wording/thousands.js";
 import { withheldSentence } from "../../wording/withheld-sentence.js";
 import { admitWrite } from "../admit-write.js";
 import { errorBox } from "../error-box.js";
@@ -28,11 +31,10 @@ import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
-import type { Suggestions } from "../site/suggestions.js";
-import { creditsIn, thousands } from "../thousands.js";
 import type { Images } from "./panorama-card.js";
 import { refuseSuspended } from "./refuse-suspended.js";
 import { doneSentence, selectedWorks, selectionForm } from "./selected-works.js";
+import type { Suggestions } from "./suggestions.js";
 import { workCard } from "./work-card.js";
 import { creationForm, creationOf, formOf, formWithPrompt, pictureUrls } from "./works-form.js";
 import { isNarrowed, type WorksSearch, worksPath, worksSearchForm, worksSearchOf } from "./works-search.js";
@@ -219,7 +221,7 @@ const sentence = (refusal: Refusal): string => {
     case "insufficient_credits":
       return (
         returnedPaymentSentence(refusal) ??
-        `This costs ${creditsIn(refusal.cost)}, but you have ${thousands(refusal.balance)}. Buy more on your account page.`
+        `This costs ${creditsText(refusal.cost)}, but you have ${thousands(refusal.balance)}. Buy more on your account page.`
       );
     case "budget_spent":
       return budgetSentence(refusal);
@@ -314,7 +316,7 @@ const worksPage = async (
   const before = parseTaskId(query.get("before") ?? "");
   const after = parseTaskId(query.get("after") ?? "");
   const [{ tasks, next, newer }, balance] = await Promise.all([
-    worksOf(parts, search, visitor, before, after),
+    worksOf(parts, search, visitor, { before, after }),
     credits.readBalance(visitor.account.id),
   ]);
   const isFirst = before === undefined && after === undefined;
@@ -359,13 +361,12 @@ const worksOf = (
   { panoramas }: Parts,
   { text: _, ...search }: WorksSearch,
   { account }: Visitor,
-  before: TaskId | undefined,
-  after: TaskId | undefined,
+  start: PageStart,
 ): Promise<OwnSearchPage & { readonly newer?: TaskId | undefined }> => {
   const { words, resolution, ...filter } = search;
   return words.length === 0 && resolution === undefined
-    ? panoramas.list(account.id, WORKS_PER_PAGE, before, filter, after)
-    : panoramas.searchOwn(account.id, search, WORKS_PER_PAGE, before);
+    ? panoramas.list(account.id, WORKS_PER_PAGE, { ...start, filter })
+    : panoramas.searchOwn(account.id, search, WORKS_PER_PAGE, start.before);
 };
 
 const nothingHere = (search: WorksSearch, isFirst: boolean, next: TaskId | undefined): Html => {

@@ -52,17 +52,17 @@ const STATUS_LABELS: Readonly<Record<(typeof TASK_STATUSES)[number], string>> = 
 export const worksSearchForm = ({ text, status, visibility, resolution }: WorksSearch): Html => html`
 <form class="filters" method="get" action="/works" role="search" id="filters">
 <div class="search">${searchField(text, "Search in your prompts", "Search your prompts")}</div>
-${select("status", "Status", status, TASK_STATUSES, (one) => STATUS_LABELS[one])}
-${select("visibility", "Visibility", visibility, VISIBILITIES, (one) => (one === "public" ? "Public" : "Private"))}
-${select("resolution", "Resolution", resolution, RESOLUTION_NAMES, (one) => one.toUpperCase())}</form>`;
+${select("Status", TASK_STATUSES, status, (one) => STATUS_LABELS[one])}
+${select("Visibility", VISIBILITIES, visibility, (one) => (one === "public" ? "Public" : "Private"))}
+${select("Resolution", RESOLUTION_NAMES, resolution, (one) => one.toUpperCase())}</form>`;
 
+/** `label`: also that of the choice of all values. */
 const select = <Value extends string>(
-  name: string,
-  any: string,
-  chosen: Value | undefined,
+  label: "Status" | "Visibility" | "Resolution",
   values: readonly Value[],
+  chosen: Value | undefined,
   labelOf: (value: Value) => string,
 ): Html =>
-  html`<select name="${name}" aria-label="${name.charAt(0).toUpperCase()}${name.slice(1)}" autocomplete="off"><option value="">${any}</option>${values.map(
+  html`<select name="${label.toLowerCase()}" aria-label="${label}" autocomplete="off"><option value="">${label}</option>${values.map(
     (value) => html`<option value="${value}"${value === chosen && html` selected`}>${labelOf(value)}</option>`,
   )}</select>`;

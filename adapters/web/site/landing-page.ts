@@ -11,9 +11,9 @@ import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { atMostText } from "../money-text.js";
 import { galleryTile } from "../panoramas/panorama-card.js";
+import type { Suggestions } from "../panoramas/suggestions.js";
 import type { SessionGuard } from "../session-guard.js";
 import { type HeroPicture, heroPicture } from "./hero-picture.js";
-import type { Suggestions } from "./suggestions.js";
 
 type Parts = Parameters<typeof heroPicture>[0] & {
   readonly policy: Pick<PanoramaPolicy, "prices" | "packs">;

@@ -32,7 +32,7 @@ export const searchOwnTasks =
     let beyond = before;
     let characters = 0;
     for (;;) {
-      const read = await tasks.list(owner, READ_AT_ONCE, beyond, filter);
+      const read = await tasks.list(owner, READ_AT_ONCE, beyond, { filter });
       for (const task of read) {
         if (found.length === limit || characters >= CHARACTERS_MAX) return { tasks: found, next: beyond };
         beyond = task.id;

@@ -1,8 +1,7 @@
-import type { TaskId } from "../../../domain/task-id.js";
 import type { ApplicationSettings } from "../../application-settings.js";
 import { directionOf, pageOf, pagesBeside } from "../../page-of.js";
 import type { TaskLists } from "../../ports/stores/tasks/task-lists.js";
-import type { GalleryPage } from "./list-public-panoramas.js";
+import type { GalleryPage, GalleryRange } from "./list-public-panoramas.js";
 
 /**
  * As `listPublicPanoramas`, only those whose prompt has these words (domain/tasks/prompt-search.ts; at least one word).
@@ -16,9 +15,7 @@ export const searchPublicPanoramas =
   async (
     words: readonly string[],
     limit: number,
-    before?: TaskId,
-    after?: TaskId,
-    sort: "newest" | "oldest" = "newest",
+    { before, after, sort = "newest" }: GalleryRange = {},
   ): Promise<GalleryPage> => {
     if (gallery !== "open") return { panoramas: [], next: undefined, newer: undefined };
     const [first, beyond] = directionOf(before, after, sort);

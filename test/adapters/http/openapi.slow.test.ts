@@ -39,7 +39,11 @@ describe("the OpenAPI description", () => {
 
   it("is public, is OpenAPI 3.1, and describes version 1.0.0", () => {
     expect(description).toEqual(
-      JSON.parse(JSON.stringify(openApiDocument("https://panoramas.example", PANORAMA_POLICY, ALL_ABILITIES, 24))),
+      JSON.parse(
+        JSON.stringify(
+          openApiDocument("https://panoramas.example", PANORAMA_POLICY, ALL_ABILITIES, { unusedHours: 24 }),
+        ),
+      ),
     );
     expect(description.openapi).toMatch(/^3\.1\./);
     expect(description.info.version).toBe("1.0.0");

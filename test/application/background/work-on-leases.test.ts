@@ -27,7 +27,7 @@ describe("workOnLeases", () => {
   let world: World;
   let bench: Workbench;
   const limits = { leaseMilliseconds: LEASE_MILLISECONDS, concurrency: 4 };
-  const work = (stopping?: AbortSignal) => workOnLeases(world, "settle", limits, bench.workOn, stopping);
+  const work = (stopping?: AbortSignal) => workOnLeases(world, "settle", { ...limits, stopping }, bench.workOn);
 
   beforeEach(async () => {
     world = aWorld();

@@ -80,7 +80,7 @@ describe("listPublicPanoramas", () => {
     const newestFirst = [made[3]?.id, made[2]?.id, made[0]?.id];
     const pages: (string | undefined)[][] = [];
     for (let before: Task["id"] | undefined, page = 0; page < 9; page += 1) {
-      const { panoramas, next } = await listPublicPanoramas(world)(2, before);
+      const { panoramas, next } = await listPublicPanoramas(world)(2, { before });
       pages.push(panoramas.map(({ id }) => id));
       if (next === undefined) break;
       before = next;
@@ -97,15 +97,15 @@ describe("listPublicPanoramas", () => {
     await finish();
     const ids = made.map(({ id }) => id).reverse();
     const list = listPublicPanoramas(world);
-    const last = await list(2, ids[3]);
+    const last = await list(2, { before: ids[3] });
     expect([last.panoramas.map(({ id }) => id), last.next, last.newer]).toEqual([[ids[4]], undefined, ids[4]]);
-    const middle = await list(2, undefined, last.newer);
+    const middle = await list(2, { after: last.newer });
     expect([middle.panoramas.map(({ id }) => id), middle.next, middle.newer]).toEqual([
       ids.slice(2, 4),
       ids[3],
       ids[2],
     ]);
-    const first = await list(2, undefined, middle.newer);
+    const first = await list(2, { after: middle.newer });
     expect([first.panoramas.map(({ id }) => id), first.next, first.newer]).toEqual([
       ids.slice(0, 2),
       ids[1],
@@ -119,7 +119,7 @@ describe("listPublicPanoramas", () => {
     await finish();
     const ids = made.map(({ id }) => id);
     const list = async (before?: TaskId, after?: TaskId) => {
-      const { panoramas, next, newer } = await listPublicPanoramas(world)(2, before, after, "oldest");
+      const { panoramas, next, newer } = await listPublicPanoramas(world)(2, { before, after, sort: "oldest" });
       return [panoramas.map(({ id }) => id), next, newer];
     };
     expect(await list()).toEqual([ids.slice(0, 2), undefined, ids[1]]);
@@ -148,14 +148,8 @@ describe("searchPublicPanoramas", () => {
     const find = searchPublicPanoramas({ tasks });
     const [forward, back] = sort === "newest" ? (["next", "newer"] as const) : (["newer", "next"] as const);
     const at = (cursor: TaskId | undefined, side: "next" | "newer") =>
-      find(
-        searchWords(search),
-        page,
-        side === "next" ? cursor : undefined,
-        side === "newer" ? cursor : undefined,
-        sort,
-      );
-    const pages = [await find(searchWords(search), page, undefined, undefined, sort)];
+      find(searchWords(search), page, { [side === "next" ? "before" : "after"]: cursor, sort });
+    const pages = [await find(searchWords(search), page, { sort })];
     for (let one = pages[0]; one?.[forward] !== undefined; ) {
       one = await at(one[forward], forward);
       pages.push(one);

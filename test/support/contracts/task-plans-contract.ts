@@ -229,7 +229,7 @@ export const describeListPlans = (
       ["no filter", {}, /task_visible_index/],
     ])("lists the tasks of an account with an index: %s", async (_, filter, index) => {
       for (const before of [undefined, "7-500" as TaskId]) {
-        const plans = await plansOf((tasks) => tasks.list(accountId(7), 20, before, filter));
+        const plans = await plansOf((tasks) => tasks.list(accountId(7), 20, before, { filter }));
         expect(plans).toMatch(index);
         expect(plans).not.toMatch(/Seq Scan on task|SCAN (task|pair|other)(?! USING (COVERING )?INDEX)/);
       }

@@ -9,7 +9,7 @@ import { imageStatus, type MemoryTaskContext } from "./memory-task-rows.js";
 
 /** Lists of tasks in memory. */
 export const memoryTaskLists = ({ database }: MemoryTaskContext): TaskLists => ({
-  list: async (owner, limit, beyond, filter = {}, first = "newest") => {
+  list: async (owner, limit, beyond, { filter = {}, first = "newest" } = {}) => {
     const wanted = (task: Task): task is Task => task.accountId === owner && matchesFilter(task, filter);
     return inOrder(database, { first, limit, beyond }, wanted);
   },

@@ -89,19 +89,10 @@ const openRow = <Refusal>(
   opening: TaskOpening<Refusal>,
 ): Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest> => {
   const { account, dueAt, idempotent, decide, queue, references = new Map<number, ObjectName>(), spender } = opening;
+  const replay = replayOf(database, opening);
+  if (replay !== undefined) return replay.map((task) => ({ task, replayed: true }));
   const { tasks, ledger } = database;
   const stored = database.account(account);
-  if (idempotent !== undefined) {
-    const known = database.idempotencyKeys.find(
-      ({ accountId, key }) => accountId === account && key === idempotent.key,
-    );
-    if (known !== undefined) {
-      const { task, hidden } = rowOf(database, known.taskId);
-      const same = sameRequest(known.requestSha256, idempotent, PANORAMA_POLICY.idempotencyHours);
-      if (same.isErr()) return err(same.error);
-      return hidden ? err(deletedReplay(task.id)) : ok({ task, replayed: true });
-    }
-  }
   const known = [...database.references].flatMap(([name, { deleteAt }]) => (deleteAt ? [] : [name]));
   const found = requireStored(references, new Set(known));
   if (found.isErr()) return err(found.error);
@@ -147,6 +138,20 @@ const openRow = <Refusal>(
     }
     return { task, replayed: false };
   });
+};
+
+/** The task of an earlier call with the same key, or why it cannot be returned. */
+const replayOf = (
+  database: MemoryDatabase,
+  { account, idempotent }: Pick<TaskOpening<never>, "account" | "idempotent">,
+): Result<Task, InvalidRequest> | undefined => {
+  if (idempotent === undefined) return undefined;
+  const known = database.idempotencyKeys.find(({ accountId, key }) => accountId === account && key === idempotent.key);
+  if (known === undefined) return undefined;
+  const { task, hidden } = rowOf(database, known.taskId);
+  return sameRequest(known.requestSha256, idempotent, PANORAMA_POLICY.idempotencyHours).andThen(() =>
+    hidden ? err(deletedReplay(task.id)) : ok(task),
+  );
 };
 
 const positionOf = (database: MemoryDatabase, turn: number): QueuePosition => {

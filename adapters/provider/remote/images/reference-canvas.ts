@@ -1,8 +1,8 @@
 import { err, Result } from "neverthrow";
 import type { PixelSize } from "../../../../domain/images/resolution.js";
-import type { CreationContext } from "../dialect.js";
 import { referenceBytes } from "./reference-bytes.js";
 import { ofImage, type ReferenceFailure, unusableReference } from "./reference-failure.js";
+import type { ReferenceSources } from "./reference-input.js";
 import { type SphereCanvas, sphereCanvas } from "./sphere-canvas.js";
 
 /**
@@ -12,7 +12,7 @@ import { type SphereCanvas, sphereCanvas } from "./sphere-canvas.js";
 export const referenceCanvas = async (
   imageUrls: readonly string[],
   size: PixelSize,
-  { storage, publicFetch }: Pick<CreationContext, "storage" | "publicFetch">,
+  { storage, publicFetch }: ReferenceSources,
 ): Promise<Result<SphereCanvas, ReferenceFailure>> => {
   const read = await Promise.all(
     imageUrls.map(async (url, index) => (await referenceBytes(storage, publicFetch, url)).mapErr(ofImage(index))),

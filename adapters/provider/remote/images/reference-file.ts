@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { err, ok, type Result } from "neverthrow";
 import { type ImageType, imageTypeOf } from "../../../../domain/images/image-type.js";
-import type { CreationContext } from "../dialect.js";
 import { referenceBytes } from "./reference-bytes.js";
 import { type ReferenceFailure, unusableReference } from "./reference-failure.js";
+import type { ReferenceSources } from "./reference-input.js";
 
 export type ReferenceFile = { readonly name: string; readonly type: ImageType; readonly bytes: Uint8Array };
 
@@ -12,7 +12,7 @@ export type ReferenceFile = { readonly name: string; readonly type: ImageType; r
  */
 export const referenceFile = async (
   url: string,
-  { storage, publicFetch }: Pick<CreationContext, "storage" | "publicFetch">,
+  { storage, publicFetch }: ReferenceSources,
 ): Promise<Result<ReferenceFile, ReferenceFailure>> => {
   const read = await referenceBytes(storage, publicFetch, url);
   if (read.isErr()) return err(read.error);

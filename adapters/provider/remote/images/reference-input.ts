@@ -1,9 +1,16 @@
 import { err, ok, type Result } from "neverthrow";
 import type { ObjectStorage } from "../../../../application/ports/object-storage.js";
+import type { PublicFetch } from "../../public-fetch.js";
 import { type ReferenceFailure, unreachableReference, unusableReference } from "./reference-failure.js";
 
 /** What is read of the storage where our own service hosts reference images. */
 export type HostedImages = Pick<ObjectStorage, "nameOf" | "read">;
+
+/** Where reference images are read. */
+export type ReferenceSources = {
+  readonly storage: HostedImages;
+  readonly publicFetch: Pick<PublicFetch, "get">;
+};
 
 /** The bytes of a reference image that this service hosts; `undefined` for any other URL. */
 export const hostedBytes = async (

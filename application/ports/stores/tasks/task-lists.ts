@@ -13,8 +13,7 @@ export interface TaskLists {
     owner: AccountId,
     limit: number,
     beyond: TaskId | undefined,
-    filter?: TaskFilter,
-    first?: "newest" | "oldest",
+    which?: { readonly filter?: TaskFilter | undefined; readonly first?: "newest" | "oldest" | undefined },
   ): Promise<Task[]>;
 
   /** Public panoramas of all accounts whose image is stored permanently; otherwise like `list`. */

@@ -20,7 +20,7 @@ it("listTasks lists every task of the account exactly once, newest first, for ev
       let pages = 0;
       let before: TaskId | undefined;
       do {
-        const page = await listTasks(world)(owner, limit, before);
+        const page = await listTasks(world)(owner, limit, { before });
         expect(page.tasks.length).toBeLessThanOrEqual(limit);
         listed.push(...page.tasks.map(({ id }) => id));
         before = page.next;
@@ -45,7 +45,7 @@ it("listTasks leads back page by page to the newest", async () => {
     ids.unshift((await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task.id);
   }
   const list = async (before?: TaskId, after?: TaskId) => {
-    const { tasks, next, newer } = await listTasks(world)(owner, 2, before, undefined, after);
+    const { tasks, next, newer } = await listTasks(world)(owner, 2, { before, after });
     return [tasks.map(({ id }) => id), next, newer];
   };
   expect(await list()).toEqual([ids.slice(0, 2), ids[1], undefined]);

@@ -19,7 +19,7 @@ const owner = accountId(1);
 /** The newest task has the highest id. Notes how many tasks are read. */
 const listOf = (newestFirst: readonly Task[]) => {
   const reads: number[] = [];
-  const list = async (_owner: unknown, limit: number, beyond: TaskId | undefined, filter = {}) => {
+  const list = async (_owner: unknown, limit: number, beyond: TaskId | undefined, { filter = {} } = {}) => {
     const page = newestFirst
       .filter((task) => (beyond === undefined || task.id < beyond) && matchesFilter(task, filter))
       .slice(0, limit);

@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { err, ok, Result } from "neverthrow";
-import { rulePredicate } from "../../../adapters/wording/rule-predicate.js";
-import type { Ids } from "../../../application/ports/ids.js";
-import type { Imaging } from "../../../application/ports/imaging.js";
-import type { ObjectStorage } from "../../../application/ports/object-storage.js";
-import { referenceImageName } from "../../../domain/images/object-name.js";
-import { admitSizes, admitType, type UploadLimits } from "../../../domain/images/upload-rules.js";
-import { type CreationRequest, IMAGE_URLS_MAX, parseCreationRequest } from "../../../domain/tasks/creation-request.js";
-import { SEED_MAX } from "../../../domain/tasks/seed.js";
-import { type CommandError, misused } from "../../command-error.js";
+import { rulePredicate } from "../../adapters/wording/rule-predicate.js";
+import type { Ids } from "../../application/ports/ids.js";
+import type { Imaging } from "../../application/ports/imaging.js";
+import type { ObjectStorage } from "../../application/ports/object-storage.js";
+import { referenceImageName } from "../../domain/images/object-name.js";
+import { admitSizes, admitType, type UploadLimits } from "../../domain/images/upload-rules.js";
+import { type CreationRequest, IMAGE_URLS_MAX, parseCreationRequest } from "../../domain/tasks/creation-request.js";
+import { SEED_MAX } from "../../domain/tasks/seed.js";
+import { type CommandError, misused } from "../command-error.js";
 
 /** A prompt, and where it stands, for messages. */
 type Prompt = { readonly text: string; readonly at: string };

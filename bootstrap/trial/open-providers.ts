@@ -1,15 +1,15 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { localProvider } from "../../../adapters/provider/local/open-local-provider.js";
-import type { OpenProvider, ProviderEvent } from "../../../adapters/provider/remote/remote-options.js";
-import type { GenerationProvider } from "../../../application/ports/generation-provider.js";
-import type { ObjectStorage } from "../../../application/ports/object-storage.js";
-import type { Config } from "../../config.js";
-import { workflowOf } from "../comfyui-workflow.js";
-import { openProvider } from "../open-provider.js";
-import { checkSettings } from "../provider-check.js";
-import type { LocalProviderConfig, RemoteProviderConfig } from "../provider-config.js";
+import { localProvider } from "../../adapters/provider/local/open-local-provider.js";
+import type { OpenProvider, ProviderEvent } from "../../adapters/provider/remote/remote-options.js";
+import type { GenerationProvider } from "../../application/ports/generation-provider.js";
+import type { ObjectStorage } from "../../application/ports/object-storage.js";
+import type { Config } from "../config.js";
+import { workflowOf } from "../providers/comfyui-workflow.js";
+import { openProvider } from "../providers/open-provider.js";
+import { checkSettings } from "../providers/provider-check.js";
+import type { LocalProviderConfig, RemoteProviderConfig } from "../providers/provider-config.js";
 import type { TriedProvider } from "./try-providers.js";
 
 type Options = {

@@ -1,6 +1,6 @@
-import { Html, html, type Insertable } from "../../../adapters/web/html.js";
-import { pixelSize } from "../../../adapters/wording/pixel-size.js";
-import { RESOLUTIONS } from "../../../domain/images/resolution.js";
+import { Html, html, type Insertable } from "../../adapters/web/html.js";
+import { pixelSize } from "../../adapters/wording/pixel-size.js";
+import { RESOLUTIONS } from "../../domain/images/resolution.js";
 import { type Results, type Total, totalsOf } from "./results.js";
 import type { KeptPicture, TriedPicture } from "./try-providers.js";
 

@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { GenerationProvider } from "../../../application/ports/generation-provider.js";
-import type { EncodedPanorama, Imaging } from "../../../application/ports/imaging.js";
-import { figuresOf, flawOf, type ResultBounds, type ResultFigures } from "../../../domain/images/picture.js";
-import type { PixelSize } from "../../../domain/images/resolution.js";
-import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
-import type { GenerationCost } from "../../../domain/tasks/generation-cost.js";
+import type { GenerationProvider } from "../../application/ports/generation-provider.js";
+import type { EncodedPanorama, Imaging } from "../../application/ports/imaging.js";
+import { figuresOf, flawOf, type ResultBounds, type ResultFigures } from "../../domain/images/picture.js";
+import type { PixelSize } from "../../domain/images/resolution.js";
+import type { CreationRequest } from "../../domain/tasks/creation-request.js";
+import type { GenerationCost } from "../../domain/tasks/generation-cost.js";
 import { type MadePicture, makePicture, type NoPicture, type PicturePorts } from "./make-picture.js";
 
 /** A provider under the name that the sheet gives it. */

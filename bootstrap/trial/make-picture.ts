@@ -1,23 +1,23 @@
 import { err, ok, type Result } from "neverthrow";
-import { rulePredicate } from "../../../adapters/wording/rule-predicate.js";
-import type { Clock } from "../../../application/ports/clock.js";
+import { rulePredicate } from "../../adapters/wording/rule-predicate.js";
+import type { Clock } from "../../application/ports/clock.js";
 import {
   type DownloadFailure,
   type FailureCause,
   type GeneratedImage,
   type GenerationProvider,
   sourceTypeOf,
-} from "../../../application/ports/generation-provider.js";
-import type { Ids } from "../../../application/ports/ids.js";
-import type { EncodedPanorama, Imaging } from "../../../application/ports/imaging.js";
-import { RESOLUTIONS } from "../../../domain/images/resolution.js";
-import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
+} from "../../application/ports/generation-provider.js";
+import type { Ids } from "../../application/ports/ids.js";
+import type { EncodedPanorama, Imaging } from "../../application/ports/imaging.js";
+import { RESOLUTIONS } from "../../domain/images/resolution.js";
+import type { CreationRequest } from "../../domain/tasks/creation-request.js";
 import {
   costOfGeneration,
   type GenerationCost,
   type ProviderPrices,
   priceOf,
-} from "../../../domain/tasks/generation-cost.js";
+} from "../../domain/tasks/generation-cost.js";
 
 export type PicturePorts = {
   readonly clock: Clock;

@@ -1,20 +1,22 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { err, ok, type Result } from "neverthrow";
-import { sharpImaging } from "../../../adapters/imaging/sharp-imaging.js";
-import { MemoryObjectStorage } from "../../../adapters/memory/memory-object-storage.js";
-import { RandomIds } from "../../../adapters/system/random-ids.js";
-import { SystemClock } from "../../../adapters/system/system-clock.js";
-import { BUNDLED_FILES_FOLDER } from "../../../adapters/web/static-files.js";
-import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
-import { type CommandError, misused } from "../../command-error.js";
-import type { Output } from "../../commands/common/command.js";
-import type { Config } from "../../config.js";
+import { sharpImaging } from "../../adapters/imaging/sharp-imaging.js";
+import { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
+import { RandomIds } from "../../adapters/system/random-ids.js";
+import { SystemClock } from "../../adapters/system/system-clock.js";
+import { BUNDLED_FILES_FOLDER } from "../../adapters/web/static-files.js";
+import type { CreationRequest } from "../../domain/tasks/creation-request.js";
+import { type CommandError, misused } from "../command-error.js";
+import type { Config } from "../config.js";
 import { contactSheet, type SheetParts } from "./contact-sheet.js";
 import { openProviders } from "./open-providers.js";
 import { jsonOf, listPriceOf, type Results, totalsOf } from "./results.js";
 import { promptsIn, requestsOf, storeReferences } from "./trial-requests.js";
 import { concurrencyOf, type TriedPicture, type TriedProvider, tryProviders } from "./try-providers.js";
+
+/** What the command prints. */
+type Told = { readonly json: object; readonly lines: readonly string[] };
 
 /** The options of `panorama provider try`. */
 export type TrialOptions = {
@@ -42,7 +44,7 @@ export const runTrial = async (
   config: Config,
   options: TrialOptions,
   clientFolder = BUNDLED_FILES_FOLDER,
-): Promise<Result<Output, CommandError>> => {
+): Promise<Result<Told, CommandError>> => {
   const storage = new MemoryObjectStorage();
   const requests = await requestsFrom(config, storage, options);
   if (requests.isErr()) return err(requests.error);
@@ -93,7 +95,7 @@ type Trial = TrialOptions & {
 const tryAndWrite = async (
   { config, providers, folder, clientFolder, images, signal, print }: Trial,
   requests: readonly CreationRequest[],
-): Promise<Result<Output, CommandError>> => {
+): Promise<Result<Told, CommandError>> => {
   const clock = new SystemClock();
   for (const name of ["thumbnails", "spheres"]) await mkdir(join(folder, name));
   const resolution = requests[0]?.resolution ?? "2k";

@@ -1,5 +1,5 @@
-import type { Resolution } from "../../../domain/images/resolution.js";
-import { type ProviderPrices, priceOf } from "../../../domain/tasks/generation-cost.js";
+import type { Resolution } from "../../domain/images/resolution.js";
+import { type ProviderPrices, priceOf } from "../../domain/tasks/generation-cost.js";
 import type { TriedPicture } from "./try-providers.js";
 
 /** Everything that the sheet and `results.json` show. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { featuresOf } from "../../../../adapters/provider/local/painter/words.js";
-import { ANY_PLACE, demoPlaces } from "../../../../adapters/web/site/suggestions.js";
+import { ANY_PLACE, demoPlaces } from "../../../../adapters/web/panoramas/suggestions.js";
 import { PASSWORD, WebService } from "../../../support/web-service.js";
 
 const DEMO = demoPlaces((prompt) => featuresOf(prompt).size > 0);

@@ -1,0 +1,57 @@
+import { cp, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { withEntryImports } from "../entries.js";
+import { EMBEDDING, inEntries, withDeprecated, writeEmbedding, writeEntries, writeEntry } from "./library-files.js";
+import { exportsOf, NEVERTHROW, PACKAGE_JSON, project, root, target, versionsOf } from "./manifest.js";
+import { copyModules, writePackage } from "./write-package.js";
+
+/** Still readable in a stack trace. */
+const SHORT = { minifySyntax: true } as const;
+const CORE_FOLDERS = ["domain", "application", "adapters/memory", "adapters/wording"];
+
+/** Domain, use cases and memory adapters, and the contract suites under their paths of 2.0. */
+export const buildCore = async (): Promise<void> => {
+  for (const folder of CORE_FOLDERS) await copyModules("panorama-core", folder, SHORT);
+  // For the paths of 2.0; panorama-testing has the suites as they are written.
+  await copyModules("panorama-core", "adapters/contracts", { minify: true });
+  const deep = await withDeprecated("panorama-core", exportsOf(["domain", "application", "memory", "contracts"]));
+  await writeEmbedding("panorama-core");
+  await writePackage(
+    "panorama-core",
+    "The domain and the use cases of the panorama service, with memory adapters",
+    ["dist", ...EMBEDDING],
+    {
+      sideEffects: false,
+      exports: { ...(await writeEntries("panorama-core")), ...deep, ...PACKAGE_JSON },
+      dependencies: { ...NEVERTHROW, ...versionsOf(["zod"]) },
+    },
+  );
+};
+
+/** The oldest version with everything that the suites use, so that a project keeps its own. */
+const FAST_CHECK = ">=3.10.0";
+
+/** The contract suites as they are written, for the one copy of panorama-core that the project has. */
+export const buildTesting = async (): Promise<void> => {
+  const folder = join(target, "panorama-testing");
+  for (const root of ["", "dist/"]) {
+    const suites = "adapters/contracts";
+    await cp(join(project, root, suites), join(folder, root, suites), { recursive: true });
+    for (const file of await readdir(join(folder, root, suites), { recursive: true })) {
+      if (!file.endsWith(".ts") && !file.endsWith(".js")) continue;
+      const path = join(folder, root, suites, file);
+      await writeFile(path, withEntryImports(await readFile(path, "utf8"), join(suites, file), inEntries));
+    }
+  }
+  await writePackage(
+    "panorama-testing",
+    "Contract suites for the ports of panorama-core: prove a store, a provider or a storage of your own",
+    ["dist", "adapters", "REFERENCE.md"],
+    {
+      sideEffects: false,
+      exports: { ".": await writeEntry("panorama-testing", "testing"), ...PACKAGE_JSON },
+      dependencies: { "fast-check": FAST_CHECK, ...NEVERTHROW },
+      peerDependencies: { "panorama-core": `^${root.version}` },
+    },
+  );
+};
