@@ -19,12 +19,22 @@ export const passwordLinkUrl = (publicUrl: string, token: PasswordLinkToken): st
   `${publicUrl}/password/reset?token=${token}`;
 
 /** The text of a letter. It contains nothing that a stranger could have written. */
-export const messageOf = (letter: SentLetter, publicUrl: string): Message => {
+export const messageOf = (letter: SentLetter, publicUrl: string, siteName: string | undefined): Message => {
+  const { subject, text } = textOf(
+    letter,
+    publicUrl,
+    siteName === undefined ? publicUrl : `${siteName} (${publicUrl})`,
+  );
+  return { subject: siteName === undefined ? subject : `${subject} · ${siteName}`, text };
+};
+
+/** `place`: what the text calls the service. */
+const textOf = (letter: SentLetter, publicUrl: string, place: string): Message => {
   if (letter.kind === "pending_order") {
     return {
       subject: "An order waits for its payment",
       text: lines(
-        `A customer of ${publicUrl} has placed the order ${letter.id}.`,
+        `A customer of ${place} has placed the order ${letter.id}.`,
         `When the money has arrived: panorama order pay --order ${letter.id}`,
         `All orders that wait: panorama order list --pending, or ${publicUrl}/operator`,
       ),
@@ -38,7 +48,7 @@ export const messageOf = (letter: SentLetter, publicUrl: string): Message => {
       return {
         subject: "Confirm your e-mail address",
         text: lines(
-          `Somebody signed up at ${publicUrl} with this e-mail address.`,
+          `Somebody signed up at ${place} with this e-mail address.`,
           "To open the account, follow this link and choose a password:",
           link,
           validity,
@@ -49,7 +59,7 @@ export const messageOf = (letter: SentLetter, publicUrl: string): Message => {
       return {
         subject: "You already have an account",
         text: lines(
-          `Somebody signed up at ${publicUrl} with this e-mail address, which already has an account.`,
+          `Somebody signed up at ${place} with this e-mail address, which already has an account.`,
           `Log in at ${publicUrl}/login. If you have forgotten the password, follow this link to set a new one:`,
           link,
           validity,
@@ -60,7 +70,7 @@ export const messageOf = (letter: SentLetter, publicUrl: string): Message => {
       return {
         subject: "You are invited",
         text: lines(
-          `You are invited to open an account at ${publicUrl}.`,
+          `You are invited to open an account at ${place}.`,
           "To open it, follow this link and choose a password:",
           link,
           `The link works once, within ${INVITATION_SECONDS / DAY_SECONDS} days.`,
@@ -71,7 +81,7 @@ export const messageOf = (letter: SentLetter, publicUrl: string): Message => {
       return {
         subject: "Set a new password",
         text: lines(
-          `Somebody asked for a new password for your account at ${publicUrl}.`,
+          `Somebody asked for a new password for your account at ${place}.`,
           "To set one, follow this link:",
           link,
           validity,

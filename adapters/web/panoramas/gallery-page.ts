@@ -7,6 +7,7 @@ import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import type { SessionGuard } from "../session-guard.js";
+import { feedLink } from "../site/gallery-lists.js";
 import { galleryTile, type Images } from "./panorama-card.js";
 
 type Parts = {
@@ -82,7 +83,7 @@ ${links[forward]}</p></div>`;
       frame: "dark",
       scripts: ["gallery.js"],
       styles: ["gallery.css"],
-      ...(view.search !== "" && { head: html`<meta name="robots" content="noindex">` }),
+      head: view.search === "" ? feedLink(parts.layout) : html`<meta name="robots" content="noindex">`,
     });
   },
 });

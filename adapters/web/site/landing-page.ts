@@ -11,6 +11,7 @@ import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { galleryTile } from "../panoramas/panorama-card.js";
 import type { SessionGuard } from "../session-guard.js";
+import { feedLink } from "./gallery-lists.js";
 import { type HeroPicture, heroPicture } from "./hero-picture.js";
 import type { Suggestions } from "./suggestions.js";
 
@@ -75,9 +76,19 @@ You find your API keys in <a href="${enter("/account/keys")}">your account</a>.<
 <ul class="prices">${RESOLUTION_NAMES.map((name) => price(name, parts.policy.prices))}</ul>
 </section>
 </div>`;
+    const title = `360° images from text${abilities.imagesMax > 0 ? " and images" : ""}`;
+    const description = descriptionOf(abilities);
     return layout.reply(200, {
-      title: `360° images from text${abilities.imagesMax > 0 ? " and images" : ""}`,
-      description: descriptionOf(abilities),
+      title,
+      description,
+      head: html`<meta property="og:type" content="website">
+<meta property="og:site_name" content="${layout.site.name}">
+<meta property="og:title" content="${title}">
+<meta property="og:description" content="${description}">
+<meta property="og:url" content="${publicUrl}/">
+<meta property="og:image" content="${new URL(picture.picture, publicUrl).href}">
+<meta name="twitter:card" content="summary_large_image">
+${feedLink(layout)}`,
       main,
       visitor,
       frame: "hero-page",

@@ -287,6 +287,10 @@ describe("the panorama of the landing page", () => {
     expect(answer.headers.get("content-security-policy")).toContain(`style-src 'self' 'sha256-${digest}';`);
     const gallery = await fetch(`${service.url}/gallery`);
     expect(gallery.headers.get("content-security-policy")).toContain("style-src 'self';");
+    const [, script = ""] = /<script>(.*?)<\/script>/s.exec(text) ?? [];
+    const allowed = `script-src 'self' 'sha256-${createHash("sha256").update(script).digest("base64")}';`;
+    expect(answer.headers.get("content-security-policy")).toContain(allowed);
+    expect(gallery.headers.get("content-security-policy")).toContain("script-src 'self';");
     expect(await gallery.text()).not.toContain("<style>");
   });
 
