@@ -10,7 +10,7 @@ import {
 } from "../../domain/images/storage-status.js";
 import type { SucceededTask } from "../../domain/tasks/task.js";
 import { type GenerationProvider, sourceTypeOf } from "../ports/generation-provider.js";
-import type { Lease } from "../ports/stores/task-store.js";
+import type { Lease } from "../ports/stores/tasks/task-store.js";
 import { renameFiles } from "./rename-files.js";
 import { type Attempt, recordAttempt, type StoragePorts, storePanorama, storeThumbnail } from "./store-panorama.js";
 import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
