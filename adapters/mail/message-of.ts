@@ -25,7 +25,7 @@ export const messageOf = (letter: SentLetter, publicUrl: string, siteName: strin
     publicUrl,
     siteName === undefined ? publicUrl : `${siteName} (${publicUrl})`,
   );
-  return { subject: siteName === undefined ? subject : `${subject} · ${siteName}`, text };
+  return { subject: siteName === undefined ? subject : `${siteName}: ${subject}`, text };
 };
 
 /** `place`: what the text calls the service. */

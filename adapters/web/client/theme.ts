@@ -1,6 +1,6 @@
 /**
- * The reader's choice between a light and a dark page, kept in this browser. It stands in the head of each page, so that
- * the first paint has the chosen colours (adapters/web/layout.ts).
+ * The reader's choice between a light and a dark page, kept in this browser. It stands in the head of the pages, so
+ * that the first paint has the chosen colours (adapters/web/layout.ts).
  */
 const { documentElement: root } = document;
 

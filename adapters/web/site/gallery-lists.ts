@@ -28,8 +28,8 @@ export const feedLink = ({ hasGallery, site }: Pick<Layout, "hasGallery" | "site
 const FEED_PANORAMAS = 24;
 
 /**
- * Of the protocol's 50,000: each is read at each request, so that a list names nothing that was hidden meanwhile. Search
- * engines find older ones over the pages of the gallery.
+ * Of the protocol's 50,000: each is read at each request, so that the list names nothing that was hidden meanwhile.
+ * Search engines find older ones over the pages of the gallery.
  */
 const SITEMAP_PANORAMAS = 1_000;
 const SITE_PATHS = ["/", "/docs", "/mcp", "/provenance"];
@@ -106,6 +106,6 @@ const entry = (task: KeptTask, publicUrl: string): Html => {
 `;
 };
 
-/** Without the characters that XML 1.0 does not allow, not even escaped. A prompt of an earlier version may have them. */
+/** Without the characters that XML 1.0 does not allow, not even escaped: a prompt may have them. */
 const printable = (text: string): string => text.replace(NOT_IN_XML, "");
 const NOT_IN_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
