@@ -1,6 +1,9 @@
 import { readFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { err, ok, Result } from "neverthrow";
 import { z } from "zod";
+import { accentContrast, CONTRAST_MIN, type Colour, readableAccent } from "../adapters/web/accent-colours.js";
+import type { Identity, Mark } from "../adapters/web/identity.js";
 import { SIGN_UP_MODES, type SignUpMode } from "../domain/accounts/sign-up.js";
 import type { CreditPack, CreditPacks } from "../domain/credits/credit-pack.js";
 import { type Credits, credits } from "../domain/credits/credits.js";
@@ -13,6 +16,8 @@ import { KNOWN_PRICES } from "./providers/known-prices.js";
 /** What an operator sets for the business, without a change of the source: the file of `PANORAMA_SETTINGS`. */
 export type Settings = {
   readonly policy: PanoramaPolicy;
+  /** Name, mark and colours of the pages. */
+  readonly identity: Identity;
   readonly signUp: SignUpMode;
   readonly gallery: GalleryMode;
   /** The credits with which an account begins that was opened by sign-up. */
@@ -41,6 +46,8 @@ export type SettingsContext = {
   readonly hasRealProvider: boolean;
   readonly sendsMail: boolean;
   readonly seamMax?: number | undefined;
+  /** Where relative paths begin: the folder of the file. Default: the working directory. */
+  readonly folder?: string;
 };
 
 /** With the local provider, which costs nothing: enough for three small panoramas. */
@@ -91,6 +98,12 @@ const object = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) => (issue.code === "invalid_type" ? "must be an object in braces" : undefined),
   });
+
+const NAME_ERROR = "must be a text of 1 to 40 characters on one line";
+const COLOUR_ERROR = "must be a colour such as #3d50d0";
+const MARK_ERROR = "must be an SVG file, a square PNG file of 192 to 1024 pixels, or a text of at most 3 characters";
+
+const colour = z.string({ error: COLOUR_ERROR }).regex(/^#[0-9a-fA-F]{6}$/, { error: COLOUR_ERROR });
 
 const pack = object({ credits: integer(1, 1_000_000), price });
 
@@ -182,6 +195,17 @@ export const settingsSchema = object({
   suspendOnDispute: z.boolean({ error: "must be true or false" }).optional().meta({
     description: "Whether an account can create nothing while one of its payments is disputed.",
   }),
+  identity: object({
+    name: z
+      .string({ error: NAME_ERROR })
+      .regex(/^(?! )[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,40}(?<! )$/u, { error: NAME_ERROR })
+      .optional(),
+    mark: z.string({ error: MARK_ERROR }).min(1, { error: MARK_ERROR }).optional(),
+    accent: colour.optional(),
+    accentOnDark: colour.optional(),
+  })
+    .optional()
+    .meta({ description: "Name, mark and colours of the pages, and the name in e-mails." }),
   signUp: oneOf(SIGN_UP_MODES).optional().meta({ description: "Who may open an account." }),
   gallery: oneOf(GALLERY_MODES).optional().meta({ description: "Which public panoramas the gallery shows." }),
   welcomeCredits: integer(0, 1_000_000)
@@ -211,7 +235,7 @@ export const readSettings = (file: string | undefined, context: SettingsContext)
   );
   return read()
     .andThen((text) => parse(text.replace(/^\uFEFF/, "")))
-    .andThen((content) => parseSettings(content, context).mapErr(wrong));
+    .andThen((content) => parseSettings(content, { ...context, folder: dirname(file) }).mapErr(wrong));
 };
 
 /** The error names the setting, its value and what is allowed. */
@@ -229,6 +253,7 @@ const settingsOf = (
     retention,
     results = {},
     suspendOnDispute,
+    identity = {},
     signUp = "open",
     gallery = "open",
     welcomeCredits,
@@ -237,7 +262,7 @@ const settingsOf = (
     paymentText,
     providerPrompt,
   }: SettingsFile,
-  { hasRealProvider, sendsMail, seamMax }: SettingsContext,
+  { hasRealProvider, sendsMail, seamMax, folder = "." }: SettingsContext,
 ): Result<Settings, string> => {
   const { readsPerMinute, writesPerMinute, activeTasks: activeMax } = limits;
   const uploads = uploadLimitsOf(limits.uploads ?? {});
@@ -251,6 +276,8 @@ const settingsOf = (
     return err(`results.seamMax is ${results.seamMax}: must be omitted, because the variable SEAM_MAX is set`);
   }
   const packs = creditPacks && packsOf(creditPacks);
+  const shownAs = identityOf(identity, folder);
+  if (shownAs.isErr()) return err(shownAs.error);
   return ok({
     policy: panoramaPolicy({
       prices: {
@@ -265,6 +292,7 @@ const settingsOf = (
       packs,
       suspendOnDispute,
     }),
+    identity: shownAs.value,
     signUp,
     gallery,
     welcomeCredits: credits(welcomeCredits ?? (hasRealProvider ? 0 : LOCAL_WELCOME_CREDITS)),
@@ -275,6 +303,67 @@ const settingsOf = (
     paymentText,
     providerPrices: { ...KNOWN_PRICES, ...pricesOf(providerPrices) },
   });
+};
+
+const identityOf = (
+  { name, mark: markText, ...colours }: NonNullable<SettingsFile["identity"]>,
+  folder: string,
+): Result<Identity, string> => {
+  const mark = markText === undefined ? ok(undefined) : markOf(markText, folder);
+  if (mark.isErr()) return err(`identity.mark is ${shown(markText)}: ${mark.error}`);
+  // The schema lets only colours pass.
+  const { accent, accentOnDark } = colours as { accent?: Colour; accentOnDark?: Colour };
+  const chosen = [
+    ["accent", accent, "light"],
+    ["accentOnDark", accentOnDark, "dark"],
+  ] as const;
+  for (const [setting, value, scheme] of chosen) {
+    if (value === undefined) continue;
+    const found = accentContrast(value, scheme);
+    if (found >= CONTRAST_MIN) continue;
+    return err(
+      `identity.${setting} is ${shown(value)}: must be ${scheme === "light" ? "darker" : "lighter"}, such as ${readableAccent(value, scheme)}, because its contrast on a ${scheme} background is ${oneDecimal(found)}, and text needs ${CONTRAST_MIN} (WCAG 2.2 AA)`,
+    );
+  }
+  if (accent === undefined && accentOnDark !== undefined) {
+    return err(`identity.accentOnDark is ${shown(accentOnDark)}: must be omitted without identity.accent`);
+  }
+  const accents = accent && { onLight: accent, onDark: accentOnDark ?? readableAccent(accent, "dark") };
+  return ok({ name, mark: mark.value, accent: accents });
+};
+
+/** Rounded down: what is missing must be seen. */
+const oneDecimal = (value: number): number => Math.floor(value * 10) / 10;
+
+const MARK_BYTES_MAX = 256 * 1024;
+
+/** The name of a file, or the text itself. */
+const markOf = (text: string, folder: string): Result<Mark, string> => {
+  const extension = /\.(svg|png)$/i.exec(text)?.[1]?.toLowerCase();
+  if (extension === undefined) {
+    return [...new Intl.Segmenter().segment(text)].length <= 3 ? ok({ kind: "text", text }) : err(MARK_ERROR);
+  }
+  const read = Result.fromThrowable(
+    () => readFileSync(resolve(folder, text)),
+    (error) => `the file cannot be read: ${(error as Error).message}`,
+  );
+  return read().andThen((content): Result<Mark, string> => {
+    if (content.length > MARK_BYTES_MAX) return err("must be a file of at most 256 KiB");
+    if (extension === "svg") {
+      return /<svg[\s>]/.test(content.toString("utf8")) ? ok({ kind: "svg", content }) : err(MARK_ERROR);
+    }
+    const pixels = squarePngPixels(content);
+    return pixels === undefined ? err(MARK_ERROR) : ok({ kind: "png", content, pixels });
+  });
+};
+
+/** Signature, length and name of the first chunk, then width and height. */
+const PNG_START = Buffer.from("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "latin1");
+
+const squarePngPixels = (content: Buffer): number | undefined => {
+  if (content.length < 24 || !content.subarray(0, 16).equals(PNG_START)) return undefined;
+  const [width, height] = [content.readUInt32BE(16), content.readUInt32BE(20)];
+  return width === height && width >= 192 && width <= 1024 ? width : undefined;
 };
 
 /** In millionths. */

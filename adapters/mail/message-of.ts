@@ -37,17 +37,26 @@ export const emailLinkUrl = (publicUrl: string, token: PasswordLinkToken): strin
   `${publicUrl}/account/email?token=${token}`;
 
 /** The text of a letter. It contains nothing that a stranger could have written. */
-export const messageOf = (letter: SentLetter, publicUrl: string): Message =>
-  "token" in letter ? linkMessage(letter, publicUrl) : notice(letter, publicUrl);
+export const messageOf = (letter: SentLetter, publicUrl: string, siteName: string | undefined): Message => {
+  const place = siteName === undefined ? publicUrl : `${siteName} (${publicUrl})`;
+  const { subject, text } =
+    "token" in letter ? linkMessage(letter, publicUrl, place) : notice(letter, publicUrl, place);
+  return { subject: siteName === undefined ? subject : `${siteName}: ${subject}`, text };
+};
 
-const notice = ({ kind, id }: { readonly kind: UnlinkedKind; readonly id: string }, publicUrl: string): Message => {
+/** `place`: what the text calls the service. */
+const notice = (
+  { kind, id }: { readonly kind: UnlinkedKind; readonly id: string },
+  publicUrl: string,
+  place: string,
+): Message => {
   const otherwise = `If it was not you, set a new password at once: ${publicUrl}/password/forgot`;
   switch (kind) {
     case "pending_order":
       return {
         subject: "An order waits for its payment",
         text: lines(
-          `A customer of ${publicUrl} has placed the order ${id}.`,
+          `A customer of ${place} has placed the order ${id}.`,
           `When the money has arrived: panorama order pay --order ${id}`,
           `All orders that wait: panorama order list --pending, or ${publicUrl}/operator`,
         ),
@@ -55,13 +64,13 @@ const notice = ({ kind, id }: { readonly kind: UnlinkedKind; readonly id: string
     case "password_changed":
       return {
         subject: "Your password was changed",
-        text: lines(`The password of your account at ${publicUrl} was changed, and all its sessions ended.`, otherwise),
+        text: lines(`The password of your account at ${place} was changed, and all its sessions ended.`, otherwise),
       };
     case "email_changed":
       return {
         subject: "Your e-mail address was changed",
         text: lines(
-          `Your account at ${publicUrl} has another e-mail address now. Log in with that one from now on.`,
+          `Your account at ${place} has another e-mail address now. Log in with that one from now on.`,
           "If it was not you, tell the operator of the service at once: this address can no longer set a password.",
         ),
       };
@@ -69,7 +78,7 @@ const notice = ({ kind, id }: { readonly kind: UnlinkedKind; readonly id: string
       return {
         subject: "This address already has an account",
         text: lines(
-          `The owner of another account at ${publicUrl} wants to use this e-mail address, which already has an account.`,
+          `The owner of another account at ${place} wants to use this e-mail address, which already has an account.`,
           "Nothing has changed. To use the address for the other account, change the address of this one first.",
           "If it was not you, ignore this e-mail.",
         ),
@@ -78,21 +87,21 @@ const notice = ({ kind, id }: { readonly kind: UnlinkedKind; readonly id: string
       return {
         subject: "Your account is deleted",
         text: lines(
-          `Your account at ${publicUrl} is deleted, as you have asked for, and its panoramas are being deleted.`,
+          `Your account at ${place} is deleted, as you have asked for, and its panoramas are being deleted.`,
           "If it was not you, tell the operator of the service.",
         ),
       };
   }
 };
 
-const linkMessage = (letter: SentLetter & { readonly kind: LinkedKind }, publicUrl: string): Message => {
+const linkMessage = (letter: SentLetter & { readonly kind: LinkedKind }, publicUrl: string, place: string): Message => {
   const minutes = PASSWORD_LINK_SECONDS / 60;
   const validity = `The link works once, within ${minutes} minutes.`;
   if (letter.kind === "confirm_email") {
     return {
       subject: "Confirm your new e-mail address",
       text: lines(
-        `The owner of an account at ${publicUrl} wants to use this e-mail address for it.`,
+        `The owner of an account at ${place} wants to use this e-mail address for it.`,
         "If it is your account, follow this link, and log in if you are asked to:",
         emailLinkUrl(publicUrl, letter.token),
         validity,
@@ -106,7 +115,7 @@ const linkMessage = (letter: SentLetter & { readonly kind: LinkedKind }, publicU
       return {
         subject: "Confirm your e-mail address",
         text: lines(
-          `Somebody signed up at ${publicUrl} with this e-mail address.`,
+          `Somebody signed up at ${place} with this e-mail address.`,
           "To open the account, follow this link and choose a password:",
           link,
           validity,
@@ -117,7 +126,7 @@ const linkMessage = (letter: SentLetter & { readonly kind: LinkedKind }, publicU
       return {
         subject: "You already have an account",
         text: lines(
-          `Somebody signed up at ${publicUrl} with this e-mail address, which already has an account.`,
+          `Somebody signed up at ${place} with this e-mail address, which already has an account.`,
           `Log in at ${publicUrl}/login. If you have forgotten the password, follow this link to set a new one:`,
           link,
           validity,
@@ -128,7 +137,7 @@ const linkMessage = (letter: SentLetter & { readonly kind: LinkedKind }, publicU
       return {
         subject: "You are invited",
         text: lines(
-          `You are invited to open an account at ${publicUrl}.`,
+          `You are invited to open an account at ${place}.`,
           "To open it, follow this link and choose a password:",
           link,
           `The link works once, within ${INVITATION_SECONDS / DAY_SECONDS} days.`,
@@ -139,7 +148,7 @@ const linkMessage = (letter: SentLetter & { readonly kind: LinkedKind }, publicU
       return {
         subject: "Set a new password",
         text: lines(
-          `Somebody asked for a new password for your account at ${publicUrl}.`,
+          `Somebody asked for a new password for your account at ${place}.`,
           "To set one, follow this link:",
           link,
           validity,

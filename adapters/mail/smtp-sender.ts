@@ -10,6 +10,8 @@ export type SmtpSettings = {
   readonly from: string;
   /** Origin of the links, without a trailing slash. */
   readonly publicUrl: string;
+  /** What letters call the service, besides its address. */
+  readonly siteName?: string | undefined;
 };
 
 /** Of the connection and of each step of the protocol. */
@@ -34,13 +36,13 @@ export class SmtpSender {
 
   /** Makes one attempt, which takes at most a minute. Never rejects. */
   async send(letter: SentLetter): Promise<Failure | undefined> {
-    const { from, publicUrl } = this.settings;
+    const { from, publicUrl, siteName } = this.settings;
     try {
       // An object, because nodemailer reads text as a list of addresses.
       const to = { name: "", address: letter.to };
       const signal = AbortSignal.timeout(this.sendingMilliseconds);
       const messageId = `<${letter.id}@${new URL(publicUrl).hostname}>`;
-      await this.transport.sendMail({ from, to, signal, messageId, ...messageOf(letter, publicUrl) });
+      await this.transport.sendMail({ from, to, signal, messageId, ...messageOf(letter, publicUrl, siteName) });
       return undefined;
     } catch (error) {
       return failureOf(error);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Visitor } from "../../application/accounts/sessions/find-session.js";
 import type { PageReply } from "../web-page/page.js";
 import { Html, html } from "./html.js";
+import { type Identity, type Site, siteOf } from "./identity.js";
 import type { StaticFiles } from "./static-files.js";
 
 export type Content = {
@@ -10,7 +11,7 @@ export type Content = {
   readonly description?: string;
   readonly main: Html;
   /** Additional elements of the head, such as descriptions for link previews. */
-  readonly head?: Html;
+  readonly head?: Html | undefined;
   /** File names of built scripts. */
   readonly scripts?: readonly string[];
   readonly styles?: readonly string[];
@@ -37,6 +38,7 @@ export type LayoutParts = {
   readonly files: StaticFiles;
   /** The origin that serves stored images. */
   readonly imageOrigin: string;
+  readonly identity?: Identity;
   /** Additional pages that the footer names. */
   readonly footerLinks?: readonly FooterLink[];
   readonly hasGallery?: boolean;
@@ -55,16 +57,19 @@ export class Layout {
   readonly hasGallery: boolean;
   /** Whether everybody can sign up. */
   readonly hasSignUp: boolean;
+  readonly site: Site;
   private readonly files: StaticFiles;
   private readonly imageOrigin: string;
-  private readonly footer: Html;
+  private readonly footer: (withTheme: boolean) => Html;
   private readonly notice: () => string | undefined;
   /** By the names of the files: the same for every visitor. */
-  private readonly inlineStyles = new Map<string, InlineStyle>();
+  private readonly inlineStyles = new Map<string, Inline>();
+  private readonly themeScript: Inline;
 
   constructor({
     files,
     imageOrigin,
+    identity = {},
     footerLinks = [],
     hasGallery = true,
     hasSignUp = true,
@@ -75,23 +80,25 @@ export class Layout {
     this.files = files;
     this.imageOrigin = imageOrigin;
     this.hasGallery = hasGallery;
-    this.footer = footer(footerLinks, hasGallery);
+    this.site = siteOf(identity, files);
+    this.footer = (withTheme) => footer(footerLinks, hasGallery, withTheme);
+    this.themeScript = inline("script", files.textOf("theme.js"));
   }
 
   reply(status: number, content: Content, headers: Readonly<Record<string, string>> = {}): PageReply {
-    const inline = content.inlineStyles === true ? this.inlineStyle(stylesOf(content)) : undefined;
+    const style = this.inlineStyle(content.inlineStyles === true ? stylesOf(content) : []);
     return {
       status,
       headers: {
         "content-type": "text/html; charset=utf-8",
         "cache-control": "no-store",
-        "content-security-policy": this.policy(content, inline?.source),
+        "content-security-policy": this.policy(content, style?.source),
         "x-content-type-options": "nosniff",
         "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
         ...headers,
       },
-      body: `<!doctype html>\n${this.page(content, inline?.element).text}`,
+      body: `<!doctype html>\n${this.page(content, style?.element).text}`,
       // The pages of members have the form token, and what only they may see.
       compressible: content.visitor === undefined,
     };
@@ -151,18 +158,21 @@ export class Layout {
 
   private page(content: Content, inlineStyle: Html | undefined): Html {
     const { title, description, main, head, scripts = [], frame } = content;
+    const { name, icons, touchIcon } = this.site;
     const notice = frame === "bare" ? undefined : this.notice();
     return html`<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${title} · Panorama</title>
+${hasTheme(content) && this.themeScript.element}
+<title>${title} · ${name}</title>
 ${description !== undefined && html`<meta name="description" content="${description}">`}
 <link rel="preload" href="${this.files.urlOf("display.woff2")}" as="font" type="font/woff2" crossorigin>
-${inlineStyle ?? stylesOf(content).map((name) => html`<link rel="stylesheet" href="${this.files.urlOf(name)}">`)}
-<link rel="icon" type="image/svg+xml" href="${this.files.urlOf("icon.svg")}">
-<link rel="apple-touch-icon" href="${this.files.urlOf("touch-icon.png")}">
+${content.inlineStyles !== true && stylesOf(content).map((file) => html`<link rel="stylesheet" href="${this.files.urlOf(file)}">`)}${inlineStyle}
+<link rel="icon" type="${icons[0].type}" href="${icons[0].url}">
+${touchIcon !== undefined && html`<link rel="apple-touch-icon" href="${touchIcon}">`}
+<link rel="manifest" href="/manifest.webmanifest">
 ${head}
 ${scripts.map((name) => html`<script type="module" src="${this.files.urlOf(name)}"></script>`)}
 </head>
@@ -170,31 +180,34 @@ ${scripts.map((name) => html`<script type="module" src="${this.files.urlOf(name)
 ${frame !== "bare" && html`<a class="skip" href="#main">Skip to the content</a>${header(content, this)}`}
 ${notice !== undefined && html`<p class="site-notice" role="status">${notice}</p>`}
 <main id="main" tabindex="-1">${main}</main>
-${frame !== "stage" && frame !== "bare" && this.footer}
+${frame !== "stage" && frame !== "bare" && this.footer(hasTheme(content))}
 </body>
 </html>
 `;
   }
 
-  private inlineStyle(names: readonly string[]): InlineStyle {
+  /** These files and the operator's colours. */
+  private inlineStyle(names: readonly string[]): Inline | undefined {
     const key = names.join();
     const known = this.inlineStyles.get(key);
     if (known !== undefined) return known;
-    const style = names.map((name) => this.files.styleOf(name)).join("");
-    const digest = createHash("sha256").update(style).digest("base64");
-    const made = { element: new Html(`<style>${style}</style>`), source: `'sha256-${digest}'` };
+    const style = [...names.map((name) => this.files.textOf(name)), this.site.style ?? ""].join("");
+    if (style === "") return undefined;
+    const made = inline("style", style);
     this.inlineStyles.set(key, made);
     return made;
   }
 
-  private policy({ embeddable = false, formTargets = [] }: Content, styleSource: string | undefined): string {
+  private policy(content: Content, styleSource: string | undefined): string {
+    const { embeddable = false, formTargets = [] } = content;
     return [
       "default-src 'none'",
-      "script-src 'self'",
+      `script-src ${["'self'", ...(hasTheme(content) ? [this.themeScript.source] : [])].join(" ")}`,
       `style-src ${["'self'", ...(styleSource === undefined ? [] : [styleSource])].join(" ")}`,
       `img-src 'self' data: blob: ${this.imageOrigin}`,
       `connect-src 'self' blob: ${this.imageOrigin}`,
       "font-src 'self'",
+      "manifest-src 'self'",
       "base-uri 'none'",
       `form-action ${["'self'", ...formTargets].join(" ")}`,
       `frame-ancestors ${embeddable ? "*" : "'none'"}`,
@@ -202,8 +215,16 @@ ${frame !== "stage" && frame !== "bare" && this.footer}
   }
 }
 
-/** The element with the styles, and how the content security policy allows it. */
-type InlineStyle = { readonly element: Html; readonly source: string };
+/** Whether the page is light or dark: others are dark in both. */
+const hasTheme = ({ frame }: Content): boolean => frame === undefined || frame === "hero-page";
+
+/** An element with a text of this service, and how the content security policy allows it. */
+type Inline = { readonly element: Html; readonly source: string };
+
+const inline = (element: "script" | "style", text: string): Inline => ({
+  element: new Html(`<${element}>${text}</${element}>`),
+  source: `'sha256-${createHash("sha256").update(text).digest("base64")}'`,
+});
 
 const stylesOf = ({ styles = [], frame }: Content): readonly string[] => [
   "style.css",
@@ -212,10 +233,10 @@ const stylesOf = ({ styles = [], frame }: Content): readonly string[] => [
 ];
 
 /** What this installation has. */
-type Offered = { readonly hasGallery: boolean; readonly hasSignUp: boolean };
+type Offered = { readonly hasGallery: boolean; readonly hasSignUp: boolean; readonly site: Site };
 
 const header = ({ visitor, withoutMenu, place }: Content, offered: Offered): Html => html`<header class="site">
-<a class="brand" href="/">${mark}<span>Panorama</span></a>
+<a class="brand" href="/">${offered.site.mark}<span>${offered.site.name}</span></a>
 ${withoutMenu === undefined && menu(visitor, offered, place)}
 </header>`;
 
@@ -247,10 +268,15 @@ export const hiddenToken = (formToken: string): Html =>
 /** A page of this site, and the words of the link to it. */
 export type FooterLink = { readonly path: string; readonly title: string };
 
-const footer = (links: readonly FooterLink[], hasGallery: boolean): Html => html`<footer class="site">
+const footer = (
+  links: readonly FooterLink[],
+  hasGallery: boolean,
+  withTheme: boolean,
+): Html => html`<footer class="site">
 <span>360° panoramas from text and images</span>
 <nav aria-label="More">${hasGallery && html`<a href="/gallery">Gallery</a> `}<a href="/docs">API reference</a> <a href="/mcp">Assistants (MCP)</a> <a href="/provenance">Is it from here?</a>
-${links.map(({ path, title }) => html`<a href="${path}">${title}</a> `)}</nav></footer>`;
+${links.map(({ path, title }) => html`<a href="${path}">${title}</a> `)}</nav>${withTheme && THEME}</footer>`;
 
-const mark = html`<svg class="mark" viewBox="0 0 32 32" width="28" height="28" aria-hidden="true">
-<circle cx="16" cy="16" r="13"/><path d="M3.6 19.5c7-5.2 17.8-5.2 24.8 0"/><circle class="sun" cx="20.5" cy="10.5" r="2.6"/></svg>`;
+/** Shown by its script, client/theme.ts. */
+const THEME = html`<label class="theme">Theme <select id="theme" autocomplete="off">
+<option value="system">System</option><option value="light">Light</option><option value="dark">Dark</option></select></label>`;

@@ -29,21 +29,24 @@ const COMPRESSED = [
 /** The name of a built file: a digest of its content, a hyphen and the name that pages use. */
 const BUILT_NAME = /^([0-9a-f]{12})-(.+\.\w+)$/;
 
+/** Each page contains it (layout.ts). */
+const INLINE_SCRIPT = "theme.js";
+
 /** Scripts, styles, fonts and images. Each URL contains a digest of the content, so browsers may cache it forever. */
 export class StaticFiles {
   readonly pages: readonly Page[];
   private readonly urls: ReadonlyMap<string, string>;
-  private readonly styles: ReadonlyMap<string, string>;
+  private readonly texts: ReadonlyMap<string, string>;
 
-  private constructor(pages: readonly Page[], urls: ReadonlyMap<string, string>, styles: ReadonlyMap<string, string>) {
+  private constructor(pages: readonly Page[], urls: ReadonlyMap<string, string>, texts: ReadonlyMap<string, string>) {
     this.pages = pages;
     this.urls = urls;
-    this.styles = styles;
+    this.texts = texts;
   }
 
   static async read(folder: string): Promise<StaticFiles> {
     const urls = new Map<string, string>();
-    const styles = new Map<string, string>();
+    const texts = new Map<string, string>();
     const pages: Page[] = [];
     const present = new Set(await readdir(folder));
     for (const file of present) {
@@ -54,9 +57,9 @@ export class StaticFiles {
       urls.set(name, url);
       const forms = COMPRESSED.filter(({ suffix }) => present.has(file + suffix));
       pages.push(staticPage({ url, file: join(folder, file), digest, contentType, forms }));
-      if (name.endsWith(".css")) styles.set(name, await readFile(join(folder, file), "utf8"));
+      if (name.endsWith(".css") || name === INLINE_SCRIPT) texts.set(name, await readFile(join(folder, file), "utf8"));
     }
-    return new StaticFiles(pages, urls, styles);
+    return new StaticFiles(pages, urls, texts);
   }
 
   /** Throws if there is no built file of this name. */
@@ -64,9 +67,9 @@ export class StaticFiles {
     return this.urls.get(name) ?? notBuilt(name);
   }
 
-  /** The text of a style. Throws if it is not built. */
-  styleOf(name: string): string {
-    return this.styles.get(name) ?? notBuilt(name);
+  /** The text of a style, or of the script that pages contain. Throws if it is not built. */
+  textOf(name: string): string {
+    return this.texts.get(name) ?? notBuilt(name);
   }
 }
 

@@ -17,6 +17,7 @@ import { passwordPages } from "./account/password-pages.js";
 import { receiptPages } from "./account/receipt-pages.js";
 import { settingsPages } from "./account/settings-pages.js";
 import { webhookPages } from "./account/webhook-pages.js";
+import type { Identity } from "./identity.js";
 import { Layout } from "./layout.js";
 import { type OperatorParts, operatorPages } from "./operator/operator-pages.js";
 import { galleryPage } from "./panoramas/gallery-page.js";
@@ -29,6 +30,7 @@ import { viewerPages } from "./panoramas/viewer-pages.js";
 import { worksPages } from "./panoramas/works-pages.js";
 import { SessionGuard } from "./session-guard.js";
 import { docsPage } from "./site/docs-page.js";
+import { galleryLists } from "./site/gallery-lists.js";
 import { landingPage } from "./site/landing-page.js";
 import { type LegalPage, legalPages } from "./site/legal-pages.js";
 import { type McpOffer, mcpPage } from "./site/mcp-page.js";
@@ -54,6 +56,8 @@ export type WebSettings = {
   readonly mcp: McpOffer;
   /** Whether e-mails can be sent. If so, an account is opened by the link in the e-mail that confirms its address. */
   readonly sendsMail: boolean;
+  /** The operator's name, mark and colours. */
+  readonly identity?: Identity | undefined;
   /** The prices and limits that the use cases apply. */
   readonly policy: PanoramaPolicy;
   readonly signUpMode: SignUpMode;
@@ -83,6 +87,7 @@ export const webPages = async (
     staticFolder,
     mcp,
     sendsMail,
+    identity = {},
     policy,
     signUpMode,
     gallery = "open",
@@ -99,6 +104,7 @@ export const webPages = async (
   const layout = new Layout({
     files,
     imageOrigin: imageOrigin(parts.images),
+    identity,
     footerLinks: legal,
     hasGallery: gallery !== "off",
     hasSignUp: signUpMode === "open",
@@ -110,6 +116,7 @@ export const webPages = async (
   const pages = [
     landingPage({ ...all, files, heroPanoramas }),
     ...(gallery === "off" ? [] : [galleryPage({ ...all, hasSearch: gallery === "open" })]),
+    ...galleryLists({ ...all, legal }),
     ...viewerPages(all),
     ...sharePages(all),
     ...reportPages(all),
@@ -126,7 +133,8 @@ export const webPages = async (
     provenancePage(all),
     mcpPage(mcp, guard, layout, policy.prices),
     ...legalPages(legal, guard, layout),
-    ...siteFiles(files),
+    ...siteFiles(files, layout.site, publicUrl),
+    ...layout.site.pages,
     ...files.pages,
   ];
   return {

@@ -17,6 +17,7 @@ export const settingsShow: Command = {
     const config = await service.get(tokens.config);
     const {
       policy,
+      identity,
       signUp,
       gallery,
       welcomeCredits,
@@ -30,6 +31,12 @@ export const settingsShow: Command = {
         ? settingsJsonSchema()
         : {
             ...offerOf(policy, referenceRetentionHours),
+            identity: {
+              name: identity.name ?? null,
+              mark: identity.mark?.kind ?? null,
+              accent: identity.accent?.onLight ?? null,
+              accent_on_dark: identity.accent?.onDark ?? null,
+            },
             sign_up: signUp,
             gallery,
             welcome_credits: welcomeCredits,

@@ -12,10 +12,13 @@ export const mail = new ContainerModule(({ bind }) => {
     bind,
     tokens.mail,
     { config, logger, clock, reporter, outbox: letterOutbox, accounts, links, ids, secrets },
-    async ({ config: { mail, publicUrl }, logger, ...ports }) => {
+    async ({ config: { mail, publicUrl, identity }, logger, ...ports }) => {
       if (mail === undefined) return new LogMail(logger, publicUrl);
       const { SmtpSender } = await import("../../adapters/mail/smtp-sender.js");
-      const outboxMail = new OutboxMail({ ...ports, sender: new SmtpSender({ ...mail, publicUrl }) });
+      const outboxMail = new OutboxMail({
+        ...ports,
+        sender: new SmtpSender({ ...mail, publicUrl, siteName: identity.name }),
+      });
       outboxMail.start();
       return outboxMail;
     },

@@ -50,7 +50,7 @@ export const web = new ContainerModule(({ bind }) => {
       sign,
       ...parts
     }) => {
-      const { publicUrl, provider, mail, signUp, gallery, welcomeCredits } = config;
+      const { publicUrl, provider, mail, identity, signUp, gallery, welcomeCredits } = config;
       const { heroPanoramas, legalPagesFolder, receiptText, paymentText } = config;
       return webPages(
         {
@@ -69,6 +69,7 @@ export const web = new ContainerModule(({ bind }) => {
           mcp: { ...mcpConfigurations(publicUrl), packagePath: MCP_PACKAGE_PATH },
           sendsMail: mail !== undefined,
           policy: application.policy,
+          identity,
           signUpMode: signUp,
           gallery,
           heroPanoramas,

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
+import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { offerOf } from "../../adapters/client/offer.js";
 import { toldAbilities } from "../../adapters/client/told-abilities.js";
@@ -29,6 +30,7 @@ describe("the settings", () => {
   it("are those of the specification without a file, and in an empty one", () => {
     const defaults = {
       policy: PANORAMA_POLICY,
+      identity: {},
       signUp: "open",
       gallery: "open",
       welcomeCredits: 12,
@@ -121,7 +123,7 @@ describe("the settings", () => {
     ],
     [
       { signup: "open" },
-      "signup is not a setting. Did you mean signUp? Known here: $schema, prices, creditPacks, limits, retention, results, receiptText, paymentText, providerPrices, providerPrompt, suspendOnDispute, signUp, gallery, welcomeCredits",
+      "signup is not a setting. Did you mean signUp? Known here: $schema, prices, creditPacks, limits, retention, results, receiptText, paymentText, providerPrices, providerPrompt, suspendOnDispute, identity, signUp, gallery, welcomeCredits",
     ],
     [{ signUp: "private" }, 'signUp is "private": must be one of open, invited, closed'],
     [{ limits: { activeTasks: 0 } }, "limits.activeTasks is 0: must be an integer from 1 to 1000"],
@@ -168,6 +170,21 @@ describe("the settings", () => {
     [{ providerPrompt: "{prompt} {prompt}" }, PROMPT_RULE],
     [{ providerPrompt: `{prompt}${"x".repeat(3993)}` }, PROMPT_RULE],
     [{ providerPrompt: null }, `providerPrompt is null: ${PROMPT_RULE}`],
+    [{ identity: { name: "a\nb" } }, 'identity.name is "a\\nb": must be a text of 1 to 40 characters on one line'],
+    [{ identity: { name: " " } }, 'identity.name is " ": must be a text'],
+    [{ identity: { accent: "red" } }, 'identity.accent is "red": must be a colour such as #3d50d0'],
+    [
+      { identity: { accent: "#ffcc00" } },
+      'identity.accent is "#ffcc00": must be darker, such as #856a00, because its contrast on a light background is 1.4, and text needs 4.5 (WCAG 2.2 AA)',
+    ],
+    [
+      { identity: { accent: "#004400", accentOnDark: "#006600" } },
+      'identity.accentOnDark is "#006600": must be lighter, such as',
+    ],
+    [{ identity: { accentOnDark: "#aab6ff" } }, "must be omitted without identity.accent"],
+    [{ identity: { mark: "W360" } }, 'identity.mark is "W360": must be an SVG file, a square PNG file'],
+    [{ identity: { mark: "none.svg" } }, 'identity.mark is "none.svg": the file cannot be read: ENOENT'],
+    [{ identity: { mark: "package.json.png" } }, "the file cannot be read"],
     [{ welcomeCredits: -1 }, "welcomeCredits is -1: must be an integer from 0 to 1000000"],
   ])("are refused as %j", (content, sentence) => {
     expect(parseSettings(content, LOCAL)._unsafeUnwrapErr()).toContain(sentence);
@@ -188,6 +205,32 @@ describe("the settings", () => {
     );
     await writeFile(file, '\ufeff{ "signUp": "closed", "retention": { "finishedImagesDays": 7 } }');
     expect(read()._unsafeUnwrap()).toMatchObject({ signUp: "closed", retention: { finishedImagesDays: 7 } });
+  });
+
+  it("take the mark from a file beside theirs, if it is one", async () => {
+    const folder = await scratchFolder();
+    const file = join(folder, "settings.json");
+    const markIn = async (mark: string, content: Uint8Array | string) => {
+      await writeFile(file, JSON.stringify({ identity: { mark } }));
+      await writeFile(join(folder, mark), content);
+      return readSettings(file, LOCAL).map(({ identity }) => identity.mark);
+    };
+    const png = (width: number, height: number) =>
+      sharp({ create: { width, height, channels: 4, background: "#00f" } })
+        .png()
+        .toBuffer();
+    const square = await png(200, 200);
+    expect((await markIn("mark.PNG", square))._unsafeUnwrap()).toEqual({ kind: "png", content: square, pixels: 200 });
+    const svg = '<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>';
+    expect((await markIn("mark.svg", svg))._unsafeUnwrap()).toEqual({ kind: "svg", content: Buffer.from(svg) });
+    const rule = 'identity.mark is "mark.png": must be an SVG file, a square PNG file of 192 to 1024 pixels';
+    for (const content of [await png(200, 210), await png(191, 191), await png(1025, 1025), svg, ""]) {
+      expect((await markIn("mark.png", content))._unsafeUnwrapErr()).toContain(rule);
+    }
+    expect((await markIn("mark.svg", "<html>"))._unsafeUnwrapErr()).toContain("must be an SVG file");
+    const large = Buffer.concat([square, Buffer.alloc(256 * 1024)]);
+    expect((await markIn("mark.png", large))._unsafeUnwrapErr()).toContain("must be a file of at most 256 KiB");
+    expect(parsed({ identity: { mark: "👩‍🚀✓W" } }).identity.mark).toEqual({ kind: "text", text: "👩‍🚀✓W" });
   });
 
   it("have an example in CONFIGURATION.md that is valid", async () => {
@@ -214,7 +257,7 @@ describe("the settings", () => {
       ],
       "providerPrompt",
       "suspendOnDispute",
-      ...["signUp", "gallery", "welcomeCredits"],
+      ...["identity", "signUp", "gallery", "welcomeCredits"],
     ]);
     expect(schema.properties.prices).toMatchObject({
       properties: { "1k": { type: "integer", minimum: 1, maximum: 1_000_000 } },

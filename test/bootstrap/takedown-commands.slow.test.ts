@@ -45,24 +45,27 @@ describe("the commands of moderation and takedown while the service runs", () =>
   };
   const read = async (id: string): Promise<Task & { hidden_reason?: string }> =>
     (await client.request(`/panoramas/${id}`)).json() as Promise<Task>;
-  /** What strangers get: the statuses of the viewer and of the image, and whether the gallery has it. */
+  /** What strangers get: the statuses of the viewer and of the image, and whether the lists of the gallery have it. */
   const shown = async ({ id, slug }: { id: string; slug: string }) => {
     const statusOf = async (url: string) => (await fetch(url)).status;
-    const gallery = await (await fetch(`${installation.url}/gallery`)).text();
+    const lists = ["/gallery", "/gallery.atom", "/sitemap.xml"];
+    const texts = await Promise.all(lists.map(async (path) => (await fetch(installation.url + path)).text()));
+    const inLists = texts.map((text) => text.includes(slug));
     return [
       await statusOf(`${installation.url}/p/${slug}`),
       await statusOf((await read(id)).output?.image_url ?? ""),
-      gallery.includes(slug),
+      ...inLists,
     ];
   };
-  const VISIBLE = [200, 200, true];
-  const HIDDEN = [404, 404, false];
+  const VISIBLE = [200, 200, true, true, true];
+  const HIDDEN = [404, 404, false, false, false];
 
   it("review list, allow and block decide what a moderation is in doubt about", async () => {
     const allowed = await published("a doubtful lake");
     const blocked = await published("a doubtful wood");
     const shownImage = 200; // its URL is known to its owner only
-    for (const panorama of [allowed, blocked]) expect(await shown(panorama)).toEqual([404, shownImage, false]);
+    for (const panorama of [allowed, blocked])
+      expect(await shown(panorama)).toEqual([404, shownImage, false, false, false]);
     const waiting = async () => ((await run("review", "list")).reviews as { slug: string }[]).map(({ slug }) => slug);
     expect(await waiting()).toEqual([allowed.slug, blocked.slug]);
     expect(await run("review", "allow", allowed.slug)).toMatchObject({ slug: allowed.slug, hidden: false });

@@ -102,7 +102,7 @@ class PaintingProvider extends ScriptedProvider {
 }
 
 type Settings = Pick<ApplicationSettings, "policy" | "signUp" | "gallery" | "welcomeCredits"> &
-  Pick<WebSettings, "legal" | "receiptText" | "paymentText" | "suggestions">;
+  Pick<WebSettings, "identity" | "legal" | "receiptText" | "paymentText" | "suggestions">;
 
 /**
  * The whole service on a free port: pages, REST interface and images, with stores in memory, files in a temporary
@@ -287,6 +287,7 @@ export class WebService {
         policy,
         signUpMode: this.settings.signUp ?? "open",
         gallery: this.settings.gallery,
+        identity: this.settings.identity,
         heroPanoramas: this.heroPanoramas,
         describe: async (abilities) => openApiDocument(url, policy, abilities),
         welcomeCredits: this.settings.welcomeCredits,

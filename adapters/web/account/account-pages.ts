@@ -24,7 +24,7 @@ import { dateOf, timeOf } from "../date.js";
 import { errorBox } from "../error-box.js";
 import { fieldMessage } from "../field-message.js";
 import { type Html, html } from "../html.js";
-import { hiddenToken, type Layout } from "../layout.js";
+import { type Content, hiddenToken, type Layout } from "../layout.js";
 import { atMostText, moneyText } from "../money-text.js";
 import { orderState } from "../order-state.js";
 import { redirect } from "../redirect.js";
@@ -205,7 +205,7 @@ ${keySpendingSection(
 )}
 ${activitySection(overview, tasks, query)}
 </div>`;
-  const page = {
+  const page: Content = {
     title: "Account",
     main,
     visitor,

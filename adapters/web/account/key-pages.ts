@@ -21,7 +21,7 @@ import { dateOf, timeOf } from "../date.js";
 import { errorBox } from "../error-box.js";
 import { fieldMessage } from "../field-message.js";
 import { type Html, html } from "../html.js";
-import { hiddenToken, type Layout } from "../layout.js";
+import { type Content, hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
 import { accountNav } from "./account-nav.js";
@@ -154,7 +154,7 @@ ${
 }
 ${keysSection(overview, visitor, clock.now(), form)}
 </div>`;
-  const page = {
+  const page: Content = {
     title: "Keys and usage",
     main,
     visitor,

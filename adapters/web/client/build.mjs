@@ -18,6 +18,7 @@ const SOURCES = [
   "docs.ts",
   "contact-sheet.ts",
   "provenance.ts",
+  "theme.ts",
   "styles/style.css",
   "styles/landing.css",
   "styles/gallery.css",
@@ -79,6 +80,7 @@ export const buildClient = async (folder) => {
     // process.
     ["favicon.png", await readFile(source("favicon.png"))],
     ["touch-icon.png", await readFile(source("touch-icon.png"))],
+    ["icon-512.png", await readFile(source("icon-512.png"))],
     [HERO, hero],
     ["hero-small.webp", await sharp(hero).resize(512).webp({ quality: HERO_SMALL_QUALITY }).toBuffer()],
   ]);

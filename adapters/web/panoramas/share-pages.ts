@@ -8,6 +8,7 @@ import { type SucceededTask, startViewOf } from "../../../domain/tasks/task.js";
 import { isCached } from "../../web-page/is-cached.js";
 import type { Page, PageReply } from "../../web-page/page.js";
 import { html } from "../html.js";
+import type { Layout } from "../layout.js";
 import {
   COPY_WIDTH,
   hasStoredImage,
@@ -34,6 +35,7 @@ type Parts = {
   readonly panoramas: Pick<UseCases["panoramas"], "findPublic">;
   readonly pictures: PicturesOnDemand;
   readonly publicUrl: string;
+  readonly layout: Pick<Layout, "site">;
 };
 
 /** The size that link previews of social networks have. */
@@ -119,7 +121,7 @@ const text = (status: number, sentence: string): PageReply => ({
 });
 
 /** The status codes are those of the oEmbed specification, section 2.3.4. */
-const oembed = async ({ panoramas, publicUrl }: Parts, query: URLSearchParams): Promise<PageReply> => {
+const oembed = async ({ panoramas, publicUrl, layout }: Parts, query: URLSearchParams): Promise<PageReply> => {
   if ((query.get("format") ?? "json") !== "json") return text(501, "Only format=json is supported.");
   const slug = slugOf(query.get("url") ?? "", publicUrl);
   const task = slug && (await panoramas.findPublic(slug));
@@ -132,7 +134,7 @@ const oembed = async ({ panoramas, publicUrl }: Parts, query: URLSearchParams): 
     version: "1.0",
     type: "rich",
     title,
-    provider_name: "Panorama",
+    provider_name: layout.site.name,
     provider_url: `${publicUrl}/`,
     cache_age: CACHE_SECONDS,
     thumbnail_url: socialImageUrl(publicUrl, task),

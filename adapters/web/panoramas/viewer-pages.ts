@@ -189,7 +189,9 @@ const viewer = async (
     previous: linkTo(previous),
     next: linkTo(next),
   });
-  const head = isPublic ? linkPreview(task, scene.link, publicUrl) : html`<meta name="robots" content="noindex">`;
+  const head = isPublic
+    ? linkPreview(task, scene.link, publicUrl, layout.site.name)
+    : html`<meta name="robots" content="noindex">`;
   return layout.reply(200, { ...content, main, head });
 };
 

@@ -135,7 +135,7 @@ ${
 }`;
 
 /** Metadata for search engines and for the link previews of chats and social networks. */
-export const linkPreview = (task: KeptTask, link: string, publicUrl: string): Html => {
+export const linkPreview = (task: KeptTask, link: string, publicUrl: string, siteName: string): Html => {
   const title = titleOf(task);
   const size = pixelSize(RESOLUTIONS[task.request.resolution]);
   const description =
@@ -148,7 +148,7 @@ export const linkPreview = (task: KeptTask, link: string, publicUrl: string): Ht
 <link rel="alternate" type="application/json+oembed" href="${oembedUrl(publicUrl, link)}" title="${title}">
 <meta name="description" content="${description}">
 <meta property="og:type" content="website">
-<meta property="og:site_name" content="Panorama">
+<meta property="og:site_name" content="${siteName}">
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 <meta property="og:url" content="${link}">

@@ -13,6 +13,7 @@ import { atMostText } from "../money-text.js";
 import { galleryTile } from "../panoramas/panorama-card.js";
 import type { Suggestions } from "../panoramas/suggestions.js";
 import type { SessionGuard } from "../session-guard.js";
+import { feedLink } from "./gallery-lists.js";
 import { type HeroPicture, heroPicture } from "./hero-picture.js";
 
 type Parts = Parameters<typeof heroPicture>[0] & {
@@ -76,9 +77,19 @@ You find your API keys in <a href="${enter("/account/keys")}">your account</a>.<
 <ul class="prices">${RESOLUTION_NAMES.map((name) => priceOf(name, parts.policy))}</ul>
 </section>
 </div>`;
+    const title = `360° images from text${abilities.imagesMax > 0 ? " and images" : ""}`;
+    const description = descriptionOf(abilities);
     return layout.reply(200, {
-      title: `360° images from text${abilities.imagesMax > 0 ? " and images" : ""}`,
-      description: descriptionOf(abilities),
+      title,
+      description,
+      head: html`<meta property="og:type" content="website">
+<meta property="og:site_name" content="${layout.site.name}">
+<meta property="og:title" content="${title}">
+<meta property="og:description" content="${description}">
+<meta property="og:url" content="${publicUrl}/">
+<meta property="og:image" content="${new URL(picture.picture, publicUrl).href}">
+<meta name="twitter:card" content="summary_large_image">
+${feedLink(layout)}`,
       main,
       visitor,
       frame: "hero-page",

@@ -1,4 +1,5 @@
 import type { Page } from "../../web-page/page.js";
+import type { Site } from "../identity.js";
 import type { StaticFiles } from "../static-files.js";
 
 const DAY_CACHE = { "cache-control": "public, max-age=86400" };
@@ -13,16 +14,30 @@ Disallow: /signup
 Disallow: /password/
 `;
 
-/** What browsers and search engines ask for by a fixed path: `/favicon.ico` and `/robots.txt`. */
-export const siteFiles = (files: StaticFiles): readonly Page[] => [
+/** What browsers and search engines ask for by a fixed path. */
+export const siteFiles = (files: StaticFiles, site: Site, publicUrl: string): readonly Page[] => [
   {
     method: "GET",
     path: "/favicon.ico",
     body: "none",
     handle: async () => ({
       status: 308,
-      headers: { location: files.urlOf("favicon.png"), ...DAY_CACHE },
+      headers: { location: site.pages.length === 0 ? files.urlOf("favicon.png") : site.icons[0].url, ...DAY_CACHE },
       body: undefined,
+    }),
+  },
+  {
+    method: "GET",
+    path: "/manifest.webmanifest",
+    body: "none",
+    handle: async () => ({
+      status: 200,
+      headers: {
+        "content-type": "application/manifest+json",
+        ...DAY_CACHE,
+        "x-content-type-options": "nosniff",
+      },
+      body: JSON.stringify(manifestOf(site)),
     }),
   },
   {
@@ -32,7 +47,23 @@ export const siteFiles = (files: StaticFiles): readonly Page[] => [
     handle: async () => ({
       status: 200,
       headers: { "content-type": "text/plain; charset=utf-8", ...DAY_CACHE },
-      body: ROBOTS,
+      body: `${ROBOTS}
+Sitemap: ${publicUrl}/sitemap.xml
+`,
     }),
   },
 ];
+
+/** The colour behind the page while it loads: `--ground` of client/styles/colours.css. */
+const GROUND = "#fbfaf9";
+
+/** How browsers install the site: https://www.w3.org/TR/appmanifest/. */
+const manifestOf = ({ name, icons, accent }: Site): object => ({
+  id: "/",
+  name,
+  start_url: "/",
+  display: "minimal-ui",
+  background_color: GROUND,
+  theme_color: accent,
+  icons: icons.map(({ url, type, sizes, purpose }) => ({ src: url, type, sizes, ...(purpose && { purpose }) })),
+});

@@ -99,7 +99,7 @@ describe("OutboxMail", () => {
     expect(sent.map(({ kind }) => kind).sort()).toEqual([...kinds].sort());
     for (const letter of sent) {
       expect("token" in letter).toBe(false);
-      const { subject, text } = messageOf(letter, "https://panorama.example");
+      const { subject, text } = messageOf(letter, "https://panorama.example", undefined);
       expect([subject, text]).toEqual([expect.stringMatching(/^(Your|This) /), expect.not.stringContaining("token=")]);
     }
   });

@@ -44,6 +44,16 @@ describe("SmtpSender", () => {
     expect(received?.text).toContain(`https://panorama.example/password/reset?token=${TOKEN}\r\n`);
   });
 
+  it("names the service in subject and text if it has a name of its own", async () => {
+    const server = await aServer();
+    const settings = { from: "a@b.example", publicUrl: "https://panorama.example", siteName: "Weitblick" };
+    const sender = new SmtpSender({ url: `smtp://127.0.0.1:${server.port}`, ...settings });
+    expect(await sender.send(aLetter({ kind: "invitation" }))).toBeUndefined();
+    const [received] = server.received;
+    expect(received?.text).toContain("Subject: Weitblick: You are invited\r\n");
+    expect(received?.text).toContain("open an account at Weitblick (https://panorama.example).");
+  });
+
   it("encrypts the connection and logs in with user and password", async () => {
     const server = await aServer("s p@ce");
     const options = "?tls.rejectUnauthorized=false"; // the test server's certificate is not valid

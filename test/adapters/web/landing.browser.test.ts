@@ -277,6 +277,35 @@ describe("the panorama of the landing page", () => {
     }
   });
 
+  it("is light or dark as its reader chooses in the footer, by keyboard, too, and so are the next pages", async () => {
+    const [LIGHT, DARK] = ["rgb(251, 250, 249)", "rgb(17, 18, 23)"];
+    const { page } = await on.openTab({ colorScheme: "light" });
+    const ground = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
+    await page.goto("/");
+    const theme = page.getByLabel("Theme");
+    expect([await theme.inputValue(), await ground()]).toEqual(["system", LIGHT]);
+    await theme.focus();
+    await page.keyboard.type("Dark");
+    expect([await theme.inputValue(), await ground()]).toEqual(["dark", DARK]);
+    await page.goto("/mcp");
+    expect([await theme.inputValue(), await ground()]).toEqual(["dark", DARK]);
+    await page.emulateMedia({ media: "print" });
+    expect(await ground()).toBe(LIGHT);
+    await page.emulateMedia({ media: "screen", colorScheme: "dark" });
+    await theme.selectOption("Light");
+    expect(await ground()).toBe(LIGHT);
+    await theme.selectOption("System");
+    expect(await ground()).toBe(DARK);
+
+    const plain = await on.openTab({ javaScriptEnabled: false });
+    await plain.page.goto("/mcp");
+    expect(await plain.page.getByLabel("Theme").isVisible()).toBe(false);
+    // The choice is made before anything is shown.
+    const text = await plain.page.content();
+    expect(text.indexOf("<script>")).toBeGreaterThan(0);
+    expect(text.indexOf("<script>")).toBeLessThan(text.indexOf('rel="stylesheet"'));
+  });
+
   it("has its styles in itself for visitors, and allows these only", async () => {
     const answer = await fetch(service.url);
     const text = await answer.text();
@@ -287,6 +316,10 @@ describe("the panorama of the landing page", () => {
     expect(answer.headers.get("content-security-policy")).toContain(`style-src 'self' 'sha256-${digest}';`);
     const gallery = await fetch(`${service.url}/gallery`);
     expect(gallery.headers.get("content-security-policy")).toContain("style-src 'self';");
+    const [, script = ""] = /<script>(.*?)<\/script>/s.exec(text) ?? [];
+    const allowed = `script-src 'self' 'sha256-${createHash("sha256").update(script).digest("base64")}';`;
+    expect(answer.headers.get("content-security-policy")).toContain(allowed);
+    expect(gallery.headers.get("content-security-policy")).toContain("script-src 'self';");
     expect(await gallery.text()).not.toContain("<style>");
   });
 

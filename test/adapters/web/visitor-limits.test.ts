@@ -140,6 +140,8 @@ describe("the web side", () => {
 
   it.each([
     ["/gallery", "search"],
+    ["/sitemap.xml", "search"],
+    ["/gallery.atom", "search"],
     ["/oembed", "page"],
     ["/docs", "page"],
     ["/p/:slug", "page"],
