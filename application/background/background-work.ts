@@ -27,7 +27,7 @@ import { deliverEvents } from "../webhooks/deliver-events.js";
 import { applyRetention } from "./apply-retention.js";
 import { CHECK_PAUSE_MILLISECONDS, checkGeneratedImages } from "./check-generated-images.js";
 import { deleteExpiredReferences } from "./delete-expired-references.js";
-import { ERASE_PAUSE_MILLISECONDS, eraseDeletedPanoramas } from "./erase-deleted-panoramas.js";
+import { ERASE_PAUSE_MILLISECONDS, endKeeping, eraseDeletedPanoramas } from "./erase-deleted-panoramas.js";
 import { eraseTexts } from "./erase-texts.js";
 import { expireFinishedImages } from "./expire-finished-images.js";
 import { keepFinishedImages } from "./keep-finished-images.js";
@@ -190,7 +190,7 @@ const taskWork = (ports: Ports, settings: CompleteSettings) => {
 const retentionWork = (ports: Ports, settings: CompleteSettings) => {
   const { leaseMilliseconds, referenceRetentionHours, finishedImageRetentionMilliseconds } = settings;
   const imageLease = { leaseMilliseconds: IMAGE_LEASES * leaseMilliseconds };
-  const [deleteEvents, erasePrompts] = [deleteOldEvents(ports), eraseTexts(ports)];
+  const [deleteEvents, erasePrompts, endTimes] = [deleteOldEvents(ports), eraseTexts(ports), endKeeping(ports)];
   return {
     expire: applyRetention(ports, {
       retained: "reference_images",
@@ -204,7 +204,8 @@ const retentionWork = (ports: Ports, settings: CompleteSettings) => {
       erase: async (time, stopping) =>
         time === null ? 0 : expireFinishedImages(ports, { retentionMilliseconds: time, ...imageLease })(stopping),
     }),
-    forget: async (stopping?: AbortSignal) => (await deleteEvents(stopping)) + (await erasePrompts(stopping)),
+    forget: async (stopping?: AbortSignal) =>
+      (await deleteEvents(stopping)) + (await erasePrompts(stopping)) + (await endTimes()),
   };
 };
 

@@ -1,7 +1,9 @@
 import type { OperatorAccess, OperatorVisitor } from "../../../application/accounts/operator-access.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { NotFound } from "../../../application/errors.js";
+import type { ObjectIsGone } from "../../../application/operators/restore-panorama.js";
 import type { Clock } from "../../../application/ports/clock.js";
+import type { StorageUnavailable } from "../../../application/ports/object-storage.js";
 import type { ApiKeyStore } from "../../../application/ports/stores/accounts/api-key-store.js";
 import type { OperatorStore } from "../../../application/ports/stores/operator-store.js";
 import type { OrderStore } from "../../../application/ports/stores/order-store.js";
@@ -354,6 +356,11 @@ const actsOf = (parts: Parts): Readonly<Record<string, Performed>> => {
       run: async (_request, id) =>
         (await operators.withholdPanorama(id, undefined)).isOk() ? undefined : "It is not hidden.",
     },
+    "tasks/:id/restore": {
+      command: "task restore",
+      back: toTask,
+      run: async (_request, id) => (await operators.restorePanorama(id)).match(() => undefined, restoreRefusal),
+    },
     "tasks/:id/dismiss": {
       command: "report dismiss",
       back: toTask,
@@ -371,6 +378,13 @@ const actsOf = (parts: Parts): Readonly<Record<string, Performed>> => {
       ]),
     ),
   };
+};
+
+const restoreRefusal = (error: NotFound | ObjectIsGone | StorageUnavailable): string => {
+  if (error.kind === "not_found") return error.message;
+  return error.kind === "object_is_gone"
+    ? "The storage has no file of it any more."
+    : `The storage cannot be asked: ${error.reason}`;
 };
 
 const withholdRefusal = (error: NotFound | InvalidRequest): string =>

@@ -12,7 +12,7 @@ const GOOD = {
 
 const findings = (environment: Record<string, string>, retention: number | null = null) => {
   const config = readConfig(environment)._unsafeUnwrap();
-  return checkProduction({ ...config, retention: { finishedImagesDays: retention } }, environment);
+  return checkProduction({ ...config, retention: { finishedImagesDays: retention, deletedDays: 0 } }, environment);
 };
 
 describe("checkProduction", () => {
