@@ -56,6 +56,7 @@ import { readUsage } from "./operators/read-usage.js";
 import { recordAction } from "./operators/record-action.js";
 import { refundOrder } from "./operators/refund-order.js";
 import { dismissReports, listReports, reportPanorama } from "./operators/reports.js";
+import { restorePanorama } from "./operators/restore-panorama.js";
 import { revokeKeys } from "./operators/revoke-keys.js";
 import { suspendAccount } from "./operators/suspend-account.js";
 import { withholdAccount, withholdPanorama } from "./operators/withhold-panorama.js";
@@ -225,6 +226,7 @@ type InnerPorts = ApplicationPorts & {
   readonly keyUses: KeyUses;
   readonly heldKeys: HeldKeys;
   readonly pollDue: () => void;
+  readonly eraseDue: () => void;
 };
 
 /** Each use case stands here, or in `storeUseCases`, and nowhere else: what calls it takes its type from `UseCases`. */
@@ -255,14 +257,19 @@ const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
       create: createPanorama({ ...ports, ensureDefaultEndpoint: ensureDefaultEndpoint(ports) }, settings),
       waitFor: waitForTask(ports),
       cancel: cancelTask(ports, settings),
-      delete: deletePanorama(ports),
+      delete: deletePanorama(ports, settings.deletedKeptMilliseconds),
       uploadImages: uploadImages(ports, settings),
       findFile: findFile(ports),
       receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: ports.providerWebhooks ?? new Map() }),
     },
     events: { stream: streamEvents({ ...ports, signals: ports.eventSignals }) },
     webhooks: { ...webhooks, testEndpoint: testEndpoint(ports) },
-    operators: { ...operators, exportAccount: exportAccount(ports), reconcilePayments: reconcilePayments(ports) },
+    operators: {
+      ...operators,
+      exportAccount: exportAccount(ports),
+      restorePanorama: restorePanorama(ports),
+      reconcilePayments: reconcilePayments(ports),
+    },
   };
 };
 
@@ -291,7 +298,7 @@ export const createApplication = ({
     if (started) schedule.wake(work); // another process may do the background work
   };
   return {
-    ...allUseCases({ ...inside, pollDue: () => wake("settle") }, complete),
+    ...allUseCases({ ...inside, pollDue: () => wake("settle"), eraseDue: () => wake("erase") }, complete),
     /** The prices and limits that the use cases apply, for what tells clients about them. */
     policy: complete.policy,
     /** Origins to which webhooks may be sent although they use http or have a private address. */

@@ -34,7 +34,7 @@ export const legalFacts = (
     publicUrl,
     provider,
     storage,
-    retention: { finishedImagesDays },
+    retention: { finishedImagesDays, deletedDays },
     referenceRetentionHours,
     gallery,
     moderation,
@@ -54,6 +54,10 @@ export const legalFacts = (
       ? "Nothing is loaded from other sites."
       : `Pictures are loaded from ${imageOrigin}, and nothing from other sites.`,
   finished_images: finishedImagesDays === null ? "without a limit" : `${finishedImagesDays} days`,
+  deleted_images:
+    deletedDays === 0
+      ? "until you delete them"
+      : `until you delete them; the operator can bring a deleted one back for ${deletedDays} days, and then its files are erased`,
   reference_hours: String(referenceRetentionHours),
   session_days: daysIn(SESSION_SECONDS * 1000),
   text_days: daysIn(TEXTS_KEPT_MILLISECONDS),

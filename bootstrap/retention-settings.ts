@@ -4,6 +4,10 @@ import type { Config } from "./config.js";
 const HOUR_MILLISECONDS = 60 * 60 * 1000;
 const DAY_MILLISECONDS = 24 * HOUR_MILLISECONDS;
 
+/** How long the files of deleted panoramas are kept. */
+export const deletedKeptMilliseconds = ({ retention }: Pick<Config, "retention">): number =>
+  retention.deletedDays * DAY_MILLISECONDS;
+
 /** How long the settings keep images. */
 export const retentionSettings = ({
   retention: { finishedImagesDays },

@@ -27,6 +27,8 @@ export type Settings = {
   readonly retention: {
     /** Finished images are deleted after this many days; `null`: never. */
     readonly finishedImagesDays: number | null;
+    /** For so many days, an operator can bring a deleted panorama back. */
+    readonly deletedDays: number;
   };
   /** Generated pictures with larger figures are unusable, and refunded. */
   readonly resultBounds: ResultBounds;
@@ -161,6 +163,9 @@ export const settingsSchema = object({
       .nullable()
       .optional()
       .meta({ description: "Finished images are deleted after so many days; null: never." }),
+    deletedDays: integer(0, 30)
+      .optional()
+      .meta({ description: "For so many days, an operator can bring a deleted panorama back; 0: not at all." }),
   }).optional(),
   results: object({
     seamMax: number(0, 255).optional().meta({ description: "Like SEAM_MAX: levels, where the seam is worst." }),
@@ -297,7 +302,7 @@ const settingsOf = (
     gallery,
     welcomeCredits: credits(welcomeCredits ?? (hasRealProvider ? 0 : LOCAL_WELCOME_CREDITS)),
     providerPrompt,
-    retention: { finishedImagesDays: retention?.finishedImagesDays ?? null },
+    retention: { finishedImagesDays: retention?.finishedImagesDays ?? null, deletedDays: retention?.deletedDays ?? 0 },
     resultBounds: { ...results, seamMax: seamMax ?? results.seamMax },
     receiptText,
     paymentText,

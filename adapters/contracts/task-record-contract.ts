@@ -257,6 +257,68 @@ export const describeTaskRecords = (
       expect(await tasks.claim("keep", secondsAfter(until, 60), secondsAfter(until, 90), 9)).toEqual([]);
     });
 
+    it("keeps the image of a deleted task until its time ends, under another name", async () => {
+      const { tasks } = stores;
+      const task = await kept();
+      const [until, soon, late] = [3600, 10, 3700].map((seconds) => secondsAfter(end, seconds)) as [Date, Date, Date];
+      const name = task.image.imageName;
+      const due = async (now: Date) =>
+        (await tasks.claim("erase", now, secondsAfter(now, 60), 9)).map((lease) => lease);
+      const nextName = anImageName(2);
+      (await tasks.hide(task.id, owner, end, "page", { until, nextName }))._unsafeUnwrap();
+      expect(await tasks.find(task.id, owner)).toBeUndefined();
+      expect(await tasks.isWithheldImage({ name })).toBe(true);
+      expect(await tasks.isWithheldImage({ name: thumbnailNameOf(name) })).toBe(true);
+      expect(await tasks.claim("keep", end, soon, 9)).toEqual([]);
+      const [lease] = await due(end);
+      if (lease === undefined) throw new Error("it is not due");
+      const hidden = { ...task.image, nextName, keptUntil: until };
+      expect(lease.task.image).toEqual(hidden);
+      expect(await tasks.wantedImage(task.id)).toEqual(hidden);
+      const renamed = withImage(task, { ...task.image, imageName: nextName, keptUntil: until });
+      await moved(tasks.move(lease, renamed, undefined), renamed);
+      expect((await tasks.wantedImage(task.id))?.imageName).toBe(nextName);
+
+      const before = new Date(until.getTime() - 1);
+      expect(await tasks.endKeeping(before, 9)).toBe(0);
+      expect(await due(before)).toEqual([]);
+      expect(await tasks.endKeeping(until, 9)).toBe(1);
+      expect(await tasks.endKeeping(late, 9)).toBe(0);
+      expect(await tasks.wantedImage(task.id)).toBeUndefined();
+      const [last] = await due(until);
+      expect(last?.task.image).toEqual({ ...task.image, imageName: nextName });
+      expect(await tasks.isWithheldImage({ name: nextName })).toBe(false);
+    });
+
+    it("keeps only an image that is stored, and nothing of a closed account", async () => {
+      const { tasks, operators } = stores;
+      const running = await submitted(aReservedTask({ id: taskId(2) }));
+      const until = secondsAfter(end, 3600);
+      (await tasks.hide(running.id, owner, end, "page", { until, nextName: anImageName(3) }))._unsafeUnwrap();
+      expect(await tasks.endKeeping(until, 9)).toBe(0);
+
+      const task = await kept();
+      (await tasks.hide(task.id, owner, end, "page", { until, nextName: anImageName(2) }))._unsafeUnwrap();
+      await operators.eraseTasks(owner, undefined, 9, end);
+      expect(await tasks.wantedImage(task.id)).toBeUndefined();
+      const [lease] = await tasks.claim("erase", end, until, 9);
+      expect(lease?.task.image).toEqual({ ...task.image, nextName: anImageName(2) });
+    });
+
+    it("restores a deleted task while its image is kept, and goes on giving it the next name", async () => {
+      const { tasks } = stores;
+      const task = await kept();
+      const until = secondsAfter(end, 3600);
+      (await tasks.hide(task.id, owner, end, "page", { until, nextName: anImageName(2) }))._unsafeUnwrap();
+      (await tasks.restore(task.id, true, end))._unsafeUnwrap();
+      expect(await tasks.endKeeping(until, 9)).toBe(0);
+      expect(await tasks.isWithheldImage({ name: task.image.imageName })).toBe(false);
+      expect(await tasks.claim("erase", until, until, 9)).toEqual([]);
+      const [lease] = await tasks.claim("keep", end, until, 9);
+      expect(lease?.task.image).toEqual({ ...task.image, nextName: anImageName(2) });
+      expect(lease?.task.request.visibility).toBe("private");
+    });
+
     it("hides everything public of one account, a page at a time", async () => {
       const request = aCreationRequest({ visibility: "public" });
       for (const n of [1, 2, 3]) await open(aReservedTask({ id: taskId(n), request }));

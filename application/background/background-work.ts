@@ -29,7 +29,7 @@ import { applyRetention } from "./apply-retention.js";
 import { CHECK_PAUSE_MILLISECONDS, checkGeneratedImages } from "./check-generated-images.js";
 import { deleteExpiredReferences } from "./delete-expired-references.js";
 import { eraseClosedAccounts } from "./erase-closed-accounts.js";
-import { ERASE_PAUSE_MILLISECONDS, eraseDeletedPanoramas } from "./erase-deleted-panoramas.js";
+import { ERASE_PAUSE_MILLISECONDS, endKeeping, eraseDeletedPanoramas } from "./erase-deleted-panoramas.js";
 import { eraseTexts } from "./erase-texts.js";
 import { expireFinishedImages } from "./expire-finished-images.js";
 import { keepFinishedImages } from "./keep-finished-images.js";
@@ -193,7 +193,7 @@ const taskWork = (ports: Ports, settings: CompleteSettings) => {
 const retentionWork = (ports: Ports, settings: CompleteSettings) => {
   const { leaseMilliseconds, referenceRetentionHours, finishedImageRetentionMilliseconds } = settings;
   const imageLease = { leaseMilliseconds: IMAGE_LEASES * leaseMilliseconds };
-  const forgotten = [deleteOldEvents(ports), eraseTexts(ports), eraseClosedAccounts(ports)];
+  const forgotten = [deleteOldEvents(ports), eraseTexts(ports), eraseClosedAccounts(ports), endKeeping(ports)];
   return {
     expire: applyRetention(ports, {
       retained: "reference_images",

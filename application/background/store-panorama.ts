@@ -27,7 +27,7 @@ import type { LeasePorts } from "./work-on-leases.js";
 /** What storing an image needs. */
 export type StoragePorts = MovePorts &
   Pick<LeasePorts, "clock" | "reporter"> & {
-    readonly tasks: Pick<TaskStore, "find">;
+    readonly tasks: Pick<TaskStore, "wantedImage">;
     readonly storage: Pick<ObjectStorage, "put" | "read" | "delete">;
     readonly imaging: Pick<Imaging, "panorama" | "thumbnail">;
     readonly secrets: Pick<Secrets, "sha256">;
@@ -90,12 +90,15 @@ export const recordAttempt = async (
  * The panorama was deleted, or its image has expired or has another name, and a paused worker may have stored its
  * objects afterwards.
  */
-const deleteIfUnwanted = async (
-  { tasks, storage }: StoragePorts,
-  { id, accountId, image }: SucceededTask,
+export const deleteIfUnwanted = async (
+  {
+    tasks,
+    storage,
+  }: { readonly tasks: Pick<TaskStore, "wantedImage">; readonly storage: Pick<ObjectStorage, "delete"> },
+  { id, image }: SucceededTask,
 ): Promise<void> => {
-  const stored = await tasks.find(id, accountId);
-  const wanted = stored?.state === "succeeded" && stored.image.status !== "expired" ? objectsOf(stored.image) : [];
+  const stored = await tasks.wantedImage(id);
+  const wanted = stored === undefined ? [] : objectsOf(stored);
   for (const name of objectsOf(image)) if (!wanted.includes(name)) await storage.delete(name);
 };
 

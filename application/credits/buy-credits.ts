@@ -14,7 +14,7 @@ import type { Payments, PaymentsUnavailable } from "../ports/payments.js";
 import type { OrderStore } from "../ports/stores/order-store.js";
 
 type Ports = {
-  readonly orders: Pick<OrderStore, "place" | "recordCheckout">;
+  readonly orders: Pick<OrderStore, "place" | "recordCheckout" | "cancel">;
   readonly payments: Pick<Payments, "checkout">;
   readonly clock: Pick<Clock, "now">;
   readonly ids: Pick<Ids, "orderId">;
@@ -24,8 +24,8 @@ type Ports = {
 export type PlacedOrder = { readonly order: PendingOrder; readonly checkoutUrl: string | undefined };
 
 /**
- * A customer orders a pack; returns the URL of its checkout. The order stays pending if the payment service is
- * unavailable. The account receives the credits when the order is paid (pay-order.ts).
+ * A customer orders a pack; returns the URL of its checkout. The account receives the credits when the order is paid
+ * (pay-order.ts). If the payment service is unavailable, the order is withdrawn: nobody knows a URL to pay it.
  */
 export const buyCredits =
   ({ orders, payments, clock, ids }: Ports) =>
@@ -39,7 +39,10 @@ export const buyCredits =
     const placed = await orders.place(order, since, admitOrder);
     if (placed.isErr()) return err(placed.error);
     const opened = await payments.checkout(order, pack, account.email);
-    if (opened.isErr()) return err(opened.error);
+    if (opened.isErr()) {
+      await orders.cancel(order.id, account.id);
+      return err(opened.error);
+    }
     if (opened.value === undefined) return ok({ order, checkoutUrl: undefined });
     const { id: sessionId, token, url } = opened.value;
     const checkout = { sessionId, token, priceCents: pack.priceCents, currency: pack.currency };

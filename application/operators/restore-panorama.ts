@@ -1,6 +1,6 @@
 import { err, type Result } from "neverthrow";
 import { type ObjectName, thumbnailNameOf } from "../../domain/images/object-name.js";
-import { isKept } from "../../domain/images/storage-status.js";
+import { isKept, objectsOf } from "../../domain/images/storage-status.js";
 import type { Task } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
@@ -19,8 +19,8 @@ type Ports = {
 export type ObjectIsGone = { readonly kind: "object_is_gone"; readonly name: ObjectName };
 
 /**
- * For the operator: a panorama that was deleted is there again, private, if its image is in the storage again. What
- * belongs to a closed account stays deleted.
+ * For the operator: a panorama that was deleted is there again, private, if its image is in the storage: because it is
+ * kept for some days (delete-panorama.ts), or was brought back. What belongs to a closed account stays deleted.
  */
 export const restorePanorama =
   ({ operators, tasks, storage, clock }: Ports) =>
@@ -33,14 +33,17 @@ export const restorePanorama =
     if ((await operators.account(accountId))?.closedAt !== undefined) {
       return err(notFound(`The account of ${slugOrId} is closed, so it stays deleted.`));
     }
-    const [hasImage, hasThumbnail] = [
-      await storage.has(image.imageName),
-      await storage.has(thumbnailNameOf(image.imageName)),
-    ];
-    if (hasImage.isErr()) return err(hasImage.error);
-    if (hasThumbnail.isErr()) return err(hasThumbnail.error);
-    if (!hasImage.value) return err({ kind: "object_is_gone", name: image.imageName });
-    const restored = await tasks.restore(id, hasThumbnail.value, clock.now());
+    const found = new Set<ObjectName>();
+    for (const name of objectsOf(image)) {
+      const has = await storage.has(name);
+      if (has.isErr()) return err(has.error);
+      if (has.value) found.add(name);
+    }
+    // While its files are given another name, each is under one of the two.
+    const names = image.nextName === undefined ? [image.imageName] : [image.imageName, image.nextName];
+    if (!names.some((name) => found.has(name))) return err({ kind: "object_is_gone", name: image.imageName });
+    const hasThumbnail = names.some((name) => found.has(thumbnailNameOf(name)));
+    const restored = await tasks.restore(id, hasThumbnail, clock.now());
     return restored
       .map(() => record.task)
       .mapErr(() => notFound(`${slugOrId} is being erased now. Try again in a minute.`));

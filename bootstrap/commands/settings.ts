@@ -42,6 +42,7 @@ export const settingsShow: Command = {
             welcome_credits: welcomeCredits,
             provider_prompt: providerPrompt ?? PROMPT_TEMPLATE,
             finished_images_days: retention.finishedImagesDays,
+            deleted_days: retention.deletedDays,
             result_bounds: {
               seam_max: resultBounds.seamMax ?? null,
               seam_ratio_max: resultBounds.seamRatioMax ?? null,

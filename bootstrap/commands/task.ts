@@ -150,7 +150,7 @@ export const taskRetry: Command = {
 
 export const taskRestore: Command = {
   words: "task restore",
-  about: "Shows a deleted panorama to its owner again, after its image was brought back into the storage.",
+  about: "Shows a deleted panorama to its owner again, private, if its image is kept or was brought back.",
   usage: "ID|SLUG",
   options: {},
   positional: "id",
@@ -199,6 +199,7 @@ const storyJson = ({ record, stages, entries, deliveries }: TaskStory) => ({
   failed_image_attempts: record.imageAttempts,
   next_work_at: record.dueAt?.toISOString() ?? null,
   deleted_by: record.deleted?.by ?? null,
+  kept_until: (record.task.state === "succeeded" && record.task.image.keptUntil?.toISOString()) || null,
   hidden_reason: record.withheld?.reason ?? null,
   ledger: entries.map(({ kind, credits, at }) => ({ kind, credits, at: at.toISOString() })),
   deliveries: deliveries.map(({ id, event, delivery, url }) => ({

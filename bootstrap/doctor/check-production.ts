@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Config } from "../config.js";
 import { nearestVariable } from "../config.js";
 import { type Finding, fine, warning } from "./finding.js";
@@ -19,6 +21,7 @@ export const checkProduction = (config: Config, environment: Environment): reado
       "LEGAL_PAGES_DIR is not set: there are no terms, privacy and contact pages, which many countries demand.",
     proxiesProblem(config, environment),
     retentionProblem(config),
+    privacyProblem(config),
   ].filter((problem) => problem !== false);
   return problems.length === 0
     ? [fine("production", "The settings fit a service for customers.")]
@@ -38,6 +41,15 @@ const retentionProblem = ({ retention: { finishedImagesDays } }: Config): string
   finishedImagesDays !== null && finishedImagesDays < RETENTION_DAYS_USUAL
     ? `Finished images are deleted after ${finishedImagesDays} days. If that is a typo, correct retention.finishedImagesDays; panorama retention show says how many.`
     : false;
+
+const privacyProblem = ({ legalPagesFolder, retention: { deletedDays } }: Config): string | false => {
+  if (deletedDays === 0 || legalPagesFolder === undefined) return false;
+  const file = join(legalPagesFolder, "privacy.md");
+  const says = existsSync(file) && readFileSync(file, "utf8").includes("{{deleted_images}}");
+  return says
+    ? false
+    : `Deleted pictures are kept for ${deletedDays} days. Say so in ${file}: {{deleted_images}} is a sentence for it.`;
+};
 
 /** Variables that nobody reads, but whose names are nearly those of variables that are read. */
 export const checkVariables = (environment: Environment): readonly Finding[] =>

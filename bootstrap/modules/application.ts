@@ -11,7 +11,7 @@ import { viewerPath } from "../../domain/tasks/slug.js";
 import type { Config } from "../config.js";
 import { openModeration } from "../moderation/open-moderation.js";
 import { provide } from "../provide.js";
-import { retentionSettings } from "../retention-settings.js";
+import { deletedKeptMilliseconds, retentionSettings } from "../retention-settings.js";
 import { submissionDeadlineMilliseconds } from "../submission-deadline.js";
 import { storePorts, tokens } from "../tokens.js";
 
@@ -51,6 +51,7 @@ export const application = new ContainerModule(({ bind }) => {
           submissionDeadlineMilliseconds: submissionDeadlineMilliseconds(config),
           pollMillisecondsMax: pollMillisecondsMax(config),
           finishedImageRetentionMilliseconds: retentionSettings(config).finished_images,
+          deletedKeptMilliseconds: deletedKeptMilliseconds(config),
           // A SQLite file has one instance.
           processes: database.dialect === "postgresql" ? "several" : "one",
           viewerUrl: (slug, visibility) => config.publicUrl + viewerPath(slug, visibility),

@@ -25,6 +25,8 @@ type ImageCore = {
   readonly temporaryUrl: string;
   readonly imageName: ObjectName;
   readonly nextName?: ObjectName | undefined;
+  /** Its owner has deleted it, and an operator can bring it back until then. */
+  readonly keptUntil?: Date | undefined;
 };
 /** The image is not stored yet. */
 export type UploadingImage = ImageCore & { readonly status: "uploading"; readonly failedAttempts: number };

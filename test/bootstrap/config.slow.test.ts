@@ -44,7 +44,7 @@ describe("readConfig", () => {
       signUp: "open",
       gallery: "open",
       welcomeCredits: 12,
-      retention: { finishedImagesDays: null },
+      retention: { finishedImagesDays: null, deletedDays: 0 },
       resultBounds: { seamMax: undefined },
       providerPrices: KNOWN_PRICES,
     });

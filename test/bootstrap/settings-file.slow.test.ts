@@ -125,6 +125,7 @@ describe("a service with a settings file", () => {
       sign_up: "invited",
       welcome_credits: 5,
       finished_images_days: null,
+      deleted_days: 0,
     });
     const file = join(folder, "bad.json");
     await writeFile(file, '{ "prices": { "2k": 0 } }');

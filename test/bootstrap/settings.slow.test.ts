@@ -38,7 +38,7 @@ describe("the settings", () => {
       providerPrices: KNOWN_PRICES,
       receiptText: undefined,
       paymentText: undefined,
-      retention: { finishedImagesDays: null },
+      retention: { finishedImagesDays: null, deletedDays: 0 },
       resultBounds: { seamMax: undefined },
     };
     expect(readSettings(undefined, LOCAL)._unsafeUnwrap()).toEqual(defaults);
@@ -67,7 +67,7 @@ describe("the settings", () => {
           { credits: 50, price: 4.5 },
         ],
       },
-      retention: { finishedImagesDays: 30 },
+      retention: { finishedImagesDays: 30, deletedDays: 7 },
     });
     expect(policy.prices).toEqual({ "1k": 4, "2k": 7, "4k": 10 });
     expect(policy.rates).toMatchObject({ read: { limit: 60 }, write: { limit: 3 }, total: { limit: 60 } });
@@ -77,7 +77,7 @@ describe("the settings", () => {
       { credits: 50, priceCents: 450, currency: "EUR" },
       { credits: 300, priceCents: 1999, currency: "EUR" },
     ]);
-    expect(retention).toEqual({ finishedImagesDays: 30 });
+    expect(retention).toEqual({ finishedImagesDays: 30, deletedDays: 7 });
   });
 
   it("have bounds for the figures of results, of which SEAM_MAX may set the one for the seam", () => {
@@ -158,6 +158,7 @@ describe("the settings", () => {
       },
       "must not have two packs with the same number of credits",
     ],
+    [{ retention: { deletedDays: 31 } }, "retention.deletedDays is 31: must be an integer from 0 to 30"],
     [{ retention: { finishedImagesDays: 0 } }, "retention.finishedImagesDays is 0: must be an integer from 1 to 36500"],
     [{ results: { seamMax: 256 } }, "results.seamMax is 256: must be a number from 0 to 255"],
     [{ results: { seamRatioMax: 0.5 } }, "results.seamRatioMax is 0.5: must be a number from 1 to 1000"],

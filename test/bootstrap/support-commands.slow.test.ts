@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { nodeOneTimeCodes } from "../../adapters/system/one-time-codes.js";
@@ -12,6 +12,8 @@ describe("the commands for support while the service runs", () => {
 
   beforeAll(async () => {
     installation = await migratedInstallation({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0" });
+    installation.environment.PANORAMA_SETTINGS = join(installation.dataDir, "settings.json");
+    await writeFile(installation.environment.PANORAMA_SETTINGS, '{ "retention": { "deletedDays": 2 } }');
     await installation.start();
   });
   afterAll(() => installation.remove());
@@ -55,29 +57,49 @@ describe("the commands for support while the service runs", () => {
     expect((await installation.command("task", "list", "--account", ann.account, "--state", "no")).status).toBe(2);
   });
 
-  it("task restore brings a deleted panorama back, once its image is in the storage again", async () => {
+  it("task restore brings a deleted panorama back that is kept, or whose image is in the storage again", async () => {
     const cat = await customer("cat@example.com");
     const { id } = await cat.client.create({ prompt: "a desert at night", resolution: "1k", visibility: "public" });
     const imageUrl = (await cat.client.untilKept(id)).output?.image_url ?? "";
-    const [, name = ""] = /\/assets\/(panoramas\/.+)$/.exec(imageUrl) ?? [];
-    const file = join(installation.dataDir, "objects", name);
-    const copy = await readFile(file);
     expect((await installation.command("task", "restore", id)).status).toBe(3); // it is not deleted
     const headers = { authorization: `Bearer ${cat.key}` };
     const url = `${installation.url}/api/v1/panoramas/${id}`;
-    expect((await fetch(url, { method: "DELETE", headers })).status).toBe(204);
-    await expect.poll(async () => (await run("task", "explain", id)).next_work_at).toBe(null);
-    const gone = await installation.command("task", "restore", id);
-    expect([gone.status, gone.stderr]).toEqual([5, expect.stringContaining(`The storage has no ${name}.`)]);
-    await writeFile(file, copy);
+    const deleteIt = async () => {
+      expect((await fetch(url, { method: "DELETE", headers })).status).toBe(204);
+      await expect.poll(async () => (await run("task", "explain", id)).next_work_at).toBe(null);
+    };
+    const read = async () => (await (await fetch(url, { headers })).json()) as { output: { image_url: string } };
+    const names = () => readdir(join(installation.dataDir, "objects", "panoramas"));
+    const before = await names();
+    await deleteIt();
+    expect([(await fetch(url, { headers })).status, (await fetch(imageUrl)).status]).toEqual([404, 404]);
+    const kept = Date.parse(String((await run("task", "explain", id)).kept_until)) - Date.now();
+    expect(kept / 86_400_000).toBeCloseTo(2, 1);
+    const after = await names();
+    expect(after).toHaveLength(before.length);
+    expect(after.filter((name) => imageUrl.endsWith(name))).toEqual([]);
     expect(await run("task", "restore", id)).toMatchObject({ task_id: id, visibility: "private" });
-    expect(await (await fetch(url, { headers })).json()).toMatchObject({
+    const restored = await read();
+    expect(restored).toMatchObject({
       status: "succeeded",
       prompt: "a desert at night",
       visibility: "private",
-      output: { image_url: imageUrl, storage_status: "saved-no-thumb" },
+      output: { storage_status: "saved" },
     });
-    expect((await fetch(imageUrl)).status).toBe(200);
+    expect((await fetch(restored.output.image_url)).status).toBe(200);
+    expect((await fetch(imageUrl)).status).toBe(404);
+
+    const [, name = ""] = /\/assets\/(panoramas\/.+)$/.exec(restored.output.image_url) ?? [];
+    const copy = await readFile(join(installation.dataDir, "objects", name));
+    await deleteIt();
+    const [file = ""] = (await names()).filter((found) => found.endsWith(".jpg") && !after.includes(found));
+    const path = join(installation.dataDir, "objects", "panoramas", file);
+    await rm(path);
+    const gone = await installation.command("task", "restore", id);
+    expect([gone.status, gone.stderr]).toEqual([5, expect.stringContaining(`The storage has no panoramas/${file}.`)]);
+    await writeFile(path, copy);
+    expect(await run("task", "restore", id)).toMatchObject({ task_id: id });
+    expect((await fetch((await read()).output.image_url)).status).toBe(200);
   });
 
   it("key roll replaces a key, and key revoke --account ends all", async () => {

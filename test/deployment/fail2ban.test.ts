@@ -9,13 +9,21 @@ import { RequestObserver } from "../../adapters/observability/request-observer.j
 
 const FILE = join(import.meta.dirname, "../../bootstrap/deployment/fail2ban-panorama.conf");
 
-/** As fail2ban reads them: continued lines are further expressions, and `<SUBNET>` is an address or a network. */
-const expressions = async (): Promise<RegExp[]> => {
-  const [, text = ""] = /^failregex = ((?:.*\n)(?:[ \t]+.*\n)*)/m.exec(await readFile(FILE, "utf8")) ?? [];
-  return text
-    .trim()
-    .split("\n")
-    .map((line) => new RegExp(line.trim().replace("<SUBNET>", "(?<subnet>[0-9a-fA-F.:]+(?:/[0-9]+)?)")));
+/** As fail2ban reads it: continued lines are further expressions, and `<SUBNET>` is an address or a network. */
+const filter = async () => {
+  const text = await readFile(FILE, "utf8");
+  const [, failregex = ""] = /^failregex = ((?:.*\n)(?:[ \t]+.*\n)*)/m.exec(text) ?? [];
+  const [, prefix = ""] = /^prefregex = (.*)$/m.exec(text) ?? [];
+  const [, date = ""] = /^datepattern = (.*)$/m.exec(text) ?? [];
+  const digits = date.replace(/%%[YmdHMSf]/g, "[0-9]+").replace("%%z", "(?:Z|[+-][0-9:]+)");
+  return {
+    time: new RegExp(digits),
+    prefix: new RegExp(prefix.replace("<F-CONTENT>", "(?<content>").replace("</F-CONTENT>", ")")),
+    expressions: failregex
+      .trim()
+      .split("\n")
+      .map((line) => new RegExp(line.trim().replace("<SUBNET>", "(?<subnet>[0-9a-fA-F.:]+(?:/[0-9]+)?)"))),
+  };
 };
 
 /** The lines that the service writes. */
@@ -31,9 +39,19 @@ const request = { requestId: "one", method: "GET", route: "/x", seconds: 0.01, a
 
 describe("the filter for fail2ban", () => {
   const banned = async (lines: readonly string[]) => {
-    const all = await expressions();
-    expect(all).toHaveLength(2);
-    return lines.map((line) => all.map((one) => one.exec(line)?.groups?.subnet).find((subnet) => subnet !== undefined));
+    const { time, prefix, expressions } = await filter();
+    expect(expressions).toHaveLength(2);
+    // What it compares: without the time, and from the journal with what systemd knows of the line.
+    const subnetOf = (line: string) => {
+      expect(line).toMatch(time);
+      const content = prefix.exec(line.replace(time, ""))?.groups?.content ?? "";
+      return expressions.map((one) => one.exec(content)?.groups?.subnet).find((subnet) => subnet !== undefined);
+    };
+    return lines.map((line) => {
+      const subnet = subnetOf(line);
+      expect(subnetOf(`host panorama[123]: ${line}`)).toBe(subnet);
+      return subnet;
+    });
   };
 
   it.each(["203.0.113.7", "2001:db8:1:2::/64"])("bans %s for refused logins and keys", async (network) => {

@@ -19,6 +19,7 @@ import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { Endpoint, EndpointId } from "../../../domain/webhooks/webhook-endpoint.js";
 import type { MemoryDatabase } from "./memory-database.js";
+import { endKeepingOf } from "./tasks/memory-task-work.js";
 
 /** What operators ask for, in memory. Every method runs without an `await`, so it is atomic. */
 export class MemoryOperatorStore implements OperatorStore {
@@ -242,9 +243,10 @@ export class MemoryOperatorStore implements OperatorStore {
         stored.deletedBy = "operator";
         stored.dueAt = task.state === "succeeded" ? now : undefined;
       }
+      endKeepingOf(stored, now);
       const { resolution } = task.request;
       const request = { resolution, visibility: "private", imageUrls: [], metadata: {} };
-      stored.task = { ...task, apiKeyId: undefined, request: request as unknown as typeof task.request };
+      stored.task = { ...stored.task, apiKeyId: undefined, request: request as unknown as typeof task.request };
       this.database.releaseReferences(task.id, account, new Date(0));
       this.database.endReports(task.id, "deleted");
     }

@@ -28,6 +28,9 @@ export const IS_OUT_OF_SEARCH = `in_search <> (${IN_GALLERY})`;
 /** Finished images in the storage. */
 export const KEPT_IMAGE = "state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null";
 
+/** The image of a deleted panorama that an operator can bring back. */
+export const KEPT_FOR_NOW = "kept_until is not null";
+
 /** Finished images that an operator may retry. */
 export const FAILED_IMAGE = "state = 'succeeded' and storage_status = 'failed' and hidden_at is null";
 

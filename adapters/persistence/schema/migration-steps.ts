@@ -9,6 +9,7 @@ import { startViews } from "./steps/033-start-views.js";
 import { ordersToConfirm } from "./steps/034-orders-to-confirm.js";
 import { nextImageNames } from "./steps/035-next-image-names.js";
 import { accountSelfService } from "./steps/036-account-self-service.js";
+import { keptImages } from "./steps/037-kept-images.js";
 import { firstSteps } from "./steps/first-steps.js";
 import type { Step } from "./steps/step.js";
 
@@ -29,6 +30,7 @@ export const migrationSteps: readonly Step[] = [
   ordersToConfirm,
   nextImageNames,
   accountSelfService,
+  keptImages,
 ];
 
 /** The migrator records here which steps have run. */

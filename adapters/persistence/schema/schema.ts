@@ -8,6 +8,7 @@ import {
   HAS_TEXTS_TO_ERASE,
   IN_GALLERY,
   IS_OUT_OF_SEARCH,
+  KEPT_FOR_NOW,
   KEPT_IMAGE,
   LISTED_ENDPOINT,
   OPEN_REPORT,
@@ -279,6 +280,15 @@ export const TaskTable = defineEntity({
       expression: `create index task_withheld_url_index on task (temporary_url) where ${WITHHELD}`,
     },
     {
+      name: "task_kept_name_index",
+      expression: `create index task_kept_name_index on task (image_name) where ${KEPT_FOR_NOW}`,
+    },
+    {
+      // Partial, in the order in which their time ends.
+      name: "task_kept_until_index",
+      expression: `create index task_kept_until_index on task (kept_until) where ${KEPT_FOR_NOW}`,
+    },
+    {
       name: "task_featured_index",
       expression: `create index task_featured_index on task (featured_at) where ${FEATURED}`,
     },
@@ -378,6 +388,8 @@ export const TaskTable = defineEntity({
     startView: p.string().length(24).nullable(),
     /** The name that its stored files are being given (domain/images/storage-status.ts). */
     nextImageName: p.string().length(128).nullable(),
+    /** Until when an operator can bring the deleted panorama back; null if its image is not kept. */
+    keptUntil: p.datetime(3).nullable(),
   },
 });
 

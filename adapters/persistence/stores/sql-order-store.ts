@@ -150,7 +150,8 @@ export class SqlOrderStore implements OrderStore {
         const [row] = await sql("update credit_order set payment_id = payment_id where payment_id = ? returning *", [
           paymentId,
         ]);
-        await storeReturn(sql, returned, { paymentId, now });
+        // With its order: `forgetUnknown` then reads unknown ones only.
+        await storeReturn(sql, returned, { paymentId, orderId: row && toOrder(row).id, now });
         if (row !== undefined) return ok(await settleOrder(sql, toOrder(row), now));
         await forgetUnknown(sql, now);
         return ok(undefined);
@@ -185,7 +186,11 @@ export class SqlOrderStore implements OrderStore {
 const storeReturn = async (
   sql: Sql,
   returned: PaymentReturn,
-  { paymentId, orderId, now }: { readonly paymentId?: string; readonly orderId?: OrderId; readonly now: Date },
+  {
+    paymentId,
+    orderId,
+    now,
+  }: { readonly paymentId?: string; readonly orderId?: OrderId | undefined; readonly now: Date },
 ): Promise<void> => {
   const [known] = await sql("select * from payment_return where id = ?", [returned.id]);
   const merged = known === undefined ? returned : mergeReturns(toReturn(known), returned);

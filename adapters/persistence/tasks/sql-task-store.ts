@@ -9,6 +9,7 @@ import type {
 } from "../../../application/ports/stores/tasks/task-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import { type ObjectName, panoramaOf } from "../../../domain/images/object-name.js";
+import type { StoredImage } from "../../../domain/images/storage-status.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { type DeletedBy, UNDER_REVIEW, type Withheld } from "../../../domain/tasks/out-of-sight.js";
 import type { Slug } from "../../../domain/tasks/slug.js";
@@ -18,7 +19,7 @@ import type { Visibility } from "../../../domain/tasks/visibility.js";
 import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
 import { releaseReferences } from "../rows/reference-rows.js";
 import { endReports } from "../rows/report-rows.js";
-import { IN_GALLERY, IS_OUT_OF_SEARCH, KEPT_IMAGE, WITHHELD } from "../schema/indexed-conditions.js";
+import { IN_GALLERY, IS_OUT_OF_SEARCH, KEPT_FOR_NOW, KEPT_IMAGE, WITHHELD } from "../schema/indexed-conditions.js";
 import { branded, optional, type Row, text } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
@@ -48,8 +49,9 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
     choose: (id, choice, at) => choose(database, id, choice, at),
     holdForReview: (id, now) => holdForReview(database, id, now),
     recordCancelWish: (task, now) => recordCancelWish(database, task, now),
-    hide: (id, owner, now, by) => hide(database, { id, owner, now, by }),
+    hide: (id, owner, now, by, kept) => hide(database, { id, owner, now, by, kept }),
     restore: (id, hasThumbnail, now) => restore(database, id, hasThumbnail, now),
+    wantedImage: (id) => wantedImage(database, id),
     isHidden: (id, owner) => isHidden(database, id, owner),
   };
 };
@@ -200,9 +202,14 @@ const withholdAll = async (
 };
 
 const isWithheldImage = async (database: Database, image: ImageAddress): Promise<boolean> => {
-  const [column, value] =
-    "name" in image ? ["image_name", panoramaOf(image.name)] : ["temporary_url", image.temporaryUrl];
-  const rows = await database.sql(`select 1 from task where ${column} = ? and ${WITHHELD} limit 1`, [value]);
+  const hidden = (column: string, condition: string) => `select 1 from task where ${column} = ? and ${condition}`;
+  const rows =
+    "name" in image
+      ? await database.sql(
+          `${hidden("image_name", WITHHELD)} union all ${hidden("image_name", KEPT_FOR_NOW)} limit 1`,
+          [panoramaOf(image.name), panoramaOf(image.name)],
+        )
+      : await database.sql(`${hidden("temporary_url", WITHHELD)} limit 1`, [image.temporaryUrl]);
   return rows.length === 1;
 };
 
@@ -260,14 +267,19 @@ type Hiding = {
   readonly owner: AccountId;
   readonly now: Date;
   readonly by: DeletedBy | undefined;
+  readonly kept: { readonly until: Date; readonly nextName: ObjectName } | undefined;
 };
 
-const hide = async (database: Database, { id, owner, now, by }: Hiding): Promise<Result<void, NotFound>> => {
+/** Of an image that is stored, whose panorama is being hidden. Its parameters are until when, and the next name. */
+const KEPT = `, kept_until = case when ${KEPT_IMAGE} then cast(? as timestamptz) end,
+  next_image_name = case when ${KEPT_IMAGE} then coalesce(next_image_name, cast(? as text)) else next_image_name end`;
+
+const hide = async (database: Database, { id, owner, now, by, kept }: Hiding): Promise<Result<void, NotFound>> => {
   return database.transaction(async (sql) => {
     const hidden = await sql(
-      `update task set hidden_at = ?, deleted_by = ?, ${DUE_WHEN_HIDDEN}
+      `update task set hidden_at = ?, deleted_by = ?, ${DUE_WHEN_HIDDEN}${kept === undefined ? "" : KEPT}
       where id = ? and account_id = ? and hidden_at is null returning id, account_id, metadata, in_search`,
-      [now, by ?? null, now, id, owner],
+      [now, by ?? null, now, ...(kept === undefined ? [] : [kept.until, kept.nextName]), id, owner],
     );
     const [row] = hidden;
     if (row === undefined) return err(notFound(`There is no task ${id}.`));
@@ -286,16 +298,27 @@ const hide = async (database: Database, { id, owner, now, by }: Hiding): Promise
 const restore = (database: Database, id: TaskId, hasThumbnail: boolean, now: Date): Promise<Result<void, NotFound>> =>
   database.transaction(async (sql) => {
     const [row] = await sql(
-      `update task set hidden_at = null, deleted_by = null, due_at = null, storage_status = ?, visibility = 'private',
-      featured_at = null, approved_at = null
+      `update task set hidden_at = null, deleted_by = null, kept_until = null, storage_status = ?,
+      due_at = case when next_image_name is not null then cast(? as timestamptz) end,
+      visibility = 'private', featured_at = null, approved_at = null
       where id = ? and state = 'succeeded' and hidden_at is not null and storage_status in ('saved', 'saved-no-thumb')
       and (leased_until is null or leased_until <= ?) returning *`,
-      [hasThumbnail ? "saved" : "saved-no-thumb", id, now],
+      [hasThumbnail ? "saved" : "saved-no-thumb", now, id, now],
     );
     if (row === undefined) return err(notFound(`There is no deleted task ${id}.`));
     for (const pair of metadataRows(toTask(row))) await insert(sql, "task_metadata", pair);
     return ok(undefined);
   });
+
+const wantedImage = async ({ sql }: Database, id: TaskId): Promise<StoredImage | undefined> => {
+  const [row] = await sql(
+    `select * from task where id = ? and state = 'succeeded' and storage_status <> 'expired'
+    and (hidden_at is null or ${KEPT_FOR_NOW})`,
+    [id],
+  );
+  const task = row && toTask(row);
+  return task?.state === "succeeded" ? task.image : undefined;
+};
 
 const isHidden = async (database: Database, id: TaskId, owner: AccountId): Promise<boolean> => {
   const rows = await database.sql("select id from task where id = ? and account_id = ? and hidden_at is not null", [

@@ -69,7 +69,7 @@ export const TASK_COLUMNS = TASK_COLUMN_NAMES.map((column) => `task.${column}`).
 
 /**
  * A read by id omits the trace context, the wish to cancel, the figures, the detail of a failure, the cost, the start
- * view and the next name of an image: only background work, a cancellation, a deletion, operators and pages need them.
+ * view, the next name of an image and until when it is kept: only background work, a cancellation, a deletion, operators and pages need them.
  */
 export const toTask = (row: Row): Task => {
   const task = withCost(withDetail(withFigures(withCancelWish(toTaskWithoutTrace(row), row), row), row), row);
@@ -237,9 +237,13 @@ const toImage = (row: Row): StoredImage => {
   if (status === "uploading") {
     return { temporaryUrl, imageName, status, failedAttempts: integer(row, "failed_attempts") };
   }
-  return typeof row.next_image_name === "string"
-    ? { temporaryUrl, imageName, nextName: row.next_image_name as StoredImage["imageName"], status }
-    : { temporaryUrl, imageName, status };
+  const image = { temporaryUrl, imageName, status };
+  if (typeof row.next_image_name !== "string" && (row.kept_until ?? null) === null) return image;
+  return {
+    ...image,
+    nextName: optional(row, "next_image_name", branded<StoredImage["imageName"]>),
+    keptUntil: optional(row, "kept_until", date),
+  };
 };
 
 const toNativeSize = (row: Row): PixelSize | undefined =>

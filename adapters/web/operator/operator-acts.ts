@@ -1,6 +1,8 @@
 import type { Result } from "neverthrow";
 import type { UseCases } from "../../../application/create-application.js";
 import type { NotFound } from "../../../application/errors.js";
+import type { ObjectIsGone } from "../../../application/operators/restore-panorama.js";
+import type { StorageUnavailable } from "../../../application/ports/object-storage.js";
 import type { OperatorStore } from "../../../application/ports/stores/operator-store.js";
 import type { OrderStore } from "../../../application/ports/stores/order-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
@@ -134,6 +136,11 @@ const taskActs = ({ panoramas, operators, operator: { store } }: Parts): Acts =>
       run: async (_request, id) =>
         (await operators.withholdPanorama(id, undefined)).isOk() ? undefined : "It is not hidden.",
     },
+    "tasks/:id/restore": {
+      command: "task restore",
+      back,
+      run: async (_request, id) => (await operators.restorePanorama(id)).match(() => undefined, restoreRefusal),
+    },
     "tasks/:id/dismiss": {
       command: "report dismiss",
       back,
@@ -163,6 +170,13 @@ const refusalOf = (result: Result<unknown, NotFound | InvalidRequest>): string |
     () => undefined,
     (error) => (error.kind === "not_found" ? error.message : WRONG_REASON),
   );
+
+const restoreRefusal = (error: NotFound | ObjectIsGone | StorageUnavailable): string => {
+  if (error.kind === "not_found") return error.message;
+  return error.kind === "object_is_gone"
+    ? "The storage has no file of it any more."
+    : `The storage cannot be asked: ${error.reason}`;
+};
 
 const CREDITS_MAX = 1_000_000;
 

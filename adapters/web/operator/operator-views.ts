@@ -268,6 +268,7 @@ const STAGE_WORDS: Readonly<Record<TaskStory["stages"][number]["name"], string>>
 export const storyView = (visitor: OperatorVisitor, { record, stages, entries, deliveries }: TaskStory): Html => {
   const { task, withheld, deleted } = record;
   const path = `/operator/tasks/${task.id}`;
+  const keptUntil = task.state === "succeeded" ? task.image.keptUntil : undefined;
   const isShown = deleted === undefined && task.state !== "failed";
   const facts: readonly (readonly [string, Html | string | number | undefined])[] = [
     ["Account", accountLink(task.accountId)],
@@ -285,6 +286,7 @@ export const storyView = (visitor: OperatorVisitor, { record, stages, entries, d
     ["Hidden by", withheld?.by],
     ["Its files", task.state === "succeeded" && task.image.nextName ? "are being given other names" : undefined],
     ["Deleted by", deleted && (deleted.by ?? "not recorded")],
+    ["Kept until", keptUntil && timeOf(keptUntil)],
   ];
   return html`
 <h2>Task <code>${task.id}</code></h2>
@@ -317,6 +319,7 @@ ${section(
 <div class="sections">
 ${task.state === "succeeded" && task.image.status === "failed" && act(visitor, `${path}/retry`, "Fetch the image again")}
 ${withheld !== undefined && act(visitor, `${path}/show`, "Show it again")}
+${keptUntil !== undefined && act(visitor, `${path}/restore`, "Bring it back, private")}
 ${isShown && withheld === undefined && hideAct(visitor, path)}</div>
 ${
   isInGallery(task) &&

@@ -134,15 +134,21 @@ describe("the operator's pages in a browser", () => {
     });
   });
 
-  it("answers where a picture is, from the address of its page", async () => {
+  it("answers where a picture is, from the address of its page, and brings it back while it is kept", async () => {
     const ann = await customer();
     const { id, slug } = await service.kept(ann);
-    (await deletePanorama(service)(id, ann.id, deletedByKey(apiKeyId("key_robot"))))._unsafeUnwrap();
+    const by = deletedByKey(apiKeyId("key_robot"));
+    (await deletePanorama(service, 86_400_000)(id, ann.id, by))._unsafeUnwrap();
     await search(`${service.url}/p/${slug}`);
     const story = await text();
     expect(story).toContain("key key_robot");
     expect(story).toMatch(/Deleted\s/);
+    expect(story).toContain("Kept until");
     await isAccessible();
+    await click("button", "Bring it back, private");
+    expect(await text()).not.toContain("Kept until");
+    expect(await service.tasks.find(id, ann.id)).toMatchObject({ request: { visibility: "private" } });
+    expect(lastAction()).toMatchObject({ command: "task restore", outcome: "done" });
   });
 
   it("sends a link for a new password to somebody who cannot log in", async () => {

@@ -79,10 +79,10 @@ describe("buyCredits", () => {
     expect(await readBalance(world)(account.id)).toBe(0);
   });
 
-  it("leaves the order pending if the payment service is unavailable", async () => {
+  it("withdraws the order if the payment service is unavailable: nobody could pay it", async () => {
     const unavailable = { kind: "payments_unavailable", reason: "timeout" } as const;
     expect((await buy({ checkout: async () => err(unavailable) }))._unsafeUnwrapErr()).toEqual(unavailable);
-    expect(await world.orders.list(account.id, 9, undefined)).toMatchObject([{ state: "pending" }]);
+    expect(await world.orders.list(account.id, 9, undefined)).toEqual([]);
   });
 
   it("refuses the eleventh pending order of 24 hours, without a checkout", async () => {

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { nearestVariable, readConfig } from "../../../bootstrap/config.js";
 import { checkProduction, checkVariables } from "../../../bootstrap/doctor/check-production.js";
@@ -10,9 +11,9 @@ const GOOD = {
   LEGAL_PAGES_DIR: "/etc/panorama/legal",
 };
 
-const findings = (environment: Record<string, string>, retention: number | null = null) => {
+const findings = (environment: Record<string, string>, retention: number | null = null, deletedDays = 0) => {
   const config = readConfig(environment)._unsafeUnwrap();
-  return checkProduction({ ...config, retention: { finishedImagesDays: retention } }, environment);
+  return checkProduction({ ...config, retention: { finishedImagesDays: retention, deletedDays } }, environment);
 };
 
 describe("checkProduction", () => {
@@ -32,6 +33,13 @@ describe("checkProduction", () => {
     expect(findings({ ...GOOD, ...differences }, retention)).toEqual([
       { name: "production", status: "warning", message: expect.stringContaining(says) },
     ]);
+  });
+
+  it("warns of deleted pictures that are kept without a word in the privacy text", () => {
+    const says = "Deleted pictures are kept for 7 days. Say so in /etc/panorama/legal/privacy.md";
+    expect(findings(GOOD, null, 7)).toMatchObject([{ status: "warning", message: expect.stringContaining(says) }]);
+    const ours = { ...GOOD, LEGAL_PAGES_DIR: join(import.meta.dirname, "../../../bootstrap/deployment/legal") };
+    expect(findings(ours, null, 7)).toMatchObject([{ status: "ok" }]);
   });
 });
 

@@ -102,7 +102,9 @@ export const describeTaskPlans = (
     // The two indexes of hidden images are empty here: either costs nothing.
     it("finds hidden images, what is featured and what is approved with indexes of their own", async () => {
       const image = { name: "panoramas/none.jpg" as ObjectName };
-      expectIndex(await plansOf((tasks) => tasks.isWithheldImage(image)), "task_withheld_");
+      const asked = await plansOf((tasks) => tasks.isWithheldImage(image));
+      for (const index of ["task_withheld_", "task_kept_"]) expectIndex(asked, index);
+      expectIndex(await plansOf((tasks) => tasks.endKeeping(noon, 9)), "task_kept_until_index");
       const temporary = { temporaryUrl: "https://provider.example/none.jpg" };
       expectIndex(await plansOf((tasks) => tasks.isWithheldImage(temporary)), "task_withheld_");
       expectIndex(await plansOf((tasks) => tasks.listFeatured(6)), "task_featured_index");

@@ -56,7 +56,7 @@ export const moveMemoryTask = (
   const { withheldReason: _, startView: __, ...moved } = next;
   const { request, withheldReason, startView } = last;
   const kept = { ...moved, request, ...(withheldReason && { withheldReason }), ...(startView && { startView }) };
-  stored.task = withNextName(last, withPlaceAndFacts(stored, withWishOf(last, kept as Task)));
+  stored.task = withKeptUntil(last, withNextName(last, withPlaceAndFacts(stored, withWishOf(last, kept as Task))));
   noteStage(stored, before, next, clock.now());
   const isWanted = stored.hidden || nextNameOf(last) !== undefined;
   if (!(isWanted && isWantedEarlier(stored))) stored.dueAt = dueAt;
@@ -126,6 +126,14 @@ const withPlaceAndFacts = ({ task, place }: { task: Task; place: string | undefi
   const figures = "figures" in task ? task.figures : undefined;
   const cost = "cost" in task ? task.cost : undefined;
   return { ...next, place, ...(figures !== undefined && { figures }), ...(cost !== undefined && { cost }) };
+};
+
+/** Until when an image is kept is changed only by a deletion, and by what ends it. */
+const withKeptUntil = (stored: Task, next: Task): Task => {
+  if (next.state !== "succeeded" || stored.state !== "succeeded") return next;
+  const { keptUntil: _, ...image } = next.image;
+  const { keptUntil } = stored.image;
+  return withImage(next, keptUntil === undefined ? image : { ...image, keptUntil });
 };
 
 const nextNameOf = (task: Task) => (task.state === "succeeded" ? task.image.nextName : undefined);

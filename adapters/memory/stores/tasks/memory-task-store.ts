@@ -65,7 +65,9 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
     },
     isWithheldImage: async (image) =>
       [...database.tasks.values()].some(
-        ({ task, withheld, review }) => withheld !== undefined && review === undefined && isOf(task, image),
+        ({ task, withheld, review }) =>
+          isOf(task, image) &&
+          ((withheld !== undefined && review === undefined) || ("name" in image && isKeptForNow(task))),
       ),
     choose: async (id, choice, at) => {
       const stored = database.tasks.get(id);
@@ -75,8 +77,14 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
       stored[choice] = at;
       return ok(undefined);
     },
-    hide: async (id, owner, now, by) => hide(database, { id, owner, now, by }),
+    hide: async (id, owner, now, by, kept) => hide(database, { id, owner, now, by, kept }),
     restore: async (id, hasThumbnail, now) => restore(database, id, hasThumbnail, now),
+    wantedImage: async (id) => {
+      const stored = database.tasks.get(id);
+      if (stored?.task.state !== "succeeded" || stored.task.image.status === "expired") return undefined;
+      const { image } = stored.task;
+      return stored.hidden && image.keptUntil === undefined ? undefined : image;
+    },
     isHidden: async (id, owner) => {
       const stored = database.tasks.get(id);
       return stored?.task.accountId === owner && stored.hidden;
@@ -176,6 +184,8 @@ const setVisibility = (
   return ok(undefined);
 };
 
+const isKeptForNow = (task: Task): boolean => task.state === "succeeded" && task.image.keptUntil !== undefined;
+
 const isOf = (task: Task, image: ImageAddress): boolean => {
   if ("temporaryUrl" in image) {
     return (task.state === "succeeded" ? task.image.temporaryUrl : undefined) === image.temporaryUrl;
@@ -268,15 +278,21 @@ type Hiding = {
   readonly owner: AccountId;
   readonly now: Date;
   readonly by: DeletedBy | undefined;
+  readonly kept: { readonly until: Date; readonly nextName: ObjectName } | undefined;
 };
 
-const hide = (database: MemoryDatabase, { id, owner, now, by }: Hiding): Result<void, NotFound> => {
+const hide = (database: MemoryDatabase, { id, owner, now, by, kept }: Hiding): Result<void, NotFound> => {
   const stored = database.shown(id, owner);
   if (stored === undefined) return err(notFound(`There is no task ${id}.`));
   stored.hidden = true;
   stored.hiddenAt = now;
   stored.deletedBy = by;
-  stored.dueAt = stored.task.state === "succeeded" ? now : undefined;
+  const { task } = stored;
+  stored.dueAt = task.state === "succeeded" ? now : undefined;
+  if (kept !== undefined && task.state === "succeeded" && isKept(task.image)) {
+    const nextName = task.image.nextName ?? kept.nextName;
+    stored.task = withImage(task, { ...task.image, nextName, keptUntil: kept.until });
+  }
   database.releaseReferences(id, owner, new Date(0));
   database.endReports(id, "deleted");
   database.deleteReadEvents(id);
@@ -290,15 +306,16 @@ const restore = (database: MemoryDatabase, id: TaskId, hasThumbnail: boolean, no
     return err(notFound(`There is no deleted task ${id}.`));
   }
   const { task } = stored;
+  const { keptUntil: _, ...image } = stored.task.image;
   stored.task = {
     ...task,
     request: { ...task.request, visibility: "private" },
-    image: { ...stored.task.image, status: hasThumbnail ? "saved" : "saved-no-thumb" },
+    image: { ...image, status: hasThumbnail ? "saved" : "saved-no-thumb" },
   };
   stored.hidden = false;
   stored.hiddenAt = undefined;
   stored.deletedBy = undefined;
-  stored.dueAt = undefined;
+  stored.dueAt = image.nextName === undefined ? undefined : now;
   stored.featured = undefined;
   stored.approved = undefined;
   return ok(undefined);

@@ -5,6 +5,7 @@ import type { Spending } from "../../../../domain/credits/budget.js";
 import type { IdempotentRequest } from "../../../../domain/credits/idempotency.js";
 import type { Standing } from "../../../../domain/credits/standing.js";
 import type { ObjectName } from "../../../../domain/images/object-name.js";
+import type { StoredImage } from "../../../../domain/images/storage-status.js";
 import type { InvalidRequest } from "../../../../domain/invalid-request.js";
 import type { TaskId } from "../../../../domain/task-id.js";
 import type { DeletedBy, Withheld } from "../../../../domain/tasks/out-of-sight.js";
@@ -149,7 +150,8 @@ export interface TaskStore {
 
   /**
    * Whether the image, its thumbnail, or what is at this temporary URL belongs to a panorama that an operator has
-   * hidden. While one waits for a review, only its owner knows its URLs: it does not count.
+   * hidden. While one waits for a review, only its owner knows its URLs: it does not count. The image of a deleted one
+   * that is kept counts.
    */
   isWithheldImage(image: ImageAddress): Promise<boolean>;
 
@@ -174,15 +176,28 @@ export interface TaskStore {
    * work `erase`. That is due now, or when the worker that has leased the task gives it back or its lease expires:
    * until then the worker may still store an object. All other background work on the task ends. It no longer uses its
    * reference images. Its events are deleted, unless a delivery of them is pending.
+   *
+   * `kept`: the same transaction records for an image that is kept (`StoredImage`) until when, and its next name unless
+   * it has one; the work `erase` gives its files that name, and deletes them after `TaskWork.endKeeping`.
    */
-  hide(id: TaskId, owner: AccountId, now: Date, by?: DeletedBy): Promise<Result<void, NotFound>>;
+  hide(
+    id: TaskId,
+    owner: AccountId,
+    now: Date,
+    by?: DeletedBy,
+    kept?: { readonly until: Date; readonly nextName: ObjectName },
+  ): Promise<Result<void, NotFound>>;
 
   /**
-   * Ends what `hide` has done to a succeeded task whose image is in the storage again, with or without its thumbnail.
-   * It is private, has the status `saved` or `saved-no-thumb`, and no background work. Its reference images and events
-   * do not come back. Not found: any other task, one whose image has expired, and one that a worker is erasing.
+   * Ends what `hide` has done to a succeeded task whose image is in the storage, with or without its thumbnail. It is
+   * private, has the status `saved` or `saved-no-thumb`, and no background work but `keep` for an image with a next
+   * name. Its reference images and events do not come back. Not found: any other task, one whose image has expired, and
+   * one that a worker is erasing.
    */
   restore(id: TaskId, hasThumbnail: boolean, now: Date): Promise<Result<void, NotFound>>;
+
+  /** The image whose objects are wanted: not of a hidden task, unless it is kept, and not one that has expired. */
+  wantedImage(id: TaskId): Promise<StoredImage | undefined>;
 
   /** Whether the owner has hidden this task. */
   isHidden(id: TaskId, owner: AccountId): Promise<boolean>;

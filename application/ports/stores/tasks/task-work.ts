@@ -77,6 +77,9 @@ export interface TaskWork {
    */
   eraseTexts(before: Date, limit: number, now: Date): Promise<number>;
 
+  /** Ends the time of up to `limit` hidden tasks whose image was kept until `now` or earlier: `erase` is due. */
+  endKeeping(now: Date, limit: number): Promise<number>;
+
   /** Deletes idempotency keys first used before `before`: the oldest ones, if there are too many for one statement. */
   forgetIdempotencyKeys(before: Date): Promise<void>;
 }
