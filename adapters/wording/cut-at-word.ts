@@ -1,9 +1,9 @@
 import { shortened } from "../../domain/shortened.js";
 
-/** How much of the text may go besides, so that it ends with a word: a third. Not every script has spaces. */
-const KEPT = 2 / 3;
+/** How much of the text is kept at least, so that it ends with a word. Not every script has spaces. */
+const KEPT = 1 / 2;
 
-/** As `shortened`, but ends behind a whole word if there is one in the last third, and never with a comma or dash. */
+/** As `shortened`, but ends behind a whole word if there is one in its second half, and never with a comma or dash. */
 export const cutAtWord = (text: string, charactersMax: number): string => {
   const cut = shortened(text, charactersMax);
   if (cut === text) return text;

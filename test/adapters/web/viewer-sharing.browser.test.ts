@@ -39,11 +39,12 @@ describe("sharing a panorama", () => {
       const { slug } = await service.kept(ann, { prompt: LONG_PROMPT });
       const html = await htmlOf(`/p/${slug}`);
       const line = LONG_PROMPT.replace(/\s+/g, " ");
-      const title = `${line.slice(0, 80)}…`;
+      const upTo = (characters: number) => `${line.slice(0, characters).replace(/ \S*$/, "")}…`; // ends with a word
+      const title = upTo(80);
       expect(html).toContain(`<title>${title} · Panorama</title>`);
       expect(html).toContain(`<h1 dir="auto">${title}</h1>`);
       expect(contentOf(html, "og:title")).toBe(title);
-      expect(contentOf(html, "og:description")).toBe(`${line.slice(0, 160)}… A 360° panorama, made with AI.`);
+      expect(contentOf(html, "og:description")).toBe(`${upTo(160)} A 360° panorama, made with AI.`);
       expect(contentOf(html, "description")).toBe(contentOf(html, "og:description"));
       expect(html).toContain(`<details><summary>Full prompt</summary><p dir="auto">${LONG_PROMPT}</p></details>`);
       expect(html).toContain(`href="/signup?${new URLSearchParams({ prompt: LONG_PROMPT })}"`);
@@ -143,31 +144,30 @@ describe("sharing a panorama", () => {
       };
       const bytesOf = async (download: Download) => readFile(await download.path());
 
+      // The words of the title, and the beginning of the slug.
+      const name = `img-src-x-onerror-alert-1-script-script-alert-2-${slug.slice(0, 6)}`;
       const picture = await save("Panorama");
       // Bytes of the page: for another origin, browsers ignore the attribute `download`.
-      expect([picture.suggestedFilename(), picture.url()]).toEqual([
-        `panorama-${slug}.jpg`,
-        expect.stringMatching(/^blob:/),
-      ]);
+      expect([picture.suggestedFilename(), picture.url()]).toEqual([`${name}.jpg`, expect.stringMatching(/^blob:/)]);
       expect(
         (await bytesOf(picture)).equals(Buffer.from((await service.storage.read(image.imageName))._unsafeUnwrap())),
       ).toBe(true);
 
       const view = await save("This view");
-      expect(view.suggestedFilename()).toBe(`panorama-${slug}-view.png`);
+      expect(view.suggestedFilename()).toBe(`${name}-view.png`);
       expect(await halvesOf(await bytesOf(view))).toEqual([1, 2]);
 
       const video = await save("Once around");
-      expect(video.suggestedFilename()).toMatch(new RegExp(`^panorama-${slug}-turn\\.(mp4|webm)$`));
+      expect(video.suggestedFilename()).toMatch(new RegExp(`^${name}-turn\\.(mp4|webm)$`));
       const start = (await bytesOf(video)).subarray(0, 12);
       // A WebM file begins with the number of EBML, an MP4 file with its box "ftyp".
       expect(start.readUInt32BE(0) === 0x1a45dfa3 || start.toString("latin1", 4, 8) === "ftyp").toBe(true);
 
       const cube = await save("Six cube faces");
-      expect(cube.suggestedFilename()).toBe(`panorama-${slug}-cube.zip`);
+      expect(cube.suggestedFilename()).toBe(`${name}-cube.zip`);
       const faces = storedFilesOf(await bytesOf(cube));
       expect([...faces.keys()]).toEqual(
-        ["front", "right", "back", "left", "up", "down"].map((face) => `panorama-${slug}-${face}.jpg`),
+        ["front", "right", "back", "left", "up", "down"].map((face) => `${name}-${face}.jpg`),
       );
       const seen = await Promise.all([...faces.values()].slice(0, 4).map(halvesOf));
       expect(seen).toEqual([
@@ -176,7 +176,7 @@ describe("sharing a panorama", () => {
         [3, 0],
         [0, 1],
       ]);
-      expect(await sharp(faces.get(`panorama-${slug}-up.jpg`)).metadata()).toMatchObject({ width: 256, height: 256 });
+      expect(await sharp(faces.get(`${name}-up.jpg`)).metadata()).toMatchObject({ width: 256, height: 256 });
     });
 
     it("offers a link that starts at this view, and the code of a frame, also without a clipboard", async () => {

@@ -30,7 +30,7 @@ describe("the viewer page without a sphere", () => {
     const menu = tab.page.locator("#downloads");
     expect(await menu.getByRole("button").count()).toBe(0);
     const [file] = await Promise.all([tab.page.waitForEvent("download"), menu.getByRole("link").click()]);
-    expect(file.suggestedFilename()).toBe(`panorama-${slug}.jpg`);
+    expect(file.suggestedFilename()).toBe(`four-quarters-${slug.slice(0, 6)}.jpg`);
   });
 
   it("says that a picture is missing, and shows the preview if there is one", async () => {

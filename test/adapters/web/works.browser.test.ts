@@ -283,8 +283,9 @@ describe("the works pages", () => {
     const file = await started;
     expect(file.suggestedFilename()).toBe("panoramas.zip");
     const zip = await readFile(await file.path());
-    for (const { slug, image } of [first, second]) {
-      expect(zip.includes(`panorama-${slug}.jpg`)).toBe(true);
+    for (const { slug, image, request } of [first, second]) {
+      const name = `${request.prompt?.replaceAll(" ", "-")}-${slug.slice(0, 6)}.jpg`; // such as the-first-lake-Ab3dEf.jpg
+      expect(zip.includes(name)).toBe(true);
       const picture = await fetch(service.storage.urlOf(image.imageName));
       expect(zip.includes(Buffer.from(await picture.arrayBuffer()))).toBe(true);
     }
