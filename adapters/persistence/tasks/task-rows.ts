@@ -69,7 +69,8 @@ export const TASK_COLUMNS = TASK_COLUMN_NAMES.map((column) => `task.${column}`).
 
 /**
  * A read by id omits the trace context, the wish to cancel, the figures, the detail of a failure, the cost, the start
- * view, the next name of an image and until when it is kept: only background work, a cancellation, a deletion, operators and pages need them.
+ * view, and of an image its next name and until when it is kept: only background work, a cancellation, a deletion,
+ * operators and pages need them.
  */
 export const toTask = (row: Row): Task => {
   const task = withCost(withDetail(withFigures(withCancelWish(toTaskWithoutTrace(row), row), row), row), row);
