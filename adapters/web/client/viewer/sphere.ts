@@ -1,4 +1,4 @@
-import { shaderProgram } from "./shader-program.js";
+import { prepareTriangle, shaderProgram } from "./shader-program.js";
 
 /** Where a viewer looks. Degrees; `yaw` to the right, `pitch` upwards, `fov` is the horizontal field of view. */
 export type View = { readonly yaw: number; readonly pitch: number; readonly fov: number };
@@ -72,8 +72,7 @@ void main() {
 
 /**
  * Draws an equirectangular picture around the viewer, on one rectangle: in the viewer, and behind the landing page.
- * Throws without WebGL 2. A shader of our own: the script has 11 kB compressed with everything
- * that the viewer does; Photo Sphere Viewer needs the whole of three.js.
+ * Throws without WebGL 2. Why it is a shader of our own: DECISIONS.md, 36.
  */
 export class Sphere {
   readonly canvas: HTMLCanvasElement;
@@ -110,11 +109,7 @@ export class Sphere {
     const { gl } = this;
     const program = shaderProgram(gl, VERTEX, FRAGMENT);
     gl.useProgram(program);
-    gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
-    gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([-1, -1, 3, -1, -1, 3]), gl.STATIC_DRAW);
-    const at = gl.getAttribLocation(program, "at");
-    gl.enableVertexAttribArray(at);
-    gl.vertexAttribPointer(at, 2, gl.FLOAT, false, 0, 0);
+    prepareTriangle(gl, program);
     for (const name of UNIFORMS) this.uniforms[name] = gl.getUniformLocation(program, name);
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
     this.left = undefined;
