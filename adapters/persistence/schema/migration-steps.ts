@@ -8,6 +8,7 @@ import { takedownStep } from "./steps/032-takedown.js";
 import { startViews } from "./steps/033-start-views.js";
 import { ordersToConfirm } from "./steps/034-orders-to-confirm.js";
 import { nextImageNames } from "./steps/035-next-image-names.js";
+import { tilesStep } from "./steps/036-tiles.js";
 import { firstSteps } from "./steps/first-steps.js";
 import type { Step } from "./steps/step.js";
 
@@ -27,6 +28,7 @@ export const migrationSteps: readonly Step[] = [
   startViews,
   ordersToConfirm,
   nextImageNames,
+  tilesStep,
 ];
 
 /** The migrator records here which steps have run. */

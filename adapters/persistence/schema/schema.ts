@@ -376,6 +376,8 @@ export const TaskTable = defineEntity({
     startView: p.string().length(24).nullable(),
     /** The name that its stored files are being given (domain/images/storage-status.ts). */
     nextImageName: p.string().length(128).nullable(),
+    /** True if the tiles of its image are stored. */
+    hasTiles: p.boolean().nullable(),
   },
 });
 

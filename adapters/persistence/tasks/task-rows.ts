@@ -237,9 +237,13 @@ const toImage = (row: Row): StoredImage => {
   if (status === "uploading") {
     return { temporaryUrl, imageName, status, failedAttempts: integer(row, "failed_attempts") };
   }
-  return typeof row.next_image_name === "string"
-    ? { temporaryUrl, imageName, nextName: row.next_image_name as StoredImage["imageName"], status }
-    : { temporaryUrl, imageName, status };
+  return {
+    temporaryUrl,
+    imageName,
+    status,
+    ...(typeof row.next_image_name === "string" && { nextName: row.next_image_name as StoredImage["imageName"] }),
+    ...(status === "saved" && Boolean(row.has_tiles) && { hasTiles: true as const }),
+  };
 };
 
 const toNativeSize = (row: Row): PixelSize | undefined =>
@@ -317,6 +321,7 @@ export const stateColumns = (task: Task): Row => {
         temporary_url: task.image.temporaryUrl,
         image_name: task.image.imageName,
         failed_attempts: task.image.status === "uploading" ? task.image.failedAttempts : null,
+        has_tiles: (task.image.status === "saved" && task.image.hasTiles) || null,
         native_width: task.nativeSize?.widthPixels ?? null,
         native_height: task.nativeSize?.heightPixels ?? null,
         ...figuresColumn(task),

@@ -1,5 +1,5 @@
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
-import { thumbnailNameOf } from "../../../domain/images/object-name.js";
+import { thumbnailNameOf, tilesNameOf } from "../../../domain/images/object-name.js";
 import { RESOLUTIONS } from "../../../domain/images/resolution.js";
 import { isKept, type KeptImage } from "../../../domain/images/storage-status.js";
 import { PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/creation-request.js";
@@ -49,6 +49,12 @@ export const thumbnailUrl = (task: KeptTask, images: Images): string => {
     ? images.urlOf(thumbnailNameOf(image.imageName))
     : `/works/${slug}/thumbnail.webp`;
 };
+
+/** The file with the tiles, if the viewer can read it without the session. */
+export const tilesUrl = ({ image, withheldReason }: KeptTask, images: Images): string | undefined =>
+  image.status === "saved" && image.hasTiles && withheldReason === undefined
+    ? images.urlOf(tilesNameOf(image.imageName))
+    : undefined;
 
 /** Widths in pixels of the copies of a public panorama, besides its thumbnail (share-pages.ts). */
 export const COPY_WIDTHS = [512, 768, 1536] as const;

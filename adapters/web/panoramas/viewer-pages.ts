@@ -14,7 +14,7 @@ import type { Content, Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import type { SessionGuard } from "../session-guard.js";
 import type { Suggestions } from "../site/suggestions.js";
-import { hasStoredImage, type Images, imageUrl, thumbnailUrl, titleOf } from "./panorama-card.js";
+import { hasStoredImage, type Images, imageUrl, thumbnailUrl, tilesUrl, titleOf } from "./panorama-card.js";
 import { linkPreview, viewerScene } from "./viewer-scene.js";
 import { endedView, type Progress, progressOf, waitingView } from "./waiting-view.js";
 
@@ -178,6 +178,7 @@ const viewer = async (
   const scene = {
     url: imageUrl(task, images),
     thumbnail: thumbnailUrl(task, images),
+    tiles: tilesUrl(task, images),
     link: publicUrl + viewerPath(task.slug, task.request.visibility),
   };
   const { previous, next } = isEmbedded ? {} : await neighbours(parts, task, folder);
