@@ -3,9 +3,9 @@ import type { Ids } from "../../application/ports/ids.js";
 import type { Letter, Mail } from "../../application/ports/mail.js";
 import type { Reporter } from "../../application/ports/reporter.js";
 import type { Secrets } from "../../application/ports/secrets.js";
-import type { AccountStore } from "../../application/ports/stores/account-store.js";
+import type { AccountStore } from "../../application/ports/stores/accounts/account-store.js";
+import type { PasswordLinkStore } from "../../application/ports/stores/accounts/password-link-store.js";
 import type { ClaimedLetter, LetterOutbox } from "../../application/ports/stores/letter-outbox.js";
-import type { PasswordLinkStore } from "../../application/ports/stores/password-link-store.js";
 import type { Email } from "../../domain/accounts/account.js";
 import { letterRetryAt } from "../../domain/accounts/letter-retries.js";
 import {

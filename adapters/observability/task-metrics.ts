@@ -1,5 +1,5 @@
 import type { Clock } from "../../application/ports/clock.js";
-import type { DueWork } from "../../application/ports/stores/task-work.js";
+import type { DueWork } from "../../application/ports/stores/tasks/task-work.js";
 import type { PaidOrder } from "../../domain/credits/order.js";
 import { isActive, placeOf, type Task } from "../../domain/tasks/task.js";
 import type { Metrics } from "./metrics.js";

@@ -1,14 +1,17 @@
 import type { Clock } from "../../application/ports/clock.js";
 import type { Reporter } from "../../application/ports/reporter.js";
-import type { ApiRequests } from "../../application/ports/stores/api-requests.js";
+import type { ApiRequests } from "../../application/ports/stores/accounts/api-requests.js";
 import type { ProvenanceLog } from "../../application/ports/stores/provenance-log.js";
 import type { Stores } from "../../application/ports/stores/stores.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { MemoryRateLimits } from "../memory/stores/memory-rate-limits.js";
 import type { AnyDatabase } from "./sql/database.js";
-import { PostgresApiRequests } from "./stores/postgres-api-requests.js";
-import { SqlAccountStore } from "./stores/sql-account-store.js";
-import { SqlApiKeyStore } from "./stores/sql-api-key-store.js";
+import { PostgresApiRequests } from "./stores/accounts/postgres-api-requests.js";
+import { SqlAccountStore } from "./stores/accounts/sql-account-store.js";
+import { SqlApiKeyStore } from "./stores/accounts/sql-api-key-store.js";
+import { SqlPasswordLinkStore } from "./stores/accounts/sql-password-link-store.js";
+import { SqlSessionStore } from "./stores/accounts/sql-session-store.js";
+import { SqliteApiRequests } from "./stores/accounts/sqlite-api-requests.js";
 import { SqlDeliveryStore } from "./stores/sql-delivery-store.js";
 import { SqlEndpointStore } from "./stores/sql-endpoint-store.js";
 import { SqlEventStore } from "./stores/sql-event-store.js";
@@ -16,14 +19,11 @@ import { SqlLedgerStore } from "./stores/sql-ledger-store.js";
 import { SqlOperatorLog } from "./stores/sql-operator-log.js";
 import { SqlOperatorStore } from "./stores/sql-operator-store.js";
 import { SqlOrderStore } from "./stores/sql-order-store.js";
-import { SqlPasswordLinkStore } from "./stores/sql-password-link-store.js";
 import { SqlProvenanceLog } from "./stores/sql-provenance-log.js";
 import { SqlReferenceStore } from "./stores/sql-reference-store.js";
 import { SqlReportStore } from "./stores/sql-report-store.js";
 import { SqlRetentionStore } from "./stores/sql-retention-store.js";
-import { SqlSessionStore } from "./stores/sql-session-store.js";
 import { SqlUsageStore } from "./stores/sql-usage-store.js";
-import { SqliteApiRequests } from "./stores/sqlite-api-requests.js";
 import { sqlTasks } from "./tasks/sql-tasks.js";
 
 /** Every store of panoramas, as `memoryStores` has them. */

@@ -4,7 +4,7 @@ import type { RequestKind } from "../../domain/panorama-policy.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Awaitable } from "../awaitable.js";
 import type { Secrets } from "../ports/secrets.js";
-import type { AdmittedRequest, ApiRequests, RefusedRequest } from "../ports/stores/api-requests.js";
+import type { AdmittedRequest, ApiRequests, RefusedRequest } from "../ports/stores/accounts/api-requests.js";
 
 type Ports = { readonly requests: ApiRequests; readonly secrets: Pick<Secrets, "sha256"> };
 

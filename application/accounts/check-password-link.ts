@@ -3,8 +3,8 @@ import { parsePasswordLinkToken } from "../../domain/accounts/password-link.js";
 import type { ApplicationSettings } from "../application-settings.js";
 import type { Clock } from "../ports/clock.js";
 import type { Secrets } from "../ports/secrets.js";
-import type { AccountStore } from "../ports/stores/account-store.js";
-import type { PasswordLinkStore } from "../ports/stores/password-link-store.js";
+import type { AccountStore } from "../ports/stores/accounts/account-store.js";
+import type { PasswordLinkStore } from "../ports/stores/accounts/password-link-store.js";
 
 type LinkPorts = {
   readonly links: Pick<PasswordLinkStore, "find">;

@@ -1,4 +1,4 @@
-import type { AccountStore } from "../ports/stores/account-store.js";
+import type { AccountStore } from "../ports/stores/accounts/account-store.js";
 
 /** Whether any account exists. None exists at the first start of the service. */
 export const hasAccounts =

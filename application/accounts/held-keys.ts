@@ -1,7 +1,7 @@
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";
 import { allowUse, type KeyUse } from "../../domain/accounts/key-limits.js";
 import type { Clock } from "../ports/clock.js";
-import type { AdmittedKey } from "../ports/stores/api-requests.js";
+import type { AdmittedKey } from "../ports/stores/accounts/api-requests.js";
 
 /** No request is held for longer. A timer cannot run for the years after which a key may expire. */
 const HELD_MILLISECONDS_MAX = 60 * 60 * 1000;

@@ -7,7 +7,7 @@ import { welcomeEntry } from "../../domain/credits/ledger.js";
 import type { PaidOrder } from "../../domain/credits/order.js";
 import type { Ids } from "../ports/ids.js";
 import type { HashingBusy, Secrets } from "../ports/secrets.js";
-import type { AccountStore, EmailTaken } from "../ports/stores/account-store.js";
+import type { AccountStore, EmailTaken } from "../ports/stores/accounts/account-store.js";
 import { type NewApiKeyPorts, newApiKey } from "./new-api-key.js";
 
 /** What is known of a new account. */

@@ -16,7 +16,7 @@ import type { HashingBusy, Secrets } from "../ports/secrets.js";
 import type { OperatorLoginStore } from "../ports/stores/operator-login-store.js";
 import type { RateLimits } from "../ports/stores/rate-limits.js";
 import { admitLoginAttempt } from "./admit-login-attempt.js";
-import type { WrongLogin } from "./log-in.js";
+import type { WrongLogin } from "./sessions/log-in.js";
 
 /** What the logins of operators need. */
 export type OperatorAccessPorts = {

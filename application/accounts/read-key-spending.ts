@@ -1,6 +1,6 @@
 import type { AccountId } from "../../domain/account-id.js";
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";
-import type { ApiKeyStore } from "../ports/stores/api-key-store.js";
+import type { ApiKeyStore } from "../ports/stores/accounts/api-key-store.js";
 
 /** Credits of panoramas that a key has made in a month, without those that were refunded. */
 export type KeySpending = { readonly apiKeyId: ApiKeyId; readonly credits: number };

@@ -2,7 +2,7 @@ import type { Result } from "neverthrow";
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";
 import type { NotFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
-import type { ApiKeyStore } from "../ports/stores/api-key-store.js";
+import type { ApiKeyStore } from "../ports/stores/accounts/api-key-store.js";
 
 type Ports = { readonly keys: Pick<ApiKeyStore, "revoke">; readonly clock: Pick<Clock, "now"> };
 

@@ -3,7 +3,7 @@ import type { AccountId } from "../../domain/account-id.js";
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
-import type { ApiKeyStore } from "../ports/stores/api-key-store.js";
+import type { ApiKeyStore } from "../ports/stores/accounts/api-key-store.js";
 
 type Ports = { readonly keys: Pick<ApiKeyStore, "listLive" | "revoke">; readonly clock: Pick<Clock, "now"> };
 

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { ApiKeyStore } from "../ports/stores/api-key-store.js";
+import type { ApiKeyStore } from "../ports/stores/accounts/api-key-store.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
 import { type CreatedApiKey, type NewApiKeyPorts, newApiKey } from "./new-api-key.js";
 

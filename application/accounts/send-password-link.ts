@@ -9,8 +9,8 @@ import { partyNamed } from "../party-named.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { Letter, Mail } from "../ports/mail.js";
-import type { AccountStore } from "../ports/stores/account-store.js";
-import type { PasswordLinkStore } from "../ports/stores/password-link-store.js";
+import type { AccountStore } from "../ports/stores/accounts/account-store.js";
+import type { PasswordLinkStore } from "../ports/stores/accounts/password-link-store.js";
 import type { LoginAttempt, LoginThrottlePorts } from "./admit-login-attempt.js";
 
 type Ports = LoginThrottlePorts & {

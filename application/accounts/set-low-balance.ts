@@ -2,7 +2,7 @@ import type { Result } from "neverthrow";
 import type { AccountId } from "../../domain/account-id.js";
 import type { Credits } from "../../domain/credits/credits.js";
 import type { NotFound } from "../errors.js";
-import type { AccountStore } from "../ports/stores/account-store.js";
+import type { AccountStore } from "../ports/stores/accounts/account-store.js";
 
 /** Sets the balance below which the owner is told (domain/credits/low-balance.ts); `undefined`: never. */
 export const setLowBalance =

@@ -6,10 +6,10 @@ import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { ApplicationSettings } from "../application-settings.js";
 import type { Ids } from "../ports/ids.js";
 import type { HashingBusy, Secrets } from "../ports/secrets.js";
-import type { AccountStore } from "../ports/stores/account-store.js";
-import type { LinkExpired, PasswordLinkStore } from "../ports/stores/password-link-store.js";
+import type { AccountStore } from "../ports/stores/accounts/account-store.js";
+import type { LinkExpired, PasswordLinkStore } from "../ports/stores/accounts/password-link-store.js";
 import { emailOfLink } from "./check-password-link.js";
-import { type NewSessionPorts, newSession } from "./new-session.js";
+import { type NewSessionPorts, newSession } from "./sessions/new-session.js";
 
 type Ports = NewSessionPorts & {
   readonly accounts: Pick<AccountStore, "findByEmail">;

@@ -3,7 +3,7 @@ import type { Email } from "../../domain/accounts/account.js";
 import type { Password } from "../../domain/accounts/password.js";
 import type { NotFound } from "../errors.js";
 import type { HashingBusy, Secrets } from "../ports/secrets.js";
-import type { AccountStore } from "../ports/stores/account-store.js";
+import type { AccountStore } from "../ports/stores/accounts/account-store.js";
 
 type Ports = {
   readonly accounts: Pick<AccountStore, "setPassword">;

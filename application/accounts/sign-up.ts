@@ -7,8 +7,8 @@ import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { ApplicationSettings } from "../application-settings.js";
 import type { HashingBusy } from "../ports/secrets.js";
 import { admitLoginAttempt, type LoginThrottlePorts } from "./admit-login-attempt.js";
-import type { Credentials } from "./log-in.js";
 import { openAccount } from "./open-account.js";
+import type { Credentials } from "./sessions/log-in.js";
 
 type Ports = LoginThrottlePorts & Parameters<typeof openAccount>[0];
 

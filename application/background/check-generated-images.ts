@@ -7,7 +7,7 @@ import { type ModerationPorts, type ModerationSettings, moderateResult } from ".
 import { type GeneratedImage, type GenerationProvider, sourceTypeOf } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";
 import type { EncodedPanorama } from "../ports/imaging.js";
-import type { Lease, TaskStore } from "../ports/stores/task-store.js";
+import type { Lease, TaskStore } from "../ports/stores/tasks/task-store.js";
 import {
   attemptBeforeDeadline,
   type DeadlinePorts,

@@ -2,7 +2,7 @@ import { objectsOf } from "../../domain/images/storage-status.js";
 import type { SucceededTask } from "../../domain/tasks/task.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
-import type { Lease, TaskStore } from "../ports/stores/task-store.js";
+import type { Lease, TaskStore } from "../ports/stores/tasks/task-store.js";
 import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
 type Ports = LeasePorts & {

@@ -1,6 +1,6 @@
 import { TEXTS_KEPT_MILLISECONDS } from "../../domain/tasks/task.js";
 import type { Clock } from "../ports/clock.js";
-import type { TaskWork } from "../ports/stores/task-work.js";
+import type { TaskWork } from "../ports/stores/tasks/task-work.js";
 
 const TASKS_PER_STATEMENT = 100;
 /** In one run, so that a mountain of old tasks delays no other work. The next run takes the next ones. */

@@ -2,8 +2,8 @@ import { expire, isKept } from "../../domain/images/storage-status.js";
 import { withImage } from "../../domain/tasks/task.js";
 import type { Clock } from "../ports/clock.js";
 import type { Reporter } from "../ports/reporter.js";
-import type { TaskLists } from "../ports/stores/task-lists.js";
-import type { TaskStore } from "../ports/stores/task-store.js";
+import type { TaskLists } from "../ports/stores/tasks/task-lists.js";
+import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 
 type Ports = {
   readonly tasks: Pick<TaskStore, "move"> & Pick<TaskLists, "listKeptImages">;

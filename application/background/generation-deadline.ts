@@ -2,8 +2,8 @@ import { ok, type Result } from "neverthrow";
 import { type GeneratedTask, restartAge, type SubmittedTask } from "../../domain/tasks/task.js";
 import { type FailPorts, failTask } from "../panoramas/end-task.js";
 import { CLOCK_TOLERANCE_MILLISECONDS } from "../ports/clock.js";
-import type { Lease, StaleTask } from "../ports/stores/task-store.js";
-import type { TaskWork } from "../ports/stores/task-work.js";
+import type { Lease, StaleTask } from "../ports/stores/tasks/task-store.js";
+import type { TaskWork } from "../ports/stores/tasks/task-work.js";
 import type { LeasePorts, WorkLimits } from "./work-on-leases.js";
 
 /** What work with a deadline needs. */

@@ -10,7 +10,7 @@ import {
 } from "../../domain/images/storage-status.js";
 import type { SucceededTask } from "../../domain/tasks/task.js";
 import { type GenerationProvider, sourceTypeOf } from "../ports/generation-provider.js";
-import type { Lease } from "../ports/stores/task-store.js";
+import type { Lease } from "../ports/stores/tasks/task-store.js";
 import { renameFiles } from "./rename-files.js";
 import {
   type Attempt,

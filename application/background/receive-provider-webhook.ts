@@ -3,7 +3,7 @@ import { type NotFound, notFound, type UnverifiedWebhook } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { ProviderUnavailable } from "../ports/generation-provider.js";
 import type { IncomingWebhook, ProviderWebhooks } from "../ports/provider-webhooks.js";
-import type { TaskWork } from "../ports/stores/task-work.js";
+import type { TaskWork } from "../ports/stores/tasks/task-work.js";
 
 type Ports = {
   /** By provider name. */

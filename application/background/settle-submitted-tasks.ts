@@ -11,7 +11,7 @@ import {
 import { failTask, moveTask } from "../panoramas/end-task.js";
 import { carryOutCancel, stopGeneration } from "../panoramas/stop-generation.js";
 import type { GenerationProvider, Progress } from "../ports/generation-provider.js";
-import type { Lease, TaskStore } from "../ports/stores/task-store.js";
+import type { Lease, TaskStore } from "../ports/stores/tasks/task-store.js";
 import {
   attemptBeforeDeadline,
   type DeadlinePorts,

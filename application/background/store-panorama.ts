@@ -24,7 +24,7 @@ import type { Imaging } from "../ports/imaging.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Secrets } from "../ports/secrets.js";
 import type { ProvenanceLog } from "../ports/stores/provenance-log.js";
-import type { Lease, TaskStore } from "../ports/stores/task-store.js";
+import type { Lease, TaskStore } from "../ports/stores/tasks/task-store.js";
 import type { LeasePorts } from "./work-on-leases.js";
 
 /** What storing an image needs. */

@@ -6,9 +6,9 @@ import { stopGeneration } from "../panoramas/stop-generation.js";
 import { queueDeadlineOf, type SubmissionSettings } from "../panoramas/submit-task.js";
 import { CLOCK_TOLERANCE_MILLISECONDS } from "../ports/clock.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
-import type { TaskQueue } from "../ports/stores/task-queue.js";
-import type { Lease, StaleTask } from "../ports/stores/task-store.js";
-import type { DueWork, TaskWork } from "../ports/stores/task-work.js";
+import type { TaskQueue } from "../ports/stores/tasks/task-queue.js";
+import type { Lease, StaleTask } from "../ports/stores/tasks/task-store.js";
+import type { DueWork, TaskWork } from "../ports/stores/tasks/task-work.js";
 import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
 type Ports = LeasePorts &

@@ -1,4 +1,4 @@
-import type { TaskStore } from "../ports/stores/task-store.js";
+import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 import type { TaskSignals } from "../ports/task-signals.js";
 
 type Ports = {

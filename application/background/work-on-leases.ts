@@ -1,8 +1,8 @@
 import type { Task } from "../../domain/tasks/task.js";
 import type { Clock } from "../ports/clock.js";
 import type { Reporter } from "../ports/reporter.js";
-import type { Lease } from "../ports/stores/task-store.js";
-import type { DueWork, Postponement, TaskWork } from "../ports/stores/task-work.js";
+import type { Lease } from "../ports/stores/tasks/task-store.js";
+import type { DueWork, Postponement, TaskWork } from "../ports/stores/tasks/task-work.js";
 import { waitUpToASecond } from "./wait-up-to-a-second.js";
 
 /** Limits of one kind of background work. */

@@ -5,7 +5,7 @@ import { openOrder, type PendingOrder } from "../../domain/credits/order.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
-import type { AccountStore } from "../ports/stores/account-store.js";
+import type { AccountStore } from "../ports/stores/accounts/account-store.js";
 import type { OrderStore } from "../ports/stores/order-store.js";
 
 type Ports = {

@@ -2,7 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account-id.js";
 import type { LedgerEntry } from "../../domain/credits/ledger.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { AccountStore } from "../ports/stores/account-store.js";
+import type { AccountStore } from "../ports/stores/accounts/account-store.js";
 import type { LedgerStore } from "../ports/stores/ledger-store.js";
 
 type Ports = { readonly accounts: Pick<AccountStore, "exists">; readonly ledger: Pick<LedgerStore, "entries"> };

@@ -3,7 +3,7 @@ import type { TaskId } from "../../domain/task-id.js";
 import { isInProgress } from "../../domain/tasks/task.js";
 import type { EventSignals } from "../ports/event-signals.js";
 import type { EventStore, StoredEvent } from "../ports/stores/event-store.js";
-import type { TaskStore } from "../ports/stores/task-store.js";
+import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 
 const PAGE_SIZE = 100;
 

@@ -10,7 +10,7 @@ import {
 import type { InsufficientCredits } from "../../domain/credits/reservation.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
-import type { AccountStore } from "../ports/stores/account-store.js";
+import type { AccountStore } from "../ports/stores/accounts/account-store.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
 
 type Ports = {

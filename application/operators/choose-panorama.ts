@@ -3,7 +3,7 @@ import type { Task } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
-import type { GalleryChoice, TaskStore } from "../ports/stores/task-store.js";
+import type { GalleryChoice, TaskStore } from "../ports/stores/tasks/task-store.js";
 
 type Ports = {
   readonly operators: Pick<OperatorStore, "record">;

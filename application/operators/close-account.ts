@@ -5,7 +5,7 @@ import type { AdjustmentReason } from "../../domain/credits/ledger.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
-import type { AccountStore } from "../ports/stores/account-store.js";
+import type { AccountStore } from "../ports/stores/accounts/account-store.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
 
 type Ports = {

@@ -7,7 +7,7 @@ import { toldImageName } from "../../domain/tasks/told-image-name.js";
 import { toldReason } from "../../domain/tasks/told-reason.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
-import type { ApiKeyStore } from "../ports/stores/api-key-store.js";
+import type { ApiKeyStore } from "../ports/stores/accounts/api-key-store.js";
 import type { EndpointStore } from "../ports/stores/endpoint-store.js";
 import type { LedgerStore } from "../ports/stores/ledger-store.js";
 import type { AccountSummary, OperatorStore, TaskOfAccount } from "../ports/stores/operator-store.js";

@@ -6,8 +6,8 @@ import type { ApplicationSettings } from "../application-settings.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { Secrets } from "../ports/secrets.js";
-import type { AccountStore, EmailTaken } from "../ports/stores/account-store.js";
-import type { PasswordLinkStore } from "../ports/stores/password-link-store.js";
+import type { AccountStore, EmailTaken } from "../ports/stores/accounts/account-store.js";
+import type { PasswordLinkStore } from "../ports/stores/accounts/password-link-store.js";
 
 type Ports = {
   readonly accounts: Pick<AccountStore, "findByEmail">;

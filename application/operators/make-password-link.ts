@@ -10,8 +10,8 @@ import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { Secrets } from "../ports/secrets.js";
+import type { PasswordLinkStore } from "../ports/stores/accounts/password-link-store.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
-import type { PasswordLinkStore } from "../ports/stores/password-link-store.js";
 
 type Ports = {
   readonly operators: Pick<OperatorStore, "account">;

@@ -11,7 +11,7 @@ import type { Secrets } from "../ports/secrets.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
 import type { RateLimits } from "../ports/stores/rate-limits.js";
 import type { ReportedTask, ReportStore } from "../ports/stores/report-store.js";
-import type { TaskStore } from "../ports/stores/task-store.js";
+import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 
 type ReportPorts = {
   readonly rateLimits: RateLimits;

@@ -6,7 +6,7 @@ import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { ObjectStorage, StorageUnavailable } from "../ports/object-storage.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
-import type { TaskStore } from "../ports/stores/task-store.js";
+import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 
 type Ports = {
   readonly operators: Pick<OperatorStore, "record" | "account">;

@@ -2,8 +2,8 @@ import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account-id.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
-import type { AccountStore } from "../ports/stores/account-store.js";
-import type { ApiKeyStore } from "../ports/stores/api-key-store.js";
+import type { AccountStore } from "../ports/stores/accounts/account-store.js";
+import type { ApiKeyStore } from "../ports/stores/accounts/api-key-store.js";
 
 type Ports = {
   readonly accounts: Pick<AccountStore, "exists">;

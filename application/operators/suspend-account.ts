@@ -3,7 +3,7 @@ import type { AccountId } from "../../domain/account-id.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
-import type { AccountStore } from "../ports/stores/account-store.js";
+import type { AccountStore } from "../ports/stores/accounts/account-store.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
 import { type OperatorReason, parseReason } from "./withhold-panorama.js";
 

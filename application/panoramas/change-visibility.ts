@@ -3,7 +3,7 @@ import type { AccountId } from "../../domain/account-id.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Visibility } from "../../domain/tasks/visibility.js";
 import type { NotFound } from "../errors.js";
-import type { IsWithheld, TaskStore } from "../ports/stores/task-store.js";
+import type { IsWithheld, TaskStore } from "../ports/stores/tasks/task-store.js";
 
 /**
  * The owner makes a panorama public or private. Whoever knows the URL of the image may still open it: objects never

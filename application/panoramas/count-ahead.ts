@@ -1,5 +1,5 @@
 import type { Task } from "../../domain/tasks/task.js";
-import type { TaskQueue } from "../ports/stores/task-queue.js";
+import type { TaskQueue } from "../ports/stores/tasks/task-queue.js";
 
 /** More waiting tasks than this are not counted. */
 export const AHEAD_MAX = 100;

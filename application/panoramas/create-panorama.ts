@@ -19,9 +19,9 @@ import { type GenerationProvider, takesCreations } from "../ports/generation-pro
 import type { Ids } from "../ports/ids.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Secrets } from "../ports/secrets.js";
-import type { AdmittedKey } from "../ports/stores/api-requests.js";
+import type { AdmittedKey } from "../ports/stores/accounts/api-requests.js";
 import { StoreBusy } from "../ports/stores/store-busy.js";
-import type { TaskOpening, TaskStore } from "../ports/stores/task-store.js";
+import type { TaskOpening, TaskStore } from "../ports/stores/tasks/task-store.js";
 import type { GenerationTime } from "./generation-time.js";
 import { type JudgedCreation, type ModerationPorts, type ModerationSettings, moderateCreation } from "./moderate.js";
 import { type ImageUrls, readImageUrls } from "./read-image-urls.js";

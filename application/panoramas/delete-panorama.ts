@@ -7,7 +7,7 @@ import { isInProgress } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { ObjectStorage, StorageUnavailable } from "../ports/object-storage.js";
-import type { TaskStore } from "../ports/stores/task-store.js";
+import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 
 type Ports = {
   readonly tasks: Pick<TaskStore, "find" | "hide" | "isHidden">;

@@ -9,7 +9,7 @@ import {
 } from "../../domain/tasks/task.js";
 import type { Clock } from "../ports/clock.js";
 import type { Reporter } from "../ports/reporter.js";
-import type { Lease, StaleTask, TaskStore } from "../ports/stores/task-store.js";
+import type { Lease, StaleTask, TaskStore } from "../ports/stores/tasks/task-store.js";
 import type { TaskSignals } from "../ports/task-signals.js";
 
 /** What a move needs that clients wait for. */

@@ -1,7 +1,7 @@
 import type { AccountId } from "../../domain/account-id.js";
 import type { Slug } from "../../domain/tasks/slug.js";
 import type { Task } from "../../domain/tasks/task.js";
-import type { TaskStore } from "../ports/stores/task-store.js";
+import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 
 /** `GET /works/{slug}`: the owner's panorama in any state. Foreign and unknown slugs both give `undefined`. */
 export const findOwnPanorama =

@@ -1,6 +1,6 @@
 import type { Slug } from "../../domain/tasks/slug.js";
 import type { SucceededTask } from "../../domain/tasks/task.js";
-import type { TaskStore } from "../ports/stores/task-store.js";
+import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 
 /** `GET /p/{slug}`: the finished panorama of this slug. Private and unknown slugs both give `undefined`. */
 export const findPublicPanorama =

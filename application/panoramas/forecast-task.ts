@@ -3,7 +3,7 @@ import type { Task } from "../../domain/tasks/task.js";
 import type { Awaitable } from "../awaitable.js";
 import type { Clock } from "../ports/clock.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
-import type { TaskQueue } from "../ports/stores/task-queue.js";
+import type { TaskQueue } from "../ports/stores/tasks/task-queue.js";
 import { AHEAD_MAX, countAhead } from "./count-ahead.js";
 import type { GenerationTime } from "./generation-time.js";
 

@@ -2,7 +2,7 @@ import { isInObjectFolder, isRecordedReference, type ObjectName } from "../../do
 import { type BrokenRule, type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import { isPublicHost } from "../../domain/public-host.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
-import type { TaskStore } from "../ports/stores/task-store.js";
+import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 
 /** What the image URLs of a creation request are, by the index of each. */
 export type ImageUrls = {

@@ -3,7 +3,7 @@ import type { AccountId } from "../../domain/account-id.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Task } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { TaskStore } from "../ports/stores/task-store.js";
+import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 
 type Ports = { readonly tasks: Pick<TaskStore, "find"> };
 

@@ -3,8 +3,8 @@ import type { TaskId } from "../../domain/task-id.js";
 import { withImage } from "../../domain/tasks/task.js";
 import { pageOf } from "../page-of.js";
 import type { Clock } from "../ports/clock.js";
-import type { TaskLists } from "../ports/stores/task-lists.js";
-import type { TaskStore } from "../ports/stores/task-store.js";
+import type { TaskLists } from "../ports/stores/tasks/task-lists.js";
+import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 
 const PAGE_SIZE = 100;
 

@@ -5,7 +5,7 @@ import type { TaskId } from "../../domain/task-id.js";
 import { withImage } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
-import type { StaleTask, TaskStore } from "../ports/stores/task-store.js";
+import type { StaleTask, TaskStore } from "../ports/stores/tasks/task-store.js";
 
 /** The operator's retry: changes the storage status of a finished image from `failed` to `uploading`. */
 export const retryImage =

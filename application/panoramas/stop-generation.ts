@@ -3,7 +3,7 @@ import { type FailedTask, refuseCancel, type SubmittedTask } from "../../domain/
 import type { Clock } from "../ports/clock.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { Reporter } from "../ports/reporter.js";
-import type { Lease, StaleTask } from "../ports/stores/task-store.js";
+import type { Lease, StaleTask } from "../ports/stores/tasks/task-store.js";
 import { announceStored, type FailPorts, failTask } from "./end-task.js";
 
 /** What asking a provider to stop a generation needs. */

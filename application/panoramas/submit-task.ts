@@ -3,8 +3,8 @@ import type { ProviderPlace } from "../../domain/tasks/queue.js";
 import { type FailureReason, type ReservedTask, submit, type Task } from "../../domain/tasks/task.js";
 import { CLOCK_TOLERANCE_MILLISECONDS } from "../ports/clock.js";
 import type { GenerationProvider, SubmissionFailure } from "../ports/generation-provider.js";
-import type { TaskQueue } from "../ports/stores/task-queue.js";
-import type { TaskStore } from "../ports/stores/task-store.js";
+import type { TaskQueue } from "../ports/stores/tasks/task-queue.js";
+import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 import { type FailPorts, type Failure, failTask, moveTask } from "./end-task.js";
 import { type StopPorts, stopGeneration } from "./stop-generation.js";
 

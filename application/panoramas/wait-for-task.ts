@@ -4,7 +4,7 @@ import type { TaskId } from "../../domain/task-id.js";
 import { isActive, type Task } from "../../domain/tasks/task.js";
 import type { NotFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
-import type { TaskStore } from "../ports/stores/task-store.js";
+import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 import type { TaskSignals } from "../ports/task-signals.js";
 import { readTask } from "./read-task.js";
 

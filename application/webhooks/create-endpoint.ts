@@ -8,7 +8,7 @@ import {
   type TooManyEndpoints,
 } from "../../domain/webhooks/webhook-endpoint.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { AccountStore } from "../ports/stores/account-store.js";
+import type { AccountStore } from "../ports/stores/accounts/account-store.js";
 import type { EndpointStore } from "../ports/stores/endpoint-store.js";
 import { type NewEndpointPorts, newEndpoint } from "./new-endpoint.js";
 

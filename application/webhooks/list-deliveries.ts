@@ -2,7 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account-id.js";
 import { type NotFound, notFound } from "../errors.js";
 import { pageOf } from "../page-of.js";
-import type { AccountStore } from "../ports/stores/account-store.js";
+import type { AccountStore } from "../ports/stores/accounts/account-store.js";
 import type { DeliveryId, DeliveryStore, ListedDelivery } from "../ports/stores/delivery-store.js";
 
 /** `next`: pass it as `before` to read the next page; `undefined` on the last page. */

@@ -2,7 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account-id.js";
 import type { Endpoint } from "../../domain/webhooks/webhook-endpoint.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { AccountStore } from "../ports/stores/account-store.js";
+import type { AccountStore } from "../ports/stores/accounts/account-store.js";
 import type { EndpointStore } from "../ports/stores/endpoint-store.js";
 import { ensureDefaultEndpoint } from "./ensure-default-endpoint.js";
 import type { NewEndpointPorts } from "./new-endpoint.js";

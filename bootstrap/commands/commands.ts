@@ -10,15 +10,15 @@ import {
   accountSetPassword,
   accountShow,
   accountSuspend,
-} from "./account.js";
+} from "./accounts/account.js";
+import { accountEraseAgain, accountErasures } from "./accounts/erasures.js";
+import { exportAccount } from "./accounts/export.js";
+import { keyCreate, keyFind, keyLimits, keyList, keyRevoke, keyRoll } from "./accounts/key.js";
 import { auditList } from "./audit.js";
 import { backup } from "./backup.js";
 import type { Command } from "./common/command.js";
 import { completion } from "./completion.js";
-import { creditsGrant, creditsTake } from "./credits.js";
 import { doctor } from "./doctor.js";
-import { accountEraseAgain, accountErasures } from "./erasures.js";
-import { exportAccount } from "./export.js";
 import {
   galleryApprove,
   galleryFeature,
@@ -30,14 +30,15 @@ import {
 import { generate } from "./generate.js";
 import { imageRetry } from "./image.js";
 import { initProduction } from "./init.js";
-import { keyCreate, keyFind, keyLimits, keyList, keyRevoke, keyRoll } from "./key.js";
-import { ledgerShow, ledgerVerify } from "./ledger.js";
 import { maintenanceOff, maintenanceOn } from "./maintenance.js";
 import { mcp } from "./mcp.js";
 import { migrate } from "./migrate.js";
+import { creditsGrant, creditsTake } from "./money/credits.js";
+import { ledgerShow, ledgerVerify } from "./money/ledger.js";
+import { orderCreate, orderList, orderPay, orderRefund } from "./money/order.js";
+import { paymentsReconcile } from "./money/payments.js";
+import { usage } from "./money/usage.js";
 import { operatorList, operatorPassword, operatorRemove } from "./operator.js";
-import { orderCreate, orderList, orderPay, orderRefund } from "./order.js";
-import { paymentsReconcile } from "./payments.js";
 import { providerTry } from "./provider.js";
 import { queueShow } from "./queue.js";
 import { reportDismiss, reportHide, reportList } from "./report.js";
@@ -47,7 +48,6 @@ import { serve } from "./serve.js";
 import { settingsShow } from "./settings.js";
 import { storageVerify } from "./storage.js";
 import { taskCancel, taskExplain, taskList, taskRestore, taskRetry, taskShow } from "./task.js";
-import { usage } from "./usage.js";
 import {
   webhookCreate,
   webhookDelete,

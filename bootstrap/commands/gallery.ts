@@ -1,5 +1,5 @@
 import { err } from "neverthrow";
-import type { GalleryChoice } from "../../application/ports/stores/task-store.js";
+import type { GalleryChoice } from "../../application/ports/stores/tasks/task-store.js";
 import type { AccountId } from "../../domain/account-id.js";
 import { misused, notFound } from "../command-error.js";
 import { operatorName } from "../operator-name.js";

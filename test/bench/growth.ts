@@ -10,7 +10,7 @@ import {
 import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
 import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
 import type { Database } from "../../adapters/persistence/sql/database.js";
-import { SqlAccountStore } from "../../adapters/persistence/stores/sql-account-store.js";
+import { SqlAccountStore } from "../../adapters/persistence/stores/accounts/sql-account-store.js";
 import { sqlTasks } from "../../adapters/persistence/tasks/sql-tasks.js";
 import { credits } from "../../domain/credits/credits.js";
 import { fail, type ReservedTask, submit } from "../../domain/tasks/task.js";

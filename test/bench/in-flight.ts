@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
 import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
-import { SqlAccountStore } from "../../adapters/persistence/stores/sql-account-store.js";
+import { SqlAccountStore } from "../../adapters/persistence/stores/accounts/sql-account-store.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";

@@ -14,8 +14,8 @@ const MOVES = "adapters/persistence/tasks/task-moves.ts";
 const TASKS = "adapters/persistence/tasks/sql-task-store.ts";
 const WORK = "adapters/persistence/tasks/sql-task-work.ts";
 const OPENING = "adapters/persistence/tasks/task-opening.ts";
-const MEMORY_WORK = "adapters/memory/stores/memory-task-work.ts";
-const MEMORY_MOVES = "adapters/memory/stores/memory-task-moves.ts";
+const MEMORY_WORK = "adapters/memory/stores/tasks/memory-task-work.ts";
+const MEMORY_MOVES = "adapters/memory/stores/tasks/memory-task-moves.ts";
 const SWEEP = "application/background/sweep.ts";
 
 const matrix = (scenario: string, database = "sqlite"): Command => [

@@ -9,7 +9,7 @@ import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { newApiKey } from "../../application/accounts/new-api-key.js";
 import type { CreatedPanorama, CreatePanoramaError } from "../../application/panoramas/create-panorama.js";
 import type { OperationalEvent } from "../../application/ports/reporter.js";
-import type { ApiRequests } from "../../application/ports/stores/api-requests.js";
+import type { ApiRequests } from "../../application/ports/stores/accounts/api-requests.js";
 import type { OutgoingWebhook } from "../../application/ports/webhook-sender.js";
 import { newEndpoint } from "../../application/webhooks/new-endpoint.js";
 import type { AccountId } from "../../domain/account-id.js";

@@ -1,5 +1,5 @@
-import type { TaskStore } from "../../application/ports/stores/task-store.js";
-import type { TaskWork } from "../../application/ports/stores/task-work.js";
+import type { TaskStore } from "../../application/ports/stores/tasks/task-store.js";
+import type { TaskWork } from "../../application/ports/stores/tasks/task-work.js";
 import type { TaskSignals } from "../../application/ports/task-signals.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { isActive } from "../../domain/tasks/task.js";

@@ -9,7 +9,7 @@ import { newApiKey } from "../../application/accounts/new-api-key.js";
 import { ERASE_PAUSE_MILLISECONDS } from "../../application/background/erase-deleted-panoramas.js";
 import type { CreatedPanorama, CreatePanoramaError } from "../../application/panoramas/create-panorama.js";
 import type { Readiness } from "../../application/ports/generation-provider.js";
-import type { AdmittedKey } from "../../application/ports/stores/api-requests.js";
+import type { AdmittedKey } from "../../application/ports/stores/accounts/api-requests.js";
 import type { AccountId } from "../../domain/account-id.js";
 import { NO_LIMITS } from "../../domain/accounts/key-limits.js";
 import { credits } from "../../domain/credits/credits.js";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
-import { SqlAccountStore } from "../../adapters/persistence/stores/sql-account-store.js";
+import { SqlAccountStore } from "../../adapters/persistence/stores/accounts/sql-account-store.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";

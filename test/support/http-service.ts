@@ -22,7 +22,7 @@ import { MemoryOrderStore } from "../../adapters/memory/stores/memory-order-stor
 import { MemoryProvenanceLog } from "../../adapters/memory/stores/memory-provenance-log.js";
 import { MemoryReferenceStore } from "../../adapters/memory/stores/memory-reference-store.js";
 import { memoryStores } from "../../adapters/memory/stores/memory-stores.js";
-import { memoryTasks } from "../../adapters/memory/stores/memory-tasks.js";
+import { memoryTasks } from "../../adapters/memory/stores/tasks/memory-tasks.js";
 import { ManualPayments } from "../../adapters/payments/manual-payments.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";

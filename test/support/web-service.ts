@@ -31,7 +31,7 @@ import { MemoryReferenceStore } from "../../adapters/memory/stores/memory-refere
 import { MemoryReportStore } from "../../adapters/memory/stores/memory-report-store.js";
 import { MemorySessionStore } from "../../adapters/memory/stores/memory-session-store.js";
 import { memoryStores } from "../../adapters/memory/stores/memory-stores.js";
-import { memoryTasks } from "../../adapters/memory/stores/memory-tasks.js";
+import { memoryTasks } from "../../adapters/memory/stores/tasks/memory-tasks.js";
 import { ManualPayments } from "../../adapters/payments/manual-payments.js";
 import {
   type FilesystemObjectStorage,

@@ -1,6 +1,6 @@
 import { err, ok } from "neverthrow";
-import type { TaskStore } from "../../../application/ports/stores/task-store.js";
-import type { TaskWork } from "../../../application/ports/stores/task-work.js";
+import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
+import type { TaskWork } from "../../../application/ports/stores/tasks/task-work.js";
 import { refuseCancel, type SubmittedTask, submit, wantCancel } from "../../../domain/tasks/task.js";
 import { noon, secondsAfter } from "../support/builders.js";
 import { expect } from "../support/expect.js";

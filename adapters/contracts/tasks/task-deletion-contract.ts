@@ -1,6 +1,6 @@
-import type { TaskLists } from "../../../application/ports/stores/task-lists.js";
-import type { TaskStore } from "../../../application/ports/stores/task-store.js";
-import type { TaskWork } from "../../../application/ports/stores/task-work.js";
+import type { TaskLists } from "../../../application/ports/stores/tasks/task-lists.js";
+import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
+import type { TaskWork } from "../../../application/ports/stores/tasks/task-work.js";
 import { keep, type UploadingImage } from "../../../domain/images/storage-status.js";
 import { withImage } from "../../../domain/tasks/task.js";
 import { noon, secondsAfter, taskId } from "../support/builders.js";

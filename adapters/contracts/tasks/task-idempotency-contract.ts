@@ -1,6 +1,6 @@
 import { err, ok } from "neverthrow";
-import type { TaskStore } from "../../../application/ports/stores/task-store.js";
-import type { TaskWork } from "../../../application/ports/stores/task-work.js";
+import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
+import type { TaskWork } from "../../../application/ports/stores/tasks/task-work.js";
 import { deletedReplay } from "../../../domain/credits/idempotency.js";
 import { submit } from "../../../domain/tasks/task.js";
 import { aReservedTask, noon, secondsAfter, taskId } from "../support/builders.js";

@@ -1,6 +1,6 @@
-import type { TaskLists } from "../../../application/ports/stores/task-lists.js";
-import type { TaskStore } from "../../../application/ports/stores/task-store.js";
-import type { TaskWork } from "../../../application/ports/stores/task-work.js";
+import type { TaskLists } from "../../../application/ports/stores/tasks/task-lists.js";
+import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
+import type { TaskWork } from "../../../application/ports/stores/tasks/task-work.js";
 import {
   expire,
   failAttempt,

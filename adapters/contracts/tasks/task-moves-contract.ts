@@ -1,5 +1,5 @@
 import { err } from "neverthrow";
-import type { TaskStore } from "../../../application/ports/stores/task-store.js";
+import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import {
   addThumbnail,
   expire,

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
-import type { TaskLists } from "../../../application/ports/stores/task-lists.js";
-import type { TaskStore } from "../../../application/ports/stores/task-store.js";
+import type { TaskLists } from "../../../application/ports/stores/tasks/task-lists.js";
+import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import { aReservedTask, noon, orderId, taskId } from "../support/builders.js";
 import { expect } from "../support/expect.js";

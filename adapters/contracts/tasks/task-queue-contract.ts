@@ -1,8 +1,8 @@
 import { err, ok } from "neverthrow";
-import type { TaskLists } from "../../../application/ports/stores/task-lists.js";
-import type { TaskQueue } from "../../../application/ports/stores/task-queue.js";
-import type { Lease, QueueLimits, TaskStore } from "../../../application/ports/stores/task-store.js";
-import type { TaskWork } from "../../../application/ports/stores/task-work.js";
+import type { TaskLists } from "../../../application/ports/stores/tasks/task-lists.js";
+import type { TaskQueue } from "../../../application/ports/stores/tasks/task-queue.js";
+import type { Lease, QueueLimits, TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
+import type { TaskWork } from "../../../application/ports/stores/tasks/task-work.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import type { IdempotentRequest } from "../../../domain/credits/idempotency.js";
 import type { TaskId } from "../../../domain/task-id.js";

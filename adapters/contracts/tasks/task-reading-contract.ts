@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { TaskStore } from "../../../application/ports/stores/task-store.js";
+import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import { submit, type Task } from "../../../domain/tasks/task.js";
 import { aCreationRequest, aReservedTask, noon, taskId } from "../support/builders.js";
 import { checkProperty, ON_ONE_STORE } from "../support/check-property.js";

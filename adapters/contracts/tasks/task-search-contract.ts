@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { ok } from "neverthrow";
-import type { TaskLists } from "../../../application/ports/stores/task-lists.js";
-import type { TaskStore } from "../../../application/ports/stores/task-store.js";
+import type { TaskLists } from "../../../application/ports/stores/tasks/task-lists.js";
+import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { expire, isKept, keep } from "../../../domain/images/storage-status.js";

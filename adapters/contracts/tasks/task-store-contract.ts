@@ -19,8 +19,8 @@ import { describeTexts } from "./task-texts-contract.js";
 import { describeVisibility } from "./task-visibility-contract.js";
 
 /**
- * What every TaskStore must do (application/ports/stores/task-store.ts). Each part has a file of its own. The queue is
- * another suite, because not every store needs it: task-queue-contract.ts.
+ * What every TaskStore must do (application/ports/stores/tasks/task-store.ts). Each part has a file of its own. The
+ * queue is another suite, because not every store needs it: task-queue-contract.ts.
  */
 export const describeTaskStore = (
   functions: TestFunctions,

@@ -1,5 +1,5 @@
-import type { TaskLists } from "../../../application/ports/stores/task-lists.js";
-import type { TaskStore } from "../../../application/ports/stores/task-store.js";
+import type { TaskLists } from "../../../application/ports/stores/tasks/task-lists.js";
+import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import { keep, type UploadingImage } from "../../../domain/images/storage-status.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { startView } from "../../../domain/tasks/start-view.js";

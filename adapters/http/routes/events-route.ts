@@ -5,7 +5,7 @@ import type { UseCases } from "../../../application/create-application.js";
 import { eventBody } from "../../../application/events/event-body.js";
 import type { TaskUrls } from "../../../application/events/panorama-task.js";
 import type { Clock } from "../../../application/ports/clock.js";
-import type { AdmittedKey } from "../../../application/ports/stores/api-requests.js";
+import type { AdmittedKey } from "../../../application/ports/stores/accounts/api-requests.js";
 import type { StoredEvent } from "../../../application/ports/stores/event-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import { EVENT_TYPES, eventIdOf, parseEventNumber } from "../../../domain/tasks/account-event.js";

@@ -1,7 +1,11 @@
 import type { Result } from "neverthrow";
 import { type Awaitable, whenReady } from "../../../application/awaitable.js";
 import type { UseCases } from "../../../application/create-application.js";
-import type { AdmittedKey, AdmittedRequest, RefusedRequest } from "../../../application/ports/stores/api-requests.js";
+import type {
+  AdmittedKey,
+  AdmittedRequest,
+  RefusedRequest,
+} from "../../../application/ports/stores/accounts/api-requests.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import type { Scope } from "../../../domain/accounts/key-limits.js";
 import type { AccountRateLimited, RateLimited } from "../../../domain/credits/rate-limit.js";

@@ -2,7 +2,11 @@ import { err, type Result } from "neverthrow";
 import { countRequest } from "../../../application/accounts/count-request.js";
 import { type Awaitable, whenReady } from "../../../application/awaitable.js";
 import type { Clock } from "../../../application/ports/clock.js";
-import type { AdmittedRequest, ApiRequests, RefusedRequest } from "../../../application/ports/stores/api-requests.js";
+import type {
+  AdmittedRequest,
+  ApiRequests,
+  RefusedRequest,
+} from "../../../application/ports/stores/accounts/api-requests.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import { allowUse } from "../../../domain/accounts/key-limits.js";
 import { hasBudget } from "../../../domain/credits/budget.js";

@@ -3,7 +3,7 @@ import type {
   LinkExpired,
   PasswordLinkStore,
   Redemption,
-} from "../../../application/ports/stores/password-link-store.js";
+} from "../../../application/ports/stores/accounts/password-link-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import type { PasswordLink } from "../../../domain/accounts/password-link.js";

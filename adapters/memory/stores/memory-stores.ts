@@ -1,5 +1,5 @@
 import type { Clock } from "../../../application/ports/clock.js";
-import type { ApiRequests } from "../../../application/ports/stores/api-requests.js";
+import type { ApiRequests } from "../../../application/ports/stores/accounts/api-requests.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import { MemoryAccountStore } from "./memory-account-store.js";
 import { MemoryApiKeyStore } from "./memory-api-key-store.js";
@@ -19,8 +19,8 @@ import { MemoryReferenceStore } from "./memory-reference-store.js";
 import { MemoryReportStore } from "./memory-report-store.js";
 import { MemoryRetentionStore } from "./memory-retention-store.js";
 import { MemorySessionStore } from "./memory-session-store.js";
-import { memoryTasks } from "./memory-tasks.js";
 import { MemoryUsageStore } from "./memory-usage-store.js";
+import { memoryTasks } from "./tasks/memory-tasks.js";
 
 /** Every store, on one in-memory database. `clock`: the one that the use cases have. */
 export const memoryStores = (database = new MemoryDatabase(), clock?: Pick<Clock, "now">) => ({

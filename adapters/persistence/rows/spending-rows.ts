@@ -1,4 +1,4 @@
-import type { Spender } from "../../../application/ports/stores/task-store.js";
+import type { Spender } from "../../../application/ports/stores/tasks/task-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import { dayOf, monthOf, type Spending } from "../../../domain/credits/budget.js";

@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout } from "node:timers/promises";
+import { setTimeout as pause, setImmediate } from "node:timers/promises";
 import { ok, type Result } from "neverthrow";
 import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
 import type { RequestKind } from "../../../domain/panorama-policy.js";
@@ -66,6 +66,9 @@ const LOG_PAGES_MAX = 1000;
 /** Transactions that share one commit at most; more would make the first one wait too long. */
 const GROUP_MAX = 128;
 
+/** How long a group waits until it is as large as the last one. */
+const GATHER_MILLISECONDS = 2;
+
 /** This many writes may always wait, and any number that takes no longer than this. */
 const WAITING_MIN = 64;
 const WAIT_MILLISECONDS_MIN = 50;
@@ -107,6 +110,9 @@ export class SqliteDatabase implements Database, SynchronousReads {
   private unwatched: readonly WatchedRows[] = [];
   private readonly queue: Queued[] = [];
   private writing: Promise<void> | undefined;
+  /** Transactions that waited when the last group began. */
+  private waitedLately = 0;
+  private endGathering: (() => void) | undefined;
   /** The times of the last four groups, each from one to the next. */
   private groupMilliseconds: readonly number[] = [0, 0, 0, 0];
 
@@ -178,6 +184,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
         "result" in outcome ? resolve(outcome.result as Result<T, E>) : reject(fullOr(outcome.thrown));
       this.queue.push({ run: work, settle });
       this.writing ??= this.writeQueued();
+      if (this.queue.length >= this.waitedLately) this.endGathering?.();
     });
   }
 
@@ -251,8 +258,10 @@ export class SqliteDatabase implements Database, SynchronousReads {
 
   private async writeQueued(): Promise<void> {
     for (let begun = performance.now(); this.queue.length > 0; ) {
+      if (this.own !== undefined) await this.gather();
       // Transactions of this turn of the event loop share the commit, in a callback of its own.
       await setImmediate();
+      this.waitedLately = Math.min(this.queue.length, GROUP_MAX);
       const group = this.queue.splice(0, GROUP_MAX);
       const outcomes = await this.commit(group).catch((thrown: unknown) => group.map(() => ({ thrown })));
       for (const [index, { settle }] of group.entries()) settle(outcomes[index] as Outcome);
@@ -261,6 +270,19 @@ export class SqliteDatabase implements Database, SynchronousReads {
       begun = now;
     }
     this.writing = undefined;
+  }
+
+  /**
+   * Whoever was answered by the last commit often comes back at once. Without a pause, those who came while a thread
+   * waited for the disk would be the next group, and two half-filled groups would alternate.
+   */
+  private async gather(): Promise<void> {
+    if (this.queue.length >= this.waitedLately) return;
+    await new Promise<void>((resolve) => {
+      this.endGathering = resolve;
+      setTimeout(resolve, GATHER_MILLISECONDS);
+    });
+    this.endGathering = undefined;
   }
 
   /** Throws if nothing of the group was committed. */
@@ -329,7 +351,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
         if (performance.now() > deadline) {
           throw new StoreBusy("Another process has held the write lock of the SQLite file.", { cause: error });
         }
-        await setTimeout(BUSY_PAUSE_MILLISECONDS);
+        await pause(BUSY_PAUSE_MILLISECONDS);
       }
     }
   }

@@ -1,4 +1,4 @@
-import type { TaskLists } from "../../../application/ports/stores/task-lists.js";
+import type { TaskLists } from "../../../application/ports/stores/tasks/task-lists.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { isInGallery, type SucceededTask, type Task } from "../../../domain/tasks/task.js";
 import { NEXT_PAGE_SIZE } from "../rows/unreadable-tasks.js";

@@ -1,5 +1,5 @@
 import { ok } from "neverthrow";
-import type { TaskQueue } from "../../../application/ports/stores/task-queue.js";
+import type { TaskQueue } from "../../../application/ports/stores/tasks/task-queue.js";
 import type { ProviderPlace, Queue } from "../../../domain/tasks/queue.js";
 import { type StartedTasks, startNextTasks } from "../../../domain/tasks/start-next-tasks.js";
 import type { QueuedTask, ReservedTask } from "../../../domain/tasks/task.js";

@@ -6,7 +6,7 @@ import type {
   IsWithheld,
   StaleTask,
   TaskStore,
-} from "../../../application/ports/stores/task-store.js";
+} from "../../../application/ports/stores/tasks/task-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import { type ObjectName, panoramaOf } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";

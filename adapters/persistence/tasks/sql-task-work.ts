@@ -1,5 +1,5 @@
-import type { Lease } from "../../../application/ports/stores/task-store.js";
-import type { DueBounds, DueWork, Postponement, TaskWork } from "../../../application/ports/stores/task-work.js";
+import type { Lease } from "../../../application/ports/stores/tasks/task-store.js";
+import type { DueBounds, DueWork, Postponement, TaskWork } from "../../../application/ports/stores/tasks/task-work.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { SubmittedTask } from "../../../domain/tasks/task.js";
 import { integer, type Row } from "../sql/columns.js";

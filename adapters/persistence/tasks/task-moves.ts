@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Clock } from "../../../application/ports/clock.js";
-import type { Lease, StaleTask } from "../../../application/ports/stores/task-store.js";
+import type { Lease, StaleTask } from "../../../application/ports/stores/tasks/task-store.js";
 import { type LedgerEntry, refundEntry } from "../../../domain/credits/ledger.js";
 import { isKept } from "../../../domain/images/storage-status.js";
 import { endOf, type NewEvent, taskEventOf } from "../../../domain/tasks/account-event.js";

@@ -1,4 +1,4 @@
-import type { DueWork } from "../../../application/ports/stores/task-work.js";
+import type { DueWork } from "../../../application/ports/stores/tasks/task-work.js";
 import type { Task } from "../../../domain/tasks/task.js";
 
 /** Receives what a task store has committed, for metrics. Must not throw. */

@@ -4,7 +4,7 @@ import type {
   QueueLimits,
   Spender,
   TaskOpening,
-} from "../../../application/ports/stores/task-store.js";
+} from "../../../application/ports/stores/tasks/task-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import type { Spending } from "../../../domain/credits/budget.js";
 import { deletedReplay, type IdempotentRequest, sameRequest } from "../../../domain/credits/idempotency.js";

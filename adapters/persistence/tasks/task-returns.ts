@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import type { Lease, StaleTask } from "../../../application/ports/stores/task-store.js";
+import type { Lease, StaleTask } from "../../../application/ports/stores/tasks/task-store.js";
 import { freeSlots, type ProviderPlace } from "../../../domain/tasks/queue.js";
 import { type QueuedTask, type ReservedTask, requeue } from "../../../domain/tasks/task.js";
 import { lockQueue } from "../rows/queue-rows.js";

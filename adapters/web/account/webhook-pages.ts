@@ -1,5 +1,5 @@
 import type { Result } from "neverthrow";
-import type { Visitor } from "../../../application/accounts/find-session.js";
+import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { NotFound } from "../../../application/errors.js";
 import type { EndpointOff, ListedDelivery } from "../../../application/ports/stores/delivery-store.js";

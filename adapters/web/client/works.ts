@@ -1,10 +1,10 @@
-import { followCards } from "./card-updates.js";
 import { creationForm } from "./creation-form.js";
 import { endlessList } from "./endless-list.js";
-import { selection } from "./selection.js";
-import { undoableDelete } from "./undoable-delete.js";
-import { visibilityChange } from "./visibility-change.js";
-import { worksHead } from "./works-head.js";
+import { followCards } from "./works/card-updates.js";
+import { selection } from "./works/selection.js";
+import { undoableDelete } from "./works/undoable-delete.js";
+import { visibilityChange } from "./works/visibility-change.js";
+import { worksHead } from "./works/works-head.js";
 
 followCards();
 undoableDelete();

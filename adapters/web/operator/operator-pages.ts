@@ -2,7 +2,7 @@ import type { OperatorAccess, OperatorVisitor } from "../../../application/accou
 import type { UseCases } from "../../../application/create-application.js";
 import type { NotFound } from "../../../application/errors.js";
 import type { Clock } from "../../../application/ports/clock.js";
-import type { ApiKeyStore } from "../../../application/ports/stores/api-key-store.js";
+import type { ApiKeyStore } from "../../../application/ports/stores/accounts/api-key-store.js";
 import type { OperatorStore } from "../../../application/ports/stores/operator-store.js";
 import type { OrderStore } from "../../../application/ports/stores/order-store.js";
 import type { AccountId } from "../../../domain/account-id.js";

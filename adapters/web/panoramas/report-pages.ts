@@ -1,4 +1,4 @@
-import type { Visitor } from "../../../application/accounts/find-session.js";
+import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
 import type { UseCases } from "../../../application/create-application.js";
 import { REPORT_CHARACTERS_MAX, REPORT_REASONS, type ReportReason } from "../../../domain/tasks/report.js";
 import { parseSlug } from "../../../domain/tasks/slug.js";

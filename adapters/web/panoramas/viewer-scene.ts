@@ -1,4 +1,4 @@
-import type { Visitor } from "../../../application/accounts/find-session.js";
+import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
 import { RESOLUTIONS } from "../../../domain/images/resolution.js";
 import { startViewText } from "../../../domain/tasks/start-view.js";
 import { startViewOf } from "../../../domain/tasks/task.js";

@@ -1,4 +1,4 @@
-import type { Visitor } from "../../../application/accounts/find-session.js";
+import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
 import { failureSentence } from "../../../application/events/failure-sentence.js";
 import { AHEAD_MAX } from "../../../application/panoramas/count-ahead.js";
 import type { TaskForecast } from "../../../application/panoramas/forecast-task.js";

@@ -1,9 +1,11 @@
 import type { Clock } from "../clock.js";
 import type { Ids } from "../ids.js";
 import type { Secrets } from "../secrets.js";
-import type { AccountStore } from "./account-store.js";
-import type { ApiKeyStore } from "./api-key-store.js";
-import type { ApiRequests } from "./api-requests.js";
+import type { AccountStore } from "./accounts/account-store.js";
+import type { ApiKeyStore } from "./accounts/api-key-store.js";
+import type { ApiRequests } from "./accounts/api-requests.js";
+import type { PasswordLinkStore } from "./accounts/password-link-store.js";
+import type { SessionStore } from "./accounts/session-store.js";
 import type { DeliveryStore } from "./delivery-store.js";
 import type { EndpointStore } from "./endpoint-store.js";
 import type { EventStore } from "./event-store.js";
@@ -11,13 +13,11 @@ import type { LedgerStore } from "./ledger-store.js";
 import type { OperatorLog } from "./operator-log.js";
 import type { OperatorStore } from "./operator-store.js";
 import type { OrderStore } from "./order-store.js";
-import type { PasswordLinkStore } from "./password-link-store.js";
 import type { RateLimits } from "./rate-limits.js";
 import type { ReferenceStore } from "./reference-store.js";
 import type { ReportStore } from "./report-store.js";
 import type { RetentionStore } from "./retention-store.js";
-import type { SessionStore } from "./session-store.js";
-import type { TaskPorts } from "./task-ports.js";
+import type { TaskPorts } from "./tasks/task-ports.js";
 import type { UsageStore } from "./usage-store.js";
 
 /** All stores. They share one database: what one method writes is one transaction. */

@@ -21,7 +21,7 @@ describe("memory adapters", () => {
     const memory = (await publicModules(".")).filter(({ path }) => path.startsWith("memory/"));
     const sources = await Promise.all(memory.map(({ source }) => readFile(source, "utf8")));
     // `memoryTasks` makes the four ports of tasks.
-    const tasks = await readFile("application/ports/stores/task-ports.ts", "utf8");
+    const tasks = await readFile("application/ports/stores/tasks/task-ports.ts", "utf8");
     expect(sources.some((source) => source.includes("): TaskPorts"))).toBe(true);
     const without = ports.filter((port) => {
       if (new RegExp(`\\b${port}\\b`).test(tasks)) return false;

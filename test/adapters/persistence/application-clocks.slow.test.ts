@@ -12,7 +12,7 @@ import { MACHINE_TIME } from "../../../adapters/system/steady-clock.js";
 import { SystemClock } from "../../../adapters/system/system-clock.js";
 import { type Application, createApplication } from "../../../application/create-application.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
-import type { ApiRequests } from "../../../application/ports/stores/api-requests.js";
+import type { ApiRequests } from "../../../application/ports/stores/accounts/api-requests.js";
 import type { ApiKey, ApiKeySecret } from "../../../domain/accounts/api-key.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import { credits } from "../../../domain/credits/credits.js";

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { accountId, anAccount, aPaidOrder, noon } from "../../../adapters/contracts/support/builders.js";
 import { openSqliteDatabase } from "../../../adapters/persistence/sqlite/open-sqlite-database.js";
 import type { SqliteDatabase } from "../../../adapters/persistence/sqlite/sqlite-database.js";
-import { searchPublicPanoramas } from "../../../application/panoramas/search-public-panoramas.js";
+import { searchPublicPanoramas } from "../../../application/panoramas/lists/search-public-panoramas.js";
 import { PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/creation-request.js";
 import { searchWords } from "../../../domain/tasks/prompt-search.js";
 import { scratchFolder } from "../../support/scratch-folder.js";

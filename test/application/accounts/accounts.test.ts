@@ -12,7 +12,7 @@ import { revokeAnyApiKey } from "../../../application/accounts/revoke-any-api-ke
 import { revokeApiKey } from "../../../application/accounts/revoke-api-key.js";
 import { setLowBalance } from "../../../application/accounts/set-low-balance.js";
 import { readBalance } from "../../../application/credits/read-balance.js";
-import type { AccountStore } from "../../../application/ports/stores/account-store.js";
+import type { AccountStore } from "../../../application/ports/stores/accounts/account-store.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import type { Email } from "../../../domain/accounts/account.js";

@@ -1,11 +1,11 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { checkPasswordLink } from "../../../application/accounts/check-password-link.js";
-import { findSession } from "../../../application/accounts/find-session.js";
-import { logIn } from "../../../application/accounts/log-in.js";
-import { logOut } from "../../../application/accounts/log-out.js";
 import { openAccount } from "../../../application/accounts/open-account.js";
 import { sendPasswordLink } from "../../../application/accounts/send-password-link.js";
+import { findSession } from "../../../application/accounts/sessions/find-session.js";
+import { logIn } from "../../../application/accounts/sessions/log-in.js";
+import { logOut } from "../../../application/accounts/sessions/log-out.js";
 import { setPassword } from "../../../application/accounts/set-password.js";
 import { setPasswordByLink } from "../../../application/accounts/set-password-by-link.js";
 import { signUp } from "../../../application/accounts/sign-up.js";

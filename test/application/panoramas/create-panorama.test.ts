@@ -7,7 +7,7 @@ import { createPanorama } from "../../../application/panoramas/create-panorama.j
 import { generationTime } from "../../../application/panoramas/generation-time.js";
 import type { PlaceNow, Readiness } from "../../../application/ports/generation-provider.js";
 import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
-import type { TaskOpening } from "../../../application/ports/stores/task-store.js";
+import type { TaskOpening } from "../../../application/ports/stores/tasks/task-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import { credits } from "../../../domain/credits/credits.js";

@@ -8,13 +8,13 @@ import {
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
 import { MemoryDatabase } from "../../../adapters/memory/stores/memory-database.js";
-import { memoryTasks } from "../../../adapters/memory/stores/memory-tasks.js";
+import { memoryTasks } from "../../../adapters/memory/stores/tasks/memory-tasks.js";
 import { changeVisibility } from "../../../application/panoramas/change-visibility.js";
 import { findOwnPanorama } from "../../../application/panoramas/find-own-panorama.js";
 import { findPublicPanorama } from "../../../application/panoramas/find-public-panorama.js";
-import { listPublicPanoramas } from "../../../application/panoramas/list-public-panoramas.js";
-import { searchPublicPanoramas } from "../../../application/panoramas/search-public-panoramas.js";
-import type { TaskPorts } from "../../../application/ports/stores/task-ports.js";
+import { listPublicPanoramas } from "../../../application/panoramas/lists/list-public-panoramas.js";
+import { searchPublicPanoramas } from "../../../application/panoramas/lists/search-public-panoramas.js";
+import type { TaskPorts } from "../../../application/ports/stores/tasks/task-ports.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { isFoundBy, searchWords } from "../../../domain/tasks/prompt-search.js";

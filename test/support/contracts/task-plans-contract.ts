@@ -14,7 +14,7 @@ import {
 } from "../../../adapters/contracts/support/builders.js";
 import type { Stores } from "../../../adapters/contracts/support/stores.js";
 import { readBacklog } from "../../../adapters/persistence/rows/backlog.js";
-import type { TaskPorts } from "../../../application/ports/stores/task-ports.js";
+import type { TaskPorts } from "../../../application/ports/stores/tasks/task-ports.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";

@@ -16,7 +16,7 @@ import {
 import type { Stores } from "../../../adapters/contracts/support/stores.js";
 import { unwrap } from "../../../adapters/contracts/tasks/task-setup.js";
 import { RecordingReporter } from "../../../adapters/memory/recording-reporter.js";
-import type { TaskPorts } from "../../../application/ports/stores/task-ports.js";
+import type { TaskPorts } from "../../../application/ports/stores/tasks/task-ports.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { keep, type UploadingImage } from "../../../domain/images/storage-status.js";
 import { searchWords } from "../../../domain/tasks/prompt-search.js";

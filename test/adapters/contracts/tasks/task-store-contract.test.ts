@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, it } from "vitest";
 import { describeTaskStore } from "../../../../adapters/contracts/tasks/task-store-contract.js";
 import { MemoryDatabase } from "../../../../adapters/memory/stores/memory-database.js";
 import { memoryStores } from "../../../../adapters/memory/stores/memory-stores.js";
-import { memoryTasks } from "../../../../adapters/memory/stores/memory-tasks.js";
-import type { TaskPorts } from "../../../../application/ports/stores/task-ports.js";
+import { memoryTasks } from "../../../../adapters/memory/stores/tasks/memory-tasks.js";
+import type { TaskPorts } from "../../../../application/ports/stores/tasks/task-ports.js";
 
 const none = () => Promise.reject(new Error("this store has no queue"));
 

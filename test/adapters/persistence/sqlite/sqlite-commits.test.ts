@@ -8,7 +8,7 @@ import { MemoryRateLimits } from "../../../../adapters/memory/stores/memory-rate
 import { openSqliteFile } from "../../../../adapters/persistence/sqlite/open-sqlite-file.js";
 import type { SqliteConnection } from "../../../../adapters/persistence/sqlite/sqlite-connection.js";
 import { WriteAheadLog } from "../../../../adapters/persistence/sqlite/write-ahead-log.js";
-import { SqliteApiRequests } from "../../../../adapters/persistence/stores/sqlite-api-requests.js";
+import { SqliteApiRequests } from "../../../../adapters/persistence/stores/accounts/sqlite-api-requests.js";
 import { credits } from "../../../../domain/credits/credits.js";
 import { RATE_LIMITS } from "../../../../domain/panorama-policy.js";
 import { sqliteStores } from "../../../support/sqlite-stores.js";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { MikroORM } from "@mikro-orm/core";
 import { err, ok } from "neverthrow";
@@ -26,6 +26,7 @@ import {
 } from "../../../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { openSqliteFile } from "../../../../adapters/persistence/sqlite/open-sqlite-file.js";
 import type { SqliteDatabase } from "../../../../adapters/persistence/sqlite/sqlite-database.js";
+import { WriteAheadLog } from "../../../../adapters/persistence/sqlite/write-ahead-log.js";
 import { verifyLedger } from "../../../../application/credits/verify-ledger.js";
 import { credits } from "../../../../domain/credits/credits.js";
 import { fail, type ReservedTask } from "../../../../domain/tasks/task.js";
@@ -180,6 +181,22 @@ describe("Database on SQLite", () => {
       expect(outcomes[1]).toEqual({ status: "fulfilled", value: err("refused") });
       expect(outcomes[2]).toEqual({ status: "rejected", reason: bug });
       expect(await balance()).toBe(before + 1_001);
+    });
+
+    it("share a commit again after some came while it was in progress", async () => {
+      const commits = vi.spyOn(WriteAheadLog.prototype, "sync");
+      const writeTenTimes = async () => {
+        for (let written = 0; written < 10; written += 1) {
+          await credit(1, 1);
+          for (let turn = 0; turn < 3; turn += 1) await setImmediate(); // the answer goes out, a request comes in
+        }
+      };
+      const first = writeTenTimes();
+      while (commits.mock.calls.length === 0) await setImmediate();
+      await Promise.all([first, ...Array.from({ length: 7 }, writeTenTimes)]);
+      // 20, if those who came later alternated with the first one.
+      expect(commits.mock.calls.length).toBeLessThan(16);
+      vi.restoreAllMocks();
     });
 
     it("is overloaded if a further write would wait for more than 50 ms, and never for reads", async () => {

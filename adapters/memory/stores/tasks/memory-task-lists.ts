@@ -1,0 +1,60 @@
+import type { TaskLists } from "../../../../application/ports/stores/tasks/task-lists.js";
+import { isKept } from "../../../../domain/images/storage-status.js";
+import type { TaskId } from "../../../../domain/task-id.js";
+import { isFoundBy } from "../../../../domain/tasks/prompt-search.js";
+import { isInGallery, type SucceededTask, type Task } from "../../../../domain/tasks/task.js";
+import { matchesFilter } from "../../../../domain/tasks/task-filter.js";
+import type { MemoryDatabase } from "../memory-database.js";
+import { imageStatus, type MemoryTaskContext } from "./memory-task-rows.js";
+
+/** Lists of tasks in memory. */
+export const memoryTaskLists = ({ database }: MemoryTaskContext): TaskLists => ({
+  list: async (owner, limit, beyond, filter = {}, first = "newest") => {
+    const wanted = (task: Task): task is Task => task.accountId === owner && matchesFilter(task, filter);
+    return inOrder(database, { first, limit, beyond }, wanted);
+  },
+  listPublic: async (limit, beyond, first = "newest", only) => {
+    const isListed = (task: Task): task is SucceededTask =>
+      isInGallery(task) && (only === undefined || database.tasks.get(task.id)?.approved !== undefined);
+    return inOrder(database, { first, limit, beyond }, isListed);
+  },
+  listFeatured: async (limit) => {
+    const since = (task: Task) => database.tasks.get(task.id)?.featured?.getTime();
+    const isListed = (task: Task): task is SucceededTask => isInGallery(task) && since(task) !== undefined;
+    return inOrder(database, { first: "newest", limit: database.tasks.size, beyond: undefined }, isListed)
+      .sort((a, b) => (since(b) ?? 0) - (since(a) ?? 0))
+      .slice(0, limit);
+  },
+  searchPublic: async (words, limit, beyond, first = "newest") => {
+    const isFound = (task: Task): task is SucceededTask =>
+      isInGallery(task) && isFoundBy(words, task.request.prompt ?? "");
+    return inOrder(database, { first, limit, beyond }, isFound);
+  },
+  listFailedImages: async (limit, beyond) => {
+    const hasFailed = (task: Task): task is SucceededTask => imageStatus(task) === "failed";
+    return inOrder(database, { first: "newest", limit, beyond }, hasFailed);
+  },
+  listKeptImages: async (succeededBefore, limit) =>
+    [...database.tasks.values()]
+      .flatMap(({ task, hidden }) => (!hidden && task.state === "succeeded" && isKept(task.image) ? [task] : []))
+      .filter(({ succeededAt }) => succeededAt < succeededBefore)
+      .sort((a, b) => a.succeededAt.getTime() - b.succeededAt.getTime())
+      .slice(0, limit),
+});
+
+/** The part of a list that is read: it begins at one of its ends, or beyond a task. */
+type Part = { readonly first: "newest" | "oldest"; readonly limit: number; readonly beyond: TaskId | undefined };
+
+const inOrder = <T extends Task>(
+  database: MemoryDatabase,
+  { first, limit, beyond }: Part,
+  wanted: (task: Task) => task is T,
+): T[] => {
+  const comesFirst = (one: TaskId, other: TaskId) => (first === "newest" ? one > other : one < other);
+  return [...database.tasks.values()]
+    .filter(({ task, hidden }) => !hidden && (beyond === undefined || comesFirst(beyond, task.id)))
+    .map(({ task }) => task)
+    .filter(wanted)
+    .sort((a, b) => (comesFirst(a.id, b.id) ? -1 : 1))
+    .slice(0, limit);
+};

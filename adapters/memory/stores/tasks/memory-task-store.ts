@@ -1,0 +1,300 @@
+import { err, ok, type Result } from "neverthrow";
+import { type NotFound, notFound } from "../../../../application/errors.js";
+import type {
+  ImageAddress,
+  IsWithheld,
+  StaleTask,
+  TaskOpening,
+  TaskStore,
+} from "../../../../application/ports/stores/tasks/task-store.js";
+import type { AccountId } from "../../../../domain/account-id.js";
+import { deletedReplay, sameRequest } from "../../../../domain/credits/idempotency.js";
+import { reservationEntry } from "../../../../domain/credits/ledger.js";
+import { type ObjectName, panoramaOf } from "../../../../domain/images/object-name.js";
+import { requireStored } from "../../../../domain/images/reference-image.js";
+import { isKept } from "../../../../domain/images/storage-status.js";
+import type { InvalidRequest } from "../../../../domain/invalid-request.js";
+import { PANORAMA_POLICY } from "../../../../domain/panorama-policy.js";
+import type { TaskId } from "../../../../domain/task-id.js";
+import type { CreationRequest } from "../../../../domain/tasks/creation-request.js";
+import { type DeletedBy, UNDER_REVIEW, type Withheld } from "../../../../domain/tasks/out-of-sight.js";
+import { nextTurn, placeOfNewTask, type QueuePosition } from "../../../../domain/tasks/queue.js";
+import type { StartView } from "../../../../domain/tasks/start-view.js";
+import {
+  isActive,
+  isInGallery,
+  placeOf,
+  type ReservedTask,
+  type SubmittedTask,
+  type Task,
+  wantCancel,
+  withImage,
+} from "../../../../domain/tasks/task.js";
+import type { Visibility } from "../../../../domain/tasks/visibility.js";
+import type { MemoryDatabase } from "../memory-database.js";
+import { moveMemoryTask } from "./memory-task-moves.js";
+import { type MemoryTaskContext, queueOf, rowOf, submissionsOf, waitingOf } from "./memory-task-rows.js";
+import { makeDueNow } from "./memory-task-work.js";
+
+/** Tasks in memory. Every method runs without an `await`, so it is atomic. */
+export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
+  const { database } = context;
+  return {
+    open: async (opening) => openRow(database, opening),
+    move: async (current, next, dueAt) => moveMemoryTask(context, { current, next, dueAt }),
+    find: async (id, owner) => database.shown(id, owner)?.task,
+    findBySlug: async (slug) =>
+      [...database.tasks.values()].find(({ task, hidden }) => task.slug === slug && !hidden)?.task,
+    ended: async (ids) =>
+      ids.filter((id) => {
+        const stored = database.tasks.get(id);
+        return stored !== undefined && !isActive(stored.task);
+      }),
+    setVisibility: async (id, owner, visibility) => setVisibility(database, id, owner, visibility),
+    setStartView: async (id, owner, view) => setStartView(database, id, owner, view),
+    recordCancelWish: async (task, now) => recordCancelWish(database, task, now),
+    holdForReview: async (id, now) => holdForReview(database, id, now),
+    withhold: async (id, withheld, nextName) => withhold(database, id, withheld, nextName),
+    withholdAll: async (owner, withheld, limit, nextName) => {
+      const shown = database
+        .tasksOf(owner)
+        .filter(({ id, request }) => request.visibility === "public" && !rowOf(database, id).hidden)
+        .slice(0, limit);
+      for (const { id } of shown) withhold(database, id, withheld, nextName);
+      return shown.length;
+    },
+    isWithheldImage: async (image) =>
+      [...database.tasks.values()].some(
+        ({ task, withheld, review }) => withheld !== undefined && review === undefined && isOf(task, image),
+      ),
+    choose: async (id, choice, at) => {
+      const stored = database.tasks.get(id);
+      if (stored === undefined || stored.hidden || (at !== undefined && !isInGallery(stored.task))) {
+        return err(notFound(`There is no such panorama ${id} in the gallery.`));
+      }
+      stored[choice] = at;
+      return ok(undefined);
+    },
+    hide: async (id, owner, now, by) => hide(database, { id, owner, now, by }),
+    restore: async (id, hasThumbnail, now) => restore(database, id, hasThumbnail, now),
+    isHidden: async (id, owner) => {
+      const stored = database.tasks.get(id);
+      return stored?.task.accountId === owner && stored.hidden;
+    },
+  };
+};
+
+const openRow = <Refusal>(
+  database: MemoryDatabase,
+  opening: TaskOpening<Refusal>,
+): Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest> => {
+  const { account, dueAt, idempotent, decide, queue, references = new Map<number, ObjectName>(), spender } = opening;
+  const { tasks, ledger } = database;
+  const stored = database.account(account);
+  if (idempotent !== undefined) {
+    const known = database.idempotencyKeys.find(
+      ({ accountId, key }) => accountId === account && key === idempotent.key,
+    );
+    if (known !== undefined) {
+      const { task, hidden } = rowOf(database, known.taskId);
+      const same = sameRequest(known.requestSha256, idempotent, PANORAMA_POLICY.idempotencyHours);
+      if (same.isErr()) return err(same.error);
+      return hidden ? err(deletedReplay(task.id)) : ok({ task, replayed: true });
+    }
+  }
+  const known = [...database.references].flatMap(([name, { deleteAt }]) => (deleteAt ? [] : [name]));
+  const found = requireStored(references, new Set(known));
+  if (found.isErr()) return err(found.error);
+  const used = new Set(references.values());
+  const place = queue && placeOfNewTask(queueOf(database), queue.places)?.name;
+  const mustWait = queue !== undefined && place === undefined;
+  const queuePosition = mustWait ? positionOf(database, nextTurn(queueOf(database), stored.lastTurn)) : undefined;
+  const spending = spender && database.spendingOf(spender.apiKeyId, spender.now);
+  return decide(stored.standing, queuePosition, spending, place).map(({ task, standing, lowBalance }) => {
+    stored.lastTurn = queuePosition?.turn ?? stored.lastTurn;
+    const due = task.state === "queued" && queue ? queue.dueAt : dueAt;
+    const { visibilityAfterReview, reservedAt: since, ...rest } = task;
+    tasks.set(task.id, {
+      task: { ...rest, reservedAt: since, ...(visibilityAfterReview && { withheldReason: UNDER_REVIEW }) },
+      place: placeOf(task),
+      dueAt: due,
+      fence: 0,
+      hidden: false,
+      ...(visibilityAfterReview && {
+        visibilityAfterReview,
+        review: { since },
+        withheld: { at: since, reason: UNDER_REVIEW },
+      }),
+    });
+    ledger.push(reservationEntry(task.reservation, task.reservedAt));
+    stored.standing = standing;
+    if (used.size > 0) database.taskReferences.set(task.id, used);
+    database.removeUploads(({ accountId, name }) => accountId === account && used.has(name));
+    if (idempotent !== undefined) {
+      const { key, requestSha256 } = idempotent;
+      database.idempotencyKeys.push({
+        accountId: account,
+        key,
+        requestSha256,
+        taskId: task.id,
+        createdAt: task.reservedAt,
+      });
+    }
+    if (lowBalance !== undefined) {
+      const { reservedAt: at } = task;
+      const event = { type: "credits.low", accountId: account, remainingCredits: lowBalance.balance, at } as const;
+      database.recordEvent(event, undefined, at);
+    }
+    return { task, replayed: false };
+  });
+};
+
+const positionOf = (database: MemoryDatabase, turn: number): QueuePosition => {
+  const waiting = waitingOf(database);
+  return { turn, ahead: waiting.filter((task) => task.turn <= turn).length, waiting: waiting.length };
+};
+
+const setVisibility = (
+  database: MemoryDatabase,
+  id: TaskId,
+  owner: AccountId,
+  visibility: Visibility,
+): Result<void, NotFound | IsWithheld> => {
+  const stored = database.shown(id, owner);
+  if (stored === undefined) return err(notFound(`There is no task ${id}.`));
+  if (stored.withheld !== undefined) {
+    if (visibility === "public") return err({ kind: "withheld", reason: stored.withheld.reason });
+    stored.visibilityAfterReview = visibility;
+    return ok(undefined);
+  }
+  stored.task = { ...stored.task, request: { ...stored.task.request, visibility } as CreationRequest };
+  return ok(undefined);
+};
+
+const isOf = (task: Task, image: ImageAddress): boolean => {
+  if ("temporaryUrl" in image) {
+    return (task.state === "succeeded" ? task.image.temporaryUrl : undefined) === image.temporaryUrl;
+  }
+  return task.state === "succeeded" && task.image.imageName === panoramaOf(image.name);
+};
+
+const withhold = (
+  database: MemoryDatabase,
+  id: TaskId,
+  withheld: Withheld | undefined,
+  nextName: (() => ObjectName) | undefined,
+): Result<void, NotFound> => {
+  const stored = database.tasks.get(id);
+  if (stored === undefined || stored.hidden || (withheld === undefined && stored.withheld === undefined)) {
+    return err(notFound(`There is no such panorama ${id}.`));
+  }
+  if (stored.withheld === undefined && stored.task.request.visibility === "private") {
+    stored.visibilityAfterReview = "private";
+  }
+  stored.review = undefined;
+  const visibility = withheld === undefined ? (stored.visibilityAfterReview ?? "public") : "private";
+  if (withheld === undefined) stored.visibilityAfterReview = undefined;
+  else {
+    Object.assign(stored, { featured: undefined, approved: undefined });
+    database.endReports(id, "hidden");
+  }
+  keepWithheld(stored, withheld, visibility);
+  const { task } = stored;
+  if (withheld === undefined || nextName === undefined || task.state !== "succeeded") return ok(undefined);
+  if (!isKept(task.image)) return ok(undefined);
+  stored.task = withImage(task, { ...task.image, nextName: task.image.nextName ?? nextName() });
+  stored.dueAt = withheld.at;
+  return ok(undefined);
+};
+
+const setStartView = (
+  database: MemoryDatabase,
+  id: TaskId,
+  owner: AccountId,
+  view: StartView,
+): Result<void, NotFound> => {
+  const stored = database.shown(id, owner);
+  if (stored?.task.state !== "succeeded") return err(notFound(`There is no panorama ${id}.`));
+  stored.task = { ...stored.task, startView: view };
+  return ok(undefined);
+};
+
+const keepWithheld = (
+  stored: ReturnType<typeof rowOf>,
+  withheld: Withheld | undefined,
+  visibility: Visibility,
+): void => {
+  const { withheldReason: _, ...task } = stored.task;
+  stored.withheld = withheld;
+  const request = { ...task.request, visibility } as CreationRequest;
+  stored.task = { ...task, request, ...(withheld && { withheldReason: withheld.reason }) } as Task;
+};
+
+const holdForReview = (database: MemoryDatabase, id: TaskId, now: Date): void => {
+  const stored = database.tasks.get(id);
+  if (stored === undefined || stored.review !== undefined) return;
+  if (stored.withheld === undefined) stored.visibilityAfterReview = stored.task.request.visibility;
+  stored.review = { since: now };
+  keepWithheld(stored, stored.withheld ?? { at: now, reason: UNDER_REVIEW }, "private");
+};
+
+const recordCancelWish = (
+  database: MemoryDatabase,
+  task: ReservedTask | SubmittedTask,
+  now: Date,
+): Result<void, StaleTask> => {
+  const stored = database.shown(task.id, task.accountId);
+  if (
+    (stored?.task.state !== "reserved" && stored?.task.state !== "submitted") ||
+    stored.task.state !== task.state ||
+    submissionsOf(stored.task) !== submissionsOf(task) ||
+    stored.task.cancelWish?.refusedAt?.getTime() !== task.cancelWish?.refusedAt?.getTime()
+  ) {
+    return err({ kind: "stale_task", id: task.id });
+  }
+  stored.task = wantCancel(stored.task, now);
+  makeDueNow(database, task.id, now);
+  return ok(undefined);
+};
+
+/** What `TaskStore.hide` is given. */
+type Hiding = {
+  readonly id: TaskId;
+  readonly owner: AccountId;
+  readonly now: Date;
+  readonly by: DeletedBy | undefined;
+};
+
+const hide = (database: MemoryDatabase, { id, owner, now, by }: Hiding): Result<void, NotFound> => {
+  const stored = database.shown(id, owner);
+  if (stored === undefined) return err(notFound(`There is no task ${id}.`));
+  stored.hidden = true;
+  stored.hiddenAt = now;
+  stored.deletedBy = by;
+  stored.dueAt = stored.task.state === "succeeded" ? now : undefined;
+  database.releaseReferences(id, owner, new Date(0));
+  database.endReports(id, "deleted");
+  database.deleteReadEvents(id);
+  return ok(undefined);
+};
+
+const restore = (database: MemoryDatabase, id: TaskId, hasThumbnail: boolean, now: Date): Result<void, NotFound> => {
+  const stored = database.tasks.get(id);
+  const isErasing = stored?.leasedUntil !== undefined && stored.leasedUntil > now;
+  if (!stored?.hidden || stored.task.state !== "succeeded" || !isKept(stored.task.image) || isErasing) {
+    return err(notFound(`There is no deleted task ${id}.`));
+  }
+  const { task } = stored;
+  stored.task = {
+    ...task,
+    request: { ...task.request, visibility: "private" },
+    image: { ...stored.task.image, status: hasThumbnail ? "saved" : "saved-no-thumb" },
+  };
+  stored.hidden = false;
+  stored.hiddenAt = undefined;
+  stored.deletedBy = undefined;
+  stored.dueAt = undefined;
+  stored.featured = undefined;
+  stored.approved = undefined;
+  return ok(undefined);
+};

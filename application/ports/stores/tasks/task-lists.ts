@@ -1,0 +1,54 @@
+import type { AccountId } from "../../../../domain/account-id.js";
+import type { TaskId } from "../../../../domain/task-id.js";
+import type { SucceededTask, Task } from "../../../../domain/tasks/task.js";
+import type { TaskFilter } from "../../../../domain/tasks/task-filter.js";
+
+/** Lists of tasks. Hidden tasks and unreadable ones are in none. Throws if the store is unreachable. */
+export interface TaskLists {
+  /**
+   * Newest first, at most `limit`, older than the task `beyond`, which need not exist any more; or oldest first, and
+   * newer than it. With a `filter`, only the tasks that match it (domain/tasks/task-filter.ts).
+   */
+  list(
+    owner: AccountId,
+    limit: number,
+    beyond: TaskId | undefined,
+    filter?: TaskFilter,
+    first?: "newest" | "oldest",
+  ): Promise<Task[]>;
+
+  /** Public panoramas of all accounts whose image is stored permanently; otherwise like `list`. */
+  listPublic(
+    limit: number,
+    beyond: TaskId | undefined,
+    first?: "newest" | "oldest",
+    only?: "approved",
+  ): Promise<SucceededTask[]>;
+
+  /** Those of `listPublic` that the operator has chosen for the front page, the latest choice first. */
+  listFeatured(limit: number): Promise<SucceededTask[]>;
+
+  /**
+   * Those tasks of `listPublic` whose prompt these words find (domain/tasks/prompt-search.ts; at least one word). An
+   * index does the search: its time does not depend on what the prompts are. A task enters and leaves the index in the
+   * transaction that puts it into the gallery or takes it out.
+   */
+  searchPublic(
+    words: readonly string[],
+    limit: number,
+    beyond: TaskId | undefined,
+    first?: "newest" | "oldest",
+  ): Promise<SucceededTask[]>;
+
+  /**
+   * Puts panoramas into the index of `searchPublic`, and takes them out, whose place in the gallery an earlier version
+   * has changed: at most `limit`, and returns how many. Absent if the index has always been complete.
+   */
+  completeSearch?(limit: number): Promise<number>;
+
+  /** Finished tasks of all accounts whose image has the storage status `failed`; otherwise like `list`. */
+  listFailedImages(limit: number, before: TaskId | undefined): Promise<SucceededTask[]>;
+
+  /** Tasks of all accounts that succeeded before this time and whose image is kept, oldest first, at most `limit`. */
+  listKeptImages(succeededBefore: Date, limit: number): Promise<SucceededTask[]>;
+}

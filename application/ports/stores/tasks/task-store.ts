@@ -1,0 +1,189 @@
+import type { Result } from "neverthrow";
+import type { AccountId } from "../../../../domain/account-id.js";
+import type { ApiKeyId } from "../../../../domain/accounts/api-key.js";
+import type { Spending } from "../../../../domain/credits/budget.js";
+import type { IdempotentRequest } from "../../../../domain/credits/idempotency.js";
+import type { Standing } from "../../../../domain/credits/standing.js";
+import type { ObjectName } from "../../../../domain/images/object-name.js";
+import type { InvalidRequest } from "../../../../domain/invalid-request.js";
+import type { TaskId } from "../../../../domain/task-id.js";
+import type { DeletedBy, Withheld } from "../../../../domain/tasks/out-of-sight.js";
+import type { ProviderPlace, QueuePosition } from "../../../../domain/tasks/queue.js";
+import type { Slug } from "../../../../domain/tasks/slug.js";
+import type { StartView } from "../../../../domain/tasks/start-view.js";
+import type { OpenedTask, ReservedTask, SubmittedTask, Task } from "../../../../domain/tasks/task.js";
+import type { Visibility } from "../../../../domain/tasks/visibility.js";
+import type { NotFound } from "../../../errors.js";
+
+/** Another caller changed the task first; nothing was written. */
+export type StaleTask = { readonly kind: "stale_task"; readonly id: TaskId };
+
+/**
+ * The right to work on a task until the lease expires. Until then nobody else gets it: what others want of the task is
+ * remembered, and makes it due when the holder gives it back. Each lease increments `fence`: after another worker has
+ * leased the task, writes with an expired lease are stale.
+ */
+export type Lease<T extends Task> = { readonly task: T; readonly fence: number };
+
+/** What decides whether a new task must wait in the queue (domain/tasks/queue.ts). */
+export type QueueLimits = {
+  /** The places that can make the task and take it now. If there are none, it must wait. */
+  readonly places: readonly ProviderPlace[];
+  /** When a queued task is given up. */
+  readonly dueAt: Date;
+};
+
+/** The key whose budget limits a creation, and the time that selects the day and the month. */
+export type Spender = { readonly apiKeyId: ApiKeyId; readonly now: Date };
+
+/**
+ * An account as it was read with the API key of a request. `version` is the store's own; it changes whenever anything
+ * is written that decides about a creation.
+ */
+export type AccountSnapshot = { readonly standing: Standing; readonly version: string };
+
+/** A task to open, and what the store reads for the decision about it (`TaskStore.open`). */
+export type TaskOpening<Refusal> = {
+  readonly account: AccountId;
+  /** When the background work is due of a task that is sent to the provider at once. */
+  readonly dueAt: Date;
+  readonly idempotent?: IdempotentRequest | undefined;
+  /**
+   * Must be pure: it runs again, with the new standing, if the account has changed. Receives a place in the queue if
+   * the task must wait, and otherwise the name of the place of the provider.
+   */
+  readonly decide: (
+    standing: Standing,
+    queuePosition?: QueuePosition,
+    spending?: Spending,
+    place?: string,
+  ) => Result<OpenedTask, Refusal>;
+  /**
+   * The queue of all instances is locked if the first place has a limit, or if there is none. Otherwise a task waits
+   * only behind others that were waiting when the account was read. Without `queue` it never waits.
+   */
+  readonly queue?: QueueLimits | undefined;
+  /**
+   * The reference images of this service that the request refers to, by the index of their URL. The same transaction
+   * records that the task uses them; the request is rejected if one of them is deleted (reference-store.ts).
+   */
+  readonly references?: ReadonlyMap<number, ObjectName> | undefined;
+  /** `decide` receives what this key has spent (domain/credits/budget.ts), and the task counts as spending of it. */
+  readonly spender?: Spender | undefined;
+  /** The store may let `decide` see this instead of reading the account, and writes only if it is current. */
+  readonly snapshot?: AccountSnapshot | undefined;
+};
+
+/** Where an image can be read. */
+export type ImageAddress = { readonly name: ObjectName } | { readonly temporaryUrl: string };
+
+/** `featured`: for the front page. `approved`: for a gallery that shows only what the operator has looked at. */
+export type GalleryChoice = "featured" | "approved";
+
+/** An operator has hidden the panorama: it cannot be public. */
+export type IsWithheld = { readonly kind: "withheld"; readonly reason: string };
+
+/**
+ * Stores tasks and their reservations. Throws if the store is unreachable. Methods with an `owner` treat tasks of other
+ * accounts and hidden tasks like unknown ids.
+ *
+ * A stored task may be unreadable, for example because a newer version of the service has written it. A method that
+ * finds one task throws then; lists skip it; claims leave it to an instance that can read it. It is reported.
+ *
+ * The queue, the background work and the lists are ports of their own: task-queue.ts, task-work.ts, task-lists.ts.
+ */
+export interface TaskStore {
+  /**
+   * Opens a task atomically. The store locks the account while it decides, or writes only if the account has not
+   * changed since, so that two concurrent creations cannot use the same credits, the same budget of a key or the same
+   * slot of the account. Stores what `decide` returns: the task, its ledger entry, the account's new standing, what its
+   * key has spent and the idempotency key; stores nothing if it refuses.
+   *
+   * If the idempotency key is already used, `decide` is not called: the same request returns its task as `replayed`,
+   * another request, and the key of a hidden task, are rejected (domain/credits/idempotency.ts).
+   */
+  open<Refusal>(
+    opening: TaskOpening<Refusal>,
+  ): Promise<Result<{ task: Task; replayed: boolean }, Refusal | InvalidRequest>>;
+
+  /**
+   * Stores `next` if the stored task is still in the state and the submission of `current`, and its image in the same
+   * storage status (and, with a lease, if no other worker has claimed it since). The same transaction applies all
+   * consequences: a failed task's refund entry and credits, what its key has spent, the account's slot of a task that
+   * is no longer active, the event of an end or of a saved image with its deliveries, the release of the idempotency
+   * key of a refused creation, and of the reference images of a failed task, which are unused from then on, and the
+   * turn of a queued task that ends, which its account's newer ones get. `dueAt` is when the next background work is
+   * due; `undefined` means never. A move with a lease gives it back; if the owner has hidden the task meanwhile,
+   * `erase` is due now, and nobody is told of the image. The next name of an image (`withhold`) stays until a move
+   * makes it the name.
+   */
+  move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>>;
+
+  find(id: TaskId, owner: AccountId): Promise<Task | undefined>;
+
+  /** Finds the task of any account, unless it is hidden. */
+  findBySlug(slug: Slug): Promise<Task | undefined>;
+
+  /** Returns those of the tasks that are no longer active. */
+  ended(ids: readonly TaskId[]): Promise<TaskId[]>;
+
+  /** What an operator has hidden stays private. */
+  setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound | IsWithheld>>;
+
+  /** Where viewers of a panorama look first. A task without one is not found. */
+  setStartView(id: TaskId, owner: AccountId, view: StartView): Promise<Result<void, NotFound>>;
+
+  /**
+   * Hides a task from everybody but its owner: it is private, and stays so. Ends its reports and the operator's choice
+   * of it. With `undefined`, a task that was hidden has the visibility that it had before. Others are not found.
+   *
+   * `nextName`: the same transaction records it for an image that is kept (`StoredImage`) and has no next name yet, and
+   * makes the work `keep` due: while it is leased, as soon as its holder gives it back.
+   */
+  withhold(id: TaskId, withheld: Withheld | undefined, nextName?: () => ObjectName): Promise<Result<void, NotFound>>;
+
+  /**
+   * `withhold` for up to `limit` public tasks of the account. Returns how many there were: 0 when none is left.
+   */
+  withholdAll(owner: AccountId, withheld: Withheld, limit: number, nextName: () => ObjectName): Promise<number>;
+
+  /**
+   * Whether the image, its thumbnail, or what is at this temporary URL belongs to a panorama that an operator has
+   * hidden. While one waits for a review, only its owner knows its URLs: it does not count.
+   */
+  isWithheldImage(image: ImageAddress): Promise<boolean>;
+
+  /** The operator's choice for the front page or the gallery, of what is in the gallery; `undefined` ends it. */
+  choose(id: TaskId, choice: GalleryChoice, at: Date | undefined): Promise<Result<void, NotFound>>;
+
+  /**
+   * Withholds a task of any visibility until an operator has looked at it: `withhold` with `undefined` gives it its
+   * visibility back, and with a reason keeps it private. Changes nothing if it is held already, or if there is none.
+   */
+  holdForReview(id: TaskId, now: Date): Promise<void>;
+
+  /**
+   * Records the owner's wish to cancel the task (`wantCancel` of domain/tasks/task.ts), and makes the next work on a
+   * submitted task due like `TaskWork.makeDueNow`. Writes nothing if the task has left the state or the submission, or
+   * if its wish has changed since it was read.
+   */
+  recordCancelWish(task: ReservedTask | SubmittedTask, now: Date): Promise<Result<void, StaleTask>>;
+
+  /**
+   * Hides the task permanently from everything except the ledger, the idempotency keys and, if it had succeeded, the
+   * work `erase`. That is due now, or when the worker that has leased the task gives it back or its lease expires:
+   * until then the worker may still store an object. All other background work on the task ends. It no longer uses its
+   * reference images. Its events are deleted, unless a delivery of them is pending.
+   */
+  hide(id: TaskId, owner: AccountId, now: Date, by?: DeletedBy): Promise<Result<void, NotFound>>;
+
+  /**
+   * Ends what `hide` has done to a succeeded task whose image is in the storage again, with or without its thumbnail.
+   * It is private, has the status `saved` or `saved-no-thumb`, and no background work. Its reference images and events
+   * do not come back. Not found: any other task, one whose image has expired, and one that a worker is erasing.
+   */
+  restore(id: TaskId, hasThumbnail: boolean, now: Date): Promise<Result<void, NotFound>>;
+
+  /** Whether the owner has hidden this task. */
+  isHidden(id: TaskId, owner: AccountId): Promise<boolean>;
+}

@@ -1,0 +1,323 @@
+import { err, ok, safeTry } from "neverthrow";
+import { passwordLinkUrl } from "../../../adapters/mail/message-of.js";
+import { pageOf } from "../../../application/page-of.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import { parseEmail } from "../../../domain/accounts/account.js";
+import { parseLowBalanceThreshold } from "../../../domain/credits/low-balance.js";
+import { parseOrderCredits } from "../../../domain/credits/order.js";
+import { failed, misused, notFound, refused } from "../../command-error.js";
+import { operatorName } from "../../operator-name.js";
+import type { Service } from "../../service.js";
+import { tokens } from "../../tokens.js";
+import { ACCOUNT, type Command, optionalText, text } from "../common/command.js";
+import { invalidOption } from "../common/invalid-option.js";
+import { LIMIT, limitOf, nextLine } from "../common/page.js";
+import { readPassword } from "../common/read-password.js";
+import { REASON } from "../gallery.js";
+import { summaryJson, summaryLine } from "./account-summary.js";
+
+/** Not reached: a command hashes one password. */
+const BUSY = "Too many passwords are being hashed. Try again.";
+
+const EMAIL = { email: { type: "string", about: "e-mail address of the account" } } as const;
+
+export const accountCreate: Command = {
+  words: "account create",
+  about: "Opens an account. With --password-stdin its owner can log in to the web pages.",
+  usage: "--email E [--password-stdin] [--credits N] [--key]",
+  options: {
+    ...EMAIL,
+    "password-stdin": { type: "boolean", about: "read a password from standard input" },
+    credits: { type: "string", about: "open it with one paid order of so many credits" },
+    key: { type: "boolean", about: "make an API key, which needs --credits" },
+  },
+  required: ["email"],
+  example: "account create --email ann@example.com --credits 100 --key",
+  isRecorded: true,
+  run: (service, values) =>
+    safeTry(async function* () {
+      const email = yield* parseEmail(text(values, "email")).mapErr(invalidOption);
+      const amount = optionalText(values, "credits");
+      const credits = amount === undefined ? undefined : yield* parseOrderCredits(Number(amount)).mapErr(invalidOption);
+      const password =
+        values["password-stdin"] === true ? yield* await readPassword(`Password for ${email}: `) : undefined;
+      const { accounts } = await service.get(tokens.storeUseCases);
+      const opened = await accounts.open({
+        email,
+        password,
+        credits,
+        keyName: values.key === true ? "first key" : undefined,
+      });
+      const { account, secret } = yield* opened.mapErr((error) => {
+        switch (error.kind) {
+          case "email_taken":
+            return refused(`An account for ${error.email} already exists.`);
+          case "no_paid_order":
+            return misused("A key needs a paid order. Add --credits, or create the key after an order is paid.");
+          case "hashing_busy":
+            return failed(BUSY);
+        }
+      });
+      return ok({
+        json: { account_id: account.id, ...(secret && { api_key: secret }) },
+        lines: [`account ${account.id}`, ...(secret ? [`key     ${secret}  (shown only once)`] : [])],
+      });
+    }),
+};
+
+export const accountInvite: Command = {
+  words: "account invite",
+  about:
+    "Makes a link with which somebody opens an account, once within seven days. With SMTP_URL an e-mail is sent, too.",
+  usage: "EMAIL",
+  options: {},
+  positional: "email",
+  required: ["email"],
+  example: "account invite ann@example.com",
+  isRecorded: true,
+  run: (service, values) =>
+    safeTry(async function* () {
+      const email = yield* parseEmail(text(values, "email")).mapErr(invalidOption);
+      const { operators } = await service.get(tokens.storeUseCases);
+      const { token, expiresAt } = yield* (await operators.invite(email)).mapErr((error) =>
+        refused(
+          error.kind === "email_taken"
+            ? `An account for ${error.email} already exists.`
+            : "Nobody can be invited, because signUp is closed in PANORAMA_SETTINGS. Set it to invited, or use panorama account create.",
+        ),
+      );
+      const { publicUrl, mail } = await service.get(tokens.config);
+      if (mail !== undefined) {
+        const [outbox, ids] = await Promise.all([service.get(tokens.letterOutbox), service.get(tokens.ids)]);
+        const letter = { id: ids.unguessable(), kind: "invitation", to: email } as const;
+        await outbox.add(letter, (await service.get(tokens.clock)).now());
+      }
+      const link = passwordLinkUrl(publicUrl, token);
+      return ok({
+        json: { email, link, expires_at: expiresAt.toISOString(), sent: mail !== undefined },
+        lines: [
+          link,
+          `It opens an account for ${email}, once, until ${expiresAt.toISOString()}.`,
+          ...(mail === undefined ? [] : ["The service also sends an e-mail with a link of its own to this address."]),
+        ],
+      });
+    }),
+};
+
+export const accountPasswordLink: Command = {
+  words: "account password-link",
+  about: "Makes a link with which the owner of an account sets a new password, once within an hour.",
+  usage: "--account ID",
+  options: ACCOUNT,
+  required: ["account"],
+  example: "account password-link --account acc_…",
+  isRecorded: true,
+  run: (service, values) =>
+    safeTry(async function* () {
+      const { operators } = await service.get(tokens.storeUseCases);
+      const id = text(values, "account") as AccountId;
+      const made = yield* (await operators.makePasswordLink(id)).mapErr(({ message }) => notFound(message));
+      const link = passwordLinkUrl((await service.get(tokens.config)).publicUrl, made.token);
+      const expires = made.expiresAt.toISOString();
+      return ok({
+        json: { email: made.email, link, expires_at: expires },
+        lines: [link, `It sets the password of ${made.email}, once, until ${expires}.`],
+      });
+    }),
+};
+
+export const accountSetPassword: Command = {
+  words: "account set-password",
+  about: "Sets the password, which is read from standard input, and ends all sessions of the account.",
+  usage: "--email E",
+  options: EMAIL,
+  required: ["email"],
+  example: "account set-password --email ann@example.com < password.txt",
+  isRecorded: true,
+  run: (service, values) =>
+    safeTry(async function* () {
+      const email = yield* parseEmail(text(values, "email")).mapErr(invalidOption);
+      const password = yield* await readPassword(`New password for ${email}: `);
+      const { accounts } = await service.get(tokens.storeUseCases);
+      const set = await accounts.setPassword(email, password);
+      yield* set.mapErr((error) => (error.kind === "not_found" ? notFound(error.message) : failed(BUSY)));
+      return ok({
+        json: { email, status: "password_set" },
+        lines: [`the password of ${email} is set, and all its sessions are ended`],
+      });
+    }),
+};
+
+export const accountSetLowBalance: Command = {
+  words: "account set-low-balance",
+  about: "Sets the balance below which the owner is told, once at each crossing.",
+  usage: "--account ID --credits N | --off",
+  options: {
+    ...ACCOUNT,
+    credits: { type: "string", about: "the balance" },
+    off: { type: "boolean", about: "remove it" },
+  },
+  required: ["account"],
+  example: "account set-low-balance --account acc_… --credits 50",
+  isRecorded: true,
+  run: (service, values) =>
+    safeTry(async function* () {
+      const id = text(values, "account") as AccountId;
+      const given = optionalText(values, "credits");
+      if ((given === undefined) === (values.off !== true)) return err(misused("Give either --credits N or --off."));
+      const threshold = given === undefined ? undefined : yield* parseLowBalanceThreshold(given).mapErr(invalidOption);
+      const { accounts } = await service.get(tokens.storeUseCases);
+      yield* (await accounts.setLowBalance(id, threshold)).mapErr(({ message }) => notFound(message));
+      return ok({
+        json: { account_id: id, low_balance: threshold ?? null },
+        lines: [
+          threshold === undefined ? `account ${id} has no low balance` : `low balance of ${id}: ${threshold} credits`,
+        ],
+      });
+    }),
+};
+
+export const accountList: Command = {
+  words: "account list",
+  about: "Lists accounts, newest first.",
+  usage: "[--limit N] [--before ID]",
+  options: { ...LIMIT, before: { type: "string", about: "only accounts older than this one" } },
+  required: [],
+  example: "account list --limit 100",
+  run: (service, values) =>
+    safeTry(async function* () {
+      const limit = yield* limitOf(values);
+      const operators = await service.get(tokens.operators);
+      const found = await operators.accounts(limit + 1, optionalText(values, "before") as AccountId | undefined);
+      const { items, last } = pageOf(found, limit);
+      return ok({
+        json: { accounts: items.map(summaryJson), next: last?.account.id ?? null },
+        lines: [...items.map(summaryLine), ...nextLine(last?.account.id)],
+      });
+    }),
+};
+
+export const accountFind: Command = {
+  words: "account find",
+  about: "Finds accounts by a part of the e-mail address, or by the id of the account, a task, slug, order or key.",
+  usage: "TEXT [--limit N]",
+  options: LIMIT,
+  positional: "text",
+  required: ["text"],
+  example: "account find ann@",
+  run: (service, values) =>
+    safeTry(async function* () {
+      const limit = yield* limitOf(values);
+      const operators = await service.get(tokens.operators);
+      const found = await operators.searchAccounts(text(values, "text").trim(), limit);
+      return ok({ json: { accounts: found.map(summaryJson) }, lines: found.map(summaryLine) });
+    }),
+};
+
+export const accountShow: Command = {
+  words: "account show",
+  about: "Shows an account with its credits, and how many keys, endpoints and paid orders it has.",
+  usage: "--account ID",
+  options: ACCOUNT,
+  required: ["account"],
+  example: "account show --account acc_…",
+  run: async (service, values) => {
+    const id = text(values, "account") as AccountId;
+    const operators = await service.get(tokens.operators);
+    const summary = await operators.account(id);
+    if (summary === undefined) return err(notFound(`There is no account ${id}.`));
+    const ledger = await service.get(tokens.ledger);
+    const keys = await service.get(tokens.keys);
+    const orders = await service.get(tokens.orders);
+    const endpoints = await service.get(tokens.endpoints);
+    const { remaining, reserved, spent, debt = 0 } = await ledger.totals(id);
+    const { openDisputes = 0 } = summary.standing;
+    const json = {
+      ...summaryJson(summary),
+      reserved_credits: reserved,
+      spent_credits: spent,
+      debt,
+      disputed_payments: openDisputes,
+      low_balance: summary.standing.lowBalanceThreshold ?? null,
+      keys: (await keys.listLive(id)).length,
+      paid_orders: await orders.countPaid(id),
+      webhook_endpoints: (await endpoints.list(id)).length,
+    };
+    return ok({
+      json,
+      lines: [
+        summaryLine(summary),
+        `credits: ${remaining} remaining, ${reserved} reserved, ${spent} spent${debt > 0 ? `, ${debt} owed` : ""}`,
+        ...(openDisputes > 0 ? [`payments that are disputed: ${openDisputes}`] : []),
+        `${json.keys} keys that are not revoked, ${json.paid_orders} paid orders, ${json.webhook_endpoints} webhook endpoints`,
+      ],
+    });
+  },
+};
+
+/** Suspends an account for a reason; without one, resumes it. */
+const suspend = async (service: Service, id: AccountId, reason: string | undefined) => {
+  const { operators } = await service.get(tokens.storeUseCases);
+  const changed = await operators.suspendAccount(id, reason === undefined ? undefined : { reason, by: operatorName() });
+  const status = reason === undefined ? "active" : "suspended";
+  return changed
+    .map(() => ({ json: { account_id: id, status }, lines: [`account ${id} is ${status}`] }))
+    .mapErr((error) => (error.kind === "not_found" ? notFound(error.message) : invalidOption(error)));
+};
+
+export const accountSuspend: Command = {
+  words: "account suspend",
+  about: "Refuses the keys of an account, and creates nothing for it. What it has stays, and running tasks go on.",
+  usage: "--account ID --reason TEXT",
+  options: { ...ACCOUNT, ...REASON },
+  required: ["account", "reason"],
+  example: 'account suspend --account acc_… --reason "Publishes private persons"',
+  isRecorded: true,
+  run: (service, values) => suspend(service, text(values, "account") as AccountId, text(values, "reason")),
+};
+
+export const accountResume: Command = {
+  words: "account resume",
+  about: "Ends the suspension of an account.",
+  usage: "--account ID",
+  options: ACCOUNT,
+  required: ["account"],
+  example: "account resume --account acc_…",
+  isRecorded: true,
+  run: (service, values) => suspend(service, text(values, "account") as AccountId, undefined),
+};
+
+export const accountClose: Command = {
+  words: "account close",
+  about:
+    "Closes an account for good, and deletes everything of the person. Ledger, orders and task ids stay. A balance is taken.",
+  usage: "--account ID --confirm EMAIL",
+  options: { ...ACCOUNT, confirm: { type: "string", about: "its e-mail address, against mistakes" } },
+  required: ["account", "confirm"],
+  example: "account close --account acc_… --confirm ann@example.com",
+  isRecorded: true,
+  run: (service, values) =>
+    safeTry(async function* () {
+      const id = text(values, "account") as AccountId;
+      const operators = await service.get(tokens.operators);
+      const summary = await operators.account(id);
+      if (summary === undefined) return err(notFound(`There is no account ${id}.`));
+      // The address of a closed account is gone: what an interrupted run has left is completed without it.
+      if (summary.closedAt === undefined && text(values, "confirm").trim().toLowerCase() !== summary.account.email) {
+        return err(misused(`--confirm must be the e-mail address of account ${id}. panorama account show prints it.`));
+      }
+      const { operators: useCases } = await service.get(tokens.storeUseCases);
+      const closed = await useCases.closeAccount(id);
+      yield* closed.mapErr((error) =>
+        error.kind === "not_found"
+          ? notFound(error.message)
+          : refused(
+              `Account ${id} has ${error.activeTasks} tasks in processing. Cancel them with panorama task cancel, or wait for them.`,
+            ),
+      );
+      return ok({
+        json: { account_id: id, status: "closed" },
+        lines: [`account ${id} is closed; the service deletes its pictures in the background`],
+      });
+    }),
+};

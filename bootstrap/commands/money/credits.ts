@@ -1,0 +1,68 @@
+import { ok, safeTry } from "neverthrow";
+import type { AccountId } from "../../../domain/account-id.js";
+import { parseAdjustmentReason, parseAdjustmentReference } from "../../../domain/credits/ledger.js";
+import { parseOrderCredits } from "../../../domain/credits/order.js";
+import { notFound, refused } from "../../command-error.js";
+import type { Service } from "../../service.js";
+import { tokens } from "../../tokens.js";
+import { ACCOUNT, type Command, optionalText, text, type Values } from "../common/command.js";
+import { invalidOption } from "../common/invalid-option.js";
+
+const OPTIONS = {
+  ...ACCOUNT,
+  credits: { type: "string", about: "1 to 1000000" },
+  reason: { type: "string", about: "1 to 200 characters, which the customer sees" },
+} as const;
+
+const REFERENCE = {
+  reference: { type: "string", about: "your name of it, such as a ticket: with the same one nothing is given again" },
+} as const;
+
+const REQUIRED = ["account", "credits", "reason"];
+
+export const creditsGrant: Command = {
+  words: "credits grant",
+  about: "Gives credits to an account: each time that it is run, or once for a reference.",
+  usage: "--account ID --credits N --reason TEXT [--reference R]",
+  options: { ...OPTIONS, ...REFERENCE },
+  required: REQUIRED,
+  example: 'credits grant --account acc_… --credits 20 --reason "For the outage of 3 May"',
+  isRecorded: true,
+  run: (service, values) => adjust(service, values, 1),
+};
+
+export const creditsTake: Command = {
+  words: "credits take",
+  about: "Takes credits from an account, at most its balance, each time that it is run.",
+  usage: "--account ID --credits N --reason TEXT",
+  options: OPTIONS,
+  required: REQUIRED,
+  example: 'credits take --account acc_… --credits 20 --reason "Order ord_… was charged back"',
+  isRecorded: true,
+  run: (service, values) => adjust(service, values, -1),
+};
+
+const adjust = (service: Service, values: Values, sign: 1 | -1) =>
+  safeTry(async function* () {
+    const id = text(values, "account") as AccountId;
+    const credits = yield* parseOrderCredits(Number(text(values, "credits"))).mapErr(invalidOption);
+    const reason = yield* parseAdjustmentReason(text(values, "reason")).mapErr(invalidOption);
+    const given = optionalText(values, "reference");
+    const reference = given === undefined ? undefined : yield* parseAdjustmentReference(given).mapErr(invalidOption);
+    const { operators } = await service.get(tokens.storeUseCases);
+    const adjusted = await operators.adjustCredits(id, sign * credits, reason, reference);
+    const balance = yield* adjusted.mapErr((error) => {
+      switch (error.kind) {
+        case "not_found":
+          return notFound(error.message);
+        case "reference_used":
+          return refused(`The reference was used for ${error.known.credits} credits. Nothing was given.`);
+        case "insufficient_credits":
+          return refused(`Account ${id} has only ${error.balance} credits, so ${error.cost} cannot be taken.`);
+      }
+    });
+    return ok({
+      json: { account_id: id, remaining_credits: balance },
+      lines: [`account ${id} has ${balance} credits now`],
+    });
+  });

@@ -1,0 +1,166 @@
+import { ok, safeTry } from "neverthrow";
+import { pageOf } from "../../../application/page-of.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import { parseAdjustmentReason } from "../../../domain/credits/ledger.js";
+import { type Order, type OrderId, parseOrderCredits } from "../../../domain/credits/order.js";
+import { notFound, refused } from "../../command-error.js";
+import { tokens } from "../../tokens.js";
+import { ACCOUNT, type Command, optionalText, text } from "../common/command.js";
+import { fromOf } from "../common/from.js";
+import { invalidOption } from "../common/invalid-option.js";
+import { LIMIT, limitOf, nextLine } from "../common/page.js";
+
+export const orderCreate: Command = {
+  words: "order create",
+  about: "Creates an order of credits. They are added when it is paid.",
+  usage: "--account ID --credits N [--paid]",
+  options: {
+    ...ACCOUNT,
+    credits: { type: "string", about: "1 to 1000000" },
+    paid: { type: "boolean", about: "pay it at once" },
+  },
+  required: ["account", "credits"],
+  example: "order create --account acc_… --credits 100 --paid",
+  isRecorded: true,
+  run: (service, values) =>
+    safeTry(async function* () {
+      const credits = yield* parseOrderCredits(Number(text(values, "credits"))).mapErr(invalidOption);
+      const { credits: orders } = await service.get(tokens.storeUseCases);
+      const created = await orders.createOrder(text(values, "account") as AccountId, credits);
+      const { id } = yield* created.mapErr(({ message }) => notFound(message));
+      if (values.paid !== true) return ok(orderOutput(id, "pending"));
+      yield* (await orders.payOrder(id)).mapErr(({ message }) => notFound(message));
+      return ok(orderOutput(id, "paid"));
+    }),
+};
+
+export const orderPay: Command = {
+  words: "order pay",
+  about: "Records that an order is paid, and adds its credits once, however often it is run.",
+  usage: "--order ID",
+  options: { order: { type: "string", about: "id of the order" } },
+  required: ["order"],
+  example: "order pay --order ord_…",
+  isRecorded: true,
+  run: async (service, values) => {
+    const { credits } = await service.get(tokens.storeUseCases);
+    const paid = await credits.payOrder(text(values, "order") as OrderId);
+    return paid.map(({ id, state }) => orderOutput(id, state)).mapErr(({ message }) => notFound(message));
+  },
+};
+
+const orderOutput = (id: OrderId, status: Order["state"]) => ({
+  json: { order_id: id, status },
+  lines: [`order ${id} is ${status}`],
+});
+
+export const orderRefund: Command = {
+  words: "order refund",
+  about: "Takes back credits of a paid order whose money you return yourself; what was spent already becomes a debt.",
+  usage: "--order ID [--credits N] --reason TEXT",
+  options: {
+    order: { type: "string", about: "id of the order" },
+    credits: { type: "string", about: "how many, default: all that are left" },
+    reason: { type: "string", about: "1 to 200 characters, which the customer sees" },
+  },
+  required: ["order", "reason"],
+  example: 'order refund --order ord_… --reason "Returned by bank transfer"',
+  isRecorded: true,
+  run: (service, values) =>
+    safeTry(async function* () {
+      const id = text(values, "order") as OrderId;
+      const given = optionalText(values, "credits");
+      const amount = given === undefined ? undefined : yield* parseOrderCredits(Number(given)).mapErr(invalidOption);
+      const reason = yield* parseAdjustmentReason(text(values, "reason")).mapErr(invalidOption);
+      const { operators } = await service.get(tokens.storeUseCases);
+      const refunded = yield* (await operators.refundOrder(id, amount, reason)).mapErr((error) => {
+        switch (error.kind) {
+          case "not_found":
+            return notFound(error.message);
+          case "not_paid":
+            return refused(`Order ${id} is not paid, so there is nothing to take back.`);
+          case "too_many_credits":
+            return refused(`Of order ${id}, ${error.left} credits are left that can be taken back by hand.`);
+        }
+      });
+      const ledger = await service.get(tokens.ledger);
+      const { remaining, debt = 0 } = await ledger.totals(refunded.accountId);
+      const { paymentId } = refunded;
+      return ok({
+        json: { ...orderJson(refunded), remaining_credits: remaining, debt },
+        lines: [
+          `order ${id} is ${refunded.state}: ${takenBackOf(refunded)} of ${refunded.credits} credits taken back`,
+          `account ${refunded.accountId} has ${remaining} credits now${debt > 0 ? `, and a debt of ${debt}` : ""}`,
+          ...(paymentId === undefined
+            ? []
+            : [`this moves no money: return payment ${paymentId} in Stripe, or otherwise`]),
+        ],
+      });
+    }),
+};
+
+export const orderList: Command = {
+  words: "order list",
+  about: "Lists the newest orders, the newest first.",
+  usage: "[--pending] [--account ID] [--from DATE] [--limit N] [--before ID]",
+  options: {
+    pending: { type: "boolean", about: "only those that are not paid" },
+    ...ACCOUNT,
+    from: { type: "string", about: "only those of this day in UTC or later, such as 2026-05-03" },
+    ...LIMIT,
+    before: { type: "string", about: "only orders older than this one" },
+  },
+  required: [],
+  example: "order list --pending",
+  run: (service, values) =>
+    safeTry(async function* () {
+      const limit = yield* limitOf(values);
+      const from = yield* fromOf(values);
+      const filter = {
+        account: optionalText(values, "account") as AccountId | undefined,
+        isPending: values.pending === true,
+        from,
+      };
+      const before = optionalText(values, "before") as OrderId | undefined;
+      const orders = await service.get(tokens.orders);
+      const { items, last } = pageOf(await orders.listAll(filter, limit + 1, before), limit);
+      return ok({
+        json: { orders: items.map(orderJson), next: last?.id ?? null },
+        lines: [...items.map(orderLine), ...nextLine(last?.id)],
+      });
+    }),
+};
+
+const takenBackOf = (order: Order): number => (order.state === "pending" ? 0 : (order.takenBack ?? 0));
+const disputeOf = (order: Order) => (order.state === "pending" ? "none" : (order.dispute ?? "none"));
+
+const orderJson = (order: Order) => ({
+  order_id: order.id,
+  account_id: order.accountId,
+  status: order.state,
+  credits: order.credits,
+  created_at: order.createdAt.toISOString(),
+  paid_at: order.state === "pending" ? null : order.paidAt.toISOString(),
+  price_cents: order.checkout?.priceCents ?? null,
+  currency: order.checkout?.currency ?? null,
+  checkout_session: order.checkout?.sessionId ?? null,
+  payment_id: order.paymentId ?? null,
+  credits_taken_back: takenBackOf(order),
+  dispute: disputeOf(order),
+  return_reason: (order.state === "pending" ? undefined : order.returnReason) ?? null,
+});
+
+const orderLine = (order: Order): string =>
+  [
+    order.createdAt.toISOString(),
+    order.id,
+    order.accountId,
+    `${order.credits} credits`,
+    order.checkout === undefined
+      ? "no price"
+      : `${(order.checkout.priceCents / 100).toFixed(2)} ${order.checkout.currency}`,
+    order.state,
+    ...(takenBackOf(order) > 0 ? [`${takenBackOf(order)} taken back`] : []),
+    ...(disputeOf(order) === "none" ? [] : [`dispute ${disputeOf(order)}`]),
+    order.paymentId ?? order.checkout?.sessionId ?? "no payment service",
+  ].join("  ");

@@ -1,0 +1,40 @@
+import { err, ok, safeTry } from "neverthrow";
+import { reconcilePayments } from "../../../application/credits/reconcile-payments.js";
+import { misused, refused } from "../../command-error.js";
+import { tokens } from "../../tokens.js";
+import type { Command } from "../common/command.js";
+import { fromOf } from "../common/from.js";
+
+export const paymentsReconcile: Command = {
+  words: "payments reconcile",
+  about: "Compares checkouts, refunds and disputes with Stripe, and applies what is missing; again changes nothing.",
+  usage: "--from DATE",
+  options: { from: { type: "string", about: "since this day in UTC, such as 2026-05-03; also of what began earlier" } },
+  required: ["from"],
+  example: "payments reconcile --from 2026-05-03",
+  isRecorded: true,
+  run: (service, values) =>
+    safeTry(async function* () {
+      const from = yield* fromOf(values);
+      if (from === undefined) return err(misused("--from must be a date, such as 2026-05-03."));
+      await service.loadServer(); // for the payment service
+      const { orders, clock, reporter, payments } = tokens;
+      const ports = {
+        orders: await service.get(orders),
+        clock: await service.get(clock),
+        reporter: await service.get(reporter),
+        payments: await service.get(payments),
+      };
+      const compared = await reconcilePayments(ports)(from);
+      const { reports, changes } = yield* compared.mapErr(({ reason }) =>
+        refused(`Stripe cannot be asked: ${reason}.`),
+      );
+      return ok({
+        json: { reports, changes: changes.map(({ orderId, credits }) => ({ order_id: orderId, credits })) },
+        lines: [
+          `${reports} checkouts, refunds and disputes compared, ${changes.length} changes`,
+          ...changes.map(({ orderId, credits }) => `order ${orderId}: ${credits > 0 ? "+" : ""}${credits} credits`),
+        ],
+      });
+    }),
+};
