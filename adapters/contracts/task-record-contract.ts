@@ -218,7 +218,7 @@ export const describeTaskRecords = (
       await stores.tasks.holdForReview(task.id, end);
       expect(await asked()).toEqual([false, false, false, false]);
       (await stores.tasks.withhold(task.id, { at: end, reason: "why" }))._unsafeUnwrap();
-      expect(await asked()).toEqual([true, true, true]);
+      expect(await asked()).toEqual([true, true, true, true]);
       expect(await stores.tasks.isWithheldImage({ name: anImageName(2) })).toBe(false);
       (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
       expect(await asked()).toEqual([false, false, false, false]);
@@ -251,7 +251,7 @@ export const describeTaskRecords = (
       const found = await tasks.find(task.id, owner);
       if (found?.state !== "succeeded") throw new Error("it has not succeeded");
       expect(found.image).toEqual({ ...task.image, imageName: anImageName(2), hasTiles: true });
-      const [listed] = await tasks.list(owner, 1);
+      const [listed] = await tasks.list(owner, 1, undefined, {});
       expect(listed).toMatchObject({ image: { hasTiles: true } });
       expect(await tasks.claim("keep", secondsAfter(until, 60), secondsAfter(until, 90), 9)).toEqual([]);
       expect(await tasks.isWithheldImage({ name: anImageName(2) })).toBe(true);
@@ -274,7 +274,7 @@ export const describeTaskRecords = (
       expect([await hide(), await hide(), await hide()]).toEqual([2, 1, 0]);
       const shown = async (id: typeof owner, n: number) =>
         (await stores.tasks.find(taskId(n), id))?.request.visibility === "public";
-      expect(await Promise.all([1, 2, 3].map((n) => shown(owner, n)))).toEqual([false, false, false, false]);
+      expect(await Promise.all([1, 2, 3].map((n) => shown(owner, n)))).toEqual([false, false, false]);
       expect(await shown(third, 5)).toBe(true);
       expect((await stores.tasks.find(taskId(4), owner))?.withheldReason).toBeUndefined();
     });
