@@ -3,6 +3,7 @@ import { isDone, postForm } from "../post-form.js";
 import { Camera, isReducedMotion } from "./camera.js";
 import { connectDownloads } from "./downloads.js";
 import { fetchWithProgress } from "./fetch-with-progress.js";
+import { connectFilm, hideFilm } from "./film.js";
 import { connectInput, ZOOM_STEP } from "./input.js";
 import { connectMotion } from "./motion.js";
 import { connectShare } from "./share.js";
@@ -75,6 +76,7 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
   let camera: Camera | undefined;
   connectShare(() => camera?.sharedView);
   connectIdle(scene);
+  connectFilm(scene);
   if (location.hash === "#share") document.getElementById("share")?.click();
 
   const sphere = makeSphere(stage);
@@ -320,13 +322,16 @@ function connectMore(camera: Camera, travel: Travel): void {
   });
 }
 
-/** Hides the caption while nothing happens, unless it has the focus. */
+/** Hides caption and strip while nothing happens, unless they have the focus. */
 function connectIdle(scene: HTMLElement): void {
   let timer = 0;
   const wake = (): void => {
     scene.classList.remove("idle");
     clearTimeout(timer);
-    timer = setTimeout(() => scene.classList.add("idle"), IDLE_MILLISECONDS);
+    timer = setTimeout(() => {
+      scene.classList.add("idle");
+      hideFilm();
+    }, IDLE_MILLISECONDS);
   };
   for (const type of ["pointermove", "pointerdown", "keydown", "focusin", "wheel"])
     document.addEventListener(type, wake, { passive: true });
