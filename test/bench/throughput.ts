@@ -37,6 +37,7 @@ const { values: options } = parseArgs({
 });
 const seconds = Number(options.seconds);
 const rounds = Number(options.rounds);
+/** Long enough for two panoramas of each customer, from their creation until they are saved. */
 const PAINTING_SECONDS = 12;
 /** A p99 above this, without painting, shows that requests queue up. */
 const OVERLOADED_MILLISECONDS = 100;
@@ -208,23 +209,27 @@ const measureLatency = async (): Promise<Row[]> => {
     await service.start();
     const customers = [await aCustomer(service, "painter-1"), await aCustomer(service, "painter-2")];
     await saturate(service.url, reads, seconds); // its throughput is that of a service that runs for longer
-    const half = (await saturate(service.url, reads, seconds)).perSecond / 2;
-    // Long enough for two panoramas of each customer, from their creation until they are saved.
-    const measured = () => p99(service.url, reads, PAINTING_SECONDS, half);
-    const { painting, idle } = await inTurn({ idle: measured, painting: () => whilePainting(customers, measured) });
-    if (quantile(idle, 0.5) > OVERLOADED_MILLISECONDS) {
-      console.error("The machine has too much other load to measure the p99: half the throughput is already too much.");
-    }
-    return [
-      {
-        work: "p99 of GET /panoramas/{id} at half the throughput, two 4k panoramas in progress",
+    const perSecond = (await saturate(service.url, reads, seconds)).perSecond / 2;
+    const rows: Row[] = [];
+    // Few connections show a delay of one answer, many show how long the queue behind it gets.
+    for (const connections of [4, 32]) {
+      const measured = () => p99(service.url, reads, PAINTING_SECONDS, { perSecond, connections });
+      const { painting, idle } = await inTurn({ idle: measured, painting: () => whilePainting(customers, measured) });
+      if (quantile(idle, 0.5) > OVERLOADED_MILLISECONDS) {
+        console.error(
+          "The machine has too much other load to measure the p99: half the throughput is already too much.",
+        );
+      }
+      rows.push({
+        work: `p99 of GET /panoramas/{id} at half the throughput, ${connections} connections, two 4k panoramas in progress`,
         against: "without them",
         better: "lower",
         unit: "ms",
         ours: painting,
         theirs: idle,
-      },
-    ];
+      });
+    }
+    return rows;
   } finally {
     await service.remove();
   }

@@ -27,23 +27,19 @@ export const saturate = async (origin: string, requests: readonly LoadRequest[],
   (await hasWrk) ? withWrk(origin, requests, seconds) : withAutocannon(origin, requests, seconds);
 
 /**
- * The 99th percentile of the response times, in milliseconds, while each connection pauses between its requests so that
- * all together send about `perSecond`. Needs `wrk`: a load generator in JavaScript would take the processor time of the
- * server that it measures.
+ * The 99th percentile of the response times, in milliseconds, while each of the connections pauses between its requests
+ * so that all together send about `perSecond`. Needs `wrk`: a load generator in JavaScript would take the processor
+ * time of the server that it measures.
  */
 export const p99 = async (
   origin: string,
   requests: readonly LoadRequest[],
   seconds: number,
-  perSecond: number,
+  { perSecond, connections }: { readonly perSecond: number; readonly connections: number },
 ): Promise<number> => {
-  const pauseMilliseconds = Math.round((CONNECTIONS / perSecond) * 1000);
-  const output = await runWrk(
-    origin,
-    `${wrkScript(requests)}function delay() return ${pauseMilliseconds} end\n`,
-    seconds,
-  );
-  return p99Of(output);
+  const pauseMilliseconds = Math.round((connections / perSecond) * 1000);
+  const script = `${wrkScript(requests)}function delay() return ${pauseMilliseconds} end\n`;
+  return p99Of(await runWrk(origin, script, seconds, connections));
 };
 
 const UNITS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000 };
@@ -104,12 +100,12 @@ const withWrk = async (origin: string, requests: readonly LoadRequest[], seconds
 };
 
 /** Resolves to what `wrk` prints. */
-const runWrk = async (origin: string, script: string, seconds: number): Promise<string> => {
+const runWrk = async (origin: string, script: string, seconds: number, connections = CONNECTIONS): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), "panorama-load-"));
   try {
     const file = join(folder, "requests.lua");
     await writeFile(file, script);
-    const args = ["-t", "1", "-c", String(CONNECTIONS), "-d", `${seconds}s`, "--latency", "-s", file, origin];
+    const args = ["-t", "1", "-c", String(connections), "-d", `${seconds}s`, "--latency", "-s", file, origin];
     const { stdout } = await run("wrk", args);
     const failures = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(stdout);
     if (failures !== null) throw new Error(`wrk ${origin}: ${failures[0]}`);
