@@ -7,7 +7,7 @@ import type { PixelSize } from "../../domain/images/resolution.js";
 /**
  * Imaging without an image library, for tests: it decodes nothing and makes no pictures. It accepts all bytes that
  * start with an image's signature, reports 1024 × 512 pixels, and returns bytes that describe what it did: `readable`
- * gives "1024×512 of https://…" or "thumbnail of 1024×512 of …".
+ * gives "1024×512 of https://…", "thumbnail of 1024×512 of …" or "tiles of …".
  */
 export class MemoryImaging implements Imaging {
   /** While false, `thumbnail` fails. */
@@ -32,6 +32,10 @@ export class MemoryImaging implements Imaging {
 
   async thumbnail(panorama: Uint8Array): Promise<Result<Uint8Array, UnusableImage>> {
     return this.thumbnails ? ok(image(`thumbnail of ${readable(panorama)}`)) : err(unusable);
+  }
+
+  async tiles(panorama: Uint8Array): Promise<Result<Uint8Array, UnusableImage>> {
+    return ok(image(`tiles of ${readable(panorama)}`));
   }
 }
 

@@ -23,7 +23,7 @@ export type FilesystemObjectStorageOptions = {
 };
 
 /** What is known about a stored file without reading it. */
-export type StoredFile = { readonly sizeBytes: number; readonly contentType: ImageType };
+export type StoredFile = { readonly sizeBytes: number; readonly contentType: ImageType | typeof OTHER_TYPE };
 
 /** Objects as files. The HTTP server that serves their URLs reads them with `stat` and `stream`. */
 export interface FilesystemObjectStorage extends ObjectStorage {
@@ -126,11 +126,11 @@ class FolderOfObjects implements FilesystemObjectStorage {
   }
 }
 
-const typeOf = (name: ObjectName): ImageType => {
-  const type = IMAGE_TYPES.find((type) => name.endsWith(`.${FILE_EXTENSIONS[type]}`));
-  if (type === undefined) throw new Error(`object name ${name} has no image extension`);
-  return type;
-};
+/** Of a file with tiles. */
+const OTHER_TYPE = "application/octet-stream";
+
+const typeOf = (name: ObjectName): StoredFile["contentType"] =>
+  IMAGE_TYPES.find((type) => name.endsWith(`.${FILE_EXTENSIONS[type]}`)) ?? OTHER_TYPE;
 
 const statIfExists = async (path: string): Promise<Stats | undefined> => {
   try {

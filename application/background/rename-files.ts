@@ -1,7 +1,7 @@
-import { type ObjectName, thumbnailNameOf } from "../../domain/images/object-name.js";
+import { type ObjectName, thumbnailNameOf, tilesNameOf } from "../../domain/images/object-name.js";
 import { type KeptImage, takeNextName } from "../../domain/images/storage-status.js";
 import type { SucceededTask } from "../../domain/tasks/task.js";
-import type { Attempt, StoragePorts } from "./store-panorama.js";
+import { type Attempt, type StoragePorts, TILES_TYPE } from "./store-panorama.js";
 
 /**
  * Gives the stored files of a hidden panorama their next name: whoever has the URLs of the present one finds nothing
@@ -29,6 +29,7 @@ const moveObjects = async (
   const files = [
     { from: present, to: next, type: "image/jpeg" },
     { from: thumbnailNameOf(present), to: thumbnailNameOf(next), type: "image/webp" },
+    { from: tilesNameOf(present), to: tilesNameOf(next), type: TILES_TYPE },
   ];
   for (const { from, to, type } of files) {
     const file = await storage.read(from);

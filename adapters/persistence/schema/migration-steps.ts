@@ -10,6 +10,7 @@ import { ordersToConfirm } from "./steps/034-orders-to-confirm.js";
 import { nextImageNames } from "./steps/035-next-image-names.js";
 import { accountSelfService } from "./steps/036-account-self-service.js";
 import { keptImages } from "./steps/037-kept-images.js";
+import { tilesStep } from "./steps/038-tiles.js";
 import { firstSteps } from "./steps/first-steps.js";
 import type { Step } from "./steps/step.js";
 
@@ -31,6 +32,7 @@ export const migrationSteps: readonly Step[] = [
   nextImageNames,
   accountSelfService,
   keptImages,
+  tilesStep,
 ];
 
 /** The migrator records here which steps have run. */

@@ -390,6 +390,8 @@ export const TaskTable = defineEntity({
     nextImageName: p.string().length(128).nullable(),
     /** Until when an operator can bring the deleted panorama back; null if its image is not kept. */
     keptUntil: p.datetime(3).nullable(),
+    /** True if the tiles of its image are stored. */
+    hasTiles: p.boolean().nullable(),
   },
 });
 

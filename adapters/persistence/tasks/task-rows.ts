@@ -239,11 +239,13 @@ const toImage = (row: Row): StoredImage => {
     return { temporaryUrl, imageName, status, failedAttempts: integer(row, "failed_attempts") };
   }
   const image = { temporaryUrl, imageName, status };
-  if (typeof row.next_image_name !== "string" && (row.kept_until ?? null) === null) return image;
+  const hasTiles = status === "saved" && Boolean(row.has_tiles);
+  if (!hasTiles && typeof row.next_image_name !== "string" && (row.kept_until ?? null) === null) return image;
   return {
     ...image,
     nextName: optional(row, "next_image_name", branded<StoredImage["imageName"]>),
     keptUntil: optional(row, "kept_until", date),
+    ...(hasTiles && { hasTiles: true as const }),
   };
 };
 
@@ -322,6 +324,7 @@ export const stateColumns = (task: Task): Row => {
         temporary_url: task.image.temporaryUrl,
         image_name: task.image.imageName,
         failed_attempts: task.image.status === "uploading" ? task.image.failedAttempts : null,
+        has_tiles: (task.image.status === "saved" && task.image.hasTiles) || null,
         native_width: task.nativeSize?.widthPixels ?? null,
         native_height: task.nativeSize?.heightPixels ?? null,
         ...figuresColumn(task),

@@ -1,5 +1,5 @@
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
-import { thumbnailNameOf } from "../../../domain/images/object-name.js";
+import { thumbnailNameOf, tilesNameOf } from "../../../domain/images/object-name.js";
 import { isKept, type KeptImage } from "../../../domain/images/storage-status.js";
 import { shortened } from "../../../domain/shortened.js";
 import { PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/creation-request.js";
@@ -66,6 +66,12 @@ export const thumbnailUrl = (task: KeptTask, images: Images): string => {
     : `/works/${slug}/thumbnail.webp`;
 };
 
+/** The file with the tiles, if the viewer can read it without the session. */
+export const tilesUrl = ({ image, withheldReason }: KeptTask, images: Images): string | undefined =>
+  image.status === "saved" && image.hasTiles && withheldReason === undefined
+    ? images.urlOf(tilesNameOf(image.imageName))
+    : undefined;
+
 /** The width in pixels of the small copy of a public panorama (share-pages.ts). Its thumbnail is twice as wide. */
 export const COPY_WIDTH = 512;
 
@@ -100,6 +106,13 @@ const tileImage = (task: KeptTask): Html => {
   const urlOf = (width: number) => `/p/${task.slug}/tile-${width}.webp${viewVersion(task)}`;
   const sources = tileWidthsOf(task).map((width) => `${urlOf(width)} ${width}w`);
   return html`<img src="${urlOf(480)}" srcset="${sources.join(", ")}" sizes="${TILE_SIZES}" alt="" width="960" height="720" loading="lazy" decoding="async">`;
+};
+
+/** Of the strip in the viewer. It is loaded when the strip is opened: `loading` comes first, also in a copy of it. */
+export const stripPicture = (task: KeptTask, images: Images): Html => {
+  const isPublic = task.request.visibility === "public" && task.withheldReason === undefined;
+  const url = isPublic ? `/p/${task.slug}/tile-480.webp${viewVersion(task)}` : thumbnailUrl(task, images);
+  return html`<img loading="lazy" src="${url}" alt="" width="160" height="120" decoding="async">`;
 };
 
 /**

@@ -13,7 +13,16 @@ import { html } from "../html.js";
 import type { Content, Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import type { SessionGuard } from "../session-guard.js";
-import { hasStoredImage, type Images, imageUrl, thumbnailUrl, titleOf } from "./panorama-card.js";
+import {
+  hasStoredImage,
+  type Images,
+  imageUrl,
+  type KeptTask,
+  stripPicture,
+  thumbnailUrl,
+  tilesUrl,
+  titleOf,
+} from "./panorama-card.js";
 import type { Suggestions } from "./suggestions.js";
 import { linkPreview, viewerScene } from "./viewer-scene.js";
 import { endedView, type Progress, progressOf, waitingView } from "./waiting-view.js";
@@ -178,16 +187,20 @@ const viewer = async (
   const scene = {
     url: imageUrl(task, images),
     thumbnail: thumbnailUrl(task, images),
+    tiles: tilesUrl(task, images),
     link: publicUrl + viewerPath(task.slug, task.request.visibility),
   };
-  const { previous, next } = isEmbedded ? {} : await neighbours(parts, task, folder);
-  const linkTo = (other: Task | undefined) => other && { path: `${folder}/${other.slug}`, title: titleOf(other) };
+  const { newer, older } = isEmbedded ? { newer: [], older: [] } : await neighbours(parts, task, folder);
+  const linkTo = (other: Task) => ({ path: `${folder}/${other.slug}`, title: titleOf(other) });
+  const [previous, next] = [newer.at(-1), older[0]];
+  const strip = newer.length + older.length === 0 ? [] : [...newer, task, ...older];
   const main = viewerScene(task, scene, {
     isEmbedded,
     owner: isOwner ? visitor : undefined,
     enter: (path) => entryPath(path, visitor !== undefined, layout.hasSignUp),
-    previous: linkTo(previous),
-    next: linkTo(next),
+    previous: previous && linkTo(previous),
+    next: next && linkTo(next),
+    strip: strip.map((one) => ({ ...linkTo(one), picture: stripPicture(one, images), isThis: one === task })),
   });
   const head = isPublic
     ? linkPreview(task, scene.link, publicUrl, layout.site.name)
@@ -201,12 +214,15 @@ const hintOf = ({ suggestions: { offer } }: Parts, { request: { prompt } }: Task
     ? undefined
     : `${offer.sentence} It knows no word of this prompt, and makes some landscape.`;
 
-/** Tasks that are read to find one with an image. */
-const NEIGHBOURS_READ = 3;
+/** Panoramas on each side, of which the strip has pictures. */
+const NEIGHBOURS_MAX = 6;
+/** Tasks of a member that are read to find them: some have no image. */
+const NEIGHBOURS_READ = 9;
 
-type Neighbours = { readonly previous?: Task | undefined; readonly next?: Task | undefined };
+/** Newest first. */
+type Neighbours = { readonly newer: readonly KeptTask[]; readonly older: readonly KeptTask[] };
 
-/** The next newer and the next older panorama: of the gallery, or of the member's own. */
+/** The next newer and the next older panoramas: of the gallery, or of the member's own. */
 const neighbours = async (
   { panoramas }: Parts,
   { id, accountId }: Task,
@@ -214,15 +230,18 @@ const neighbours = async (
 ): Promise<Neighbours> => {
   if (folder === "/p") {
     const [older, newer] = await Promise.all([
-      panoramas.listPublic(1, { before: id }),
-      panoramas.listPublic(1, { after: id }),
+      panoramas.listPublic(NEIGHBOURS_MAX, { before: id }),
+      panoramas.listPublic(NEIGHBOURS_MAX, { after: id }),
     ]);
-    return { previous: newer.panoramas[0], next: older.panoramas[0] };
+    return { newer: newer.panoramas.filter(hasStoredImage), older: older.panoramas.filter(hasStoredImage) };
   }
   const filter = { status: "succeeded" } as const;
   const [older, newer] = await Promise.all([
     panoramas.list(accountId, NEIGHBOURS_READ, { before: id, filter }),
     panoramas.list(accountId, NEIGHBOURS_READ, { after: id, filter }),
   ]);
-  return { previous: newer.tasks.findLast(hasStoredImage), next: older.tasks.find(hasStoredImage) };
+  return {
+    newer: newer.tasks.filter(hasStoredImage).slice(-NEIGHBOURS_MAX),
+    older: older.tasks.filter(hasStoredImage).slice(0, NEIGHBOURS_MAX),
+  };
 };

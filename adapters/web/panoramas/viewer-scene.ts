@@ -15,6 +15,7 @@ import { oembedUrl, SOCIAL_IMAGE_SIZE, socialImageUrl } from "./share-pages.js";
 type Urls = {
   readonly url: string;
   readonly thumbnail: string;
+  readonly tiles: string | undefined;
   /** The address of the viewer, for everybody or for the owner only. */
   readonly link: string;
 };
@@ -29,12 +30,16 @@ type Options = {
   /** The next newer panorama, and the next older one. */
   readonly previous: Neighbour | undefined;
   readonly next: Neighbour | undefined;
+  /** This panorama and those around it, newest first; empty if there are none. */
+  readonly strip: readonly (Neighbour & { readonly picture: Html; readonly isThis: boolean })[];
 };
 
 type Neighbour = { readonly path: string; readonly title: string };
 
+const STRIP_LABEL = "Panoramas beside this one";
+
 /** The sphere with its caption, bar, menu and dialog. The script client/viewer.ts shows what needs a script. */
-export const viewerScene = (task: KeptTask, { url, thumbnail, link }: Urls, options: Options): Html => {
+export const viewerScene = (task: KeptTask, { url, thumbnail, tiles, link }: Urls, options: Options): Html => {
   const { isEmbedded, previous, next } = options;
   const title = titleOf(task);
   const full = fullPromptOf(task);
@@ -45,12 +50,16 @@ export const viewerScene = (task: KeptTask, { url, thumbnail, link }: Urls, opti
   const size = RESOLUTIONS[task.request.resolution];
   return html`<div class="scene" id="scene">
 <img class="flat" id="flat" src="${thumbnail}" alt="${title}, as a flat image" crossorigin="anonymous" fetchpriority="high">
-<div id="viewer" class="sphere" data-image="${url}" data-width="${size.widthPixels}" data-name="${fileNameOf(task)}"${start && html` data-start="${startViewText(start)}"`} tabindex="0" role="application" aria-label="${title}: 360° view. Drag, or use the arrow keys, to look around; plus and minus zoom."></div>
+<div id="viewer" class="sphere" data-image="${url}"${tiles && html` data-tiles="${tiles}"`} data-width="${size.widthPixels}" data-name="${fileNameOf(task)}"${start && html` data-start="${startViewText(start)}"`} tabindex="0" role="application" aria-label="${title}: 360° view. Drag, or use the arrow keys, to look around; plus and minus zoom."></div>
 <div class="progress" id="progress" role="progressbar" aria-label="Loading the picture" aria-valuemin="0" aria-valuemax="100" aria-valuenow="0"><span></span></div>
 <p class="stage-note" id="stage-note" role="status" hidden></p><p class="visually-hidden" id="arrived" aria-live="polite"></p>
 <noscript><p class="stage-note">The 360° view needs JavaScript. <a href="${url}">Open the flat picture.</a></p></noscript>
 ${previous && html`<a class="round neighbour" id="previous" rel="prev" href="${previous.path}" aria-label="Previous panorama: ${previous.title}" title="Previous panorama">${icon("M15 5l-7 7 7 7")}</a>`}
 ${next && html`<a class="round neighbour" id="next" rel="next" href="${next.path}" aria-label="Next panorama: ${next.title}" title="Next panorama">${icon("M9 5l7 7-7 7")}</a>`}
+${
+  options.strip.length > 0 &&
+  html`<button type="button" class="round film-button" id="film-open" popovertarget="film" aria-label="${STRIP_LABEL}" title="${STRIP_LABEL}">${icon("M3 8h18v8H3zM9 8v8M15 8v8")}</button>${film(options)}`
+}
 <button type="button" class="round compass" id="compass" aria-label="Back to the start view" title="Back to the start view"><svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><path class="needle" d="M12 3l4 9H8z"/><path d="M12 21l4-9H8z"/></svg></button>
 <div class="overlay"><div class="caption" id="caption"><h1 dir="auto">${title}</h1>
 <p class="facts"><span>${dateOf(task.succeededAt)} · ${pixelSize(size)} · ${visibility === "public" ? "public" : "only you can see this"} · Made with AI</span>
@@ -79,6 +88,12 @@ ${barButton("share", "Share", "M12 15V4M8 7.500l4-4 4 4M6 11H5v9h14v-9h-1")}`
 </div></div>
 ${!isEmbedded && moreMenu(task, options)}${!isEmbedded && downloadMenu(task, url)}${!isEmbedded && shareDialog(task, link, options)}</div>`;
 };
+
+const film = ({ strip }: Options): Html => html`
+<nav id="film" class="film" popover aria-label="${STRIP_LABEL}">${strip.map(
+  ({ path, title, picture, isThis }) =>
+    html`<a href="${path}" aria-label="${title}" title="${title}"${isThis && html` aria-current="page" autofocus`}>${picture}</a>`,
+)}</nav>`;
 
 const barButton = (id: string, label: string, path: string, hidden = false): Html =>
   html`<button type="button" class="round" id="${id}" aria-label="${label}" title="${label}"${hidden && html` hidden`}>${icon(path)}</button>`;

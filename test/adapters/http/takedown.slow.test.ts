@@ -3,7 +3,7 @@ import { Listener } from "../../../adapters/http/servers/listener.js";
 import { MemoryOperatorStore } from "../../../adapters/memory/stores/memory-operator-store.js";
 import { choosePanorama } from "../../../application/operators/choose-panorama.js";
 import { withholdPanorama } from "../../../application/operators/withhold-panorama.js";
-import { thumbnailNameOf } from "../../../domain/images/object-name.js";
+import { thumbnailNameOf, tilesNameOf } from "../../../domain/images/object-name.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
 
@@ -28,7 +28,7 @@ describe("a panorama that an operator has hidden", () => {
     route.mockRestore();
     [ann, eve] = [await service.person("ann"), await service.person("eve")];
     service.provider.play({ poll: "succeeded", download: "image" });
-    task = await service.kept(ann as Person, { prompt: PROMPT, resolution: "2k" });
+    task = await service.kept(ann as Person, { prompt: PROMPT, resolution: "4k" });
     const stored = service.database.tasks.get(task.id);
     const temporaryUrl = `${service.url}/generations/made.jpg`;
     service.temporaryImages.set("made.jpg", new Uint8Array([255, 216, 255]));
@@ -56,12 +56,12 @@ describe("a panorama that an operator has hidden", () => {
   /** What the panorama can be called in a path. A new name of a parameter must be added here. */
   const namesOf = (parameter: string): readonly string[] => {
     const image = task.image.imageName;
-    const [folder = "", file = ""] = image.split("/");
+    const [folder = ""] = image.split("/");
     const known: Readonly<Record<string, readonly string[]>> = {
       slug: [task.slug],
       id: [task.id],
       folder: [folder],
-      file: [file, thumbnailNameOf(image).split("/")[1] ?? ""],
+      file: [image, thumbnailNameOf(image), tilesNameOf(image)].map((name) => name.slice(folder.length + 1)),
       name: ["made.jpg"],
       sha256: ["0".repeat(64)],
       provider: ["scripted"],
@@ -178,7 +178,7 @@ describe("a panorama that an operator has hidden", () => {
       `/p/${task.slug}/512.webp`,
       "/generations/made.jpg",
     ];
-    const images = [imageName, thumbnailNameOf(imageName)].map((name) => `/assets/${name}`);
+    const images = [imageName, thumbnailNameOf(imageName), tilesNameOf(imageName)].map((name) => `/assets/${name}`);
     for (const path of [...paths, ...images]) {
       for (const headers of [{ range: "bytes=0-9" }, { "if-none-match": "*" }, {}]) {
         for (const method of ["GET", "HEAD"]) {

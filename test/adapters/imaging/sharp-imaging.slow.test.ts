@@ -1,5 +1,7 @@
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
+import { photoSphereXmp } from "../../../adapters/imaging/photo-sphere-xmp.js";
+import { INDEX_BYTES, partsOf } from "../../../adapters/imaging/tile-file.js";
 import { type PixelSize, RESOLUTIONS } from "../../../domain/images/resolution.js";
 import { bombPng, noise, plain, seamless } from "../../support/test-images.js";
 import { imaging, pixels, size, small, target } from "./sharp-setup.js";
@@ -19,6 +21,8 @@ const xmpValue = async (image: Uint8Array, name: string): Promise<string | undef
   const { xmpAsString = "" } = await sharp(image).metadata();
   return new RegExp(`${name}="([^"]*)"`).exec(xmpAsString)?.[1];
 };
+
+const xmpOf = async (image: Uint8Array): Promise<string> => (await sharp(image).metadata()).xmpAsString ?? "";
 
 const middle = async (image: Uint8Array): Promise<number[]> => (await pixels(image))(512, 256);
 
@@ -247,6 +251,44 @@ describe("SharpImaging.thumbnail", () => {
     ]) {
       expect((await imaging.thumbnail(bytes))._unsafeUnwrapErr().kind).toBe("unusable_image");
     }
+  });
+});
+
+describe("SharpImaging.tiles", () => {
+  it.each([
+    [RESOLUTIONS["4k"], 6],
+    [size(8190, 4095), 12],
+  ])("cuts %j into %i columns that together are the picture", async (whole, columns) => {
+    const made = await seamless(whole)
+      .jpeg({ quality: 95 })
+      .withXmp(photoSphereXmp(whole, "algorithmicMedia"))
+      .toBuffer();
+    const file = Buffer.from((await imaging.tiles?.(made))!._unsafeUnwrap());
+    const { sizes, ...index } = JSON.parse(file.toString("utf8", 0, INDEX_BYTES));
+    const { widthPixels: width, heightPixels: height } = whole;
+    expect(index).toEqual({ width, height, columns, rows: columns / 2 });
+    expect(sizes).toHaveLength(columns * index.rows);
+    const parts = partsOf(whole, index);
+    let start = INDEX_BYTES;
+    const tiles = parts.map(({ left, top }, n) => {
+      const input = file.subarray(start, start + sizes[n]);
+      start += sizes[n];
+      return { input, left, top };
+    });
+    expect(start).toBe(file.length);
+    expect(await xmpOf(tiles[0]!.input)).toContain("digitalsourcetype/algorithmicMedia");
+    const canvas = { width, height, channels: 3, background: "lime" } as const;
+    const again = await sharp({ create: canvas }).composite(tiles).png().toBuffer();
+    const [before, after] = [await pixels(made), await pixels(again)];
+    for (let n = 0; n < 400; n += 1) {
+      const [x, y] = [Math.floor((n * 7919) % width), Math.floor((n * 104_729) % height)];
+      for (const [c, value] of before(x, y).entries()) expect(Math.abs((after(x, y)[c] ?? 0) - value)).toBeLessThan(12);
+    }
+  });
+
+  it("rejects bytes that are not an image", async () => {
+    const refused = (await imaging.tiles?.(Buffer.from("not an image")))?._unsafeUnwrapErr();
+    expect(refused?.kind).toBe("unusable_image");
   });
 });
 

@@ -298,6 +298,8 @@ describe("sharing a panorama", () => {
       const middle = await service.kept(ann, { prompt: "the middle one" });
       await service.kept(ann, { prompt: "a private one", visibility: "private" });
       const newer = await service.kept(ann, { prompt: "the newer one" });
+      const pictures: string[] = [];
+      tab.page.on("request", (request) => void (/tile-480/.test(request.url()) && pictures.push(request.url())));
       await tab.page.goto(`/p/${middle.slug}`);
       await ready(tab.page, "sphere");
       expect(await tab.page.getByRole("link", { name: "Use this prompt" }).getAttribute("href")).toBe(
@@ -320,6 +322,39 @@ describe("sharing a panorama", () => {
       await tab.page.waitForURL(`**/p/${middle.slug}`);
       await tab.page.locator("[rel=next]").click();
       await tab.page.waitForURL(`**/p/${older.slug}`);
+
+      // The strip loads its pictures when it is opened, stays open on the way, and goes by itself.
+      await tab.page.evaluate("window.isOld = false");
+      const open = tab.page.getByRole("button", { name: "Panoramas beside this one" });
+      const strip = tab.page.getByRole("navigation", { name: "Panoramas beside this one" });
+      const titles = () => strip.getByRole("link").evaluateAll((links) => links.map((link) => link.title));
+      expect([await strip.isVisible(), pictures]).toEqual([false, []]);
+      await open.focus();
+      await tab.page.keyboard.press("Enter");
+      await strip.waitFor();
+      expect((await titles()).slice(0, 3)).toEqual(["the newer one", "the middle one", "the older one"]);
+      expect(await titles()).not.toContain("a private one");
+      const current = strip.locator("[aria-current=page]");
+      expect(await current.getAttribute("title")).toBe("the older one");
+      await expect.poll(() => pictures.length).toBeGreaterThan(2);
+      expect(await strip.locator("[aria-current=page]:focus").count()).toBe(1);
+      await tab.page.keyboard.press("ArrowLeft");
+      await tab.page.keyboard.press("ArrowLeft");
+      await tab.page.keyboard.press("ArrowRight");
+      await tab.page.keyboard.press("Enter");
+      await tab.page.waitForURL(`**/p/${middle.slug}`);
+      await strip.waitFor();
+      await expect.poll(() => current.getAttribute("title")).toBe("the middle one");
+      expect(await strip.locator("[aria-current=page]:focus").count()).toBe(1);
+      await tab.page.keyboard.press("Escape");
+      await strip.waitFor({ state: "hidden" });
+      await open.click();
+      await strip.getByRole("link", { name: "the older one" }).click();
+      await tab.page.waitForURL(`**/p/${older.slug}`);
+      await strip.waitFor();
+      await tab.page.mouse.move(500, 200);
+      await strip.waitFor({ state: "hidden" }); // after some seconds
+      expect(await tab.page.evaluate("window.isOld")).toBe(false);
 
       // None of this has loaded a page: the canvas is the one of the beginning, and full screen stays.
       const isOld = () => tab.page.evaluate("window.isOld ??= false");

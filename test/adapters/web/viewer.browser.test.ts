@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { tilesNameOf } from "../../../domain/images/object-name.js";
 import { ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import { pixelAt, quarterAt, quarterOf } from "../../support/pixels.js";
 import type { Person, WebService } from "../../support/web-service.js";
@@ -187,7 +188,7 @@ describe("the viewer page", () => {
     expect(Math.min(...(await ring()))).toBeLessThan(100);
     await tab.page.getByRole("link", { name: "Sign up" }).focus();
     const reached: string[] = [];
-    for (let n = 0; n < 14; n += 1) {
+    for (let n = 0; n < 15; n += 1) {
       await tab.page.keyboard.press("Tab");
       if (n === 0) expect(Math.min(...(await ring()))).toBeGreaterThan(240);
       reached.push(
@@ -200,6 +201,7 @@ describe("the viewer page", () => {
       `${"a long prompt ".repeat(6).slice(0, 80)}…`,
       "Previous panorama",
       "Next panorama",
+      "Panoramas beside this one",
       "Back to the start view",
       "Use this prompt",
       "Report",
@@ -290,6 +292,51 @@ describe("the viewer page", () => {
     await expect.poll(() => viewer.getAttribute("data-quality"), { timeout: 60_000 }).toBe("full");
     expect(await viewOf(tab)).toEqual(view);
     expect(await tab.page.locator("#progress").isHidden()).toBe(true);
+  });
+
+  it("loads the tiles in sight of a large panorama, the others when they are seen, and the picture without them", async () => {
+    const { slug, image } = await service.kept(ann, { resolution: "4k" });
+    const { page } = tab;
+    const loaded = new Set<string>();
+    let takesTiles = true;
+    const tilesUrl = `/assets/${tilesNameOf(image.imageName)}`;
+    await page.route(`**${tilesUrl}?*`, async (route) => {
+      const { search } = new URL(route.request().url());
+      loaded.add(search);
+      if (takesTiles) await route.continue();
+      else await route.fulfill({ status: 404 });
+    });
+    const wholes: string[] = [];
+    page.on("request", (request) => void (request.url().endsWith(".jpg") && wholes.push(request.url())));
+    const full = () => page.locator("#viewer[data-quality=full]").waitFor();
+    await page.goto(`/p/${slug}`);
+    await full();
+    expect([await quarterAt(page, 300, 300), await quarterAt(page, 700, 300)]).toEqual([1, 2]);
+    // Of the middle row, and a few of those above and below it.
+    const first = [...loaded];
+    expect(first).toEqual(expect.arrayContaining(["?index", "?8", "?9"]));
+    expect(first.length).toBeLessThan(14);
+    expect(first).not.toContain("?6");
+    expect(await page.locator("#progress").isHidden()).toBe(true);
+
+    await page.locator("#viewer").focus();
+    await page.keyboard.down("ArrowLeft");
+    await expect.poll(() => [...loaded]).toContain("?6");
+    await page.keyboard.up("ArrowLeft");
+    expect(wholes).toEqual([]);
+    await page.getByRole("button", { name: "Download" }).click();
+    const cube = page.getByRole("button", { name: "Six cube faces" });
+    const [file] = await Promise.all([page.waitForEvent("download"), cube.click()]);
+    expect(file.suggestedFilename()).toBe(`panorama-${slug}-cube.zip`);
+    expect(loaded.size).toBe(19);
+    expect(wholes).toEqual([]);
+
+    // A storage that has lost them, or serves no ranges.
+    takesTiles = false;
+    await page.goto(`/p/${slug}?embed=1`);
+    await full();
+    expect(wholes).toEqual([`${service.url}/assets/${image.imageName}`]);
+    expect([await quarterAt(page, 300, 300), await quarterAt(page, 700, 300)]).toEqual([1, 2]);
   });
 
   it("has room for all of its buttons on a narrow phone", async () => {

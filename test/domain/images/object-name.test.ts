@@ -6,9 +6,11 @@ import {
   isRecordedReference,
   type ObjectName,
   panoramaName,
+  panoramaOf,
   parseObjectName,
   referenceImageName,
   thumbnailNameOf,
+  tilesNameOf,
 } from "../../../domain/images/object-name.js";
 
 const hexadecimal = fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: 64, maxLength: 64 });
@@ -55,10 +57,12 @@ describe("an object's name", () => {
     }
   });
 
-  it("puts a thumbnail beside its panorama", () => {
+  it("puts a thumbnail and tiles beside their panorama", () => {
     const name = panoramaName("unguessable.jpg-0000000");
     expect(name).toBe("panoramas/unguessable.jpg-0000000.jpg");
     expect(thumbnailNameOf(name)).toBe("panoramas/unguessable.jpg-0000000-thumbnail.webp");
+    expect(tilesNameOf(name)).toBe("panoramas/unguessable.jpg-0000000-tiles.bin");
+    expect([name, thumbnailNameOf(name), tilesNameOf(name)].map(panoramaOf)).toEqual([name, name, name]);
   });
 
   it("is parsed from a URL", () => {
@@ -66,7 +70,7 @@ describe("an object's name", () => {
       fc.property(hexadecimal, fc.constantFrom(...IMAGE_TYPES), unguessable, (sha256, type, random) => {
         const panorama = panoramaName(random);
         const references = [sha256, random.slice(0, 22)].map((text) => referenceImageName(text, type));
-        for (const name of [...references, panorama, thumbnailNameOf(panorama)]) {
+        for (const name of [...references, panorama, thumbnailNameOf(panorama), tilesNameOf(panorama)]) {
           expect(parseObjectName(name)).toBe(name);
         }
       }),
@@ -90,6 +94,8 @@ describe("an object's name", () => {
     `references\\${sha256}.jpg`,
     `references%2f${sha256}.jpg`,
     `panoramas/${random}.png`,
+    `panoramas/${random}.bin`,
+    `references/${random}-tiles.bin`,
     `panoramas/${random.slice(1)}.jpg`,
     `panoramas/${"b".repeat(65)}.jpg`,
     `panoramas/${random}.jpg\u0000.jpg`,

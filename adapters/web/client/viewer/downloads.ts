@@ -15,8 +15,13 @@ const FACES: Readonly<Record<string, Pick<View, "yaw" | "pitch">>> = {
   down: { yaw: 0, pitch: -90 },
 };
 
-/** The panorama that is shown. `picture`: the whole picture, as soon as it has arrived. */
-type Shown = { readonly name: string; readonly width: number; readonly picture: Promise<Blob> };
+/** The panorama that is shown. `picture`: the file. `complete` resolves when the sphere shows all of it. */
+type Shown = {
+  readonly name: string;
+  readonly width: number;
+  readonly picture: () => Promise<Blob>;
+  readonly complete: () => Promise<unknown>;
+};
 
 /** Makes a file; `undefined` if there is nothing to save. */
 type Maker = (camera: Camera, shown: Shown) => Promise<readonly [Blob, string] | undefined>;
@@ -28,28 +33,28 @@ const VIDEO_TYPES = ["video/mp4", "video/webm"] as const;
 
 const MAKERS: Readonly<Record<string, Maker>> = {
   "save-picture": async (_, { picture, name }) => {
-    const blob = await picture.catch(() => undefined);
+    const blob = await picture().catch(() => undefined);
     if (blob !== undefined) return [blob, `${name}.jpg`];
     // Without the bytes, the browser shows the picture of another origin instead of saving it.
     window.open((element("save-picture") as HTMLAnchorElement).href, "_blank", "noopener");
     return undefined;
   },
-  "save-view": async ({ sphere }, { picture, name }) => {
-    await picture;
+  "save-view": async ({ sphere }, { complete, name }) => {
+    await complete();
     const { width: across, height } = sphere.canvas;
     const viewHeight = Math.round((VIEW_WIDTH_PIXELS * height) / across);
     return [await sphere.capture(VIEW_WIDTH_PIXELS, viewHeight, sphere.view, "image/png"), `${name}-view.png`];
   },
-  "save-cube": async ({ sphere }, { picture, name, width }) => {
-    await picture;
+  "save-cube": async ({ sphere }, { complete, name, width }) => {
+    await complete();
     const side = Math.min(FACE_PIXELS_MAX, Math.round(width / 4));
     const files = new Map<string, Blob>();
     for (const [face, direction] of Object.entries(FACES))
       files.set(`${name}-${face}.jpg`, await sphere.capture(side, side, { ...direction, fov: 90 }, "image/jpeg"));
     return [await zip(files), `${name}-cube.zip`];
   },
-  "save-video": async (camera, { picture, name }) => {
-    await picture;
+  "save-video": async (camera, { complete, name }) => {
+    await complete();
     const type = videoType();
     const recorder = new MediaRecorder(camera.sphere.canvas.captureStream(), {
       ...(type !== undefined && { mimeType: type }),

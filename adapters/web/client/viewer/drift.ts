@@ -1,11 +1,11 @@
-import { shaderProgram } from "./shader-program.js";
+import { prepareTriangle, shaderProgram } from "./shader-program.js";
 
 /** The noise has no detail that more pixels would show. */
 const SCALE = 0.25;
 /** A slow drift needs no more, and the device may be busy with painting. */
 const FRAME_MILLISECONDS = 50;
 
-const VERTEX = "attribute vec2 p;void main(){gl_Position=vec4(p,0,1);}";
+const VERTEX = "attribute vec2 at;void main(){gl_Position=vec4(at,0,1);}";
 
 /** Clouds that drift over a horizon, in the colours of the still gradient. The grain at the end prevents bands. */
 const FRAGMENT = `precision highp float;uniform vec2 size;uniform float t;
@@ -31,10 +31,7 @@ export const drift = (stage: HTMLElement): void => {
   const program = shaderProgram(gl, VERTEX, FRAGMENT);
   if (!gl.getProgramParameter(program, gl.LINK_STATUS)) return;
   gl.useProgram(program);
-  gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
-  gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([-1, -1, 3, -1, -1, 3]), gl.STATIC_DRAW);
-  gl.enableVertexAttribArray(0);
-  gl.vertexAttribPointer(0, 2, gl.FLOAT, false, 0, 0);
+  prepareTriangle(gl, program);
   canvas.className = "drift";
   stage.prepend(canvas);
 

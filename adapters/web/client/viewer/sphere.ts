@@ -1,4 +1,4 @@
-import { shaderProgram } from "./shader-program.js";
+import { prepareTriangle, shaderProgram } from "./shader-program.js";
 
 /** Where a viewer looks. Degrees; `yaw` to the right, `pitch` upwards, `fov` is the horizontal field of view. */
 export type View = { readonly yaw: number; readonly pitch: number; readonly fov: number };
@@ -12,6 +12,8 @@ export type Turn = readonly number[];
 type Lens = readonly [scaleX: number, scaleY: number, offsetX: number, offsetY: number];
 
 const UNIFORMS = ["lens", "turn", "bend", "opacity"] as const;
+
+type Size = { readonly width: number; readonly height: number };
 
 /** A picture whose size is known. */
 export type Picture = ImageBitmap | HTMLImageElement;
@@ -72,8 +74,7 @@ void main() {
 
 /**
  * Draws an equirectangular picture around the viewer, on one rectangle: in the viewer, and behind the landing page.
- * Throws without WebGL 2. A shader of our own: the script has 11 kB compressed with everything
- * that the viewer does; Photo Sphere Viewer needs the whole of three.js.
+ * Throws without WebGL 2. Why it is a shader of our own: DECISIONS.md, 35.
  */
 export class Sphere {
   readonly canvas: HTMLCanvasElement;
@@ -90,6 +91,7 @@ export class Sphere {
   /** How much of the picture shows over the one that was left: from 0 to 1. */
   fade = 1;
   private picture: WebGLTexture | null = null;
+  private size: Size = { width: 0, height: 0 };
   /** The picture that was left, as it was seen last. */
   private left:
     | { readonly picture: WebGLTexture | null; readonly lens: Lens; readonly turn: Turn; readonly bend: number }
@@ -110,11 +112,7 @@ export class Sphere {
     const { gl } = this;
     const program = shaderProgram(gl, VERTEX, FRAGMENT);
     gl.useProgram(program);
-    gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
-    gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([-1, -1, 3, -1, -1, 3]), gl.STATIC_DRAW);
-    const at = gl.getAttribLocation(program, "at");
-    gl.enableVertexAttribArray(at);
-    gl.vertexAttribPointer(at, 2, gl.FLOAT, false, 0, 0);
+    prepareTriangle(gl, program);
     for (const name of UNIFORMS) this.uniforms[name] = gl.getUniformLocation(program, name);
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
     this.left = undefined;
@@ -148,6 +146,36 @@ export class Sphere {
     gl.bindTexture(gl.TEXTURE_2D, this.picture);
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, gl.RGBA, gl.UNSIGNED_BYTE, picture);
     gl.generateMipmap(gl.TEXTURE_2D);
+    this.size = { width: picture.width, height: picture.height };
+  }
+
+  /** Replaces a part of the picture, which becomes as large as `whole` if it is smaller. */
+  put(part: ImageBitmap, left: number, top: number, whole: Size): void {
+    const { gl } = this;
+    if (this.size.width !== whole.width) this.resize(whole);
+    gl.bindTexture(gl.TEXTURE_2D, this.picture);
+    gl.texSubImage2D(gl.TEXTURE_2D, 0, left, top, gl.RGBA, gl.UNSIGNED_BYTE, part);
+    gl.generateMipmap(gl.TEXTURE_2D);
+  }
+
+  private resize({ width, height }: Size): void {
+    const { gl, picture: small, size } = this;
+    this.addTexture();
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, width, height, 0, gl.RGBA, gl.UNSIGNED_BYTE, null);
+    const ends = [
+      [gl.READ_FRAMEBUFFER, small],
+      [gl.DRAW_FRAMEBUFFER, this.picture],
+    ] as const;
+    const buffers = ends.map(([target, texture]) => {
+      const buffer = gl.createFramebuffer();
+      gl.bindFramebuffer(target, buffer);
+      gl.framebufferTexture2D(target, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
+      return buffer;
+    });
+    gl.blitFramebuffer(0, 0, size.width, size.height, 0, 0, width, height, gl.COLOR_BUFFER_BIT, gl.LINEAR);
+    for (const buffer of buffers) gl.deleteFramebuffer(buffer);
+    gl.deleteTexture(small);
+    this.size = { width, height };
   }
 
   draw(): void {

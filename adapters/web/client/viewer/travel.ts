@@ -2,7 +2,7 @@ import { element } from "../element.js";
 import { readPage } from "../read-page.js";
 
 /** What another panorama has of its own: all but the stage and its bar. */
-const PARTS = ["flat", "caption", "previous", "next", "more-menu", "downloads", "share-dialog"] as const;
+const PARTS = ["flat", "caption", "previous", "next", "film", "more-menu", "downloads", "share-dialog"] as const;
 const SLIDE_MILLISECONDS = 10_000;
 
 type Options = {
@@ -95,10 +95,10 @@ export const travelBetween = (stage: HTMLElement, { leave, arrive, onSlides }: O
   };
 
   element("scene").addEventListener("click", (event) => {
-    const link = (event.target as Element).closest<HTMLAnchorElement>("#previous, #next");
+    const link = (event.target as Element).closest<HTMLAnchorElement>("#previous, #next, #film a");
     if (link === null || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    void go(link.pathname);
+    if (link.pathname !== path) void go(link.pathname);
   });
   addEventListener("popstate", () => {
     if (location.pathname !== path) void go(location.pathname, true);
@@ -129,4 +129,5 @@ const replaceParts = (parts: ReadonlyMap<string, HTMLElement | undefined>, stage
   }
   if (document.activeElement === document.body && focused !== "")
     (document.getElementById(focused) ?? stage).focus({ preventScroll: true });
+  if (element("scene").dataset.film === "open") parts.get("film")?.showPopover();
 };

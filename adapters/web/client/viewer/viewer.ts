@@ -3,10 +3,12 @@ import { isDone, postForm } from "../post-form.js";
 import { Camera, isReducedMotion } from "./camera.js";
 import { connectDownloads } from "./downloads.js";
 import { fetchWithProgress } from "./fetch-with-progress.js";
+import { connectFilm, hideFilm } from "./film.js";
 import { connectInput, ZOOM_STEP } from "./input.js";
 import { connectMotion } from "./motion.js";
 import { connectShare } from "./share.js";
 import { type Picture, Sphere } from "./sphere.js";
+import { openTiles, showTiles, type Tiles } from "./tiles.js";
 import { travelBetween } from "./travel.js";
 import { fragmentOf, type Start, startOf, textOf, viewOf } from "./view-in-url.js";
 import { connectVr } from "./vr.js";
@@ -18,37 +20,54 @@ const NOTE_MILLISECONDS = 6_000;
 const ADDRESS_MILLISECONDS = 500;
 
 const NO_SPHERE = "This browser cannot show the 360° view. This is the flat picture.";
+const NOT_IN_FULL = "The picture could not be loaded in full. This is a small preview.";
 const NO_PICTURE = "The 360° view could not be loaded. This is the flat picture.";
 
-/** A panorama, and its whole picture as soon as it has arrived. */
+/** A panorama. */
 type Panorama = {
   readonly url: string;
   readonly width: number;
   readonly name: string;
   readonly start: Start;
-  readonly picture: Promise<Blob>;
+  readonly tilesUrl: string | undefined;
+  tiles?: Tiles | undefined;
+  /** Its whole picture, which is loaded at the first call. */
+  readonly picture: () => Promise<Blob>;
+  /** Resolves when all of it is shown. */
+  readonly complete: () => Promise<unknown>;
+  readonly signal: AbortSignal;
   /** It is not needed any more. */
   readonly stop: () => void;
 };
 
 /** The panorama that the attributes of the stage describe. */
 const panoramaOf = (stage: HTMLElement): Panorama => {
-  const { image: url = "", width = "0", name = "", start } = stage.dataset;
-  const progress = element("progress");
+  const { image: url = "", width = "0", name = "", start, tiles: tilesUrl } = stage.dataset;
   const stopping = new AbortController();
-  const picture = fetchWithProgress(
-    url,
-    (percent) => {
-      if (stopping.signal.aborted) return;
-      progress.setAttribute("aria-valuenow", String(percent));
-      progress.style.setProperty("--done", `${percent}%`);
-    },
-    stopping.signal,
-  );
-  picture.catch(() => {}); // handled below, after the preview
-  progress.style.setProperty("--done", "0%");
-  progress.hidden = false;
-  return { url, width: Number(width), name, start: startOf(start), picture, stop: () => stopping.abort() };
+  const { signal } = stopping;
+  let fetched: Promise<Blob> | undefined;
+  const picture = (): Promise<Blob> => {
+    fetched ??= fetchWithProgress(url, (percent) => signal.aborted || showProgress(percent), signal);
+    fetched.catch(() => {}); // handled below, after the preview
+    return fetched;
+  };
+  if (tilesUrl === undefined) void picture();
+  showProgress(0);
+  element("progress").hidden = false;
+  const of: Panorama = {
+    ...{ url, name, tilesUrl, picture, signal },
+    width: Number(width),
+    start: startOf(start),
+    complete: () => of.tiles?.loadAll() ?? picture(),
+    stop: () => stopping.abort(),
+  };
+  return of;
+};
+
+const showProgress = (percent: number): void => {
+  const progress = element("progress");
+  progress.setAttribute("aria-valuenow", String(percent));
+  progress.style.setProperty("--done", `${percent}%`);
 };
 
 async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
@@ -57,6 +76,7 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
   let camera: Camera | undefined;
   connectShare(() => camera?.sharedView);
   connectIdle(scene);
+  connectFilm(scene);
   if (location.hash === "#share") document.getElementById("share")?.click();
 
   const sphere = makeSphere(stage);
@@ -77,30 +97,67 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
     camera.enter(of.width, of.start, viewOf(location.hash));
     connectControls(stage, camera, travel);
     connectDownloads(camera, () => shown);
+    const { onView } = camera;
+    camera.onView = () => {
+      onView();
+      shown.tiles?.look();
+    };
     start(camera);
     document.body.dataset.ready = "sphere";
   };
 
-  /** The preview is shown first, if it arrives first; the picture replaces it in the same view. */
+  /** Shows tiles over the preview. Resolves when those in sight are shown or have failed; rejects without tiles. */
+  const loadTiles = async (of: Panorama, url: string, previewed: Promise<boolean>): Promise<void> => {
+    const [source, isPreviewed] = await Promise.all([openTiles(url, of.signal), previewed]);
+    if (!isPreviewed) throw new Error("there is no preview");
+    await new Promise<void>((resolve) => {
+      of.signal.addEventListener("abort", () => resolve());
+      of.tiles = showTiles(source, {
+        sphere,
+        signal: of.signal,
+        seesAll: () => camera !== undefined && (camera.isPlanet || camera.isElsewhere || sphere.isSplit),
+        onTile: (done, hasFailed) => {
+          camera?.redraw();
+          showProgress(Math.round(100 * done));
+          if (done === 1) stage.dataset.quality = "full";
+          if (hasFailed) say(NOT_IN_FULL);
+          if (done === 1 || hasFailed) resolve();
+        },
+      });
+    });
+  };
+
+  /** The preview is shown first, if it arrives first; tiles or the picture replace it in the same view. */
   const load = async (of: Panorama): Promise<void> => {
     const flat = element("flat") as HTMLImageElement;
     let isComplete = false;
     const preview = flat.src === of.url ? Promise.reject() : flat.decode();
     const previewed = preview.then(
-      () => isComplete || present(of, flat, "preview"),
-      () => {}, // the picture itself may still arrive
+      () => {
+        if (!isComplete) present(of, flat, "preview");
+        return true;
+      },
+      () => false, // the picture itself may still arrive
     );
     try {
-      const picture = await decoded(await of.picture, sphere.widthMax);
+      const hasTiles = await (of.tilesUrl === undefined
+        ? false
+        : loadTiles(of, of.tilesUrl, previewed).then(
+            () => true,
+            () => false,
+          ));
+      if (hasTiles || of !== shown) return;
+      const picture = await decoded(await of.picture(), sphere.widthMax);
       isComplete = true;
       present(of, picture, "full");
     } catch {
       await previewed;
       if (of !== shown) return;
       if (camera === undefined) return showFlatImage(NO_PICTURE, of.url);
-      say("The picture could not be loaded in full. This is a small preview.");
+      say(NOT_IN_FULL);
+    } finally {
+      if (of === shown) element("progress").hidden = true;
     }
-    if (of === shown) element("progress").hidden = true;
   };
 
   const travel = travelBetween(stage, {
@@ -124,7 +181,12 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
   travel.prefetch();
   sphere.canvas.addEventListener("webglcontextrestored", async () => {
     sphere.prepare();
-    const again = await shown.picture.then((bytes) => decoded(bytes, sphere.widthMax)).catch(() => element("flat"));
+    shown.tiles?.stop();
+    shown.tiles = undefined;
+    const again = await shown
+      .picture()
+      .then((bytes) => decoded(bytes, sphere.widthMax))
+      .catch(() => element("flat"));
     sphere.show(again as Picture);
     camera?.redraw();
   });
@@ -260,13 +322,16 @@ function connectMore(camera: Camera, travel: Travel): void {
   });
 }
 
-/** Hides the caption while nothing happens, unless it has the focus. */
+/** Hides caption and strip while nothing happens, unless they have the focus. */
 function connectIdle(scene: HTMLElement): void {
   let timer = 0;
   const wake = (): void => {
     scene.classList.remove("idle");
     clearTimeout(timer);
-    timer = setTimeout(() => scene.classList.add("idle"), IDLE_MILLISECONDS);
+    timer = setTimeout(() => {
+      scene.classList.add("idle");
+      hideFilm();
+    }, IDLE_MILLISECONDS);
   };
   for (const type of ["pointermove", "pointerdown", "keydown", "focusin", "wheel"])
     document.addEventListener(type, wake, { passive: true });

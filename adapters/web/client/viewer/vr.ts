@@ -61,6 +61,7 @@ const show = async (session: Session, camera: Camera): Promise<void> => {
   const space = await session.requestReferenceSpace("local");
   camera.stopMoving();
   camera.isElsewhere = true;
+  camera.onView();
   const north = turnOf({ yaw: camera.view.yaw, pitch: 0 }, 0);
   const draw = (_time: number, frame: Frame): void => {
     if (!camera.isElsewhere) return;
