@@ -94,6 +94,8 @@ describe("Database on PostgreSQL", () => {
       { name: "033-start-views-compatible" },
       { name: "034-orders-to-confirm-compatible" },
       { name: "035-next-image-names-compatible" },
+      { name: "036-account-self-service-compatible" },
+      { name: "037-kept-images-compatible" },
       { name: "038-tiles-compatible" },
     ]);
     await opened.close();
