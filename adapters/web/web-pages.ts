@@ -26,7 +26,7 @@ import { type PicturesOnDemand, sharePages } from "./panoramas/share-pages.js";
 import { viewerPages } from "./panoramas/viewer-pages.js";
 import { worksPages } from "./panoramas/works-pages.js";
 import { SessionGuard } from "./session-guard.js";
-import { docsPage } from "./site/docs-page.js";
+import { docsPages } from "./site/docs-page.js";
 import { landingPage } from "./site/landing-page.js";
 import { type LegalPage, legalPages } from "./site/legal-pages.js";
 import { type McpOffer, mcpPage } from "./site/mcp-page.js";
@@ -120,7 +120,7 @@ export const webPages = async (
     ...keyPages(all),
     ...webhookPages(all),
     ...operatorPages(all),
-    docsPage({ ...all, describe, guidesFolder: join(staticFolder, "guides") }),
+    ...docsPages({ ...all, describe, guidesFolder: join(staticFolder, "guides") }),
     provenancePage(all),
     mcpPage(mcp, guard, layout, policy.prices),
     ...legalPages(legal, guard, layout),

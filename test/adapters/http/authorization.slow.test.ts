@@ -166,6 +166,8 @@ const ROUTES: Readonly<Record<string, Positions>> = {
   "post /account/webhooks/:id/enable": { fields: {} },
   "post /account/deliveries/:id/resend": { fields: {} },
   "get /docs": ACCEPTS_NOTHING,
+  "get /docs.md": ACCEPTS_NOTHING,
+  "get /llms.txt": ACCEPTS_NOTHING,
   "get /favicon.ico": ACCEPTS_NOTHING,
   "get /robots.txt": ACCEPTS_NOTHING,
   "get /mcp": ACCEPTS_NOTHING,
