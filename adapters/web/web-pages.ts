@@ -29,7 +29,7 @@ import { ANY_PLACE, type Suggestions } from "./panoramas/suggestions.js";
 import { viewerPages } from "./panoramas/viewer-pages.js";
 import { worksPages } from "./panoramas/works-pages.js";
 import { SessionGuard } from "./session-guard.js";
-import { docsPage } from "./site/docs-page.js";
+import { docsPages } from "./site/docs-page.js";
 import { galleryLists } from "./site/gallery-lists.js";
 import { landingPage } from "./site/landing-page.js";
 import { type LegalPage, legalPages } from "./site/legal-pages.js";
@@ -129,7 +129,7 @@ export const webPages = async (
     ...webhookPages(all),
     ...settingsPages(all),
     ...operatorPages(all),
-    docsPage({ ...all, describe, guidesFolder: join(staticFolder, "guides") }),
+    ...docsPages({ ...all, describe, guidesFolder: join(staticFolder, "guides") }),
     provenancePage(all),
     mcpPage(mcp, guard, layout, policy.prices),
     ...legalPages(legal, guard, layout),

@@ -247,6 +247,8 @@ export const ROUTES: Readonly<Record<string, Row>> = {
   "GET /favicon.ico": NO_ROWS,
   "GET /robots.txt": NO_ROWS,
   "GET /manifest.webmanifest": NO_ROWS,
+  "GET /docs.md": NO_ROWS,
+  "GET /llms.txt": NO_ROWS,
   "GET /healthz": NO_ROWS,
   "GET /readyz": { "": page("/readyz") },
   "GET /metrics": { "from what was read before": page("/metrics") },

@@ -64,7 +64,7 @@ const offerKey = (note: Element): void => {
   const variables = [...document.querySelectorAll(".key")].map((place) => ({
     place,
     content: [...place.childNodes],
-    isExpression: place.textContent?.startsWith("process.") ?? false,
+    isExpression: /^process\.|\)$/.test(place.textContent ?? ""),
   }));
   const label = document.createElement("label");
   const field = document.createElement("input");

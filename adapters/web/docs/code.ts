@@ -1,13 +1,16 @@
 import hljs from "@highlightjs/cdn-assets/highlight.min.js";
 import { Html, html } from "../html.js";
 
-const HIGHLIGHTED = ["bash", "json", "python", "typescript"];
+const HIGHLIGHTED = ["bash", "csharp", "go", "json", "php", "python", "typescript"];
 
 /** The languages of an example, in the order of its tabs. */
 export const LANGUAGES = [
   { name: "bash", label: "curl" },
   { name: "typescript", label: "TypeScript" },
   { name: "python", label: "Python" },
+  { name: "go", label: "Go" },
+  { name: "php", label: "PHP" },
+  { name: "csharp", label: "C#" },
 ] as const;
 
 export type LanguageName = (typeof LANGUAGES)[number]["name"];
@@ -33,6 +36,7 @@ const KEY = new RegExp(
     /<span class="hljs-variable">\$PANORAMA_API_KEY<\/span>/,
     /process\.<span class="hljs-property">env<\/span>\.<span class="hljs-property">PANORAMA_API_KEY<\/span>/,
     /<span class="hljs-subst">\{os\.environ\[<span class="hljs-string">&#x27;PANORAMA_API_KEY&#x27;<\/span>\]\}<\/span>/,
+    /(?:os\.Getenv|<span class="[^"]*">getenv<\/span>|Environment\.GetEnvironmentVariable)\(<span class="hljs-string">&quot;PANORAMA_API_KEY&quot;<\/span>\)/,
   ]
     .map(({ source }) => source)
     .join("|"),

@@ -1,20 +1,25 @@
 import type { Example } from "./code.js";
 import { type Description, type Operation, type Parameter, type Route, routesOf } from "./description.js";
+import { csharpOf, type ExampleRequest, goOf, KEY_VARIABLE, phpOf } from "./plain-http.js";
 
 /** The call of an operation in every language, with the examples of the description. */
-export const exampleOf = (route: Route, baseUrl: string): Example => ({
-  title: route.operation.summary,
-  code: {
-    bash: curlOf(route, baseUrl),
-    typescript: typescriptOf(route, baseUrl),
-    python: pythonOf(route, baseUrl),
-  },
-});
+export const exampleOf = (route: Route, baseUrl: string): Example => {
+  const request = requestOf(route, baseUrl);
+  return {
+    title: route.operation.summary,
+    code: {
+      bash: curlOf(request, isStream(route.operation)),
+      typescript: typescriptOf(route, baseUrl),
+      python: pythonOf(request, route.operation),
+      go: goOf(request),
+      php: phpOf(request),
+      csharp: csharpOf(request),
+    },
+  };
+};
 
 /** The file in examples of uploads. */
 const FILE = "lake.jpg";
-
-const KEY_VARIABLE = "PANORAMA_API_KEY";
 
 const exampleIn = (operation: Operation, place: Parameter["in"]): readonly (readonly [string, string])[] =>
   (operation.parameters ?? []).flatMap(({ in: where, name, schema }) =>
@@ -32,31 +37,34 @@ const takesFiles = (operation: Operation): boolean =>
 const isStream = (operation: Operation): boolean =>
   operation.responses[200]?.content?.["text/event-stream"] !== undefined;
 
-const curlOf = (route: Route, baseUrl: string): string => {
-  const { method, operation } = route;
-  const body = bodyOf(operation);
-  const files = takesFiles(operation);
-  return [
-    `curl -sS${isStream(operation) ? "N" : ""} ${urlOf(route, baseUrl)}`,
-    ...(method === "GET" || body !== undefined || files ? [] : [`-X ${method}`]),
+/** The request of an operation's example, from which all languages are made. */
+export const requestOf = (route: Route, baseUrl: string): ExampleRequest => ({
+  method: route.method,
+  url: urlOf(route, baseUrl),
+  headers: exampleIn(route.operation, "header"),
+  body: bodyOf(route.operation),
+  file: takesFiles(route.operation) ? FILE : undefined,
+});
+
+const curlOf = ({ method, url, headers, body, file }: ExampleRequest, isStream: boolean): string =>
+  [
+    `curl -sS${isStream ? "N" : ""} ${url}`,
+    ...(method === "GET" || body !== undefined || file !== undefined ? [] : [`-X ${method}`]),
     `-H "Authorization: Bearer $${KEY_VARIABLE}"`,
-    ...exampleIn(operation, "header").map(([name, value]) => `-H "${name}: ${value}"`),
+    ...headers.map(([name, value]) => `-H "${name}: ${value}"`),
     ...(body === undefined
       ? []
       : ['-H "Content-Type: application/json"', `-d '${JSON.stringify(body, null, 2).replaceAll("\n", "\n  ")}'`]),
-    ...(files ? [`-F files=@${FILE}`] : []),
+    ...(file === undefined ? [] : [`-F files=@${file}`]),
   ].join(" \\\n  ");
-};
 
-const pythonOf = (route: Route, baseUrl: string): string => {
-  const { method, operation } = route;
-  const body = bodyOf(operation);
-  const headers = exampleIn(operation, "header").map(([name, value]) => `, ${text(name)}: ${text(value)}`);
+const pythonOf = ({ method, url, headers, body, file }: ExampleRequest, operation: Operation): string => {
+  const others = headers.map(([name, value]) => `, ${text(name)}: ${text(value)}`);
   const last = isStream(operation) ? "    stream=True,\n" : "    timeout=60,\n";
   const call = `requests.${method.toLowerCase()}(
-    ${text(urlOf(route, baseUrl))},
-    headers={"Authorization": f"Bearer {os.environ['${KEY_VARIABLE}']}"${headers.join("")}},
-${body === undefined ? "" : `    json=${pythonValue(body, "    ")},\n`}${takesFiles(operation) ? `    files=[("files", open("${FILE}", "rb"))],\n` : ""}${last})`;
+    ${text(url)},
+    headers={"Authorization": f"Bearer {os.environ['${KEY_VARIABLE}']}"${others.join("")}},
+${body === undefined ? "" : `    json=${pythonValue(body, "    ")},\n`}${file === undefined ? "" : `    files=[("files", open("${file}", "rb"))],\n`}${last})`;
   return `import os\nimport requests\n\nanswer = ${call}\nanswer.raise_for_status()\n${pythonResult(operation)}`;
 };
 

@@ -5,16 +5,19 @@ import { codeBlock, exampleTabs, isLanguage, type LanguageName } from "./code.js
 /** A guide: its title, the ids of its sections, and its content. */
 export type Guide = { readonly id: string; readonly title: string; readonly content: Html };
 
-/**
- * Renders a guide. It begins with its title (`#`). Consecutive code blocks in different languages become the tabs of
- * one example. HTML in it is shown as text. `values` replaces `{{name}}`; throws for a name without a value.
- */
-export const renderGuide = (markdown: string, values: Readonly<Record<string, string>>): Guide => {
-  const text = markdown.replace(/\{\{(\w+)\}\}/g, (_match, name: string) => {
+/** `values` replaces `{{name}}`; throws for a name without a value. */
+export const filledGuide = (markdown: string, values: Readonly<Record<string, string>>): string =>
+  markdown.replace(/\{\{(\w+)\}\}/g, (_match, name: string) => {
     const value = values[name];
     if (value === undefined) throw new Error(`a guide needs {{${name}}}, which has no value`);
     return value;
   });
+
+/**
+ * Renders a guide. It begins with its title (`#`). Consecutive code blocks in different languages become the tabs of
+ * one example. HTML in it is shown as text.
+ */
+export const renderGuide = (text: string): Guide => {
   const tokens = new Marked().lexer(text).filter(({ type }) => type !== "space");
   const [heading, ...rest] = tokens;
   if (heading?.type !== "heading" || heading.depth !== 1) throw new Error("a guide begins with its title");

@@ -19,40 +19,51 @@ import { thousands } from "../../wording/thousands.js";
 import { type Html, html } from "../html.js";
 import type { Description } from "./description.js";
 import { exampleId } from "./examples.js";
-import { type Guide, renderGuide } from "./markdown.js";
+import { filledGuide, type Guide, renderGuide } from "./markdown.js";
+import { docsMarkdown, LEAD, llmsText } from "./markdown-copy.js";
 import { referenceSections, type Section } from "./reference.js";
 
 const HOUR_MILLISECONDS = 60 * 60 * 1000;
 
-/** The page without its header: guides, operations, webhooks and objects. `keys` goes below the title. */
+/** The same documentation for people and for programs. */
+export type Docs = {
+  /** The page without its header: guides, operations, webhooks and objects. `keys` goes below the title. */
+  readonly page: (keys: Html) => Html;
+  readonly markdown: string;
+  /** The content of `/llms.txt`. */
+  readonly llms: string;
+};
+
 export const renderDocs = async (
   description: Description,
   guidesFolder: string,
   policy: PanoramaPolicy,
   abilities: Abilities,
-): Promise<(keys: Html) => Html> => {
-  const guides = await readGuides(guidesFolder, guideValues(description, policy, abilities));
+): Promise<Docs> => {
+  const texts = await readGuides(guidesFolder, guideValues(description, policy, abilities));
+  const guides = texts.map(renderGuide);
   const sections = referenceSections(description);
   const [{ url: baseUrl }] = description.servers;
   const links = contents(guides, sections);
   const content = html`${guides.map((guide) => guide.content)}
 ${sections.map(({ id, title, content }) => html`<section class="group" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${content}</section>`)}`;
-  return (keys) => html`<div class="docs">
+  const page = (keys: Html) => html`<div class="docs">
 <nav class="contents" aria-label="Contents">${links}</nav>
 <div class="content">
 <header><h1>API reference</h1>
-<p class="lead">Create 360° panoramas from your own programs: one request creates a task, a second one collects the picture.</p>
+<p class="lead">${LEAD}</p>
 <p>${imagesSentence(abilities)} ${promptSentence(abilities)}</p>
-<dl class="facts"><div><dt>Base URL</dt><dd><code>${baseUrl}</code></dd></div><div><dt>Version</dt><dd>${description.info.version}</dd></div><div><dt>For your tools</dt><dd><a href="/api/v1/openapi.json">OpenAPI 3.1</a>, <a href="/api/v1/openapi-3.0.json">3.0</a></dd></div></dl>
+<dl class="facts"><div><dt>Base URL</dt><dd><code>${baseUrl}</code></dd></div><div><dt>Version</dt><dd>${description.info.version}</dd></div><div><dt>For your tools</dt><dd><a href="/api/v1/openapi.json">OpenAPI 3.1</a>, <a href="/api/v1/openapi-3.0.json">3.0</a>, <a href="/docs.md">Markdown</a></dd></div></dl>
 ${keys}</header>
 <details class="contents"><summary>Contents</summary><nav aria-label="Contents of the page">${links}</nav></details>
 ${content}</div></div>`;
+  return { page, markdown: docsMarkdown(description, texts), llms: llmsText(description) };
 };
 
-/** The guides in the order of their file names. */
-const readGuides = async (folder: string, values: Readonly<Record<string, string>>): Promise<readonly Guide[]> => {
+/** The texts of the guides in the order of their file names. */
+const readGuides = async (folder: string, values: Readonly<Record<string, string>>): Promise<readonly string[]> => {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".md")).sort();
-  return Promise.all(names.map(async (name) => renderGuide(await readFile(join(folder, name), "utf8"), values)));
+  return Promise.all(names.map(async (name) => filledGuide(await readFile(join(folder, name), "utf8"), values)));
 };
 
 const guideValues = (

@@ -21,12 +21,23 @@ type Parts = {
   readonly layout: Layout;
 };
 
+/** A new version of the service may have other texts. */
+const HOUR_CACHE = { "cache-control": "public, max-age=3600" };
+
 /**
  * `GET /docs`: guides, and the reference of the REST interface from its OpenAPI description. It is rendered at the
  * first request, which loads the description and the libraries. For visitors without a login the page is the same until
- * the abilities change, so it is kept.
+ * the abilities change, so it is kept. `/docs.md` and `/llms.txt` are the same for programs.
  */
-export const docsPage = ({ describe, guidesFolder, policy, accounts, panoramas, guard, layout }: Parts): Page => {
+export const docsPages = ({
+  describe,
+  guidesFolder,
+  policy,
+  accounts,
+  panoramas,
+  guard,
+  layout,
+}: Parts): readonly Page[] => {
   const rendered = keptFor(async (abilities: Abilities) => {
     const { renderDocs } = await import("../docs/render-docs.js");
     return renderDocs((await describe(abilities)) as Description, guidesFolder, policy, abilities);
@@ -40,10 +51,11 @@ export const docsPage = ({ describe, guidesFolder, policy, accounts, panoramas, 
       place: "/docs",
       scripts: ["docs.js"],
       styles: ["docs.css"],
-      main: (await rendered(abilities))(keys),
+      head: html`<link rel="alternate" type="text/markdown" href="/docs.md">`,
+      main: (await rendered(abilities)).page(keys),
     });
   const publicReply = keptFor((abilities: Abilities) => reply(abilities, NO_KEYS, undefined));
-  return {
+  const page: Page = {
     method: "GET",
     path: "/docs",
     cost: "page",
@@ -56,6 +68,19 @@ export const docsPage = ({ describe, guidesFolder, policy, accounts, panoramas, 
         : reply(abilities, await keysOf(visitor, accounts), visitor);
     },
   };
+  const copy = (path: string, type: string, part: "markdown" | "llms"): Page => ({
+    method: "GET",
+    path,
+    cost: "page",
+    body: "none",
+    handle: async () => ({
+      status: 200,
+      headers: { "content-type": `${type}; charset=utf-8`, ...HOUR_CACHE },
+      body: (await rendered(panoramas.readAbilities()))[part],
+      compressible: true,
+    }),
+  });
+  return [page, copy("/docs.md", "text/markdown", "markdown"), copy("/llms.txt", "text/plain", "llms")];
 };
 
 const NO_KEYS = html`<p class="keys">The examples read your key from <code>$PANORAMA_API_KEY</code>.

@@ -172,6 +172,8 @@ const ROUTES: Readonly<Record<string, Positions>> = {
   "get /account/data.jsonl": ACCEPTS_NOTHING,
   "post /account/delete": { fields: { current: "wrong words here" } },
   "get /docs": ACCEPTS_NOTHING,
+  "get /docs.md": ACCEPTS_NOTHING,
+  "get /llms.txt": ACCEPTS_NOTHING,
   "get /favicon.ico": ACCEPTS_NOTHING,
   "get /robots.txt": ACCEPTS_NOTHING,
   "get /manifest.webmanifest": ACCEPTS_NOTHING,
