@@ -210,7 +210,7 @@ ${activitySection(overview, tasks, query)}
     visitor,
     scripts: ["account.js"],
     styles: ["account.css"],
-    place: "/account",
+    place: "/account" as const,
     formTargets: CHECKOUT_ORIGINS,
   };
   return layout.reply(status, page);

@@ -160,7 +160,7 @@ ${keysSection(overview, visitor, clock.now(), form)}
     visitor,
     scripts: ["account.js"],
     styles: ["account.css"],
-    place: "/account",
+    place: "/account" as const,
   };
   return layout.reply(status, page, headers);
 };

@@ -212,7 +212,7 @@ ${whatBecomesOfCredits(totals)}
 ${ownPasswordField}
 <button class="button danger">Delete my account for good</button></form></details></section>
 </div></div>`;
-  const page = { title: "Settings", main, visitor, styles: ["account.css"], place: "/account" };
+  const page = { title: "Settings", main, visitor, styles: ["account.css"], place: "/account" as const };
   return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
 };
 
