@@ -13,7 +13,7 @@ export type PixelSize = { readonly widthPixels: number; readonly heightPixels: n
 /** One of `RESOLUTIONS`. */
 export type Resolution = keyof typeof RESOLUTIONS;
 
-/** Panoramas of this width are cut into tiles: viewers load first what is in sight. A smaller one has loaded as soon. */
+/** Panoramas of this width are cut into tiles: viewers load what is in sight first. Smaller ones load as soon whole. */
 const TILED_WIDTH_MIN = 3840;
 
 /** Whether panoramas of this resolution are cut into tiles. */

@@ -54,7 +54,7 @@ export type KeptImage = SavedImage | SavedWithoutThumbnail;
 export const isKept = (image: StoredImage): image is KeptImage =>
   image.status === "saved" || image.status === "saved-no-thumb";
 
-/** All objects that the image may have: itself, its thumbnail and its tiles, under their present and their next name. */
+/** All objects that the image may have: itself, its thumbnail and its tiles, under the present and the next name. */
 export const objectsOf = ({ imageName, nextName }: StoredImage): readonly ObjectName[] =>
   [imageName, ...(nextName === undefined ? [] : [nextName])].flatMap((name) => [
     name,

@@ -6,8 +6,8 @@ import type { Sql } from "../sql/database.js";
 const PAGE = 500;
 
 /**
- * The names of all objects that must be in the storage, in pages: finished images with their thumbnails and tiles, and the
- * uploaded images that tasks use. Uploads that no task uses are left out: such an upload may still be in progress,
+ * The names of all objects that must be in the storage, in pages: finished images with their thumbnails and tiles, and
+ * the uploaded images that tasks use. Uploads that no task uses are left out: such an upload may still be in progress,
  * without its object.
  */
 export async function* objectNames(sql: Sql): AsyncGenerator<readonly ObjectName[]> {

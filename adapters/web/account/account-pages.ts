@@ -24,7 +24,7 @@ import { dateOf, timeOf } from "../date.js";
 import { errorBox } from "../error-box.js";
 import { fieldMessage } from "../field-message.js";
 import { type Html, html } from "../html.js";
-import { type Content, hiddenToken, type Layout } from "../layout.js";
+import { hiddenToken, type Layout } from "../layout.js";
 import { atMostText, moneyText } from "../money-text.js";
 import { orderState } from "../order-state.js";
 import { redirect } from "../redirect.js";
@@ -205,13 +205,13 @@ ${keySpendingSection(
 )}
 ${activitySection(overview, tasks, query)}
 </div>`;
-  const page: Content = {
+  const page = {
     title: "Account",
     main,
     visitor,
     scripts: ["account.js"],
     styles: ["account.css"],
-    place: "/account",
+    place: "/account" as const,
     formTargets: CHECKOUT_ORIGINS,
   };
   return layout.reply(status, page);

@@ -21,7 +21,7 @@ import { dateOf, timeOf } from "../date.js";
 import { errorBox } from "../error-box.js";
 import { fieldMessage } from "../field-message.js";
 import { type Html, html } from "../html.js";
-import { type Content, hiddenToken, type Layout } from "../layout.js";
+import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
 import { accountNav } from "./account-nav.js";
@@ -154,13 +154,13 @@ ${
 }
 ${keysSection(overview, visitor, clock.now(), form)}
 </div>`;
-  const page: Content = {
+  const page = {
     title: "Keys and usage",
     main,
     visitor,
     scripts: ["account.js"],
     styles: ["account.css"],
-    place: "/account",
+    place: "/account" as const,
   };
   return layout.reply(status, page, headers);
 };

@@ -16,7 +16,7 @@ import { admitWrite } from "../admit-write.js";
 import { errorBox } from "../error-box.js";
 import { gate } from "../gate.js";
 import { type Html, html } from "../html.js";
-import { type Content, hiddenToken, type Layout } from "../layout.js";
+import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
 import { accountNav } from "./account-nav.js";
@@ -212,7 +212,7 @@ ${whatBecomesOfCredits(totals)}
 ${ownPasswordField}
 <button class="button danger">Delete my account for good</button></form></details></section>
 </div></div>`;
-  const page: Content = { title: "Settings", main, visitor, styles: ["account.css"], place: "/account" };
+  const page = { title: "Settings", main, visitor, styles: ["account.css"], place: "/account" as const };
   return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
 };
 

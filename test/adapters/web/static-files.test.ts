@@ -7,7 +7,7 @@ import { builtClient } from "../../support/built-client.js";
 /** The most bytes of each file, compressed with brotli unless it is compressed already. */
 const BUDGET_BYTES: Readonly<Record<string, number>> = {
   "style.css": 4_000,
-  "landing.css": 1_900,
+  "landing.css": 1_950,
   "gallery.css": 1_200,
   "gate.css": 800,
   "hero.js": 3_800,
