@@ -149,12 +149,18 @@ export class Sphere {
     this.size = { width: picture.width, height: picture.height };
   }
 
-  /** Replaces a part of the picture, which becomes as large as `whole` if it is smaller. */
+  /** Replaces a part of the picture, which becomes as large as `whole` if it is smaller. `refresh` completes it. */
   put(part: ImageBitmap, left: number, top: number, whole: Size): void {
     const { gl } = this;
     if (this.size.width !== whole.width) this.resize(whole);
     gl.bindTexture(gl.TEXTURE_2D, this.picture);
     gl.texSubImage2D(gl.TEXTURE_2D, 0, left, top, gl.RGBA, gl.UNSIGNED_BYTE, part);
+  }
+
+  /** Also makes the smaller copies, from which a picture with more pixels than the screen is drawn, of new parts. */
+  refresh(): void {
+    const { gl } = this;
+    gl.bindTexture(gl.TEXTURE_2D, this.picture);
     gl.generateMipmap(gl.TEXTURE_2D);
   }
 
@@ -176,6 +182,7 @@ export class Sphere {
     for (const buffer of buffers) gl.deleteFramebuffer(buffer);
     gl.deleteTexture(small);
     this.size = { width, height };
+    this.refresh();
   }
 
   draw(): void {

@@ -108,6 +108,7 @@ export const showTiles = ({ index, tile }: Source, { sphere, signal, seesAll, on
   const settled = (hasFailed: boolean): void => {
     if (isStopped || signal.aborted) return;
     if (!hasFailed) look();
+    if (begun.size === shown.size) sphere.refresh(); // once for all of them: it takes longer than a tile
     const wanted = inSight();
     onTile(wanted.filter((n) => shown.has(n)).length / wanted.length, hasFailed);
     if (shown.size === sizes.length) settle?.resolve();
