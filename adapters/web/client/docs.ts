@@ -1,4 +1,4 @@
-export {};
+import { offerSearch } from "./docs-search.js";
 
 /** The language of the examples that the reader chose last. */
 const STORED = "docs-language";
@@ -82,7 +82,10 @@ const offerKey = (note: Element): void => {
   note.append(label);
 };
 const note = document.querySelector(".keys");
-if (note !== null) offerKey(note);
+if (note !== null) {
+  offerKey(note);
+  offerSearch(note);
+}
 
 // On phones the contents cover the text: they close when a link is followed.
 const menu = document.querySelector<HTMLDetailsElement>("details.contents");

@@ -54,7 +54,7 @@ export const docsPages = ({
       head: html`<link rel="alternate" type="text/markdown" href="/docs.md">`,
       main: (await rendered(abilities)).page(keys),
     });
-  const publicReply = keptFor((abilities: Abilities) => reply(abilities, NO_KEYS, undefined));
+  const publicReply = keptFor((abilities: Abilities) => reply(abilities, noKeys(layout.hasSignUp), undefined));
   const page: Page = {
     method: "GET",
     path: "/docs",
@@ -83,8 +83,9 @@ export const docsPages = ({
   return [page, copy("/docs.md", "text/markdown", "markdown"), copy("/llms.txt", "text/plain", "llms")];
 };
 
-const NO_KEYS = html`<p class="keys">The examples read your key from <code>$PANORAMA_API_KEY</code>.
-<a href="/signup">Sign up</a> or <a href="/login?next=%2Fdocs">log in</a> to get one.</p>`;
+const noKeys = (hasSignUp: boolean): Html =>
+  html`<p class="keys">The examples read your key from <code>$PANORAMA_API_KEY</code>.
+${hasSignUp ? html`<a href="/signup">Sign up</a> or <a href="/login?next=%2Fdocs">log in</a>` : html`<a href="/login?next=%2Fdocs">Log in</a>`} to get one.</p>`;
 
 /** The names of the visitor's keys. The keys themselves are not stored, so they cannot be shown. */
 const keysOf = async ({ account }: Visitor, accounts: Parts["accounts"]): Promise<Html> => {

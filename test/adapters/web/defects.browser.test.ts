@@ -61,8 +61,9 @@ describe("in a browser", () => {
   it("a long prompt is cut in titles and cards, whole on demand, and in its own direction", async () => {
     const { page } = tab;
     const ann = await service.person("prompts");
-    const prompt = "بحيرة هادئة عند الفجر وضباب فوق الماء ".repeat(12).trim();
-    const title = `${prompt.slice(0, 80).trim()}…`;
+    const sentence = "بحيرة هادئة عند الفجر وضباب فوق الماء";
+    const repeated = (times: number) => Array<string>(times).fill(sentence).join(" ");
+    const [prompt, title] = [repeated(12), `${repeated(2)}…`];
     const { slug } = await service.kept(ann, { prompt });
     const shown = async (title: Locator) => [
       await title.textContent(),
@@ -74,7 +75,9 @@ describe("in a browser", () => {
     expect(await shown(heading())).toEqual([title, true]);
     const content = (name: string) => page.locator(`meta[property="${name}"]`).getAttribute("content");
     expect(await content("og:title")).toBe(title);
-    expect(await content("og:description")).toBe(`${prompt.slice(0, 160).trim()}… A 360° panorama, made with AI.`);
+    expect(await content("og:description")).toBe(
+      `${repeated(4)} ${sentence.split(" ")[0]}… A 360° panorama, made with AI.`,
+    );
     const whole = page.locator("details p", { hasText: prompt });
     expect(await whole.isVisible()).toBe(false);
     await page.getByText("Full prompt").click();

@@ -198,7 +198,7 @@ describe("the viewer page", () => {
       );
     }
     expect(reached.map((name) => name.split(":")[0])).toEqual([
-      `${"a long prompt ".repeat(6).slice(0, 80)}…`,
+      `${"a long prompt ".repeat(5)}a long…`,
       "Previous panorama",
       "Next panorama",
       "Panoramas beside this one",
@@ -327,7 +327,7 @@ describe("the viewer page", () => {
     await page.getByRole("button", { name: "Download" }).click();
     const cube = page.getByRole("button", { name: "Six cube faces" });
     const [file] = await Promise.all([page.waitForEvent("download"), cube.click()]);
-    expect(file.suggestedFilename()).toBe(`panorama-${slug}-cube.zip`);
+    expect(file.suggestedFilename()).toBe(`four-quarters-${slug.slice(0, 6)}-cube.zip`);
     expect(loaded.size).toBe(19);
     expect(wholes).toEqual([]);
 
