@@ -43,6 +43,7 @@ describe("readConfig", () => {
       policy: PANORAMA_POLICY,
       signUp: "open",
       gallery: "open",
+      identity: {},
       welcomeCredits: 12,
       retention: { finishedImagesDays: null, deletedDays: 0 },
       resultBounds: { seamMax: undefined },
