@@ -31,6 +31,7 @@ const READS: Reads = {
   "account erasures": "reads all accounts: once an hour, for a list of all that were closed",
   "key list": ({ id }) => ({ account: id }),
   "key limits": "writes, or reads one row by its key",
+  "order list": ({ id }) => ({ account: id }),
   "ledger show": ({ id }) => ({ account: id }),
   "ledger verify": "checks every entry; ledger-size.growth.test.ts bounds its memory",
   "storage verify": "asks for every object",
@@ -51,7 +52,7 @@ const READS: Reads = {
 
 /** They write, copy everything, or do not use the database. */
 const OTHERS =
-  /^(serve|export|migrate|backup|doctor|generate|mcp|completion|provider|settings|init|image|order|payments|gallery|credits|maintenance)\b|^\S+ (create|close|invite|revoke|roll|cancel|retry|apply|delete|rotate|enable|resend|allow|block|restore|dismiss|hide|suspend|resume|erase-again|password-link|set-\S+|pay|password|remove)$/;
+  /^(serve|export|migrate|backup|doctor|generate|mcp|completion|provider|settings|init|image|payments|gallery|credits|maintenance)\b|^\S+ (create|close|invite|revoke|refund|roll|cancel|retry|apply|delete|rotate|enable|resend|allow|block|restore|dismiss|hide|suspend|resume|erase-again|password-link|set-\S+|pay|password|remove)$/;
 
 /** The commands that are neither measured nor named. */
 export const unnamedCommands = (): readonly string[] =>

@@ -13,6 +13,7 @@ import {
   LISTED_ENDPOINT,
   OPEN_REPORT,
   RESERVED_AT,
+  TO_BE_ERASED,
   WITHHELD,
 } from "./indexed-conditions.js";
 
@@ -30,6 +31,12 @@ export const AccountTable = defineEntity({
   checks: [
     { name: "account_credits_check", expression: "credits >= 0" },
     { name: "account_active_tasks_check", expression: "active_tasks >= 0" },
+  ],
+  indexes: [
+    {
+      name: "account_to_be_erased_index",
+      expression: `create index account_to_be_erased_index on account (closed_at) where ${TO_BE_ERASED}`,
+    },
   ],
   properties: {
     id: p.string().length(40).primary(),
