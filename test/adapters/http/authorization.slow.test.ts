@@ -140,6 +140,7 @@ const ROUTES: Readonly<Record<string, Positions>> = {
   "post /operator/tasks/:id/hide": { fields: { reason: "a report" } },
   "post /operator/tasks/:id/show": { fields: {} },
   "post /operator/tasks/:id/dismiss": { fields: {} },
+  "post /operator/tasks/:id/restore": { fields: {} },
   "post /operator/tasks/:id/feature": { fields: {} },
   "post /operator/tasks/:id/unfeature": { fields: {} },
   "post /operator/tasks/:id/approve": { fields: {} },
