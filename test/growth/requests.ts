@@ -124,10 +124,10 @@ export const ROUTES: Readonly<Record<string, Row>> = {
     canceled: (who, run) => ({ ...api(`/panoramas/${canceled(who)}/events`)(who, run), events: 1 }),
   },
   "GET /api/v1/events": {
-    "from the first one": (who, run) => ({
+    "from the first one": large((who, run) => ({
       ...api("/events", 200, { headers: { "last-event-id": who.lastEventId } })(who, run),
       events: PAGE,
-    }),
+    })),
   },
   "GET /api/v1/abilities": { "": api("/abilities") },
   "GET /api/v1/provenance/:sha256": { unknown: api(`/provenance/${"0".repeat(64)}`) },
