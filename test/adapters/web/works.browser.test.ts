@@ -148,7 +148,8 @@ describe("the works pages", () => {
     expect(await inGallery()).toBe(false);
     await logInAs(tab, ann);
     await (await menuOf("only mine")).getByRole("button", { name: "Make public" }).click();
-    await card("only mine").getByText("public").waitFor();
+    const reloaded = (then: string) => card("only mine").getByText(then).waitFor({ state: "attached" });
+    await reloaded("Make private");
     const tile = await card("only mine").locator("img").getAttribute("src");
     expect(tile?.replace(/\?v=.*/, "")).toBe(`/p/${slug}/tile-480.webp`);
     const view = await fetch(service.url + tile);
@@ -157,7 +158,7 @@ describe("the works pages", () => {
     expect(await inGallery()).toBe(true);
     expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(200);
     await (await menuOf("only mine")).getByRole("button", { name: "Make private" }).click();
-    await card("only mine").getByText("private").waitFor();
+    await reloaded("Make public");
     expect(await inGallery()).toBe(false);
     expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(404);
   });
