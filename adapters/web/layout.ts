@@ -81,7 +81,9 @@ export class Layout {
     this.imageOrigin = imageOrigin;
     this.hasGallery = hasGallery;
     this.site = siteOf(identity, files);
-    this.footer = (withTheme) => footer(footerLinks, hasGallery, withTheme);
+    const plain = footer(footerLinks, hasGallery, false);
+    const themed = footer(footerLinks, hasGallery, true);
+    this.footer = (withTheme) => (withTheme ? themed : plain);
     this.themeScript = inline("script", files.textOf("theme.js"));
   }
 
