@@ -193,7 +193,8 @@ const taskWork = (ports: Ports, settings: CompleteSettings) => {
 const retentionWork = (ports: Ports, settings: CompleteSettings) => {
   const { leaseMilliseconds, referenceRetentionHours, finishedImageRetentionMilliseconds } = settings;
   const imageLease = { leaseMilliseconds: IMAGE_LEASES * leaseMilliseconds };
-  const forgotten = [deleteOldEvents(ports), eraseTexts(ports), eraseClosedAccounts(ports), endKeeping(ports)];
+  // Closed accounts last: one that cannot be erased throws, and would keep the others from their turn.
+  const forgotten = [deleteOldEvents(ports), eraseTexts(ports), endKeeping(ports), eraseClosedAccounts(ports)];
   return {
     expire: applyRetention(ports, {
       retained: "reference_images",
