@@ -21,8 +21,9 @@ export const ORIGIN_SLOTS = 32;
  * how many one process sends at a time.
  *
  * Accounts take turns, and within an account its lanes. An account may have as many slots as are free then, so accounts
- * with slow receivers leave free ones, however many they are: n accounts have slots / (n + 1) each, and the last free
- * slot goes only to an account that has none. The slots of an origin are shared alike. Lanes with fewer failures come
+ * with slow receivers leave free ones: n accounts that come together have slots / (n + 1) each, and the last free slot
+ * goes only to an account that has none. One that comes later takes half of what is free then. The slots of an origin
+ * are shared alike. Lanes with fewer failures come
  * first, so that many lanes that never confirm do not keep a new one from its first attempt.
  */
 export const shareSlots = <Due extends DueDelivery>(
