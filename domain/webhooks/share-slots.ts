@@ -22,9 +22,9 @@ export const ORIGIN_SLOTS = 32;
  *
  * Accounts take turns, and within an account its lanes. An account may have as many slots as are free then, so accounts
  * with slow receivers leave free ones: n accounts that come together have slots / (n + 1) each, and the last free slot
- * goes only to an account that has none. One that comes later takes half of what is free then. The slots of an origin
- * are shared alike. Lanes with fewer failures come
- * first, so that many lanes that never confirm do not keep a new one from its first attempt.
+ * goes only to an account that has none. One that comes later may take half of what is free then. The slots of an
+ * origin are shared alike. Lanes with fewer failures come first, so that many lanes that never confirm do not keep a
+ * new one from its first attempt.
  */
 export const shareSlots = <Due extends DueDelivery>(
   due: readonly Due[],
