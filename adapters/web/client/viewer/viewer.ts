@@ -360,7 +360,8 @@ function startSplit(camera: Camera): void {
     if (document.fullscreenElement !== null) void document.exitFullscreen();
   };
   const { signal } = end;
-  element("viewer").addEventListener("click", leave, { signal });
+  // A touch that is long, moves or follows a swipe at once gives no click.
+  element("viewer").addEventListener("pointerup", leave, { signal });
   document.addEventListener("keydown", ({ key }) => key === "Escape" && leave(), { signal });
   document.addEventListener("fullscreenchange", () => document.fullscreenElement === null && leave(), { signal });
 }
