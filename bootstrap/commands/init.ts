@@ -150,7 +150,9 @@ const remaining = ({ folder, ports, config, certificate }: Written): readonly st
     `Start the instances: systemctl enable --now ${ports.map((port) => `panorama@${port}`).join(" ")}`,
     ...(config.storage.kind === "filesystem"
       ? []
-      : [`Let everybody read objects of the bucket by name, and allow GET and HEAD from ${origin} (CORS).`]),
+      : [
+          `Let everybody read objects of the bucket by name. CORS: allow GET and HEAD from ${origin}, with the header Range.`,
+        ]),
     ...(config.stripe === undefined ? [] : [`In Stripe, send the events of checkouts to ${origin}/payments/stripe.`]),
     ...(config.mail === undefined ? ["Set SMTP_URL and MAIL_FROM, or read the links for passwords in the log."] : []),
     ...(config.legalPagesFolder === undefined ? ["Write terms, privacy and contact pages: LEGAL_PAGES_DIR."] : []),
