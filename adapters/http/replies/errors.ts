@@ -2,8 +2,7 @@ import type { NotFound } from "../../../application/errors.js";
 import type { UpstreamError } from "../../../application/panoramas/submit-task.js";
 import type { StorageUnavailable } from "../../../application/ports/object-storage.js";
 import { StoreAway } from "../../../application/ports/stores/store-away.js";
-import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
-import { StoreFull } from "../../../application/ports/stores/store-full.js";
+import { StoreBusy, StoreFull } from "../../../application/ports/stores/store-busy.js";
 import type { AccountSuspended } from "../../../domain/accounts/account.js";
 import type { BudgetSpent } from "../../../domain/credits/budget.js";
 import type { TooManyActiveTasks } from "../../../domain/credits/concurrency-limit.js";
@@ -45,7 +44,7 @@ export type InternalError = Unfinished & {
 /** A store could not write in time (application/ports/stores/store-busy.ts). */
 export type Busy = { readonly kind: "store_busy"; readonly thrown: StoreBusy };
 
-/** The disk of a store is full (application/ports/stores/store-full.ts). */
+/** The disk of a store is full (application/ports/stores/store-busy.ts). */
 export type Full = { readonly kind: "store_full"; readonly thrown: StoreFull };
 
 /** The database of a store is away (application/ports/stores/store-away.ts). */
