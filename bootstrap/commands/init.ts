@@ -101,7 +101,7 @@ const answersOf = async (values: Values, ports: readonly number[]): Promise<Resu
   return (await checked(answers)).map(({ config, findings }) => ({ answers, config, findings })).mapErr(misconfigured);
 };
 
-/** Reads the answers as `serve` will, and asks what they name whether it can be used; of some topics, or of all. */
+/** Reads the answers as `serve` will, and checks that what they name can be used: for some topics, or for all. */
 const check = async (
   answers: Variables,
   ports: readonly number[],
