@@ -294,6 +294,7 @@ describe("sharing a panorama", () => {
     });
 
     it("leads to the panoramas before and after it, and a prompt to the form", async () => {
+      await service.kept(ann, { prompt: "the oldest one" });
       const older = await service.kept(ann, { prompt: "the older one" });
       const middle = await service.kept(ann, { prompt: "the middle one" });
       await service.kept(ann, { prompt: "a private one", visibility: "private" });
@@ -377,7 +378,7 @@ describe("sharing a panorama", () => {
       await tab.page.goForward();
       await tab.page.locator('#viewer[data-quality="full"]').waitFor();
       expect([await isOld(), await tab.page.locator("canvas[data-is-old]").count()]).toEqual([true, 1]);
-      // A slide show goes on by itself, to the oldest one.
+      // A slide show goes on by itself.
       await tab.page.clock.install();
       await tab.page.getByRole("button", { name: "More" }).click();
       await tab.page.getByRole("button", { name: "Slide show" }).click();
