@@ -373,7 +373,7 @@ const nothingHere = (search: WorksSearch, isFirst: boolean, next: TaskId | undef
   if (!isNarrowed(search)) {
     return html`<div class="nothing"><p>${isFirst ? "Nothing here yet. Describe a place above, and it is here in a moment." : "There are no older panoramas."}</p></div>`;
   }
-  const what = search.text === "" ? "that you look for" : html`for “<bdi>${search.text}</bdi>”`;
-  return html`<div class="nothing"><p>${next === undefined ? "Nothing" : "Nothing yet"} ${what}.</p>
+  const what = search.text === "" ? "with these filters" : html`for “<bdi>${search.text}</bdi>”`;
+  return html`<div class="nothing"><p>${next === undefined ? "Nothing found" : "Nothing found yet"} ${what}.</p>
 <p class="hint">${next === undefined ? "Try fewer words, only their beginnings, or fewer filters." : "Your latest panoramas have been searched. Older ones may match."}</p></div>`;
 };
