@@ -337,7 +337,7 @@ ${hasForm && creationForm(form, visitor, offer)}
 ${(tasks.length > 0 || isNarrowed(search)) && worksSearchForm(search)}</div>
 <div id="works">${
     tasks.length === 0
-      ? nothingHere(search, isFirst, next)
+      ? nothingHere(search, { hasForm, isFirst, next })
       : html`<ul class="tiles" id="list">${tasks.map((task) => workCard(task, visitor, images, panoramas.isLate(task, now)))}</ul>
 ${selectionForm(visitor)}`
   }</div>
@@ -369,9 +369,11 @@ const worksOf = (
     : panoramas.searchOwn(account.id, search, WORKS_PER_PAGE, start.before);
 };
 
-const nothingHere = (search: WorksSearch, isFirst: boolean, next: TaskId | undefined): Html => {
+type Nothing = { readonly hasForm: boolean; readonly isFirst: boolean; readonly next: TaskId | undefined };
+
+const nothingHere = (search: WorksSearch, { hasForm, isFirst, next }: Nothing): Html => {
   if (!isNarrowed(search)) {
-    return html`<div class="nothing"><p>${isFirst ? "Nothing here yet. Describe a place above, and it is here in a moment." : "There are no older panoramas."}</p></div>`;
+    return html`<div class="nothing"><p>${isFirst ? `Nothing here yet.${hasForm ? " Describe a place above, and it is here in a moment." : ""}` : "There are no older panoramas."}</p></div>`;
   }
   const what = search.text === "" ? "with these filters" : html`for “<bdi>${search.text}</bdi>”`;
   return html`<div class="nothing"><p>${next === undefined ? "Nothing found" : "Nothing found yet"} ${what}.</p>
