@@ -325,7 +325,7 @@ const worksPage = async (
   const hasForm = isFirst && !isNarrowed(search) && visitor.account.suspension === undefined;
   const now = clock.now();
   const notice = doneSentence(query);
-  const offer = { ...parts, balance, abilities: panoramas.readAbilities() };
+  const offer = { ...parts, balance, abilities: panoramas.readAbilities(), hasGallery: layout.hasGallery };
   const main = html`<div class="band-head gallery-head"><div><h1>Works</h1>
 <p><strong id="balance">${thousands(balance)}</strong> credits · <a href="/account">account</a></p></div></div>
 <div class="studio">${errorBox(error)}

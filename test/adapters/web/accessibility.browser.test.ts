@@ -76,6 +76,7 @@ describe("accessibility of the web pages", () => {
     await visit(`/password/reset?token=${service.mail.letters.at(-1)?.token}`);
     await visit("/docs", "docs");
     await visit("/mcp");
+    await visit(`/provenance?sha256=${"a".repeat(64)}`);
     await visit(`/p/${slug}/report`);
     await visit(`/p/${slug}/report?sent=1`);
     await visit(`/p/${slug}?embed=1`, "sphere");
