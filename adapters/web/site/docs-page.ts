@@ -5,6 +5,7 @@ import type { Abilities } from "../../../domain/tasks/abilities.js";
 import { keptFor } from "../../web-page/kept-for.js";
 import type { Page, PageReply } from "../../web-page/page.js";
 import type { Description } from "../docs/description.js";
+import { HOUR_CACHE } from "../hour-cache.js";
 import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import type { SessionGuard } from "../session-guard.js";
@@ -20,9 +21,6 @@ type Parts = {
   readonly guard: SessionGuard;
   readonly layout: Layout;
 };
-
-/** A new version of the service may have other texts. */
-const HOUR_CACHE = { "cache-control": "public, max-age=3600" };
 
 /**
  * `GET /docs`: guides, and the reference of the REST interface from its OpenAPI description. It is rendered at the
@@ -43,17 +41,21 @@ export const docsPages = ({
     return renderDocs((await describe(abilities)) as Description, guidesFolder, policy, abilities);
   });
   const reply = async (abilities: Abilities, keys: Html, visitor: Visitor | undefined): Promise<PageReply> =>
-    layout.reply(200, {
-      title: "API reference",
-      description:
-        "The REST interface of Panorama: create 360° panoramas from your own programs, poll them or get webhooks.",
-      visitor,
-      place: "/docs",
-      scripts: ["docs.js"],
-      styles: ["docs.css"],
-      head: html`<link rel="alternate" type="text/markdown" href="/docs.md">`,
-      main: (await rendered(abilities)).page(keys),
-    });
+    layout.reply(
+      200,
+      {
+        title: "API reference",
+        description:
+          "The REST interface of Panorama: create 360° panoramas from your own programs, poll them or get webhooks.",
+        visitor,
+        place: "/docs",
+        scripts: ["docs.js"],
+        styles: ["docs.css"],
+        head: html`<link rel="alternate" type="text/markdown" href="/docs.md">`,
+        main: (await rendered(abilities)).page(keys),
+      },
+      { link: '</docs.md>; rel="alternate"; type="text/markdown"' },
+    );
   const publicReply = keptFor((abilities: Abilities) => reply(abilities, noKeys(layout.hasSignUp), undefined));
   const page: Page = {
     method: "GET",
@@ -68,19 +70,24 @@ export const docsPages = ({
         : reply(abilities, await keysOf(visitor, accounts), visitor);
     },
   };
-  const copy = (path: string, type: string, part: "markdown" | "llms"): Page => ({
+  const copy = (path: string, type: string, part: "markdown" | "llms", headers = {}): Page => ({
     method: "GET",
     path,
     cost: "page",
     body: "none",
     handle: async () => ({
       status: 200,
-      headers: { "content-type": `${type}; charset=utf-8`, ...HOUR_CACHE },
+      headers: { "content-type": `${type}; charset=utf-8`, ...HOUR_CACHE, ...headers },
       body: (await rendered(panoramas.readAbilities()))[part],
       compressible: true,
     }),
   });
-  return [page, copy("/docs.md", "text/markdown", "markdown"), copy("/llms.txt", "text/plain", "llms")];
+  return [
+    page,
+    // Search engines show the page, not its copy.
+    copy("/docs.md", "text/markdown", "markdown", { link: '</docs>; rel="canonical"' }),
+    copy("/llms.txt", "text/plain", "llms"),
+  ];
 };
 
 const noKeys = (hasSignUp: boolean): Html =>
