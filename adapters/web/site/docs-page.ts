@@ -25,7 +25,7 @@ type Parts = {
 /**
  * `GET /docs`: guides, and the reference of the REST interface from its OpenAPI description. It is rendered at the
  * first request, which loads the description and the libraries. For visitors without a login the page is the same until
- * the abilities change, so it is kept. `/docs.md` and `/llms.txt` are the same for programs.
+ * the abilities or the notice on all pages change, so it is kept. `/docs.md` and `/llms.txt` are the same for programs.
  */
 export const docsPages = ({
   describe,
@@ -56,7 +56,10 @@ export const docsPages = ({
       },
       { link: '</docs.md>; rel="alternate"; type="text/markdown"' },
     );
-  const publicReply = keptFor((abilities: Abilities) => reply(abilities, noKeys(layout.hasSignUp), undefined));
+  const publicReply = keptFor(
+    async ({ abilities }: { readonly abilities: Abilities; readonly notice: string | undefined }) =>
+      kept(await reply(abilities, noKeys(layout.hasSignUp), undefined)),
+  );
   const page: Page = {
     method: "GET",
     path: "/docs",
@@ -66,22 +69,20 @@ export const docsPages = ({
       const visitor = await guard.visitor(request);
       const abilities = panoramas.readAbilities();
       return visitor === undefined
-        ? publicReply(abilities)
+        ? publicReply({ abilities, notice: layout.notice() })
         : reply(abilities, await keysOf(visitor, accounts), visitor);
     },
   };
-  const copy = (path: string, type: string, part: "markdown" | "llms", headers = {}): Page => ({
-    method: "GET",
-    path,
-    cost: "page",
-    body: "none",
-    handle: async () => ({
-      status: 200,
-      headers: { "content-type": `${type}; charset=utf-8`, ...HOUR_CACHE, ...headers },
-      body: (await rendered(panoramas.readAbilities()))[part],
-      compressible: true,
-    }),
-  });
+  const copy = (path: string, type: string, part: "markdown" | "llms", headers = {}): Page => {
+    const copyReply = keptFor(async (abilities: Abilities) =>
+      kept({
+        status: 200,
+        headers: { "content-type": `${type}; charset=utf-8`, ...HOUR_CACHE, ...headers },
+        body: (await rendered(abilities))[part],
+      }),
+    );
+    return { method: "GET", path, cost: "page", body: "none", handle: () => copyReply(panoramas.readAbilities()) };
+  };
   return [
     page,
     // Search engines show the page, not its copy.
@@ -89,6 +90,9 @@ export const docsPages = ({
     copy("/llms.txt", "text/plain", "llms"),
   ];
 };
+
+/** Given again, so that it is compressed once. */
+const kept = (reply: PageReply): PageReply => ({ ...reply, compressible: "kept" });
 
 const noKeys = (hasSignUp: boolean): Html =>
   html`<p class="keys">The examples read your key from <code>$PANORAMA_API_KEY</code>.
