@@ -28,8 +28,11 @@ const HOUR_MILLISECONDS = 60 * 60 * 1000;
 
 /** The same documentation for people and for programs. */
 export type Docs = {
-  /** The page without its header: guides, operations, webhooks and objects. `keys` goes below the title. */
-  readonly page: (keys: Html) => Html;
+  /**
+   * The page without its header: guides, operations, webhooks and objects. `keys` goes below the title; `tryIt` is the
+   * URL of the script that sends requests (client/try-it).
+   */
+  readonly page: (keys: Html, tryIt: string) => Html;
   readonly markdown: string;
   /** The content of `/llms.txt`. */
   readonly llms: string;
@@ -51,7 +54,7 @@ export const renderDocs = async (
   const links = contents(guides, sections);
   const content = html`${guides.map((guide) => guide.content)}
 ${sections.map(({ id, title, content }) => html`<section class="group" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${content}</section>`)}`;
-  const page = (keys: Html) => html`<div class="docs">
+  const page = (keys: Html, tryIt: string) => html`<div class="docs" data-try-it="${tryIt}">
 <nav class="contents" aria-label="Contents">${links}</nav>
 <div class="content">
 <header><h1>API reference</h1>

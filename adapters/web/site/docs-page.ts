@@ -9,12 +9,14 @@ import { HOUR_CACHE } from "../hour-cache.js";
 import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import type { SessionGuard } from "../session-guard.js";
+import type { StaticFiles } from "../static-files.js";
 
 type Parts = {
   /** Makes the OpenAPI description of the REST interface. */
   readonly describe: (abilities: Abilities) => Promise<object>;
   /** The folder with the guides in Markdown. */
   readonly guidesFolder: string;
+  readonly files: StaticFiles;
   readonly policy: PanoramaPolicy;
   readonly accounts: Pick<UseCases["accounts"], "listApiKeys">;
   readonly panoramas: Pick<UseCases["panoramas"], "readAbilities">;
@@ -30,6 +32,7 @@ type Parts = {
 export const docsPages = ({
   describe,
   guidesFolder,
+  files,
   policy,
   accounts,
   panoramas,
@@ -52,7 +55,7 @@ export const docsPages = ({
         scripts: ["docs.js"],
         styles: ["docs.css"],
         head: html`<link rel="alternate" type="text/markdown" href="/docs.md">`,
-        main: (await rendered(abilities)).page(keys),
+        main: (await rendered(abilities)).page(keys, files.urlOf("try-it.js")),
       },
       { link: '</docs.md>; rel="alternate"; type="text/markdown"' },
     );

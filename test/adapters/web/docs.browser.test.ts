@@ -200,6 +200,7 @@ describe("/docs", () => {
     const tab = await on.openTab({ javaScriptEnabled: false });
     await tab.page.goto("/docs#createPanorama");
     const example = tab.page.locator("#createPanorama .example");
+    expect(await tab.page.getByRole("button", { name: "Try it" }).count()).toBe(0);
     expect(await example.locator("pre").filter({ visible: true }).innerText()).toMatch(/^curl -sS /);
     await example.getByLabel("Python", { exact: true }).check();
     expect(await example.locator("pre").filter({ visible: true }).innerText()).toMatch(/^import os\nimport requests/);
