@@ -3,8 +3,8 @@ import { type Description, type Route, routesOf } from "./description.js";
 import { exampleOf } from "./examples.js";
 
 /**
- * The examples of the guides that are one call, as blocks of Markdown in these languages: made as those of the reference
- * are, under the names that the guides use. Creations have what their guide speaks of.
+ * The examples of the guides that are one call, as blocks of Markdown in these languages: made as those of the
+ * reference are, under the names that the guides use. Creations have what their guide speaks of.
  */
 export const guideExamples = (
   description: Description,
