@@ -56,9 +56,11 @@ describe("accessibility of the web pages", () => {
   const visitAll = async (tab: Tab, check: (what: string) => Promise<void>): Promise<void> => {
     const { page } = tab;
     const main = page.getByRole("main");
+    const placed = page.locator("#hotspots:not([hidden]), body:not(:has(#hotspots))");
     const visit = async (path: string, wait?: string) => {
       await page.goto(path);
       if (wait !== undefined) await ready(page, wait);
+      if (wait === "sphere") await placed.first().waitFor({ state: "attached" });
       await check(path);
     };
     const slug = (await service.tasks.listPublic(1, undefined))[0]?.slug;
@@ -179,6 +181,7 @@ describe("accessibility of the web pages", () => {
   const isReachedByTab = async (tab: Tab, page: string) => {
     if (page === "the menu of the viewer") return leadsToTheNextButton(tab.page);
     if (page === "the download menu") return followsItsButton(tab.page);
+    if (page === "the note of a hotspot") return; // it lies over the middle of the sphere
     expect([page, await tabThrough(tab.page)]).toEqual([page, []]);
     if (!/embed|^the /.test(page)) expect([page, await skipsToContent(tab.page)]).toEqual([page, true]);
   };
