@@ -21,6 +21,7 @@ import type { Identity } from "./identity.js";
 import { Layout } from "./layout.js";
 import { type OperatorParts, operatorPages } from "./operator/operator-pages.js";
 import { galleryPage } from "./panoramas/gallery-page.js";
+import { hotspotPages } from "./panoramas/hotspot-pages.js";
 import { imageOrigin } from "./panoramas/image-origin.js";
 import type { Images } from "./panoramas/panorama-card.js";
 import { reportPages } from "./panoramas/report-pages.js";
@@ -117,7 +118,8 @@ export const webPages = async (
     landingPage({ ...all, files, heroPanoramas }),
     ...(gallery === "off" ? [] : [galleryPage({ ...all, hasSearch: gallery === "open" })]),
     ...galleryLists({ ...all, legal }),
-    ...viewerPages(all),
+    ...viewerPages({ ...all, files }),
+    ...hotspotPages({ ...all, files }),
     ...sharePages(all),
     ...reportPages(all),
     ...loginPages(all),
