@@ -14,6 +14,9 @@ type Lens = readonly [scaleX: number, scaleY: number, offsetX: number, offsetY: 
 const UNIFORMS = ["lens", "turn", "bend", "opacity"] as const;
 
 type Size = { readonly width: number; readonly height: number };
+type Box = { readonly left: number; readonly top: number; readonly right: number; readonly bottom: number };
+/** A part of a picture, or of a smaller copy of it. */
+type Pixels = { readonly picture: WebGLTexture | null; readonly level: number; readonly box: Box };
 
 /** A picture whose size is known. */
 export type Picture = ImageBitmap | HTMLImageElement;
@@ -149,40 +152,56 @@ export class Sphere {
     this.size = { width: picture.width, height: picture.height };
   }
 
-  /** Replaces a part of the picture, which becomes as large as `whole` if it is smaller. `refresh` completes it. */
+  /** Replaces a part of the picture, which becomes as large as `whole` if it is smaller. */
   put(part: ImageBitmap, left: number, top: number, whole: Size): void {
     const { gl } = this;
     if (this.size.width !== whole.width) this.resize(whole);
     gl.bindTexture(gl.TEXTURE_2D, this.picture);
     gl.texSubImage2D(gl.TEXTURE_2D, 0, left, top, gl.RGBA, gl.UNSIGNED_BYTE, part);
+    this.shrink({ left, top, right: left + part.width, bottom: top + part.height });
   }
 
-  /** Also makes the smaller copies, from which a picture with more pixels than the screen is drawn, of new parts. */
-  refresh(): void {
-    const { gl } = this;
-    gl.bindTexture(gl.TEXTURE_2D, this.picture);
-    gl.generateMipmap(gl.TEXTURE_2D);
+  /** Makes a part of the smaller copies new, from which a picture with more pixels than the screen is drawn. */
+  private shrink({ left, top, right, bottom }: Box): void {
+    let { width, height } = this.size;
+    for (let level = 1; width > 1 && height > 1; level += 1) {
+      [width, height] = [width >> 1, height >> 1];
+      [left, top] = [left >> 1, top >> 1];
+      [right, bottom] = [Math.min(width, (right + 1) >> 1), Math.min(height, (bottom + 1) >> 1)];
+      const target = { left, top, right, bottom };
+      const source = { left: 2 * left, top: 2 * top, right: 2 * right, bottom: 2 * bottom };
+      this.copy({ picture: this.picture, level: level - 1, box: source }, { picture: this.picture, level, box: target });
+    }
   }
 
   private resize({ width, height }: Size): void {
     const { gl, picture: small, size } = this;
     this.addTexture();
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, width, height, 0, gl.RGBA, gl.UNSIGNED_BYTE, null);
-    const ends = [
-      [gl.READ_FRAMEBUFFER, small],
-      [gl.DRAW_FRAMEBUFFER, this.picture],
-    ] as const;
-    const buffers = ends.map(([target, texture]) => {
-      const buffer = gl.createFramebuffer();
-      gl.bindFramebuffer(target, buffer);
-      gl.framebufferTexture2D(target, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
-      return buffer;
-    });
-    gl.blitFramebuffer(0, 0, size.width, size.height, 0, 0, width, height, gl.COLOR_BUFFER_BIT, gl.LINEAR);
-    for (const buffer of buffers) gl.deleteFramebuffer(buffer);
+    const [source, target] = [size, { width, height }].map((one) => ({
+      ...{ left: 0, top: 0, right: one.width, bottom: one.height },
+    })) as [Box, Box];
+    this.copy({ picture: small, level: 0, box: source }, { picture: this.picture, level: 0, box: target });
+    gl.bindTexture(gl.TEXTURE_2D, this.picture);
+    gl.generateMipmap(gl.TEXTURE_2D);
     gl.deleteTexture(small);
     this.size = { width, height };
-    this.refresh();
+  }
+
+  /** Copies pixels on the graphics card. */
+  private copy(source: Pixels, target: Pixels): void {
+    const { gl } = this;
+    const buffers = ([gl.READ_FRAMEBUFFER, gl.DRAW_FRAMEBUFFER] as const).map((end, n) => {
+      const { picture, level } = n === 0 ? source : target;
+      const buffer = gl.createFramebuffer();
+      gl.bindFramebuffer(end, buffer);
+      gl.framebufferTexture2D(end, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, picture, level);
+      return buffer;
+    });
+    const [from, to] = [source.box, target.box];
+    const corners = [from.left, from.top, from.right, from.bottom, to.left, to.top, to.right, to.bottom] as const;
+    gl.blitFramebuffer(...corners, gl.COLOR_BUFFER_BIT, gl.LINEAR);
+    for (const buffer of buffers) gl.deleteFramebuffer(buffer);
   }
 
   draw(): void {
