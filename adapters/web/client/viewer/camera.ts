@@ -20,9 +20,9 @@ const FADE_MILLISECONDS = 700;
 const GLIDE_LEFT = 0.02;
 /** Pixels of the canvas for a CSS pixel: at most, and at least while the view moves. */
 const DENSITY_MAX = 2;
-const DENSITY_MIN = 0.5;
+const DENSITY_MIN = 0.375;
 /** Not more often than needed: each other density is a new canvas. */
-const DENSITY_STEP = 0.25;
+const DENSITY_STEP = 0.125;
 const DENSITY_GROWTH = 1.03;
 /** A frame is late if it had to wait longer for the one before it. */
 const LATE_MILLISECONDS = 34;

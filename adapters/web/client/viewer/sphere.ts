@@ -11,6 +11,9 @@ export type Turn = readonly number[];
  */
 type Lens = readonly [scaleX: number, scaleY: number, offsetX: number, offsetY: number];
 
+const GROWTH_STEPS = 32;
+const GROWTH_MILLISECONDS = 10;
+
 const UNIFORMS = ["lens", "turn", "bend", "opacity"] as const;
 
 type Size = { readonly width: number; readonly height: number };
@@ -152,40 +155,47 @@ export class Sphere {
     this.size = { width: picture.width, height: picture.height };
   }
 
-  /** Replaces a part of the picture, which becomes as large as `whole` if it is smaller. */
-  put(part: ImageBitmap, left: number, top: number, whole: Size): void {
-    const { gl } = this;
-    if (this.size.width !== whole.width) this.resize(whole);
-    gl.bindTexture(gl.TEXTURE_2D, this.picture);
-    gl.texSubImage2D(gl.TEXTURE_2D, 0, left, top, gl.RGBA, gl.UNSIGNED_BYTE, part);
-    this.shrink({ left, top, right: left + part.width, bottom: top + part.height });
+  /** Makes the picture larger, a few rows at a time: as a whole, it would hold up frames. Parts can then be replaced. */
+  async grow(whole: Size): Promise<void> {
+    const { gl, picture: small, size } = this;
+    this.addTexture();
+    const large = this.picture;
+    gl.texStorage2D(gl.TEXTURE_2D, Math.floor(Math.log2(whole.width)), gl.RGBA8, whole.width, whole.height);
+    this.picture = small;
+    gl.bindTexture(gl.TEXTURE_2D, small);
+    for (let n = 0; n < GROWTH_STEPS; n += 1) {
+      await new Promise((resolve) => setTimeout(resolve, GROWTH_MILLISECONDS));
+      if (this.picture !== small) return gl.deleteTexture(large); // another panorama is shown now
+      const [from, to] = [size, whole].map(({ width, height }) => {
+        const [top, bottom] = [n, n + 1].map((at) => Math.round((at * height) / GROWTH_STEPS)) as [number, number];
+        return { left: 0, top, right: width, bottom };
+      }) as [Box, Box];
+      this.copy({ picture: small, level: 0, box: from }, { picture: large, level: 0, box: to });
+      this.shrink(large, whole, to);
+    }
+    this.picture = large;
+    gl.bindTexture(gl.TEXTURE_2D, large);
+    gl.deleteTexture(small);
+    this.size = whole;
   }
 
-  /** Makes a part of the smaller copies new, from which a picture with more pixels than the screen is drawn. */
-  private shrink({ left, top, right, bottom }: Box): void {
-    let { width, height } = this.size;
-    for (let level = 1; width > 1 && height > 1; level += 1) {
+  /** Replaces a part of a picture that has grown. */
+  put(part: ImageBitmap, left: number, top: number): void {
+    const { gl } = this;
+    gl.bindTexture(gl.TEXTURE_2D, this.picture);
+    gl.texSubImage2D(gl.TEXTURE_2D, 0, left, top, gl.RGBA, gl.UNSIGNED_BYTE, part);
+    this.shrink(this.picture, this.size, { left, top, right: left + part.width, bottom: top + part.height });
+  }
+
+  /** Makes a part of the smaller copies, from which a picture with more pixels than the screen is drawn. */
+  private shrink(picture: WebGLTexture | null, { width, height }: Size, { left, top, right, bottom }: Box): void {
+    for (let level = 1; width > 3 && height > 1; level += 1) {
       [width, height] = [width >> 1, height >> 1];
       [left, top] = [left >> 1, top >> 1];
       [right, bottom] = [Math.min(width, (right + 1) >> 1), Math.min(height, (bottom + 1) >> 1)];
-      const target = { left, top, right, bottom };
       const source = { left: 2 * left, top: 2 * top, right: 2 * right, bottom: 2 * bottom };
-      this.copy({ picture: this.picture, level: level - 1, box: source }, { picture: this.picture, level, box: target });
+      this.copy({ picture, level: level - 1, box: source }, { picture, level, box: { left, top, right, bottom } });
     }
-  }
-
-  private resize({ width, height }: Size): void {
-    const { gl, picture: small, size } = this;
-    this.addTexture();
-    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, width, height, 0, gl.RGBA, gl.UNSIGNED_BYTE, null);
-    const [source, target] = [size, { width, height }].map((one) => ({
-      ...{ left: 0, top: 0, right: one.width, bottom: one.height },
-    })) as [Box, Box];
-    this.copy({ picture: small, level: 0, box: source }, { picture: this.picture, level: 0, box: target });
-    gl.bindTexture(gl.TEXTURE_2D, this.picture);
-    gl.generateMipmap(gl.TEXTURE_2D);
-    gl.deleteTexture(small);
-    this.size = { width, height };
   }
 
   /** Copies pixels on the graphics card. */
