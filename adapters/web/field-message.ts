@@ -1,6 +1,7 @@
 import { WHOLE_BODY } from "../../domain/invalid-request.js";
 import type { InvalidMessage } from "../wording/message-rule.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
+import { shown } from "../wording/shown.js";
 import { thousands } from "../wording/thousands.js";
 
 /** The sentence for a form, with the field's label as its subject: "Password must have …", "Image 3 must …". */
@@ -24,7 +25,10 @@ export const fieldMessage = ({ field, index, rule }: InvalidMessage): string => 
       return `${subject(field, index)} must be in the future.`;
     case "one_of":
       if (field === "scopes") return "Choose what the key may do.";
+      if (field === "reason") return "Choose what is wrong with it.";
       break;
+    case "email":
+      return `Enter an e-mail address such as name@example.com: ${shown(rule.actual)} is none.`;
     case "characters":
       if (field === "password" && rule.actual === 0) return "Choose a password that is more than spaces.";
       break;

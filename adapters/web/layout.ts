@@ -119,7 +119,7 @@ export class Layout {
   /** The page after too many requests. It reads nothing. */
   limited(retryAfterSeconds: number, viewer: Viewer): PageReply {
     const sentence = `Too fast. Try again in ${retryAfterSeconds} s.`;
-    return this.tryAgain(retryAfterSeconds, "Too fast", sentence, viewer);
+    return this.tryAgain(retryAfterSeconds, "Please wait", sentence, viewer);
   }
 
   /** The page if the database was busy for too long. It shows no login state. */

@@ -1,3 +1,5 @@
+import { localTimes } from "./local-times.js";
+
 /** The page /provenance: computes the SHA-256 of a file, and opens the page with the answer. */
 const drop = document.getElementById("drop");
 const input = document.getElementById("file") as HTMLInputElement | null;
@@ -13,6 +15,8 @@ const check = async (file: File): Promise<void> => {
     if (answer !== null) answer.textContent = "The file cannot be read.";
   }
 };
+
+localTimes(document);
 
 // Browsers offer digests only on pages with https, and on this machine.
 if (drop !== null && input !== null && crypto.subtle !== undefined) {

@@ -325,7 +325,7 @@ const worksPage = async (
   const hasForm = isFirst && !isNarrowed(search) && visitor.account.suspension === undefined;
   const now = clock.now();
   const notice = doneSentence(query);
-  const offer = { ...parts, balance, abilities: panoramas.readAbilities() };
+  const offer = { ...parts, balance, abilities: panoramas.readAbilities(), hasGallery: layout.hasGallery };
   const main = html`<div class="band-head gallery-head"><div><h1>Works</h1>
 <p><strong id="balance">${thousands(balance)}</strong> credits · <a href="/account">account</a></p></div></div>
 <div class="studio">${errorBox(error)}
@@ -337,7 +337,7 @@ ${hasForm && creationForm(form, visitor, offer)}
 ${(tasks.length > 0 || isNarrowed(search)) && worksSearchForm(search)}</div>
 <div id="works">${
     tasks.length === 0
-      ? nothingHere(search, isFirst, next)
+      ? nothingHere(search, { hasForm, isFirst, next })
       : html`<ul class="tiles" id="list">${tasks.map((task) => workCard(task, visitor, images, panoramas.isLate(task, now)))}</ul>
 ${selectionForm(visitor)}`
   }</div>
@@ -369,11 +369,13 @@ const worksOf = (
     : panoramas.searchOwn(account.id, search, WORKS_PER_PAGE, start.before);
 };
 
-const nothingHere = (search: WorksSearch, isFirst: boolean, next: TaskId | undefined): Html => {
+type Nothing = { readonly hasForm: boolean; readonly isFirst: boolean; readonly next: TaskId | undefined };
+
+const nothingHere = (search: WorksSearch, { hasForm, isFirst, next }: Nothing): Html => {
   if (!isNarrowed(search)) {
-    return html`<div class="nothing"><p>${isFirst ? "Nothing here yet. Describe a place above, and it is here in a moment." : "There are no older panoramas."}</p></div>`;
+    return html`<div class="nothing"><p>${isFirst ? `Nothing here yet.${hasForm ? " Describe a place above, and it is here in a moment." : ""}` : "There are no older panoramas."}</p></div>`;
   }
-  const what = search.text === "" ? "that you look for" : html`for “<bdi>${search.text}</bdi>”`;
-  return html`<div class="nothing"><p>${next === undefined ? "Nothing" : "Nothing yet"} ${what}.</p>
+  const what = search.text === "" ? "with these filters" : html`for “<bdi>${search.text}</bdi>”`;
+  return html`<div class="nothing"><p>${next === undefined ? "Nothing found" : "Nothing found yet"} ${what}.</p>
 <p class="hint">${next === undefined ? "Try fewer words, only their beginnings, or fewer filters." : "Your latest panoramas have been searched. Older ones may match."}</p></div>`;
 };
