@@ -230,7 +230,7 @@ export class Camera {
     this.frame = requestAnimationFrame((now) => this.step(now));
   }
 
-  /** Draws what is new in a view that may be at rest. Where frames are late, not at once: an input would wait for it. */
+  /** Draws what is new in a view that may be at rest. Where frames are late, not at once: an input would wait. */
   sharpen(): void {
     if (this.density >= densityMax()) this.redraw();
     else if (this.sharpening === 0) this.sharpening = setTimeout(() => this.drawSharply(), SHARP_MILLISECONDS);

@@ -1,6 +1,6 @@
 import type { Sphere } from "./sphere.js";
 
-/** As in adapters/imaging/tile-file.ts, as is the formula of the grid: scripts of pages import nothing of the server. */
+/** As in adapters/imaging/tile-file.ts, like the formula of the grid: scripts of pages import nothing of the server. */
 const INDEX_BYTES = 1024;
 const AT_ONCE = 4;
 /** Tiles are loaded in a window that is larger by this factor, so that a slow turn meets none that is blurred. */
