@@ -131,7 +131,7 @@ export const webPages = async (
     ...webhookPages(all),
     ...settingsPages(all),
     ...operatorPages(all),
-    ...docsPages({ ...all, describe, guidesFolder: join(staticFolder, "guides") }),
+    ...docsPages({ ...all, files, describe, guidesFolder: join(staticFolder, "guides") }),
     provenancePage(all),
     mcpPage(mcp, guard, layout, policy.prices),
     ...legalPages(legal, guard, layout),

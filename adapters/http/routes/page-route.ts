@@ -3,7 +3,7 @@ import type { UploadLimits } from "../../../domain/images/upload-rules.js";
 import { isStorable } from "../../../domain/storable-text.js";
 import type { AdmitFiles, Page, PageBody, PageReply, PageRequest, PageText, WebSide } from "../../web-page/page.js";
 import type { VisitorLimits } from "../limits/visitor-limits.js";
-import { COMPRESSED_BYTES_MIN, codingFor, compress } from "../replies/compression.js";
+import { COMPRESSED_BYTES_MIN, type Coding, codingFor, compress } from "../replies/compression.js";
 import type { Reply } from "../replies/reply.js";
 import type { TrustedProxies } from "../requests/client-address.js";
 import type { Exchange } from "../requests/exchange.js";
@@ -89,7 +89,7 @@ const answer = async (
     },
   });
   if (exchange.method === "HEAD" && isText(reply.body)) return { ...reply, body: "" };
-  return reply.compressible === true ? compressed(reply, acceptEncoding) : reply;
+  return reply.compressible ? compressed(reply, acceptEncoding) : reply;
 };
 
 const isText = (body: PageReply["body"]): body is PageText => typeof body === "object" && "chunks" in body;
@@ -100,8 +100,19 @@ const compressed = async (reply: PageReply, acceptEncoding: string | undefined):
   const headers = { ...reply.headers, vary: "accept-encoding" };
   const coding = codingFor(acceptEncoding);
   if (coding === undefined) return { ...reply, headers };
-  return { ...reply, headers: { ...headers, "content-encoding": coding }, body: await compress(body, coding, 4) };
+  const sent = await (reply.compressible === "kept" ? keptForm(reply, body, coding) : compress(body, coding, 4));
+  return { ...reply, headers: { ...headers, "content-encoding": coding }, body: sent };
 };
+
+const keptForm = (reply: PageReply, body: string, coding: Coding): Promise<Buffer> => {
+  const forms = KEPT_FORMS.get(reply) ?? {};
+  KEPT_FORMS.set(reply, forms);
+  forms[coding] ??= compress(body, coding, 9);
+  return forms[coding];
+};
+
+/** What was compressed of replies that pages give again. */
+const KEPT_FORMS = new WeakMap<PageReply, Partial<Record<Coding, Promise<Buffer>>>>();
 
 /** Empty for text that is not valid percent-encoding, or that no store can look for. */
 const decoded = (text: string): string => {

@@ -16,6 +16,7 @@ const SOURCES = [
   "works.ts",
   "account.ts",
   "docs.ts",
+  "try-it/try-it.ts",
   "contact-sheet.ts",
   "provenance.ts",
   "theme.ts",

@@ -31,6 +31,7 @@ const BUDGET_BYTES: Readonly<Record<string, number>> = {
   "hotspots.css": 1_000,
   "docs.js": 2_000,
   "docs.css": 2_600,
+  "try-it.js": 5_000,
   "contact-sheet.js": 5_700,
   "contact-sheet.css": 1_600,
   "provenance.js": 600,
