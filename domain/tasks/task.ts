@@ -408,7 +408,8 @@ export const fail = (task: ActiveTask, reason: FailureReason, now: Date, imageIn
 export const TEXTS_KEPT_MILLISECONDS = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * Without prompt, image URLs, metadata and hotspots: the task has no picture, so that only its cost and its end matter any more.
+ * Without prompt, image URLs, metadata and hotspots: the task has no picture, so that only its cost and its end matter
+ * any more.
  */
 export const withoutTexts = (task: Task): Task => {
   const request = { ...task.request, prompt: undefined, imageUrls: [], metadata: NO_METADATA };

@@ -66,7 +66,8 @@ describe("hotspots of a panorama", () => {
 
       // What is behind the reader comes into sight when the keyboard reaches it.
       const behind = page.getByRole("button", { name: "Note: Behind" });
-      const opacity = () => behind.evaluate((button) => getComputedStyle(button.parentElement!).opacity);
+      const opacity = () =>
+        page.evaluate(`getComputedStyle(document.querySelector('[aria-label="Note: Behind"]').parentElement).opacity`);
       expect(await opacity()).toBe("0");
       await page.keyboard.press("Tab");
       await expect.poll(() => viewOf(tab)).toMatchObject({ yaw: "170.0" });

@@ -119,7 +119,7 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
         signal: of.signal,
         seesAll: () => camera !== undefined && (camera.isPlanet || camera.isElsewhere || sphere.isSplit),
         onTile: (done, hasFailed) => {
-          camera?.redraw();
+          camera?.sharpen();
           showProgress(Math.round(100 * done));
           if (done === 1) stage.dataset.quality = "full";
           if (hasFailed) say(NOT_IN_FULL);
