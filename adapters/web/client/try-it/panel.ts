@@ -43,8 +43,9 @@ export const makePanel = (call: Call, shared: Shared): HTMLFormElement => {
   let price: number | undefined;
   let sending: AbortController | undefined;
 
+  const creationOf = (now: Request): string => JSON.stringify([key(), now.body]);
   /** What the account pays for this request, compared with those before. */
-  const compare = (now: Request) => accepted.compare(idempotencyKey?.value ?? "", JSON.stringify([key(), now.body]));
+  const compare = (now: Request) => accepted.compare(idempotencyKey?.value ?? "", creationOf(now));
   const cost = (now: Request): number => (compare(now) === "same" ? 0 : (price ?? 0));
 
   /** Shows the request as it would be sent now, and what it would cost. */
@@ -88,7 +89,7 @@ export const makePanel = (call: Call, shared: Shared): HTMLFormElement => {
     refresh();
     if (sendButton.textContent !== shown) return; // the reader has not seen this cost
     const now = requestOf(call, fields);
-    const creation = JSON.stringify([key(), now.body]);
+    const creation = creationOf(now);
     const usedKey = idempotencyKey?.value ?? "";
     const told = await exchange(now, answer);
     if (told === undefined) return;

@@ -21,10 +21,10 @@ const GLIDE_LEFT = 0.02;
 /** Pixels of the canvas for a CSS pixel: at most, and at least while the view moves. */
 const DENSITY_MAX = 2;
 const DENSITY_MIN = 0.375;
-/** Not more often than needed: each other density is a new canvas. */
+/** The density changes in steps of this size, because each change clears the canvas. */
 const DENSITY_STEP = 0.125;
 const DENSITY_GROWTH = 1.03;
-/** A frame is late if it had to wait longer for the one before it. */
+/** A frame is late if it is drawn longer than this after it was requested. */
 const LATE_MILLISECONDS = 34;
 /** After the last movement. */
 const SHARP_MILLISECONDS = 250;
@@ -61,9 +61,9 @@ export class Camera {
   private glide: [number, number] = [0, 0];
   private frame = 0;
   private last = 0;
-  /** When the next frame was asked for. */
+  /** When the next frame was requested. */
   private asked = 0;
-  /** While the view moves: a late frame makes it smaller, one in time a little larger. At rest it is the largest. */
+  /** While the view moves: a late frame lowers it, a frame in time raises it a little. At rest the maximum is used. */
   private density = DENSITY_MIN;
   private isFilmed = false;
   private sharpening = 0;
@@ -230,7 +230,7 @@ export class Camera {
     this.frame = requestAnimationFrame((now) => this.step(now));
   }
 
-  /** Draws what is new in a view that may be at rest. Where frames are late, not at once: an input would wait. */
+  /** Draws new parts of the picture. Where frames are late, it waits for a pause, so that no input waits for it. */
   sharpen(): void {
     if (this.density >= densityMax()) this.redraw();
     else if (this.sharpening === 0) this.sharpening = setTimeout(() => this.drawSharply(), SHARP_MILLISECONDS);

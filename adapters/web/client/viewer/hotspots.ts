@@ -1,6 +1,6 @@
 import { element } from "../element.js";
 import type { Camera } from "./camera.js";
-import { turnOf } from "./sphere.js";
+import { radians, turnOf } from "./sphere.js";
 
 let isConnected = false;
 
@@ -57,8 +57,6 @@ const close = (): void => {
 
 /** Degrees to the right and upwards. */
 const placeOf = ({ dataset }: HTMLElement): number[] => (dataset.at ?? "").split(",").map(Number);
-
-const radians = (degrees = 0): number => (degrees * Math.PI) / 180;
 
 /** What is out of sight can still have the focus. The planet, two views and a headset show none. */
 const place = (camera: Camera): void => {

@@ -1,6 +1,6 @@
 import { element } from "../element.js";
 import type { Camera } from "./camera.js";
-import type { View } from "./sphere.js";
+import { degrees, radians, type View } from "./sphere.js";
 
 type WithPermission = { requestPermission?: () => Promise<PermissionState> };
 
@@ -55,16 +55,15 @@ export function connectMotion(camera: Camera, say: (sentence: string) => void): 
 /** The direction of the back of the device, and the rotation of its screen. Angles: Device Orientation, section 3. */
 const directionOf = ({ alpha, beta, gamma }: DeviceOrientationEvent) => {
   if (alpha === null || beta === null || gamma === null) return undefined;
-  const [a, b, g] = [alpha, beta, gamma].map((angle) => (angle * Math.PI) / 180) as [number, number, number];
+  const [a, b, g] = [alpha, beta, gamma].map(radians) as [number, number, number];
   const [sa, ca, sb, cb, sg, cg] = [Math.sin(a), Math.cos(a), Math.sin(b), Math.cos(b), Math.sin(g), Math.cos(g)];
   // East, north and up parts of the back of the device; the up parts of its right and its top.
   const [east, north, up] = [-(ca * sg + cg * sa * sb), -(sa * sg - ca * cg * sb), -cb * cg];
-  const screenTurn = ((screen.orientation?.angle ?? 0) * Math.PI) / 180;
+  const screenTurn = radians(screen.orientation?.angle ?? 0);
   const roll = Math.atan2(-cb * sg, sb) - screenTurn;
-  const inDegrees = (angle: number) => (angle * 180) / Math.PI;
   return {
-    yaw: inDegrees(Math.atan2(east, north)),
-    pitch: inDegrees(Math.asin(Math.max(-1, Math.min(1, up)))),
-    roll: inDegrees(roll),
+    yaw: degrees(Math.atan2(east, north)),
+    pitch: degrees(Math.asin(Math.max(-1, Math.min(1, up)))),
+    roll: degrees(roll),
   };
 };

@@ -25,8 +25,8 @@ type Pixels = { readonly picture: WebGLTexture | null; readonly level: number; r
 /** A picture whose size is known. */
 export type Picture = ImageBitmap | HTMLImageElement;
 
-const radians = (degrees: number): number => (degrees * Math.PI) / 180;
-const degrees = (angle: number): number => (angle * 180) / Math.PI;
+export const radians = (degrees: number): number => (degrees * Math.PI) / 180;
+export const degrees = (angle: number): number => (angle * 180) / Math.PI;
 
 /** The field of view in one direction, from that in the other one and the ratio of their lengths. */
 export const otherField = (fov: number, ratio: number): number =>
