@@ -111,8 +111,9 @@ describe("the packed packages in an empty project", () => {
     await expect(run(process.execPath, importing, { cwd: project })).rejects.toThrow("ERR_PACKAGE_PATH_NOT_EXPORTED");
   });
 
+  // npm waits five minutes for a registry that is silent, which is the limit of a hook, before it asks again.
   const install = (tarball: string, cwd: string) =>
-    run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", tarball], { cwd });
+    run("npm", ["install", "--prefer-offline", "--fetch-timeout=60000", "--no-audit", "--no-fund", tarball], { cwd });
 
   /** Compiles the sources, by name, as a strict project does. */
   const compile = async (sources: Readonly<Record<string, string>>): Promise<void> => {
