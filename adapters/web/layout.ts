@@ -3,6 +3,7 @@ import type { Visitor } from "../../application/accounts/sessions/find-session.j
 import type { PageReply } from "../web-page/page.js";
 import { Html, html } from "./html.js";
 import { type Identity, type Site, siteOf } from "./identity.js";
+import { ENGLISH } from "./languages/language.js";
 import type { StaticFiles } from "./static-files.js";
 
 export type Content = {
@@ -89,6 +90,7 @@ export class Layout {
 
   reply(status: number, content: Content, headers: Readonly<Record<string, string>> = {}): PageReply {
     const style = this.inlineStyle(content.inlineStyles === true ? stylesOf(content) : []);
+    const page = this.page(content, style?.element);
     return {
       status,
       headers: {
@@ -100,7 +102,7 @@ export class Layout {
         "cross-origin-opener-policy": "same-origin",
         ...headers,
       },
-      body: `<!doctype html>\n${this.page(content, style?.element).text}`,
+      body: { writeFor: () => `<!doctype html>\n${page.in(ENGLISH)}` },
       // The pages of members have the form token, and what only they may see.
       compressible: content.visitor === undefined,
     };

@@ -1,10 +1,11 @@
 import { ResultAsync } from "neverthrow";
 import type { UploadLimits } from "../../../domain/images/upload-rules.js";
 import { isStorable } from "../../../domain/storable-text.js";
-import type { AdmitFiles, Page, PageBody, PageReply, PageRequest, PageText, WebSide } from "../../web-page/page.js";
+import type { AdmitFiles, Page, PageBody, PageRequest, PageText, WebSide } from "../../web-page/page.js";
 import type { VisitorLimits } from "../limits/visitor-limits.js";
 import { COMPRESSED_BYTES_MIN, codingFor, compress } from "../replies/compression.js";
 import type { Reply } from "../replies/reply.js";
+import { written } from "../replies/written.js";
 import type { TrustedProxies } from "../requests/client-address.js";
 import type { Exchange } from "../requests/exchange.js";
 import { readBytes } from "../requests/read-bytes.js";
@@ -35,7 +36,7 @@ export const pageRoute =
     const remoteAddress = exchange.remoteAddress(trustedProxies); // not available after the client has disconnected
     const counted = page.method === "POST" ? "form" : page.cost;
     const seconds = counted && limits.refuses(counted, remoteAddress);
-    if (seconds !== undefined) return limited(seconds, exchange.url);
+    if (seconds !== undefined) return written(limited(seconds, exchange.url), exchange);
     if (page.body === "none") return answer(page, exchange, remoteAddress, async () => NO_BODY);
     if (page.body === "fields") return answer(page, exchange, remoteAddress, () => readFields(exchange));
     return withTemporaryFolder(uploadsFolder, "form-", (folder) =>
@@ -71,7 +72,7 @@ const answer = async (
   readBody: PageRequest["readBody"],
 ): Promise<Reply> => {
   const acceptEncoding = exchange.header("accept-encoding");
-  const reply = await page.handle({
+  const answered = await page.handle({
     readBody,
     get signal() {
       return exchange.signal; // made only for the pages that need it
@@ -88,16 +89,18 @@ const answer = async (
       exchange.accountId = account;
     },
   });
+  const reply = written(answered, exchange);
   if (exchange.method === "HEAD" && isText(reply.body)) return { ...reply, body: "" };
-  return reply.compressible === true ? compressed(reply, acceptEncoding) : reply;
+  return answered.compressible === true ? compressed(reply, acceptEncoding) : reply;
 };
 
-const isText = (body: PageReply["body"]): body is PageText => typeof body === "object" && "chunks" in body;
+const isText = (body: Reply["body"]): body is PageText => typeof body === "object" && "chunks" in body;
 
-const compressed = async (reply: PageReply, acceptEncoding: string | undefined): Promise<Reply> => {
+const compressed = async (reply: Reply, acceptEncoding: string | undefined): Promise<Reply> => {
   const { body } = reply;
   if (typeof body !== "string" || body.length < COMPRESSED_BYTES_MIN) return reply;
-  const headers = { ...reply.headers, vary: "accept-encoding" };
+  const { vary } = reply.headers;
+  const headers = { ...reply.headers, vary: vary === undefined ? "accept-encoding" : `${vary}, accept-encoding` };
   const coding = codingFor(acceptEncoding);
   if (coding === undefined) return { ...reply, headers };
   return { ...reply, headers: { ...headers, "content-encoding": coding }, body: await compress(body, coding, 4) };

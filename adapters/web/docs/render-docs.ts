@@ -47,7 +47,7 @@ export const renderDocs = async (
   const links = contents(guides, sections);
   const content = html`${guides.map((guide) => guide.content)}
 ${sections.map(({ id, title, content }) => html`<section class="group" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${content}</section>`)}`;
-  const page = (keys: Html) => html`<div class="docs">
+  const page = (keys: Html) => html`<div class="docs" lang="en">
 <nav class="contents" aria-label="Contents">${links}</nav>
 <div class="content">
 <header><h1>API reference</h1>

@@ -5,7 +5,7 @@ import type { Abilities } from "../../../domain/tasks/abilities.js";
 import { keptFor } from "../../web-page/kept-for.js";
 import type { Page, PageReply } from "../../web-page/page.js";
 import type { Description } from "../docs/description.js";
-import { type Html, html } from "../html.js";
+import { Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import type { SessionGuard } from "../session-guard.js";
 
@@ -52,7 +52,8 @@ export const docsPages = ({
       scripts: ["docs.js"],
       styles: ["docs.css"],
       head: html`<link rel="alternate" type="text/markdown" href="/docs.md">`,
-      main: (await rendered(abilities)).page(keys),
+      // It is large and in English only: it becomes text once.
+      main: new Html((await rendered(abilities)).page(keys).text),
     });
   const publicReply = keptFor((abilities: Abilities) => reply(abilities, noKeys(layout.hasSignUp), undefined));
   const page: Page = {
