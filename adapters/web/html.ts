@@ -24,6 +24,30 @@ export const textIn = (text: Text, language: Language): string => (typeof text =
 export const words = (parts: TemplateStringsArray, ...values: readonly (Text | number | undefined | false)[]): Words =>
   new Words((language) => written(parts, language, translateText, (index) => plain(values[index], language)));
 
+/**
+ * A sentence that is written elsewhere, in English: numbers, quoted values and `value` in it are the placeholders of
+ * its message.
+ */
+export const said = (sentence: string, value = ""): Words =>
+  new Words((language) => {
+    const values: string[] = [];
+    const placeholder = (one: string): string => `{${values.push(one) - 1}}`;
+    const start = value === "" ? -1 : sentence.indexOf(value);
+    const message =
+      start === -1
+        ? sentence.replace(VARYING, placeholder)
+        : sentence.slice(0, start).replace(VARYING, placeholder) +
+          placeholder(value) +
+          sentence.slice(start + value.length).replace(VARYING, placeholder);
+    const translation = language.messages.get(message);
+    return translation?.replace(/\{(\d+)\}/g, (_, index) => values[index] ?? "") ?? sentence;
+  });
+
+const VARYING = /"(?:[^"\\]|\\.)*"|\d[\d,]*/g;
+
+export const joined = (texts: readonly Text[], separator: string): Words =>
+  new Words((language) => texts.map((text) => textIn(text, language)).join(separator));
+
 const plain = (value: Text | number | undefined | false, language: Language): string =>
   value === undefined || value === false ? "" : value instanceof Words ? value.in(language) : String(value);
 

@@ -37,7 +37,7 @@ export const messageOf = (template: readonly string[]): string =>
 const VALUE = "\0";
 
 /** A template that is inserted into a tag. */
-const ATTRIBUTES = /^(?: (?:[a-z-]+="[^"]*"|checked|selected|hidden|open|multiple|data-[a-z-]+))+$/;
+const ATTRIBUTES = /^(?: (?:[a-z-]+="[^"]*"|checked|selected|hidden|open|multiple|autofocus|data-[a-z-]+))+$/;
 
 const READ_ATTRIBUTES = /( (?:title|aria-label|alt|placeholder|data-words(?:-[a-z]+)?)=")([^"]*)"/g;
 

@@ -5,7 +5,7 @@ import type { Abilities } from "../../../domain/tasks/abilities.js";
 import { keptFor } from "../../web-page/kept-for.js";
 import type { Page, PageReply } from "../../web-page/page.js";
 import type { Description } from "../docs/description.js";
-import { Html, html } from "../html.js";
+import { Html, html, words } from "../html.js";
 import type { Layout } from "../layout.js";
 import type { SessionGuard } from "../session-guard.js";
 
@@ -44,9 +44,8 @@ export const docsPages = ({
   });
   const reply = async (abilities: Abilities, keys: Html, visitor: Visitor | undefined): Promise<PageReply> =>
     layout.reply(200, {
-      title: "API reference",
-      description:
-        "The REST interface of Panorama: create 360° panoramas from your own programs, poll them or get webhooks.",
+      title: words`API reference`,
+      description: words`The REST interface of Panorama: create 360° panoramas from your own programs, poll them or get webhooks.`,
       visitor,
       place: "/docs",
       scripts: ["docs.js"],

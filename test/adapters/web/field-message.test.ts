@@ -43,5 +43,5 @@ it.each([
     "Choose what the key may do.",
   ],
 ])("fieldMessage writes %o as: %s", (refusal, sentence) => {
-  expect(fieldMessage(refusal)).toBe(sentence);
+  expect(String(fieldMessage(refusal))).toBe(sentence);
 });

@@ -44,7 +44,7 @@ describe("the operator's pages", () => {
       "privacy.md": "# Your data\n\nWe keep *little*.",
       "contact.md": "[Write](mailto:a@b.example)",
     });
-    expect(legal.map(({ path, title }) => [path, title])).toEqual([
+    expect(legal.map(({ path, title }) => [path, String(title)])).toEqual([
       ["/privacy", "Privacy"],
       ["/contact", "Contact"],
     ]);
