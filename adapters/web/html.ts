@@ -43,7 +43,7 @@ export const said = (sentence: string, value = ""): Words =>
     return translation?.replace(/\{(\d+)\}/g, (_, index) => values[index] ?? "") ?? sentence;
   });
 
-const VARYING = /"(?:[^"\\]|\\.)*"|\d[\d,]*/g;
+const VARYING = /"(?:[^"\\]|\\.)*"|\d+(?:,\d{3})*/g;
 
 export const joined = (texts: readonly Text[], separator: string): Words =>
   new Words((language) => texts.map((text) => textIn(text, language)).join(separator));
@@ -56,11 +56,11 @@ const plain = (value: Text | number | undefined | false, language: Language): st
  * service's own files: Markdown, highlighted examples, styles. It becomes text when the language is known.
  */
 export class Html {
-  /** Of `html`; or text that is the same in all languages. */
-  private readonly template: TemplateStringsArray | string;
+  /** Of `html`; or safe text, the same in all languages or made for one. */
+  private readonly template: TemplateStringsArray | string | ((language: Language) => string);
   private readonly values: readonly Insertable[];
 
-  constructor(template: TemplateStringsArray | string, values: readonly Insertable[] = []) {
+  constructor(template: Html["template"], values: readonly Insertable[] = []) {
     this.template = template;
     this.values = values;
   }
@@ -68,6 +68,7 @@ export class Html {
   in(language: Language): string {
     const { template, values } = this;
     if (typeof template === "string") return template;
+    if (typeof template === "function") return template(language);
     return written(template, language, translateHtml, (index) => escapedIn(values[index], language));
   }
 

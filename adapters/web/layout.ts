@@ -188,7 +188,7 @@ ${content.inlineStyles !== true && stylesOf(content).map((file) => html`<link re
 ${touchIcon !== undefined && html`<link rel="apple-touch-icon" href="${touchIcon}">`}
 <link rel="manifest" href="/manifest.webmanifest">
 ${head}
-${scripts.map((name) => html`<script type="module" src="${this.files.urlOf(name)}"></script>`)}
+${scripts.length > 0 && scriptWords(scripts.flatMap((name) => this.files.wordsOf(name)))}${scripts.map((name) => html`<script type="module" src="${this.files.urlOf(name)}"></script>`)}
 </head>
 <body class="${frame ?? "plain"}">
 ${frame !== "bare" && html`<a class="skip" href="#main">Skip to the content</a>${header(content, this)}`}
@@ -244,6 +244,18 @@ const inline = (element: "script" | "style", text: string): Inline => ({
   element: new Html(`<${element}>${text}</${element}>`),
   source: `'sha256-${createHash("sha256").update(text).digest("base64")}'`,
 });
+
+/** The messages of scripts in the language of the page, which client/words.ts reads; nothing in English. */
+const scriptWords = (messages: readonly string[]): Html =>
+  new Html((language) => {
+    const texts = messages.flatMap((message) => {
+      const text = language.messages.get(message);
+      return text === undefined ? [] : [[message, text]];
+    });
+    if (texts.length === 0) return "";
+    const json = JSON.stringify(Object.fromEntries(texts)).replaceAll("<", "\\u003c");
+    return `<script type="application/json" id="words">${json}</script>\n`;
+  });
 
 const stylesOf = ({ styles = [], frame }: Content): readonly string[] => [
   "style.css",

@@ -153,7 +153,7 @@ ${
   newKey !== undefined &&
   html`<section class="panel new-key" aria-labelledby="new-key"><h2 id="new-key">Your new key “${newKey.name}”</h2>
 <p>This key is shown only once. Store it as safely as a password.</p>
-<p class="secret"><code id="secret">${newKey.secret}</code><button type="button" class="button quiet small" id="copy" hidden>Copy</button></p></section>`
+<p class="secret"><code id="secret">${newKey.secret}</code><button type="button" class="button quiet small" id="copy" data-words="Copied" hidden>Copy</button></p></section>`
 }
 ${keysSection(overview, visitor, clock.now(), form)}
 </div>`;

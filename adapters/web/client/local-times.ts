@@ -1,3 +1,5 @@
+import { locale } from "./locale.js";
+
 /** Shows the times of the page in the zone of the reader, and that of the service when one points at them. */
 export const localTimes = (): void => {
   for (const time of document.querySelectorAll("time")) {
@@ -6,6 +8,6 @@ export const localTimes = (): void => {
     const clock = { hour: "2-digit", minute: "2-digit", timeZoneName: "short" } as const;
     const hasClock = written.endsWith("UTC");
     time.title = written;
-    time.textContent = new Date(time.dateTime).toLocaleString("en-GB", hasClock ? { ...date, ...clock } : date);
+    time.textContent = new Date(time.dateTime).toLocaleString(locale, hasClock ? { ...date, ...clock } : date);
   }
 };

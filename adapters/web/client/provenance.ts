@@ -1,16 +1,18 @@
+import { words } from "./words.js";
+
 /** The page /provenance: computes the SHA-256 of a file, and opens the page with the answer. */
 const drop = document.getElementById("drop");
 const input = document.getElementById("file") as HTMLInputElement | null;
 const answer = document.getElementById("answer");
 
 const check = async (file: File): Promise<void> => {
-  if (answer !== null) answer.textContent = "Reading the file…";
+  if (answer !== null) answer.textContent = words`Reading the file…`;
   try {
     const digest = await crypto.subtle.digest("SHA-256", await file.arrayBuffer());
     const sha256 = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
     location.assign(`/provenance?sha256=${sha256}`);
   } catch {
-    if (answer !== null) answer.textContent = "The file cannot be read.";
+    if (answer !== null) answer.textContent = words`The file cannot be read.`;
   }
 };
 

@@ -31,7 +31,10 @@ export const translateText = (template: readonly string[], translate: Translate)
 
 /** The message of a template of plain text. */
 export const messageOf = (template: readonly string[]): string =>
-  template.map((part, index) => (index === 0 ? part : `{${index - 1}}${part}`)).join("");
+  template
+    .map((part, index) => (index === 0 ? part : `{${index - 1}}${part}`))
+    .join("")
+    .replace(/\s+/g, " ");
 
 /** Stands for a value: no template has this character. */
 const VALUE = "\0";

@@ -45,7 +45,8 @@ export const docsPages = ({
   const reply = async (abilities: Abilities, keys: Html, visitor: Visitor | undefined): Promise<PageReply> =>
     layout.reply(200, {
       title: words`API reference`,
-      description: words`The REST interface of Panorama: create 360° panoramas from your own programs, poll them or get webhooks.`,
+      description:
+        "The REST interface of Panorama: create 360° panoramas from your own programs, poll them or get webhooks.",
       visitor,
       place: "/docs",
       scripts: ["docs.js"],
