@@ -1,4 +1,4 @@
-import { err, ok, type Result } from "neverthrow";
+import { err, ok, type Result, safeTry } from "neverthrow";
 import { z } from "zod";
 import { parseTrustedProxies, type TrustedProxies } from "../adapters/http/requests/client-address.js";
 import type { ServerName } from "../adapters/http/servers/load-server.js";
@@ -13,7 +13,8 @@ import {
   providerVariables,
   type RemoteProvidersConfig,
 } from "./providers/provider-config.js";
-import { distance, readSettings, type Settings } from "./settings.js";
+import { distance } from "./settings/setting-sentence.js";
+import { readSettings, type Settings } from "./settings.js";
 import { milliseconds, origin, ownServer } from "./variables.js";
 
 const DEFAULTS = completeSettings({});
@@ -136,7 +137,10 @@ export type Config = Settings & {
   readonly heroPanoramas: readonly Slug[];
   /** The folder with the operator's terms, privacy and contact pages. Absent if there are none. */
   readonly legalPagesFolder: string | undefined;
-  /** With what pictures are signed: each a PEM text or a file. Absent if the installation makes its own. */
+  /**
+   * Certificate and key with which pictures are signed: each a PEM text or a file. Absent if the installation makes its
+   * own.
+   */
   readonly c2pa: { readonly certificate: string; readonly key: string } | undefined;
   /** How long an unused uploaded reference image is kept. */
   readonly referenceRetentionHours: number;
@@ -237,70 +241,76 @@ const PAIRS = [
 ] as const;
 
 /** Reads the environment. The error is one line that names the variable and what is wrong with it. */
-export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, string> => {
+export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, string> =>
+  safeTry(function* () {
+    const data = yield* parseEnvironment(environment);
+    yield* requireWhole(data);
+    const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret } = data;
+    const { SMTP_URL: smtpUrl, MAIL_FROM: mailFrom, C2PA_CERTIFICATE: certificate, C2PA_KEY: key } = data;
+    const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
+    const storage = yield* storageOf(data, publicUrl);
+    const provider = yield* providerOf(data);
+    const moderation = yield* moderationOf(data);
+    const settings = yield* readSettings(data.PANORAMA_SETTINGS, {
+      hasRealProvider: provider.kind !== "local",
+      sendsMail: smtpUrl !== undefined,
+      seamMax: data.SEAM_MAX,
+    });
+    return ok({
+      ...settings,
+      host: data.HOST,
+      port: data.PORT,
+      httpServer: data.HTTP_SERVER,
+      publicUrl,
+      trustedProxies: data.TRUSTED_PROXIES,
+      dataDir: data.DATA_DIR,
+      databaseUrl: data.DATABASE_URL,
+      databaseConnections: data.DATABASE_CONNECTIONS,
+      storage,
+      provider,
+      submitTimeoutMilliseconds: data.SUBMIT_TIMEOUT_MS,
+      generationDeadlineMilliseconds: data.GENERATION_DEADLINE_MS,
+      queueMax: data.QUEUE_MAX,
+      leaseMilliseconds: data.LEASE_MS,
+      webhookPrivateOrigins: data.WEBHOOK_PRIVATE_ORIGINS,
+      heroPanoramas: data.HERO_PANORAMAS,
+      legalPagesFolder: data.LEGAL_PAGES_DIR,
+      c2pa: certificate === undefined || key === undefined ? undefined : { certificate, key },
+      referenceRetentionHours: data.REFERENCE_RETENTION_HOURS,
+      stripe: secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret },
+      operatorEmail: data.OPERATOR_EMAIL as Email | undefined,
+      mail: smtpUrl === undefined || mailFrom === undefined ? undefined : { url: smtpUrl, from: mailFrom },
+      moderation,
+      otlpEndpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT,
+      // Any other environment counts as production: a misspelled name must not open an account with a known address.
+      demo: data.DEMO ?? (data.NODE_ENV === undefined || data.NODE_ENV === "development"),
+      logLevel: data.LOG_LEVEL,
+    });
+  });
+
+type Environment = z.infer<typeof environmentSchema>;
+
+const parseEnvironment = (environment: NodeJS.ProcessEnv): Result<Environment, string> => {
   // An empty variable counts as not set: compose files and shells cannot always leave a variable out.
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
   const parsed = environmentSchema.safeParse(set);
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0];
-    const name = String(issue?.path[0]);
-    const value = SECRET.test(name) ? NOT_SHOWN : JSON.stringify(shown(name, set[name] ?? ""));
-    return err(`Bad configuration: ${name}=${value}: ${issue?.message}. See CONFIGURATION.md for the allowed values.`);
-  }
-  const { data } = parsed;
-  const half = PAIRS.find((pair) => pair.filter((name) => data[name] === undefined).length === 1);
-  if (half !== undefined) return err(`Bad configuration: set both ${half.join(" and ")}, or neither.`);
-  const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret } = data;
-  const { SMTP_URL: smtpUrl, MAIL_FROM: mailFrom, C2PA_CERTIFICATE: certificate, C2PA_KEY: key } = data;
-  if (data.OPERATOR_EMAIL !== undefined && smtpUrl === undefined) {
-    return err("Bad configuration: OPERATOR_EMAIL needs SMTP_URL and MAIL_FROM, because e-mails are sent to it.");
-  }
-  const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
-  const storage = storageOf(data, publicUrl);
-  if (storage.isErr()) return err(storage.error);
-  const provider = providerOf(data);
-  if (provider.isErr()) return err(provider.error);
-  const moderation = moderationOf(data);
-  if (moderation.isErr()) return err(moderation.error);
-  const settings = readSettings(data.PANORAMA_SETTINGS, {
-    hasRealProvider: provider.value.kind !== "local",
-    sendsMail: smtpUrl !== undefined,
-    seamMax: data.SEAM_MAX,
-  });
-  if (settings.isErr()) return err(settings.error);
-  return ok({
-    ...settings.value,
-    host: data.HOST,
-    port: data.PORT,
-    httpServer: data.HTTP_SERVER,
-    publicUrl,
-    trustedProxies: data.TRUSTED_PROXIES,
-    dataDir: data.DATA_DIR,
-    databaseUrl: data.DATABASE_URL,
-    databaseConnections: data.DATABASE_CONNECTIONS,
-    storage: storage.value,
-    provider: provider.value,
-    submitTimeoutMilliseconds: data.SUBMIT_TIMEOUT_MS,
-    generationDeadlineMilliseconds: data.GENERATION_DEADLINE_MS,
-    queueMax: data.QUEUE_MAX,
-    leaseMilliseconds: data.LEASE_MS,
-    webhookPrivateOrigins: data.WEBHOOK_PRIVATE_ORIGINS,
-    heroPanoramas: data.HERO_PANORAMAS,
-    legalPagesFolder: data.LEGAL_PAGES_DIR,
-    c2pa: certificate === undefined || key === undefined ? undefined : { certificate, key },
-    referenceRetentionHours: data.REFERENCE_RETENTION_HOURS,
-    stripe: secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret },
-    operatorEmail: data.OPERATOR_EMAIL as Email | undefined,
-    mail: smtpUrl === undefined || mailFrom === undefined ? undefined : { url: smtpUrl, from: mailFrom },
-    moderation: moderation.value,
-    otlpEndpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT,
-    // Any other environment counts as production: a misspelled name must not open an account with a known address.
-    demo: data.DEMO ?? (data.NODE_ENV === undefined || data.NODE_ENV === "development"),
-    logLevel: data.LOG_LEVEL,
-  });
+  if (parsed.success) return ok(parsed.data);
+  const issue = parsed.error.issues[0];
+  const name = String(issue?.path[0]);
+  const value = SECRET.test(name) ? NOT_SHOWN : JSON.stringify(shown(name, set[name] ?? ""));
+  return err(`Bad configuration: ${name}=${value}: ${issue?.message}. See CONFIGURATION.md for the allowed values.`);
 };
 
-const storageOf = (data: z.infer<typeof environmentSchema>, publicUrl: string): Result<Config["storage"], string> => {
+/** Refuses half of what belongs together. */
+const requireWhole = (data: Environment): Result<void, string> => {
+  const half = PAIRS.find((pair) => pair.filter((name) => data[name] === undefined).length === 1);
+  if (half !== undefined) return err(`Bad configuration: set both ${half.join(" and ")}, or neither.`);
+  return data.OPERATOR_EMAIL !== undefined && data.SMTP_URL === undefined
+    ? err("Bad configuration: OPERATOR_EMAIL needs SMTP_URL and MAIL_FROM, because e-mails are sent to it.")
+    : ok(undefined);
+};
+
+const storageOf = (data: Environment, publicUrl: string): Result<Config["storage"], string> => {
   if (data.STORAGE === "s3") return s3Of(data);
   if (data.STORAGE === "gcs") {
     if (data.GCS_BUCKET === undefined)
@@ -321,7 +331,7 @@ const storageOf = (data: z.infer<typeof environmentSchema>, publicUrl: string): 
   });
 };
 
-const s3Of = (data: z.infer<typeof environmentSchema>): Result<S3Config, string> => {
+const s3Of = (data: Environment): Result<S3Config, string> => {
   const { S3_BUCKET: bucket, S3_ENDPOINT: endpoint, S3_PUBLIC_URL: publicUrl } = data;
   const needs = (what: string) => err(`Bad configuration: STORAGE=s3 needs ${what}.`);
   if (bucket === undefined) return needs("S3_BUCKET, the name of the bucket");

@@ -188,5 +188,5 @@ export const JSON_FALLBACK: Fallback = {
       kind: "not_found",
       message: `There is no route for ${method} and this path. /api/v1/openapi.json describes the interface.`,
     }),
-  failed: ({ requestId }, thrown) => thrownReply(requestId, thrown),
+  failed: thrownReply,
 };

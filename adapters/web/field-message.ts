@@ -1,6 +1,7 @@
 import { WHOLE_BODY } from "../../domain/invalid-request.js";
 import type { InvalidMessage } from "../wording/message-rule.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
+import { shown } from "../wording/shown.js";
 import { count } from "./count.js";
 import { said, type Text, type Words, words } from "./html.js";
 
@@ -25,7 +26,10 @@ export const fieldMessage = ({ field, index, rule }: InvalidMessage): Words => {
       return words`${subject(field, index)} must be in the future.`;
     case "one_of":
       if (field === "scopes") return words`Choose what the key may do.`;
+      if (field === "reason") return words`Choose what is wrong with it.`;
       break;
+    case "email":
+      return words`Enter an e-mail address such as name@example.com: ${shown(rule.actual)} is none.`;
     case "characters":
       if (field === "password" && rule.actual === 0) return words`Choose a password that is more than spaces.`;
       break;

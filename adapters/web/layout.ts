@@ -4,7 +4,7 @@ import type { PageReply } from "../web-page/page.js";
 import { Html, html, type Text, Words, words } from "./html.js";
 import { type Identity, type Site, siteOf } from "./identity.js";
 import { ENGLISH } from "./languages/language.js";
-import { languageChoice } from "./languages/language-page.js";
+import { languageChoice } from "./languages/language-choice.js";
 import { languageOf } from "./languages/languages.js";
 import type { StaticFiles } from "./static-files.js";
 
@@ -131,7 +131,7 @@ export class Layout {
   /** The page after too many requests. It reads nothing. */
   limited(retryAfterSeconds: number, viewer: Viewer): PageReply {
     const sentence = words`Too fast. Try again in ${retryAfterSeconds} s.`;
-    return this.tryAgain(retryAfterSeconds, words`Too fast`, sentence, viewer);
+    return this.tryAgain(retryAfterSeconds, words`Please wait`, sentence, viewer);
   }
 
   /** The page if the database was busy for too long. It shows no login state. */

@@ -16,7 +16,7 @@ export type LoginAttempt = {
 
 /**
  * Counts the attempt for its network, for its e-mail address from this network, and for its e-mail address, so that
- * passwords cannot be guessed. The order matters: an attempt that one network has too many of does not count for the
+ * passwords cannot be guessed. The order matters: an attempt above the limit of its network does not count for the
  * e-mail address, so one network alone cannot use up the attempts of the address's owner elsewhere.
  */
 export const admitLoginAttempt = async (

@@ -98,7 +98,7 @@ const logIn = async (
   };
   const wrong: WrongLogin = { kind: "wrong_login" };
   const name = parseOperatorName(attempt.name);
-  // Not an address, so that no account has this name. Parsed, so that spaces do not make another party of it.
+  // Not an address, so that no account has this name. Parsed first: a name with other spaces is the same party.
   const party = { email: `operator ${name.unwrapOr(attempt.name)}`, remoteAddress: attempt.remoteAddress };
   const admitted = await admitLoginAttempt(ports, party);
   if (admitted.isErr()) return refuse(admitted.error, "rate_limited");

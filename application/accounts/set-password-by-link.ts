@@ -19,9 +19,9 @@ type Ports = NewSessionPorts & {
 };
 
 /**
- * Sets the password of the account, ends its sessions, and opens a new one: the link proves who the user is, so a login
- * that others have used up the attempts of is not needed. Opens the account if the address has none, unless nobody may
- * sign up. Every refusal leaves the link valid.
+ * Sets the password of the account, ends its sessions, and opens a new one: the link proves who the user is. No login
+ * is needed, whose attempts others may have used up. Opens the account if the address has none, unless nobody may sign
+ * up. Every refusal leaves the link valid.
  */
 export const setPasswordByLink =
   (

@@ -10,7 +10,7 @@ type Ports = {
   readonly reporter: Pick<Reporter, "report">;
 };
 
-/** How often it is told that a setting waits for its confirmation. */
+/** How often the log repeats that a setting waits for its confirmation. */
 const TELL_MILLISECONDS = 60 * 60 * 1000;
 
 /** One thing that is erased after a time. */

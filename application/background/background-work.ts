@@ -61,7 +61,7 @@ const DELIVERY_LEASE_MILLISECONDS = 20_000;
 /** A lease for one image is this many times longer, because download, encoding and upload take longer than a poll. */
 const IMAGE_LEASES = 3;
 
-/** Uploads of closed accounts, which are as old as 1970, are deleted nevertheless, and those of deleted panoramas. */
+/** Unused uploads are kept then, except those of closed accounts and deleted panoramas, which are dated 1970. */
 const NEARLY_FOR_EVER = 50 * 365 * 24 * 60 * 60 * 1000;
 
 type Ports = {

@@ -2,7 +2,7 @@ import { panoramaName } from "../../domain/images/object-name.js";
 import { figuresOf, flawOf, type ResultBounds } from "../../domain/images/picture.js";
 import { RESOLUTIONS } from "../../domain/images/resolution.js";
 import { type GeneratedTask, type SucceededTask, succeed, withFigures } from "../../domain/tasks/task.js";
-import { announceStored, failTask } from "../panoramas/end-task.js";
+import { announceStored, type Failure, failTask } from "../panoramas/end-task.js";
 import { type ModerationPorts, type ModerationSettings, moderateResult } from "../panoramas/moderate.js";
 import { type GeneratedImage, type GenerationProvider, sourceTypeOf } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";
@@ -59,48 +59,78 @@ const checkResult = async (
   probe: StorageProbe,
   lease: Lease<GeneratedTask>,
 ): Promise<NotYet | undefined> => {
-  const { resultBounds, leaseMilliseconds } = settings;
+  const examined = await examine(ports, settings, lease);
+  if (examined.kind === "not_yet") return examined;
+  if (examined.kind === "failed") {
+    await failTask(ports, examined.lease, examined.failure);
+    return undefined;
+  }
+  const { panorama, downloaded } = examined;
+  const judged = examined.needsReview ? await held(ports, examined.lease) : examined.lease;
+  const succeeded = await recordSuccess(ports, judged, panorama, settings.leaseMilliseconds);
+  if (succeeded !== undefined) await storeResult(ports, probe, succeeded, { bytes: panorama.bytes, downloaded });
+  return undefined;
+};
+
+/** What is to be done with a result. `lease`: with the figures of the picture, as soon as there are any. */
+type Examined =
+  | {
+      readonly kind: "usable";
+      readonly lease: Lease<GeneratedTask>;
+      readonly panorama: EncodedPanorama;
+      readonly downloaded: GeneratedImage;
+      readonly needsReview: boolean;
+    }
+  | { readonly kind: "failed"; readonly lease: Lease<GeneratedTask>; readonly failure: Failure }
+  | (NotYet & { readonly kind: "not_yet" });
+
+/** Downloads, measures and moderates a result. Stores nothing. */
+const examine = async (ports: Ports, settings: Settings, lease: Lease<GeneratedTask>): Promise<Examined> => {
   const { provider, imaging, reporter } = ports;
   const { task } = lease;
-  const unusable = async (reason: string, result = lease) => {
-    await failTask(ports, result, { reason: "unusable_result", detail: `the result is unusable: ${reason}` });
-    return undefined;
-  };
-
   const downloaded = await provider.download(task.temporaryUrl, task.upstreamTaskId);
   if (downloaded.isErr()) {
     const { kind, reason } = downloaded.error;
-    if (kind !== "provider_unavailable") return unusable(reason);
+    if (kind !== "provider_unavailable") return unusable(lease, reason);
     reporter.report({ kind: "provider_unavailable", taskId: task.id, detail: reason });
-    return { detail: "the result cannot be downloaded", pauseMilliseconds: CHECK_PAUSE_MILLISECONDS };
+    return notYet("the result cannot be downloaded");
   }
-  const { bytes } = downloaded.value;
   const sourceType = sourceTypeOf(downloaded.value, task.request);
-  const panorama = await imaging.panorama(bytes, RESOLUTIONS[task.request.resolution], sourceType);
-  if (panorama.isErr()) return unusable(panorama.error.reason);
-  const figures = figuresOf(panorama.value);
-  const { nativeSize } = panorama.value;
-  reporter.report({ kind: "picture_measured", taskId: task.id, provider: task.place, nativeSize, ...figures });
-  const measured = { ...lease, task: withFigures(task, figures) };
-  const flaw = flawOf(panorama.value, resultBounds);
-  if (flaw !== undefined) return unusable(flaw, measured);
+  const panorama = await imaging.panorama(downloaded.value.bytes, RESOLUTIONS[task.request.resolution], sourceType);
+  if (panorama.isErr()) return unusable(lease, panorama.error.reason);
+  const measured = measure(ports, lease, panorama.value);
+  const flaw = flawOf(panorama.value, settings.resultBounds);
+  if (flaw !== undefined) return unusable(measured, flaw);
 
   const judgement = await moderateResult(ports, settings, panorama.value.bytes);
   if (judgement === "block") {
-    const detail = "the moderation refuses the result";
-    await failTask(ports, measured, { reason: "content_refused", detail });
-    return undefined;
+    const failure = { reason: "content_refused", detail: "the moderation refuses the result" } as const;
+    return { kind: "failed", lease: measured, failure };
   }
-  if (judgement === "unavailable") {
-    return { detail: "the result cannot be moderated", pauseMilliseconds: CHECK_PAUSE_MILLISECONDS };
-  }
-  const judged = judgement === "review" ? await held(ports, measured) : measured;
+  if (judgement === "unavailable") return notYet("the result cannot be moderated");
+  const needsReview = judgement === "review";
+  return { kind: "usable", lease: measured, panorama: panorama.value, downloaded: downloaded.value, needsReview };
+};
 
-  const succeeded = await recordSuccess(ports, judged, panorama.value, leaseMilliseconds);
-  if (succeeded !== undefined) {
-    await storeResult(ports, probe, succeeded, { bytes: panorama.value.bytes, downloaded: downloaded.value });
-  }
-  return undefined;
+const notYet = (detail: string): Examined => ({
+  kind: "not_yet",
+  detail,
+  pauseMilliseconds: CHECK_PAUSE_MILLISECONDS,
+});
+
+const unusable = (lease: Lease<GeneratedTask>, reason: string): Examined => ({
+  kind: "failed",
+  lease,
+  failure: { reason: "unusable_result", detail: `the result is unusable: ${reason}` },
+});
+
+/** Reports the figures of the picture, and writes them into the task. */
+const measure = ({ reporter }: Ports, lease: Lease<GeneratedTask>, panorama: EncodedPanorama): Lease<GeneratedTask> => {
+  const { task } = lease;
+  const figures = figuresOf(panorama);
+  const { nativeSize } = panorama;
+  reporter.report({ kind: "picture_measured", taskId: task.id, provider: task.place, nativeSize, ...figures });
+  return { ...lease, task: withFigures(task, figures) };
 };
 
 /** Written before the success: between the two the task is still processing, and shows nothing. */

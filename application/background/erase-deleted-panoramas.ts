@@ -9,10 +9,10 @@ import { renameFiles } from "./rename-files.js";
 import { deleteIfUnwanted } from "./store-panorama.js";
 import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
-/** Panoramas whose time ends in one run. The next run takes the next ones. */
+/** The most panoramas of one run. The next run takes the next ones. */
 const ENDED_PER_RUN = 1_000;
 
-/** Lets those deleted panoramas be erased that were kept until now. Resolves to their number. */
+/** Ends the keeping of deleted panoramas whose time is over: they are erased next. Resolves to their number. */
 export const endKeeping =
   ({ tasks, clock }: { readonly tasks: Pick<TaskWork, "endKeeping">; readonly clock: Pick<Clock, "now"> }) =>
   (): Promise<number> =>

@@ -3,7 +3,7 @@ import type { Clock } from "../ports/clock.js";
 import type { TaskWork } from "../ports/stores/tasks/task-work.js";
 
 const TASKS_PER_STATEMENT = 100;
-/** In one run, so that a mountain of old tasks delays no other work. The next run takes the next ones. */
+/** The most of one run, so that many old tasks delay no other work. The next run takes the next ones. */
 const STATEMENTS_MAX = 50;
 
 type Ports = { readonly tasks: Pick<TaskWork, "eraseTexts">; readonly clock: Pick<Clock, "now"> };

@@ -17,9 +17,9 @@ export type PaymentReportPorts = {
 export type AppliedReport = { readonly order: Order; readonly change: number };
 
 /**
- * Applies what the payment service reports, with the same end however often and in whatever order it arrives. The
- * operator may sell other products through the same account of the payment service: a payment that does not match the
- * order it names, and money that came back of an unknown payment, are reported and ignored.
+ * Applies what the payment service reports, with the same result however often and in whatever order the reports
+ * arrive. The operator may sell other products through the same account of the payment service: a payment that does not
+ * match the order it names, and money that came back of an unknown payment, are reported and ignored.
  */
 export const applyPaymentReport =
   ({ orders, clock, reporter }: PaymentReportPorts) =>

@@ -5,7 +5,7 @@ import { type NotFound, notFound } from "../errors.js";
 import type { OrderStore } from "../ports/stores/order-store.js";
 
 /**
- * The customer withdraws an order that is paid to the operator and is not paid yet. Nothing of it is kept: it has moved
+ * The customer withdraws an unpaid order whose payment the operator would confirm. The order is deleted: it has moved
  * no credits. An order with a checkout stays, because its payment may still arrive; it is `not_found` here, too.
  */
 export const cancelOrder =

@@ -2,7 +2,7 @@ import type { CreditPacks } from "../../domain/credits/credit-pack.js";
 import type { GenerationCost } from "../../domain/tasks/generation-cost.js";
 import type { UsageLine, UsageQuery, UsageStore } from "../ports/stores/usage-store.js";
 
-/** What the tasks of one part were, charged and cost. */
+/** The tasks of one part of a report: how many they were, what was charged for them, and what they cost. */
 export type Usage = Omit<UsageLine, "currency" | "micros"> & {
   /** In each currency, as far as it is known. */
   readonly costs: readonly GenerationCost[];

@@ -10,10 +10,13 @@ import type { RetentionStore } from "../ports/stores/retention-store.js";
 
 type Ports = { readonly retentions: RetentionStore; readonly clock: Pick<Clock, "now"> };
 
-/** A service that was down for so long at the start has not erased what was over meanwhile. */
+/** A service that was down erases late: what is overdue by less than this does not show a longer retention. */
 const DOWN_MILLISECONDS = 24 * 60 * 60 * 1000;
 
-/** What was erased so far is what the setting would erase, if nothing much older is kept. */
+/**
+ * Whether the setting would erase things that the service has kept so far. If nothing much older is there, it has
+ * erased by this setting before.
+ */
 const erasesMore = async ({ retentions, clock }: Ports, retained: Retained, setting: RetentionTime) => {
   if (setting === null) return false;
   const before = new Date(clock.now().getTime() - setting - DOWN_MILLISECONDS);

@@ -78,8 +78,8 @@ export const moderateResult = async (
 };
 
 /**
- * An uploaded image is read here, because the moderation may not reach this installation. One that is gone is no part:
- * where the task is opened, the creation is refused for it.
+ * An uploaded image is read here, because the moderation may not reach this installation. One that is gone is left out
+ * here: opening the task refuses the creation because of it.
  */
 const referencePart = async (
   storage: Pick<ObjectStorage, "nameOf" | "read">,

@@ -101,7 +101,7 @@ const answersOf = async (values: Values, ports: readonly number[]): Promise<Resu
   return (await checked(answers)).map(({ config, findings }) => ({ answers, config, findings })).mapErr(misconfigured);
 };
 
-/** Reads the answers as `serve` will, and asks what they name whether it can be used; of some topics, or of all. */
+/** Reads the answers as `serve` will, and checks that what they name can be used: for some topics, or for all. */
 const check = async (
   answers: Variables,
   ports: readonly number[],
@@ -150,7 +150,9 @@ const remaining = ({ folder, ports, config, certificate }: Written): readonly st
     `Start the instances: systemctl enable --now ${ports.map((port) => `panorama@${port}`).join(" ")}`,
     ...(config.storage.kind === "filesystem"
       ? []
-      : [`Let everybody read objects of the bucket by name, and allow GET and HEAD from ${origin} (CORS).`]),
+      : [
+          `Let everybody read objects of the bucket by name. CORS: allow GET and HEAD from ${origin}, with the header Range.`,
+        ]),
     ...(config.stripe === undefined ? [] : [`In Stripe, send the events of checkouts to ${origin}/payments/stripe.`]),
     ...(config.mail === undefined ? ["Set SMTP_URL and MAIL_FROM, or read the links for passwords in the log."] : []),
     ...(config.legalPagesFolder === undefined ? ["Write terms, privacy and contact pages: LEGAL_PAGES_DIR."] : []),

@@ -1,7 +1,7 @@
 import { ok } from "neverthrow";
 import { offerOf } from "../../adapters/client/offer.js";
 import { PROMPT_TEMPLATE } from "../../adapters/provider/remote/leading-prompt.js";
-import { settingsJsonSchema } from "../settings.js";
+import { settingsJsonSchema } from "../settings/settings-schema.js";
 import { tokens } from "../tokens.js";
 import type { Command } from "./common/command.js";
 

@@ -8,7 +8,7 @@ import { broken, type Finding, fine, reasonOf, warning } from "./finding.js";
 const NAME = "signed marks";
 const WARNED_MILLISECONDS = 30 * 24 * 60 * 60 * 1000;
 
-/** With what pictures are signed, and what that is worth. */
+/** The certificate with which pictures are signed, and what that proves. */
 export const checkSigning = async ({ c2pa }: Pick<Config, "c2pa">, clock: Clock): Promise<readonly Finding[]> => {
   if (c2pa === undefined) {
     const worth = "Verifiers find the marks valid, and show an unknown signer";

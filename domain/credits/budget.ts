@@ -32,7 +32,7 @@ export type Day = Brand<number, "Day">;
 export const dayOf = (at: Date): Day =>
   (at.getUTCFullYear() * 10_000 + (at.getUTCMonth() + 1) * 100 + at.getUTCDate()) as Day;
 
-/** No day of the month of `at` is before `first` or after `last`, and no day of another month lies between them. */
+/** Bounds of the month of `at`: every day of it lies from `first` to `last`, and no day of another month does. */
 export const monthOf = (at: Date): { readonly first: Day; readonly last: Day } => {
   const month = Math.floor(dayOf(at) / 100) * 100;
   return { first: (month + 1) as Day, last: (month + 31) as Day };

@@ -17,8 +17,8 @@ export const CREDIT_PACKS: CreditPacks = [
 ];
 
 /**
- * What so many credits cost at most: at the price of the dearest credits, rounded up to a whole cent. `undefined` for
- * the packs of this project, which stand for no prices until an operator has set some.
+ * The most that so many credits can have cost: at the pack with the highest price per credit, rounded up to a whole
+ * cent. `undefined` for the packs of this project: only an operator sets real prices.
  */
 export const priceAtMost = (
   amount: Credits,

@@ -70,7 +70,7 @@ export const ledgerCursor = (entry: number): LedgerCursor =>
     "a cursor of the ledger: an integer from 0 to 10^15 - 1",
   );
 
-/** Where a page of entries begins: older than `entry`, which had left this balance before it. */
+/** Where a page of entries begins: with the entry before `entry`. `balance`: the balance after that one. */
 export type EntryPlace = { readonly entry: LedgerCursor; readonly balance: number };
 
 /** Returns `undefined` for text that `entryPlaceText` has not made. */

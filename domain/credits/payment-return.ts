@@ -32,14 +32,14 @@ type PaymentDispute = {
   readonly state: DisputeState;
   /** When it was in this state. */
   readonly stateAt: Date;
-  /** What it has withdrawn; absent if no report has told. */
+  /** The money that it has withdrawn; absent if no report has told it. */
   readonly withdrawn?: Withdrawn | undefined;
 };
 
 /** `transfers`: how often money was moved until then, which tells apart reports of the same second. */
 export type Withdrawn = { readonly cents: number; readonly at: Date; readonly transfers: number };
 
-/** Disputes go this way when two reports have the same time. */
+/** The order of the states of a dispute, for two reports of the same time. */
 const STATES: readonly DisputeState[] = ["none", "open", "lost", "won"];
 
 /** Commutative, associative and idempotent. Throws for returns of different ids or kinds, which is a bug. */
@@ -133,7 +133,7 @@ export const returnedOf = (
 export const leftToTake = (credits: Credits, returns: readonly PaymentReturn[]): number =>
   credits - sum(returns, (returned) => (returned.kind === "operator" ? returned.credits : 0));
 
-/** A total counts with what it has more than the refunds that it contained when it was told. */
+/** A total counts only for what exceeds the refunds that are known from its time. */
 const refundedCents = (returns: readonly PaymentReturn[]): number => {
   const refunds = returns.flatMap((returned) => (returned.kind === "refund" ? [returned] : []));
   const known = sum(refunds, ({ cents, failedAt }) => (failedAt === undefined ? cents : 0));

@@ -3,9 +3,8 @@ import type { Day } from "./budget.js";
 import type { Credits } from "./credits.js";
 
 /**
- * What the creations of an account that ended on one day, in UTC, without a panorama have left behind: their number,
- * and the bytes of their texts. They cost no credits, so that without a limit an account could fill the database for
- * nothing.
+ * The creations of an account that ended without a panorama on one day (UTC): their number, and the bytes of their
+ * texts, which are stored. They cost no credits, so without a limit an account could fill the database for nothing.
  */
 export type Failures = { readonly day: Day; readonly count: number; readonly bytes: number };
 

@@ -33,8 +33,8 @@ export const panoramaOf = (name: ObjectName): ObjectName =>
   name.replace(/(-thumbnail\.webp|-tiles\.bin)$/, ".jpg") as ObjectName;
 
 /**
- * Whether the URL is in a folder of the objects, according to `urlOf`, however it is written: with a query, a fragment
- * or encoded characters. So an image that has a name, or had one, cannot be referred to without it.
+ * Whether the URL is in a folder of the objects, according to `urlOf`, also with a query, a fragment or encoded
+ * characters: no other spelling of its URL makes an image of this service pass for a foreign one.
  */
 export const isInObjectFolder = (url: string, urlOf: (name: ObjectName) => string): boolean => {
   const { origin, pathname } = new URL(url);

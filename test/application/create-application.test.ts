@@ -182,8 +182,13 @@ describe("createApplication", () => {
     await created((await opened()).id);
     ports.provider.hold("poll");
     await ports.clock.advance(6_000);
-    const stopping = app.stop(3_000);
-    await ports.clock.advance(3_000);
+    let hasStopped = false;
+    const stopping = app.stop(3_000).then(() => {
+      hasStopped = true;
+    });
+    await ports.clock.advance(2_999);
+    expect(hasStopped).toBe(false);
+    await ports.clock.advance(1);
     await stopping;
   });
 

@@ -37,9 +37,18 @@ describe("the service while its PostgreSQL is away", () => {
       answers.map(() => ({
         status: 500,
         after: "5",
-        body: { error: { code: "internal_error", message: expect.stringContaining("cannot reach its database") } },
+        body: {
+          error: { code: "internal_error", message: "The service cannot reach its database. Retry in 5 s." },
+        },
       })),
     );
+    const creation = await fetch(`${service.url}/api/v1/panoramas`, { method: "POST", headers, body: "{}" });
+    expect([creation.status, await creation.text()]).toEqual([
+      500,
+      expect.stringContaining(
+        "The creation may have been accepted: check your tasks with GET /api/v1/panoramas before you send it again, or",
+      ),
+    ]);
     const page = await fetch(`${service.url}/gallery`);
     expect([page.status, page.headers.get("retry-after")]).toEqual([500, "5"]);
     expect((await fetch(`${service.url}/readyz`)).status).toBe(503);

@@ -24,13 +24,13 @@ describe("the panorama command while the service runs", () => {
 
   /** Runs a command that must succeed, and returns the JSON that it prints. */
   const run = async (...args: string[]): Promise<Record<string, unknown>> => {
-    const { status, json, stderr } = await installation.command(...args);
+    const { status, json, stderr } = await installation.answer(...args);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     return json;
   };
   /** The message of a command that must fail; `code` is checked together with the exit status. */
   const refusal = async (code: keyof typeof EXIT_STATUS, ...args: string[]): Promise<string> =>
-    messageOf(code, await installation.command(...args));
+    messageOf(code, await installation.answer(...args));
   const messageOf = (code: keyof typeof EXIT_STATUS, outcome: CommandOutcome, logged: string[] = []): string => {
     const { status, json, stderr, error } = outcome;
     expect({ status, json, code: error?.code }).toEqual({ status: EXIT_STATUS[code], json: {}, code });

@@ -9,7 +9,7 @@ it("an account that was closed after a backup is closed again after its restore"
   const installation = await migratedInstallation({ DEMO: "false" });
   onTestFinished(() => installation.remove());
   const run = async (...args: string[]) => {
-    const { status, json, stderr } = await installation.command(...args);
+    const { status, json, stderr } = await installation.answer(...args);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     return json;
   };

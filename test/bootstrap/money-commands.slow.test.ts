@@ -20,12 +20,12 @@ describe("the operator's commands about money", () => {
   afterAll(() => installation.remove());
 
   const run = async (...args: string[]): Promise<Record<string, unknown>> => {
-    const { status, json, stderr } = await installation.command(...args);
+    const { status, json, stderr } = await installation.answer(...args);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     return json;
   };
   const refusal = async (...args: string[]) => {
-    const { json, error } = await installation.command(...args);
+    const { json, error } = await installation.answer(...args);
     expect(json).toEqual({});
     return [error?.code, error?.message];
   };

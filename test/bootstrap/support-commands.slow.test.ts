@@ -19,7 +19,7 @@ describe("the commands for support while the service runs", () => {
   afterAll(() => installation.remove());
 
   const run = async (...args: string[]): Promise<Record<string, unknown>> => {
-    const { status, json, stderr } = await installation.command(...args);
+    const { status, json, stderr } = await installation.answer(...args);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     return json;
   };
@@ -54,14 +54,14 @@ describe("the commands for support while the service runs", () => {
     });
     const filtered = await run("task", "list", "--account", ann.account, "--state", "failed", "--key", keyId);
     expect(filtered.tasks).toMatchObject([{ task_id: failed.id }]);
-    expect((await installation.command("task", "list", "--account", ann.account, "--state", "no")).status).toBe(2);
+    expect((await installation.answer("task", "list", "--account", ann.account, "--state", "no")).status).toBe(2);
   });
 
   it("task restore brings a deleted panorama back that is kept, or whose image is in the storage again", async () => {
     const cat = await customer("cat@example.com");
     const { id } = await cat.client.create({ prompt: "a desert at night", resolution: "1k", visibility: "public" });
     const imageUrl = (await cat.client.untilKept(id)).output?.image_url ?? "";
-    expect((await installation.command("task", "restore", id)).status).toBe(3); // it is not deleted
+    expect((await installation.answer("task", "restore", id)).status).toBe(3); // it is not deleted
     const headers = { authorization: `Bearer ${cat.key}` };
     const url = `${installation.url}/api/v1/panoramas/${id}`;
     const deleteIt = async () => {
@@ -95,7 +95,7 @@ describe("the commands for support while the service runs", () => {
     const [file = ""] = (await names()).filter((found) => found.endsWith(".jpg") && !after.includes(found));
     const path = join(installation.dataDir, "objects", "panoramas", file);
     await rm(path);
-    const gone = await installation.command("task", "restore", id);
+    const gone = await installation.answer("task", "restore", id);
     expect([gone.status, gone.stderr]).toEqual([5, expect.stringContaining(`The storage has no panoramas/${file}.`)]);
     await writeFile(path, copy);
     expect(await run("task", "restore", id)).toMatchObject({ task_id: id });

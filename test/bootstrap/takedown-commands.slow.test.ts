@@ -32,11 +32,11 @@ describe("the commands of moderation and takedown while the service runs", () =>
   });
 
   const run = async (...args: string[]): Promise<Record<string, unknown>> => {
-    const { status, json, stderr } = await installation.command(...args);
+    const { status, json, stderr } = await installation.answer(...args);
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     return json;
   };
-  const refused = async (...args: string[]) => (await installation.command(...args)).error?.code;
+  const refused = async (...args: string[]) => (await installation.answer(...args)).error?.code;
 
   const published = async (prompt: string): Promise<{ id: string; slug: string }> => {
     const { id } = await client.create({ prompt, resolution: "1k", visibility: "public" });

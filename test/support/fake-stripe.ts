@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import Stripe from "stripe";
 
 type ListedObject = { readonly created: number; readonly payment_intent: string; readonly [key: string]: unknown };
 
@@ -95,3 +96,14 @@ export const checkoutWebhook = (
 /** The body of Stripe's webhook about a refund, a charge or a dispute. `created` is in seconds. */
 export const returnWebhook = (type: string, object: object, created = Math.floor(Date.now() / 1000)): string =>
   JSON.stringify({ id: "evt_2", object: "event", api_version: "2026-10-28.endive", type, created, data: { object } });
+
+/** What the service is configured with. */
+export const STRIPE_SECRETS = { secretKey: "sk_test_secret", webhookSecret: "whsec_secret" };
+
+/** The signature header, made by Stripe's own library. */
+export const signedByStripe = (payload: string, secret = STRIPE_SECRETS.webhookSecret, secondsAgo = 0): string =>
+  new Stripe("sk_test_any").webhooks.generateTestHeaderString({
+    payload,
+    secret,
+    timestamp: Math.floor(Date.now() / 1000) - secondsAgo,
+  });

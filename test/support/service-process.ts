@@ -119,9 +119,14 @@ export class Installation {
       (done) => ({ status: 0, ...done }),
       (failed: { code: number; stdout: string; stderr: string }) => ({ ...failed, status: failed.code }),
     );
-    const failure = stderr.trimEnd().split("\n").at(-1) ?? "";
-    const { error } = (failure.startsWith("{") ? JSON.parse(failure) : {}) as Pick<CommandOutcome, "error">;
-    return { status, json: stdout === "" ? {} : JSON.parse(stdout), stderr, error };
+    return outcomeOf(status, stdout, stderr);
+  }
+
+  /** As `command`, from the sources and in this process, which takes a tenth of the time of a new one. */
+  async answer(...args: string[]): Promise<CommandOutcome> {
+    const { answerTo } = await import("../../bootstrap/answer-to.js");
+    const { status, output = "", error = "" } = await answerTo([...args, "--json"], this.environment);
+    return outcomeOf(status, output, error);
   }
 
   async remove(): Promise<void> {
@@ -129,3 +134,9 @@ export class Installation {
     await rm(this.dataDir, { recursive: true, force: true });
   }
 }
+
+const outcomeOf = (status: number, stdout: string, stderr: string): CommandOutcome => {
+  const failure = stderr.trimEnd().split("\n").at(-1) ?? "";
+  const { error } = (failure.startsWith("{") ? JSON.parse(failure) : {}) as Pick<CommandOutcome, "error">;
+  return { status, json: stdout === "" ? {} : JSON.parse(stdout), stderr, error };
+};

@@ -1,4 +1,5 @@
-import { CLIENT_VERSION } from "./client-version.js";
+/** That of package.json; a test compares them. */
+export const CLIENT_VERSION = "2.0.0";
 
 type Runtime = {
   readonly navigator?: { readonly userAgent?: string };

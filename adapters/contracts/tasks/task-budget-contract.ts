@@ -121,7 +121,7 @@ export const describeBudgets = ({ it, beforeEach }: TestFunctions, on: TaskSetup
     expect(spent.get(apiKeyId(1))).toEqual({ today: 4, thisMonth: 4 });
   });
 
-  it("admits of fifty concurrent creations exactly those that the budget pays for, while some are refunded", async () => {
+  it("admits exactly those of fifty concurrent creations that the budget pays for, while some are refunded", async () => {
     const results = await Promise.all(Array.from({ length: 50 }, (_, n) => spend(n)));
     const opened = results.filter((result) => result.isOk());
     expect(opened).toHaveLength(5); // 20 credits of the day, also the account's five slots

@@ -36,7 +36,7 @@ export const describeCancelWishes = ({ it, beforeEach }: TestFunctions, on: Task
     expect(await tasks.claim("settle", secondsAfter(noon, 1), soon, 9)).toEqual([{ task: wanted, fence: 2 }]);
   });
 
-  it("keeps the wish of a task that is submitted afterwards, and does not bring its submission deadline forward", async () => {
+  it("keeps the wish to cancel a task that is submitted afterwards, and leaves its submission deadline as it is", async () => {
     const task = await reserved(1, soon);
     unwrap(await tasks.recordCancelWish(task, noon));
     expect(await tasks.claim("sweep", secondsAfter(noon, 29), secondsAfter(noon, 60), 9)).toEqual([]);
@@ -57,7 +57,7 @@ export const describeCancelWishes = ({ it, beforeEach }: TestFunctions, on: Task
     expect(await tasks.find(task.id, owner)).toEqual(wantCancel(task, secondsAfter(noon, 90)));
   });
 
-  it("records no wish that was refused since the task was read, or of a task that has moved on or is hidden", async () => {
+  it("records no wish to cancel that was refused since the task was read, or whose task has moved on or is hidden", async () => {
     const [refused, ended, hidden] = [await submitted(1), await submitted(2), await submitted(3)];
     const lease = await tasks.lease(refused, noon, soon);
     unwrap(await tasks.move(lease!, refuseCancel(lease!.task, noon), soon));

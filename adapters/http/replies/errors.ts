@@ -2,8 +2,7 @@ import type { NotFound } from "../../../application/errors.js";
 import type { UpstreamError } from "../../../application/panoramas/submit-task.js";
 import type { StorageUnavailable } from "../../../application/ports/object-storage.js";
 import { StoreAway } from "../../../application/ports/stores/store-away.js";
-import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
-import { StoreFull } from "../../../application/ports/stores/store-full.js";
+import { StoreBusy, StoreFull } from "../../../application/ports/stores/store-busy.js";
 import type { AccountSuspended } from "../../../domain/accounts/account.js";
 import type { BudgetSpent } from "../../../domain/credits/budget.js";
 import type { TooManyActiveTasks } from "../../../domain/credits/concurrency-limit.js";
@@ -32,17 +31,24 @@ export type ErrorCode =
 /** `message` says whether the API key is missing or invalid, has expired, or lacks a scope. */
 export type Unauthenticated = { readonly kind: "invalid_api_key"; readonly message: string };
 
+/** `isCreation`: the request was to create a panorama, and may have done so. */
+type Unfinished = { readonly isCreation: boolean };
+
 /** Something was thrown. The client gets only the request id, with which the operator finds the error in the log. */
-export type InternalError = { readonly kind: "internal_error"; readonly requestId: string; readonly thrown: unknown };
+export type InternalError = Unfinished & {
+  readonly kind: "internal_error";
+  readonly requestId: string;
+  readonly thrown: unknown;
+};
 
 /** A store could not write in time (application/ports/stores/store-busy.ts). */
 export type Busy = { readonly kind: "store_busy"; readonly thrown: StoreBusy };
 
-/** The disk of a store is full (application/ports/stores/store-full.ts). */
+/** The disk of a store is full (application/ports/stores/store-busy.ts). */
 export type Full = { readonly kind: "store_full"; readonly thrown: StoreFull };
 
 /** The database of a store is away (application/ports/stores/store-away.ts). */
-export type Away = { readonly kind: "store_away"; readonly thrown: StoreAway };
+export type Away = Unfinished & { readonly kind: "store_away"; readonly thrown: StoreAway };
 
 /** An operator has put the service into maintenance. `message`: what customers are told. */
 export type InMaintenance = { readonly kind: "maintenance"; readonly message: string };
@@ -83,6 +89,10 @@ type Answer = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 };
+
+/** What to do before a creation is repeated whose outcome is unknown. */
+const CHECK_FIRST =
+  "The creation may have been accepted: check your tasks with GET /api/v1/panoramas before you send it again";
 
 /** An error kind without an answer does not compile. */
 const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, { kind: Kind }>) => Answer } = {
@@ -160,10 +170,10 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
     cause: thrown,
   }),
   // Not 429: nobody knows whether the last statement was carried out.
-  store_away: ({ thrown }) => ({
+  store_away: ({ thrown, isCreation }) => ({
     status: 500,
     code: "internal_error",
-    message: `The service cannot reach its database. Retry in ${AWAY_RETRY_AFTER_SECONDS} s. If this was a creation, it may have been accepted: check your tasks with GET /api/v1/panoramas before you send it again, or send it with the same Idempotency-Key.`,
+    message: `The service cannot reach its database. Retry in ${AWAY_RETRY_AFTER_SECONDS} s.${isCreation ? ` ${CHECK_FIRST}, or send it with the same Idempotency-Key.` : ""}`,
     headers: { "retry-after": String(AWAY_RETRY_AFTER_SECONDS) },
     cause: thrown,
   }),
@@ -174,21 +184,27 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
     message: `The service is in maintenance and takes no work. ${message} Nothing was charged; reads go on. Retry in ${MAINTENANCE_RETRY_AFTER_SECONDS} s.`,
     headers: { "retry-after": String(MAINTENANCE_RETRY_AFTER_SECONDS) },
   }),
-  internal_error: ({ requestId, thrown }) => ({
+  internal_error: ({ requestId, thrown, isCreation }) => ({
     status: 500,
     code: "internal_error",
-    message: `The service failed with an unexpected error (request ${requestId}). If this was a creation, it may have been accepted: check your tasks with GET /api/v1/panoramas before you send it again.`,
+    message: `The service failed with an unexpected error (request ${requestId}).${isCreation ? ` ${CHECK_FIRST}.` : ""}`,
     cause: thrown,
   }),
 };
 
 /** The answer to a request whose handler has thrown. */
-export const thrownReply = (requestId: string, thrown: unknown): Reply => {
-  if (thrown instanceof StoreAway) return errorReply({ kind: "store_away", thrown });
+export const thrownReply = ({ requestId, method, url }: ThrownRequest, thrown: unknown): Reply => {
+  const isCreation = method === "POST" && CREATION_PATH.test(url);
+  if (thrown instanceof StoreAway) return errorReply({ kind: "store_away", thrown, isCreation });
   if (thrown instanceof StoreFull) return errorReply({ kind: "store_full", thrown });
   if (thrown instanceof StoreBusy) return errorReply({ kind: "store_busy", thrown });
-  return errorReply({ kind: "internal_error", requestId, thrown });
+  return errorReply({ kind: "internal_error", requestId, thrown, isCreation });
 };
+
+type ThrownRequest = { readonly requestId: string; readonly method: string; readonly url: string };
+
+/** An embedder may have the routes below another path than `/api/v1`. */
+const CREATION_PATH = /\/panoramas(\?|$)/;
 
 export const errorReply = (error: ApiError): Reply => {
   const answer = answers[error.kind] as (error: ApiError) => Answer;

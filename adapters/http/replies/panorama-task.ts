@@ -3,6 +3,7 @@ import { AHEAD_MAX } from "../../../application/panoramas/count-ahead.js";
 import type { TaskForecast } from "../../../application/panoramas/forecast-task.js";
 import { RESOLUTION_NAMES, resolutionsDescription } from "../../../domain/images/resolution.js";
 import { STORAGE_STATUSES } from "../../../domain/images/storage-status.js";
+import { PRICE_MAX } from "../../../domain/panorama-policy.js";
 import {
   METADATA_KEY_CHARACTERS_MAX,
   METADATA_PAIRS_MAX,
@@ -12,7 +13,9 @@ import { SEED_MAX } from "../../../domain/tasks/seed.js";
 import { isInProgress, type Task } from "../../../domain/tasks/task.js";
 import { TOLD_REASONS } from "../../../domain/tasks/told-reason.js";
 import { VISIBILITIES, VISIBILITIES_DESCRIPTION } from "../../../domain/tasks/visibility.js";
-import { creditsChargedSchema } from "./credits-charged.js";
+
+/** `credits_charged` of a task: up to the highest price that an operator may set. Later prices do not change it. */
+export const creditsChargedSchema = z.int().min(0).max(PRICE_MAX);
 
 const nativePixels = z.int().min(1).meta({
   description: "Pixels of the generated image before it was resized. Absent for older tasks.",

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { ok, type Result } from "neverthrow";
 import { StoreAway } from "../../../application/ports/stores/store-away.js";
-import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
-import { StoreFull } from "../../../application/ports/stores/store-full.js";
+import { StoreBusy, StoreFull } from "../../../application/ports/stores/store-busy.js";
 import type { PoolClient, PostgresInstallation } from "../schema/installation.js";
 import { MIGRATION_TABLE, pendingSteps } from "../schema/migration-steps.js";
 import type { Step } from "../schema/steps/step.js";

@@ -43,8 +43,8 @@ export const returnsOf = async (
 };
 
 /**
- * Whoever writes what is known of a payment, or which order it belongs to, does so after the other. SQLite has one
- * writer at a time anyway.
+ * A writer of what came back of a payment and a writer of the order that the payment is for wait for each other. SQLite
+ * has one writer at a time anyway.
  */
 export const lockPayment = async (sql: Sql, dialect: Dialect, paymentId: string): Promise<void> => {
   if (dialect === "postgresql") await sql("select pg_advisory_xact_lock(hashtextextended(?, 0))", [paymentId]);

@@ -1,7 +1,7 @@
 /**
  * Orders owners by the work that they got lately, the least first: who has got little does not wait for those who have
- * got much. Work counts half after each `halfLife` of work for all owners together. So no clock is needed, and what the
- * owner that has got the most waits for is bounded, even if new owners come for ever.
+ * got much. Work counts half after each `halfLife` of work for all owners together. So no clock is needed, and the wait
+ * of the owner that has got the most is bounded, even if new owners come for ever.
  */
 export class LeastServed {
   private readonly halfLife: number;

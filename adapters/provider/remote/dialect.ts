@@ -160,6 +160,13 @@ export type Report =
   /** A status that the provider does not document. */
   | { readonly state: "unknown"; readonly status: string };
 
+/** The report of a generation that has ended, with what the provider bills for it. Others are as they were. */
+export const withBilled = (report: Report, billed: Billed | undefined): Report =>
+  billed !== undefined &&
+  (report.state === "succeeded" || report.state === "failed" || report.state === "misunderstood")
+    ? { ...report, billed }
+    : report;
+
 /** The provider's list of tasks, newest first. */
 export type TaskList = {
   readonly firstPath: string;

@@ -11,7 +11,10 @@ export const PROMPT_TEMPLATE =
   "The top row is the point straight above, the bottom row the point straight below. " +
   "No frame, no text, no border. {references}The scene: {prompt}";
 
-/** For models that need a prompt, where the customer has sent only pictures. */
+/** For providers that require a prompt, where the customer has sent only a picture. */
+export const NEUTRAL_PROMPT = "a photorealistic panorama of the place in the picture";
+
+/** The same for models that need to be told what a panorama is. */
 const NO_PROMPT = "the place that the pictures show";
 
 /**

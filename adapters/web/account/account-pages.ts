@@ -231,8 +231,8 @@ const ordersSection = ({ orders, nextOrders }: AccountOverview, query: URLSearch
     : table(
         [words`Date`, words`Credits`, words`State`, words`Order`],
         orders.map(
-          (order) => html`<tr><td>${dateOf(order.createdAt)}</td>
-<td class="number">${count(order.credits)}</td><td>${orderState(order)}</td><td class="id"><a href="/account/orders/${order.id}"><code>${order.id}</code></a></td></tr>`,
+          (order) => html`<tr><td><a href="/account/orders/${order.id}">${dateOf(order.createdAt)}</a></td>
+<td class="number">${count(order.credits)}</td><td>${orderState(order)}</td><td class="id"><code>${order.id}</code></td></tr>`,
         ),
       )
 }${pager("orders", nextOrders, [words`Newest orders`, words`Older orders`], query)}</section>`;
@@ -260,11 +260,11 @@ const subjectOf = (entry: LedgerEntry, tasks: Tasks): Html | Text => {
     case "adjustment":
       return said(entry.reason);
     case "purchase":
-      return html`Order <code>${entry.orderId}</code>`;
+      return html`<a href="/account/orders/${entry.orderId}">Order</a>`;
     case "payment_refund":
-      return html`Payment returned, order <code>${entry.orderId}</code>`;
+      return html`Payment returned, <a href="/account/orders/${entry.orderId}">order</a>`;
     case "payment_restored":
-      return html`Payment kept after all, order <code>${entry.orderId}</code>`;
+      return html`Payment kept after all, <a href="/account/orders/${entry.orderId}">order</a>`;
     case "debt":
       return entry.credits > 0 ? words`Owed, because these credits were spent` : words`Pays what is owed`;
     case "reservation":

@@ -15,7 +15,7 @@ import type { Layout } from "../layout.js";
 import { nextPath } from "../next-path.js";
 import { redirect } from "../redirect.js";
 import type { SessionGuard } from "../session-guard.js";
-import { type AttemptRefusal, attemptRefusal } from "./attempt-refusal.js";
+import { type AttemptRefusal, attemptRefusal, NO_SIGN_UP } from "./attempt-refusal.js";
 import { emailField, newPasswordField, ownEmailField } from "./password-fields.js";
 
 type Parts = {
@@ -145,7 +145,7 @@ const expiredPage = ({ layout, signUpMode }: Parts): PageReply => {
   const main = html`<div class="narrow"><h1>This link has expired</h1>
 <p class="lead">A link works once, within ${MINUTES} minutes, an invitation within ${INVITATION_SECONDS / 86_400} days. It is also invalid if another link of yours was used after it was sent.</p>
 <dl class="panel ways"><dt>You have an account</dt><dd><a class="button small" href="/password/forgot">Get a new link</a> or <a href="/login">log in</a></dd>
-<dt>You were signing up</dt><dd>${signUpMode === "open" ? html`<a href="/signup">Sign up again</a>, and use the newest e-mail.` : words`Nobody can sign up here without an invitation.`}</dd>
-<dt>You were invited</dt><dd>${signUpMode === "closed" ? words`This service opens no new accounts at the moment.` : words`Ask for a new invitation: whoever invited you can send one at once.`}</dd></dl></div>`;
+<dt>You were signing up</dt><dd>${signUpMode === "open" ? html`<a href="/signup">Sign up again</a>, and use the newest e-mail.` : signUpMode === "invited" ? words`Nobody can sign up here without an invitation.` : NO_SIGN_UP.closed}</dd>
+<dt>You were invited</dt><dd>${signUpMode === "closed" ? NO_SIGN_UP.closed : words`Ask for a new invitation: whoever invited you can send one at once.`}</dd></dl></div>`;
   return layout.reply(410, { title: words`This link has expired`, main, frame: "gate" });
 };

@@ -1,7 +1,7 @@
 import { localTimes } from "./local-times.js";
 import { checkInBrowser } from "./open-invalid.js";
 
-localTimes();
+localTimes(document);
 
 const copy = document.getElementById("copy");
 if (copy !== null && isSecureContext) {

@@ -1,5 +1,6 @@
 import { element } from "./element.js";
 import { isTooLong, keepPrompt } from "./kept-prompt.js";
+import { localTimes } from "./local-times.js";
 import { otherField, Sphere } from "./viewer/sphere.js";
 
 /*
@@ -23,6 +24,7 @@ const pause = element("hero-pause");
 const pauseLabel = pause.getAttribute("aria-label");
 const { thumbnail = "", picture = "" } = hero.dataset;
 
+localTimes(document);
 keepPromptThroughSignUp();
 if (!matchMedia("(prefers-reduced-motion: reduce)").matches) void start();
 

@@ -1,16 +1,13 @@
 import type { Page, PageRequest } from "../../web-page/page.js";
-import { type Html, html, Words } from "../html.js";
 import { nextPath } from "../next-path.js";
 import { redirect } from "../redirect.js";
 import type { SessionGuard } from "../session-guard.js";
-import { LANGUAGES, languageWith } from "./languages.js";
-
-const PATH = "/language";
+import { languageWith } from "./languages.js";
 
 /** `POST /language`: keeps the reader's choice, and returns to the page that it was made on. */
 export const languagePage = (guard: SessionGuard, publicUrl: string): Page => ({
   method: "POST",
-  path: PATH,
+  path: "/language",
   body: "fields",
   duringMaintenance: true,
   handle: guard.form(async (request) => {
@@ -27,9 +24,3 @@ const pathBefore = ({ headers: { referer = "", host } }: PageRequest, publicUrl:
   const isHere = before.origin === new URL(publicUrl).origin || before.host === host;
   return isHere && nextPath(path) === path ? path : "/";
 };
-
-/** For the footer: the other languages, each in its own. Works without a script. */
-export const languageChoice: Html = html`<form class="languages" method="post" action="${PATH}" aria-label="Language">${LANGUAGES.map(
-  ({ code, name }) =>
-    html`<button class="link" name="language" value="${code}" lang="${code}"${new Words((shown) => (shown.code === code ? " hidden" : ""))}>${name}</button>`,
-)}</form>`;

@@ -11,6 +11,7 @@ import type { Standing } from "../../../domain/credits/standing.js";
 import { isInGallery, isInProgress, placeOf, type Task } from "../../../domain/tasks/task.js";
 import type { Endpoint } from "../../../domain/webhooks/webhook-endpoint.js";
 import { creditsText } from "../../wording/credits-text.js";
+import { thousands } from "../../wording/thousands.js";
 import { exactTimeOf, timeOf } from "../date.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";
@@ -60,7 +61,7 @@ export const accountsFound = (accounts: readonly AccountSummary[]): Html =>
               standing,
               closedAt,
             }) => html`<tr><td><a href="/operator/accounts/${account.id}">${account.email}</a>${closedAt && " (closed)"}</td>
-<td class="id"><code>${account.id}</code></td><td class="number">${standing.credits}</td><td>${timeOf(account.createdAt)}</td></tr>`,
+<td class="id"><code>${account.id}</code></td><td class="number">${thousands(standing.credits)}</td><td>${timeOf(account.createdAt)}</td></tr>`,
           ),
         ),
   );
@@ -85,7 +86,7 @@ ${section("reports", "Reported panoramas", reportsTable(visitor, reported))}
 ${section(
   "queue",
   "Queue and providers",
-  html`<p>${queue.oldest === undefined ? "No task waits." : html`${queue.waiting} tasks wait, the oldest since ${timeOf(queue.oldest)}.`}
+  html`<p>${queue.oldest === undefined ? "No task waits." : html`${queue.waiting} ${queue.waiting === 1 ? "task waits" : "tasks wait"}, the oldest since ${timeOf(queue.oldest)}.`}
 ${queue.running.map(({ place, tasks }) => html` ${tasks} running at ${place ?? "an unrecorded place"}.`)}</p>
 ${queue.accounts.length > 0 && html`<ul>${queue.accounts.map(({ accountId, waiting }) => html`<li>${waiting} of ${accountLink(accountId)}</li>`)}</ul>`}
 <ul class="checks">${checks.map(({ name, ok, detail }) => html`<li><span class="state ${ok ? "good" : "bad"}">${ok ? "Good" : "Failing"}</span> ${name}: ${detail}</li>`)}</ul>`,
@@ -155,7 +156,7 @@ export const accountView = (
   const path = `/operator/accounts/${account.id}`;
   return html`
 <h2>${account.email}${closedAt && html` (closed ${timeOf(closedAt)})`}</h2>
-<p><code>${account.id}</code>, since ${timeOf(account.createdAt)}. ${overview.credits.remaining} credits, ${overview.credits.reserved} reserved, ${overview.credits.spent} spent. ${owedWords(standing)}${standing.activeTasks} tasks in progress.</p>
+<p><code>${account.id}</code>, since ${timeOf(account.createdAt)}. ${creditsText(overview.credits.remaining)}, ${thousands(overview.credits.reserved)} reserved, ${thousands(overview.credits.spent)} spent. ${owedWords(standing)}${standing.activeTasks} ${standing.activeTasks === 1 ? "task" : "tasks"} in progress.</p>
 <div class="sections">
 <section class="panel" aria-labelledby="give"><h2 id="give">Credits</h2>${act(
     visitor,
@@ -270,6 +271,7 @@ export const storyView = (visitor: OperatorVisitor, { record, stages, entries, d
   const path = `/operator/tasks/${task.id}`;
   const keptUntil = task.state === "succeeded" ? task.image.keptUntil : undefined;
   const isShown = deleted === undefined && task.state !== "failed";
+  const isPublic = deleted === undefined && isInGallery(task);
   const facts: readonly (readonly [string, Html | string | number | undefined])[] = [
     ["Account", accountLink(task.accountId)],
     ["State", stateOf(task)],
@@ -282,6 +284,7 @@ export const storyView = (visitor: OperatorVisitor, { record, stages, entries, d
     ["Key", task.apiKeyId ?? "none, or made on the pages"],
     ["Trace", task.traceparent?.split("-")[1]],
     ["Visibility", task.request.visibility],
+    ["Seen at", isPublic ? html`<a href="/p/${task.slug}">/p/${task.slug}</a>` : undefined],
     ["Hidden because", withheld?.reason],
     ["Hidden by", withheld?.by],
     ["Its files", task.state === "succeeded" && task.image.nextName ? "are being given other names" : undefined],
@@ -322,7 +325,7 @@ ${withheld !== undefined && act(visitor, `${path}/show`, "Show it again")}
 ${keptUntil !== undefined && act(visitor, `${path}/restore`, "Bring it back, private")}
 ${isShown && withheld === undefined && hideAct(visitor, path)}</div>
 ${
-  isInGallery(task) &&
+  isPublic &&
   html`<div class="inline-acts">${record.featured ? act(visitor, `${path}/unfeature`, "Take from the front page") : act(visitor, `${path}/feature`, "Show on the front page")}
 ${record.approved ? act(visitor, `${path}/unapprove`, "Take back the approval") : act(visitor, `${path}/approve`, "Approve for the gallery")}</div>`
 }`;

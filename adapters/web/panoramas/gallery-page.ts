@@ -63,8 +63,9 @@ export const galleryPage = (parts: Parts): Page => ({
 
     if (isFirst && panoramas.length === 0 && view.search === "") {
       const start = entryPath("/works", visitor !== undefined, parts.layout.hasSignUp);
-      const main = html`<div class="message"><h1>Gallery</h1><p>There is nothing here yet. The first public panorama can be yours.</p>
-<p><a class="button" href="${start}">Make a panorama</a></p></div>`;
+      const canMake = visitor !== undefined || parts.layout.hasSignUp;
+      const main = html`<div class="message"><h1>Gallery</h1><p>There is nothing here yet.${canMake && words` The first public panorama can be yours.`}</p>
+<p><a class="button" href="${start}">${canMake ? words`Make a panorama` : words`Log in`}</a></p></div>`;
       return parts.layout.reply(200, {
         title: words`Gallery`,
         description: DESCRIPTION,

@@ -203,6 +203,7 @@ const viewer = async (
   const main = viewerScene(task, scene, {
     isEmbedded,
     owner: isOwner ? visitor : undefined,
+    hasGallery: layout.hasGallery,
     enter: (path) => entryPath(path, visitor !== undefined, layout.hasSignUp),
     previous: previous && linkTo(previous),
     next: next && linkTo(next),

@@ -25,6 +25,8 @@ type Options = {
   readonly isEmbedded: boolean;
   /** The visitor, if it is the owner. */
   readonly owner: Visitor | undefined;
+  /** Whether there is a gallery, which shows what is public. */
+  readonly hasGallery: boolean;
   /** Where a link to a page of members leads. */
   readonly enter: (path: string) => string;
   /** The next newer panorama, and the next older one. */
@@ -122,10 +124,10 @@ const downloadMenu = (task: KeptTask, url: string): Html => html`
 <button type="button" id="save-cube">Six cube faces <small>JPEG, in a ZIP file</small></button>
 <p id="save-note" role="status" hidden></p></div>`;
 
-const shareDialog = (task: KeptTask, link: string, { owner }: Options): Html => html`
+const shareDialog = (task: KeptTask, link: string, { owner, hasGallery }: Options): Html => html`
 <dialog id="share-dialog" class="dialog" aria-labelledby="share-title"><form method="dialog" class="row"><h2 id="share-title">Share</h2>
 <button class="round" aria-label="Close">${icon("M6 6l12 12M18 6L6 18")}</button></form>
-${task.request.visibility === "public" ? shareFields(task, link) : privateNote(task, owner)}</dialog>`;
+${task.request.visibility === "public" ? shareFields(task, link) : privateNote(task, owner, hasGallery)}</dialog>`;
 
 /** The script fills in the view and the text of the frame. */
 const shareFields = (task: KeptTask, link: string): Html => html`
@@ -136,10 +138,16 @@ const shareFields = (task: KeptTask, link: string): Html => html`
 <p class="actions"><button type="button" class="button quiet small" id="share-system" hidden>More ways to share</button></p>
 <p id="copied" role="status"></p>`;
 
-const privateNote = ({ id, slug, withheldReason }: KeptTask, owner: Visitor | undefined): Html => html`
+const privateNote = (
+  { id, slug, withheldReason }: KeptTask,
+  owner: Visitor | undefined,
+  hasGallery: boolean,
+): Html => html`
 <p>${
   withheldReason === undefined
-    ? words`Only you can open this panorama. To share it, make it public: everybody with the link can open it, and the gallery may show it.`
+    ? hasGallery
+      ? words`Only you can open this panorama. To share it, make it public: everybody with the link can open it, and the gallery may show it.`
+      : words`Only you can open this panorama. To share it, make it public: everybody with the link can open it.`
     : said(withheldSentence(withheldReason), withheldReason)
 }</p>
 ${

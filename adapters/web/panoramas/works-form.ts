@@ -64,13 +64,15 @@ type Offer = {
   readonly policy: PanoramaPolicy;
   readonly abilities: Abilities;
   readonly suggestions: Suggestions;
+  /** Whether there is a gallery, which shows what is public. */
+  readonly hasGallery: boolean;
 };
 
 /** The form with what was typed before. Browsers do not allow a page to keep chosen files: their pictures are kept. */
 export const creationForm = (
   form: URLSearchParams,
   { formToken }: Visitor,
-  { balance, images, policy, abilities, suggestions: { offer } }: Offer,
+  { balance, images, policy, abilities, suggestions: { offer }, hasGallery }: Offer,
 ): Html => {
   const { prices, packs } = policy;
   const { promptCharactersMax } = abilities;
@@ -96,7 +98,7 @@ ${offer && html`<p class="hint">${said(offer.sentence)}</p>`}
   )}</div></fieldset>
 <fieldset><legend>Visibility</legend><div class="choices">
 ${choice("visibility", "private", visibility, { label: words`Private`, note: words`only you` })}
-${choice("visibility", "public", visibility, { label: words`Public`, note: words`in the gallery` })}</div></fieldset>
+${choice("visibility", "public", visibility, { label: words`Public`, note: hasGallery ? words`in the gallery` : words`by its link` })}</div></fieldset>
 </div>
 ${abilities.imagesMax === 0 ? html`<p class="hint">Panoramas are made from words only here, without pictures.</p>` : pictureFields(form, images, policy, abilities)}
 <details class="references"${form.get("seed")?.trim() && html` open`}><summary>Seed (optional)</summary>

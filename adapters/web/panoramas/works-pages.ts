@@ -329,7 +329,7 @@ const worksPage = async (
   const hasForm = isFirst && !isNarrowed(search) && visitor.account.suspension === undefined;
   const now = clock.now();
   const notice = doneSentence(query);
-  const offer = { ...parts, balance, abilities: panoramas.readAbilities() };
+  const offer = { ...parts, balance, abilities: panoramas.readAbilities(), hasGallery: layout.hasGallery };
   const main = html`<div class="band-head gallery-head"><div><h1>Works</h1>
 <p><strong id="balance">${count(balance)}</strong> credits · <a href="/account">account</a></p></div></div>
 <div class="studio">${errorBox(error)}
@@ -341,7 +341,7 @@ ${hasForm && creationForm(form, visitor, offer)}
 ${(tasks.length > 0 || isNarrowed(search)) && worksSearchForm(search)}</div>
 <div id="works">${
     tasks.length === 0
-      ? nothingHere(search, isFirst, next)
+      ? nothingHere(search, { hasForm, isFirst, next })
       : html`<ul class="tiles" id="list">${tasks.map((task) => workCard(task, visitor, images, panoramas.isLate(task, now)))}</ul>
 ${selectionForm(visitor)}`
   }</div>
@@ -373,20 +373,20 @@ const worksOf = (
     : panoramas.searchOwn(account.id, search, WORKS_PER_PAGE, start.before);
 };
 
-const nothingHere = (search: WorksSearch, isFirst: boolean, next: TaskId | undefined): Html => {
+type Nothing = { readonly hasForm: boolean; readonly isFirst: boolean; readonly next: TaskId | undefined };
+
+const nothingHere = (search: WorksSearch, { hasForm, isFirst, next }: Nothing): Html => {
   if (!isNarrowed(search)) {
-    return html`<div class="nothing"><p>${isFirst ? words`Nothing here yet. Describe a place above, and it is here in a moment.` : words`There are no older panoramas.`}</p></div>`;
+    const nothing = hasForm
+      ? words`Nothing here yet. Describe a place above, and it is here in a moment.`
+      : words`Nothing here yet.`;
+    return html`<div class="nothing"><p>${isFirst ? nothing : words`There are no older panoramas.`}</p></div>`;
   }
-  const isAll = next === undefined;
-  const found = html`“<bdi>${search.text}</bdi>”`;
-  const nothing =
-    search.text === ""
-      ? isAll
-        ? words`Nothing that you look for.`
-        : words`Nothing yet that you look for.`
-      : isAll
-        ? html`Nothing for ${found}.`
-        : html`Nothing yet for ${found}.`;
-  return html`<div class="nothing"><p>${nothing}</p>
-<p class="hint">${next === undefined ? words`Try fewer words, only their beginnings, or fewer filters.` : words`Your latest panoramas have been searched. Older ones may match.`}</p></div>`;
+  const { text } = search;
+  if (next === undefined) {
+    return html`<div class="nothing"><p>${text === "" ? words`Nothing found with these filters.` : html`Nothing found for “<bdi>${text}</bdi>”.`}</p>
+<p class="hint">Try fewer words, only their beginnings, or fewer filters.</p></div>`;
+  }
+  return html`<div class="nothing"><p>${text === "" ? words`Nothing found yet with these filters.` : html`Nothing found yet for “<bdi>${text}</bdi>”.`}</p>
+<p class="hint">Your latest panoramas have been searched. Older ones may match.</p></div>`;
 };

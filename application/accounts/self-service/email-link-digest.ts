@@ -4,8 +4,8 @@ import type { Secrets } from "../../ports/secrets.js";
 
 /**
  * The digest of a link that changes the e-mail address of this account. It differs from that of a link that sets a
- * password, so neither does the work of the other, and from that of another account: who is sent somebody else's link
- * cannot give the own account to an address of theirs.
+ * password, so neither can be used as the other. It differs between accounts, so a link that somebody else has asked
+ * for cannot change the address of the account that follows it.
  */
 export const emailLinkDigest = (
   { sha256 }: Pick<Secrets, "sha256">,

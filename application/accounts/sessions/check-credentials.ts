@@ -14,7 +14,10 @@ export type WrongLogin = { readonly kind: "wrong_login" };
 /** An attempt to log in with a password. */
 export type Credentials = LoginAttempt & { readonly password: string };
 
-/** Whose credentials they are, and the hash of the password, so that what follows can tell whether it is still so. */
+/**
+ * The account of the credentials, and the hash of its password: the next step sees by it whether the password has
+ * changed.
+ */
 export type Proof = { readonly accountId: AccountId; readonly passwordHash: string };
 
 /** What the check of credentials needs. */

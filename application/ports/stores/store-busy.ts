@@ -5,3 +5,11 @@
 export class StoreBusy extends Error {
   override readonly name: string = "StoreBusy";
 }
+
+/**
+ * Thrown by a store whose disk is full. As with every `StoreBusy`, the method that throws it has written nothing, and
+ * may be called again later. Only an operator can end it.
+ */
+export class StoreFull extends StoreBusy {
+  override readonly name = "StoreFull";
+}

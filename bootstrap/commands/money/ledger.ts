@@ -7,7 +7,6 @@ import { misused, notFound } from "../../command-error.js";
 import { tokens } from "../../tokens.js";
 import { ACCOUNT, type Command, type Output, optionalText, text } from "../common/command.js";
 import { LIMIT, limitOf, nextLine } from "../common/page.js";
-import { endProgress, progressOf } from "../common/progress.js";
 
 export const ledgerShow: Command = {
   words: "ledger show",
@@ -85,4 +84,23 @@ export const ledgerVerify: Command = {
       ...(findings.length > 0 && { failed: "failed" }),
     });
   },
+};
+
+const PAUSE_MILLISECONDS = 250;
+
+/** Shows on a terminal how far a long command is, on standard error: `count` so far, of `what`. */
+const progressOf = (what: string): ((count: number) => void) => {
+  if (!process.stderr.isTTY) return () => {};
+  let shownAt = performance.now();
+  return (count) => {
+    const now = performance.now();
+    if (now - shownAt < PAUSE_MILLISECONDS) return;
+    shownAt = now;
+    process.stderr.write(`\r${count} ${what}`);
+  };
+};
+
+/** Before the result is printed: the next line begins at the left again. */
+const endProgress = (): void => {
+  if (process.stderr.isTTY) process.stderr.write("\r\u001b[2K");
 };

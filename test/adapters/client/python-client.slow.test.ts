@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CLIENT_VERSION } from "../../../adapters/client/requests/client-version.js";
+import { CLIENT_VERSION } from "../../../adapters/client/requests/user-agent.js";
 import { anEndpointSecret } from "../../../adapters/contracts/support/builders.js";
 import { webhookSignature } from "../../../adapters/webhooks/webhook-signature.js";
 import { FakeService, type Fault } from "../../support/fake-service.js";

@@ -3,7 +3,7 @@ import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, accountId, anAccount, aPaidOrder } from "../../../adapters/contracts/support/builders.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
-import { StoreFull } from "../../../application/ports/stores/store-full.js";
+import { StoreFull } from "../../../application/ports/stores/store-busy.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { LEASE_MILLISECONDS } from "../../support/application.js";
 import { fillDisk } from "../../support/full-disk.js";

@@ -401,7 +401,7 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
       expect(await spent()).toBe(12);
     });
 
-    it("admits of fifty creations of two instances exactly what the budget pays for, while tasks are refunded", async () => {
+    it("admits exactly those of fifty creations of two instances that the budget pays for, while tasks are refunded", async () => {
       const other = await openPostgresDatabase(url, 4);
       const instances = [stores.tasks, sqlTasks(other)] as const;
       const highest: number[] = [];

@@ -263,7 +263,7 @@ describe("a task of a ProviderChain", () => {
     },
   );
 
-  it("is canceled at its own provider, and at none that is not configured any more or cannot cancel", async () => {
+  it("is canceled at its own provider, unless that is not configured any more or cannot cancel", async () => {
     const [one, other] = await submittedToBoth();
     expect(await chain.cancel(other)).toEqual(ok("canceled"));
     expect([first.canceled.size, second.canceled.size]).toEqual([0, 1]);

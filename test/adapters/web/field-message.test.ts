@@ -42,6 +42,14 @@ it.each([
     invalidRequest("scopes", { name: "one_of", allowed: ["read", "create"], actual: undefined }),
     "Choose what the key may do.",
   ],
+  [
+    invalidRequest("reason", { name: "one_of", allowed: ["person", "rights"], actual: "" }),
+    "Choose what is wrong with it.",
+  ],
+  [
+    invalidRequest("email", { name: "email", actual: "nonsense" }),
+    'Enter an e-mail address such as name@example.com: "nonsense" is none.',
+  ],
 ])("fieldMessage writes %o as: %s", (refusal, sentence) => {
   expect(String(fieldMessage(refusal))).toBe(sentence);
 });

@@ -136,9 +136,9 @@ describe("sharing a panorama", () => {
       expect(await tab.page.getByRole("heading", { level: 1 }).textContent()).toBe(prompt);
       expect(await tab.page.locator(".caption").textContent()).toContain("1 Jan 2026");
       const save = async (name: string): Promise<Download> => {
-        await tab.page.getByRole("button", { name: "Download" }).click();
+        await tab.page.getByRole("button", { name: "Download" }).press("Enter");
         const item = tab.page.locator("#downloads").getByText(name);
-        const [download] = await Promise.all([tab.page.waitForEvent("download"), item.click()]);
+        const [download] = await Promise.all([tab.page.waitForEvent("download"), item.press("Enter")]);
         await tab.page.locator("#downloads").waitFor({ state: "hidden" });
         return download;
       };
@@ -179,7 +179,7 @@ describe("sharing a panorama", () => {
       expect(await sharp(faces.get(`${name}-up.jpg`)).metadata()).toMatchObject({ width: 256, height: 256 });
     });
 
-    it("offers a link that starts at this view, and the code of a frame, also without a clipboard", async () => {
+    it("offers a link that starts at this view, and the code of a frame, also without a clipboard, with the keyboard", async () => {
       const { slug } = await service.kept(ann, { prompt: "a place to share" });
       await tab.page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
       await tab.page.goto(`/p/${slug}`);
@@ -187,18 +187,18 @@ describe("sharing a panorama", () => {
       await tab.page.locator("#viewer").focus();
       await tab.page.keyboard.press("ArrowRight");
       await tab.page.keyboard.press("+");
-      await tab.page.getByRole("button", { name: "Share" }).click();
+      await tab.page.getByRole("button", { name: "Share" }).press("Enter");
       const link = tab.page.getByLabel("Link", { exact: true });
       expect(await link.inputValue()).toBe(`${service.url}/p/${slug}`);
-      await tab.page.getByLabel("Start at this view").check();
+      await tab.page.getByLabel("Start at this view").press("Space");
       const address = await link.inputValue();
       expect(address).toMatch(/#v=-?[\d.]+,0,91$/);
-      await tab.page.getByRole("button", { name: "Copy link" }).click();
+      await tab.page.getByRole("button", { name: "Copy link" }).press("Enter");
       await tab.page.getByText(/^Copied\.$|to copy\.$/).waitFor();
       expect(await tab.page.getByLabel("To embed it in a page").inputValue()).toBe(
         `<iframe title="a place to share" loading="lazy" allow="fullscreen; gyroscope; accelerometer; xr-spatial-tracking" src="${address.replace("#", "?embed=1#")}" style="display: block; width: 100%; aspect-ratio: 16 / 9; border: 0px;"></iframe>`,
       );
-      await tab.page.getByText("QR code", { exact: true }).click();
+      await tab.page.getByText("QR code", { exact: true }).press("Enter");
       const code = tab.page.getByRole("img", { name: "QR code of the link" });
       await expect
         .poll(() => code.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth))
@@ -294,6 +294,7 @@ describe("sharing a panorama", () => {
     });
 
     it("leads to the panoramas before and after it, and a prompt to the form", async () => {
+      await service.kept(ann, { prompt: "the oldest one" });
       const older = await service.kept(ann, { prompt: "the older one" });
       const middle = await service.kept(ann, { prompt: "the middle one" });
       await service.kept(ann, { prompt: "a private one", visibility: "private" });
@@ -377,10 +378,10 @@ describe("sharing a panorama", () => {
       await tab.page.goForward();
       await tab.page.locator('#viewer[data-quality="full"]').waitFor();
       expect([await isOld(), await tab.page.locator("canvas[data-is-old]").count()]).toEqual([true, 1]);
-      // A slide show goes on by itself, to the oldest one.
+      // A slide show goes on by itself.
       await tab.page.clock.install();
-      await tab.page.getByRole("button", { name: "More" }).click();
-      await tab.page.getByRole("button", { name: "Slide show" }).click();
+      await tab.page.getByRole("button", { name: "More" }).press("Enter");
+      await tab.page.getByRole("button", { name: "Slide show" }).press("Enter");
       await tab.page.clock.runFor(11_000);
       await tab.page.waitForURL(`**/p/${older.slug}`);
       expect([await isOld(), await tab.page.locator("#slides").getAttribute("aria-pressed")]).toEqual([true, "true"]);

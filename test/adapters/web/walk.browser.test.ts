@@ -95,7 +95,7 @@ describe("a walk of a member who comes back", () => {
     const { service } = on;
     const ann = await service.person("ann");
     await service.kept(ann, { prompt: "an older place", visibility: "private" });
-    const member = watched(await on.openTab(SCREENS.desktop));
+    const member = watched(await on.openTab({ ...SCREENS.desktop, timezoneId: "Pacific/Kiritimati" }));
     const { page } = member;
     const main = page.getByRole("main");
     await page.goto("/");
@@ -119,8 +119,11 @@ describe("a walk of a member who comes back", () => {
     await page.waitForURL(/\/works\/[\w-]+$/);
     await service.work();
     await ready(page, "sphere");
+    // At noon of the first of January for the service, it is the second for the reader.
+    expect(await page.locator(".caption time").textContent()).toBe("2 Jan 2026");
 
     await page.getByRole("link", { name: "Works" }).click();
+    expect(await main.locator(".tile-note time").allTextContents()).toEqual(["2 Jan 2026", "2 Jan 2026"]);
     await page.getByLabel(`Select: ${PROMPT}`).check();
     await page.getByRole("button", { name: "Publish" }).click();
     await page.getByText("1 panorama published.").waitFor();
@@ -128,6 +131,8 @@ describe("a walk of a member who comes back", () => {
     await ready(page, "sphere");
     expect(new URL(page.url()).pathname).toMatch(/^\/p\/[\w-]+$/);
     await member.expectGoodPage();
+    await page.getByRole("link", { name: "Gallery" }).click();
+    expect(await main.locator(".tile-note time").textContent()).toBe("2 Jan 2026");
     expect(member.problems).toEqual([]);
   });
 });

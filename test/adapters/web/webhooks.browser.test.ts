@@ -19,14 +19,14 @@ describe("the page of webhooks", () => {
   const endpointOf = async (account: AccountId) =>
     (await service.endpoints.list(account)).find(({ url }) => url !== undefined);
 
-  it("adds, rotates and deletes an endpoint, and sends a delivery again", async () => {
+  it("adds, rotates and deletes an endpoint, and sends a test and a delivery again, with the keyboard", async () => {
     const { page } = tab;
     const ann = await service.person("ann", 100);
     await logInAs(tab, ann);
     await page.goto("/account");
-    await page.getByRole("link", { name: "Webhooks" }).click();
+    await page.getByRole("link", { name: "Webhooks" }).press("Enter");
     await page.getByLabel("URL of the new endpoint").fill("https://receiver.example.com/<hook>");
-    await page.getByRole("button", { name: "Add endpoint" }).click();
+    await page.getByRole("button", { name: "Add endpoint" }).press("Enter");
     await page.waitForURL("**/account/webhooks");
     const created = await endpointOf(ann.id);
     expect(created?.url).toBe("https://receiver.example.com/<hook>");
@@ -38,7 +38,7 @@ describe("the page of webhooks", () => {
       [{ kind: "failed", detail: "no answer in time", isGone: false }, "has not arrived at"],
     ] as const) {
       webhookSender.answer = () => answer;
-      await page.getByRole("button", { name: "Send a test https://receiver" }).click();
+      await page.getByRole("button", { name: "Send a test https://receiver" }).press("Enter");
       await page.getByText(said).waitFor();
       await page.reload();
       expect(await page.getByText(said).count()).toBe(0);
@@ -47,7 +47,7 @@ describe("the page of webhooks", () => {
     expect(webhookSender.sent).toMatchObject([signed, signed]);
     expect(await page.getByRole("region", { name: /Deliveries/ }).textContent()).toContain("Nothing was sent.");
 
-    await page.getByRole("button", { name: "New secret https://receiver" }).click();
+    await page.getByRole("button", { name: "New secret https://receiver" }).press("Enter");
     await expect.poll(async () => (await endpointOf(ann.id))?.previous?.secret).toBe(created?.secret);
 
     await service.kept(ann, { prompt: "a quiet lake" });
@@ -62,15 +62,15 @@ describe("the page of webhooks", () => {
       busyLanes: [],
       choose: (due) => due,
     });
-    await row.getByRole("button", { name: /Send again: delivery/ }).click();
+    await row.getByRole("button", { name: /Send again: delivery/ }).press("Enter");
     await page.waitForURL("**/account/webhooks");
     const again = (await service.deliveries.list(ann.id, 9, undefined)).find(({ id }) => id === claimed?.id);
     expect(again?.delivery).toMatchObject({ state: "pending", attempts: 0 });
 
-    await page.getByLabel("Delete https://receiver").click();
+    await page.getByLabel("Delete https://receiver").press("Enter");
     await page.getByText("Nothing more is sent to this URL, and its secret is lost. This can’t be undone.").waitFor();
     expect(await endpointOf(ann.id)).toBeDefined();
-    await page.getByRole("button", { name: "Delete now https://receiver" }).click();
+    await page.getByRole("button", { name: "Delete now https://receiver" }).press("Enter");
     await expect.poll(() => endpointOf(ann.id)).toBeUndefined();
     expect(await page.getByRole("region", { name: /Deliveries/ }).textContent()).toContain("failed");
   });

@@ -37,7 +37,7 @@ describe("the works pages", () => {
   const card = (text: string) => tab.page.locator("#works .work", { hasText: text });
   /** Opens the menu of a tile. */
   const menuOf = async (text: string) => {
-    await card(text).getByLabel("Actions: ").click();
+    await card(text).getByLabel("Actions: ").press("Enter");
     return card(text);
   };
 
@@ -142,12 +142,12 @@ describe("the works pages", () => {
     expect(await tab.page.locator("#balance").textContent()).toBe("100");
   });
 
-  it("publish a panorama to the gallery and withdraw it", async () => {
+  it("publish a panorama to the gallery and withdraw it, with the keyboard", async () => {
     const { slug } = await service.kept(ann, { prompt: "only mine", visibility: "private" });
     const inGallery = async () => (await (await fetch(`${service.url}/gallery`)).text()).includes("only mine");
     expect(await inGallery()).toBe(false);
     await logInAs(tab, ann);
-    await (await menuOf("only mine")).getByRole("button", { name: "Make public" }).click();
+    await (await menuOf("only mine")).getByRole("button", { name: "Make public" }).press("Enter");
     const reloaded = (then: string) => card("only mine").getByText(then).waitFor({ state: "attached" });
     await reloaded("Make private");
     const tile = await card("only mine").locator("img").getAttribute("src");
@@ -157,7 +157,7 @@ describe("the works pages", () => {
     expect([view.status, width, height, format]).toEqual([200, 480, 360, "webp"]);
     expect(await inGallery()).toBe(true);
     expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(200);
-    await (await menuOf("only mine")).getByRole("button", { name: "Make private" }).click();
+    await (await menuOf("only mine")).getByRole("button", { name: "Make private" }).press("Enter");
     await reloaded("Make public");
     expect(await inGallery()).toBe(false);
     expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(404);
@@ -263,7 +263,7 @@ describe("the works pages", () => {
     expect((await service.tasks.find(id, ann.id))?.request.visibility).toBe("public");
   });
 
-  it("publish, download and delete several selected ones, and say what was not possible", async () => {
+  it("publish, download and delete several selected ones, and say what was not possible, with the keyboard", async () => {
     const [first, second] = [
       await service.kept(ann, { prompt: "the first lake", visibility: "private" }),
       await service.kept(ann, { prompt: "the second lake", visibility: "private" }),
@@ -274,13 +274,14 @@ describe("the works pages", () => {
     const { page } = tab;
     const bar = page.locator("#selection");
     expect(await bar.isVisible()).toBe(false);
-    await page.getByLabel("Select: a lake in progress").check();
+    await page.getByLabel("Select: a lake in progress").press("Space");
     expect(await bar.getByRole("button", { name: "Download" }).isVisible()).toBe(false);
-    for (const prompt of ["the first lake", "the second lake"]) await page.getByLabel(`Select: ${prompt}`).check();
+    for (const prompt of ["the first lake", "the second lake"])
+      await page.getByLabel(`Select: ${prompt}`).press("Space");
     expect(await bar.getByRole("status").textContent()).toBe("3 selected");
 
     const started = page.waitForEvent("download");
-    await bar.getByRole("button", { name: "Download" }).click();
+    await bar.getByRole("button", { name: "Download" }).press("Enter");
     const file = await started;
     expect(file.suggestedFilename()).toBe("panoramas.zip");
     const zip = await readFile(await file.path());
@@ -291,7 +292,7 @@ describe("the works pages", () => {
       expect(zip.includes(Buffer.from(await picture.arrayBuffer()))).toBe(true);
     }
 
-    await bar.getByRole("button", { name: "Publish" }).click();
+    await bar.getByRole("button", { name: "Publish" }).press("Enter");
     await page.getByText("2 panoramas published. 1 could not be published").waitFor();
     for (const { slug } of [first, second]) expect((await fetch(`${service.url}/p/${slug}`)).status).toBe(200);
 
@@ -305,11 +306,12 @@ describe("the works pages", () => {
     expect(await page.locator("#list .tile-title").allTextContents()).toEqual(["a lake in progress"]);
 
     await page.goto("/works");
-    for (const prompt of ["the first lake", "a lake in progress"]) await page.getByLabel(`Select: ${prompt}`).check();
-    await bar.getByRole("button", { name: "Delete" }).click();
+    for (const prompt of ["the first lake", "a lake in progress"])
+      await page.getByLabel(`Select: ${prompt}`).press("Space");
+    await bar.getByRole("button", { name: "Delete" }).press("Enter");
     await page.getByRole("heading", { name: "Delete 2 panoramas?" }).waitFor();
     expect(await service.tasks.list(ann.id, 9, undefined)).toHaveLength(3);
-    await page.getByRole("button", { name: "Delete permanently" }).click();
+    await page.getByRole("button", { name: "Delete permanently" }).press("Enter");
     await page.getByText("1 panorama deleted. 1 could not be deleted").waitFor();
     const left = await service.tasks.list(ann.id, 9, undefined);
     expect(left.map(({ request }) => request.prompt)).toEqual(["a lake in progress", "the second lake"]);

@@ -158,7 +158,7 @@ describe("the change of an e-mail address", () => {
 });
 
 describe("deleteAccount", () => {
-  it("closes the account with the password, ends its sessions, frees the address, and tells it", async () => {
+  it("closes the account with the password, ends its sessions, frees the address, and writes to it", async () => {
     const token = await session(ann);
     expect(await remove(ann, { password: "wrong" })).toEqual(WRONG);
     expect(await isOpen(token)).toBe(true);

@@ -1,8 +1,7 @@
 import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, taskId } from "../../../adapters/contracts/support/builders.js";
+import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { readable } from "../../../adapters/memory/memory-imaging.js";
-import type { Script } from "../../../adapters/memory/scripted-provider.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import { panoramaName, thumbnailNameOf, tilesNameOf } from "../../../domain/images/object-name.js";
 import { KEEP_ATTEMPTS_MAX, type SavedImage } from "../../../domain/images/storage-status.js";
@@ -10,33 +9,16 @@ import type { TaskId } from "../../../domain/task-id.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { LEASE_MILLISECONDS, useCases } from "../../support/application.js";
 import { PortGates } from "../../support/port-gates.js";
-import { anOwner, aWorld, type World } from "../../support/world.js";
+import { anUnstoredResult } from "../../support/unstored-result.js";
+import type { World } from "../../support/world.js";
 
 let world: World;
 let owner: AccountId;
 let id: TaskId;
 
 beforeEach(async () => {
-  world = aWorld();
-  owner = await anOwner(world, 100);
-  id = (await world.createPanorama(owner, aCreationRequest({ resolution: "2k" })))._unsafeUnwrap().task.id;
-  await world.clock.advance(world.provider.nextPollMilliseconds());
-  await world.poll();
-  await succeedWithoutStoring();
+  ({ world, owner, id } = await anUnstoredResult());
 });
-
-/** Lets the checked tasks succeed, as if the process was killed before it stored the images. Their leases expire. */
-const succeedWithoutStoring = async () => {
-  const gates = new PortGates();
-  const stopping = new AbortController();
-  const clock = { now: () => world.clock.now(), sleep: () => new Promise<void>(() => {}) }; // does not wake it again
-  const { check } = useCases({ ...world, clock, storage: gates.guard(world.storage, { losable: false }) });
-  void check(stopping.signal);
-  await world.clock.advance(0);
-  stopping.abort();
-  gates.kill();
-  await world.clock.advance(LEASE_MILLISECONDS);
-};
 
 const image = async () => ((await world.readTask(id, owner))._unsafeUnwrap() as SucceededTask).image;
 const stored = async () => {
@@ -422,96 +404,5 @@ describe("keepFinishedImages", () => {
     await gates.resume(0);
     await successor;
     expect((await image()).status).toBe("saved");
-  });
-});
-
-describe("retryImage", () => {
-  const fail = async () => {
-    world.provider.play({ download: "no_image" });
-    await world.keep();
-    world.provider.play({ download: "image" });
-  };
-
-  it("lets a failed image be stored by the next attempt", async () => {
-    await fail();
-    (await world.retryImage(id, owner))._unsafeUnwrap();
-    expect(await image()).toMatchObject({ status: "uploading", failedAttempts: 0 });
-    expect(await world.keep()).toBe(1);
-    expect((await image()).status).toBe("saved");
-  });
-
-  it("refuses an image that has not failed, and a task that is unknown or not finished", async () => {
-    await world.keep();
-    expect((await world.retryImage(id, owner))._unsafeUnwrapErr()).toEqual({
-      kind: "illegal_transition",
-      from: "saved",
-      event: "retry",
-    });
-    expect((await world.retryImage(taskId(9), owner))._unsafeUnwrapErr()).toEqual({
-      kind: "not_found",
-      message: `There is no finished task ${taskId(9)} on account ${owner}.`,
-    });
-    const running = (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap().task;
-    expect((await world.retryImage(running.id, owner))._unsafeUnwrapErr().kind).toBe("not_found");
-  });
-
-  it("does not reset a saved image when it is called twice and the second call is late", async () => {
-    await fail();
-    const gates = new PortGates();
-    const late = useCases({ ...world, tasks: gates.guard(world.tasks, { losable: false }) }).retryImage(id, owner);
-    await gates.resume(0); // the retry has read that the image is failed
-    (await world.retryImage(id, owner))._unsafeUnwrap();
-    await world.keep();
-
-    await gates.resume(0);
-    expect((await late)._unsafeUnwrapErr().kind).toBe("stale_task");
-    expect((await image()).status).toBe("saved");
-  });
-});
-
-describe("retryFailedImages", () => {
-  /** Each succeeds while the storage is unavailable. Afterwards its download has the result of the script. */
-  const finish = async (download: Script["download"]) => {
-    await world.clock.advance(world.provider.nextPollMilliseconds());
-    world.provider.play({ download: "image" });
-    world.storage.available = false;
-    await world.settle();
-    world.storage.available = true;
-    await world.clock.advance(1_000);
-    world.provider.play({ download });
-    await world.keep();
-  };
-  const statuses = async (account: AccountId) =>
-    (await world.tasks.list(account, 999, undefined)).map((task) => task.state === "succeeded" && task.image.status);
-
-  it("lets every failed image of every account be stored, page by page", async () => {
-    world.provider.play({ download: "no_image" });
-    await world.keep();
-    const other = await anOwner(world, 1_000);
-    for (let n = 0; n < 210; n += 1) {
-      await world.createPanorama(other, aCreationRequest());
-      if (n % 5 === 4) await finish("no_image");
-    }
-    await world.createPanorama(owner, aCreationRequest());
-    await finish("gone");
-
-    expect(await world.retryFailedImages()).toBe(211);
-    expect(await world.retryFailedImages()).toBe(0);
-    world.provider.play({ download: "image" });
-    expect(await world.keep()).toBe(211);
-    expect(await statuses(owner)).toEqual(["expired", "saved"]);
-    expect(new Set(await statuses(other))).toEqual(new Set(["saved"]));
-  });
-
-  it("does not count an image that another command has retried in the meantime", async () => {
-    world.provider.play({ download: "no_image" });
-    await world.keep();
-    const { listFailedImages } = world.tasks;
-    world.tasks.listFailedImages = async (...page) => {
-      const failed = await listFailedImages.apply(world.tasks, page);
-      (await world.retryImage(id, owner))._unsafeUnwrap();
-      return failed;
-    };
-    expect(await world.retryFailedImages()).toBe(0);
   });
 });

@@ -10,7 +10,7 @@ import { anOwner, aWorld } from "../../support/world.js";
 
 const PANORAMAS = 60; // more than are hidden in one transaction
 
-it("gives the files of everything that is hidden other names when the storage is there again", async () => {
+it("renames the files of everything that is hidden when the storage is available again", async () => {
   const world = aWorld();
   const owner = await anOwner(world, 1_000);
   const ids: TaskId[] = [];

@@ -15,7 +15,6 @@ import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
 import { type ObjectName, panoramaName, referenceImageName } from "../../../domain/images/object-name.js";
 import { type BrokenRule, invalidRequest } from "../../../domain/invalid-request.js";
 import { panoramaPolicy } from "../../../domain/panorama-policy.js";
-import type { TaskId } from "../../../domain/task-id.js";
 import { fail } from "../../../domain/tasks/task.js";
 import {
   CREATION_SETTINGS,
@@ -23,15 +22,13 @@ import {
   SUBMISSION_DEADLINE_MILLISECONDS,
 } from "../../support/application.js";
 import { createsFiftyConcurrently } from "../../support/fifty-creations.js";
-import { anOwner, aWorld } from "../../support/world.js";
+import { anOwner, aWorld, type World } from "../../support/world.js";
 
 const key = "order-4711" as IdempotencyKey;
 const lake = aCreationRequest({ prompt: "a quiet lake" });
 const forest = aCreationRequest({ prompt: "a dark forest", resolution: "4k" });
 
 const MISSING: BrokenRule = { name: "missing_image" };
-
-const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
 
 describe("createPanorama", () => {
   it.each([
@@ -445,34 +442,6 @@ describe("createPanorama", () => {
     expect(await world.ledger.balance(owner)).toBe(100);
   });
 
-  it("continues after an unclear answer if the provider finds the upstream task by our task id", async () => {
-    const world = aWorld();
-    world.provider.play({ submit: "unknown_but_started", search: "found_if_started" });
-    const owner = await anOwner(world, 100);
-    const { task } = (await world.createPanorama(owner, lake))._unsafeUnwrap();
-    expect(task).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
-    expect(await world.ledger.balance(owner)).toBe(96);
-    expect(world.provider.started).toBe(1);
-    expect(world.reporter.events.map(({ kind }) => kind)).toEqual(["submission_recovered"]);
-  });
-
-  it("waits five seconds at most for the search after an unclear answer", async () => {
-    const world = aWorld();
-    world.provider.play({ submit: "unknown_but_started", search: "found_if_started" });
-    const owner = await anOwner(world, 100);
-    const found = world.provider.hold("search");
-    const creation = world.createPanorama(owner, lake);
-    await world.clock.advance(4_999);
-    expect(await world.ledger.balance(owner)).toBe(96);
-    await world.clock.advance(1);
-    expect((await creation)._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
-    expect(await world.ledger.balance(owner)).toBe(100);
-    found();
-    await world.clock.advance(1);
-    expect(await world.tasks.list(owner, 10, undefined)).toMatchObject([{ state: "failed" }]);
-    expect(world.clock.sleeping).toBe(0);
-  });
-
   it("has no transaction open during the provider call, so other calls are not blocked", async () => {
     const world = aWorld();
     const owner = await anOwner(world, 100);
@@ -489,263 +458,5 @@ describe("createPanorama", () => {
 
   it("accepts five of fifty concurrent creations on one account, with an exact ledger", async () => {
     await createsFiftyConcurrently(aWorld());
-  });
-});
-
-type World = ReturnType<typeof aWorld>;
-
-/** A creation whose submission is answered after the sweep has resolved it, and `meanwhile` has been done. */
-const late = async (
-  changes: Parameters<World["provider"]["play"]>[0],
-  meanwhile: (world: World, owner: AccountId) => Promise<void> = async () => {},
-) => {
-  const world = aWorld();
-  world.provider.play(changes);
-  const owner = await anOwner(world, 100);
-  const answer = world.provider.hold("submit");
-  const creation = world.createPanorama(owner, lake, key);
-  await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
-  await world.sweep();
-  await meanwhile(world, owner);
-  answer();
-  return { world, owner, created: await creation };
-};
-
-describe("createPanorama when the provider answers after the submission deadline", () => {
-  const detail = (result: string) => `ended after the submission deadline: ${result}`;
-
-  it("returns the task if the sweep has found the upstream task", async () => {
-    const { world, owner, created } = await late({ submit: "accept", search: "found_if_started" });
-
-    expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "submitted" }, replayed: false });
-    expect(await world.ledger.balance(owner)).toBe(96);
-    expect(world.reporter.of("possible_orphan")).toEqual([]);
-  });
-
-  it("returns the charged task also if the answer is unclear, so that a 502 is never charged", async () => {
-    const { world, owner, created } = await late({ submit: "unknown_but_started", search: "found_if_started" });
-
-    expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "submitted" }, replayed: false });
-    expect(await world.ledger.balance(owner)).toBe(96);
-    expect(world.reporter.of("possible_orphan")).toEqual([]);
-  });
-
-  it("returns a task that has failed and was deleted, and reports its orphan", async () => {
-    const deleteIt = async (world: World, owner: AccountId) => {
-      for (const { id } of await world.tasks.list(owner, 1, undefined)) await world.deletePanorama(id, owner);
-    };
-    const { world, owner, created } = await late({ search: "nothing" }, deleteIt);
-    expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "reserved" }, replayed: false });
-    expect(world.reporter.of("possible_orphan").at(-1)?.detail).toBe(detail("accepted as upstream-1"));
-    expect(await world.ledger.balance(owner)).toBe(100);
-  });
-
-  it("returns the charged task also if its owner has deleted it, so that a 502 is never charged", async () => {
-    const finishAndDelete = async (world: World, owner: AccountId) => {
-      await world.clock.advance(world.provider.nextPollMilliseconds());
-      await world.settle();
-      for (const { id } of await world.tasks.list(owner, 1, undefined)) await world.deletePanorama(id, owner);
-    };
-    const { world, owner, created } = await late(
-      { submit: "unknown_but_started", search: "found_if_started" },
-      finishAndDelete,
-    );
-
-    expect(await world.tasks.list(owner, 1, undefined)).toEqual([]);
-    expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "reserved" }, replayed: false });
-    expect(await world.ledger.balance(owner)).toBe(96);
-  });
-
-  it("refunds once and reports a possible orphan if the sweep has failed the task", async () => {
-    const { world, owner, created } = await late({ submit: "accept", search: "nothing" });
-
-    expect(created._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
-    expect((await world.ledger.entries(owner)).map(({ kind }) => kind)).toEqual(["purchase", "reservation", "refund"]);
-    expect(world.reporter.of("possible_orphan")).toMatchObject([
-      { detail: "the script is unavailable" },
-      { detail: detail("accepted as upstream-1") },
-    ]);
-  });
-
-  it.each([
-    ["busy", "the script is busy"],
-    ["refuse", "the script refuses"],
-  ] as const)(
-    "returns upstream_error for a late %s, and refunds once, if the task has failed",
-    async (submit, reason) => {
-      const { world, owner, created } = await late({ submit, search: "unavailable" });
-      expect(created._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
-      expect(await world.ledger.balance(owner)).toBe(100);
-      expect(world.reporter.of("task_failed")).toHaveLength(1);
-      expect(world.reporter.of("possible_orphan")).toMatchObject([
-        { detail: "the script is unavailable" },
-        { detail: detail(reason) },
-      ]);
-    },
-  );
-
-  it("reports an orphan that the search has not found, and returns the task that is queued again", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
-    world.provider.search = async () => ok(undefined);
-    const answer = world.provider.hold("submit");
-    const creation = world.createPanorama(owner, lake);
-    await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
-    await world.sweep();
-    answer();
-    const { task } = (await creation)._unsafeUnwrap();
-    expect(task).toMatchObject({ state: "queued", submissions: 1 });
-    expect(world.reporter.of("possible_orphan")).toEqual([
-      { kind: "possible_orphan", taskId: task.id, detail: detail("accepted as upstream-1") },
-    ]);
-    expect(await world.ledger.balance(owner)).toBe(96);
-  });
-
-  it("reports no orphan for a late refusal of a task that is queued again", async () => {
-    const { world, created } = await late({ submit: "refuse" });
-    expect(created._unsafeUnwrap().task.state).toBe("queued");
-    expect(world.reporter.of("possible_orphan")).toEqual([]);
-  });
-});
-
-describe("an idempotency key", () => {
-  /** Repeats the creation. Returns its result, and what the repetition charged and started. */
-  const repeat = async (world: ReturnType<typeof aWorld>, owner: Awaited<ReturnType<typeof anOwner>>) => {
-    const before = { credits: await world.ledger.balance(owner), started: world.provider.started };
-    const result = await world.createPanorama(owner, lake, key);
-    const after = { credits: await world.ledger.balance(owner), started: world.provider.started };
-    return { result, charged: before.credits - after.credits, started: after.started - before.started };
-  };
-  const firstCreation = async (world: ReturnType<typeof aWorld>, amount = 100) => {
-    const owner = await anOwner(world, amount);
-    const created = await world.createPanorama(owner, lake, key);
-    return { owner, created };
-  };
-
-  it("replays the task while the first call is still running", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
-    const answer = world.provider.hold("submit");
-    const first = world.createPanorama(owner, lake, key);
-    await world.clock.advance(1);
-
-    const { result, charged, started } = await repeat(world, owner);
-    const { task, replayed } = result._unsafeUnwrap();
-    expect({ state: task.state, replayed, charged, started }).toEqual({
-      state: "reserved",
-      replayed: true,
-      charged: 0,
-      started: 0,
-    });
-
-    answer();
-    expect((await first)._unsafeUnwrap().task.id).toBe(task.id);
-  });
-
-  it.each([
-    ["succeeded", "succeeded"],
-    ["failed", "failed"],
-  ] as const)("replays the task after it has %s", async (poll, state) => {
-    const world = aWorld();
-    world.provider.play({ poll });
-    const { owner, created } = await firstCreation(world);
-    await world.clock.advance(world.provider.nextPollMilliseconds());
-    await world.settle();
-
-    const { result, charged, started } = await repeat(world, owner);
-    expect(result._unsafeUnwrap()).toMatchObject({
-      task: { id: created._unsafeUnwrap().task.id, state },
-      replayed: true,
-    });
-    expect({ charged, started }).toEqual({ charged: 0, started: 0 });
-  });
-
-  it("refuses another request, for each field that differs", async () => {
-    const world = aWorld();
-    const { owner } = await firstCreation(world);
-    for (const other of [
-      forest,
-      aCreationRequest({ prompt: "a quiet lake", resolution: "2k" }),
-      aCreationRequest({ prompt: "a quiet lake", visibility: "public" }),
-      aCreationRequest({ prompt: "a quiet lake", image_urls: ["https://example.com/1.jpg"] }),
-    ]) {
-      expect((await world.createPanorama(owner, other, key))._unsafeUnwrapErr().kind).toBe("invalid_request");
-    }
-    expect(await world.ledger.balance(owner)).toBe(96);
-  });
-
-  it("accepts the same request with another key order or explicit defaults", async () => {
-    const world = aWorld();
-    const { owner, created } = await firstCreation(world);
-    const explicit = aCreationRequest({ visibility: "private", image_urls: [], prompt: "  a quiet lake " });
-    expect((await world.createPanorama(owner, explicit, key))._unsafeUnwrap().task.id).toBe(
-      created._unsafeUnwrap().task.id,
-    );
-  });
-
-  it("is separate for each account", async () => {
-    const world = aWorld();
-    const { created } = await firstCreation(world);
-    const other = await firstCreation(world);
-    expect(other.created._unsafeUnwrap().replayed).toBe(false);
-    expect(other.created._unsafeUnwrap().task.id).not.toBe(created._unsafeUnwrap().task.id);
-  });
-
-  it("can be used again after 402", async () => {
-    const world = aWorld();
-    const { owner, created } = await firstCreation(world, 3);
-    expect(created._unsafeUnwrapErr().kind).toBe("insufficient_credits");
-    const order = (await world.createOrder(owner, credits(10)))._unsafeUnwrap();
-    await world.payOrder(order.id);
-    expect((await repeat(world, owner)).result._unsafeUnwrap().replayed).toBe(false);
-  });
-
-  it("can be used again after 429", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
-    for (let n = 0; n < 5; n += 1) (await world.createPanorama(owner, forest))._unsafeUnwrap();
-    expect((await world.createPanorama(owner, lake, key))._unsafeUnwrapErr().kind).toBe("too_many_active_tasks");
-    await world.clock.advance(world.provider.nextPollMilliseconds());
-    await world.settle();
-    expect((await repeat(world, owner)).result._unsafeUnwrap().replayed).toBe(false);
-  });
-
-  it.each(["refuse", "unknown", "unknown_but_started"] as const)(
-    "can be used again after 502 (%s), also for another request",
-    async (submit) => {
-      const world = aWorld();
-      world.provider.play({ submit, search: "nothing" });
-      const { owner, created } = await firstCreation(world);
-      expect(created._unsafeUnwrapErr().kind).toBe("upstream_error");
-      world.provider.play({ submit: "accept" });
-      const { result, charged } = await repeat(world, owner);
-      expect(result._unsafeUnwrap()).toMatchObject({ task: { state: "submitted" }, replayed: false });
-      expect(charged).toBe(4);
-    },
-  );
-
-  it("is stored for 24 hours and can be used again afterwards", async () => {
-    const world = aWorld();
-    const { owner, created } = await firstCreation(world);
-    await world.clock.advance(DAY_MILLISECONDS);
-    await world.sweep();
-    expect((await repeat(world, owner)).result._unsafeUnwrap().replayed).toBe(true);
-
-    await world.clock.advance(1);
-    await world.sweep();
-    const { task, replayed } = (await repeat(world, owner)).result._unsafeUnwrap();
-    expect(replayed).toBe(false);
-    expect(task.id).not.toBe(created._unsafeUnwrap().task.id);
-  });
-
-  it("names one task when many calls use it at the same time", async () => {
-    const world = aWorld();
-    const owner = await anOwner(world, 100);
-    const results = await Promise.all(Array.from({ length: 20 }, () => world.createPanorama(owner, lake, key)));
-    const created = results.map((result) => result._unsafeUnwrap());
-    expect(new Set<TaskId>(created.map(({ task }) => task.id)).size).toBe(1);
-    expect(created.filter(({ replayed }) => !replayed)).toHaveLength(1);
-    expect(world.provider.started).toBe(1);
-    expect(await world.ledger.balance(owner)).toBe(96);
   });
 });

@@ -62,7 +62,7 @@ describe("startOf and endOf", () => {
 });
 
 describe("admitSpending", () => {
-  it("admits a task exactly if no window is above its budget with it, whatever was created and refunded before", () => {
+  it("admits a task exactly if it takes no window above its budget, whatever was created and refunded before", () => {
     const task = fc.record({ at: time, cost, isRefunded: fc.boolean() });
     fc.assert(
       fc.property(budgets, fc.array(task, { maxLength: 12 }), time, cost, (limits, tasks, now, price) => {

@@ -18,7 +18,7 @@ const bounds: fc.Arbitrary<ResultBounds> = fc.record({
   poleDeviationMax: bound,
 });
 
-it("flawOf accepts exactly the pictures that are not flat and within every bound that there is", () => {
+it("flawOf accepts exactly the pictures that are not flat and keep every bound that is set", () => {
   const within = (figure: number, max: number | undefined) => max === undefined || figure <= max;
   fc.assert(
     fc.property(picture, bounds, (one, { seamMax, seamRatioMax, poleDeviationMax }) => {

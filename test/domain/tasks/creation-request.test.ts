@@ -2,7 +2,6 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type BrokenRule, invalidRequest } from "../../../domain/invalid-request.js";
-import { canonicalText } from "../../../domain/tasks/canonical-text.js";
 import { creationRequestSchema, parseCreation, parseCreationRequest } from "../../../domain/tasks/creation-request.js";
 
 const url = "https://images.example.com/1.jpg";
@@ -273,52 +272,6 @@ it("a prompt that is too long is refused with the number of its characters witho
   expect(refusal({ resolution: "1k", prompt: ` ${"x".repeat(4001)} ` })).toEqual(invalidRequest("prompt", rule));
 });
 
-describe("the canonical text of a creation request", () => {
-  const textOf = (body: unknown) => canonicalText(accepted(body));
-
-  it("is the same for requests that mean the same", () => {
-    const explicit = { visibility: "private", image_urls: [], prompt: "lake", resolution: "1k" };
-    expect(textOf({ resolution: "1k", prompt: "lake" })).toBe(textOf(explicit));
-    expect(textOf({ resolution: "1k", prompt: " lake\n", metadata: {} })).toBe(textOf(explicit));
-    expect(textOf({ resolution: "1k", prompt: "lake", metadata: { a: "1", b: "2" } })).toBe(
-      textOf({ resolution: "1k", prompt: "lake", metadata: { b: "2", a: "1" } }),
-    );
-    expect(textOf({ resolution: "1k", image_urls: [url] })).toBe(
-      textOf({ resolution: "1k", image_urls: [url], prompt: "" }),
-    );
-  });
-
-  it("is what earlier versions wrote for a request without seed and metadata, so that their keys still replay", () => {
-    expect(textOf({ resolution: "1k", prompt: "lake" })).toBe('["1k","lake",[],"private"]');
-    expect(textOf({ resolution: "4k", image_urls: [url], visibility: "public" })).toBe(
-      `["4k",null,["${url}"],"public"]`,
-    );
-    const told = { resolution: "1k", prompt: "lake", webhook_url: "https://receiver.example.com/1" };
-    expect(textOf(told)).toBe('["1k","lake",[],"private",{"webhook_url":"https://receiver.example.com/1"}]');
-  });
-
-  it("differs for requests with different meanings", () => {
-    const other = `${url}?2`;
-    const texts = [
-      { resolution: "1k", prompt: "lake" },
-      { resolution: "2k", prompt: "lake" },
-      { resolution: "1k", prompt: "Lake" },
-      { resolution: "1k", prompt: "lake", visibility: "public" },
-      { resolution: "1k", prompt: "lake", image_urls: [url] },
-      { resolution: "1k", image_urls: [url] },
-      { resolution: "1k", image_urls: [url, other] },
-      { resolution: "1k", image_urls: [other, url] },
-      { resolution: "1k", prompt: `null,["${url}"]` },
-      { resolution: "1k", prompt: "lake", seed: 0 },
-      { resolution: "1k", prompt: "lake", seed: 1 },
-      { resolution: "1k", prompt: "lake", metadata: { seed: "1" } },
-      { resolution: "1k", prompt: "lake", metadata: { seed: "" } },
-      { resolution: "1k", prompt: "lake", seed: 1, metadata: { seed: "1" } },
-    ].map(textOf);
-    expect(new Set(texts).size).toBe(texts.length);
-  });
-});
-
 describe("max_credits", () => {
   const body = (max_credits: unknown) => ({ resolution: "2k", prompt: "lake", max_credits });
 
@@ -332,12 +285,6 @@ describe("max_credits", () => {
   it.each([-1, 1.5, "6", 2 ** 53])("cannot be %j", (actual) => {
     const rule = { name: "integer", min: 0, max: Number.MAX_SAFE_INTEGER, actual } as const;
     expect(refusal(body(actual))).toEqual(invalidRequest("max_credits", rule));
-  });
-
-  it("is a part of the idempotent request", () => {
-    const request = accepted({ resolution: "1k", prompt: "lake" });
-    expect(canonicalText(request, 4)).toBe('["1k","lake",[],"private",{"max_credits":4}]');
-    expect(canonicalText(request, 0)).not.toBe(canonicalText(request));
   });
 });
 

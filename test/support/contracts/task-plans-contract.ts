@@ -19,7 +19,7 @@ import { credits } from "../../../domain/credits/credits.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { TaskFilter } from "../../../domain/tasks/task-filter.js";
-import type { AnyDatabase } from "../sql-stores.js";
+import type { AnyDatabase, SqlStores } from "../sql-stores.js";
 import { sqlStores } from "../sql-stores.js";
 
 const FINISHED = 20_000;
@@ -164,8 +164,6 @@ const plansOn = async (
   await work(sqlStores(explaining), explaining);
   return plans.map((plan) => JSON.stringify(plan)).join("\n");
 };
-
-type SqlStores = ReturnType<typeof sqlStores>;
 
 const literal = (value: unknown, dialect: AnyDatabase["dialect"]): string => {
   if (value instanceof Date) return dialect === "sqlite" ? String(value.getTime()) : `'${value.toISOString()}'`;

@@ -15,6 +15,8 @@ import { branded } from "../../sql/columns.js";
 import type { Database, Sql } from "../../sql/database.js";
 import { insert } from "../../sql/insert.js";
 
+const UNIQUE_VIOLATION = "23505";
+
 /** Password links in SQLite or PostgreSQL. */
 export class SqlPasswordLinkStore implements PasswordLinkStore {
   private readonly database: Database;
@@ -62,7 +64,22 @@ export class SqlPasswordLinkStore implements PasswordLinkStore {
     });
   }
 
-  confirmEmail(tokenSha256: string, account: AccountId, now: Date): Promise<Result<Email, LinkExpired | EmailTaken>> {
+  async confirmEmail(
+    tokenSha256: string,
+    account: AccountId,
+    now: Date,
+  ): Promise<Result<Email, LinkExpired | EmailTaken>> {
+    const attempt = () => this.tryToConfirm(tokenSha256, account, now);
+    try {
+      return await attempt();
+    } catch (error) {
+      // PostgreSQL: an account with this address was being opened, and only the second attempt sees it.
+      if ((error as { readonly code?: unknown }).code !== UNIQUE_VIOLATION) throw error;
+      return attempt();
+    }
+  }
+
+  private tryToConfirm(tokenSha256: string, account: AccountId, now: Date) {
     return this.database.transaction<Email, LinkExpired | EmailTaken>(async (sql) => {
       const email = await this.takeLinks(sql, tokenSha256, now);
       if (email === undefined) return err({ kind: "link_expired" });

@@ -1,9 +1,12 @@
 import { err, ok, type Result } from "neverthrow";
-import type { z } from "zod";
+import { z } from "zod";
 import type { ProviderUnavailable } from "../../../../application/ports/generation-provider.js";
 import { unavailable } from "../../unavailable.js";
 import type { Answer } from "../calls/upstream-http.js";
 import { meaningOf } from "./meaning-of.js";
+
+/** Not `min(1)`: zod compares the `length` of any object, and throws if that is an object without a number. */
+export const nonEmpty = z.string().refine((text) => text !== "");
 
 /** The JSON of a 2xx answer. */
 export const jsonOf = (answer: Answer): Result<unknown, ProviderUnavailable> => {

@@ -1,8 +1,7 @@
 import { err, type Result } from "neverthrow";
 import { z } from "zod";
-import { jsonOf, parseBody } from "../answers/body.js";
+import { jsonOf, nonEmpty, parseBody } from "../answers/body.js";
 import { meaningOf } from "../answers/meaning-of.js";
-import { nonEmpty } from "../answers/non-empty.js";
 import type { CreationContext } from "../dialect.js";
 import { type ReferenceFailure, unusableReference } from "../images/reference-failure.js";
 import { referenceFile } from "../images/reference-file.js";

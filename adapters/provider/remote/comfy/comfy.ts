@@ -7,10 +7,9 @@ import type {
   SubmissionFailure,
 } from "../../../../application/ports/generation-provider.js";
 import { unavailable } from "../../unavailable.js";
-import { jsonOf, parseBody } from "../answers/body.js";
+import { jsonOf, nonEmpty, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
 import { isKeyRejected, meaningOf } from "../answers/meaning-of.js";
-import { nonEmpty } from "../answers/non-empty.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import type { CancelCalls, CreationContext, Dialect, Read, Report } from "../dialect.js";
 import { ofImage } from "../images/reference-failure.js";
@@ -85,13 +84,13 @@ export const comfy = ({ baseUrl, apiKey, workflow }: ComfySettings): Dialect => 
   };
 };
 
-/** One for each submission: the key of one that was refused for certain may be free again, or not. */
+/** One for each submission: it is not certain that the key of a refused one can be used again. */
 export const idempotencyKeyOf = ({ taskId, submission = 0 }: GenerationOrder): string =>
   uuidOf(`${taskId} ${submission}`);
 
 const jobPath = (jobId: string): string => `${JOBS}/${encodeURIComponent(jobId)}`;
 
-/** No call is about the key alone. One for a job which does not exist is answered with 404 if the key is right. */
+/** No call checks the key alone. A read of a job that does not exist is answered with 404 if the key is right. */
 const check = async (read: Read): Promise<Result<void, CheckFailure>> => {
   const answer = await read(jobPath(NIL_UUID));
   if (answer.isErr()) return err(unchecked(answer.error.reason));

@@ -9,10 +9,9 @@ import type {
 } from "../../../../application/ports/generation-provider.js";
 import type { TaskId } from "../../../../domain/task-id.js";
 import { unavailable } from "../../unavailable.js";
-import { jsonOf, parseBody } from "../answers/body.js";
+import { jsonOf, nonEmpty, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
 import { isKeyRejected, meaningOf } from "../answers/meaning-of.js";
-import { nonEmpty } from "../answers/non-empty.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import type { CancelCalls, CreationContext, Dialect, Read, Report } from "../dialect.js";
 import { ofImage, type ReferenceFailure, unusableReference } from "../images/reference-failure.js";
@@ -173,7 +172,7 @@ const placeOf = async (promptId: string, read: Read): Promise<Result<Place, Prov
   });
 };
 
-/** Host and path of the server: what tells it from the other servers. */
+/** Host and path of the server, which distinguish it from the other servers. */
 const serverName = (baseUrl: string): string => {
   const { host, pathname } = new URL(baseUrl);
   return pathname === "/" ? host : host + pathname;

@@ -9,8 +9,7 @@ import { referenceCanvas } from "../images/reference-canvas.js";
 import { ofImage, type ReferenceFailure, unusableReference } from "../images/reference-failure.js";
 import { type HostedImages, referenceInput } from "../images/reference-input.js";
 import { smallerReference } from "../images/smaller-reference.js";
-import type { GivenAs } from "../leading-prompt.js";
-import { NEUTRAL_PROMPT } from "../neutral-prompt.js";
+import { type GivenAs, NEUTRAL_PROMPT } from "../leading-prompt.js";
 import type { FalChoice } from "./fal-choice.js";
 import { endpointFor, type FalEndpoint, type FalInputs, type FalModel } from "./fal-model.js";
 

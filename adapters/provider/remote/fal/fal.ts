@@ -9,17 +9,23 @@ import type {
 import { admitAbilities } from "../../../../domain/tasks/abilities.js";
 import type { Billed } from "../../../../domain/tasks/generation-cost.js";
 import { unavailable } from "../../unavailable.js";
-import { jsonOf, parseBody } from "../answers/body.js";
+import { jsonOf, nonEmpty, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
 import { meaningOf } from "../answers/meaning-of.js";
-import { nonEmpty } from "../answers/non-empty.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import type { Answer } from "../calls/upstream-http.js";
-import type { CancelCalls, CreationContext, Dialect, ProviderAccess, Read, Report } from "../dialect.js";
+import {
+  type CancelCalls,
+  type CreationContext,
+  type Dialect,
+  type ProviderAccess,
+  type Read,
+  type Report,
+  withBilled,
+} from "../dialect.js";
 import { pathBelow } from "../path-below.js";
 import type { CheckFailure } from "../remote-options.js";
 import { checkedJson, unchecked } from "../start-check.js";
-import { withBilled } from "../with-billed.js";
 import type { FalChoice } from "./fal-choice.js";
 import { falCause, falFailure } from "./fal-failure.js";
 import { falInput } from "./fal-input.js";

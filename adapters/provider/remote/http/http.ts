@@ -8,16 +8,15 @@ import {
 import { RESOLUTIONS } from "../../../../domain/images/resolution.js";
 import type { TaskId } from "../../../../domain/task-id.js";
 import { IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../../../domain/tasks/abilities.js";
-import { parseBody } from "../answers/body.js";
+import { nonEmpty, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
-import { nonEmpty } from "../answers/non-empty.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import { correlationSeed } from "../correlation-seed.js";
 import type { CreationContext, Dialect, Read, Report } from "../dialect.js";
 import { dataUriOf } from "../images/data-uri.js";
 import { ofImage, type ReferenceFailure } from "../images/reference-failure.js";
 import { referenceInput } from "../images/reference-input.js";
-import { NEUTRAL_PROMPT } from "../neutral-prompt.js";
+import { NEUTRAL_PROMPT } from "../leading-prompt.js";
 import type { CheckFailure } from "../remote-options.js";
 import { checkedJson, misconfigured, unchecked } from "../start-check.js";
 
@@ -28,7 +27,7 @@ const abilitiesSchema = z.object({
   prompt_characters_max: z.number().int().min(1).default(PROMPT_CHARACTERS_MAX),
 });
 type Abilities = z.infer<typeof abilitiesSchema>;
-/** A cause that this version does not know is none. */
+/** A cause that this version does not know counts as none. */
 const cause = z.enum(CUSTOMERS_CAUSES).optional().catch(undefined);
 const generationSchema = z.object({
   id: nonEmpty,

@@ -1,8 +1,7 @@
 import { err, ok, Result } from "neverthrow";
 import { z } from "zod";
 import type { GenerationOrder } from "../../../../application/ports/generation-provider.js";
-import { jsonOf } from "../answers/body.js";
-import { nonEmpty } from "../answers/non-empty.js";
+import { jsonOf, nonEmpty } from "../answers/body.js";
 import { correlationSeed } from "../correlation-seed.js";
 import type { CreationContext } from "../dialect.js";
 import { dataUri } from "../images/data-uri.js";

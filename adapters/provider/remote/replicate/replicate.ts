@@ -8,14 +8,20 @@ import type {
   SubmissionFailure,
 } from "../../../../application/ports/generation-provider.js";
 import { type Abilities, ALL_ABILITIES, PROMPT_CHARACTERS_MAX } from "../../../../domain/tasks/abilities.js";
-import { jsonOf, parseBody } from "../answers/body.js";
+import { jsonOf, nonEmpty, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
-import { nonEmpty } from "../answers/non-empty.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import type { Answer } from "../calls/upstream-http.js";
-import type { CancelCalls, CreationContext, Dialect, ProviderAccess, Report, TaskList } from "../dialect.js";
+import {
+  type CancelCalls,
+  type CreationContext,
+  type Dialect,
+  type ProviderAccess,
+  type Report,
+  type TaskList,
+  withBilled,
+} from "../dialect.js";
 import { leadingCharacters } from "../leading-prompt.js";
-import { withBilled } from "../with-billed.js";
 import type { ModelInputs } from "./model-inputs.js";
 import { predictionInput } from "./prediction-input.js";
 import { ReplicateModel } from "./replicate-model.js";

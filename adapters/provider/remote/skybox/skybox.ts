@@ -7,17 +7,16 @@ import type {
   SubmissionFailure,
 } from "../../../../application/ports/generation-provider.js";
 import { unavailable } from "../../unavailable.js";
-import { jsonOf, parseBody } from "../answers/body.js";
+import { jsonOf, nonEmpty, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
 import { meaningOf } from "../answers/meaning-of.js";
-import { nonEmpty } from "../answers/non-empty.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import type { Answer } from "../calls/upstream-http.js";
 import { correlationSeed } from "../correlation-seed.js";
 import type { CancelCalls, CreationContext, Dialect, ProviderAccess, Read, Report } from "../dialect.js";
 import { panoramaCanvas } from "../images/panorama-canvas.js";
 import { referenceInput } from "../images/reference-input.js";
-import { NEUTRAL_PROMPT } from "../neutral-prompt.js";
+import { NEUTRAL_PROMPT } from "../leading-prompt.js";
 import type { CheckFailure } from "../remote-options.js";
 import { checkedJson, misconfigured, unchecked } from "../start-check.js";
 

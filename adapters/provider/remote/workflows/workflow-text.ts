@@ -2,7 +2,7 @@ import type { GenerationOrder } from "../../../../application/ports/generation-p
 import { RESOLUTIONS } from "../../../../domain/images/resolution.js";
 import { correlationSeed } from "../correlation-seed.js";
 import type { CreationContext } from "../dialect.js";
-import { NEUTRAL_PROMPT } from "../neutral-prompt.js";
+import { NEUTRAL_PROMPT } from "../leading-prompt.js";
 import type { PlaceholderValues } from "./workflow.js";
 
 /** Open models repeat parts of the picture above two megapixels. */

@@ -10,16 +10,21 @@ import type {
 import type { TaskId } from "../../../../domain/task-id.js";
 import { IMAGE_URLS_MAX } from "../../../../domain/tasks/abilities.js";
 import { unavailable } from "../../unavailable.js";
-import { jsonOf, parseBody } from "../answers/body.js";
+import { jsonOf, nonEmpty, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
-import { nonEmpty } from "../answers/non-empty.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import type { Answer } from "../calls/upstream-http.js";
 import { correlationSeed } from "../correlation-seed.js";
-import type { CreationContext, Dialect, ProviderAccess, Read, Report } from "../dialect.js";
+import {
+  type CreationContext,
+  type Dialect,
+  type ProviderAccess,
+  type Read,
+  type Report,
+  withBilled,
+} from "../dialect.js";
 import type { CheckFailure } from "../remote-options.js";
 import { checkedJson, unchecked } from "../start-check.js";
-import { withBilled } from "../with-billed.js";
 import { worldPrompt } from "./world-prompt.js";
 
 export const WORLDLABS_MODELS = ["marble-1.0-draft", "marble-1.0", "marble-1.1", "marble-1.1-plus"] as const;

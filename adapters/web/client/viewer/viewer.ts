@@ -1,4 +1,5 @@
 import { element } from "../element.js";
+import { localTimes } from "../local-times.js";
 import { isDone, postForm } from "../post-form.js";
 import { words } from "../words.js";
 import { Camera, isReducedMotion } from "./camera.js";
@@ -424,6 +425,7 @@ function showFlatImage(sentence: string, url: string): void {
   flat.src = url;
 }
 
+localTimes(document);
 void (async () => {
   const waiting = document.getElementById("waiting");
   if (waiting !== null) await wait(waiting);

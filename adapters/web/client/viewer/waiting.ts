@@ -1,4 +1,5 @@
 import { element } from "../element.js";
+import { readPage } from "../read-page.js";
 import { words } from "../words.js";
 import { drift } from "./drift.js";
 import { offerNotice } from "./notice.js";
@@ -61,7 +62,7 @@ const read = async (url: string): Promise<Progress | undefined> => {
 const showResult = async (): Promise<boolean> => {
   const response = await fetch(location.href).catch(() => undefined);
   if (!response?.ok) return false;
-  const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+  const fresh = readPage(await response.text());
   const main = fresh.getElementById("main");
   if (main === null) return false;
   document.title = fresh.title;

@@ -1,9 +1,7 @@
-import { once } from "node:events";
-import { createServer, type Socket } from "node:net";
 import { MikroORM } from "@mikro-orm/core";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { err, ok } from "neverthrow";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 import {
   accountId,
   anAccount,
@@ -17,12 +15,8 @@ import { openPostgresDatabase } from "../../../../adapters/persistence/postgres/
 import { migratePostgresDatabase } from "../../../../adapters/persistence/schema/migrate-postgres.js";
 import { ormOptions } from "../../../../adapters/persistence/schema/orm-options.js";
 import type { Database, Sql } from "../../../../adapters/persistence/sql/database.js";
-import { administer, databaseUrl, freshDatabase, PostgresServer } from "../../../support/postgres.js";
+import { administer, databaseUrl, freshDatabase } from "../../../support/postgres.js";
 import { postgresStores } from "../../../support/postgres-stores.js";
-
-/** The maximum duration of a statement while PostgreSQL is unavailable. */
-/** The time limits of the service are 5 s. Without them, each of these statements waits for ever. */
-const FAILURE_MILLISECONDS_MAX = 30_000;
 
 describe("Database on PostgreSQL", () => {
   let url: string;
@@ -266,80 +260,5 @@ const barrier = (size: number) => {
     calls += 1;
     if (calls >= size) open();
     return opened;
-  };
-};
-
-describe("Database while PostgreSQL is unavailable", () => {
-  let server: PostgresServer;
-  let database: Database;
-
-  beforeAll(async () => {
-    server = await PostgresServer.start();
-    await migratePostgresDatabase(server.url);
-    database = await openPostgresDatabase(server.url, 3);
-  });
-  afterAll(async () => {
-    await database.close();
-    await server.remove();
-  });
-
-  it("fails statements within seconds, and works again when PostgreSQL is back", async () => {
-    await server.stop();
-    const started = Date.now();
-    const failed = await Promise.allSettled(Array.from({ length: 12 }, () => database.ping()));
-    expect(failed.map(({ status }) => status)).toEqual(Array(12).fill("rejected"));
-    expect(Date.now() - started).toBeLessThan(FAILURE_MILLISECONDS_MAX);
-    await server.restart();
-    await Promise.all(Array.from({ length: 12 }, () => database.ping()));
-  });
-
-  it("fails a statement that waits for a lock for several seconds", async () => {
-    const started = Date.now();
-    const holder = database.transaction(async (sql) => {
-      await sql("lock table account");
-      await expect(database.sql("select * from account")).rejects.toThrow(/lock timeout/);
-      return err("roll back");
-    });
-    await holder;
-    expect(Date.now() - started).toBeLessThan(FAILURE_MILLISECONDS_MAX);
-  });
-
-  it("fails statements within seconds when the server stops responding", async () => {
-    const { port, silence, close } = await aProxyTo(Number(new URL(server.url).port));
-    const url = new URL(server.url);
-    url.port = String(port);
-    const far = await openPostgresDatabase(url.href, 2);
-    silence();
-    const started = Date.now();
-    const failed = await Promise.allSettled(Array.from({ length: 4 }, () => far.ping()));
-    expect(failed.map(({ status }) => status)).toEqual(Array(4).fill("rejected"));
-    expect(Date.now() - started).toBeLessThan(FAILURE_MILLISECONDS_MAX);
-    await far.close();
-    close();
-  });
-});
-
-/** A proxy to the server that can silently drop all data, as a lost network does. */
-const aProxyTo = async (port: number) => {
-  let silent = false;
-  const sockets: Socket[] = [];
-  const { connect } = await import("node:net");
-  const proxy = createServer((near) => {
-    const far = connect(port, "127.0.0.1");
-    sockets.push(near, far);
-    near.on("data", (data) => silent || far.write(data)).on("error", () => {});
-    far.on("data", (data) => silent || near.write(data)).on("error", () => {});
-    near.on("close", () => far.destroy());
-  }).listen(0, "127.0.0.1");
-  await once(proxy, "listening");
-  return {
-    port: (proxy.address() as { port: number }).port,
-    silence: () => {
-      silent = true;
-    },
-    close: () => {
-      for (const socket of sockets) socket.destroy();
-      proxy.close();
-    },
   };
 };

@@ -67,7 +67,7 @@ describe("a commit on a SQLite file", () => {
     expect(await balance()).toBe(CREDITS + 5);
   });
 
-  it("fails, with every later one, if the disk does, because what follows it in the log could be lost with it", async () => {
+  it("fails if the disk fails, and so does every later one, because the log could lose both together", async () => {
     const disk = holdDisk();
     const refused = { message: "The disk of the SQLite file has failed. Restart the service." };
     const credited = expect(credit(5)).rejects.toMatchObject({ ...refused, cause: { message: "EIO" } });

@@ -82,7 +82,7 @@ describe("a canceled generation of the local provider", () => {
     await rm(folder, { recursive: true });
   });
 
-  it("is confirmed when nothing of it is painted any more; until then a poll finds it running", async () => {
+  it("is confirmed when its painting has stopped; until then a poll finds it running", async () => {
     const id = await submitted();
     await expect.poll(() => pool.painting).toBe(1);
     let confirmed = false;

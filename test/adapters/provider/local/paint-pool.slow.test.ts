@@ -246,7 +246,7 @@ describe("PaintPool", () => {
     await pool.close();
   });
 
-  it("ends every picture, within its memory, whatever comes, stops and ends in whatever order", async () => {
+  it("ends every picture within its memory, in whatever order pictures are ordered, stopped and finished", async () => {
     const step = fc.oneof(
       fc.record({
         kind: fc.constant("order" as const),

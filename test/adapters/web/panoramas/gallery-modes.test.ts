@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { GalleryMode } from "../../../../domain/tasks/gallery.js";
-import { WebService } from "../../../support/web-service.js";
+import { PASSWORD, WebService } from "../../../support/web-service.js";
 
 describe("the setting gallery", () => {
   let service: WebService;
@@ -54,6 +54,15 @@ describe("the setting gallery", () => {
     expect(await read("/")).toMatchObject({ status: 200, links: false });
     expect(await slugsIn("/sitemap.xml")).toEqual([]);
     expect(await read(`/p/${other.slug}`)).toMatchObject({ status: 200, shown: ["any other lake"], links: false });
+    const login = await fetch(`${service.url}/login`, {
+      method: "POST",
+      redirect: "manual",
+      headers: { origin: service.url },
+      body: new URLSearchParams({ email: "ann@example.com", password: PASSWORD }),
+    });
+    const [cookie = ""] = login.headers.getSetCookie();
+    const works = await (await fetch(`${service.url}/works`, { headers: { cookie } })).text();
+    expect(works).toContain("<strong>Public</strong><small>by its link</small>");
   });
 
   it("open shows all", async () => {

@@ -10,8 +10,8 @@ import { referenceImageName } from "../../../../../domain/images/object-name.js"
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import type { FakeComfy } from "../../../../support/fake-comfy.js";
 import { FAULTS, refuses } from "../../../../support/faulty-server.js";
+import { hostedPictures } from "../../../../support/hosted-pictures.js";
 import { COMFYUI_WORKFLOW, startComfy } from "../../../../support/providers-under-test.js";
-import { plain } from "../../../../support/test-images.js";
 
 remoteProviderContract("Comfy API v2", startComfy, {
   callsPerSecond: 10,
@@ -48,20 +48,6 @@ describe("comfy dialect", () => {
   };
   const creationsOf = ({ server }: FakeComfy) =>
     server.requests.filter(({ method, path }) => method === "POST" && path.endsWith("/api/v2/jobs"));
-
-  /** Hosted pictures, which differ. */
-  const pictures = async (storage: MemoryObjectStorage, count: number): Promise<string[]> => {
-    const urls: string[] = [];
-    for (let n = 1; n <= count; n += 1) {
-      const name = referenceImageName(`${n}`.repeat(64), "image/png");
-      const picture = await plain({ widthPixels: 30 + n, heightPixels: 20 })
-        .png()
-        .toBuffer();
-      await storage.put(name, picture, "image/png");
-      urls.push(storage.urlOf(name));
-    }
-    return urls;
-  };
 
   describe("creation", () => {
     it("sends the workflow in a closed body, with a bearer token and a key of its own for each submission", async () => {
@@ -176,7 +162,7 @@ describe("comfy dialect", () => {
       const storage = new MemoryObjectStorage();
       const { provider, fake } = await started({ storage }, "qwen-image-edit");
       expect(provider.name).toBe("comfy:qwen-image-edit");
-      const wanted = order(1, { prompt: "a lake", image_urls: await pictures(storage, count) });
+      const wanted = order(1, { prompt: "a lake", image_urls: await hostedPictures(storage, count) });
       expect(provider.canMake(wanted.request)).toEqual(ok(undefined));
       expect((await provider.submit(wanted)).isOk()).toBe(true);
       expect(fake.assets).toHaveLength(count);
@@ -196,7 +182,7 @@ describe("comfy dialect", () => {
     it("are uploaded again for another task, although the provider has their bytes", async () => {
       const storage = new MemoryObjectStorage();
       const { provider, fake } = await started({ storage }, "qwen-image-edit");
-      const image_urls = await pictures(storage, 1);
+      const image_urls = await hostedPictures(storage, 1);
       for (const n of [1, 2]) expect((await provider.submit(order(n, { image_urls }))).isOk()).toBe(true);
       expect(new Set(fake.assets.map(({ hash }) => hash)).size).toBe(1);
       expect(fake.tasks).toHaveLength(2);
@@ -212,7 +198,7 @@ describe("comfy dialect", () => {
       const storage = new MemoryObjectStorage();
       const { provider, fake } = await started({ storage }, "qwen-image-edit");
       fake.uploadFaults.push(refuses(status));
-      const failure = await provider.submit(order(1, { image_urls: await pictures(storage, 1) }));
+      const failure = await provider.submit(order(1, { image_urls: await hostedPictures(storage, 1) }));
       expect(failure._unsafeUnwrapErr()).toEqual({
         ...expected,
         reason: expect.stringContaining(`the upload of a reference image: status ${status}`),

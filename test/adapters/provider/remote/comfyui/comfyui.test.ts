@@ -11,8 +11,8 @@ import { invalidRequest } from "../../../../../domain/invalid-request.js";
 import { advanceUntil } from "../../../../support/advance-until.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import { FAULTS, json, refuses } from "../../../../support/faulty-server.js";
+import { hostedPictures } from "../../../../support/hosted-pictures.js";
 import { COMFYUI_WORKFLOW, startComfyui } from "../../../../support/providers-under-test.js";
-import { plain } from "../../../../support/test-images.js";
 
 remoteProviderContract("ComfyUI", startComfyui, {
   callsPerSecond: 20,
@@ -182,24 +182,10 @@ describe("comfyui dialect", () => {
     expect(provider.canMake(images(3))).toEqual(err(tooMany));
   });
 
-  /** Hosted pictures, which differ. */
-  const pictures = async (storage: MemoryObjectStorage, count: number): Promise<string[]> => {
-    const urls: string[] = [];
-    for (let n = 1; n <= count; n += 1) {
-      const name = referenceImageName(`${n}`.repeat(64), "image/png");
-      const picture = await plain({ widthPixels: 30 + n, heightPixels: 20 })
-        .png()
-        .toBuffer();
-      await storage.put(name, picture, "image/png");
-      urls.push(storage.urlOf(name));
-    }
-    return urls;
-  };
-
   it("uploads a reference image, and uses it for every placeholder that has no image of its own", async () => {
     const storage = new MemoryObjectStorage();
     const { provider, fake } = await started({ storage }, withImages);
-    const image_urls = await pictures(storage, 1);
+    const image_urls = await hostedPictures(storage, 1);
     expect((await provider.submit(order(1, { prompt: "a lake", image_urls }))).isOk()).toBe(true);
     expect(fake.uploads).toEqual([expect.stringMatching(/^panorama\/[0-9a-f]{64}\.png$/)]);
     expect(fake.tasks[0]?.input.workflow).toMatchObject({
@@ -215,7 +201,7 @@ describe("comfyui dialect", () => {
       const { provider, fake } = await started({ storage }, "qwen-image-edit");
       expect(provider.name).toBe(`${new URL(fake.baseUrl).host}/api:qwen-image-edit`);
       expect(await provider.check()).toEqual(ok(undefined));
-      const wanted = order(1, { prompt: "a lake", image_urls: await pictures(storage, count), resolution: "1k" });
+      const wanted = order(1, { prompt: "a lake", image_urls: await hostedPictures(storage, count), resolution: "1k" });
       expect(provider.canMake(wanted.request)).toEqual(ok(undefined));
       expect((await provider.submit(wanted)).isOk()).toBe(true);
       const [task] = fake.tasks;
@@ -247,7 +233,7 @@ describe("comfyui dialect", () => {
       reason: "a reference image is not a JPEG, PNG or WebP",
     });
     fake.faults.creates.push(refuses(400));
-    const refused = await provider.submit(order(2, { image_urls: await pictures(storage, 1) }));
+    const refused = await provider.submit(order(2, { image_urls: await hostedPictures(storage, 1) }));
     expect(refused._unsafeUnwrapErr()).toEqual({
       ...unusable,
       reason: "the server does not take a reference image (status 400)",

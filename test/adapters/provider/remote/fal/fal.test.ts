@@ -152,7 +152,7 @@ describe("fal dialect", () => {
     );
   });
 
-  it("does not take a key for rejected that may not list requests, but reports it as unchecked", async () => {
+  it("reports a key that may not list requests as unchecked, not as rejected", async () => {
     fal.fake.faults.checks.push(refuses(403, {}, { error: { message: "This key has not the scope" } }));
     const reason = "status 403: the provider does not allow this to the API key";
     expect(await fal.provider.check()).toEqual(err({ kind: "unchecked", reason }));

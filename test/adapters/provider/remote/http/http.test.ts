@@ -87,7 +87,7 @@ describe("http dialect", () => {
     expect(http.fake.server.requests.map(({ method }) => method)).toEqual(["PUT", "GET", "GET"]);
   });
 
-  it("does not take a 404 without the error of the contract for the answer that there is no generation", async () => {
+  it("does not conclude from a 404 without the contract's error that there is no generation", async () => {
     http.fake.faults.lists.push(refuses(404));
     expect((await http.provider.search(taskId(2), noon))._unsafeUnwrapErr().reason).toBe(
       "the answer is not an error of the worker",

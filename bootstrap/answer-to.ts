@@ -1,0 +1,141 @@
+import { parseArgs } from "node:util";
+import { err, type Result } from "neverthrow";
+import { CannotListen } from "../adapters/http/servers/cannot-listen.js";
+import { DatabaseError } from "../adapters/persistence/sql/database-error.js";
+import { type CommandError, EXIT_STATUS, failed, misconfigured, misused, refused } from "./command-error.js";
+import { COMMANDS } from "./commands/commands.js";
+import type { Command, Output, Values } from "./commands/common/command.js";
+import { helpOf, helpOfAll, synopsisOf } from "./commands/help.js";
+import { serve } from "./commands/serve.js";
+import { readConfig } from "./config.js";
+import { StartError } from "./configuration-error.js";
+import { operatorName } from "./operator-name.js";
+import { recordedArguments } from "./recorded-arguments.js";
+import type { Service } from "./service.js";
+import { tokens } from "./tokens.js";
+import { panoramaVersion } from "./version.js";
+
+/** Whether `args` begins with the words of the command. */
+const isCalled = ({ words }: Command, args: readonly string[]): boolean =>
+  words.split(" ").every((word, index) => args[index] === word);
+
+/**
+ * The first two arguments at most, and none that begins with a hyphen: what follows a mistyped command may be a secret.
+ */
+const shownCommand = (args: readonly string[]): string => {
+  const end = args.findIndex((arg) => arg.startsWith("-"));
+  return args.slice(0, Math.min(2, end === -1 ? args.length : end)).join(" ");
+};
+
+/** The command that the arguments begin with. */
+export const commandOf = (args: readonly string[]): Command | undefined =>
+  COMMANDS.find((command) => isCalled(command, args));
+
+/** Finds the command, checks its options, and runs it on a new service, which is closed afterwards. */
+const run = async (
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): Promise<Result<Output | undefined, CommandError>> => {
+  const command = commandOf(args);
+  if (command === undefined) {
+    return err(misused(`Unknown command "${shownCommand(args)}". Run panorama --help for a list of commands.`));
+  }
+  const parsed = parse(command, args.slice(command.words.split(" ").length));
+  if (typeof parsed === "string") return err(misused(parsed));
+  const missing = command.required.find((option) => parsed[option] === undefined);
+  if (missing !== undefined) {
+    const name = missing === command.positional ? missing.toUpperCase() : `--${missing}`;
+    return err(misused(`panorama ${command.words}: ${name} is required. Usage: ${synopsisOf(command)}`));
+  }
+
+  const config = readConfig(environment);
+  if (config.isErr()) return command.runMisconfigured?.(config.error) ?? err(misconfigured(config.error));
+  // Imported last, because it takes longest: a mistyped command fails at once.
+  const { createService } = await import("./service.js");
+  // Commands have no log: what they have to say is their result.
+  const logLevel = command === serve ? config.value.logLevel : "silent";
+  const service = createService(
+    { ...config.value, logLevel },
+    { createsDatabase: command.createsDatabase === true, patience: command === serve ? "requests" : "commands" },
+  );
+  try {
+    return command.isRecorded === true
+      ? await runRecorded(command, service, parsed)
+      : await command.run(service, parsed);
+  } finally {
+    await service.close();
+  }
+};
+
+/** Runs a command, and writes it to the log of operators. */
+const runRecorded = async (command: Command, service: Service, values: Values) => {
+  const { operators } = await service.get(tokens.storeUseCases);
+  return operators.recordAction(
+    { operator: operatorName(), command: command.words, arguments: recordedArguments(values) },
+    async () => command.run(service, values),
+    (result) => (result.isOk() ? "done" : result.error.kind),
+  );
+};
+
+/** Returns the values of the options, or one line that says which argument is wrong. */
+const parse = (command: Command, args: string[]): Values | string => {
+  const { words, options, positional } = command;
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      options: { ...options, json: { type: "boolean" } },
+      strict: true,
+      allowPositionals: true,
+    });
+    // An argument that is not expected is not shown: it may be a secret.
+    if (positional === undefined && positionals.length > 0)
+      throw new Error("It takes no argument besides its options.");
+    if (positional === undefined || positionals.length === 0) return values;
+    if (positionals.length > 1) throw new Error(`Expected one ${positional}. Put it in quotes.`);
+    return { ...values, [positional]: positionals[0] };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return `panorama ${words}: ${reason.split(". To specify")[0]?.replace(/\.$/, "")}. Usage: ${synopsisOf(command)}`;
+  }
+};
+
+/** The help of the command that the arguments begin with, of its group, or of all. */
+const help = (args: readonly string[]): string => {
+  const command = commandOf(args);
+  if (command !== undefined) return helpOf(command);
+  const group = COMMANDS.filter(({ words }) => words.split(" ")[0] === args[0]);
+  return helpOfAll(group.length > 0 ? group : COMMANDS);
+};
+
+const thrown = (error: unknown): CommandError => {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof DatabaseError || error instanceof StartError) return { kind: error.kind, message };
+  if (error instanceof CannotListen) return error.isInUse ? refused(message) : misconfigured(message);
+  return failed(message);
+};
+
+/** What a process prints, and its exit status. */
+export type Answer = { readonly status: number; readonly output?: string; readonly error?: string };
+
+/** Runs the command of these arguments. Commands that ask, wait or show progress also use the streams of the process. */
+export const answerTo = async (args: readonly string[], environment: NodeJS.ProcessEnv): Promise<Answer> => {
+  const isJson = args.includes("--json");
+  if (args.length === 0 || args.includes("--help") || args.includes("-h")) {
+    return { status: args.length === 0 ? EXIT_STATUS.usage : 0, output: help(args) };
+  }
+  if (args[0] === "--version") {
+    const version = panoramaVersion();
+    return { status: 0, output: isJson ? JSON.stringify({ version }) : version };
+  }
+  const result = await run(args, environment).catch((error: unknown) => err(thrown(error)));
+  if (result.isErr()) {
+    const { kind, message } = result.error;
+    const line = message.replace(/\s*\n\s*/g, " ");
+    const error = isJson ? JSON.stringify({ error: { code: kind, message: line } }) : line;
+    return { status: EXIT_STATUS[kind], error };
+  }
+  if (result.value === undefined) return { status: 0 };
+  const { json, lines, failed: failure } = result.value;
+  const output = isJson ? JSON.stringify(json) : lines.join("\n");
+  return { status: failure === undefined ? 0 : EXIT_STATUS[failure], output };
+};

@@ -1,0 +1,153 @@
+import { describe, expect, it } from "vitest";
+import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
+import { credits } from "../../../domain/credits/credits.js";
+import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import { anOwner, aWorld } from "../../support/world.js";
+
+const key = "order-4711" as IdempotencyKey;
+const lake = aCreationRequest({ prompt: "a quiet lake" });
+const forest = aCreationRequest({ prompt: "a dark forest", resolution: "4k" });
+const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
+
+describe("an idempotency key", () => {
+  /** Repeats the creation. Returns its result, and what the repetition charged and started. */
+  const repeat = async (world: ReturnType<typeof aWorld>, owner: Awaited<ReturnType<typeof anOwner>>) => {
+    const before = { credits: await world.ledger.balance(owner), started: world.provider.started };
+    const result = await world.createPanorama(owner, lake, key);
+    const after = { credits: await world.ledger.balance(owner), started: world.provider.started };
+    return { result, charged: before.credits - after.credits, started: after.started - before.started };
+  };
+  const firstCreation = async (world: ReturnType<typeof aWorld>, amount = 100) => {
+    const owner = await anOwner(world, amount);
+    const created = await world.createPanorama(owner, lake, key);
+    return { owner, created };
+  };
+
+  it("replays the task while the first call is still running", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    const answer = world.provider.hold("submit");
+    const first = world.createPanorama(owner, lake, key);
+    await world.clock.advance(1);
+
+    const { result, charged, started } = await repeat(world, owner);
+    const { task, replayed } = result._unsafeUnwrap();
+    expect({ state: task.state, replayed, charged, started }).toEqual({
+      state: "reserved",
+      replayed: true,
+      charged: 0,
+      started: 0,
+    });
+
+    answer();
+    expect((await first)._unsafeUnwrap().task.id).toBe(task.id);
+  });
+
+  it.each([
+    ["succeeded", "succeeded"],
+    ["failed", "failed"],
+  ] as const)("replays the task after it has %s", async (poll, state) => {
+    const world = aWorld();
+    world.provider.play({ poll });
+    const { owner, created } = await firstCreation(world);
+    await world.clock.advance(world.provider.nextPollMilliseconds());
+    await world.settle();
+
+    const { result, charged, started } = await repeat(world, owner);
+    expect(result._unsafeUnwrap()).toMatchObject({
+      task: { id: created._unsafeUnwrap().task.id, state },
+      replayed: true,
+    });
+    expect({ charged, started }).toEqual({ charged: 0, started: 0 });
+  });
+
+  it("refuses another request, for each field that differs", async () => {
+    const world = aWorld();
+    const { owner } = await firstCreation(world);
+    for (const other of [
+      forest,
+      aCreationRequest({ prompt: "a quiet lake", resolution: "2k" }),
+      aCreationRequest({ prompt: "a quiet lake", visibility: "public" }),
+      aCreationRequest({ prompt: "a quiet lake", image_urls: ["https://example.com/1.jpg"] }),
+    ]) {
+      expect((await world.createPanorama(owner, other, key))._unsafeUnwrapErr().kind).toBe("invalid_request");
+    }
+    expect(await world.ledger.balance(owner)).toBe(96);
+  });
+
+  it("accepts the same request with another key order or explicit defaults", async () => {
+    const world = aWorld();
+    const { owner, created } = await firstCreation(world);
+    const explicit = aCreationRequest({ visibility: "private", image_urls: [], prompt: "  a quiet lake " });
+    expect((await world.createPanorama(owner, explicit, key))._unsafeUnwrap().task.id).toBe(
+      created._unsafeUnwrap().task.id,
+    );
+  });
+
+  it("is separate for each account", async () => {
+    const world = aWorld();
+    const { created } = await firstCreation(world);
+    const other = await firstCreation(world);
+    expect(other.created._unsafeUnwrap().replayed).toBe(false);
+    expect(other.created._unsafeUnwrap().task.id).not.toBe(created._unsafeUnwrap().task.id);
+  });
+
+  it("can be used again after 402", async () => {
+    const world = aWorld();
+    const { owner, created } = await firstCreation(world, 3);
+    expect(created._unsafeUnwrapErr().kind).toBe("insufficient_credits");
+    const order = (await world.createOrder(owner, credits(10)))._unsafeUnwrap();
+    await world.payOrder(order.id);
+    expect((await repeat(world, owner)).result._unsafeUnwrap().replayed).toBe(false);
+  });
+
+  it("can be used again after 429", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    for (let n = 0; n < 5; n += 1) (await world.createPanorama(owner, forest))._unsafeUnwrap();
+    expect((await world.createPanorama(owner, lake, key))._unsafeUnwrapErr().kind).toBe("too_many_active_tasks");
+    await world.clock.advance(world.provider.nextPollMilliseconds());
+    await world.settle();
+    expect((await repeat(world, owner)).result._unsafeUnwrap().replayed).toBe(false);
+  });
+
+  it.each(["refuse", "unknown", "unknown_but_started"] as const)(
+    "can be used again after 502 (%s), also for another request",
+    async (submit) => {
+      const world = aWorld();
+      world.provider.play({ submit, search: "nothing" });
+      const { owner, created } = await firstCreation(world);
+      expect(created._unsafeUnwrapErr().kind).toBe("upstream_error");
+      world.provider.play({ submit: "accept" });
+      const { result, charged } = await repeat(world, owner);
+      expect(result._unsafeUnwrap()).toMatchObject({ task: { state: "submitted" }, replayed: false });
+      expect(charged).toBe(4);
+    },
+  );
+
+  it("is stored for 24 hours and can be used again afterwards", async () => {
+    const world = aWorld();
+    const { owner, created } = await firstCreation(world);
+    await world.clock.advance(DAY_MILLISECONDS);
+    await world.sweep();
+    expect((await repeat(world, owner)).result._unsafeUnwrap().replayed).toBe(true);
+
+    await world.clock.advance(1);
+    await world.sweep();
+    const { task, replayed } = (await repeat(world, owner)).result._unsafeUnwrap();
+    expect(replayed).toBe(false);
+    expect(task.id).not.toBe(created._unsafeUnwrap().task.id);
+  });
+
+  it("names one task when many calls use it at the same time", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    const results = await Promise.all(Array.from({ length: 20 }, () => world.createPanorama(owner, lake, key)));
+    const created = results.map((result) => result._unsafeUnwrap());
+    expect(new Set<TaskId>(created.map(({ task }) => task.id)).size).toBe(1);
+    expect(created.filter(({ replayed }) => !replayed)).toHaveLength(1);
+    expect(world.provider.started).toBe(1);
+    expect(await world.ledger.balance(owner)).toBe(96);
+  });
+});

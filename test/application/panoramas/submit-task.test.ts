@@ -1,0 +1,154 @@
+import { ok } from "neverthrow";
+import { describe, expect, it } from "vitest";
+import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
+import { SUBMISSION_DEADLINE_MILLISECONDS } from "../../support/application.js";
+import { anOwner, aWorld, type World } from "../../support/world.js";
+
+const key = "order-4711" as IdempotencyKey;
+const lake = aCreationRequest({ prompt: "a quiet lake" });
+
+describe("submitTask after an unclear answer", () => {
+  it("continues if the provider finds the upstream task by our task id", async () => {
+    const world = aWorld();
+    world.provider.play({ submit: "unknown_but_started", search: "found_if_started" });
+    const owner = await anOwner(world, 100);
+    const { task } = (await world.createPanorama(owner, lake))._unsafeUnwrap();
+    expect(task).toMatchObject({ state: "submitted", upstreamTaskId: "upstream-1" });
+    expect(await world.ledger.balance(owner)).toBe(96);
+    expect(world.provider.started).toBe(1);
+    expect(world.reporter.events.map(({ kind }) => kind)).toEqual(["submission_recovered"]);
+  });
+
+  it("waits five seconds at most for the search", async () => {
+    const world = aWorld();
+    world.provider.play({ submit: "unknown_but_started", search: "found_if_started" });
+    const owner = await anOwner(world, 100);
+    const found = world.provider.hold("search");
+    const creation = world.createPanorama(owner, lake);
+    await world.clock.advance(4_999);
+    expect(await world.ledger.balance(owner)).toBe(96);
+    await world.clock.advance(1);
+    expect((await creation)._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
+    expect(await world.ledger.balance(owner)).toBe(100);
+    found();
+    await world.clock.advance(1);
+    expect(await world.tasks.list(owner, 10, undefined)).toMatchObject([{ state: "failed" }]);
+    expect(world.clock.sleeping).toBe(0);
+  });
+});
+
+/** A creation whose submission is answered after the sweep has resolved it, and `meanwhile` has been done. */
+const late = async (
+  changes: Parameters<World["provider"]["play"]>[0],
+  meanwhile: (world: World, owner: AccountId) => Promise<void> = async () => {},
+) => {
+  const world = aWorld();
+  world.provider.play(changes);
+  const owner = await anOwner(world, 100);
+  const answer = world.provider.hold("submit");
+  const creation = world.createPanorama(owner, lake, key);
+  await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
+  await world.sweep();
+  await meanwhile(world, owner);
+  answer();
+  return { world, owner, created: await creation };
+};
+
+describe("submitTask when the provider answers after the submission deadline", () => {
+  const detail = (result: string) => `ended after the submission deadline: ${result}`;
+
+  it("returns the task if the sweep has found the upstream task", async () => {
+    const { world, owner, created } = await late({ submit: "accept", search: "found_if_started" });
+
+    expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "submitted" }, replayed: false });
+    expect(await world.ledger.balance(owner)).toBe(96);
+    expect(world.reporter.of("possible_orphan")).toEqual([]);
+  });
+
+  it("returns the charged task also if the answer is unclear, so that a 502 is never charged", async () => {
+    const { world, owner, created } = await late({ submit: "unknown_but_started", search: "found_if_started" });
+
+    expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "submitted" }, replayed: false });
+    expect(await world.ledger.balance(owner)).toBe(96);
+    expect(world.reporter.of("possible_orphan")).toEqual([]);
+  });
+
+  it("returns a task that has failed and was deleted, and reports its orphan", async () => {
+    const deleteIt = async (world: World, owner: AccountId) => {
+      for (const { id } of await world.tasks.list(owner, 1, undefined)) await world.deletePanorama(id, owner);
+    };
+    const { world, owner, created } = await late({ search: "nothing" }, deleteIt);
+    expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "reserved" }, replayed: false });
+    expect(world.reporter.of("possible_orphan").at(-1)?.detail).toBe(detail("accepted as upstream-1"));
+    expect(await world.ledger.balance(owner)).toBe(100);
+  });
+
+  it("returns the charged task also if its owner has deleted it, so that a 502 is never charged", async () => {
+    const finishAndDelete = async (world: World, owner: AccountId) => {
+      await world.clock.advance(world.provider.nextPollMilliseconds());
+      await world.settle();
+      for (const { id } of await world.tasks.list(owner, 1, undefined)) await world.deletePanorama(id, owner);
+    };
+    const { world, owner, created } = await late(
+      { submit: "unknown_but_started", search: "found_if_started" },
+      finishAndDelete,
+    );
+
+    expect(await world.tasks.list(owner, 1, undefined)).toEqual([]);
+    expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "reserved" }, replayed: false });
+    expect(await world.ledger.balance(owner)).toBe(96);
+  });
+
+  it("refunds once and reports a possible orphan if the sweep has failed the task", async () => {
+    const { world, owner, created } = await late({ submit: "accept", search: "nothing" });
+
+    expect(created._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
+    expect((await world.ledger.entries(owner)).map(({ kind }) => kind)).toEqual(["purchase", "reservation", "refund"]);
+    expect(world.reporter.of("possible_orphan")).toMatchObject([
+      { detail: "the script is unavailable" },
+      { detail: detail("accepted as upstream-1") },
+    ]);
+  });
+
+  it.each([
+    ["busy", "the script is busy"],
+    ["refuse", "the script refuses"],
+  ] as const)(
+    "returns upstream_error for a late %s, and refunds once, if the task has failed",
+    async (submit, reason) => {
+      const { world, owner, created } = await late({ submit, search: "unavailable" });
+      expect(created._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
+      expect(await world.ledger.balance(owner)).toBe(100);
+      expect(world.reporter.of("task_failed")).toHaveLength(1);
+      expect(world.reporter.of("possible_orphan")).toMatchObject([
+        { detail: "the script is unavailable" },
+        { detail: detail(reason) },
+      ]);
+    },
+  );
+
+  it("reports an orphan that the search has not found, and returns the task that is queued again", async () => {
+    const world = aWorld();
+    const owner = await anOwner(world, 100);
+    world.provider.search = async () => ok(undefined);
+    const answer = world.provider.hold("submit");
+    const creation = world.createPanorama(owner, lake);
+    await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
+    await world.sweep();
+    answer();
+    const { task } = (await creation)._unsafeUnwrap();
+    expect(task).toMatchObject({ state: "queued", submissions: 1 });
+    expect(world.reporter.of("possible_orphan")).toEqual([
+      { kind: "possible_orphan", taskId: task.id, detail: detail("accepted as upstream-1") },
+    ]);
+    expect(await world.ledger.balance(owner)).toBe(96);
+  });
+
+  it("reports no orphan for a late refusal of a task that is queued again", async () => {
+    const { world, created } = await late({ submit: "refuse" });
+    expect(created._unsafeUnwrap().task.state).toBe("queued");
+    expect(world.reporter.of("possible_orphan")).toEqual([]);
+  });
+});

@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
+import { describeLetterOutbox } from "../../../adapters/contracts/letter-outbox-contract.js";
+import { describeMaintenanceStore } from "../../../adapters/contracts/maintenance-store-contract.js";
+import { describeOperatorLoginStore } from "../../../adapters/contracts/operator-login-store-contract.js";
+import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
+import { describeProvenanceLog } from "../../../adapters/contracts/provenance-log-contract.js";
+import { describeStores } from "../../../adapters/contracts/store-contracts.js";
+import { describeTaskRecords } from "../../../adapters/contracts/task-record-contract.js";
+import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
+import { SqlInstallationSecrets } from "../../../adapters/persistence/stores/sql-installation-secrets.js";
+import { SqlLetterOutbox } from "../../../adapters/persistence/stores/sql-letter-outbox.js";
+import { SqlMaintenanceStore } from "../../../adapters/persistence/stores/sql-maintenance-store.js";
+import { SqlOperatorLoginStore } from "../../../adapters/persistence/stores/sql-operator-login-store.js";
+import type { AnyDatabase, SqlStores } from "../sql-stores.js";
+import { describeTaskMetrics } from "./task-metrics-contract.js";
+import {
+  describeDeliveryPlans,
+  describeGrowthPlans,
+  describeListPlans,
+  describeTaskPlans,
+} from "./task-plans-contract.js";
+import { describeUnreadableTasks } from "./unreadable-tasks-contract.js";
+
+/** Every suite that the stores in SQLite and in PostgreSQL pass. */
+export const describeSqlStores = (
+  technology: string,
+  makeStores: () => Promise<SqlStores & { readonly database: AnyDatabase; close(): Promise<void> }>,
+): void => {
+  const test = { describe, it, beforeEach, afterEach };
+  describeStores(test, technology, makeStores);
+  describeTaskQueue(test, technology, makeStores);
+  describeConcurrentUploads(test, technology, makeStores);
+  describeOperatorStore(test, technology, makeStores);
+  describeOperatorLog(test, technology, makeStores);
+  describeTaskRecords(test, technology, makeStores);
+  describeProvenanceLog(test, technology, makeStores);
+  describeOperatorLoginStore(test, technology, async () => {
+    const { database, close } = await makeStores();
+    return { logins: new SqlOperatorLoginStore(database), close };
+  });
+  describeLetterOutbox(test, technology, async () => {
+    const { database, close } = await makeStores();
+    return { letters: new SqlLetterOutbox(database), close };
+  });
+  describeMaintenanceStore(test, technology, async () => {
+    const { database, close } = await makeStores();
+    return { maintenance: new SqlMaintenanceStore(database), close };
+  });
+  it(`has one secret for all instances ${technology}, which is made once`, async () => {
+    const { database, close } = await makeStores();
+    const instances = [1, 2, 3].map(() => new SqlInstallationSecrets(database));
+    const secrets = await Promise.all(instances.map((one, n) => one.shared("test", async () => `made by ${n}`)));
+    expect(new Set(secrets).size).toBe(1);
+    expect(await instances[0]?.shared("test", async () => "made later")).toBe(secrets[0]);
+    expect(await instances[0]?.read("other")).toBeUndefined();
+    await close();
+  });
+  describeTaskMetrics(technology, makeStores);
+  describeUnreadableTasks(technology, makeStores);
+  describeTaskPlans(technology, makeStores);
+  describeListPlans(technology, makeStores);
+  describeDeliveryPlans(technology, makeStores);
+  describeGrowthPlans(technology, makeStores);
+};
