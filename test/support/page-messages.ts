@@ -5,7 +5,7 @@ import { translateHtml, translateText } from "../../adapters/web/languages/trans
 
 const WEB = new URL("../../adapters/web/", import.meta.url).pathname;
 
-/** These pages are in English only (DECISIONS.md). */
+/** These pages are in English only (adapters/web/README.md). */
 const IN_ENGLISH = ["operator", "docs", "docs-page.ts"];
 
 /** The messages of all templates of the pages, each with the file that it is in. */
