@@ -117,7 +117,7 @@ const thrown = (error: unknown): CommandError => {
 /** What a process prints, and its exit status. */
 export type Answer = { readonly status: number; readonly output?: string; readonly error?: string };
 
-/** Runs the command of these arguments. Commands that ask, wait or show progress also use the streams of the process. */
+/** Runs the command of these arguments. Those that ask, wait or show progress also use the streams of the process. */
 export const answerTo = async (args: readonly string[], environment: NodeJS.ProcessEnv): Promise<Answer> => {
   const isJson = args.includes("--json");
   if (args.length === 0 || args.includes("--help") || args.includes("-h")) {

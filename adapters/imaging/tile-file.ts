@@ -35,7 +35,7 @@ export const gridOf = ({ widthPixels }: PixelSize): Grid => {
   return { columns, rows: columns / 2 };
 };
 
-/** The parts that the tiles show, row by row. The viewer's script (client/viewer/tiles.ts) has the same formula. */
+/** The parts that the tiles show, row by row. */
 export const partsOf = ({ widthPixels, heightPixels }: PixelSize, { columns, rows }: Grid): readonly Part[] =>
   Array.from({ length: columns * rows }, (_, n) => {
     const [column, row] = [n % columns, Math.floor(n / columns)];

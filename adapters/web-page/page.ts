@@ -83,7 +83,8 @@ export type PageReply = {
   readonly body: string | Uint8Array | PageText | PageDocument | undefined;
   /**
    * Whether the body may be sent compressed. Only without secrets: who can put text into a page and see how long the
-   * answer is could guess them (the attack BREACH).
+   * answer is could guess them (the attack BREACH). `kept`: the page answers with this same object again, so what was
+   * compressed is kept with it.
    */
-  readonly compressible?: boolean;
+  readonly compressible?: boolean | "kept";
 };

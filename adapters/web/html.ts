@@ -43,7 +43,7 @@ export const said = (sentence: string, value = ""): Words =>
     return translation?.replace(/\{(\d+)\}/g, (_, index) => values[index] ?? "") ?? sentence;
   });
 
-const VARYING = /"(?:[^"\\]|\\.)*"|\d+(?:,\d{3})*/g;
+const VARYING = /"(?:[^"\\]|\\.)*"|-?\d+(?:,\d{3})*(?:\.\d+)?/g;
 
 export const joined = (texts: readonly Text[], separator: string): Words =>
   new Words((language) => texts.map((text) => textIn(text, language)).join(separator));

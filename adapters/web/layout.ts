@@ -61,10 +61,10 @@ export class Layout {
   /** Whether everybody can sign up. */
   readonly hasSignUp: boolean;
   readonly site: Site;
+  readonly notice: () => Text | undefined;
   private readonly files: StaticFiles;
   private readonly imageOrigin: string;
   private readonly footer: (withTheme: boolean) => Html;
-  private readonly notice: () => Text | undefined;
   /** By the names of the files: the same for every visitor. */
   private readonly inlineStyles = new Map<string, Inline>();
   private readonly themeScript: Inline;

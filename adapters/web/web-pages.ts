@@ -23,6 +23,7 @@ import { languagePage } from "./languages/language-page.js";
 import { Layout } from "./layout.js";
 import { type OperatorParts, operatorPages } from "./operator/operator-pages.js";
 import { galleryPage } from "./panoramas/gallery-page.js";
+import { hotspotPages } from "./panoramas/hotspot-pages.js";
 import { imageOrigin } from "./panoramas/image-origin.js";
 import type { Images } from "./panoramas/panorama-card.js";
 import { reportPages } from "./panoramas/report-pages.js";
@@ -119,7 +120,8 @@ export const webPages = async (
     landingPage({ ...all, files, heroPanoramas }),
     ...(gallery === "off" ? [] : [galleryPage({ ...all, hasSearch: gallery === "open" })]),
     ...galleryLists({ ...all, legal }),
-    ...viewerPages(all),
+    ...viewerPages({ ...all, files }),
+    ...hotspotPages({ ...all, files }),
     ...sharePages(all),
     ...reportPages(all),
     ...loginPages(all),
@@ -132,7 +134,7 @@ export const webPages = async (
     ...settingsPages(all),
     ...operatorPages(all),
     languagePage(guard, publicUrl),
-    ...docsPages({ ...all, describe, guidesFolder: join(staticFolder, "guides") }),
+    ...docsPages({ ...all, files, describe, guidesFolder: join(staticFolder, "guides") }),
     provenancePage(all),
     mcpPage(mcp, guard, layout, policy.prices),
     ...legalPages(legal, guard, layout),

@@ -94,6 +94,7 @@ const panoramaOf = ({ task, isHidden }: TaskOfAccount, storage: Pick<ObjectStora
     state,
     failureReason: task.state === "failed" ? toldReason(task) : undefined,
     credits: reservation.credits,
+    hotspots: task.hotspots,
     isDeleted: isHidden,
     imageUrl: image,
   };

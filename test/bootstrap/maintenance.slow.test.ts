@@ -23,15 +23,19 @@ describe("panorama maintenance", () => {
     send(instance, "/api/v1/panoramas", "POST", JSON.stringify({ prompt: "a quiet lake", resolution: "1k" }));
 
   const gallery = async ({ url }: Installation) => (await fetch(`${url}/gallery`)).text();
+  /** Kept by the service from its first request on. */
+  const docs = async ({ url }: Installation) => (await fetch(`${url}/docs`)).text();
 
   it("refuses the work of customers on all instances, tells them why, and lets reads go on", async () => {
     const { id } = (await (await create(instances[0])).json()) as { id: string };
+    expect(await docs(instances[0])).not.toContain(MESSAGE);
     expect((await instances[0].command("maintenance", "on", "--message", MESSAGE)).json).toEqual({
       maintenance: true,
       message: MESSAGE,
     });
     for (const instance of instances) {
       await expect.poll(() => gallery(instance), { timeout: 3_000 }).toContain(MESSAGE);
+      expect(await docs(instance)).toContain(MESSAGE);
       for (const [method, path] of [
         ["POST", "/api/v1/panoramas"],
         ["POST", "/api/v1/images"],
@@ -53,6 +57,7 @@ describe("panorama maintenance", () => {
     await instances[1].command("maintenance", "off");
     for (const instance of instances) {
       await expect.poll(() => gallery(instance), { timeout: 3_000 }).not.toContain(MESSAGE);
+      expect(await docs(instance)).not.toContain(MESSAGE);
       expect((await create(instance)).status).toBe(202);
     }
   });

@@ -1,9 +1,9 @@
 import { ResultAsync } from "neverthrow";
 import type { UploadLimits } from "../../../domain/images/upload-rules.js";
 import { isStorable } from "../../../domain/storable-text.js";
-import type { AdmitFiles, Page, PageBody, PageRequest, PageText, WebSide } from "../../web-page/page.js";
+import type { AdmitFiles, Page, PageBody, PageReply, PageRequest, PageText, WebSide } from "../../web-page/page.js";
 import type { VisitorLimits } from "../limits/visitor-limits.js";
-import { COMPRESSED_BYTES_MIN, codingFor, compress } from "../replies/compression.js";
+import { COMPRESSED_BYTES_MIN, type Coding, codingFor, compress } from "../replies/compression.js";
 import type { Reply } from "../replies/reply.js";
 import { written } from "../replies/written.js";
 import type { TrustedProxies } from "../requests/client-address.js";
@@ -91,20 +91,35 @@ const answer = async (
   });
   const reply = written(answered, exchange);
   if (exchange.method === "HEAD" && isText(reply.body)) return { ...reply, body: "" };
-  return answered.compressible === true ? compressed(reply, acceptEncoding) : reply;
+  return answered.compressible ? compressed(answered, reply, acceptEncoding) : reply;
 };
 
 const isText = (body: Reply["body"]): body is PageText => typeof body === "object" && "chunks" in body;
 
-const compressed = async (reply: Reply, acceptEncoding: string | undefined): Promise<Reply> => {
+const compressed = async (page: PageReply, reply: Reply, acceptEncoding: string | undefined): Promise<Reply> => {
   const { body } = reply;
   if (typeof body !== "string" || body.length < COMPRESSED_BYTES_MIN) return reply;
   const { vary } = reply.headers;
   const headers = { ...reply.headers, vary: vary === undefined ? "accept-encoding" : `${vary}, accept-encoding` };
   const coding = codingFor(acceptEncoding);
   if (coding === undefined) return { ...reply, headers };
-  return { ...reply, headers: { ...headers, "content-encoding": coding }, body: await compress(body, coding, 4) };
+  const sent = await (page.compressible === "kept" ? keptForm(page, body, coding) : compress(body, coding, 4));
+  return { ...reply, headers: { ...headers, "content-encoding": coding }, body: sent };
 };
+
+const keptForm = (page: PageReply, body: string, coding: Coding): Promise<Buffer> => {
+  const texts = KEPT_FORMS.get(page) ?? new Map<string, Forms>();
+  KEPT_FORMS.set(page, texts);
+  const forms = texts.get(body) ?? {};
+  texts.set(body, forms);
+  forms[coding] ??= compress(body, coding, 9);
+  return forms[coding];
+};
+
+type Forms = Partial<Record<Coding, Promise<Buffer>>>;
+
+/** What was compressed of replies that pages give again, by their text: one in each language. */
+const KEPT_FORMS = new WeakMap<PageReply, Map<string, Forms>>();
 
 /** Empty for text that is not valid percent-encoding, or that no store can look for. */
 const decoded = (text: string): string => {

@@ -246,7 +246,12 @@ export class MemoryOperatorStore implements OperatorStore {
       endKeepingOf(stored, now);
       const { resolution } = task.request;
       const request = { resolution, visibility: "private", imageUrls: [], metadata: {} };
-      stored.task = { ...stored.task, apiKeyId: undefined, request: request as unknown as typeof task.request };
+      stored.task = {
+        ...stored.task,
+        apiKeyId: undefined,
+        hotspots: undefined,
+        request: request as unknown as typeof task.request,
+      };
       this.database.releaseReferences(task.id, account, new Date(0));
       this.database.endReports(task.id, "deleted");
     }

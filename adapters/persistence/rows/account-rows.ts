@@ -1,7 +1,7 @@
 import type { AccountId } from "../../../domain/account-id.js";
 import type { Account } from "../../../domain/accounts/account.js";
 import type { ApiKey } from "../../../domain/accounts/api-key.js";
-import { type KeyLimits, type KeyUse, SCOPES } from "../../../domain/accounts/key-limits.js";
+import { type KeyLimits, type KeyUse, SCOPES, type Scope } from "../../../domain/accounts/key-limits.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { Order, OrderCheckout, OrderId } from "../../../domain/credits/order.js";
 import type { PaymentReturn } from "../../../domain/credits/payment-return.js";
@@ -155,17 +155,26 @@ export const toApiKey = (row: Row): ApiKey => ({
   prefix: optional(row, "prefix", text),
 });
 
+/** The column of a key that may do everything, as nearly all do. */
+export const ALL_SCOPES = SCOPES.join(",");
+
 /** A scope of a newer version is left out: this one has no request that needs it. */
-export const toKeyUse = (row: Row): KeyUse => {
-  const scopes = text(row, "scopes").split(",");
-  return {
-    scopes: SCOPES.filter((scope) => scopes.includes(scope)),
-    expiresAt: optional(row, "expires_at", date),
-  };
+const toScopes = (row: Row): readonly Scope[] => {
+  const stored = text(row, "scopes");
+  if (stored === ALL_SCOPES) return SCOPES;
+  const scopes = stored.split(",");
+  return SCOPES.filter((scope) => scopes.includes(scope));
 };
 
+export const toKeyUse = (row: Row): KeyUse => ({
+  scopes: toScopes(row),
+  expiresAt: optional(row, "expires_at", date),
+});
+
+/** Each request reads those of its key. */
 export const toKeyLimits = (row: Row): KeyLimits => ({
-  ...toKeyUse(row),
+  scopes: toScopes(row),
+  expiresAt: optional(row, "expires_at", date),
   creditsPerDay: optional(row, "credits_per_day", amount),
   creditsPerMonth: optional(row, "credits_per_month", amount),
 });

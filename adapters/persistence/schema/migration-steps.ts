@@ -11,6 +11,7 @@ import { nextImageNames } from "./steps/035-next-image-names.js";
 import { accountSelfService } from "./steps/036-account-self-service.js";
 import { keptImages } from "./steps/037-kept-images.js";
 import { tilesStep } from "./steps/038-tiles.js";
+import { hotspotsStep } from "./steps/039-hotspots.js";
 import { firstSteps } from "./steps/first-steps.js";
 import type { Step } from "./steps/step.js";
 
@@ -33,6 +34,7 @@ export const migrationSteps: readonly Step[] = [
   accountSelfService,
   keptImages,
   tilesStep,
+  hotspotsStep,
 ];
 
 /** The migrator records here which steps have run. */

@@ -399,6 +399,8 @@ export const TaskTable = defineEntity({
     keptUntil: p.datetime(3).nullable(),
     /** True if the tiles of its image are stored. */
     hasTiles: p.boolean().nullable(),
+    /** Notes of its owner in the panorama (domain/tasks/hotspots.ts), as JSON; null if there are none. */
+    hotspots: p.text().nullable(),
   },
 });
 

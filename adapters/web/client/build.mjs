@@ -16,6 +16,7 @@ const SOURCES = [
   "works.ts",
   "account.ts",
   "docs.ts",
+  "try-it/try-it.ts",
   "contact-sheet.ts",
   "provenance.ts",
   "theme.ts",
@@ -29,7 +30,11 @@ const SOURCES = [
   "styles/operator.css",
   "styles/docs.css",
   "styles/contact-sheet.css",
+  "styles/hotspots.css",
 ];
+
+/** Scripts that another script imports when they are needed. */
+const MODULES = ["viewer/hotspots.ts", "viewer/hotspot-editor.ts"];
 
 /** The face of headings: its Latin characters in one weight. */
 const DISPLAY_FONT = "@fontsource/bricolage-grotesque/files/bricolage-grotesque-latin-700-normal.woff2";
@@ -84,29 +89,32 @@ export const buildClient = async (folder) => {
     [HERO, hero],
     ["hero-small.webp", await sharp(hero).resize(512).webp({ quality: HERO_SMALL_QUALITY }).toBuffer()],
   ]);
-  const { outputFiles, metafile } = await build({
-    entryPoints: SOURCES.map(source),
+  const options = {
     outdir: folder,
     write: false,
     bundle: true,
     minify: true,
-    format: "iife",
     target: "es2022",
     loader: { ".svg": "dataurl" },
     plugins: [builtFiles(files)],
     metafile: true,
     legalComments: "eof",
     logLevel: "warning",
-  });
-  for (const { path, contents } of outputFiles) files.set(basename(path), contents);
+  };
+  const built = await Promise.all([
+    build({ ...options, entryPoints: SOURCES.map(source), format: "iife" }),
+    build({ ...options, entryPoints: MODULES.map(source), format: "esm" }),
+  ]);
+  for (const { path, contents } of built.flatMap(({ outputFiles }) => outputFiles)) files.set(basename(path), contents);
   await Promise.all([...files].map(([name, content]) => write(folder, name, content)));
-  await writeFile(join(folder, "words.json"), JSON.stringify(await wordsOf(metafile)));
+  await writeFile(join(folder, "words.json"), JSON.stringify(await wordsOf(built)));
   await cp(source("docs"), join(folder, "guides"), { recursive: true });
 };
 
 /** The messages of each script (words.ts), which its pages bring in their language. */
-const wordsOf = async ({ outputs }) => {
-  const entries = Object.entries(outputs).map(async ([output, { inputs }]) => {
+const wordsOf = async (built) => {
+  const outputs = built.flatMap(({ metafile }) => Object.entries(metafile.outputs));
+  const entries = outputs.map(async ([output, { inputs }]) => {
     const sources = Object.keys(inputs).filter((input) => input.endsWith(".ts"));
     const messages = (await Promise.all(sources.map(async (path) => messagesIn(await readFile(path, "utf8"))))).flat();
     return [basename(output), [...new Set(messages)].sort()];

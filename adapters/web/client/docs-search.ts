@@ -18,13 +18,14 @@ const readParts = (): readonly Part[] => {
   return parts;
 };
 
-/** The line around the first of the words, or nothing if the title has all of them. `undefined`: one is not there. */
+/** A line with the words, or one of them; nothing if the title has all of them. `undefined`: one is not there. */
 const lineIn = ({ title, lines }: Part, words: readonly string[]): string | undefined => {
   const has = (text: string) => words.every((word) => text.toLowerCase().includes(word));
   if (has(title)) return "";
   if (!has([title, ...lines].join(" "))) return undefined;
   const [first = ""] = words;
-  const line = lines.find(has) ?? lines.find((one) => one.toLowerCase().includes(first)) ?? "";
+  const hasOne = (text: string) => words.some((word) => text.toLowerCase().includes(word));
+  const line = lines.find(has) ?? lines.find(hasOne) ?? "";
   const from = Math.max(0, line.toLowerCase().indexOf(first) - BEFORE_CHARACTERS);
   const cut = line.slice(from, from + LINE_CHARACTERS_MAX);
   return `${from > 0 ? "…" : ""}${cut}${from + cut.length < line.length ? "…" : ""}`;

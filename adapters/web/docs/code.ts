@@ -27,16 +27,40 @@ export const codeBlock = (code: string, language: string | undefined, label: str
 
 const highlighted = (code: string, language: string | undefined): Html =>
   language !== undefined && HIGHLIGHTED.includes(language)
-    ? new Html(hljs.highlight(code, { language }).value.replace(KEY, '<span class="key">$&</span>'))
+    ? new Html(coloured(hljs.highlight(code, { language }).value).replace(KEY, '<span class="key">$&</span>'))
     : html`${code}`;
 
-/** Where the highlighted examples read the API key: a script of the page puts the reader's own key there. */
+/** The class in docs.css for each kind of word that has a colour there. One letter: the page has thousands of them. */
+const COLOURS: Readonly<Record<string, string>> = {
+  comment: "c",
+  meta: "c",
+  keyword: "k",
+  literal: "k",
+  string: "s",
+  attr: "a",
+  built_in: "v",
+  variable: "v",
+  subst: "v",
+};
+
+/** What Highlight.js made, with only the elements that have a colour. */
+const coloured = (highlighted: string): string => {
+  const isKept: boolean[] = [];
+  return highlighted.replace(/<span class="hljs-(\w+)[^"]*">|<\/span>/g, (tag, kind: string | undefined) => {
+    if (kind === undefined) return isKept.pop() === true ? tag : "";
+    const colour = COLOURS[kind];
+    isKept.push(colour !== undefined);
+    return colour === undefined ? "" : `<span class=${colour}>`;
+  });
+};
+
+/** Where the examples read the API key: a script of the page puts the reader's own key there. */
 const KEY = new RegExp(
   [
-    /<span class="hljs-variable">\$PANORAMA_API_KEY<\/span>/,
-    /process\.<span class="hljs-property">env<\/span>\.<span class="hljs-property">PANORAMA_API_KEY<\/span>/,
-    /<span class="hljs-subst">\{os\.environ\[<span class="hljs-string">&#x27;PANORAMA_API_KEY&#x27;<\/span>\]\}<\/span>/,
-    /(?:os\.Getenv|<span class="[^"]*">getenv<\/span>|Environment\.GetEnvironmentVariable)\(<span class="hljs-string">&quot;PANORAMA_API_KEY&quot;<\/span>\)/,
+    /<span class=v>\$PANORAMA_API_KEY<\/span>/,
+    /process\.env\.PANORAMA_API_KEY/,
+    /<span class=v>\{os\.environ\[<span class=s>&#x27;PANORAMA_API_KEY&#x27;<\/span>\]\}<\/span>/,
+    /(?:os\.Getenv|getenv|Environment\.GetEnvironmentVariable)\(<span class=s>&quot;PANORAMA_API_KEY&quot;<\/span>\)/,
   ]
     .map(({ source }) => source)
     .join("|"),

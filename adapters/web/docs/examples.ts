@@ -1,5 +1,5 @@
 import type { Example } from "./code.js";
-import { type Description, type Operation, type Parameter, type Route, routesOf } from "./description.js";
+import type { Operation, Parameter, Route } from "./description.js";
 import { csharpOf, type ExampleRequest, goOf, KEY_VARIABLE, phpOf } from "./plain-http.js";
 
 /** The call of an operation in every language, with the examples of the description. */
@@ -94,16 +94,19 @@ const typescriptOf = (route: Route, baseUrl: string): string => {
   const call = CALLS[operation.operationId];
   if (call === undefined) throw new Error(`the typed client has no method for ${operation.operationId}`);
   const id = text(exampleIn(operation, "path")[0]?.[1] ?? "");
+  const [header] = exampleIn(operation, "header").filter(([name]) => name === "Idempotency-Key");
   return `import { PanoramaClient } from "panorama-client";
 
 const client = new PanoramaClient({ baseUrl: ${text(baseUrl)}, apiKey: process.env.${KEY_VARIABLE} });
-${call(id, bodyOf(operation))}`;
+${call(id, bodyOf(operation), header?.[1])}`;
 };
 
 /** The method of the typed client for each operation. */
-const CALLS: Readonly<Record<string, (id: string, body: unknown) => string>> = {
-  createPanorama: (_id, body) =>
-    `const created = await client.create(${typescriptValue(body)});\nconsole.log(created);`,
+const CALLS: Readonly<Record<string, (id: string, body: unknown, idempotencyKey: string | undefined) => string>> = {
+  createPanorama: (_id, body, idempotencyKey) => {
+    const options = idempotencyKey === undefined ? "" : `, { idempotencyKey: ${text(idempotencyKey)} }`;
+    return `const created = await client.create(${typescriptValue(body)}${options});\nconsole.log(created);`;
+  },
   listPanoramas: () => "for await (const task of client.list()) console.log(task.id, task.status);",
   readPanorama: (id) => `console.log(await client.read(${id}, { waitSeconds: 30 }));`,
   cancelPanorama: (id) => `const { status } = await client.cancel(${id});\nconsole.log(status);`,
@@ -120,10 +123,3 @@ const CALLS: Readonly<Record<string, (id: string, body: unknown) => string>> = {
 /** JSON without the quotes around names that need none. */
 const typescriptValue = (value: unknown): string =>
   JSON.stringify(value, null, 2).replace(/^( +)"([A-Za-z_]\w*)":/gm, "$1$2:");
-
-/** The id in the examples of the description. Throws if it has none. */
-export const exampleId = ({ paths }: Pick<Description, "paths">): string => {
-  const [id] = routesOf(paths).flatMap(({ operation }) => exampleIn(operation, "path").map(([, value]) => value));
-  if (id === undefined) throw new Error("the description has no example of an id");
-  return id;
-};

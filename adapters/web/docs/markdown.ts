@@ -73,7 +73,7 @@ const markedFor = (guide: string, section: string): Marked =>
       table({ header, rows }) {
         const cells = (row: readonly Tokens.TableCell[], tag: "th" | "td") =>
           `<tr>${row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join("")}</tr>`;
-        return `<div class="scroll" tabindex="0" role="group" aria-label="Table"><table><thead>${cells(header, "th")}</thead><tbody>${rows.map((row) => cells(row, "td")).join("")}</tbody></table></div>`;
+        return `<div class="scroll" tabindex="0" role="region" aria-label="Table: ${html`${section}`.text}"><table><thead>${cells(header, "th")}</thead><tbody>${rows.map((row) => cells(row, "td")).join("")}</tbody></table></div>`;
       },
     },
   });

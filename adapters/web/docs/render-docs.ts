@@ -17,8 +17,9 @@ import { mebibytes } from "../../wording/mebibytes.js";
 import { pricesSentence } from "../../wording/prices.js";
 import { thousands } from "../../wording/thousands.js";
 import { type Html, html } from "../html.js";
+import { LANGUAGES, type LanguageName } from "./code.js";
 import type { Description } from "./description.js";
-import { exampleId } from "./examples.js";
+import { guideExamples } from "./guide-examples.js";
 import { filledGuide, type Guide, renderGuide } from "./markdown.js";
 import { docsMarkdown, LEAD, llmsText } from "./markdown-copy.js";
 import { referenceSections, type Section } from "./reference.js";
@@ -27,8 +28,11 @@ const HOUR_MILLISECONDS = 60 * 60 * 1000;
 
 /** The same documentation for people and for programs. */
 export type Docs = {
-  /** The page without its header: guides, operations, webhooks and objects. `keys` goes below the title. */
-  readonly page: (keys: Html) => Html;
+  /**
+   * The page without its header: guides, operations, webhooks and objects. `keys` goes below the title; `tryIt` is the
+   * URL of the script that sends requests (client/try-it).
+   */
+  readonly page: (keys: Html, tryIt: string) => Html;
   readonly markdown: string;
   /** The content of `/llms.txt`. */
   readonly llms: string;
@@ -40,14 +44,17 @@ export const renderDocs = async (
   policy: PanoramaPolicy,
   abilities: Abilities,
 ): Promise<Docs> => {
-  const texts = await readGuides(guidesFolder, guideValues(description, policy, abilities));
-  const guides = texts.map(renderGuide);
+  const texts = await readGuides(guidesFolder);
+  const values = guideValues(description, policy, abilities);
+  const filled = (languages: readonly LanguageName[]) =>
+    texts.map((text) => filledGuide(text, { ...values, ...guideExamples(description, languages) }));
+  const guides = filled(LANGUAGES.map(({ name }) => name)).map(renderGuide);
   const sections = referenceSections(description);
   const [{ url: baseUrl }] = description.servers;
   const links = contents(guides, sections);
   const content = html`${guides.map((guide) => guide.content)}
 ${sections.map(({ id, title, content }) => html`<section class="group" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${content}</section>`)}`;
-  const page = (keys: Html) => html`<div class="docs" lang="en">
+  const page = (keys: Html, tryIt: string) => html`<div class="docs" lang="en" data-try-it="${tryIt}">
 <nav class="contents" aria-label="Contents">${links}</nav>
 <div class="content">
 <header><h1>API reference</h1>
@@ -57,13 +64,13 @@ ${sections.map(({ id, title, content }) => html`<section class="group" aria-labe
 ${keys}</header>
 <details class="contents"><summary>Contents</summary><nav aria-label="Contents of the page">${links}</nav></details>
 ${content}</div></div>`;
-  return { page, markdown: docsMarkdown(description, texts), llms: llmsText(description) };
+  return { page, markdown: docsMarkdown(description, filled(["bash"])), llms: llmsText(description) };
 };
 
 /** The texts of the guides in the order of their file names. */
-const readGuides = async (folder: string, values: Readonly<Record<string, string>>): Promise<readonly string[]> => {
+const readGuides = async (folder: string): Promise<readonly string[]> => {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".md")).sort();
-  return Promise.all(names.map(async (name) => filledGuide(await readFile(join(folder, name), "utf8"), values)));
+  return Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
 };
 
 const guideValues = (
@@ -72,7 +79,6 @@ const guideValues = (
   abilities: Abilities,
 ): Readonly<Record<string, string>> => ({
   baseUrl: description.servers[0].url,
-  id: exampleId(description),
   prices: pricesSentence(prices),
   windowSeconds: String(RATE_WINDOW_MILLISECONDS / 1000),
   readsPerMinute: String(rates.read.limit),

@@ -7,6 +7,7 @@ import type { StartView } from "../../../domain/tasks/start-view.js";
 import { type SucceededTask, startViewOf } from "../../../domain/tasks/task.js";
 import { isCached } from "../../web-page/is-cached.js";
 import type { Page, PageReply } from "../../web-page/page.js";
+import { HOUR_CACHE } from "../hour-cache.js";
 import { html } from "../html.js";
 import type { Layout } from "../layout.js";
 import {
@@ -148,9 +149,8 @@ const oembed = async ({ panoramas, publicUrl, layout }: Parts, query: URLSearchP
     status: 200,
     headers: {
       "content-type": "application/json; charset=utf-8",
-      "cache-control": `public, max-age=3600`,
+      ...HOUR_CACHE,
       "access-control-allow-origin": "*",
-      "x-content-type-options": "nosniff",
     },
     body: JSON.stringify(answer),
   };

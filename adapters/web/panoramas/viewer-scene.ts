@@ -29,6 +29,9 @@ type Options = {
   readonly hasGallery: boolean;
   /** Where a link to a page of members leads. */
   readonly enter: (path: string) => string;
+  /** The markers in the picture, and the script with which the owner edits them. */
+  readonly hotspots: Html | undefined;
+  readonly editor: string;
   /** The next newer panorama, and the next older one. */
   readonly previous: Neighbour | undefined;
   readonly next: Neighbour | undefined;
@@ -55,7 +58,7 @@ export const viewerScene = (task: KeptTask, { url, thumbnail, tiles, link }: Url
 <div id="viewer" class="sphere" data-image="${url}"${tiles && html` data-tiles="${tiles}"`} data-width="${size.widthPixels}" data-name="${fileNameOf(task)}"${start && html` data-start="${startViewText(start)}"`} tabindex="0" role="application" aria-label="${title}: 360° view. Drag, or use the arrow keys, to look around; plus and minus zoom."></div>
 <div class="progress" id="progress" role="progressbar" aria-label="Loading the picture" aria-valuemin="0" aria-valuemax="100" aria-valuenow="0"><span></span></div>
 <p class="stage-note" id="stage-note" role="status" hidden></p><p class="visually-hidden" id="arrived" aria-live="polite"></p>
-<noscript><p class="stage-note">The 360° view needs JavaScript. <a href="${url}">Open the flat picture.</a></p></noscript>
+<noscript><p class="stage-note">The 360° view needs JavaScript. <a href="${url}">Open the flat picture.</a></p></noscript>${options.hotspots}
 ${previous && html`<a class="round neighbour" id="previous" rel="prev" href="${previous.path}" aria-label="Previous panorama: ${previous.title}" title="Previous panorama">${icon("M15 5l-7 7 7 7")}</a>`}
 ${next && html`<a class="round neighbour" id="next" rel="next" href="${next.path}" aria-label="Next panorama: ${next.title}" title="Next panorama">${icon("M9 5l7 7-7 7")}</a>`}
 ${
@@ -82,7 +85,7 @@ ${barButton("vr", words`View in VR`, "M3 7h18v10h-6l-3-3-3 3H3zM7.5 11.5h.01M16.
 ${barButton("fullscreen", words`Full screen`, "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5", true)}
 ${
   isEmbedded
-    ? html`<a class="round" href="${link}" target="_blank" rel="noopener" aria-label="Open in a new tab" title="Open in a new tab">${icon("M14 4h6v6M20 4l-9 9M10 5H5v14h14v-5")}</a>`
+    ? html`<a class="round" id="open" href="${link}" target="_blank" rel="noopener" aria-label="Open in a new tab" title="Open in a new tab">${icon("M14 4h6v6M20 4l-9 9M10 5H5v14h14v-5")}</a>`
     : html`${menuButton("more", words`More`, "M4.400 12a.6.6 0 1 0 1.200 0a.6.6 0 1 0-1.200 0M11.400 12a.6.6 0 1 0 1.200 0a.6.6 0 1 0-1.200 0M18.400 12a.6.6 0 1 0 1.200 0a.6.6 0 1 0-1.200 0", "more-menu")}
 ${menuButton("download", words`Download`, "M12 4v11M7 11l5 5 5-5M5 20h14", "downloads")}
 ${barButton("share", words`Share`, "M12 15V4M8 7.500l4-4 4 4M6 11H5v9h14v-9h-1")}`
@@ -104,7 +107,7 @@ const menuButton = (id: string, label: Text, path: string, menu: string): Html =
   html`<button type="button" class="round" id="${id}" popovertarget="${menu}" aria-label="${label}" title="${label}">${icon(path)}</button>`;
 
 /** What is not needed at every visit. */
-const moreMenu = ({ id }: KeptTask, { owner, next }: Options): Html => html`
+const moreMenu = ({ id, slug }: KeptTask, { owner, next, editor }: Options): Html => html`
 <div id="more-menu" class="menu" popover role="group" aria-label="More">
 <button type="button" id="planet" aria-pressed="false">Little planet <small>The ground seen from above</small></button>
 <button type="button" id="split">Two views <small>For a box with lenses</small></button>
@@ -112,7 +115,8 @@ ${next && html`<button type="button" id="slides" aria-pressed="false">Slide show
 ${
   owner &&
   html`<form method="post" action="/works/${id}/start" id="start-form">${hiddenToken(owner.formToken)}<input type="hidden" name="view">
-<button>Start here <small>Everybody sees this view first</small></button></form>`
+<button>Start here <small>Everybody sees this view first</small></button></form>
+<button type="button" id="edit-hotspots" data-script="${editor}" data-page="/works/${slug}/hotspots" data-words-failed="This did not work. Reload the page and try again." data-words-saved="Everybody who may see this panorama sees its hotspots now.">Hotspots <small>Notes, and links to your other panoramas</small></button>`
 }
 <p class="keys">Keys in the picture: arrows turn, + and − zoom, Space rotates, F fills the screen, Home returns, Page Up and Page Down travel.</p></div>`;
 

@@ -5,15 +5,20 @@ import type { Abilities } from "../../../domain/tasks/abilities.js";
 import { keptFor } from "../../web-page/kept-for.js";
 import type { Page, PageReply } from "../../web-page/page.js";
 import type { Description } from "../docs/description.js";
+import { HOUR_CACHE } from "../hour-cache.js";
 import { Html, html, words } from "../html.js";
+import type { Language } from "../languages/language.js";
+import { languageOf } from "../languages/languages.js";
 import type { Layout } from "../layout.js";
 import type { SessionGuard } from "../session-guard.js";
+import type { StaticFiles } from "../static-files.js";
 
 type Parts = {
   /** Makes the OpenAPI description of the REST interface. */
   readonly describe: (abilities: Abilities) => Promise<object>;
   /** The folder with the guides in Markdown. */
   readonly guidesFolder: string;
+  readonly files: StaticFiles;
   readonly policy: PanoramaPolicy;
   readonly accounts: Pick<UseCases["accounts"], "listApiKeys">;
   readonly panoramas: Pick<UseCases["panoramas"], "readAbilities">;
@@ -21,17 +26,15 @@ type Parts = {
   readonly layout: Layout;
 };
 
-/** A new version of the service may have other texts. */
-const HOUR_CACHE = { "cache-control": "public, max-age=3600" };
-
 /**
  * `GET /docs`: guides, and the reference of the REST interface from its OpenAPI description. It is rendered at the
  * first request, which loads the description and the libraries. For visitors without a login the page is the same until
- * the abilities change, so it is kept. `/docs.md` and `/llms.txt` are the same for programs.
+ * the abilities or the notice on all pages change, so it is kept. `/docs.md` and `/llms.txt` are the same for programs.
  */
 export const docsPages = ({
   describe,
   guidesFolder,
+  files,
   policy,
   accounts,
   panoramas,
@@ -43,19 +46,26 @@ export const docsPages = ({
     return renderDocs((await describe(abilities)) as Description, guidesFolder, policy, abilities);
   });
   const reply = async (abilities: Abilities, keys: Html, visitor: Visitor | undefined): Promise<PageReply> =>
-    layout.reply(200, {
-      title: words`API reference`,
-      description:
-        "The REST interface of Panorama: create 360° panoramas from your own programs, poll them or get webhooks.",
-      visitor,
-      place: "/docs",
-      scripts: ["docs.js"],
-      styles: ["docs.css"],
-      head: html`<link rel="alternate" type="text/markdown" href="/docs.md">`,
-      // It is large and in English only: it becomes text once.
-      main: new Html((await rendered(abilities)).page(keys).text),
-    });
-  const publicReply = keptFor((abilities: Abilities) => reply(abilities, noKeys(layout.hasSignUp), undefined));
+    layout.reply(
+      200,
+      {
+        title: words`API reference`,
+        description:
+          "The REST interface of Panorama: create 360° panoramas from your own programs, poll them or get webhooks.",
+        visitor,
+        place: "/docs",
+        scripts: ["docs.js"],
+        styles: ["docs.css"],
+        head: html`<link rel="alternate" type="text/markdown" href="/docs.md">`,
+        // It is large and in English only: it becomes text once.
+        main: new Html((await rendered(abilities)).page(keys, files.urlOf("try-it.js")).text),
+      },
+      { link: '</docs.md>; rel="alternate"; type="text/markdown"' },
+    );
+  const publicReply = keptFor(
+    async ({ abilities }: { readonly abilities: Abilities; readonly notice: string | undefined }) =>
+      keptDocument(await reply(abilities, noKeys(layout.hasSignUp), undefined)),
+  );
   const page: Page = {
     method: "GET",
     path: "/docs",
@@ -65,23 +75,46 @@ export const docsPages = ({
       const visitor = await guard.visitor(request);
       const abilities = panoramas.readAbilities();
       return visitor === undefined
-        ? publicReply(abilities)
+        ? publicReply({ abilities, notice: noticeOf(layout) })
         : reply(abilities, await keysOf(visitor, accounts), visitor);
     },
   };
-  const copy = (path: string, type: string, part: "markdown" | "llms"): Page => ({
-    method: "GET",
-    path,
-    cost: "page",
-    body: "none",
-    handle: async () => ({
-      status: 200,
-      headers: { "content-type": `${type}; charset=utf-8`, ...HOUR_CACHE },
-      body: (await rendered(panoramas.readAbilities()))[part],
-      compressible: true,
-    }),
-  });
-  return [page, copy("/docs.md", "text/markdown", "markdown"), copy("/llms.txt", "text/plain", "llms")];
+  const copy = (path: string, type: string, part: "markdown" | "llms", headers = {}): Page => {
+    const copyReply = keptFor(async (abilities: Abilities) =>
+      kept({
+        status: 200,
+        headers: { "content-type": `${type}; charset=utf-8`, ...HOUR_CACHE, ...headers },
+        body: (await rendered(abilities))[part],
+      }),
+    );
+    return { method: "GET", path, cost: "page", body: "none", handle: () => copyReply(panoramas.readAbilities()) };
+  };
+  return [
+    page,
+    // Search engines show the page, not its copy.
+    copy("/docs.md", "text/markdown", "markdown", { link: '</docs>; rel="canonical"' }),
+    copy("/llms.txt", "text/plain", "llms"),
+  ];
+};
+
+/** In English: it tells one notice from another. */
+const noticeOf = (layout: Layout): string | undefined => layout.notice()?.toString();
+
+/** Given again, so that it is compressed once. */
+const kept = (reply: PageReply): PageReply => ({ ...reply, compressible: "kept" });
+
+/** The same, with its text in each language. */
+const keptDocument = (reply: PageReply): PageReply => {
+  const { body } = reply;
+  if (typeof body !== "object" || !("writeFor" in body)) return kept(reply);
+  const texts = new Map<Language, string>();
+  const writeFor: typeof body.writeFor = (headers) => {
+    const language = languageOf(headers);
+    const text = texts.get(language) ?? body.writeFor(headers);
+    texts.set(language, text);
+    return text;
+  };
+  return kept({ ...reply, body: { writeFor } });
 };
 
 const noKeys = (hasSignUp: boolean): Html =>

@@ -3,6 +3,7 @@ import type { TaskId } from "../../../domain/task-id.js";
 import { viewerPath } from "../../../domain/tasks/slug.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import type { Page, PageReply } from "../../web-page/page.js";
+import { HOUR_CACHE } from "../hour-cache.js";
 import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { hasStoredImage, type KeptTask, titleOf } from "../panoramas/panorama-card.js";
@@ -35,7 +36,6 @@ const SITEMAP_PANORAMAS = 1_000;
 const SITE_PATHS = ["/", "/docs", "/mcp", "/provenance"];
 
 const XML_DECLARATION = '<?xml version="1.0" encoding="utf-8"?>\n';
-const HOUR_CACHE = { "cache-control": "public, max-age=3600", "x-content-type-options": "nosniff" };
 
 /** What programs read about the gallery: `GET /sitemap.xml`, and where there is one, its feed `GET /gallery.atom`. */
 export const galleryLists = (parts: Parts): readonly Page[] => {

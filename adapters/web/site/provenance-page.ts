@@ -34,7 +34,7 @@ export const provenancePage = ({ panoramas, guard, layout }: Parts): Page => ({
 that. Here you can check whether a file was made by this service.</p>
 <div id="drop" hidden><p><label for="file">Choose a file, or drop it on this page. It stays on your device.</label></p>
 <p><input type="file" id="file" accept="image/*"></p></div>
-<p class="notice" id="answer" role="status">${answer}</p>
+<p class="notice" id="answer" role="status" data-words-reading="Reading the file…" data-words-unreadable="The file cannot be read.">${answer}</p>
 <form method="get" action="/provenance"><p><label for="sha256">SHA-256 of the file</label>
 <input id="sha256" name="sha256" value="${sha256.slice(0, 64)}" pattern="[0-9A-Fa-f]{64}" maxlength="64" required spellcheck="false" autocomplete="off" dir="ltr"></p>
 <p><button class="button">Check</button></p></form>

@@ -6,6 +6,7 @@ import { Html } from "../../../adapters/web/html.js";
 import { sendEmailLink } from "../../../application/accounts/self-service/send-email-link.js";
 import { sendPasswordLink } from "../../../application/accounts/send-password-link.js";
 import type { Email } from "../../../domain/accounts/account.js";
+import { parseHotspots } from "../../../domain/tasks/hotspots.js";
 import { logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import { lostInForcedColours, movingParts, skipsToContent, tabThrough } from "../../support/page-checks.js";
 import { PASSWORD, type Person, type WebService } from "../../support/web-service.js";
@@ -37,6 +38,13 @@ describe("accessibility of the web pages", () => {
     const withheld = { at: service.clock.now(), reason: "Shows a private person" };
     (await service.tasks.withhold(hidden.id, withheld))._unsafeUnwrap();
     hiddenSlug = hidden.slug;
+    for (const [from, to] of [
+      [place, hidden],
+      [hidden, place],
+    ] as const) {
+      const spots = [undefined, to.slug].map((slug, n) => ({ yaw: 160 * n, pitch: 9, note: `note ${n}`, to: slug }));
+      (await service.tasks.setHotspots(from.id, ann.id, parseHotspots(spots)._unsafeUnwrap()))._unsafeUnwrap();
+    }
     await service.kept(ann, { prompt: "a private place", visibility: "private" });
     service.provider.play({ poll: "failed" });
     await service.panorama(ann, { prompt: "a failed one" });
@@ -48,9 +56,11 @@ describe("accessibility of the web pages", () => {
   const visitAll = async (tab: Tab, check: (what: string) => Promise<void>): Promise<void> => {
     const { page } = tab;
     const main = page.getByRole("main");
+    const placed = page.locator("#hotspots:not([hidden]), body:not(:has(#hotspots))");
     const visit = async (path: string, wait?: string) => {
       await page.goto(path);
       if (wait !== undefined) await ready(page, wait);
+      if (wait === "sphere") await placed.first().waitFor({ state: "attached" });
       await check(path);
     };
     const slug = (await service.tasks.listPublic(1, undefined))[0]?.slug;
@@ -74,13 +84,20 @@ describe("accessibility of the web pages", () => {
       await visit(path);
     await sendPasswordLink(service)({ email: ann.email, remoteAddress: "::1", purpose: "new_password" });
     await visit(`/password/reset?token=${service.mail.letters.at(-1)?.token}`);
-    await visit("/docs", "docs");
+    await page.goto("/docs");
+    await ready(page, "docs");
+    await page.getByRole("button", { name: "Try it: Create a panorama" }).click();
+    await page.locator(".try").getByText("More fields").click();
+    await check("/docs");
     await visit("/mcp");
     await visit(`/provenance?sha256=${"a".repeat(64)}`);
     await visit(`/p/${slug}/report`);
     await visit(`/p/${slug}/report?sent=1`);
     await visit(`/p/${slug}?embed=1`, "sphere");
     await visit(`/p/${slug}`, "sphere");
+    await page.getByRole("button", { name: "note 0" }).press("Enter");
+    await page.getByText("note 0", { exact: true }).waitFor();
+    await check("the note of a hotspot");
     await page.getByRole("button", { name: "Download" }).click();
     await check("the download menu");
     await page.keyboard.press("Escape");
@@ -92,6 +109,12 @@ describe("accessibility of the web pages", () => {
     await visit(`/works/${hiddenSlug}`, "sphere");
     await page.getByRole("button", { name: "More" }).click();
     await check("the menu of the viewer");
+    await visit(`/works/${hiddenSlug}/hotspots`);
+    await visit(`/works/${hiddenSlug}`, "sphere");
+    await page.getByRole("button", { name: "More", exact: true }).click();
+    await page.getByRole("button", { name: "Hotspots" }).click();
+    await page.getByRole("button", { name: "Add a hotspot here" }).click();
+    await check("the editor of hotspots");
     for (const { task } of service.database.tasks.values())
       if (task.state !== "succeeded") await visit(`/works/${task.slug}`);
     await visit("/works");
@@ -161,6 +184,7 @@ describe("accessibility of the web pages", () => {
   const isReachedByTab = async (tab: Tab, page: string) => {
     if (page === "the menu of the viewer") return leadsToTheNextButton(tab.page);
     if (page === "the download menu") return followsItsButton(tab.page);
+    if (page === "the note of a hotspot") return; // it lies over the middle of the sphere
     expect([page, await tabThrough(tab.page)]).toEqual([page, []]);
     if (!/embed|^the /.test(page)) expect([page, await skipsToContent(tab.page)]).toEqual([page, true]);
   };

@@ -19,7 +19,6 @@ import type { TaskId } from "../../../../domain/task-id.js";
 import type { CreationRequest } from "../../../../domain/tasks/creation-request.js";
 import { type DeletedBy, UNDER_REVIEW, type Withheld } from "../../../../domain/tasks/out-of-sight.js";
 import { nextTurn, placeOfNewTask, type QueuePosition } from "../../../../domain/tasks/queue.js";
-import type { StartView } from "../../../../domain/tasks/start-view.js";
 import {
   isActive,
   isInGallery,
@@ -51,7 +50,14 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
         return stored !== undefined && !isActive(stored.task);
       }),
     setVisibility: async (id, owner, visibility) => setVisibility(database, id, owner, visibility),
-    setStartView: async (id, owner, view) => setStartView(database, id, owner, view),
+    setStartView: async (id, owner, startView) => setOwn(database, id, owner, { startView }),
+    setHotspots: async (id, owner, hotspots) =>
+      setOwn(database, id, owner, { hotspots: hotspots.length === 0 ? undefined : hotspots }),
+    findOwnBySlugs: async (owner, slugs) =>
+      database
+        .tasksOf(owner)
+        .filter((task) => task.state === "succeeded")
+        .filter(({ id, slug }) => slugs.includes(slug) && !rowOf(database, id).hidden),
     recordCancelWish: async (task, now) => recordCancelWish(database, task, now),
     holdForReview: async (id, now) => holdForReview(database, id, now),
     withhold: async (id, withheld, nextName) => withhold(database, id, withheld, nextName),
@@ -222,15 +228,16 @@ const withhold = (
   return ok(undefined);
 };
 
-const setStartView = (
+/** What the owner adds to a panorama. */
+const setOwn = (
   database: MemoryDatabase,
   id: TaskId,
   owner: AccountId,
-  view: StartView,
+  added: Pick<Task, "startView" | "hotspots">,
 ): Result<void, NotFound> => {
   const stored = database.shown(id, owner);
   if (stored?.task.state !== "succeeded") return err(notFound(`There is no panorama ${id}.`));
-  stored.task = { ...stored.task, startView: view };
+  stored.task = { ...stored.task, ...added };
   return ok(undefined);
 };
 

@@ -15,7 +15,6 @@ import {
   type KeyLimits,
   type MissingScope,
   NO_LIMITS,
-  SCOPES,
   type Scope,
 } from "../../../../domain/accounts/key-limits.js";
 import { type Budgets, hasBudget } from "../../../../domain/credits/budget.js";
@@ -29,7 +28,7 @@ import {
 } from "../../../../domain/credits/rate-limit.js";
 import { type RequestKind, scopeOf } from "../../../../domain/panorama-policy.js";
 import type { TaskId } from "../../../../domain/task-id.js";
-import { OPENING_COLUMNS, openingStandingOf, toKeyLimits } from "../../rows/account-rows.js";
+import { ALL_SCOPES, OPENING_COLUMNS, openingStandingOf, toKeyLimits } from "../../rows/account-rows.js";
 import { branded, type Row, text } from "../../sql/columns.js";
 import type { Database } from "../../sql/database.js";
 import { TASK_COLUMNS, toTask } from "../../tasks/task-rows.js";
@@ -57,7 +56,7 @@ const COUNT_FOR_ACCOUNT = `
 
 /** `limits` is null for a key without limits: the driver spends time on each column of an answer. */
 const OF_KEY = `live_key.id as key_id, live_key.account_id as owner, by_key.admissions, by_key.admitted,
-  case when scopes <> '${SCOPES.join(",")}' or expires_at is not null or credits_per_day is not null
+  case when scopes <> '${ALL_SCOPES}' or expires_at is not null or credits_per_day is not null
     or credits_per_month is not null or live_key.suspension_reason is not null then to_json(live_key) end as limits`;
 const OF_ACCOUNT = "by_account.admissions as account_admissions, by_account.admitted as account_admitted";
 

@@ -18,6 +18,16 @@ const PLANET_SCALE = 2.1;
 const FADE_MILLISECONDS = 700;
 /** The part of its speed that a released sphere has after a second. */
 const GLIDE_LEFT = 0.02;
+/** Pixels of the canvas for a CSS pixel: at most, and at least while the view moves. */
+const DENSITY_MAX = 2;
+const DENSITY_MIN = 0.375;
+/** Not more often than needed: each other density is a new canvas. */
+const DENSITY_STEP = 0.125;
+const DENSITY_GROWTH = 1.03;
+/** A frame is late if it had to wait longer for the one before it. */
+const LATE_MILLISECONDS = 34;
+/** After the last movement. */
+const SHARP_MILLISECONDS = 250;
 
 const MIDDLE: Start = { yaw: 0, pitch: 0 };
 
@@ -51,13 +61,19 @@ export class Camera {
   private glide: [number, number] = [0, 0];
   private frame = 0;
   private last = 0;
+  /** When the next frame was asked for. */
+  private asked = 0;
+  /** While the view moves: a late frame makes it smaller, one in time a little larger. At rest it is the largest. */
+  private density = DENSITY_MIN;
+  private isFilmed = false;
+  private sharpening = 0;
   private readonly stage: HTMLElement;
 
   constructor(sphere: Sphere, stage: HTMLElement, pictureWidth: number) {
     this.sphere = sphere;
     this.stage = stage;
     this.pictureWidth = pictureWidth;
-    this.resize();
+    this.resize(this.density);
     this.enter(pictureWidth, MIDDLE);
     new ResizeObserver(() => this.fit()).observe(stage);
   }
@@ -178,9 +194,10 @@ export class Camera {
     this.home();
   }
 
-  /** Turns once around in this time. Resolves afterwards. */
+  /** Turns once around in this time, sharply. Resolves afterwards. */
   async turnAround(milliseconds: number): Promise<void> {
     this.stopMoving();
+    this.isFilmed = true;
     const { yaw } = this.view;
     const since = performance.now();
     for (let done = 0; done < 1; ) {
@@ -188,6 +205,7 @@ export class Camera {
       done = Math.min(1, (now - since) / milliseconds);
       this.look({ yaw: yaw + 360 * done });
     }
+    this.isFilmed = false;
   }
 
   /** The reader has taken over. */
@@ -207,7 +225,22 @@ export class Camera {
   }
 
   redraw(): void {
-    if (this.frame === 0) this.frame = requestAnimationFrame((now) => this.step(now));
+    if (this.frame !== 0) return;
+    this.asked = performance.now();
+    this.frame = requestAnimationFrame((now) => this.step(now));
+  }
+
+  /** Draws what is new in a view that may be at rest. Where frames are late, not at once: an input would wait. */
+  sharpen(): void {
+    if (this.density >= densityMax()) this.redraw();
+    else if (this.sharpening === 0) this.sharpening = setTimeout(() => this.drawSharply(), SHARP_MILLISECONDS);
+  }
+
+  private drawSharply(): void {
+    this.sharpening = 0;
+    if (this.isElsewhere || this.frame !== 0) return;
+    this.resize(densityMax());
+    this.draw(performance.now());
   }
 
   private fallFrom(from: 0 | 1, milliseconds: number, turn: number): void {
@@ -233,9 +266,18 @@ export class Camera {
       this.glide = this.glide.map((speed) => speed * GLIDE_LEFT ** seconds) as [number, number];
       if (this.rotates) this.turnBy(1, 0, seconds * ROTATION_DEGREES_PER_SECOND);
     }
+    const waited = performance.now() - this.asked;
+    this.density *= waited > LATE_MILLISECONDS ? Math.sqrt(LATE_MILLISECONDS / waited) : DENSITY_GROWTH;
+    this.density = Math.min(densityMax(), Math.max(DENSITY_MIN, this.density));
+    this.resize(this.isFilmed ? densityMax() : this.density);
     this.draw(now);
+    clearTimeout(this.sharpening);
+    this.sharpening = 0;
     if (moves || this.fall !== undefined || this.fadeSince !== undefined) this.redraw();
-    else this.last = 0;
+    else {
+      this.last = 0;
+      if (this.density < densityMax()) this.sharpen();
+    }
   }
 
   private turnBy(right: number, up: number, amount: number): void {
@@ -310,18 +352,24 @@ export class Camera {
   /** A view keeps its field along the longer side, so that a phone can be turned. */
   private fit(): void {
     const view = this.sharedView;
-    this.resize();
+    this.resize(this.density);
     this.lookAs(view);
     if (!this.isElsewhere) this.draw(performance.now());
   }
 
-  private resize(): void {
-    const { clientWidth, clientHeight } = this.stage;
-    const density = Math.min(2, devicePixelRatio);
-    this.sphere.canvas.width = Math.max(1, Math.round(clientWidth * density));
-    this.sphere.canvas.height = Math.max(1, Math.round(clientHeight * density));
+  private resize(density: number): void {
+    const { stage, sphere } = this;
+    const step = Math.min(densityMax(), Math.round(density / DENSITY_STEP) * DENSITY_STEP);
+    const [width, height] = [stage.clientWidth, stage.clientHeight].map((length) =>
+      Math.max(1, Math.round(length * step)),
+    ) as [number, number];
+    // Also the same size would clear the canvas.
+    if (sphere.canvas.width !== width) sphere.canvas.width = width;
+    if (sphere.canvas.height !== height) sphere.canvas.height = height;
   }
 }
+
+const densityMax = (): number => Math.min(DENSITY_MAX, devicePixelRatio);
 
 /** -180 to 180 degrees. */
 export const wrapped = (yaw: number): number => ((((yaw + 180) % 360) + 360) % 360) - 180;

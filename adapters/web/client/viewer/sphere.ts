@@ -11,9 +11,16 @@ export type Turn = readonly number[];
  */
 type Lens = readonly [scaleX: number, scaleY: number, offsetX: number, offsetY: number];
 
+/** So many grow at a time. Without a graphics card, they take a hundredth of a second. */
+const GROWTH_PIXELS = 512 * 1024;
+const LOOK_AGAIN_MILLISECONDS = 4;
+
 const UNIFORMS = ["lens", "turn", "bend", "opacity"] as const;
 
 type Size = { readonly width: number; readonly height: number };
+type Box = { readonly left: number; readonly top: number; readonly right: number; readonly bottom: number };
+/** A part of a picture, or of a smaller copy of it. */
+type Pixels = { readonly picture: WebGLTexture | null; readonly level: number; readonly box: Box };
 
 /** A picture whose size is known. */
 export type Picture = ImageBitmap | HTMLImageElement;
@@ -149,40 +156,70 @@ export class Sphere {
     this.size = { width: picture.width, height: picture.height };
   }
 
-  /** Replaces a part of the picture, which becomes as large as `whole` if it is smaller. `refresh` completes it. */
-  put(part: ImageBitmap, left: number, top: number, whole: Size): void {
-    const { gl } = this;
-    if (this.size.width !== whole.width) this.resize(whole);
-    gl.bindTexture(gl.TEXTURE_2D, this.picture);
-    gl.texSubImage2D(gl.TEXTURE_2D, 0, left, top, gl.RGBA, gl.UNSIGNED_BYTE, part);
-  }
-
-  /** Also makes the smaller copies, from which a picture with more pixels than the screen is drawn, of new parts. */
-  refresh(): void {
-    const { gl } = this;
-    gl.bindTexture(gl.TEXTURE_2D, this.picture);
-    gl.generateMipmap(gl.TEXTURE_2D);
-  }
-
-  private resize({ width, height }: Size): void {
+  /**
+   * Makes the picture larger, so that parts of it can be replaced. A few rows at a time, and the next ones when the
+   * graphics card is done with them: at once, it could hold up frames for most of a second.
+   */
+  async grow(whole: Size): Promise<void> {
     const { gl, picture: small, size } = this;
     this.addTexture();
-    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, width, height, 0, gl.RGBA, gl.UNSIGNED_BYTE, null);
-    const ends = [
-      [gl.READ_FRAMEBUFFER, small],
-      [gl.DRAW_FRAMEBUFFER, this.picture],
-    ] as const;
-    const buffers = ends.map(([target, texture]) => {
+    const large = this.picture;
+    gl.texStorage2D(gl.TEXTURE_2D, Math.floor(Math.log2(whole.width)), gl.RGBA8, whole.width, whole.height);
+    this.picture = small;
+    gl.bindTexture(gl.TEXTURE_2D, small);
+    const steps = Math.ceil((whole.width * whole.height) / GROWTH_PIXELS);
+    for (let n = 0; n < steps; n += 1) {
+      const done = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+      do await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MILLISECONDS));
+      while (done !== null && gl.getSyncParameter(done, gl.SYNC_STATUS) === gl.UNSIGNALED);
+      gl.deleteSync(done);
+      if (this.picture !== small) return gl.deleteTexture(large); // another panorama is shown now
+      const [from, to] = [size, whole].map(({ width, height }) => {
+        const [top, bottom] = [n, n + 1].map((at) => Math.round((at * height) / steps)) as [number, number];
+        return { left: 0, top, right: width, bottom };
+      }) as [Box, Box];
+      this.copy({ picture: small, level: 0, box: from }, { picture: large, level: 0, box: to });
+      this.shrink(large, whole, to);
+    }
+    this.picture = large;
+    gl.bindTexture(gl.TEXTURE_2D, large);
+    gl.deleteTexture(small);
+    this.size = whole;
+  }
+
+  /** Replaces a part of a picture that has grown. */
+  put(part: ImageBitmap, left: number, top: number): void {
+    const { gl } = this;
+    gl.bindTexture(gl.TEXTURE_2D, this.picture);
+    gl.texSubImage2D(gl.TEXTURE_2D, 0, left, top, gl.RGBA, gl.UNSIGNED_BYTE, part);
+    this.shrink(this.picture, this.size, { left, top, right: left + part.width, bottom: top + part.height });
+  }
+
+  /** Makes a part of the smaller copies, from which a picture with more pixels than the screen is drawn. */
+  private shrink(picture: WebGLTexture | null, { width, height }: Size, { left, top, right, bottom }: Box): void {
+    for (let level = 1; width > 3 && height > 1; level += 1) {
+      [width, height] = [width >> 1, height >> 1];
+      [left, top] = [left >> 1, top >> 1];
+      [right, bottom] = [Math.min(width, (right + 1) >> 1), Math.min(height, (bottom + 1) >> 1)];
+      const source = { left: 2 * left, top: 2 * top, right: 2 * right, bottom: 2 * bottom };
+      this.copy({ picture, level: level - 1, box: source }, { picture, level, box: { left, top, right, bottom } });
+    }
+  }
+
+  /** Copies pixels on the graphics card. */
+  private copy(source: Pixels, target: Pixels): void {
+    const { gl } = this;
+    const buffers = ([gl.READ_FRAMEBUFFER, gl.DRAW_FRAMEBUFFER] as const).map((end, n) => {
+      const { picture, level } = n === 0 ? source : target;
       const buffer = gl.createFramebuffer();
-      gl.bindFramebuffer(target, buffer);
-      gl.framebufferTexture2D(target, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
+      gl.bindFramebuffer(end, buffer);
+      gl.framebufferTexture2D(end, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, picture, level);
       return buffer;
     });
-    gl.blitFramebuffer(0, 0, size.width, size.height, 0, 0, width, height, gl.COLOR_BUFFER_BIT, gl.LINEAR);
+    const [from, to] = [source.box, target.box];
+    const corners = [from.left, from.top, from.right, from.bottom, to.left, to.top, to.right, to.bottom] as const;
+    gl.blitFramebuffer(...corners, gl.COLOR_BUFFER_BIT, gl.LINEAR);
     for (const buffer of buffers) gl.deleteFramebuffer(buffer);
-    gl.deleteTexture(small);
-    this.size = { width, height };
-    this.refresh();
   }
 
   draw(): void {

@@ -1,6 +1,6 @@
 import type { Sphere } from "./sphere.js";
 
-/** The beginning of the file with tiles (adapters/imaging/tile-file.ts). */
+/** As in adapters/imaging/tile-file.ts, like the formula of the grid: scripts of pages import nothing of the server. */
 const INDEX_BYTES = 1024;
 const AT_ONCE = 4;
 /** Tiles are loaded in a window that is larger by this factor, so that a slow turn meets none that is blurred. */
@@ -59,6 +59,7 @@ export const showTiles = ({ index, tile }: Source, { sphere, signal, seesAll, on
   /** The graphics card may take no picture that is as wide. */
   const scale = Math.min(1, sphere.widthMax / index.width);
   const [width, height] = [Math.round(index.width * scale), Math.round(index.height * scale)];
+  const grown = sphere.grow({ width, height });
   const begun = new Set<number>();
   const shown = new Set<number>();
   let isStopped = false;
@@ -66,9 +67,11 @@ export const showTiles = ({ index, tile }: Source, { sphere, signal, seesAll, on
   let timer = 0;
   let settle: { readonly resolve: () => void; readonly reject: (error: Error) => void } | undefined;
 
-  const inSight = (): readonly number[] => {
+  /** Those in the window, and then those around it. */
+  const inSight = (margin = MARGIN): readonly number[] => {
     const seen = new Set<number>();
     for (const [x, y] of POINTS) {
+      if (Math.max(Math.abs(x), Math.abs(y)) > margin) break;
       const { yaw, pitch } = sphere.directionAt(x, y, sphere.view);
       const row = Math.min(rows - 1, Math.floor(((90 - pitch) / 180) * rows));
       seen.add(row * columns + (Math.floor(((yaw + 180) / 360) * columns) % columns));
@@ -81,8 +84,8 @@ export const showTiles = ({ index, tile }: Source, { sphere, signal, seesAll, on
     const [left, right] = [column, column + 1].map((at) => Math.round((at * width) / columns)) as [number, number];
     const [top, bottom] = [row, row + 1].map((at) => Math.round((at * height) / rows)) as [number, number];
     const size = scale < 1 ? { resizeWidth: right - left, resizeHeight: bottom - top } : {};
-    const picture = await createImageBitmap(await tile(n), size);
-    if (!isStopped && !signal.aborted) sphere.put(picture, left, top, { width, height });
+    const [picture] = await Promise.all([tile(n).then((blob) => createImageBitmap(blob, size)), grown]);
+    if (!isStopped && !signal.aborted) sphere.put(picture, left, top);
     picture.close();
     shown.add(n);
   };
@@ -108,8 +111,7 @@ export const showTiles = ({ index, tile }: Source, { sphere, signal, seesAll, on
   const settled = (hasFailed: boolean): void => {
     if (isStopped || signal.aborted) return;
     if (!hasFailed) look();
-    if (begun.size === shown.size) sphere.refresh(); // once for all of them: it takes longer than a tile
-    const wanted = inSight();
+    const wanted = inSight(1);
     onTile(wanted.filter((n) => shown.has(n)).length / wanted.length, hasFailed);
     if (shown.size === sizes.length) settle?.resolve();
   };
@@ -133,8 +135,12 @@ export const showTiles = ({ index, tile }: Source, { sphere, signal, seesAll, on
   };
 };
 
-/** Points of the window from -1 to 1, and around it, those in the middle first. */
+/** Any point of the window is nearer than those around it. */
+const distanceOf = ([x, y]: readonly [number, number]): number =>
+  Math.hypot(x, y) + (Math.max(Math.abs(x), Math.abs(y)) > 1 ? 9 : 0);
+
+/** Points of the window from -1 to 1, and then around it, those in the middle first. */
 const POINTS = Array.from({ length: PROBES ** 2 }, (_, n) => {
   const [x, y] = [n % PROBES, Math.floor(n / PROBES)].map((at) => MARGIN * ((2 * at) / (PROBES - 1) - 1));
   return [x ?? 0, y ?? 0] as const;
-}).sort(([a, b], [c, d]) => Math.hypot(a, b) - Math.hypot(c, d));
+}).sort((a, b) => distanceOf(a) - distanceOf(b));

@@ -2,7 +2,10 @@ import { element } from "../element.js";
 import { readPage } from "../read-page.js";
 
 /** What another panorama has of its own: all but the stage and its bar. */
-const PARTS = ["flat", "caption", "previous", "next", "film", "more-menu", "downloads", "share-dialog"] as const;
+const PARTS = [
+  ...["flat", "caption", "previous", "next", "film", "more-menu", "downloads", "share-dialog"],
+  ...["hotspots", "hotspot-editor", "open"],
+] as const;
 const SLIDE_MILLISECONDS = 10_000;
 
 type Options = {
@@ -16,7 +19,7 @@ type Options = {
 /** Goes to other panoramas without loading a page: full screen stays, and one canvas fades from one to the other. */
 export const travelBetween = (stage: HTMLElement, { leave, arrive, onSlides }: Options) => {
   const pages = new Map<string, Promise<Document>>();
-  let path = location.pathname;
+  let path = addressOf(location);
   let trip = 0;
   let slides = false;
   let timer = 0;
@@ -95,13 +98,13 @@ export const travelBetween = (stage: HTMLElement, { leave, arrive, onSlides }: O
   };
 
   element("scene").addEventListener("click", (event) => {
-    const link = (event.target as Element).closest<HTMLAnchorElement>("#previous, #next, #film a");
+    const link = (event.target as Element).closest<HTMLAnchorElement>("#previous, #next, #film a, #hotspots a");
     if (link === null || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    if (link.pathname !== path) void go(link.pathname);
+    if (addressOf(link) !== path) void go(addressOf(link));
   });
   addEventListener("popstate", () => {
-    if (location.pathname !== path) void go(location.pathname, true);
+    if (addressOf(location) !== path) void go(addressOf(location), true);
   });
   return {
     follow: (id: "previous" | "next") => void follow(id),
@@ -113,6 +116,9 @@ export const travelBetween = (stage: HTMLElement, { leave, arrive, onSlides }: O
   };
 };
 
+/** With the query: a frame stays one. */
+const addressOf = ({ pathname, search }: Location | HTMLAnchorElement): string => pathname + search;
+
 const importedPart = (page: Document, id: string): HTMLElement | undefined => {
   const part = page.getElementById(id);
   return part === null ? undefined : document.importNode(part, true);
@@ -120,14 +126,14 @@ const importedPart = (page: Document, id: string): HTMLElement | undefined => {
 
 /** What had the focus has it again: in a part that was replaced, the element with the same id. */
 const replaceParts = (parts: ReadonlyMap<string, HTMLElement | undefined>, stage: HTMLElement): void => {
-  const focused = document.activeElement?.id ?? "";
+  const { activeElement } = document;
   for (const [id, part] of parts) {
     const old = document.getElementById(id);
     if (old !== null && part !== undefined) old.replaceWith(part);
     else if (part !== undefined) document.querySelector("#scene > .overlay")?.before(part);
     else old?.remove();
   }
-  if (document.activeElement === document.body && focused !== "")
-    (document.getElementById(focused) ?? stage).focus({ preventScroll: true });
+  if (document.activeElement === document.body && activeElement !== document.body)
+    (document.getElementById(activeElement?.id ?? "") ?? stage).focus({ preventScroll: true });
   if (element("scene").dataset.film === "open") parts.get("film")?.showPopover();
 };

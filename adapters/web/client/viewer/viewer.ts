@@ -105,6 +105,7 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
       shown.tiles?.look();
     };
     start(camera);
+    showHotspots(camera);
     document.body.dataset.ready = "sphere";
   };
 
@@ -119,7 +120,7 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
         signal: of.signal,
         seesAll: () => camera !== undefined && (camera.isPlanet || camera.isElsewhere || sphere.isSplit),
         onTile: (done, hasFailed) => {
-          camera?.redraw();
+          camera?.sharpen();
           showProgress(Math.round(100 * done));
           if (done === 1) stage.dataset.quality = "full";
           if (hasFailed) say(NOT_IN_FULL);
@@ -171,7 +172,10 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
       shown = panoramaOf(stage);
       camera?.enter(shown.width, shown.start, viewOf(location.hash));
       camera?.crossfade();
-      if (camera !== undefined) showPlanetState(camera);
+      if (camera !== undefined) {
+        showPlanetState(camera);
+        showHotspots(camera);
+      }
       await load(shown);
     },
     onSlides: (slides) => {
@@ -223,6 +227,15 @@ function start(camera: Camera): void {
   if (!document.body.classList.contains("bare")) camera.playIntro();
   camera.rotate(true);
 }
+
+/** The script that an element of the page names. It is loaded only where it is needed. */
+const scriptOf = (id: string) => {
+  const { script } = document.getElementById(id)?.dataset ?? {};
+  return script === undefined ? undefined : import(script);
+};
+
+const showHotspots = (camera: Camera): void =>
+  void scriptOf("hotspots")?.then(({ placeHotspots }) => placeHotspots(camera));
 
 const label = (button: HTMLElement, text: string): void => {
   button.setAttribute("aria-label", text);
@@ -306,6 +319,7 @@ function connectMore(camera: Camera, travel: Travel): void {
       showPlanetState(camera);
     },
     split: () => startSplit(camera),
+    "edit-hotspots": () => void scriptOf("edit-hotspots")?.then(({ editHotspots }) => editHotspots(camera, say)),
   };
   element("scene").addEventListener("click", (event) => {
     const act = actions[(event.target as Element).closest("#more-menu button")?.id ?? ""];

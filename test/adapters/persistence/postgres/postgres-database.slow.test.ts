@@ -91,6 +91,7 @@ describe("Database on PostgreSQL", () => {
       { name: "036-account-self-service-compatible" },
       { name: "037-kept-images-compatible" },
       { name: "038-tiles-compatible" },
+      { name: "039-hotspots-compatible" },
     ]);
     await opened.close();
   });

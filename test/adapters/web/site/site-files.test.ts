@@ -30,8 +30,11 @@ describe("what browsers and search engines ask for by a fixed path", () => {
     const answer = await fetch(link);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/markdown; charset=utf-8"]);
     expect(answer.headers.get("cache-control")).toBe("public, max-age=3600");
+    expect(answer.headers.get("link")).toBe('</docs>; rel="canonical"');
     const copy = await answer.text();
-    const page = await (await fetch(`${service.url}/docs`)).text();
+    const docs = await fetch(`${service.url}/docs`);
+    expect(docs.headers.get("link")).toBe('</docs.md>; rel="alternate"; type="text/markdown"');
+    const page = await docs.text();
     expect(page).toContain('<link rel="alternate" type="text/markdown" href="/docs.md">');
     const titles = [...page.matchAll(/<h2[^>]*>([^<]+)<\/h2>|<h3><a [^>]*>([^<]+)<\/a>/g)].map(([, h2, h3]) =>
       textOf(h2 ?? h3 ?? ""),

@@ -172,6 +172,7 @@ describe("what SqliteApiRequests remembers", () => {
         ...["cancel_wanted_at", "cancel_refused_at", "result_figures", "failure_detail", "deleted_by"],
         ...["started_at", "generated_at", "saved_at", "expired_at", "withheld_at", "withheld_by"],
         ...["featured_at", "approved_at", "start_view", "next_image_name", "kept_until", "has_tiles"],
+        "hotspots",
         ...["review_since", "visibility_after_review"],
         ...["cost_micros", "cost_currency"],
       ],

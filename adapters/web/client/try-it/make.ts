@@ -1,0 +1,10 @@
+/** An element with these properties and this content. */
+export const make = <Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  properties: Partial<HTMLElementTagNameMap[Tag]> = {},
+  ...content: readonly (Node | string)[]
+): HTMLElementTagNameMap[Tag] => {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...content);
+  return element;
+};
