@@ -67,7 +67,7 @@ export default defineConfig({
     pool: "forks",
     // Without isolation, the test files of a worker share the modules they import: this saves 40 % of the CPU time.
     isolate: false,
-    maxWorkers: 6, // on two cores: tests of processes wait for two thirds of their time
+    maxWorkers: 4, // on two cores: tests of processes wait for half of their time
     // A machine with much other work can be ten times as slow. No test waits for one of these times to pass.
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -376,6 +376,7 @@ describe("sharing a panorama", () => {
       await tab.page.goBack();
       await tab.page.getByRole("heading", { name: "the older one" }).waitFor();
       await tab.page.goForward();
+      await tab.page.getByRole("heading", { name: "the middle one" }).waitFor(); // the other one may be shown in full
       await tab.page.locator('#viewer[data-quality="full"]').waitFor();
       expect([await isOld(), await tab.page.locator("canvas[data-is-old]").count()]).toEqual([true, 1]);
       // A slide show goes on by itself.

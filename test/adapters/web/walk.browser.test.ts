@@ -120,10 +120,11 @@ describe("a walk of a member who comes back", () => {
     await service.work();
     await ready(page, "sphere");
     // At noon of the first of January for the service, it is the second for the reader.
-    expect(await page.locator(".caption time").textContent()).toBe("2 Jan 2026");
+    await expect.poll(() => page.locator(".caption time").textContent()).toBe("2 Jan 2026");
 
     await page.getByRole("link", { name: "Works" }).click();
-    expect(await main.locator(".tile-note time").allTextContents()).toEqual(["2 Jan 2026", "2 Jan 2026"]);
+    const times = () => main.locator(".tile-note time").allTextContents();
+    await expect.poll(times).toEqual(["2 Jan 2026", "2 Jan 2026"]);
     await page.getByLabel(`Select: ${PROMPT}`).check();
     await page.getByRole("button", { name: "Publish" }).click();
     await page.getByText("1 panorama published.").waitFor();
@@ -132,7 +133,7 @@ describe("a walk of a member who comes back", () => {
     expect(new URL(page.url()).pathname).toMatch(/^\/p\/[\w-]+$/);
     await member.expectGoodPage();
     await page.getByRole("link", { name: "Gallery" }).click();
-    expect(await main.locator(".tile-note time").textContent()).toBe("2 Jan 2026");
+    await expect.poll(times).toEqual(["2 Jan 2026"]);
     expect(member.problems).toEqual([]);
   });
 });
