@@ -247,7 +247,7 @@ const activitySection = ({ ledger, nextLedger }: AccountOverview, tasks: Tasks, 
         [words`Time`, words`What`, words`Credits`, words`Balance`],
         ledger.map(
           ({ entry, balanceAfter }) => html`<tr><td>${timeOf(entry.at)}</td><td>${subjectOf(entry, tasks)}</td>
-<td class="number">${entry.credits > 0 ? `+${count(entry.credits)}` : `−${count(-entry.credits)}`}</td><td class="number">${count(balanceAfter)}</td></tr>`,
+<td class="number">${entry.credits > 0 ? html`+${count(entry.credits)}` : html`−${count(-entry.credits)}`}</td><td class="number">${count(balanceAfter)}</td></tr>`,
         ),
       )
 }${pager("ledger", nextLedger && entryPlaceText(nextLedger), [words`Newest activity`, words`Older activity`], query)}<p><a href="/account/entries.csv${
