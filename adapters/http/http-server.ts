@@ -6,6 +6,7 @@ import { VisitorLimits } from "./limits/visitor-limits.js";
 import type { Observer } from "./observer.js";
 import type { Assets } from "./replies/assets.js";
 import { MAINTENANCE_RETRY_AFTER_SECONDS } from "./replies/errors.js";
+import { written } from "./replies/written.js";
 import type { TrustedProxies } from "./requests/client-address.js";
 import { Senders } from "./requests/senders.js";
 import { addRestInterface, type RestParts, type RestSettings } from "./rest-interface.js";
@@ -58,7 +59,7 @@ const whileOpen = (page: Page, handler: Handler, { maintenance, web }: HttpServe
         const lasting = maintenance();
         return lasting === undefined
           ? handler(exchange)
-          : web.maintenance(lasting.message, MAINTENANCE_RETRY_AFTER_SECONDS);
+          : written(web.maintenance(lasting.message, MAINTENANCE_RETRY_AFTER_SECONDS), exchange);
       };
 
 /** All HTTP endpoints: the REST interface under `/api/v1`, webhooks, web pages, images, health checks and metrics. */

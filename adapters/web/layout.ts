@@ -1,14 +1,17 @@
 import { createHash } from "node:crypto";
 import type { Visitor } from "../../application/accounts/sessions/find-session.js";
 import type { PageReply } from "../web-page/page.js";
-import { Html, html } from "./html.js";
+import { Html, html, type Text, Words, words } from "./html.js";
 import { type Identity, type Site, siteOf } from "./identity.js";
+import { ENGLISH } from "./languages/language.js";
+import { languageChoice } from "./languages/language-choice.js";
+import { languageOf } from "./languages/languages.js";
 import type { StaticFiles } from "./static-files.js";
 
 export type Content = {
-  readonly title: string;
+  readonly title: Text;
   /** One or two sentences for search engines and link previews. */
-  readonly description?: string;
+  readonly description?: Text;
   readonly main: Html;
   /** Additional elements of the head, such as descriptions for link previews. */
   readonly head?: Html | undefined;
@@ -45,7 +48,7 @@ export type LayoutParts = {
   /** Whether everybody can sign up. */
   readonly hasSignUp?: boolean;
   /** A sentence for the top of each page, now. */
-  readonly notice?: () => string | undefined;
+  readonly notice?: () => Text | undefined;
 };
 
 /** Who looks at a page with one sentence: a member, somebody without a login, or an operator on their own pages. */
@@ -58,7 +61,7 @@ export class Layout {
   /** Whether everybody can sign up. */
   readonly hasSignUp: boolean;
   readonly site: Site;
-  readonly notice: () => string | undefined;
+  readonly notice: () => Text | undefined;
   private readonly files: StaticFiles;
   private readonly imageOrigin: string;
   private readonly footer: (withTheme: boolean) => Html;
@@ -89,6 +92,7 @@ export class Layout {
 
   reply(status: number, content: Content, headers: Readonly<Record<string, string>> = {}): PageReply {
     const style = this.inlineStyle(content.inlineStyles === true ? stylesOf(content) : []);
+    const page = this.page(content, style?.element);
     return {
       status,
       headers: {
@@ -98,50 +102,58 @@ export class Layout {
         "x-content-type-options": "nosniff",
         "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
+        vary: "accept-language, cookie",
         ...headers,
       },
-      body: `<!doctype html>\n${this.page(content, style?.element).text}`,
+      body: {
+        writeFor: (request) => `<!doctype html>\n${page.in(isInEnglish(content) ? ENGLISH : languageOf(request))}`,
+      },
       // The pages of members have the form token, and what only they may see.
       compressible: content.visitor === undefined,
     };
   }
 
   notFound(visitor: Viewer): PageReply {
-    return this.message(404, "Page not found", "This page does not exist, or you do not have access to it.", visitor);
+    return this.message(
+      404,
+      words`Page not found`,
+      words`This page does not exist, or you do not have access to it.`,
+      visitor,
+    );
   }
 
   /** The page after an unexpected error. It shows no login state, because the database may be unavailable. */
   failed(requestId: string, viewer: "operator" | undefined): PageReply {
-    const sentence = `Something went wrong on our side. Try again in a moment. If it happens again, tell the operator this request id: ${requestId}.`;
-    return this.message(500, "Something went wrong", sentence, viewer);
+    const sentence = words`Something went wrong on our side. Try again in a moment. If it happens again, tell the operator this request id: ${requestId}.`;
+    return this.message(500, words`Something went wrong`, sentence, viewer);
   }
 
   /** The page after too many requests. It reads nothing. */
   limited(retryAfterSeconds: number, viewer: Viewer): PageReply {
-    const sentence = `Too fast. Try again in ${retryAfterSeconds} s.`;
-    return this.tryAgain(retryAfterSeconds, "Please wait", sentence, viewer);
+    const sentence = words`Too fast. Try again in ${retryAfterSeconds} s.`;
+    return this.tryAgain(retryAfterSeconds, words`Please wait`, sentence, viewer);
   }
 
   /** The page if the database was busy for too long. It shows no login state. */
   busy(retryAfterSeconds: number, viewer: "operator" | undefined): PageReply {
-    const sentence = `The service is busy and could not do this. Nothing was charged. Try again in ${retryAfterSeconds} seconds.`;
-    return this.tryAgain(retryAfterSeconds, "Please try again", sentence, viewer);
+    const sentence = words`The service is busy and could not do this. Nothing was charged. Try again in ${retryAfterSeconds} seconds.`;
+    return this.tryAgain(retryAfterSeconds, words`Please try again`, sentence, viewer);
   }
 
   /** The answer to a form while an operator has put the service into maintenance. */
   maintenance(message: string, retryAfterSeconds: number): PageReply {
-    const sentence = `${message} Until then nothing can be created, bought or changed. Nothing was charged.`;
-    const page = this.message(503, "Maintenance", sentence, undefined);
+    const sentence = words`${message} Until then nothing can be created, bought or changed. Nothing was charged.`;
+    const page = this.message(503, words`Maintenance`, sentence, undefined);
     return { ...page, headers: { ...page.headers, "retry-after": String(retryAfterSeconds) } };
   }
 
-  private tryAgain(retryAfterSeconds: number, title: string, sentence: string, viewer: Viewer): PageReply {
+  private tryAgain(retryAfterSeconds: number, title: Text, sentence: Text, viewer: Viewer): PageReply {
     const page = this.message(429, title, sentence, viewer);
     return { ...page, headers: { ...page.headers, "retry-after": String(retryAfterSeconds) } };
   }
 
   /** A page with one sentence. */
-  message(status: number, title: string, sentence: string, viewer: Viewer): PageReply {
+  message(status: number, title: Text, sentence: Text, viewer: Viewer): PageReply {
     const message = html`<h1>${title}</h1><p>${sentence}</p>`;
     if (viewer === "operator") {
       const main = html`<div class="message">${message}<p><a class="button" href="/operator">Go to the search</a></p></div>`;
@@ -154,15 +166,15 @@ export class Layout {
 
   /** The answer to a form that no page of this service has sent, or that an earlier session has shown. */
   refusedForm(visitor: Viewer): PageReply {
-    const sentence = "This form is outdated, or another site sent it. Go back, reload the page and try again.";
-    return this.message(403, "Request refused", sentence, visitor);
+    const sentence = words`This form is outdated, or another site sent it. Go back, reload the page and try again.`;
+    return this.message(403, words`Request refused`, sentence, visitor);
   }
 
   private page(content: Content, inlineStyle: Html | undefined): Html {
     const { title, description, main, head, scripts = [], frame } = content;
     const { name, icons, touchIcon } = this.site;
     const notice = frame === "bare" ? undefined : this.notice();
-    return html`<html lang="en">
+    return html`<html lang="${PAGE_LANGUAGE}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -176,7 +188,7 @@ ${content.inlineStyles !== true && stylesOf(content).map((file) => html`<link re
 ${touchIcon !== undefined && html`<link rel="apple-touch-icon" href="${touchIcon}">`}
 <link rel="manifest" href="/manifest.webmanifest">
 ${head}
-${scripts.map((name) => html`<script type="module" src="${this.files.urlOf(name)}"></script>`)}
+${scripts.length > 0 && scriptWords(scripts.flatMap((name) => this.files.wordsOf(name)))}${scripts.map((name) => html`<script type="module" src="${this.files.urlOf(name)}"></script>`)}
 </head>
 <body class="${frame ?? "plain"}">
 ${frame !== "bare" && html`<a class="skip" href="#main">Skip to the content</a>${header(content, this)}`}
@@ -217,6 +229,11 @@ ${frame !== "stage" && frame !== "bare" && this.footer(hasTheme(content))}
   }
 }
 
+/** Operators have pages in English. */
+const isInEnglish = ({ withoutMenu }: Content): boolean => withoutMenu === true;
+
+const PAGE_LANGUAGE = new Words(({ code }) => code);
+
 /** Whether the page is light or dark: others are dark in both. */
 const hasTheme = ({ frame }: Content): boolean => frame === undefined || frame === "hero-page";
 
@@ -227,6 +244,18 @@ const inline = (element: "script" | "style", text: string): Inline => ({
   element: new Html(`<${element}>${text}</${element}>`),
   source: `'sha256-${createHash("sha256").update(text).digest("base64")}'`,
 });
+
+/** The messages of scripts in the language of the page, which client/words.ts reads; nothing in English. */
+const scriptWords = (messages: readonly string[]): Html =>
+  new Html((language) => {
+    const texts = messages.flatMap((message) => {
+      const text = language.messages.get(message);
+      return text === undefined ? [] : [[message, text]];
+    });
+    if (texts.length === 0) return "";
+    const json = JSON.stringify(Object.fromEntries(texts)).replaceAll("<", "\\u003c");
+    return `<script type="application/json" id="words">${json}</script>\n`;
+  });
 
 const stylesOf = ({ styles = [], frame }: Content): readonly string[] => [
   "style.css",
@@ -245,13 +274,13 @@ ${withoutMenu === undefined && menu(visitor, offered, place)}
 type Place = Content["place"];
 
 const menu = (visitor: Visitor | undefined, { hasGallery, hasSignUp }: Offered, place: Place): Html => html`
-<nav aria-label="Main">${hasGallery && menuLink("/gallery", "Gallery", place)}
+<nav aria-label="Main">${hasGallery && menuLink("/gallery", words`Gallery`, place)}
 ${menuLink("/docs", "API", place, "wide")}
 ${visitor === undefined ? guestLinks(hasSignUp) : memberLinks(visitor, place)}
 </nav>`;
 
 /** The pages below an entry belong to it, too. */
-const menuLink = (path: NonNullable<Place>, label: string, place: Place, style?: string): Html =>
+const menuLink = (path: NonNullable<Place>, label: Text, place: Place, style?: string): Html =>
   html`<a href="${path}"${style !== undefined && html` class="${style}"`}${path === place && html` aria-current="true"`}>${label}</a>`;
 
 const guestLinks = (hasSignUp: boolean): Html =>
@@ -259,8 +288,8 @@ const guestLinks = (hasSignUp: boolean): Html =>
     ? html`<a href="/login">Log in</a><a class="button small" href="/signup">Sign up</a>`
     : html`<a class="button small" href="/login">Log in</a>`;
 
-const memberLinks = ({ formToken }: Visitor, place: Place): Html => html`${menuLink("/works", "Works", place)}
-${menuLink("/account", "Account", place)}
+const memberLinks = ({ formToken }: Visitor, place: Place): Html => html`${menuLink("/works", words`Works`, place)}
+${menuLink("/account", words`Account`, place)}
 <form method="post" action="/logout" class="wide">${hiddenToken(formToken)}<button class="link">Log out</button></form>`;
 
 /** The form token, which proves that a page of this service sent the form (session-guard.ts). */
@@ -268,7 +297,7 @@ export const hiddenToken = (formToken: string): Html =>
   html`<input type="hidden" name="form_token" value="${formToken}">`;
 
 /** A page of this site, and the words of the link to it. */
-export type FooterLink = { readonly path: string; readonly title: string };
+export type FooterLink = { readonly path: string; readonly title: Text };
 
 const footer = (
   links: readonly FooterLink[],
@@ -277,7 +306,7 @@ const footer = (
 ): Html => html`<footer class="site">
 <span>360° panoramas from text and images</span>
 <nav aria-label="More">${hasGallery && html`<a href="/gallery">Gallery</a> `}<a href="/docs">API reference</a> <a href="/mcp">Assistants (MCP)</a> <a href="/provenance">Is it from here?</a>
-${links.map(({ path, title }) => html`<a href="${path}">${title}</a> `)}</nav>${withTheme && THEME}</footer>`;
+${links.map(({ path, title }) => html`<a href="${path}">${title}</a> `)}</nav><div class="choices-of-reader">${languageChoice}${withTheme && THEME}</div></footer>`;
 
 /** Shown by its script, client/theme.ts. */
 const THEME = html`<label class="theme">Theme <select id="theme" autocomplete="off">

@@ -1,21 +1,29 @@
 import type { Order } from "../../domain/credits/order.js";
-import { creditsText } from "../wording/credits-text.js";
-import { type Html, html } from "./html.js";
+import { creditsCount } from "./count.js";
+import { type Html, html, joined, type Text, words } from "./html.js";
 
-const STATES: Readonly<Record<Order["state"], readonly [string, string]>> = {
-  pending: ["busy", "Waiting for payment"],
-  paid: ["good", "Paid"],
-  partly_refunded: ["", "Partly refunded"],
-  refunded: ["", "Refunded"],
+const STATES: Readonly<Record<Order["state"], readonly [string, Text]>> = {
+  pending: ["busy", words`Waiting for payment`],
+  paid: ["good", words`Paid`],
+  partly_refunded: ["", words`Partly refunded`],
+  refunded: ["", words`Refunded`],
 };
 
 /** "Won" and "lost" are the operator's words: to the customer, who has disputed the payment, they mean the opposite. */
-const DISPUTES = { none: [], open: ["payment disputed"], won: [], lost: ["disputed payment returned"] } as const;
+const DISPUTES = {
+  none: [],
+  open: [words`payment disputed`],
+  won: [],
+  lost: [words`disputed payment returned`],
+} as const;
 
 /** The state of an order, with what came back of it, for its customer and for operators. */
 export const orderState = (order: Order): Html => {
-  const [look, words] = STATES[order.state];
+  const [look, label] = STATES[order.state];
   const { dispute = "none", takenBack = 0, returnReason } = order.state === "pending" ? {} : order;
-  const facts = [...DISPUTES[dispute], ...(takenBack > 0 ? [`${creditsText(takenBack)} taken back`] : [])].join(", ");
-  return html`<span class="state ${look}">${words}</span> ${facts}${returnReason !== undefined && `: ${returnReason}`}`;
+  const facts = joined(
+    [...DISPUTES[dispute], ...(takenBack > 0 ? [words`${creditsCount(takenBack)} taken back`] : [])],
+    ", ",
+  );
+  return html`<span class="state ${look}">${label}</span> ${facts}${returnReason !== undefined && `: ${returnReason}`}`;
 };

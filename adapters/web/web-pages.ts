@@ -17,7 +17,9 @@ import { passwordPages } from "./account/password-pages.js";
 import { receiptPages } from "./account/receipt-pages.js";
 import { settingsPages } from "./account/settings-pages.js";
 import { webhookPages } from "./account/webhook-pages.js";
+import { type Text, words } from "./html.js";
 import type { Identity } from "./identity.js";
+import { languagePage } from "./languages/language-page.js";
 import { Layout } from "./layout.js";
 import { type OperatorParts, operatorPages } from "./operator/operator-pages.js";
 import { galleryPage } from "./panoramas/gallery-page.js";
@@ -131,6 +133,7 @@ export const webPages = async (
     ...webhookPages(all),
     ...settingsPages(all),
     ...operatorPages(all),
+    languagePage(guard, publicUrl),
     ...docsPages({ ...all, files, describe, guidesFolder: join(staticFolder, "guides") }),
     provenancePage(all),
     mcpPage(mcp, guard, layout, policy.prices),
@@ -152,5 +155,5 @@ export const webPages = async (
 /** Nobody is looked up, but operators are not shown the menu for customers. */
 const viewerAt = (url: string): "operator" | undefined => (/^\/operator(?:[/?]|$)/.test(url) ? "operator" : undefined);
 
-const noticeOf = (maintenance: { readonly message: string } | undefined): string | undefined =>
-  maintenance && `Maintenance: nothing can be created or bought now. ${maintenance.message}`;
+const noticeOf = (maintenance: { readonly message: string } | undefined): Text | undefined =>
+  maintenance && words`Maintenance: nothing can be created or bought now. ${maintenance.message}`;

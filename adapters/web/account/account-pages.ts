@@ -16,14 +16,13 @@ import type { TaskId } from "../../../domain/task-id.js";
 import { viewerPath } from "../../../domain/tasks/slug.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
-import { creditsText } from "../../wording/credits-text.js";
 import { cutAtWord } from "../../wording/cut-at-word.js";
-import { thousands } from "../../wording/thousands.js";
 import { admitWrite } from "../admit-write.js";
+import { count, creditsCount } from "../count.js";
 import { dateOf, timeOf } from "../date.js";
 import { errorBox } from "../error-box.js";
 import { fieldMessage } from "../field-message.js";
-import { type Html, html } from "../html.js";
+import { type Html, html, joined, said, type Text, words } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { atMostText, moneyText } from "../money-text.js";
 import { orderState } from "../order-state.js";
@@ -119,35 +118,35 @@ type Refusal = InvalidRequest | NotForSale | TooManyPendingOrders | PaymentsUnav
 
 /** A refusal without a status and a sentence does not compile. */
 const refusals: {
-  readonly [Kind in Refusal["kind"]]: readonly [number, (refused: Extract<Refusal, { kind: Kind }>) => string];
+  readonly [Kind in Refusal["kind"]]: readonly [number, (refused: Extract<Refusal, { kind: Kind }>) => Text];
 } = {
   invalid_request: [400, fieldMessage],
-  not_for_sale: [400, () => "This number of credits is not for sale."],
+  not_for_sale: [400, () => words`This number of credits is not for sale.`],
   too_many_pending_orders: [
     409,
     ({ limit }) =>
-      `You have ${limit} orders of the last 24 hours that are not paid, the maximum. Pay one of them, or order again later.`,
+      words`You have ${limit} orders of the last 24 hours that are not paid, the maximum. Pay one of them, or order again later.`,
   ],
   payments_unavailable: [
     503,
-    () => "The payment service is currently unavailable. You were not charged. Please try again.",
+    () => words`The payment service is currently unavailable. You were not charged. Please try again.`,
   ],
 };
 
 /** `threshold`: what was typed for the low balance. */
 const refusal = (parts: Parts, visitor: Visitor, refused: Refusal, threshold?: string): Promise<PageReply> => {
-  const [status, sentence] = refusals[refused.kind] as [number, (refused: Refusal) => string];
+  const [status, sentence] = refusals[refused.kind] as [number, (refused: Refusal) => Text];
   return accountPage(parts, status, visitor, { error: sentence(refused), threshold });
 };
 
-const NOTICES: Readonly<Record<string, string>> = {
-  canceled: "The order is canceled.",
-  paid: "Thank you. The credits are added when the payment service confirms the payment, usually within seconds.",
+const NOTICES: Readonly<Record<string, Text>> = {
+  canceled: words`The order is canceled.`,
+  paid: words`Thank you. The credits are added when the payment service confirms the payment, usually within seconds.`,
 };
 
 type Shown = {
-  readonly error?: string;
-  readonly notice?: string | undefined;
+  readonly error?: Text;
+  readonly notice?: Text | undefined;
   /** The threshold that was refused. */
   readonly threshold?: string | undefined;
   /** Names the pages of the orders and of the ledger. */
@@ -181,9 +180,9 @@ ${accountNav("/account")}
 ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}${errorBox(error)}
 <div class="sections">
 <section class="panel" aria-labelledby="balance"><h2 id="balance">Credits</h2>
-<p class="figure">${thousands(overview.credits.remaining)}</p>
-<p class="hint">${thousands(overview.credits.reserved)} reserved for panoramas that are being made, ${thousands(overview.credits.spent)} spent so far.</p>
-${overview.credits.debt !== undefined && html`<p class="hint">You owe ${creditsText(overview.credits.debt)}, because a payment was returned after its credits were spent. The next purchase pays them first.</p>`}
+<p class="figure">${count(overview.credits.remaining)}</p>
+<p class="hint">${count(overview.credits.reserved)} reserved for panoramas that are being made, ${count(overview.credits.spent)} spent so far.</p>
+${overview.credits.debt !== undefined && html`<p class="hint">You owe ${creditsCount(overview.credits.debt)}, because a payment was returned after its credits were spent. The next purchase pays them first.</p>`}
 <form method="post" action="/account/low-balance" class="inline">${hiddenToken(visitor.formToken)}
 <label>Send a webhook when my balance falls below<input name="credits" inputmode="numeric" value="${threshold ?? overview.lowBalance}" placeholder="no notice"></label><button class="button quiet">Save</button></form></section>
 <section class="panel" aria-labelledby="buy"><h2 id="buy">Buy more</h2>
@@ -193,8 +192,8 @@ ${overview.credits.debt !== undefined && html`<p class="hint">You owe ${creditsT
       pack,
       index,
     ) => html`<label class="choice"><input type="radio" name="credits" value="${pack.credits}"${index === 0 && html` checked`}>
-<span><strong>${thousands(pack.credits)} credits</strong><small>${moneyText(pack)}</small></span></label>`,
-  )}</div></fieldset>${panoramaPrices(policy)}<button class="button">Order</button></form></section>
+<span><strong>${count(pack.credits)} credits</strong><small>${moneyText(pack)}</small></span></label>`,
+  )}</div></fieldset>${panoramaPrices(policy)}<button class="button">Order credits</button></form></section>
 </div>
 ${ordersSection(overview, query)}
 ${keySpendingSection(
@@ -206,7 +205,7 @@ ${keySpendingSection(
 ${activitySection(overview, tasks, query)}
 </div>`;
   const page = {
-    title: "Account",
+    title: words`Account`,
     main,
     visitor,
     scripts: ["account.js"],
@@ -220,43 +219,46 @@ ${activitySection(overview, tasks, query)}
 /** What a panorama costs in money, where the operator has set prices: in the pack with the dearest credits. */
 const panoramaPrices = ({ packs, prices }: Pick<PanoramaPolicy, "packs" | "prices">): Html | undefined =>
   priceAtMost(prices[RESOLUTION_NAMES[0]], packs) &&
-  html`<p class="hint">A panorama costs ${RESOLUTION_NAMES.map((name) => `${atMostText(prices[name], packs)} in ${name.toUpperCase()}`).join("; ")}.</p>`;
+  html`<p class="hint">A panorama costs ${joined(
+    RESOLUTION_NAMES.map((name) => words`${atMostText(prices[name], packs)} in ${name.toUpperCase()}`),
+    "; ",
+  )}.</p>`;
 
 const ordersSection = ({ orders, nextOrders }: AccountOverview, query: URLSearchParams): Html => html`
 <section aria-labelledby="orders"><h2 id="orders">Orders</h2>${
   orders.length === 0
-    ? html`<p class="empty">No ${query.has("orders") ? "older orders" : "orders yet"}.</p>`
+    ? html`<p class="empty">${query.has("orders") ? words`No older orders.` : words`No orders yet.`}</p>`
     : table(
-        ["Date", "Credits", "State", "Order"],
+        [words`Date`, words`Credits`, words`State`, words`Order`],
         orders.map(
           (order) => html`<tr><td><a href="/account/orders/${order.id}">${dateOf(order.createdAt)}</a></td>
-<td class="number">${thousands(order.credits)}</td><td>${orderState(order)}</td><td class="id"><code>${order.id}</code></td></tr>`,
+<td class="number">${count(order.credits)}</td><td>${orderState(order)}</td><td class="id"><code>${order.id}</code></td></tr>`,
         ),
       )
-}${pager("orders", nextOrders, "orders", query)}</section>`;
+}${pager("orders", nextOrders, [words`Newest orders`, words`Older orders`], query)}</section>`;
 
 type Tasks = ReadonlyMap<TaskId, Task>;
 
 const activitySection = ({ ledger, nextLedger }: AccountOverview, tasks: Tasks, query: URLSearchParams): Html => html`
 <section aria-labelledby="ledger"><h2 id="ledger">Activity</h2>${
   ledger.length === 0
-    ? html`<p class="empty">${query.has("ledger") ? "Nothing older." : "Nothing yet."}</p>`
+    ? html`<p class="empty">${query.has("ledger") ? words`Nothing older.` : words`Nothing yet.`}</p>`
     : table(
-        ["Time", "What", "Credits", "Balance"],
+        [words`Time`, words`What`, words`Credits`, words`Balance`],
         ledger.map(
           ({ entry, balanceAfter }) => html`<tr><td>${timeOf(entry.at)}</td><td>${subjectOf(entry, tasks)}</td>
-<td class="number">${entry.credits > 0 ? `+${thousands(entry.credits)}` : `−${thousands(-entry.credits)}`}</td><td class="number">${thousands(balanceAfter)}</td></tr>`,
+<td class="number">${entry.credits > 0 ? html`+${count(entry.credits)}` : html`−${count(-entry.credits)}`}</td><td class="number">${count(balanceAfter)}</td></tr>`,
         ),
       )
-}${pager("ledger", nextLedger && entryPlaceText(nextLedger), "activity", query)}<p><a href="/account/entries.csv${
+}${pager("ledger", nextLedger && entryPlaceText(nextLedger), [words`Newest activity`, words`Older activity`], query)}<p><a href="/account/entries.csv${
   query.has("ledger") && `?${new URLSearchParams({ ledger: query.get("ledger") ?? "" })}`
 }" download>Download as CSV</a></p></section>`;
 
 /** What a ledger entry is for, such as "4k panorama", with a link to it unless it is deleted. */
-const subjectOf = (entry: LedgerEntry, tasks: Tasks): Html | string => {
+const subjectOf = (entry: LedgerEntry, tasks: Tasks): Html | Text => {
   switch (entry.kind) {
     case "adjustment":
-      return entry.reason;
+      return said(entry.reason);
     case "purchase":
       return html`<a href="/account/orders/${entry.orderId}">Order</a>`;
     case "payment_refund":
@@ -264,14 +266,14 @@ const subjectOf = (entry: LedgerEntry, tasks: Tasks): Html | string => {
     case "payment_restored":
       return html`Payment kept after all, <a href="/account/orders/${entry.orderId}">order</a>`;
     case "debt":
-      return entry.credits > 0 ? "Owed, because these credits were spent" : "Pays what is owed";
+      return entry.credits > 0 ? words`Owed, because these credits were spent` : words`Pays what is owed`;
     case "reservation":
     case "refund": {
       const task = tasks.get(entry.taskId);
-      const refunded = entry.kind === "refund" && ", refunded";
+      const refunded = entry.kind === "refund" && words`, refunded`;
       if (task === undefined) return html`Panorama, deleted${refunded}`;
       const { slug, request } = task;
-      return html`<a href="${viewerPath(slug, "private")}">${request.resolution} panorama</a>${refunded} <small dir="auto">${cutAtWord(request.prompt ?? "from pictures", WORDS_CHARACTERS_MAX)}</small>`;
+      return html`<a href="${viewerPath(slug, "private")}">${request.resolution} panorama</a>${refunded} <small dir="auto">${request.prompt === undefined ? words`from pictures` : cutAtWord(request.prompt, WORDS_CHARACTERS_MAX)}</small>`;
     }
   }
 };
@@ -282,7 +284,12 @@ const WORDS_CHARACTERS_MAX = 48;
 type List = "orders" | "ledger";
 
 /** The links to the next page of one list, and to its first. The other list stays where it is. */
-const pager = (list: List, before: string | undefined, what: string, query: URLSearchParams): Html => {
+const pager = (
+  list: List,
+  before: string | undefined,
+  [newest, older]: readonly [Text, Text],
+  query: URLSearchParams,
+): Html => {
   const href = (place: string | undefined): string => {
     const places = ["orders", "ledger"].flatMap((name): [string, string][] => {
       const there = name === list ? place : (query.get(name) ?? undefined);
@@ -290,10 +297,10 @@ const pager = (list: List, before: string | undefined, what: string, query: URLS
     });
     return `/account?${new URLSearchParams(places).toString()}#${list}`;
   };
-  return html`<p class="more">${query.has(list) && html`<a class="button quiet" rel="prev" href="${href(undefined)}">Newest ${what}</a> `}${
-    before !== undefined && html`<a class="button quiet" rel="next" href="${href(before)}">Older ${what}</a>`
+  return html`<p class="more">${query.has(list) && html`<a class="button quiet" rel="prev" href="${href(undefined)}">${newest}</a> `}${
+    before !== undefined && html`<a class="button quiet" rel="next" href="${href(before)}">${older}</a>`
   }</p>`;
 };
 
-const table = (columns: readonly string[], rows: readonly Html[]): Html => html`<div class="table" tabindex="0"><table>
+const table = (columns: readonly Text[], rows: readonly Html[]): Html => html`<div class="table" tabindex="0"><table>
 <thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;

@@ -15,12 +15,12 @@ import { SCOPES, type Scope } from "../../../domain/accounts/key-limits.js";
 import { parseKeyLimits } from "../../../domain/accounts/parse-key-limits.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
-import { thousands } from "../../wording/thousands.js";
 import { admitWrite } from "../admit-write.js";
+import { count } from "../count.js";
 import { dateOf, timeOf } from "../date.js";
 import { errorBox } from "../error-box.js";
 import { fieldMessage } from "../field-message.js";
-import { type Html, html } from "../html.js";
+import { type Html, html, joined, type Text, words } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
@@ -103,14 +103,17 @@ const refusal = (parts: Parts, visitor: Visitor, refused: Refusal, form: URLSear
   return keysPage(parts, status, visitor, { error, form });
 };
 
-const refusalOf = (refused: Refusal): readonly [number, string] => {
+const refusalOf = (refused: Refusal): readonly [number, Text] => {
   switch (refused.kind) {
     case "invalid_request":
       return [400, fieldMessage(refused)];
     case "no_paid_order":
-      return [409, "You need at least one paid order to create an API key."];
+      return [409, words`You need at least one paid order to create an API key.`];
     case "too_many_api_keys":
-      return [409, `You already have ${refused.limit} API keys, the maximum. Revoke one before you create another.`];
+      return [
+        409,
+        words`You already have ${refused.limit} API keys, the maximum. Revoke one before you create another.`,
+      ];
   }
 };
 
@@ -126,7 +129,7 @@ const newKeyOf = (note: string): NewKey => {
 };
 
 type Shown = {
-  readonly error?: string;
+  readonly error?: Text;
   /** Shown only once, on the page after the creation. */
   readonly newKey?: NewKey | undefined;
   /** What was typed into a refused form. */
@@ -150,12 +153,12 @@ ${
   newKey !== undefined &&
   html`<section class="panel new-key" aria-labelledby="new-key"><h2 id="new-key">Your new key “${newKey.name}”</h2>
 <p>This key is shown only once. Store it as safely as a password.</p>
-<p class="secret"><code id="secret">${newKey.secret}</code><button type="button" class="button quiet small" id="copy" hidden>Copy</button></p></section>`
+<p class="secret"><code id="secret">${newKey.secret}</code><button type="button" class="button quiet small" id="copy" data-words="Copied" hidden>Copy</button></p></section>`
 }
 ${keysSection(overview, visitor, clock.now(), form)}
 </div>`;
   const page = {
-    title: "Keys and usage",
+    title: words`Keys and usage`,
     main,
     visitor,
     scripts: ["account.js"],
@@ -186,17 +189,23 @@ ${
     : html`<p class="hint">You can create API keys after your first order is paid. <a href="/account#buy">Order credits</a></p>`
 }</section>`;
 
-const SCOPE_LABELS: Readonly<Record<Scope, string>> = { read: "read", create: "create and upload" };
+const SCOPE_LABELS: Readonly<Record<Scope, Text>> = { read: words`read`, create: words`create and upload` };
 
 const keyLine = ({ key, spending }: KeyWithSpending, { formToken }: Visitor, now: Date): Html => {
   const { scopes, expiresAt, creditsPerDay, creditsPerMonth } = key.limits;
   const isExpired = expiresAt !== undefined && expiresAt <= now;
   return html`<li><span><strong>${key.name}</strong>
 ${key.prefix !== undefined && html`<small><code>${key.prefix}…</code></small>`}
-<small>created ${dateOf(key.createdAt)}, ${key.lastUsedAt === undefined ? "never used" : html`last used ${timeOf(key.lastUsedAt)}`}</small>
-<small>spent ${thousands(spending.today)}${creditsPerDay !== undefined && ` of ${thousands(creditsPerDay)}`} credits today, ${thousands(spending.thisMonth)}${creditsPerMonth !== undefined && ` of ${thousands(creditsPerMonth)}`} this month</small>
-${scopes.length < SCOPES.length && html`<small>may only ${scopes.map((scope) => SCOPE_LABELS[scope]).join(", ")}</small>`}
-${expiresAt !== undefined && html`<small>${isExpired ? "expired" : "expires"} ${timeOf(expiresAt)}</small>`}</span>
+<small>created ${dateOf(key.createdAt)}, ${key.lastUsedAt === undefined ? words`never used` : html`last used ${timeOf(key.lastUsedAt)}`}</small>
+<small>spent ${count(spending.today)}${creditsPerDay !== undefined && words` of ${count(creditsPerDay)}`} credits today, ${count(spending.thisMonth)}${creditsPerMonth !== undefined && words` of ${count(creditsPerMonth)}`} this month</small>
+${
+  scopes.length < SCOPES.length &&
+  html`<small>may only ${joined(
+    scopes.map((scope) => SCOPE_LABELS[scope]),
+    ", ",
+  )}</small>`
+}
+${expiresAt !== undefined && html`<small>${isExpired ? html`expired ${timeOf(expiresAt)}` : html`expires ${timeOf(expiresAt)}`}</small>`}</span>
 <details class="revoke"><summary aria-label="Revoke ${key.name}">Revoke</summary><form method="post" action="${PATH}/${key.id}/revoke">${hiddenToken(formToken)}
 <p>Programs with this key stop working at once. This can’t be undone.</p><button class="button danger small" aria-label="Revoke now: ${key.name}">Revoke now</button></form></details></li>`;
 };

@@ -1,8 +1,8 @@
 import type { KeySpending } from "../../../application/accounts/read-key-spending.js";
 import type { ApiKey } from "../../../domain/accounts/api-key.js";
 import { endOf, startOf } from "../../../domain/credits/budget.js";
-import { thousands } from "../../wording/thousands.js";
-import { type Html, html } from "../html.js";
+import { count } from "../count.js";
+import { type Html, html, Words } from "../html.js";
 
 type NamedKey = Pick<ApiKey, "id" | "name">;
 
@@ -31,7 +31,7 @@ export const keySpendingSection = (
           ({
             apiKeyId,
             credits,
-          }) => html`<tr><td>${keyName(apiKeyId, keys)}</td><td class="number">${thousands(credits)}</td>
+          }) => html`<tr><td>${keyName(apiKeyId, keys)}</td><td class="number">${count(credits)}</td>
 <td class="bar" aria-hidden="true"><svg width="100%" height="14" focusable="false"><rect width="${((100 * credits) / most).toFixed(1)}%" height="14" rx="3"/></svg></td></tr>
 `,
         )}</tbody></table></div>`
@@ -43,7 +43,7 @@ export const keySpendingSection = (
 const keyName = (id: KeySpending["apiKeyId"], keys: readonly NamedKey[]): Html | string =>
   keys.find((key) => key.id === id)?.name ?? html`Revoked key <code>${id}</code>`;
 
-const nameOf = (month: Date): string =>
-  month.toLocaleDateString("en-GB", { month: "long", year: "numeric", timeZone: "UTC" });
+const nameOf = (month: Date): Words =>
+  new Words(({ locale }) => month.toLocaleDateString(locale, { month: "long", year: "numeric", timeZone: "UTC" }));
 
 const hrefOf = (month: Date): string => `/account?month=${month.toISOString().slice(0, 7)}#spending`;

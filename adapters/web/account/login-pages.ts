@@ -8,7 +8,7 @@ import type { Page, PageBody, PageReply, PageRequest } from "../../web-page/page
 import { nextIn, pathWith } from "../entry-path.js";
 import { errorBox } from "../error-box.js";
 import { gate } from "../gate.js";
-import { html } from "../html.js";
+import { html, joined, type Text, type Words, words } from "../html.js";
 import type { Layout } from "../layout.js";
 import { nextPath } from "../next-path.js";
 import { redirect } from "../redirect.js";
@@ -109,24 +109,24 @@ const signUp = async (parts: Parts, { form, remoteAddress, signal }: FormRequest
   );
 };
 
-const WRONG: AttemptRefusal = { status: 401, error: "The e-mail address or the password is wrong." };
+const WRONG: AttemptRefusal = { status: 401, error: words`The e-mail address or the password is wrong.` };
 
 /** After a sign-up that was not followed by a login, and for a visitor whose session has ended. */
-const noticeOf = (query: URLSearchParams, next: string): string | undefined => {
+const noticeOf = (query: URLSearchParams, next: string): Text | undefined => {
   if (query.get("new") === "1")
-    return "If this address had an account before, log in with the password of that account.";
+    return words`If this address had an account before, log in with the password of that account.`;
   if (query.get("deleted") === "1")
-    return "Your account is deleted, and its panoramas are being deleted. Thank you for having been here.";
+    return words`Your account is deleted, and its panoramas are being deleted. Thank you for having been here.`;
   if (query.get("ended") !== "1") return undefined;
   return next.startsWith("/works?prompt=")
-    ? "You were logged out. Your prompt is kept: log in to go on."
-    : "You were logged out. Log in to go on.";
+    ? words`You were logged out. Your prompt is kept: log in to go on.`
+    : words`You were logged out. Log in to go on.`;
 };
 
 type LoginForm = {
   readonly next: string;
   readonly email: string;
-  readonly notice?: string | undefined;
+  readonly notice?: Text | undefined;
   readonly refusal?: AttemptRefusal;
 };
 
@@ -139,7 +139,7 @@ ${emailField(email)}
 <button class="button">Log in</button></form>
 <p class="aside"><a href="${pathWith("/password/forgot", next)}">Forgot your password?</a></p>
 <p class="aside">${signUpMode === "open" ? html`No account yet? <a href="${pathWith("/signup", next)}">Sign up</a>` : NO_SIGN_UP[signUpMode]}</p>`;
-  const page = { title: "Log in", main: gate("Log in", next, content), frame: "gate" } as const;
+  const page = { title: words`Log in`, main: gate(words`Log in`, next, content), frame: "gate" } as const;
   return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
 };
 
@@ -157,7 +157,7 @@ const signUpForm = (
   if (signUpMode !== "open") {
     const closed = html`<p class="panel">${NO_SIGN_UP[signUpMode]}</p>
 <p class="aside">Already have an account? <a class="button small" href="${pathWith("/login", next)}">Log in</a></p>`;
-    const page = { title: "Sign up", main: gate("Sign up", next, closed), frame: "gate" } as const;
+    const page = { title: words`Sign up`, main: gate(words`Sign up`, next, closed), frame: "gate" } as const;
     return layout.reply(refusal?.status ?? 200, page);
   }
   const content = html`${sent && html`<p class="notice" role="status">${LINK_SENT}</p>`}${errorBox(refusal?.error)}
@@ -170,20 +170,22 @@ ${
     : newPasswordField()
 }
 <button class="button">Sign up</button>
-<p class="hint">${costs(policy.prices)}${welcomeCredits ? ` You start with ${welcomeCredits} credits.` : ""}</p></form>
+<p class="hint">${costs(policy.prices)}${welcomeCredits ? words` You start with ${welcomeCredits} credits.` : ""}</p></form>
 <p class="aside">Already have an account? <a href="${pathWith("/login", next)}">Log in</a></p>`;
-  const page = { title: "Sign up", main: gate("Sign up", next, content), frame: "gate" } as const;
+  const page = { title: words`Sign up`, main: gate(words`Sign up`, next, content), frame: "gate" } as const;
   return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
 };
 
 /** `A panorama costs 4 credits in 1K, 6 in 2K or 10 in 4K.` */
-const costs = (prices: Prices): string => {
-  const all = RESOLUTION_NAMES.map(
-    (name, index) => `${prices[name]}${index === 0 ? " credits" : ""} in ${name.toUpperCase()}`,
+const costs = (prices: Prices): Words => {
+  const all = RESOLUTION_NAMES.map((name, index) =>
+    index === 0
+      ? words`${prices[name]} credits in ${name.toUpperCase()}`
+      : words`${prices[name]} in ${name.toUpperCase()}`,
   );
-  return `A panorama costs ${all.slice(0, -1).join(", ")} or ${all.at(-1)}.`;
+  return words`A panorama costs ${joined(all.slice(0, -1), ", ")} or ${all.at(-1)}.`;
 };
 
 /** The same text whether the address was new or not, so that it does not reveal who has an account. */
-const LINK_SENT = `Look into your mailbox: an e-mail with a link is on its way. Follow the link within
+const LINK_SENT = words`Look into your mailbox: an e-mail with a link is on its way. Follow the link within
 ${PASSWORD_LINK_SECONDS / 60} minutes.`;

@@ -8,7 +8,7 @@ if (copy !== null && isSecureContext) {
   copy.hidden = false;
   copy.addEventListener("click", async () => {
     await navigator.clipboard.writeText(document.getElementById("secret")?.textContent ?? "");
-    copy.textContent = "Copied";
+    copy.textContent = copy.dataset.words ?? "";
   });
 }
 

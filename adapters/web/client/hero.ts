@@ -21,6 +21,7 @@ const PICTURE_PIXELS_MAX = 2048;
 const hero = element("hero");
 const canvas = element("hero-sphere") as HTMLCanvasElement;
 const pause = element("hero-pause");
+const pauseLabel = pause.getAttribute("aria-label");
 const { thumbnail = "", picture = "" } = hero.dataset;
 
 localTimes(document);
@@ -136,7 +137,7 @@ function fitCanvas(): void {
 }
 
 function labelPause(turns: boolean): void {
-  pause.setAttribute("aria-label", turns ? "Pause the rotation" : "Continue the rotation");
+  pause.setAttribute("aria-label", (turns ? pauseLabel : pause.dataset.words) ?? "");
   pause.classList.toggle("paused", !turns);
 }
 

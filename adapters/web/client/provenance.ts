@@ -6,13 +6,13 @@ const input = document.getElementById("file") as HTMLInputElement | null;
 const answer = document.getElementById("answer");
 
 const check = async (file: File): Promise<void> => {
-  if (answer !== null) answer.textContent = "Reading the file…";
+  if (answer !== null) answer.textContent = answer.dataset.wordsReading ?? "";
   try {
     const digest = await crypto.subtle.digest("SHA-256", await file.arrayBuffer());
     const sha256 = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
     location.assign(`/provenance?sha256=${sha256}`);
   } catch {
-    if (answer !== null) answer.textContent = "The file cannot be read.";
+    if (answer !== null) answer.textContent = answer.dataset.wordsUnreadable ?? "";
   }
 };
 

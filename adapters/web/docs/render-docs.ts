@@ -54,7 +54,7 @@ export const renderDocs = async (
   const links = contents(guides, sections);
   const content = html`${guides.map((guide) => guide.content)}
 ${sections.map(({ id, title, content }) => html`<section class="group" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${content}</section>`)}`;
-  const page = (keys: Html, tryIt: string) => html`<div class="docs" data-try-it="${tryIt}">
+  const page = (keys: Html, tryIt: string) => html`<div class="docs" lang="en" data-try-it="${tryIt}">
 <nav class="contents" aria-label="Contents">${links}</nav>
 <div class="content">
 <header><h1>API reference</h1>

@@ -6,7 +6,7 @@ import { parseSlug, viewerPath } from "../../../domain/tasks/slug.js";
 import type { Page, PageReply, PageRequest } from "../../web-page/page.js";
 import { rulePredicate } from "../../wording/rule-predicate.js";
 import { errorBox } from "../error-box.js";
-import { type Html, html } from "../html.js";
+import { type Html, html, said, type Text, type Words, words } from "../html.js";
 import { icon } from "../icon.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
@@ -110,23 +110,23 @@ const numberOf = (text: string): number => (text.trim() === "" ? Number.NaN : Nu
 /** Of an address of the viewer, or the slug alone. Other text stays, for the refusal. */
 const slugIn = (address: string): string => /([a-z0-9]{16})(?:[?#].*)?$/.exec(address.trim())?.[1] ?? address;
 
-const LABELS: Readonly<Record<string, string>> = {
-  yaw: "angle to the right",
-  pitch: "angle upwards",
-  note: "note",
-  to: "link",
+const LABELS: Readonly<Record<string, Text>> = {
+  yaw: words`angle to the right`,
+  pitch: words`angle upwards`,
+  note: words`note`,
+  to: words`link`,
 };
 
-const sentenceOf = ({ field, index, rule }: InvalidRequest): string =>
+const sentenceOf = ({ field, index, rule }: InvalidRequest): Words =>
   index === undefined
-    ? `A panorama has at most ${HOTSPOTS_MAX} hotspots. Delete some of these.`
-    : `Hotspot ${index + 1}: the ${LABELS[field]} ${rulePredicate(rule)}`;
+    ? words`A panorama has at most ${HOTSPOTS_MAX} hotspots. Delete some of these.`
+    : words`Hotspot ${index + 1}: the ${LABELS[field]} ${said(rulePredicate(rule))}`;
 
 const editorPage = async (
   { panoramas, layout, files }: Parts,
   task: KeptTask,
   visitor: Visitor,
-  refused?: { readonly rows: readonly Row[]; readonly error: string },
+  refused?: { readonly rows: readonly Row[]; readonly error: Text },
 ): Promise<PageReply> => {
   const owner = visitor.account.id;
   const [{ tasks }, linked] = await Promise.all([
@@ -154,14 +154,14 @@ ${errorBox(refused?.error)}
 ${[...rows, NEW].map((row, index) => fields(row, index + 1, choices))}
 <p class="actions"><button type="button" class="button quiet small in-scene" data-act="add">Add a hotspot here</button> <button class="button small">Save</button></p>
 </form></div>`;
-  return layout.reply(refused === undefined ? 200 : 400, { title: "Hotspots", main, visitor, place: "/works" });
+  return layout.reply(refused === undefined ? 200 : 400, { title: words`Hotspots`, main, visitor, place: "/works" });
 };
 
 /** The last ones are for a new hotspot; the script makes copies of them. */
 const fields = (
   { yaw, pitch, note, to, address }: Row,
   number: number,
-  choices: readonly { readonly slug: string; readonly title: string }[],
+  choices: readonly { readonly slug: string; readonly title: Text }[],
 ): Html => html`<fieldset><legend>Hotspot <span class="number">${number}</span></legend>
 <div class="inline on-page"><label>Degrees to the right<input type="number" name="yaw" value="${yaw}" min="-180" max="180" step="0.1" required></label>
 <label>Degrees upwards<input type="number" name="pitch" value="${pitch}" min="-90" max="90" step="0.1" required></label></div>

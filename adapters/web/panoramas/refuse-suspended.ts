@@ -1,10 +1,14 @@
 import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
 import type { PageReply } from "../../web-page/page.js";
 import { suspendedSentence } from "../../wording/suspended-sentence.js";
+import { said, words } from "../html.js";
 import type { Layout } from "../layout.js";
 
 /** The refusal of a member whose account is suspended: nothing is created or published. The rest of the pages works. */
 export const refuseSuspended = (layout: Layout, visitor: Visitor): PageReply | undefined => {
   const { suspension } = visitor.account;
-  return suspension && layout.message(403, "Account suspended", suspendedSentence(suspension), visitor);
+  return (
+    suspension &&
+    layout.message(403, words`Account suspended`, said(suspendedSentence(suspension), suspension.reason), visitor)
+  );
 };

@@ -129,7 +129,7 @@ const oembed = async ({ panoramas, publicUrl, layout }: Parts, query: URLSearchP
   if (!task || !hasStoredImage(task)) return text(404, "There is no public panorama at this url.");
   const width = atMost(FRAME_SIZE.widthPixels, query.get("maxwidth"));
   const height = atMost(FRAME_SIZE.heightPixels, query.get("maxheight"));
-  const title = titleOf(task);
+  const title = String(titleOf(task));
   const frame = html`<iframe src="${publicUrl}/p/${task.slug}?embed=1" width="${width}" height="${height}" title="${title}" style="border:0;max-width:100%" loading="lazy" allow="fullscreen; gyroscope; accelerometer; xr-spatial-tracking" allowfullscreen></iframe>`;
   const answer = {
     version: "1.0",

@@ -9,7 +9,8 @@ import { parseStartView } from "../../../domain/tasks/start-view.js";
 import { isInProgress, type Task } from "../../../domain/tasks/task.js";
 import type { Page, PageReply, PageRequest } from "../../web-page/page.js";
 import { entryPath } from "../entry-path.js";
-import { type Html, html } from "../html.js";
+import { type Html, html, said, type Text, Words, words } from "../html.js";
+import { languageOf } from "../languages/languages.js";
 import type { Content, Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import type { SessionGuard } from "../session-guard.js";
@@ -57,11 +58,16 @@ export const viewerPages = (parts: Parts): readonly Page[] => {
     const slug = parseSlug(params.slug ?? "");
     return slug && panoramas.findOwn(slug, account.id);
   };
-  const status = async (task: Task | undefined): Promise<PageReply> => ({
-    status: task === undefined ? 404 : 200,
-    headers: { "content-type": "application/json", "cache-control": "no-store", "x-content-type-options": "nosniff" },
-    body: JSON.stringify(task === undefined ? {} : await progress(parts, task)),
-  });
+  const status = async (task: Task | undefined, { headers }: PageRequest): Promise<PageReply> => {
+    const told = task && (await progress(parts, task));
+    const language = languageOf(headers);
+    const inLanguage = (_name: string, value: unknown) => (value instanceof Words ? value.in(language) : value);
+    return {
+      status: task === undefined ? 404 : 200,
+      headers: { "content-type": "application/json", "cache-control": "no-store", "x-content-type-options": "nosniff" },
+      body: JSON.stringify(told ?? {}, inLanguage),
+    };
+  };
   return [
     {
       method: "GET",
@@ -77,7 +83,7 @@ export const viewerPages = (parts: Parts): readonly Page[] => {
       method: "GET",
       path: "/p/:slug/status",
       body: "none",
-      handle: async (request) => status(await findPublic(request)),
+      handle: async (request) => status(await findPublic(request), request),
     },
     {
       method: "GET",
@@ -92,7 +98,7 @@ export const viewerPages = (parts: Parts): readonly Page[] => {
       method: "GET",
       path: "/works/:slug/status",
       body: "none",
-      handle: guard.member(async (request, visitor) => status(await findOwn(request, visitor))),
+      handle: guard.member(async (request, visitor) => status(await findOwn(request, visitor), request)),
     },
     startForm(parts),
     ...OWN_FILES.map(
@@ -227,10 +233,10 @@ const hotspots = async (
 };
 
 /** Said while the reader can still cancel. References alone need no words. */
-const hintOf = ({ suggestions: { offer } }: Parts, { request: { prompt } }: Task): string | undefined =>
+const hintOf = ({ suggestions: { offer } }: Parts, { request: { prompt } }: Task): Text | undefined =>
   offer === undefined || prompt === undefined || offer.knows(prompt)
     ? undefined
-    : `${offer.sentence} It knows no word of this prompt, and makes some landscape.`;
+    : words`${said(offer.sentence)} It knows no word of this prompt, and makes some landscape.`;
 
 /** Panoramas on each side, of which the strip has pictures. */
 const NEIGHBOURS_MAX = 6;

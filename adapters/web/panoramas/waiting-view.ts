@@ -3,7 +3,8 @@ import { failureSentence } from "../../../application/events/failure-sentence.js
 import { AHEAD_MAX } from "../../../application/panoramas/count-ahead.js";
 import type { TaskForecast } from "../../../application/panoramas/forecast-task.js";
 import { isCancelable, type SucceededTask, type Task } from "../../../domain/tasks/task.js";
-import { type Html, html } from "../html.js";
+import { type Html, html, joined, said, type Text, Words, words } from "../html.js";
+import { ENGLISH } from "../languages/language.js";
 import { hiddenToken } from "../layout.js";
 import { lateNote } from "./late-note.js";
 import { summaryOf, titleOf } from "./panorama-card.js";
@@ -13,13 +14,13 @@ export type Progress = {
   /** `ready`: the page shows the sphere now. `ended`: there is none, and the page says why. */
   readonly phase: "queued" | "making" | "saving" | "ready" | "ended";
   /** The phase in words for people. */
-  readonly words: string;
+  readonly words: Text;
   /** One or two sentences if it takes longer than usual; otherwise empty. */
-  readonly note: string;
+  readonly note: Text;
   /** Since the creation. */
   readonly elapsed_seconds: number;
   /** How long it still takes, in words, as far as generations of late tell; otherwise empty. */
-  readonly rest: string;
+  readonly rest: Text;
   /** How much of the whole time has passed, if that is known. */
   readonly done_percent?: number;
 };
@@ -39,10 +40,10 @@ export const progressOf = (
 };
 
 /** Rounded, because the next generation takes a little more or less than the last ones. */
-const restOf = (seconds: number): string => {
-  if (seconds < 8) return "A few seconds left";
-  if (seconds <= 90) return `About ${5 * Math.round(seconds / 5)} seconds left`;
-  return `About ${Math.round(seconds / 60)} minutes left`;
+const restOf = (seconds: number): Text => {
+  if (seconds < 8) return words`A few seconds left`;
+  if (seconds <= 90) return words`About ${5 * Math.round(seconds / 5)} seconds left`;
+  return words`About ${Math.round(seconds / 60)} minutes left`;
 };
 
 type Phase = Pick<Progress, "phase" | "words">;
@@ -50,24 +51,26 @@ type Phase = Pick<Progress, "phase" | "words">;
 const phaseOf = (task: Task, ahead: number | undefined): Phase => {
   switch (task.state) {
     case "queued":
-      return { phase: "queued", words: ahead === undefined ? "Waiting for its turn" : placeInLine(ahead) };
+      return { phase: "queued", words: ahead === undefined ? words`Waiting for its turn` : placeInLine(ahead) };
     case "reserved":
-      return { phase: "queued", words: "Starting" };
+      return { phase: "queued", words: words`Starting` };
     case "submitted":
-      return { phase: "making", words: "Making your panorama" };
+      return { phase: "making", words: words`Making your panorama` };
     case "generated":
-      return { phase: "making", words: "Checking the picture" };
+      return { phase: "making", words: words`Checking the picture` };
     case "failed":
-      return { phase: "ended", words: "It did not work" };
+      return { phase: "ended", words: words`It did not work` };
     case "succeeded":
       return phaseOfImage(task);
   }
 };
 
 /** "3rd in line" and not "2 ahead of you": those ahead may be the reader's own. */
-const placeInLine = (ahead: number): string => {
-  if (ahead === 0) return "Next in line";
-  return ahead > AHEAD_MAX ? `More than ${AHEAD_MAX} ahead in line` : `${ordinal(ahead + 1)} in line`;
+const placeInLine = (ahead: number): Text => {
+  if (ahead === 0) return words`Next in line`;
+  if (ahead > AHEAD_MAX) return words`More than ${AHEAD_MAX} ahead in line`;
+  const place = words`Place ${ahead + 1} in line`;
+  return new Words((language) => (language === ENGLISH ? `${ordinal(ahead + 1)} in line` : place.in(language)));
 };
 
 const ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
@@ -84,14 +87,14 @@ const ordinal = (n: number): string => `${n}${ENDINGS[ORDINALS.select(n)]}`;
 const phaseOfImage = ({ image }: SucceededTask): Phase => {
   switch (image.status) {
     case "uploading":
-      return { phase: "saving", words: "Almost there: saving the picture" };
+      return { phase: "saving", words: words`Almost there: saving the picture` };
     case "saved":
     case "saved-no-thumb":
-      return { phase: "ready", words: "Ready" };
+      return { phase: "ready", words: words`Ready` };
     case "failed":
-      return { phase: "ended", words: "The picture could not be saved" };
+      return { phase: "ended", words: words`The picture could not be saved` };
     case "expired":
-      return { phase: "ended", words: "The picture is no longer stored" };
+      return { phase: "ended", words: words`The picture is no longer stored` };
   }
 };
 
@@ -103,8 +106,8 @@ const REFRESH_SECONDS = 3;
  */
 export const waitingView = (
   task: Task,
-  { words, note, elapsed_seconds, rest, done_percent }: Progress,
-  owner: (Visitor & { readonly hint: string | undefined }) | undefined,
+  { words: phase, note, elapsed_seconds, rest, done_percent }: Progress,
+  owner: (Visitor & { readonly hint: Text | undefined }) | undefined,
   statusPath: string,
 ): { readonly main: Html; readonly head: Html } => ({
   head: html`<noscript><meta http-equiv="refresh" content="${REFRESH_SECONDS}"></noscript>`,
@@ -113,7 +116,7 @@ export const waitingView = (
 <div class="waiting-text"><svg class="ring" id="ring" viewBox="0 0 44 44" width="88" height="88" aria-hidden="true"${done_percent === undefined && html` data-unknown`}>
 <circle cx="22" cy="22" r="20" pathLength="100"/><circle class="done" cx="22" cy="22" r="20" pathLength="100" stroke-dasharray="${done_percent ?? 25} 100"/></svg>
 <h1 dir="auto">${summaryOf(task)}</h1>
-<p><span id="phase" role="status">${words}</span> <span id="elapsed" data-seconds="${elapsed_seconds}">${clockOf(elapsed_seconds)}</span></p>
+<p><span id="phase" role="status">${phase}</span> <span id="elapsed" data-seconds="${elapsed_seconds}">${clockOf(elapsed_seconds)}</span></p>
 <p id="rest">${rest}</p>
 <p id="late" aria-live="polite">${note}</p>
 ${
@@ -143,13 +146,16 @@ export const endedView = (task: Task, owner: Visitor | undefined): Html => {
   }</p></div></div>`;
 };
 
-const ending = (task: Task): { readonly heading: string; readonly sentence: string } => {
+const ending = (task: Task): { readonly heading: Text; readonly sentence: Text } => {
   if (task.state !== "failed") {
     const isExpired = task.state === "succeeded" && task.image.status === "expired";
-    const why = isExpired ? "is no longer stored" : "could not be saved";
-    return { heading: "Image no longer available", sentence: `This panorama was made, but its image ${why}.` };
+    const sentence = isExpired
+      ? words`This panorama was made, but its image is no longer stored.`
+      : words`This panorama was made, but its image could not be saved.`;
+    return { heading: words`Image no longer available`, sentence };
   }
-  const back = `Your ${task.reservation.credits} credits are back.`;
-  if (task.reason === "canceled") return { heading: "Canceled", sentence: `You stopped this panorama. ${back}` };
-  return { heading: "This one did not work", sentence: `${failureSentence(task)} ${back}` };
+  const back = words`Your ${task.reservation.credits} credits are back.`;
+  if (task.reason === "canceled")
+    return { heading: words`Canceled`, sentence: words`You stopped this panorama. ${back}` };
+  return { heading: words`This one did not work`, sentence: joined([said(failureSentence(task)), back], " ") };
 };

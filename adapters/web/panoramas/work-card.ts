@@ -2,10 +2,11 @@ import type { Visitor } from "../../../application/accounts/sessions/find-sessio
 import { failureSentence } from "../../../application/events/failure-sentence.js";
 import { viewerPath } from "../../../domain/tasks/slug.js";
 import { isActive, isCancelable, isInProgress, type Task } from "../../../domain/tasks/task.js";
-import { creditsText } from "../../wording/credits-text.js";
+import type { Visibility } from "../../../domain/tasks/visibility.js";
 import { withheldSentence } from "../../wording/withheld-sentence.js";
+import { count } from "../count.js";
 import { dateOf } from "../date.js";
-import { type Html, html } from "../html.js";
+import { type Html, html, joined, said, type Text, words } from "../html.js";
 import { icon } from "../icon.js";
 import { hiddenToken } from "../layout.js";
 import { lateNote } from "./late-note.js";
@@ -31,7 +32,7 @@ export const workCard = (task: Task, visitor: Visitor, images: Images, isLate: b
       : html`<span class="no-image ${state?.tone}">${isInProgress(task) && !isLate && html`<span class="spinner" aria-hidden="true"></span>`}</span>`
   }</span>
 <span class="tile-text"><span class="tile-title" dir="auto">${title}</span>
-<span class="tile-note">${dateOf(task.reservedAt)} · ${task.request.resolution.toUpperCase()} · ${task.request.visibility}</span>
+<span class="tile-note">${dateOf(task.reservedAt)} · ${task.request.resolution.toUpperCase()} · ${VISIBILITY_WORDS[task.request.visibility]}</span>
 <span class="work-state" data-part="state">${
     state !== undefined &&
     html`<span class="state ${state.tone}">${state.label}</span>${state.note !== undefined && html` <span class="tile-note">${state.note}</span>`}`
@@ -43,42 +44,49 @@ export const workCard = (task: Task, visitor: Visitor, images: Images, isLate: b
   }${!isInProgress(task) && ownerActions(task, title, visitor, images)}</div></details></li>`;
 };
 
-type State = { readonly label: string; readonly tone: "calm" | "busy" | "bad"; readonly note?: string };
+const VISIBILITY_WORDS: Readonly<Record<Visibility, Text>> = { public: words`public`, private: words`private` };
+
+type State = { readonly label: Text; readonly tone: "calm" | "busy" | "bad"; readonly note?: Text };
 
 /** `undefined` for what is as it should be: there is nothing to say. */
 const stateOf = (task: Task, isLate: boolean): State | undefined => {
   if (isActive(task)) {
-    const label = task.state === "queued" ? "Waiting for its turn" : "Generating";
+    const label = task.state === "queued" ? words`Waiting for its turn` : words`Generating`;
     return { label, tone: "busy", ...(isLate && { note: lateNote(task) }) };
   }
   if (task.state === "failed") {
     const { credits } = task.reservation;
-    const refunded = `${creditsText(credits)} ${credits === 1 ? "was" : "were"} refunded`;
+    const refunded = credits === 1 ? words`1 credit was refunded.` : words`${count(credits)} credits were refunded.`;
     return task.reason === "canceled"
-      ? { label: "Canceled", tone: "calm", note: `${refunded}.` }
-      : { label: "Failed", tone: "bad", note: `${failureSentence(task)} ${refunded}.` };
+      ? { label: words`Canceled`, tone: "calm", note: refunded }
+      : { label: words`Failed`, tone: "bad", note: joined([said(failureSentence(task)), refunded], " ") };
   }
   switch (task.image.status) {
     case "uploading":
-      return { label: "Saving", tone: "busy", ...(isLate && { note: lateNote(task) }) };
+      return { label: words`Saving`, tone: "busy", ...(isLate && { note: lateNote(task) }) };
     case "saved":
     case "saved-no-thumb":
       return task.withheldReason === undefined
         ? undefined
-        : { label: "Hidden from others", tone: "bad", note: withheldSentence(task.withheldReason) };
+        : {
+            label: words`Hidden from others`,
+            tone: "bad",
+            note: said(withheldSentence(task.withheldReason), task.withheldReason),
+          };
     case "failed":
     case "expired":
-      return { label: "Image no longer available", tone: "bad" };
+      return { label: words`Image no longer available`, tone: "bad" };
   }
 };
 
 /** The accessible names begin with the visible ones and name the panorama, because every tile has the same buttons. */
-const cancelAction = ({ id }: Task, title: string, { formToken }: Visitor): Html => html`
+const cancelAction = ({ id }: Task, title: Text, { formToken }: Visitor): Html => html`
 <form method="post" action="/works/${id}/cancel">${hiddenToken(formToken)}<button class="link" aria-label="Cancel: ${title}">Cancel</button></form>`;
 
-const ownerActions = (task: Task, title: string, { formToken }: Visitor, images: Images): Html => {
+const ownerActions = (task: Task, title: Text, { formToken }: Visitor, images: Images): Html => {
   const other = task.request.visibility === "public" ? "private" : "public";
-  const again = task.state === "succeeded" ? "Remix" : "Try again";
+  const makeOther = other === "public" ? words`Make public` : words`Make private`;
+  const again = task.state === "succeeded" ? words`Remix` : words`Try again`;
   const isKept = hasStoredImage(task);
   return html`${
     isKept &&
@@ -89,7 +97,7 @@ ${
   isKept &&
   task.withheldReason === undefined &&
   html`<form method="post" action="/works/${task.id}/visibility">${hiddenToken(formToken)}
-<button class="link" name="visibility" value="${other}" aria-label="Make ${other}: ${title}">Make ${other}</button></form>`
+<button class="link" name="visibility" value="${other}" aria-label="${makeOther}: ${title}">${makeOther}</button></form>`
 }
 <details class="delete"><summary aria-label="Delete: ${title}">Delete</summary><form method="post" action="/works/${task.id}/delete">${hiddenToken(formToken)}
 <p>This can’t be undone. Used credits aren’t returned.</p><button class="button danger small" aria-label="Delete permanently: ${title}">Delete permanently</button></form></details>`;

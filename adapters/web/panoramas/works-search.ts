@@ -1,7 +1,7 @@
 import { RESOLUTION_NAMES, type Resolution } from "../../../domain/images/resolution.js";
 import { TASK_STATUSES, type TaskFilter } from "../../../domain/tasks/task-filter.js";
 import { VISIBILITIES } from "../../../domain/tasks/visibility.js";
-import { type Html, html } from "../html.js";
+import { type Html, html, type Text, words } from "../html.js";
 import { searchedIn, searchField } from "./search-field.js";
 
 /** What the member wants to see of the works. */
@@ -42,27 +42,28 @@ export const worksPath = (
   return query.size === 0 ? "/works" : `/works?${query}`;
 };
 
-const STATUS_LABELS: Readonly<Record<(typeof TASK_STATUSES)[number], string>> = {
-  processing: "In progress",
-  succeeded: "Finished",
-  failed: "Failed or canceled",
+const STATUS_LABELS: Readonly<Record<(typeof TASK_STATUSES)[number], Text>> = {
+  processing: words`In progress`,
+  succeeded: words`Finished`,
+  failed: words`Failed or canceled`,
 };
 
 /** The fields that narrow the list. */
 export const worksSearchForm = ({ text, status, visibility, resolution }: WorksSearch): Html => html`
 <form class="filters" method="get" action="/works" role="search" id="filters">
-<div class="search">${searchField(text, "Search in your prompts", "Search your prompts")}</div>
-${select("Status", TASK_STATUSES, status, (one) => STATUS_LABELS[one])}
-${select("Visibility", VISIBILITIES, visibility, (one) => (one === "public" ? "Public" : "Private"))}
-${select("Resolution", RESOLUTION_NAMES, resolution, (one) => one.toUpperCase())}</form>`;
+<div class="search">${searchField(text, words`Search in your prompts`, words`Search your prompts`)}</div>
+${select("status", words`Status`, TASK_STATUSES, status, (one) => STATUS_LABELS[one])}
+${select("visibility", words`Visibility`, VISIBILITIES, visibility, (one) => (one === "public" ? words`Public` : words`Private`))}
+${select("resolution", words`Resolution`, RESOLUTION_NAMES, resolution, (one) => one.toUpperCase())}</form>`;
 
 /** `label`: also that of the choice of all values. */
 const select = <Value extends string>(
-  label: "Status" | "Visibility" | "Resolution",
+  name: "status" | "visibility" | "resolution",
+  label: Text,
   values: readonly Value[],
   chosen: Value | undefined,
-  labelOf: (value: Value) => string,
+  labelOf: (value: Value) => Text,
 ): Html =>
-  html`<select name="${label.toLowerCase()}" aria-label="${label}" autocomplete="off"><option value="">${label}</option>${values.map(
+  html`<select name="${name}" aria-label="${label}" autocomplete="off"><option value="">${label}</option>${values.map(
     (value) => html`<option value="${value}"${value === chosen && html` selected`}>${labelOf(value)}</option>`,
   )}</select>`;

@@ -96,7 +96,7 @@ ${shown.filter(hasStoredImage).map((task) => entry(task, publicUrl))}</feed>
 const entry = (task: KeptTask, publicUrl: string): Html => {
   const link = publicUrl + viewerPath(task.slug, "public");
   const time = task.succeededAt.toISOString();
-  const title = printable(titleOf(task));
+  const title = printable(String(titleOf(task)));
   const picture = socialImageUrl(publicUrl, task);
   const content = html`<p><a href="${link}"><img src="${picture}" width="1200" height="630" alt=""></a><br>${title}</p>`;
   return html`<entry><id>${link}</id><title>${title}</title><updated>${time}</updated><published>${time}</published>

@@ -3,6 +3,7 @@ import type { Clock } from "../../../application/ports/clock.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import { type Slug, viewerPath } from "../../../domain/tasks/slug.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
+import { type Text, words } from "../html.js";
 import { copyPath, type Images, titleOf } from "../panoramas/panorama-card.js";
 import type { PicturesOnDemand } from "../panoramas/share-pages.js";
 import type { StaticFiles } from "../static-files.js";
@@ -12,7 +13,7 @@ export type Scrim = "dim" | "light" | "bright";
 
 /** The panorama at the top of the landing page. */
 export type HeroPicture = {
-  readonly title: string;
+  readonly title: Text;
   /** The path of its viewer. Absent for the bundled picture. */
   readonly viewer: string | undefined;
   readonly thumbnail: string;
@@ -47,7 +48,7 @@ export const heroPicture = async (parts: Parts, featured: readonly SucceededTask
     if (picture !== undefined) return picture;
   }
   return {
-    title: "Neon city in a thunderstorm",
+    title: words`Neon city in a thunderstorm`,
     viewer: undefined,
     thumbnail: files.urlOf("hero-small.webp"),
     picture: files.urlOf("hero.jpg"),

@@ -2,7 +2,7 @@ import type { UseCases } from "../../../application/create-application.js";
 import type { MadeFile } from "../../../application/ports/stores/provenance-log.js";
 import type { Page } from "../../web-page/page.js";
 import { timeOf } from "../date.js";
-import { type Html, html } from "../html.js";
+import { type Html, html, words } from "../html.js";
 import type { Layout } from "../layout.js";
 import type { SessionGuard } from "../session-guard.js";
 
@@ -25,8 +25,8 @@ export const provenancePage = ({ panoramas, guard, layout }: Parts): Page => ({
     const sha256 = (request.query.get("sha256") ?? "").trim();
     const answer = sha256 === "" ? undefined : answerFor(await panoramas.findFile(sha256));
     return layout.reply(200, {
-      title: "Is it from here?",
-      description: "Check whether a picture was made by this service.",
+      title: words`Is it from here?`,
+      description: words`Check whether a picture was made by this service.`,
       visitor: await guard.visitor(request),
       scripts: ["provenance.js"],
       main: html`<div class="page prose"><h1>Is it from here?</h1>
@@ -34,7 +34,7 @@ export const provenancePage = ({ panoramas, guard, layout }: Parts): Page => ({
 that. Here you can check whether a file was made by this service.</p>
 <div id="drop" hidden><p><label for="file">Choose a file, or drop it on this page. It stays on your device.</label></p>
 <p><input type="file" id="file" accept="image/*"></p></div>
-<p class="notice" id="answer" role="status">${answer}</p>
+<p class="notice" id="answer" role="status" data-words-reading="Reading the file…" data-words-unreadable="The file cannot be read.">${answer}</p>
 <form method="get" action="/provenance"><p><label for="sha256">SHA-256 of the file</label>
 <input id="sha256" name="sha256" value="${sha256.slice(0, 64)}" pattern="[0-9A-Fa-f]{64}" maxlength="64" required spellcheck="false" autocomplete="off" dir="ltr"></p>
 <p><button class="button">Check</button></p></form>

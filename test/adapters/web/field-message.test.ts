@@ -51,5 +51,5 @@ it.each([
     'Enter an e-mail address such as name@example.com: "nonsense" is none.',
   ],
 ])("fieldMessage writes %o as: %s", (refusal, sentence) => {
-  expect(fieldMessage(refusal)).toBe(sentence);
+  expect(String(fieldMessage(refusal))).toBe(sentence);
 });

@@ -3,16 +3,15 @@ import { isDone, postForm } from "../post-form.js";
 import { readPage } from "../read-page.js";
 import type { Camera } from "./camera.js";
 
-const FAILED = "This did not work. Reload the page and try again.";
-
 type Say = (sentence: string) => void;
 
 /** Shows the form with the hotspots over the sphere: the page of the owner has it. */
 export const editHotspots = async (camera: Camera, say: Say): Promise<void> => {
   if (document.getElementById("hotspot-editor") !== null) return;
-  const answer = await fetch(element("edit-hotspots").dataset.page ?? "").catch(() => undefined);
+  const words = element("edit-hotspots").dataset;
+  const answer = await fetch(words.page ?? "").catch(() => undefined);
   const form = isDone(answer) ? part(await answer?.text(), "hotspot-editor") : undefined;
-  if (form === undefined) return say(FAILED);
+  if (form === undefined) return say(words.wordsFailed ?? "");
   camera.stopMoving();
   if (camera.isPlanet) element("planet").click();
   open(camera, say, form as HTMLFormElement, list());
@@ -34,6 +33,7 @@ const input = (fields: ParentNode, name: "yaw" | "pitch" | "note"): HTMLInputEle
 
 /** `saved`: the markers that come back when the form is closed. Meanwhile numbers are shown. */
 const open = (camera: Camera, say: Say, form: HTMLFormElement, saved: HTMLUListElement): void => {
+  const words = element("edit-hotspots").dataset;
   const drafts = document.createElement("ul");
   list().replaceWith(drafts);
   element("scene").append(form);
@@ -104,8 +104,8 @@ const open = (camera: Camera, say: Say, form: HTMLFormElement, saved: HTMLUListE
       close();
       element("hotspots").replaceWith(fresh);
       camera.redraw();
-      say("Everybody who may see this panorama sees its hotspots now.");
-    } else say(FAILED);
+      say(words.wordsSaved ?? "");
+    } else say(words.wordsFailed ?? "");
   });
   update();
   action(form, "add").focus({ preventScroll: true });

@@ -1,6 +1,7 @@
 import { element } from "../element.js";
 import { localTimes } from "../local-times.js";
 import { isDone, postForm } from "../post-form.js";
+import { words } from "../words.js";
 import { Camera, isReducedMotion } from "./camera.js";
 import { connectDownloads } from "./downloads.js";
 import { fetchWithProgress } from "./fetch-with-progress.js";
@@ -20,9 +21,9 @@ const NOTE_MILLISECONDS = 6_000;
 /** After the view has come to rest. */
 const ADDRESS_MILLISECONDS = 500;
 
-const NO_SPHERE = "This browser cannot show the 360° view. This is the flat picture.";
-const NOT_IN_FULL = "The picture could not be loaded in full. This is a small preview.";
-const NO_PICTURE = "The 360° view could not be loaded. This is the flat picture.";
+const NO_SPHERE = words`This browser cannot show the 360° view. This is the flat picture.`;
+const NOT_IN_FULL = words`The picture could not be loaded in full. This is a small preview.`;
+const NO_PICTURE = words`The 360° view could not be loaded. This is the flat picture.`;
 
 /** A panorama. */
 type Panorama = {
@@ -218,7 +219,7 @@ const makeSphere = (stage: HTMLElement): Sphere | undefined => {
 function start(camera: Camera): void {
   const rotate = element("rotate");
   camera.onRotation = (rotates) => {
-    label(rotate, rotates ? "Pause rotation" : "Rotate");
+    label(rotate, rotates ? words`Pause rotation` : words`Rotate`);
     rotate.classList.toggle("rotating", rotates);
   };
   rotate.addEventListener("click", () => toggleRotation(camera));
@@ -253,7 +254,7 @@ function connectControls(stage: HTMLElement, camera: Camera, travel: Travel): vo
   element("bar").hidden = false;
   const onPlainWheel = (): void => {
     const key = /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘" : "Ctrl";
-    say(`Hold ${key} and scroll to zoom.`);
+    say(words`Hold ${key} and scroll to zoom.`);
   };
   const fullScreen = element("fullscreen");
   connectInput(stage, camera, onPlainWheel, {
@@ -273,10 +274,10 @@ function connectControls(stage: HTMLElement, camera: Camera, travel: Travel): vo
   fullScreen.hidden = !document.fullscreenEnabled || scene.requestFullscreen === undefined;
   fullScreen.addEventListener("click", () => {
     const change = document.fullscreenElement === null ? scene.requestFullscreen() : document.exitFullscreen();
-    void change.catch(() => say("This browser does not allow full screen here."));
+    void change.catch(() => say(words`This browser does not allow full screen here.`));
   });
   document.addEventListener("fullscreenchange", () =>
-    label(fullScreen, document.fullscreenElement === null ? "Full screen" : "Leave full screen"),
+    label(fullScreen, document.fullscreenElement === null ? words`Full screen` : words`Leave full screen`),
   );
 }
 
@@ -333,7 +334,11 @@ function connectMore(camera: Camera, travel: Travel): void {
     (form.elements.namedItem("view") as HTMLInputElement).value = textOf(camera.sharedView);
     const answer = await postForm(form);
     element("more-menu").hidePopover();
-    say(isDone(answer) ? "Everybody sees this view first now." : "This did not work. Reload the page and try again.");
+    say(
+      isDone(answer)
+        ? words`Everybody sees this view first now.`
+        : words`This did not work. Reload the page and try again.`,
+    );
   });
 }
 
@@ -367,7 +372,7 @@ function startSplit(camera: Camera): void {
   const motion = element("motion");
   if (!motion.hidden && motion.getAttribute("aria-pressed") !== "true") motion.click();
   void scene.requestFullscreen?.().catch(() => {});
-  say("Put the phone into its box. Touch the picture to leave.");
+  say(words`Put the phone into its box. Touch the picture to leave.`);
   const end = new AbortController();
   const leave = (): void => {
     end.abort();
@@ -426,7 +431,7 @@ function showFlatImage(sentence: string, url: string): void {
   flat.addEventListener("error", () => {
     flat.hidden = true;
     hide("download");
-    tell("The picture could not be loaded. Reload the page to try again.", "nothing");
+    tell(words`The picture could not be loaded. Reload the page to try again.`, "nothing");
   });
   // An image element may show an image that scripts may not read.
   flat.removeAttribute("crossorigin");

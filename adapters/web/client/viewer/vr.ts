@@ -1,4 +1,5 @@
 import { element } from "../element.js";
+import { words } from "../words.js";
 import type { Camera } from "./camera.js";
 import { type Turn, turnOf } from "./sphere.js";
 
@@ -47,7 +48,7 @@ export async function connectVr(camera: Camera, say: (sentence: string) => void)
       button.setAttribute("aria-pressed", "true");
     } catch {
       void session?.end();
-      say("The headset could not be started.");
+      say(words`The headset could not be started.`);
     }
   });
 }

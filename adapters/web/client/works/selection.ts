@@ -1,12 +1,13 @@
 import { element } from "../element.js";
 import { save } from "../viewer/downloads.js";
 import { zip } from "../viewer/zip.js";
+import { words } from "../words.js";
 
 /** The bar with the actions on the selected panoramas, which appears with the first of them. */
 export const selection = (): void => {
   const form = document.getElementById("selection");
   if (!(form instanceof HTMLFormElement)) return;
-  const words = element("selected");
+  const label = element("selected");
   const download = element("download-selected") as HTMLButtonElement;
 
   const chosen = (): HTMLElement[] =>
@@ -16,7 +17,7 @@ export const selection = (): void => {
   const show = (): void => {
     const all = chosen();
     form.hidden = all.length === 0;
-    words.textContent = `${all.length} selected`;
+    label.textContent = words`${all.length} selected`;
     download.hidden = !all.some(({ dataset }) => dataset.picture);
   };
   document.addEventListener("change", ({ target }) => {
@@ -29,7 +30,7 @@ export const selection = (): void => {
     try {
       for (const { dataset } of chosen()) {
         if (!dataset.picture || !dataset.file) continue;
-        words.textContent = `Loading picture ${files.size + 1} …`;
+        label.textContent = words`Loading picture ${files.size + 1} …`;
         const answer = await fetch(dataset.picture);
         if (!answer.ok) throw new Error(`status ${answer.status}`);
         files.set(dataset.file, await answer.blob());
@@ -38,7 +39,7 @@ export const selection = (): void => {
       save(files.size === 1 && only ? only : await zip(files), files.size === 1 ? name : "panoramas.zip");
       show();
     } catch {
-      words.textContent = "The pictures could not be loaded. Try again.";
+      label.textContent = words`The pictures could not be loaded. Try again.`;
     }
     download.disabled = false;
   });

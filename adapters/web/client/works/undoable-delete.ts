@@ -1,5 +1,6 @@
 import { isDone, postForm } from "../post-form.js";
 import { readPage } from "../read-page.js";
+import { words } from "../words.js";
 
 const UNDO_MILLISECONDS = 8_000;
 
@@ -13,12 +14,12 @@ export const undoableDelete = (): void => {
   const toast = document.createElement("div");
   toast.className = "toast";
   toast.hidden = true;
-  const words = document.createElement("span");
-  words.setAttribute("role", "status");
+  const label = document.createElement("span");
+  label.setAttribute("role", "status");
   const undo = document.createElement("button");
   undo.className = "button small";
-  undo.textContent = "Undo";
-  toast.append(words, undo);
+  undo.textContent = words`Undo`;
+  toast.append(label, undo);
   document.body.append(toast);
   document.body.classList.add("undoable");
   let current: Deletion | undefined;
@@ -38,8 +39,8 @@ export const undoableDelete = (): void => {
     if (isDone(answer)) return card.remove();
     card.hidden = false;
     const page = answer && readPage(await answer.text());
-    const reason = page?.querySelector("[role=alert], .message p")?.textContent ?? "The service doesn’t answer.";
-    words.textContent = `Not deleted. ${reason}`;
+    const reason = page?.querySelector("[role=alert], .message p")?.textContent ?? words`The service doesn’t answer.`;
+    label.textContent = words`Not deleted. ${reason}`;
     undo.hidden = true;
     toast.hidden = false;
   };
@@ -53,7 +54,7 @@ export const undoableDelete = (): void => {
     void commit();
     card.hidden = true;
     current = { card, form, timer: window.setTimeout(() => void commit(), UNDO_MILLISECONDS) };
-    words.textContent = `Deleted “${card.dataset.title}”.`;
+    label.textContent = words`Deleted “${card.dataset.title ?? ""}”.`;
     undo.hidden = false;
     toast.hidden = false;
     undo.focus();

@@ -1,0 +1,81 @@
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { beforeAll, describe, expect, it } from "vitest";
+import { ready, setUpBrowser, type Tab } from "../../../support/browser.js";
+import { PASSWORD, type Person, type WebService } from "../../../support/web-service.js";
+
+const SCREENS: Readonly<Record<"desktop" | "phone", BrowserContextOptions>> = {
+  desktop: { viewport: { width: 1440, height: 900 }, locale: "de-DE" },
+  phone: { viewport: { width: 360, height: 740 }, locale: "de-AT", hasTouch: true, isMobile: true },
+};
+
+/** German is longer than English. */
+describe("a walk through the pages in German", () => {
+  const on = setUpBrowser();
+  let service: WebService;
+  let ada: Person;
+  let slug: string;
+  beforeAll(async () => {
+    ({ service } = on);
+    ada = await service.person("ada", 4_000);
+    ({ slug } = await service.kept(ada, { prompt: "Ein Hafen im Abendlicht mit Laternen über dem Wasser" }));
+    await service.kept(ada, { prompt: "Wald", visibility: "private" });
+  });
+
+  it.each(Object.entries(SCREENS))("cuts no text on a %s", async (_screen, options) => {
+    const tab = await on.openTab(options);
+    for (const path of ["/", "/gallery", `/p/${slug}`, `/p/${slug}/report`, "/signup", "/login", "/mcp", "/nothing"])
+      await expectNothingCut(tab, path);
+    await logIn(tab, ada);
+    for (const path of ["/works", "/account", "/account/keys", "/account/webhooks", "/account/settings", "/provenance"])
+      await expectNothingCut(tab, path);
+  });
+
+  it("speaks German in scripts, too, and returns to English in the footer without them", async () => {
+    const { page } = await on.openTab({ ...SCREENS.desktop, deviceScaleFactor: 0.5 });
+    await page.goto(`/p/${slug}`);
+    await ready(page, "sphere");
+    await page.getByRole("button", { name: "Kreisen", exact: true }).click();
+    await page.getByRole("button", { name: "Kreisen anhalten" }).click();
+
+    const plain = await on.openTab({ ...SCREENS.desktop, javaScriptEnabled: false });
+    await plain.page.goto("/gallery?sort=oldest");
+    expect(await plain.page.locator("h1").textContent()).toBe("Galerie");
+    await plain.page.getByRole("button", { name: "English" }).click();
+    expect(new URL(plain.page.url()).search).toBe("?sort=oldest");
+    expect(await plain.page.locator("h1").textContent()).toBe("Gallery");
+    expect(await plain.page.locator("html").getAttribute("lang")).toBe("en");
+  });
+
+  it("shows dates in German, in the reader's zone", async () => {
+    const tab = await on.openTab({ ...SCREENS.desktop, timezoneId: "Europe/Berlin" });
+    await logIn(tab, ada);
+    await tab.page.goto("/account");
+    const times = await tab.page.locator("#ledger ~ .table time").allTextContents();
+    expect(times[0]).toMatch(/^\d+\. \S+ \d{4}.*\d\d:\d\d M/);
+  });
+});
+
+const logIn = async ({ page }: Tab, { email }: Person): Promise<void> => {
+  await page.goto("/login");
+  await page.getByLabel("E-Mail-Adresse").fill(email);
+  await page.getByLabel("Passwort").fill(PASSWORD);
+  await page.getByRole("main").getByRole("button", { name: "Anmelden" }).click();
+  await page.waitForURL("**/works");
+};
+
+const expectNothingCut = async ({ page }: Tab, path: string): Promise<void> => {
+  await page.goto(path);
+  expect(await page.locator("html").getAttribute("lang")).toBe("de");
+  expect([path, await cutTexts(page)]).toEqual([path, []]);
+};
+
+/** Controls and headings that are wider than their box or than the window. */
+const cutTexts = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(`[...document.querySelectorAll("h1, h2, h3, a, button, label, summary, legend, p, footer, header")]
+    .filter((element) => element.checkVisibility() && !element.closest(".table, .tiles, .visually-hidden, .skip, pre"))
+    .filter((element) => {
+      const box = element.getBoundingClientRect();
+      const isCut = getComputedStyle(element).overflowX !== "visible" && element.scrollWidth > element.clientWidth + 1;
+      return box.width > 0 && (isCut || box.right > document.documentElement.clientWidth + 1);
+    })
+    .map((element) => element.outerHTML.slice(0, 120))`) as Promise<readonly string[]>;
