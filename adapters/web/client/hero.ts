@@ -1,7 +1,8 @@
 import { element } from "./element.js";
 import { isTooLong, keepPrompt } from "./kept-prompt.js";
 import { localTimes } from "./local-times.js";
-import { otherField, Sphere } from "./viewer/sphere.js";
+import { canvasSize, DENSITY_MIN, FrameTimes, nextDensity } from "./viewer/density.js";
+import { otherField, type Size, Sphere } from "./viewer/sphere.js";
 
 /*
  * The panorama behind the text of the landing page. It turns slowly and can be dragged; a button pauses it. First the
@@ -60,8 +61,10 @@ async function load(sphere: Sphere, url: string): Promise<void> {
   bitmap.close();
 }
 
-function fieldOf({ clientWidth, clientHeight }: HTMLElement): number {
-  return clientWidth < clientHeight ? FIELD_DEGREES.upright : FIELD_DEGREES.wide;
+const sizeOf = ({ clientWidth, clientHeight }: HTMLElement): Size => ({ width: clientWidth, height: clientHeight });
+
+function fieldOf({ width, height }: Size): number {
+  return width < height ? FIELD_DEGREES.upright : FIELD_DEGREES.wide;
 }
 
 /** Draws while the panorama turns or is dragged, and only where somebody can see it. */
@@ -71,23 +74,39 @@ function turn(sphere: Sphere): void {
   let dragged: PointerEvent | undefined;
   let frame = 0;
   let before = 0;
+  const times = new FrameTimes();
+  let density = DENSITY_MIN;
+  let size = sizeOf(canvas);
 
   const draw = (now: number): void => {
     if (turns && dragged === undefined) yaw += (DEGREES_PER_SECOND * Math.min(now - before, 100)) / 1000;
     before = now;
-    const { width, height } = canvas;
-    sphere.view = { yaw, pitch, fov: otherField(fieldOf(canvas), width / height) };
+    density = nextDensity(density, times.begin(), densityMax());
+    sphere.isQuick = density < densityMax();
+    sphere.resize(canvasSize(size, density, densityMax()));
+    sphere.view = { yaw, pitch, fov: otherField(fieldOf(size), size.width / size.height) };
     sphere.draw();
-    frame = turns && isVisible ? requestAnimationFrame(draw) : 0;
+    frame = 0;
+    if (turns && isVisible) ask();
+    else if (sphere.isQuick)
+      void sphere.drawInSlices(
+        canvasSize(size, densityMax(), densityMax()),
+        (paint) => paint(),
+        () => frame === 0,
+      );
+  };
+  const ask = (): void => {
+    times.ask();
+    frame = requestAnimationFrame(draw);
   };
   const wake = (): void => {
     if (frame !== 0) return;
     before = performance.now();
-    frame = requestAnimationFrame(draw);
+    ask();
   };
 
   new ResizeObserver(() => {
-    fitCanvas();
+    size = sizeOf(canvas);
     wake();
   }).observe(canvas);
   new IntersectionObserver(([entry]) => {
@@ -105,7 +124,7 @@ function turn(sphere: Sphere): void {
   });
   canvas.addEventListener("pointermove", (event) => {
     if (dragged === undefined) return;
-    const degrees = fieldOf(canvas) / canvas.clientHeight;
+    const degrees = fieldOf(size) / size.height;
     yaw -= (event.clientX - dragged.clientX) * degrees;
     pitch = withinPitch(pitch + (event.clientY - dragged.clientY) * degrees);
     dragged = event;
@@ -129,12 +148,8 @@ function turn(sphere: Sphere): void {
 
 const withinPitch = (degrees: number): number => Math.max(-PITCH_DEGREES_MAX, Math.min(PITCH_DEGREES_MAX, degrees));
 
-function fitCanvas(): void {
-  // The texture has fewer pixels than the screen: more than one canvas pixel per CSS pixel would show nothing more.
-  const scale = Math.min(1, devicePixelRatio);
-  canvas.width = Math.round(canvas.clientWidth * scale);
-  canvas.height = Math.round(canvas.clientHeight * scale);
-}
+// The texture has fewer pixels than the screen: more than one canvas pixel per CSS pixel would show nothing more.
+const densityMax = (): number => Math.min(1, devicePixelRatio);
 
 function labelPause(turns: boolean): void {
   pause.setAttribute("aria-label", (turns ? pauseLabel : pause.dataset.words) ?? "");

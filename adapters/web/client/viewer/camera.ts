@@ -1,4 +1,5 @@
-import { otherField, type Sphere, type View } from "./sphere.js";
+import { canvasSize, DENSITY_MIN, FrameTimes, nextDensity } from "./density.js";
+import { otherField, type Size, type Sphere, type View } from "./sphere.js";
 import type { Start } from "./view-in-url.js";
 
 const VERTICAL_FIELD_MAX = 85;
@@ -18,14 +19,8 @@ const PLANET_SCALE = 2.1;
 const FADE_MILLISECONDS = 700;
 /** The part of its speed that a released sphere has after a second. */
 const GLIDE_LEFT = 0.02;
-/** Pixels of the canvas for a CSS pixel: at most, and at least while the view moves. */
+/** More pixels of the canvas for a CSS pixel are not seen. */
 const DENSITY_MAX = 2;
-const DENSITY_MIN = 0.375;
-/** The density changes in steps of this size, because each change clears the canvas. */
-const DENSITY_STEP = 0.125;
-const DENSITY_GROWTH = 1.03;
-/** A frame is late if it is drawn longer than this after it was requested. */
-const LATE_MILLISECONDS = 34;
 /** After the last movement. */
 const SHARP_MILLISECONDS = 250;
 
@@ -61,30 +56,33 @@ export class Camera {
   private glide: [number, number] = [0, 0];
   private frame = 0;
   private last = 0;
-  /** When the next frame was requested. */
-  private asked = 0;
-  /** While the view moves: a late frame lowers it, a frame in time raises it a little. At rest the maximum is used. */
+  private readonly times = new FrameTimes();
+  /** While the view moves. At rest the maximum is used. */
   private density = DENSITY_MIN;
   private isFilmed = false;
+  /** The timer before a sharp frame, until that is drawn. */
   private sharpening = 0;
+  /** The picture has got new parts meanwhile. */
+  private isStale = false;
   private readonly stage: HTMLElement;
+  /** Of the stage. Reading it at each frame could make the browser lay out the page. */
+  private size: Size;
 
   constructor(sphere: Sphere, stage: HTMLElement, pictureWidth: number) {
     this.sphere = sphere;
     this.stage = stage;
     this.pictureWidth = pictureWidth;
+    this.size = sizeOf(stage);
     this.resize(this.density);
-    this.enter(pictureWidth, MIDDLE);
     new ResizeObserver(() => this.fit()).observe(stage);
   }
 
-  /** Looks at another panorama, as a link says or where it starts. */
+  /** Looks at a panorama, as a link says or where it starts. */
   enter(pictureWidth: number, start: Start, given?: View): void {
     this.pictureWidth = pictureWidth;
     this.start = start;
     if (given === undefined) this.home();
     else this.lookAs(given);
-    if (!this.isElsewhere) this.draw(performance.now());
   }
 
   /** Looks where the panorama starts. */
@@ -125,7 +123,7 @@ export class Camera {
 
   /** Degrees that one CSS pixel in the middle of the view covers. */
   get degreesPerPixel(): number {
-    return otherField(this.view.fov, 1 / this.stage.clientWidth);
+    return otherField(this.view.fov, 1 / this.size.width);
   }
 
   /** Keeps the view within the limits, and draws it. */
@@ -226,21 +224,27 @@ export class Camera {
 
   redraw(): void {
     if (this.frame !== 0) return;
-    this.asked = performance.now();
+    this.times.ask();
     this.frame = requestAnimationFrame((now) => this.step(now));
   }
 
   /** Draws new parts of the picture. Where frames are late, it waits for a pause, so that no input waits for it. */
   sharpen(): void {
+    this.isStale = true;
     if (this.density >= densityMax()) this.redraw();
-    else if (this.sharpening === 0) this.sharpening = setTimeout(() => this.drawSharply(), SHARP_MILLISECONDS);
+    else if (this.sharpening === 0)
+      this.sharpening = setTimeout(() => void this.drawSharply(this.sharpening), SHARP_MILLISECONDS);
   }
 
-  private drawSharply(): void {
+  /** Ends without a change as soon as something moves. */
+  private async drawSharply(own: number): Promise<void> {
+    const isWanted = (): boolean => this.sharpening === own && this.frame === 0 && !this.isElsewhere;
+    this.isStale = false;
+    const draw = (paint: () => void): void => this.aimed(performance.now(), paint);
+    await this.sphere.drawInSlices(canvasSize(this.size, densityMax(), densityMax()), draw, isWanted);
+    if (this.sharpening !== own) return;
     this.sharpening = 0;
-    if (this.isElsewhere || this.frame !== 0) return;
-    this.resize(densityMax());
-    this.draw(performance.now());
+    if (this.isStale) this.sharpen();
   }
 
   private fallFrom(from: 0 | 1, milliseconds: number, turn: number): void {
@@ -266,9 +270,7 @@ export class Camera {
       this.glide = this.glide.map((speed) => speed * GLIDE_LEFT ** seconds) as [number, number];
       if (this.rotates) this.turnBy(1, 0, seconds * ROTATION_DEGREES_PER_SECOND);
     }
-    const waited = performance.now() - this.asked;
-    this.density *= waited > LATE_MILLISECONDS ? Math.sqrt(LATE_MILLISECONDS / waited) : DENSITY_GROWTH;
-    this.density = Math.min(densityMax(), Math.max(DENSITY_MIN, this.density));
+    this.density = nextDensity(this.density, this.times.begin(), densityMax());
     this.resize(this.isFilmed ? densityMax() : this.density);
     this.draw(now);
     clearTimeout(this.sharpening);
@@ -290,11 +292,21 @@ export class Camera {
   }
 
   private draw(now: number): void {
-    const { sphere, stage } = this;
+    const { sphere, stage, view } = this;
+    this.aimed(now, () => sphere.draw());
+    // For tests, and for scripts of the page.
+    for (const name of ["yaw", "pitch", "fov"] as const) stage.dataset[name] = view[name].toFixed(1);
+    stage.dataset.moves = String(!this.isAtRest);
+    this.onView();
+  }
+
+  /** Lets something draw what is seen at this time. */
+  private aimed(now: number, draw: () => void): void {
+    const { sphere, size } = this;
     const target = sphere.view;
     const height = this.heightAt(now);
     if (height > 0) {
-      const wide = PLANET_SCALE * Math.max(1, stage.clientWidth / stage.clientHeight);
+      const wide = PLANET_SCALE * Math.max(1, size.width / size.height);
       const scale = Math.tan((target.fov * Math.PI) / 360);
       sphere.view = {
         yaw: target.yaw - (this.fall?.turn ?? 0) * height,
@@ -310,12 +322,8 @@ export class Camera {
         sphere.forget();
       }
     }
-    sphere.draw();
+    draw();
     sphere.view = target;
-    // For tests, and for scripts of the page.
-    for (const name of ["yaw", "pitch", "fov"] as const) stage.dataset[name] = target[name].toFixed(1);
-    stage.dataset.moves = String(!this.isAtRest);
-    this.onView();
   }
 
   /** From 0 on the ground to 1 above the planet. */
@@ -340,7 +348,7 @@ export class Camera {
 
   /** The field of view in whose middle a pixel of the picture covers so many of the screen. */
   private fieldMagnifiedBy(times: number): number {
-    return (Math.atan((this.stage.clientWidth * Math.PI) / (times * this.pictureWidth)) * 360) / Math.PI;
+    return (Math.atan((this.size.width * Math.PI) / (times * this.pictureWidth)) * 360) / Math.PI;
   }
 
   /** The width of the canvas by its longer side. */
@@ -351,23 +359,22 @@ export class Camera {
 
   /** A view keeps its field along the longer side, so that a phone can be turned. */
   private fit(): void {
+    const { width, height } = this.size;
     const view = this.sharedView;
+    this.size = sizeOf(this.stage);
+    if (this.size.width === width && this.size.height === height) return;
     this.resize(this.density);
     this.lookAs(view);
     if (!this.isElsewhere) this.draw(performance.now());
   }
 
   private resize(density: number): void {
-    const { stage, sphere } = this;
-    const step = Math.min(densityMax(), Math.round(density / DENSITY_STEP) * DENSITY_STEP);
-    const [width, height] = [stage.clientWidth, stage.clientHeight].map((length) =>
-      Math.max(1, Math.round(length * step)),
-    ) as [number, number];
-    // Also the same size would clear the canvas.
-    if (sphere.canvas.width !== width) sphere.canvas.width = width;
-    if (sphere.canvas.height !== height) sphere.canvas.height = height;
+    this.sphere.isQuick = density < densityMax();
+    this.sphere.resize(canvasSize(this.size, density, densityMax()));
   }
 }
+
+const sizeOf = ({ clientWidth, clientHeight }: HTMLElement): Size => ({ width: clientWidth, height: clientHeight });
 
 const densityMax = (): number => Math.min(DENSITY_MAX, devicePixelRatio);
 

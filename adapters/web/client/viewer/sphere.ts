@@ -11,13 +11,22 @@ export type Turn = readonly number[];
  */
 type Lens = readonly [scaleX: number, scaleY: number, offsetX: number, offsetY: number];
 
-/** So many grow at a time. Without a graphics card, they take a hundredth of a second. */
-const GROWTH_PIXELS = 512 * 1024;
+/** So many grow at a time. Without a graphics card, they take 10 to 15 ms. */
+const GROWTH_PIXELS = 256 * 1024;
 const LOOK_AGAIN_MILLISECONDS = 4;
 
-const UNIFORMS = ["lens", "turn", "bend", "opacity"] as const;
+/** So many are drawn at a time where a whole frame would be late: 15 to 30 ms without a graphics card. */
+const SLICE_PIXELS = 96 * 1024;
+/** A slice that takes less is followed by one that is twice as large. */
+const SHORT_MILLISECONDS = 8;
 
-type Size = { readonly width: number; readonly height: number };
+const UNIFORMS = ["lens", "turn", "bend", "opacity"] as const;
+type Program = {
+  readonly program: WebGLProgram;
+  readonly at: Partial<Record<(typeof UNIFORMS)[number], WebGLUniformLocation | null>>;
+};
+
+export type Size = { readonly width: number; readonly height: number };
 type Box = { readonly left: number; readonly top: number; readonly right: number; readonly bottom: number };
 /** A part of a picture, or of a smaller copy of it. */
 type Pixels = { readonly picture: WebGLTexture | null; readonly level: number; readonly box: Box };
@@ -40,9 +49,10 @@ void main() { p = at; gl_Position = vec4(at, 0, 1); }`;
 // With `bend` from 0 to 1, the eye moves from the middle of the sphere to its back: from a perspective view to a
 // stereographic one, which shows the ground as a little planet. `foot` is how many pixels of the picture one pixel of
 // the screen covers. Below one, the picture is magnified: Catmull-Rom sampling in nine reads, because linear sampling
-// looks jagged. Above, derivatives are taken across the left and right edge of the picture, and less of them near its
+// looks jagged; QUICK does without it. Above, derivatives are taken across the left and right edge of the picture, and less of them near its
 // poles, so that no seam shows and the poles are not blurred.
-const FRAGMENT = `#version 300 es
+const fragment = (isQuick: boolean): string => `#version 300 es
+${isQuick ? "#define QUICK" : ""}
 precision highp float;
 uniform sampler2D picture;
 uniform vec4 lens;
@@ -72,10 +82,14 @@ void main() {
   dx.x = (fract(dx.x + .5) - .5) * level;
   dy.x = (fract(dy.x + .5) - .5) * level;
   vec2 size = vec2(textureSize(picture, 0));
-  float foot = max(length(dx * size), length(dy * size));
   vec3 seen = vec3(0);
+#ifdef QUICK
+  seen = textureGrad(picture, uv, dx, dy).rgb;
+#else
+  float foot = max(length(dx * size), length(dy * size));
   if (foot < 1.) seen = magnified(uv, size);
   if (foot > .7) seen = mix(seen, textureGrad(picture, uv, dx, dy).rgb, min(1., (foot - .7) / .3));
+#endif
   color = vec4(seen, opacity);
 }`;
 
@@ -93,6 +107,8 @@ export class Sphere {
   bend = 0;
   /** Pictures must not be wider. */
   readonly widthMax: number;
+  /** Samples a magnified picture with fewer reads: where drawing is slow, and nobody sees it in a view that moves. */
+  isQuick = false;
   /** Two views side by side, for the lenses of a box with a phone in it. */
   isSplit = false;
   /** How much of the picture shows over the one that was left: from 0 to 1. */
@@ -103,7 +119,8 @@ export class Sphere {
   private left:
     | { readonly picture: WebGLTexture | null; readonly lens: Lens; readonly turn: Turn; readonly bend: number }
     | undefined;
-  private uniforms: Partial<Record<(typeof UNIFORMS)[number], WebGLUniformLocation | null>> = {};
+  /** Compiled when they are first used: quick, and not. */
+  private programs = new Map<boolean, Program>();
 
   constructor(canvas: HTMLCanvasElement) {
     const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, depth: false });
@@ -117,13 +134,21 @@ export class Sphere {
   /** Also after the browser has lost and restored the context. */
   prepare(): void {
     const { gl } = this;
-    const program = shaderProgram(gl, VERTEX, FRAGMENT);
-    gl.useProgram(program);
-    prepareTriangle(gl, program);
-    for (const name of UNIFORMS) this.uniforms[name] = gl.getUniformLocation(program, name);
+    this.programs.clear();
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
     this.left = undefined;
     this.addTexture();
+  }
+
+  private get program(): Program {
+    const { gl, isQuick, programs } = this;
+    const known = programs.get(isQuick);
+    if (known !== undefined) return known;
+    const program = shaderProgram(gl, VERTEX, fragment(isQuick));
+    prepareTriangle(gl, program);
+    const at = Object.fromEntries(UNIFORMS.map((name) => [name, gl.getUniformLocation(program, name)]));
+    programs.set(isQuick, { program, at });
+    return { program, at };
   }
 
   private addTexture(): void {
@@ -169,10 +194,7 @@ export class Sphere {
     gl.bindTexture(gl.TEXTURE_2D, small);
     const steps = Math.ceil((whole.width * whole.height) / GROWTH_PIXELS);
     for (let n = 0; n < steps; n += 1) {
-      const done = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
-      do await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MILLISECONDS));
-      while (done !== null && gl.getSyncParameter(done, gl.SYNC_STATUS) === gl.UNSIGNALED);
-      gl.deleteSync(done);
+      await this.settled();
       if (this.picture !== small) return gl.deleteTexture(large); // another panorama is shown now
       const [from, to] = [size, whole].map(({ width, height }) => {
         const [top, bottom] = [n, n + 1].map((at) => Math.round((at * height) / steps)) as [number, number];
@@ -185,6 +207,15 @@ export class Sphere {
     gl.bindTexture(gl.TEXTURE_2D, large);
     gl.deleteTexture(small);
     this.size = whole;
+  }
+
+  /** Resolves when the graphics card is done. */
+  async settled(): Promise<void> {
+    const { gl } = this;
+    const done = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+    do await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MILLISECONDS));
+    while (done !== null && gl.getSyncParameter(done, gl.SYNC_STATUS) === gl.UNSIGNALED);
+    gl.deleteSync(done);
   }
 
   /** Replaces a part of a picture that has grown. */
@@ -222,9 +253,18 @@ export class Sphere {
     for (const buffer of buffers) gl.deleteFramebuffer(buffer);
   }
 
-  draw(): void {
-    const { gl, left, lens, canvas, width } = this;
-    gl.viewport(0, 0, width, canvas.height);
+  resize({ width, height }: Size): void {
+    const { canvas } = this;
+    // Also the same size would clear the canvas.
+    if (canvas.width !== width) canvas.width = width;
+    if (canvas.height !== height) canvas.height = height;
+  }
+
+  draw({ width: whole, height }: Size = this.canvas): void {
+    const { gl, left } = this;
+    const width = this.isSplit ? Math.floor(whole / 2) : whole;
+    const lens = lensOf(this.view.fov, height / width);
+    gl.viewport(0, 0, width, height);
     if (left !== undefined) {
       gl.bindTexture(gl.TEXTURE_2D, left.picture);
       this.drawEye(left.lens, left.turn, left.bend);
@@ -235,17 +275,55 @@ export class Sphere {
     this.drawEye(lens, turn, this.bend, this.fade);
     gl.disable(gl.BLEND);
     if (!this.isSplit) return;
-    gl.viewport(canvas.width - width, 0, width, canvas.height);
+    gl.viewport(whole - width, 0, width, height);
     this.drawEye(lens, turn, this.bend);
+  }
+
+  /**
+   * Draws in full quality and gives the canvas this size, a few rows at a time, so that no input waits for all of them.
+   * `aimed` calls what draws a slice with the view that is seen. Ends without a change as soon as it is not wanted.
+   */
+  async drawInSlices(size: Size, aimed: (draw: () => void) => void, isWanted: () => boolean): Promise<void> {
+    const { gl } = this;
+    const { width, height } = size;
+    const buffer = gl.createFramebuffer();
+    const pixels = gl.createRenderbuffer();
+    gl.bindRenderbuffer(gl.RENDERBUFFER, pixels);
+    gl.renderbufferStorage(gl.RENDERBUFFER, gl.RGBA8, width, height);
+    let rows = Math.ceil(SLICE_PIXELS / width);
+    for (let from = 0; from < height && isWanted(); ) {
+      const since = performance.now();
+      gl.bindFramebuffer(gl.FRAMEBUFFER, buffer);
+      gl.framebufferRenderbuffer(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.RENDERBUFFER, pixels);
+      gl.enable(gl.SCISSOR_TEST);
+      gl.scissor(0, from, width, rows);
+      this.isQuick = false;
+      aimed(() => this.draw(size));
+      gl.disable(gl.SCISSOR_TEST);
+      gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+      from += rows;
+      await this.settled();
+      if (performance.now() - since < SHORT_MILLISECONDS) rows *= 2;
+    }
+    if (isWanted()) {
+      this.resize(size);
+      gl.bindFramebuffer(gl.READ_FRAMEBUFFER, buffer);
+      gl.blitFramebuffer(0, 0, width, height, 0, 0, width, height, gl.COLOR_BUFFER_BIT, gl.NEAREST);
+      gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
+    }
+    gl.deleteFramebuffer(buffer);
+    gl.deleteRenderbuffer(pixels);
   }
 
   /** Draws into the viewport that is set. */
   drawEye(lens: Lens, turn: Turn, bend = 0, opacity = 1): void {
-    const { gl, uniforms } = this;
-    gl.uniform4fv(uniforms.lens ?? null, lens);
-    gl.uniformMatrix3fv(uniforms.turn ?? null, false, turn);
-    gl.uniform1f(uniforms.bend ?? null, bend);
-    gl.uniform1f(uniforms.opacity ?? null, opacity);
+    const { gl } = this;
+    const { program, at } = this.program;
+    gl.useProgram(program);
+    gl.uniform4fv(at.lens ?? null, lens);
+    gl.uniformMatrix3fv(at.turn ?? null, false, turn);
+    gl.uniform1f(at.bend ?? null, bend);
+    gl.uniform1f(at.opacity ?? null, opacity);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
   }
 
@@ -262,15 +340,15 @@ export class Sphere {
   capture(width: number, height: number, view: View, type: string): Promise<Blob> {
     const { canvas } = this;
     const kept = { width: canvas.width, height: canvas.height };
-    const { view: shown, roll, bend, fade } = this;
+    const { view: shown, roll, bend, fade, isQuick } = this;
     Object.assign(canvas, { width, height });
-    Object.assign(this, { view, roll: 0, bend: 0, fade: 1 });
+    Object.assign(this, { view, roll: 0, bend: 0, fade: 1, isQuick: false });
     this.draw();
     const captured = new Promise<Blob>((resolve, reject) =>
       canvas.toBlob((blob) => (blob === null ? reject(new Error("no image was made")) : resolve(blob)), type, 0.92),
     );
     Object.assign(canvas, kept);
-    Object.assign(this, { view: shown, roll, bend, fade });
+    Object.assign(this, { view: shown, roll, bend, fade, isQuick });
     this.draw();
     return captured;
   }

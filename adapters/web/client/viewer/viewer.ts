@@ -14,7 +14,6 @@ import { openTiles, showTiles, type Tiles } from "./tiles.js";
 import { travelBetween } from "./travel.js";
 import { fragmentOf, type Start, startOf, textOf, viewOf } from "./view-in-url.js";
 import { connectVr } from "./vr.js";
-import { wait } from "./waiting.js";
 
 const IDLE_MILLISECONDS = 4_000;
 const NOTE_MILLISECONDS = 6_000;
@@ -106,7 +105,9 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
     };
     start(camera);
     showHotspots(camera);
-    document.body.dataset.ready = "sphere";
+    requestAnimationFrame(() => {
+      document.body.dataset.ready = "sphere"; // the camera has drawn in this frame
+    });
   };
 
   /** Shows tiles over the preview. Resolves when those in sight are shown or have failed; rejects without tiles. */
@@ -441,8 +442,9 @@ function showFlatImage(sentence: string, url: string): void {
 
 localTimes(document);
 void (async () => {
-  const waiting = document.getElementById("waiting");
-  if (waiting !== null) await wait(waiting);
+  const hasWaited = document.getElementById("waiting") !== null;
+  // client/viewer/waiting.ts replaces the content of the page then.
+  if (hasWaited) await new Promise((resolve) => document.addEventListener("waited", resolve, { once: true }));
   const stage = document.getElementById("viewer");
-  if (stage !== null) await show(stage, waiting !== null);
+  if (stage !== null) await show(stage, hasWaited);
 })();
