@@ -339,7 +339,7 @@ describe("SharpImaging.inspect", () => {
   it.each(["jpeg", "png"] as const)(
     "rejects a %s above 40 megapixels that must be decoded as a whole",
     async (format) => {
-      const bytes = await plain(size(8_001, 5_000)).toFormat(format, { progressive: true, compressionLevel: 1 }).toBuffer();
+      const bytes = await plain(size(8_001, 5_000)).toFormat(format, { progressive: true }).toBuffer();
       expect((await imaging.inspect(bytes, `image/${format}`))._unsafeUnwrapErr()).toEqual({
         kind: "unusable_image",
         reason: "it has 8001 × 5000 pixels, more than 40 megapixels, the most of a progressive or interlaced image",
