@@ -115,7 +115,8 @@ describe("the packed packages in an empty project", () => {
   const compile = async (sources: Readonly<Record<string, string>>): Promise<void> => {
     const files = Object.keys(sources).map((name) => `${name}.ts`);
     for (const [name, source] of Object.entries(sources)) await writeFile(join(project, `${name}.ts`), source);
-    const tsc = join(process.cwd(), "node_modules/typescript/bin/tsc");
+    // Three times as fast as TypeScript 5, with which the test of entries compiles the packages.
+    const tsc = join(process.cwd(), "node_modules/typescript-7/bin/tsc");
     const options = ["--strict", "--module", "nodenext", "--target", "es2023", "--skipLibCheck"];
     await run(process.execPath, [tsc, ...options, ...files], { cwd: project }).catch((error) => {
       throw new Error(error.stdout);

@@ -90,7 +90,8 @@ describe("panorama-meter in an empty project", () => {
   /** Compiles the sources, by name, as a strict project does. */
   const compile = async (sources: Readonly<Record<string, string | undefined>>): Promise<void> => {
     for (const [name, source] of Object.entries(sources)) await writeFile(join(project, `${name}.ts`), source ?? "");
-    const tsc = join(process.cwd(), "node_modules/typescript/bin/tsc");
+    // Three times as fast as TypeScript 5, with which the test of entries compiles all entries of the package.
+    const tsc = join(process.cwd(), "node_modules/typescript-7/bin/tsc");
     const strict = [
       "--strict",
       "--noUncheckedIndexedAccess",
