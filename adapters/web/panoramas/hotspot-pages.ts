@@ -16,6 +16,7 @@ import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
 import type { StaticFiles } from "../static-files.js";
 import { hasStoredImage, type KeptTask, titleOf } from "./panorama-card.js";
+import { refuseSuspended } from "./refuse-suspended.js";
 
 type Parts = {
   readonly panoramas: Pick<UseCases["panoramas"], "findOwn" | "list" | "findLinked" | "setHotspots">;
@@ -81,6 +82,8 @@ export const hotspotPages = (parts: Parts): readonly Page[] => {
           );
         },
         {
+          // Everybody reads the notes in a public panorama.
+          request: async (visitor) => refuseSuspended(layout, visitor),
           stale: async (request, visitor) => {
             const task = await findOwn(request, visitor);
             if (task === undefined) return layout.notFound(visitor);
@@ -111,7 +114,11 @@ const givenOf = ({ yaw, pitch, note, to, address }: Row) => ({
 const numberOf = (text: string): number => (text.trim() === "" ? Number.NaN : Number(text));
 
 /** Of an address of the viewer, or the slug alone. Other text stays, for the refusal. */
-const slugIn = (address: string): string => /([a-z0-9]{16})(?:[?#].*)?$/.exec(address.trim())?.[1] ?? address;
+const slugIn = (address: string): string => {
+  // Cut first: one expression for both would take the square of the length, and a form has half a megabyte.
+  const [path = ""] = address.trim().split(/[?#]/, 1);
+  return /[a-z0-9]{16}$/.exec(path)?.[0] ?? address;
+};
 
 const LABELS: Readonly<Record<string, Text>> = {
   yaw: words`angle to the right`,

@@ -1,5 +1,3 @@
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { nodeOneTimeCodes } from "../../../adapters/system/one-time-codes.js";
@@ -10,15 +8,14 @@ import { parsePassword } from "../../../domain/accounts/password.js";
 import { parseHotspots } from "../../../domain/tasks/hotspots.js";
 import { deletedByKey } from "../../../domain/tasks/out-of-sight.js";
 import { setUpBrowser } from "../../support/browser.js";
+import { axeFindings } from "../../support/page-checks.js";
 import { PASSWORD, type Person, type WebService } from "../../support/web-service.js";
 
-const axeFile = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const CLICKS_MAX = 5;
 
 describe("the operator's pages in a browser", () => {
   const on = setUpBrowser();
   let service: WebService;
-  let axe: string;
   let secret: string;
   let page: Page;
   let clicks: number;
@@ -31,7 +28,6 @@ describe("the operator's pages in a browser", () => {
 
   beforeAll(async () => {
     ({ service } = on);
-    axe = await readFile(axeFile, "utf8");
     const name = parseOperatorName("olga")._unsafeUnwrap();
     const set = await service.operatorAccess.setPassword(name, parsePassword(PASSWORD)._unsafeUnwrap(), false);
     secret = set._unsafeUnwrap().codeSecret ?? "";
@@ -62,14 +58,7 @@ describe("the operator's pages in a browser", () => {
     await click("button", "Search");
   };
   const text = () => page.getByRole("main").innerText();
-  const isAccessible = async (): Promise<void> => {
-    await page.evaluate(axe);
-    const found = await page.evaluate(async () => {
-      const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: { id: string }[] }> } };
-      return (await axe.run()).violations.map(({ id }) => id);
-    });
-    expect(found).toEqual([]);
-  };
+  const isAccessible = async (): Promise<void> => expect(await axeFindings(page)).toEqual([]);
   const lastAction = () => service.database.operatorActions.at(-1);
 
   it("shows what was reported, hides it, and everything of its owner, whom it suspends", async () => {

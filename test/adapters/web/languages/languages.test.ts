@@ -95,6 +95,7 @@ const RULES: readonly RequestRule[] = [
   { name: "key_reused", hours: 24 },
   { name: "storable_text" },
   { name: "degrees", max: 90, actual: -90.5 },
+  { name: "degrees", max: 90, actual: Number.NaN },
   { name: "own_panorama", actual: "x" },
 ] as readonly RequestRule[];
 const debt = (owed: number) =>

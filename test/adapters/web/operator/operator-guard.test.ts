@@ -110,9 +110,13 @@ describe("a form of the operator's pages", () => {
     expect(service.database.operatorActions.length).toBe(recorded);
 
     const { id } = await service.person("ann");
-    const granted = await send(`/operator/accounts/${id}/credits`, { form_token, credits: "1", reason: "r" }, cookie);
+    const fields = { form_token, credits: "1", reason: "r", id: "acc_of_others", confirm: "ANN@example.com" };
+    const granted = await send(`/operator/accounts/${id}/credits`, fields, cookie);
     expect(granted.status).toBe(303);
     expect(service.database.operatorActions.length).toBe(recorded + 1);
+    // Whose credits these are says the path, whatever else the form has.
+    expect(service.database.operatorActions.at(-1)).toMatchObject({ command: "credits grant", outcome: "done" });
+    expect(service.database.operatorActions.at(-1)?.arguments).toEqual({ id, credits: "1", reason: "r" });
   });
 
   it("tells what an account owes and what came back of its orders, which cannot be paid again", async () => {
