@@ -145,7 +145,13 @@ const show = (
   const main = html`<div class="page operator">${operatorHead(visitor, searched)}${errorBox(error)}${content}</div>`;
   // Not compressed, as the pages of members: it has the form token.
   return {
-    ...layout.reply(status, { title: "Operator", main, withoutMenu: true, styles: ["account.css", "operator.css"] }),
+    ...layout.reply(status, {
+      title: "Operator",
+      main,
+      withoutMenu: true,
+      styles: ["account.css", "operator.css"],
+      scripts: ["account.js"], // times in the reader's zone
+    }),
     compressible: false,
   };
 };

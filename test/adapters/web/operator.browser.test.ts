@@ -5,6 +5,7 @@ import { deletePanorama } from "../../../application/panoramas/delete-panorama.j
 import { apiKeyId } from "../../../domain/accounts/api-key.js";
 import { codeStepsAt, parseOperatorName } from "../../../domain/accounts/operator.js";
 import { parsePassword } from "../../../domain/accounts/password.js";
+import { parseHotspots } from "../../../domain/tasks/hotspots.js";
 import { deletedByKey } from "../../../domain/tasks/out-of-sight.js";
 import { setUpBrowser } from "../../support/browser.js";
 import { axeFindings } from "../../support/page-checks.js";
@@ -35,7 +36,7 @@ describe("the operator's pages in a browser", () => {
   beforeEach(async () => {
     service.provider.play({ poll: "succeeded" });
     await service.clock.advance(90_000); // a code is used once
-    ({ page } = await on.openTab());
+    ({ page } = await on.openTab({ timezoneId: "Europe/Berlin" }));
     await page.goto("/operator");
     await page.getByLabel("Name").fill("olga");
     await page.getByLabel("Password").fill(PASSWORD);
@@ -67,8 +68,15 @@ describe("the operator's pages in a browser", () => {
       const report = { taskId: first.id, reason: "person", text, at: service.clock.now() } as const;
       await service.reports.file({ ...report, network: `192.0.2.${n}` });
     }
+    const notes = ["My <i>neighbour</i>", "\u202ehis door"].map((note) => ({ yaw: 1, pitch: 1, note }));
+    (await service.tasks.setHotspots(first.id, eve.id, parseHotspots(notes)._unsafeUnwrap()))._unsafeUnwrap();
+    const isRead = async () => {
+      for (const { note } of notes) expect(await text()).toContain(note);
+      expect(await text()).toContain("four quarters");
+    };
     await page.reload();
     expect(await text()).toContain("It shows <b>my garden</b>");
+    await isRead();
     await isAccessible();
     await page.getByRole("main").getByLabel("Reason, which the owner sees").fill("Shows a private garden");
     await click("button", "Hide it from others");
@@ -79,6 +87,10 @@ describe("the operator's pages in a browser", () => {
       ["hidden", undefined],
     ]);
     await isAccessible();
+    await page.goto(`/operator/tasks/${first.id}`);
+    await isRead();
+    await page.goto(`/operator/tasks/${(await service.kept(eve, { visibility: "private" })).id}`);
+    expect(await text()).not.toContain("What visitors read");
     await page.goto(`/operator/tasks/${second.id}`);
     await click("button", "Show on the front page");
     expect(service.database.tasks.get(second.id)?.featured).toBeInstanceOf(Date);
@@ -108,6 +120,7 @@ describe("the operator's pages in a browser", () => {
     await search(ann.email);
     const account = await text();
     for (const { id } of [first, second]) expect(account).toContain(id);
+    expect(account).toContain(`\t−${first.reservation.credits}\t`);
     await isAccessible();
     await page.getByLabel("Credits, negative to take some").fill("4");
     await page.getByLabel("Reason, which the customer sees").fill("The same panorama twice");
@@ -199,6 +212,10 @@ describe("the operator's pages in a browser", () => {
       expect(story).toContain(stage);
     }
     expect(story).toMatch(/\d+\.\d s/);
+    // In the reader's zone, and exactly when one points at it.
+    expect(story).toMatch(/\d\d:\d\d CET/);
+    expect(story).not.toContain("UTC");
+    expect(await page.locator("time").first().getAttribute("title")).toMatch(/\d\d:\d\d:\d\d\.\d{3} UTC$/);
   });
 
   it("answers why a panorama has failed, with the id at the provider and the refund", async () => {

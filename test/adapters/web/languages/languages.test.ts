@@ -253,6 +253,28 @@ describe("the pages in German", () => {
     expect((await choose("de", { origin: "https://other.example" })).status).toBe(403);
   });
 
+  it("return from the answer to a form to a page that there is, also where only forms have the address", async () => {
+    const at = (method: string, path: string) =>
+      service.pages.some(
+        (page) => page.method === method && new RegExp(`^${page.path.replaceAll(/:\w+/g, "[^/]+")}$`).test(path),
+      );
+    const onlyForms = service.pages
+      .filter(({ method }) => method === "POST")
+      .map(({ path }) => path.replaceAll(/:\w+/g, "x"))
+      .filter((path) => !at("GET", path));
+    expect(onlyForms).toContain("/account/password");
+    for (const path of onlyForms) {
+      const chosen = await fetch(`${service.url}/language`, {
+        method: "POST",
+        redirect: "manual",
+        headers: { origin: service.url, referer: `${service.url}${path}?a=b` },
+        body: new URLSearchParams({ language: "de" }),
+      });
+      const to = chosen.headers.get("location") ?? "";
+      expect([path, to, at("GET", to), path.startsWith(to)]).toEqual([path, to, true, true]);
+    }
+  });
+
   it("bring the messages of their scripts, and English ones none", async () => {
     const [, words = ""] =
       /<script type="application\/json" id="words">(.*?)<\/script>/.exec(await get("/works", "de")) ?? [];
