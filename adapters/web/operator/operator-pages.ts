@@ -222,7 +222,7 @@ const taskPage = async (
 };
 
 /** The fields that acts have beside `confirm`, which repeats an e-mail address that a closed account leaves behind. */
-const RECORDED_FIELDS = ["credits", "reason"];
+const RECORDED_FIELDS = ["credits", "reason", "reference"];
 
 /** The log has the fields of the form as the options of the command. */
 const perform = async (

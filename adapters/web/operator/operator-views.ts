@@ -172,7 +172,8 @@ export const accountView = (
     "Give credits",
     {
       fields: html`<label>Credits, negative to take some<input name="credits" inputmode="text" required></label>
-<label>Reason, which the customer sees<input name="reason" maxlength="200" required></label>`,
+<label>Reason, which the customer sees<input name="reason" maxlength="200" required></label>
+<input type="hidden" name="reference" value="form of ${now.toISOString()}">`,
     },
   )}</section>
 <section class="panel" aria-labelledby="access"><h2 id="access">Access</h2>
