@@ -78,10 +78,10 @@ describe("the core, bundled for a program that imports one function", () => {
     expect(others).toEqual(PARSERS.map((module) => [module, ["zod"]]));
   });
 
-  it("createApplication, with every use case, has less than 103 kB, and needs no package but neverthrow", async () => {
+  it("createApplication, with every use case, has less than 104 kB, and needs no package but neverthrow", async () => {
     const { bytes, packages } = await bundled("createApplication", "application/create-application.ts");
     expect(packages).toEqual(["neverthrow"]);
-    expect(bytes).toBeLessThan(103_000);
+    expect(bytes).toBeLessThan(104_000);
   });
 
   it("leaves the parser of shapes to the modules that parse", async () => {

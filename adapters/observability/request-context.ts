@@ -5,10 +5,12 @@ export type RequestContext = { readonly requestId: string };
 
 const requests = new AsyncLocalStorage<RequestContext>();
 let running = 0;
+let isEndPlanned = false;
 
 /**
  * Runs `handle` with this context, which also applies to all asynchronous work that `handle` awaits. While any request
- * runs with a context, Node.js 20 and 22 call a hook for each promise of the process, so this ends with the last one.
+ * runs with a context, Node.js 20 and 22 call a hook for each promise of the process, so this ends with the turn of the
+ * event loop in which the last one does. Beginning and ending it for each request would cost more than its work.
  */
 export const withRequest = <T>(context: RequestContext, handle: () => T): T => {
   running += 1;
@@ -23,5 +25,12 @@ export const currentRequest = (): RequestContext | undefined => requests.getStor
 
 const leave = (): void => {
   running -= 1;
+  if (running > 0 || isEndPlanned) return;
+  isEndPlanned = true;
+  setImmediate(end);
+};
+
+const end = (): void => {
+  isEndPlanned = false;
   if (running === 0) requests.disable();
 };

@@ -9,7 +9,7 @@ import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import type { Abilities } from "../../domain/tasks/abilities.js";
 import type { GalleryMode } from "../../domain/tasks/gallery.js";
 import type { Slug } from "../../domain/tasks/slug.js";
-import type { WebSide } from "../web-page/page.js";
+import type { Page, WebSide } from "../web-page/page.js";
 import { accountPages } from "./account/account-pages.js";
 import { keyPages } from "./account/key-pages.js";
 import { loginPages } from "./account/login-pages.js";
@@ -116,7 +116,7 @@ export const webPages = async (
   const guard = new SessionGuard(parts.accounts, parts.rateLimits, layout, publicUrl);
   const settings = { publicUrl, sendsMail, policy, signUpMode, welcomeCredits, receiptText, paymentText, suggestions };
   const all = { ...parts, ...settings, guard, layout };
-  const pages = [
+  const pages: readonly Page[] = [
     landingPage({ ...all, files, heroPanoramas }),
     ...(gallery === "off" ? [] : [galleryPage({ ...all, hasSearch: gallery === "open" })]),
     ...galleryLists({ ...all, legal }),
@@ -133,7 +133,7 @@ export const webPages = async (
     ...webhookPages(all),
     ...settingsPages(all),
     ...operatorPages(all),
-    languagePage(guard, publicUrl),
+    languagePage(guard, publicUrl, () => pages),
     ...docsPages({ ...all, files, describe, guidesFolder: join(staticFolder, "guides") }),
     provenancePage(all),
     mcpPage(mcp, guard, layout, policy.prices),

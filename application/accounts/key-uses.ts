@@ -19,14 +19,15 @@ const PRECISION_MILLISECONDS = 60 * 60 * 1000;
  * remember.
  */
 export const keyUses = ({ keys, clock }: Ports) => {
-  const pending = new Map<ApiKeyId, Date>();
+  /** In milliseconds: a number for each key takes a seventh of the memory of a date. */
+  const pending = new Map<ApiKeyId, number>();
   const storedAt = new Map<ApiKeyId, number>();
 
   /** What cannot be stored is remembered for the next time. */
-  const store = async (uses: ReadonlyMap<ApiKeyId, Date>): Promise<void> => {
-    if (uses.size === 0) return;
+  const store = async (uses: readonly (readonly [ApiKeyId, number])[]): Promise<void> => {
+    if (uses.length === 0) return;
     const now = clock.now().getTime();
-    await keys.recordUses(uses);
+    await keys.recordUses(new Map(uses.map(([id, at]) => [id, new Date(at)])));
     for (const [id, at] of uses) {
       if (pending.get(id) === at) pending.delete(id);
       storedAt.set(id, now);
@@ -35,14 +36,14 @@ export const keyUses = ({ keys, clock }: Ports) => {
 
   return {
     note: (id: ApiKeyId): void => {
-      pending.set(id, clock.now());
+      pending.set(id, clock.now().getTime());
     },
     flush: (): Promise<void> => {
       const now = clock.now().getTime();
       // Also after a clock was set back.
       for (const [id, at] of storedAt) if (Math.abs(now - at) >= PRECISION_MILLISECONDS) storedAt.delete(id);
-      return store(new Map([...pending].filter(([id]) => !storedAt.has(id))));
+      return store([...pending].filter(([id]) => !storedAt.has(id)));
     },
-    flushAll: (): Promise<void> => store(new Map(pending)),
+    flushAll: (): Promise<void> => store([...pending]),
   };
 };

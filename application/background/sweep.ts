@@ -81,7 +81,7 @@ const giveUpQueued = async (ports: Ports, lease: Lease<QueuedTask>): Promise<und
 /**
  * Searches the provider once for the task. If the provider certainly has no such task, the process died before the call
  * was sent, and the task returns to the queue, unless its time to wait is over. If the search or its record fails, the
- * task fails and is refunded: the customer never pays for an unclear submission. * Nobody sends the earlier submission
+ * task fails and is refunded: the customer never pays for an unclear submission. Nobody sends the earlier submission
  * after this search, not even a process that was paused: a provider sends no call that could still be under way at the
  * submission deadline (`GenerationProvider.submit`).
  */

@@ -45,10 +45,10 @@ async function* recordsOf(
   { account, standing, closedAt }: AccountSummary,
 ): AsyncIterable<ExportedRecord> {
   const { id } = account;
-  const { credits, lowBalanceThreshold } = standing;
-  yield { type: "account", ...account, credits, lowBalanceThreshold, closedAt };
-  for (const { id: keyId, name, createdAt, revokedAt, limits, lastUsedAt } of await keys.list(id)) {
-    yield { type: "key", id: keyId, name, createdAt, revokedAt, limits, lastUsedAt };
+  const { credits, debt, openDisputes, lowBalanceThreshold } = standing;
+  yield { type: "account", ...account, credits, debt, openDisputes, lowBalanceThreshold, closedAt };
+  for (const { id: keyId, name, createdAt, revokedAt, limits, lastUsedAt, prefix } of await keys.list(id)) {
+    yield { type: "key", id: keyId, name, prefix, createdAt, revokedAt, limits, lastUsedAt };
   }
   for (let before: OrderId | undefined; ; ) {
     const page = await orders.list(id, PAGE_SIZE, before);
@@ -73,8 +73,8 @@ async function* recordsOf(
   for (const { name, uploadedAt } of await operators.unusedUploads(id)) {
     yield { type: "upload", url: storage.urlOf(name), uploadedAt };
   }
-  for (const { id: endpointId, url, createdAt } of await endpoints.list(id)) {
-    yield { type: "webhook_endpoint", id: endpointId, url, createdAt };
+  for (const { id: endpointId, url, createdAt, failingSince, off } of await endpoints.list(id)) {
+    yield { type: "webhook_endpoint", id: endpointId, url, createdAt, failingSince, off };
   }
 }
 
@@ -94,7 +94,11 @@ const panoramaOf = ({ task, isHidden }: TaskOfAccount, storage: Pick<ObjectStora
     state,
     failureReason: task.state === "failed" ? toldReason(task) : undefined,
     credits: reservation.credits,
+    startView: task.startView,
     hotspots: task.hotspots,
+    ...(task.state === "succeeded" && { finishedAt: task.succeededAt }),
+    ...(task.state === "failed" && { finishedAt: task.failedAt }),
+    withheldReason: task.withheldReason,
     isDeleted: isHidden,
     imageUrl: image,
   };

@@ -77,6 +77,34 @@ export const moderateResult = async (
   });
 };
 
+/** What the moderation says of the notes of hotspots, which are public where their panorama is. */
+export type JudgedNotes = {
+  /** `blocked`: the note, counted from 0. */
+  readonly refusal:
+    | { readonly kind: "blocked"; readonly index: number }
+    | { readonly kind: "upstream_error" }
+    | undefined;
+  readonly needsReview: boolean;
+};
+
+/** Judges texts as `moderateCreation` judges a prompt: all at the same time. */
+export const moderateNotes = async (
+  { moderation, ...ports }: ModerationPorts,
+  settings: ModerationSettings,
+  notes: readonly string[],
+): Promise<JudgedNotes> => {
+  if (moderation === undefined) return { refusal: undefined, needsReview: false };
+  const judgements = await Promise.all(
+    notes.map((text) => judge({ ...ports, moderation }, settings, "hotspots", async () => ({ kind: "text", text }))),
+  );
+  const index = judgements.indexOf("block");
+  const unavailable = judgements.includes("unavailable") ? ({ kind: "upstream_error" } as const) : undefined;
+  return {
+    refusal: index >= 0 ? { kind: "blocked", index } : unavailable,
+    needsReview: judgements.includes("review"),
+  };
+};
+
 /**
  * An uploaded image is read here, because the moderation may not reach this installation. One that is gone is left out
  * here: opening the task refuses the creation because of it.
@@ -99,7 +127,7 @@ const referencePart = async (
 const judge = async (
   { moderation, clock, reporter }: ModerationPorts & { readonly moderation: Moderation },
   { moderationTimeoutMilliseconds = MODERATION_TIMEOUT_MILLISECONDS, moderationWhenUnavailable }: ModerationSettings,
-  of: "creation" | "result",
+  of: "creation" | "result" | "hotspots",
   read: () => Promise<ModeratedPart | undefined>,
 ): Promise<Judgement> => {
   const startedAt = performance.now();

@@ -31,7 +31,7 @@ export type OperationalEvent =
    */
   | {
       readonly kind: "moderated";
-      readonly of: "creation" | "result";
+      readonly of: "creation" | "result" | "hotspots";
       readonly answer: ModerationAnswer | "unavailable";
       readonly seconds: number;
       readonly hash?: string | undefined;

@@ -5,9 +5,8 @@ export type Credits = Brand<number, "Credits">;
 
 /**
  * The credits of an account. Without its debt, their sum is what it has bought, less what was refunded, and what the
- * operator has given or taken. `remaining`:
- * the balance, neither reserved nor spent. `reserved`: held by tasks that are `processing`. `spent`: on tasks that have
- * succeeded. Refunded credits are `remaining` again.
+ * operator has given or taken. `remaining`: the balance, neither reserved nor spent. `reserved`: held by tasks that
+ * are `processing`. `spent`: on tasks that have succeeded. Refunded credits are `remaining` again.
  */
 export type CreditTotals = {
   readonly remaining: Credits;

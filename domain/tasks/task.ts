@@ -200,7 +200,7 @@ export const isActive = (task: Task): task is ActiveTask =>
 export const isCancelable = (task: Task): task is QueuedTask | ReservedTask | SubmittedTask =>
   task.state === "queued" || task.state === "reserved" || task.state === "submitted";
 
-/** For so long after the provider has not stopped a generation, it is not asked again. */
+/** How long the provider is not asked again to stop a generation after it did not. */
 export const CANCEL_REFUSAL_REMEMBERED_MILLISECONDS = 60_000;
 
 /** Whether the owner wants the task canceled, and the provider was not asked since. */

@@ -72,7 +72,7 @@ describe("panorama backup", () => {
       expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(CUSTOMERS - 1).fill(404)]);
     }
     await idle[0]?.create({ prompt: "after the restore", resolution: "1k" });
-    const { status, json } = await installation.command("ledger", "verify");
+    const { status, json } = await installation.answer("ledger", "verify");
     expect({ status, json }).toEqual({ status: 0, json: { accounts: IDLE + CUSTOMERS, findings: [] } });
   });
 
@@ -122,12 +122,12 @@ describe("panorama backup", () => {
       }
     }
     for (const id of before) if (!deleted.has(id)) expect([...found]).toContain(id);
-    expect(await restored.command("storage", "verify")).toMatchObject({ status: 0, json: { missing: [] } });
-    expect(await restored.command("ledger", "verify")).toMatchObject({ status: 0, json: { findings: [] } });
+    expect(await restored.answer("storage", "verify")).toMatchObject({ status: 0, json: { missing: [] } });
+    expect(await restored.answer("ledger", "verify")).toMatchObject({ status: 0, json: { findings: [] } });
 
     const [lost = ""] = await readdir(join(restored.dataDir, "objects", "panoramas"));
     await rm(join(restored.dataDir, "objects", "panoramas", lost));
-    expect(await restored.command("storage", "verify")).toMatchObject({
+    expect(await restored.answer("storage", "verify")).toMatchObject({
       status: 1,
       json: { missing: [`panoramas/${lost}`] },
     });
@@ -138,7 +138,7 @@ describe("panorama backup", () => {
     const file = join(folder, "kept");
     await writeFile(file, "kept");
     const refusal = async (...args: string[]) => {
-      const { error } = await installation.command("backup", ...args);
+      const { error } = await installation.answer("backup", ...args);
       return error?.message;
     };
     expect(await refusal(file)).toBe(`${file} exists already. Choose another name, or delete it first.`);
@@ -146,7 +146,7 @@ describe("panorama backup", () => {
     expect(await refusal()).toBe("panorama backup: FILE is required. Usage: panorama backup FILE [--objects]");
     const empty = await Installation.create();
     await mkdir(empty.dataDir, { recursive: true });
-    expect((await empty.command("backup", join(folder, "none"))).error?.message).toBe(
+    expect((await empty.answer("backup", join(folder, "none"))).error?.message).toBe(
       `There is no database ${join(empty.dataDir, "panorama.sqlite")}.`,
     );
     await empty.remove();

@@ -284,12 +284,12 @@ describe("the panorama command while the service runs", () => {
     const port = await freePort();
     const unreachable = await of({ DATABASE_URL: `postgresql://a:b@127.0.0.1:${port}/c` });
     for (const words of [["ledger", "verify"], ["migrate"]]) {
-      expect(messageOf("unreachable", await unreachable.command(...words))).toMatch(/^PostgreSQL cannot be reached: /);
+      expect(messageOf("unreachable", await unreachable.answer(...words))).toMatch(/^PostgreSQL cannot be reached: /);
     }
     const offline = await of({ PANORAMA_API_KEY: "sk-x", PANORAMA_BASE_URL: `http://127.0.0.1:${port}` });
     expect(messageOf("unreachable", await offline.command("generate", "a lake"))).toContain("network_error");
     const mistyped = await of({ PORT: "many" });
-    expect(messageOf("configuration", await mistyped.command("ledger", "verify"))).toContain("PORT");
+    expect(messageOf("configuration", await mistyped.answer("ledger", "verify"))).toContain("PORT");
     const noFile = await of({
       PROVIDER: "comfyui",
       COMFYUI_BASE_URL: "http://127.0.0.1:9",
@@ -311,19 +311,19 @@ describe("the panorama command while the service runs", () => {
       ["account", "create", "--email", "a@example.com"],
       ["image", "retry", "--all"],
     ]) {
-      expect(messageOf("configuration", await empty.command(...words))).toBe(
+      expect(messageOf("configuration", await empty.answer(...words))).toBe(
         `There is no database ${file}. Check DATA_DIR. panorama serve or panorama migrate makes a new database.`,
       );
     }
     expect(await readdir(empty.dataDir)).toEqual([]);
     expect((await empty.command("migrate")).status).toBe(0);
-    expect((await empty.command("ledger", "verify")).json).toEqual({ accounts: 0, findings: [] });
+    expect((await empty.answer("ledger", "verify")).json).toEqual({ accounts: 0, findings: [] });
 
     // As an earlier version has left it.
     const database = openSqliteFile(file);
     database.all("delete from schema_migration where name = (select max(name) from schema_migration)", []);
     database.close();
-    expect(messageOf("configuration", await empty.command("ledger", "verify"))).toBe(
+    expect(messageOf("configuration", await empty.answer("ledger", "verify"))).toBe(
       `The database ${file} is not up to date: run panorama migrate first.`,
     );
     await empty.remove();

@@ -27,11 +27,11 @@ describe("serve on a SQLite data directory", () => {
     await first.start();
     expect(await second.command("serve")).toMatchObject({ status: 5, error: { message: refusal(first) } });
 
-    const opened = await first.command("account", "create", "--email", "a@example.com", "--credits", "4", "--key");
+    const opened = await first.answer("account", "create", "--email", "a@example.com", "--credits", "4", "--key");
     const client = new RestClient(first.url, String(opened.json.api_key));
     expect(await client.credits()).toBe(4);
-    expect(await first.command("migrate")).toMatchObject({ status: 0 });
-    expect(await first.command("ledger", "verify")).toMatchObject({ status: 0, json: { accounts: 1, findings: [] } });
+    expect(await first.answer("migrate")).toMatchObject({ status: 0 });
+    expect(await first.answer("ledger", "verify")).toMatchObject({ status: 0, json: { accounts: 1, findings: [] } });
     // The commands have released nothing.
     expect(await second.command("serve")).toMatchObject({ status: 5, error: { message: refusal(first) } });
     expect(await client.credits()).toBe(4);

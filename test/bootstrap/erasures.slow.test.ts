@@ -39,5 +39,5 @@ it("an account that was closed after a backup is closed again after its restore"
   expect((await run("account", "find", "bob@")).accounts).toHaveLength(1);
   expect(await run("account", "erase-again", erasures)).toMatchObject({ closed: 0, closed_before: 1 });
   await writeFile(erasures, "{}");
-  expect((await installation.command("account", "erase-again", erasures)).error?.code).toBe("usage");
+  expect((await installation.answer("account", "erase-again", erasures)).error?.code).toBe("usage");
 });

@@ -145,7 +145,7 @@ describe("the reason of a failed panorama", () => {
     expect(told.structuredContent).toMatchObject({ id, status: "failed", error: task.error });
     expect(textsOf(told)[0]).toContain(message);
 
-    const shown = (await installation.command("task", "show", "--task", id)).json;
+    const shown = (await installation.answer("task", "show", "--task", id)).json;
     expect(shown).toMatchObject({ told_reason: reason, told_param: param ?? null, told_message: message });
     const sentence = message.replace(" The 4 reserved credits were refunded.", "");
     const viewer = await page(`/works/${shown.slug}`);

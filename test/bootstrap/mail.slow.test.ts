@@ -102,7 +102,7 @@ describe("the service without a mail server", () => {
     onTestFinished(() => installation.remove());
     await installation.start();
     const email = "bob@example.com";
-    await installation.command("account", "create", "--email", email);
+    await installation.answer("account", "create", "--email", email);
     await post(installation, "/password/forgot", { email: "nobody@example.com" });
     await post(installation, "/password/forgot", { email });
     await expect.poll(() => installation.log).toContain("/password/reset?token=");

@@ -29,7 +29,7 @@ describe("panorama maintenance", () => {
   it("refuses the work of customers on all instances, tells them why, and lets reads go on", async () => {
     const { id } = (await (await create(instances[0])).json()) as { id: string };
     expect(await docs(instances[0])).not.toContain(MESSAGE);
-    expect((await instances[0].command("maintenance", "on", "--message", MESSAGE)).json).toEqual({
+    expect((await instances[0].answer("maintenance", "on", "--message", MESSAGE)).json).toEqual({
       maintenance: true,
       message: MESSAGE,
     });
@@ -54,7 +54,7 @@ describe("panorama maintenance", () => {
       expect(await order.text()).toContain("Nothing was charged");
       expect((await send(instance, "/login")).status).not.toBe(503);
     }
-    await instances[1].command("maintenance", "off");
+    await instances[1].answer("maintenance", "off");
     for (const instance of instances) {
       await expect.poll(() => gallery(instance), { timeout: 3_000 }).not.toContain(MESSAGE);
       expect(await docs(instance)).not.toContain(MESSAGE);
@@ -63,7 +63,7 @@ describe("panorama maintenance", () => {
   });
 
   it("needs a message that fits on a page", async () => {
-    const { error } = await instances[0].command("maintenance", "on", "--message", " ");
+    const { error } = await instances[0].answer("maintenance", "on", "--message", " ");
     expect(error?.message).toBe("--message must have 1 to 300 characters.");
   });
 });

@@ -22,7 +22,7 @@ describe("a service whose operator has a certificate", () => {
       C2PA_CERTIFICATE: pair.certificate,
       C2PA_KEY: pair.key,
     });
-    const opened = await installation.command(
+    const opened = await installation.answer(
       "account",
       "create",
       "--email",

@@ -1,5 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
@@ -7,12 +6,11 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { startChromium } from "../support/chromium.js";
 import { FAL_KEY, FakeFal } from "../support/fake-fal.js";
 import { refuses } from "../support/faulty-server.js";
+import { axeFindings } from "../support/page-checks.js";
 import { pixelAt, quarterOf } from "../support/pixels.js";
 import { scratchFolder } from "../support/scratch-folder.js";
 import { runTrialWith } from "../support/trial.js";
 import { quarteredImage } from "../support/web-service.js";
-
-const axeFile = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 describe("the page of panorama provider try, opened from its folder", () => {
   let browser: Browser;
@@ -40,12 +38,6 @@ describe("the page of panorama provider try, opened from its folder", () => {
     });
     await page.goto(pathToFileURL(join(folder, "index.html")).href);
     return { page, problems };
-  };
-
-  /** The rules of axe (WCAG 2.2 AA) that the page breaks. */
-  const brokenRules = async (page: Page): Promise<unknown> => {
-    await page.evaluate(await readFile(axeFile, "utf8"));
-    return page.evaluate("axe.run().then(({ violations }) => violations.map(({ id }) => id))");
   };
 
   const shown = (page: Page, index: number): Promise<void> =>
@@ -83,11 +75,11 @@ describe("the page of panorama provider try, opened from its folder", () => {
       expect.stringMatching(/^fal:seedream-4\.5\t2\t1\t[\d.]+\t[\d.]+\t[\d.]+\t[\d.]+\t\$0\.04\t\$0\.08$/),
     ]);
 
-    expect(await brokenRules(page)).toEqual([]);
+    expect(await axeFindings(page)).toEqual([]);
 
     await thumbnails.first().click();
     await shown(page, 0);
-    expect(await brokenRules(page)).toEqual([]);
+    expect(await axeFindings(page)).toEqual([]);
     const quarterAt = async (x: number, y: number) => quarterOf(await pixelAt(page, x, y));
     expect([await quarterAt(400, 400), await quarterAt(800, 400)]).toEqual([1, 2]);
     await page.getByRole("button", { name: "Seam" }).click();

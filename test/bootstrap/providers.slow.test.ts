@@ -46,7 +46,7 @@ const opened = async (environment: NodeJS.ProcessEnv) => {
 
 describe.each(PROVIDERS)("the service with PROVIDER=%s", (name, place, Fake, key, size) => {
   it("makes panoramas of the exact size, and writes neither the key nor the prompt to the log", async () => {
-    const fake: FakeProvider & { readonly baseUrl: string } = await Fake.start();
+    const fake: FakeProvider & { readonly baseUrl: string } = await Fake.start<InstanceType<typeof Fake>>();
     fake.picture = await seamless(size).jpeg().toBuffer();
     const prefix = name.toUpperCase();
     const installation = await migratedInstallation({

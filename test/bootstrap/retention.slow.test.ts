@@ -28,16 +28,16 @@ describe("panorama retention", () => {
     }
   };
   const finishedImages = async (...args: string[]) =>
-    (await installation.command("retention", ...args)).json.finished_images as Record<string, unknown>;
+    (await installation.answer("retention", ...args)).json.finished_images as Record<string, unknown>;
   const doctorSays = async () =>
-    ((await installation.command("doctor")).json.checks as { name: string; status: string }[]).find(
+    ((await installation.answer("doctor")).json.checks as { name: string; status: string }[]).find(
       ({ name }) => name === "retention",
     )?.status;
 
   it("shows what a shorter setting would erase, refuses it without --yes, and confirms it with it", async () => {
     await keepFor(365);
     await installation.start();
-    const opened = await installation.command(
+    const opened = await installation.answer(
       "account",
       "create",
       "--email",
@@ -66,14 +66,14 @@ describe("panorama retention", () => {
       newest: expect.any(String),
     };
     expect(await finishedImages("show")).toEqual(pending);
-    const { status, error } = await installation.command("retention", "apply");
+    const { status, error } = await installation.answer("retention", "apply");
     expect([status, error?.code]).toEqual([5, "refused"]);
     expect(error?.message).toMatch(
       /^finished images kept for 36 days would erase 1 image now, from \S+ to \S+\. To confirm/,
     );
     expect(await finishedImages("show")).toEqual(pending);
     expect(await finishedImages("apply", "--yes")).toEqual({ ...pending, confirmed_from: expect.any(String) });
-    const audited = await installation.command("audit", "list", "--limit", "1");
+    const audited = await installation.answer("audit", "list", "--limit", "1");
     expect(audited.json).toMatchObject({
       actions: [{ command: "retention apply", arguments: { yes: "true" }, outcome: "done" }],
     });

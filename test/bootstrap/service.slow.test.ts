@@ -24,7 +24,7 @@ describe("the service without any configuration", () => {
 
   /** A new customer, so that tests do not share a rate limit. */
   const customer = async (email: string): Promise<RestClient> => {
-    const { json } = await installation.command("account", "create", "--email", email, "--credits", "100", "--key");
+    const { json } = await installation.answer("account", "create", "--email", email, "--credits", "100", "--key");
     return new RestClient(installation.url, String(json.api_key));
   };
 
@@ -151,7 +151,7 @@ describe("the service without any configuration", () => {
   });
 
   it("has a correct ledger according to panorama ledger verify", async () => {
-    const { json, status } = await installation.command("ledger", "verify");
+    const { json, status } = await installation.answer("ledger", "verify");
     expect(json).toEqual({ accounts: 5, findings: [] });
     expect(status).toBe(0);
   });

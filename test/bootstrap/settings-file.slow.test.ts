@@ -91,7 +91,7 @@ describe("a service with a settings file", () => {
   });
 
   it("opens an account by an invitation, with welcome credits", async () => {
-    const { json } = await installation.command("account", "invite", "ann@example.com");
+    const { json } = await installation.answer("account", "invite", "ann@example.com");
     const setPassword = async (link: unknown, password: string) => {
       expect(link).toMatch(new RegExp(`^${installation.url}/password/reset\\?token=[\\w-]{22,}$`));
       const set = await fetch(`${installation.url}/password/reset`, {
@@ -103,23 +103,23 @@ describe("a service with a settings file", () => {
       return [set.status, set.headers.get("location")];
     };
     expect(await setPassword(json.link, "a long password")).toEqual([303, "/works"]);
-    const found = (await installation.command("account", "find", "ann@")).json as {
+    const found = (await installation.answer("account", "find", "ann@")).json as {
       accounts: { account_id: string }[];
     };
     expect(found.accounts).toMatchObject([{ email: "ann@example.com", credits: 5 }]);
 
     // The operator helps somebody who has forgotten it, without reading a mailbox.
     const account = found.accounts[0]?.account_id ?? "";
-    const made = (await installation.command("account", "password-link", "--account", account)).json;
+    const made = (await installation.answer("account", "password-link", "--account", account)).json;
     expect(made.email).toBe("ann@example.com");
     expect(await setPassword(made.link, "another long password")).toEqual([303, "/works"]);
     expect((await setPassword(made.link, "a third long password"))[0]).toBe(410);
-    const unknown = await installation.command("account", "password-link", "--account", "acc_nobody");
+    const unknown = await installation.answer("account", "password-link", "--account", "acc_nobody");
     expect(unknown.stderr).toContain("There is no open account acc_nobody.");
   });
 
   it("prints what is in effect, and refuses a bad file with exit status 6", async () => {
-    expect((await installation.command("settings", "show")).json).toMatchObject({
+    expect((await installation.answer("settings", "show")).json).toMatchObject({
       prices: SETTINGS.prices,
       provider_prompt: PROMPT_TEMPLATE,
       sign_up: "invited",

@@ -86,7 +86,7 @@ describe("the service with a provider whose results are unusable", () => {
     // An account may have five tasks in processing.
     for (let n = 0; n < names.length; n += 5) {
       const options = ["--email", `a${n}@example.com`, "--credits", "100", "--key"];
-      const { json } = await installation.command("account", "create", ...options);
+      const { json } = await installation.answer("account", "create", ...options);
       accounts.push({ client: new RestClient(installation.url, String(json.api_key)), good: 0 });
     }
     const outcomes = await Promise.all(
@@ -110,7 +110,7 @@ describe("the service with a provider whose results are unusable", () => {
       ),
     );
     for (const { client, good } of accounts) expect(await client.credits()).toBe(100 - 4 * good);
-    expect((await installation.command("ledger", "verify")).status).toBe(0);
+    expect((await installation.answer("ledger", "verify")).status).toBe(0);
     expect(await installation.end("SIGTERM")).toBe(0);
     expect(installation.log).not.toContain("work_failed");
   });

@@ -74,7 +74,7 @@ export const fuzz = async ({ requests, seed, first, kinds }: FuzzOptions): Promi
         if (answer.status === 202) tasks.set(target.keyOf(n), (JSON.parse(answer.body) as { id: string }).id);
         const wrong = wrongAnswer(operation, answer, method === "HEAD");
         if (wrong !== undefined) return `${shown(answer)}: ${wrong}`;
-        const accepted = answer.status === 202 ? wrongBody(operation, trimmed(sentJson)) : undefined;
+        const accepted = answer.status === 202 ? wrongBody(operation, asRead(sentJson)) : undefined;
         return accepted && `accepted although ${accepted}`;
       });
     },
@@ -126,10 +126,13 @@ export const fuzz = async ({ requests, seed, first, kinds }: FuzzOptions): Promi
   return { sent, answered, findings };
 };
 
-/** The white space around a prompt does not count. */
-const trimmed = (body: unknown): unknown => {
-  const { prompt } = (body ?? {}) as { prompt?: unknown };
-  return typeof prompt === "string" ? { ...(body as object), prompt: prompt.trim() } : body;
+/** As a creation is read: the white space around a prompt does not count, and null is the same as nothing. */
+const asRead = (body: unknown): unknown => {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
+  const given = Object.entries(body).filter(([, value]) => value !== null);
+  return Object.fromEntries(
+    given.map(([name, value]) => [name, name === "prompt" && typeof value === "string" ? value.trim() : value]),
+  );
 };
 
 const shown = ({ status, body }: WireAnswer): string => `${status} ${body.slice(0, 300)}`;

@@ -33,8 +33,9 @@ const OPENING_CREDITS = 1;
 const SECRET = "whsec_secret";
 /** For a smaller example of a failure. The processes are started anew for each. */
 const SHRINK_MILLISECONDS = 60_000;
-/** Of what a busy machine has refused with 429. */
-const REPETITIONS_MAX = 20;
+/** Of what a busy machine has refused with 429. It is busy for longer than a few repetitions in a row take. */
+const REPETITIONS_MAX = 60;
+const REPETITION_MILLISECONDS = 250;
 const TASKS_END_MILLISECONDS = 60_000;
 
 const stripe = new Stripe("sk_test_any");
@@ -45,8 +46,8 @@ class Run {
   readonly #processes: readonly Installation[];
   readonly #database: AnyDatabase;
   readonly #accounts: readonly AccountWithKeys[];
-  /** What no process has answered yet, as JSON. It is repeated in the end. */
-  readonly #unanswered: Set<string>;
+  /** What no process has answered yet, as JSON, with its last status. It is repeated in the end. */
+  readonly #unanswered: Map<string, number | undefined>;
   readonly #created: string[] = [];
   readonly #takenByHand = new Map<string, number>();
 
@@ -60,7 +61,7 @@ class Run {
     this.#processes = processes;
     this.#database = database;
     this.#accounts = accounts;
-    this.#unanswered = new Set(history.happenings.map((happening) => JSON.stringify(happening)));
+    this.#unanswered = new Map(history.happenings.map((happening) => [JSON.stringify(happening), undefined]));
   }
 
   static async start(history: MoneyHistory, processes: readonly Installation[], database: AnyDatabase): Promise<Run> {
@@ -96,6 +97,7 @@ class Run {
       await Promise.all(load);
     }
     for (let repetition = 1; repetition <= REPETITIONS_MAX && this.#unanswered.size > 0; repetition += 1) {
+      if (repetition > 1) await new Promise((resolve) => setTimeout(resolve, REPETITION_MILLISECONDS));
       const missing = happenings.filter((happening) => this.#unanswered.has(JSON.stringify(happening)));
       await Promise.all(missing.map((happening) => this.#happen(happening)));
     }
@@ -146,6 +148,8 @@ class Run {
     expect([undefined, 202, 402, 429, 500, 503]).toContain(answer?.status);
     if (answer?.status === 202) this.#created.push(((await answer.json()) as { id: string }).id);
     if (answer?.status === 202 || answer?.status === 402) this.#answered(creation);
+    else if (this.#unanswered.has(JSON.stringify(creation)))
+      this.#unanswered.set(JSON.stringify(creation), answer?.status);
   }
 
   /** Compares with what the history says, whatever its order was. */

@@ -14,11 +14,12 @@ import { HandClock, memoryMeterStore } from "panorama-core/memory";
 import { PanoramaClient } from "panorama-client";
 import { definePolicy } from "panorama-meter";
 import { postgres } from "panorama-meter/postgres";
+import { describeMeter } from "panorama-meter/testing";
 import { describeMeterStore } from "panorama-testing";
 
 const store: MeterStore = memoryMeterStore();
 const result: Result<number, string> = [ok(credits(1)), err("none")][0] ?? ok(0);
-console.log([meter, HandClock, PanoramaClient, definePolicy, postgres, describeMeterStore, store, result].length);
+console.log([meter, HandClock, PanoramaClient, definePolicy, postgres, describeMeter, describeMeterStore, store, result].length);
 `;
 
 /** A resolution is one of TypeScript 5 or of 7, which is three times as fast. Each has two of them. */
@@ -32,7 +33,7 @@ describe("the entries of the packed packages", () => {
 
   beforeAll(async () => {
     const packages = ["panorama-core", "panorama-testing", "panorama-client", "panorama-meter"];
-    project = await PackedProject.with(packages, ["@types/node", "@types/pg", "pg", "vitest"]);
+    project = await PackedProject.with(packages, ["@types/node", "@types/pg", "fast-check", "pg", "vitest"]);
     await writeFile(join(project.folder, "use.ts"), USE);
   });
   afterAll(() => project.remove());

@@ -1,7 +1,16 @@
 import { execFile } from "node:child_process";
+import { readdir } from "node:fs/promises";
 import { promisify } from "node:util";
 
-/** Makes the packages in `dist-packages/` once for all tests of them, from what `npm run build` has built. */
+const run = promisify(execFile);
+const FOLDER = "dist-packages";
+
+/**
+ * Makes the packages in `dist-packages/`, and beside each its tarball, once for all tests of them, from what `npm run
+ * build` has built.
+ */
 export default async (): Promise<void> => {
-  await promisify(execFile)(process.execPath, ["--import", "tsx", "bootstrap/packages/build-packages.ts"]);
+  await run(process.execPath, ["--import", "tsx", "bootstrap/packages/build-packages.ts"]);
+  const packages = (await readdir(FOLDER)).map((name) => `./${FOLDER}/${name}`);
+  await run("npm", ["pack", "--silent", "--pack-destination", FOLDER, ...packages]);
 };

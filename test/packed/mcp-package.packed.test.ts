@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -20,7 +20,7 @@ let service: FakeService;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "panorama-mcp-package-"));
-  await run(process.execPath, ["--import", "tsx", "bootstrap/packages/build-mcp-package.ts", folder]);
+  await cp("dist/mcp", folder, { recursive: true });
   bundle = await readMcpBundle(folder);
   service = await FakeService.start();
   service.serve(MCP_PACKAGE_PATH, packMcpServer(bundle, service.origin), "application/gzip");

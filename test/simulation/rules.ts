@@ -44,6 +44,8 @@ const NEXT_STATES: Record<Task["state"], readonly Task["state"][]> = {
   failed: ["failed"],
 };
 
+const ENDED_WITHOUT_CHARGE: ReadonlySet<string> = new Set(["canceled", "failed", "reference unusable"]);
+
 /** `row`: what the worker replaces when it writes its result. */
 type ClaimedLease = { readonly until: Date; readonly fence: number; readonly row: unknown };
 
@@ -210,7 +212,7 @@ export class Rules {
     const generations = upstreams.flatMap((upstream) => upstream.startedFor(task.id));
     // Of what the provider reports as failed, it does not matter whether its owner had wanted it canceled before.
     const isCharged = generations.some(
-      ({ state, wasReportedWithoutUrl }) => state !== "canceled" && state !== "failed" && !wasReportedWithoutUrl,
+      ({ state, wasReportedWithoutUrl }) => !ENDED_WITHOUT_CHARGE.has(state) && !wasReportedWithoutUrl,
     );
     require(!isCharged, "a cancellation costs the service no generation", () => task.id);
   }

@@ -1,13 +1,17 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
-/** Starts a headless Chromium: /usr/bin/chromium, or the one at CHROMIUM_PATH. WebGL runs in software. */
+/** Its headless shell comes first. It takes less processor time: it draws no window, and keeps no spare renderers. */
+const EXECUTABLES = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
+
+/** Starts a headless Chromium: the one at CHROMIUM_PATH, or that of the distribution. WebGL runs in software. */
 export const startChromium = async (): Promise<Browser> => {
-  const executablePath = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
-  if (!existsSync(executablePath)) {
+  const candidates = process.env.CHROMIUM_PATH === undefined ? EXECUTABLES : [process.env.CHROMIUM_PATH];
+  const executablePath = candidates.find(existsSync);
+  if (executablePath === undefined) {
     throw new Error(
-      `These tests need Chromium, but ${executablePath} does not exist. Install Chromium (on Debian and Ubuntu: ` +
-        "apt-get install chromium) or set CHROMIUM_PATH to its executable.",
+      `These tests need Chromium, but ${candidates.join(" or ")} does not exist. Install Chromium (on Debian: ` +
+        "apt-get install chromium-headless-shell) or set CHROMIUM_PATH to its executable.",
     );
   }
   return chromium.launch({

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
-import { type FakeProvider, type Plan, type SignedWebhook, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
-import { type Answer, type Fault, FaultyServer, json, type ReceivedRequest } from "./faulty-server.js";
+import { type FakeProvider, type Plan, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { type Answer, type Fault, json, type ReceivedRequest } from "./faulty-server.js";
 import { type Graph, NODE_CLASSES, problemsOf, promptIn, referencesIn, sizeIn } from "./workflow-graph.js";
 
 export const COMFY_KEY = "comfyui-secret";
@@ -20,7 +20,6 @@ export type ComfyAsset = {
 
 /** Comfy API v2, as the vendor's openapi-v2.yaml describes it: the part that the adapter uses. */
 export class FakeComfy extends UpstreamTasks implements FakeProvider {
-  server!: FaultyServer;
   readonly classes = NODE_CLASSES;
   readonly assets: ComfyAsset[] = [];
   readonly uploadFaults: Fault[] = [];
@@ -32,25 +31,8 @@ export class FakeComfy extends UpstreamTasks implements FakeProvider {
   private readonly keys = new Map<string, Date>();
   private readonly cancelRequested = new Set<string>();
 
-  static async start(): Promise<FakeComfy> {
-    const fake = new FakeComfy();
-    fake.server = await FaultyServer.start(
-      (request) => fake.answer(request),
-      (request) => fake.faultOf(request),
-    );
-    return fake;
-  }
-
   get baseUrl(): string {
     return this.server.url;
-  }
-
-  close(): Promise<void> {
-    return this.server.close();
-  }
-
-  webhook(): SignedWebhook {
-    throw new Error("Comfy API v2 sends no webhooks.");
   }
 
   /** The assets that the nodes of the task load. */
@@ -66,7 +48,7 @@ export class FakeComfy extends UpstreamTasks implements FakeProvider {
     return sizeIn(input.workflow as Graph);
   }
 
-  private faultOf({ method, path }: ReceivedRequest): Fault | undefined {
+  protected override faultOf({ method, path }: ReceivedRequest): Fault | undefined {
     if (CONTENT.test(path)) return this.faults.images.shift();
     if (CANCEL.test(path)) return this.faults.cancels.shift();
     if (path === "/api/v2/assets") return this.uploadFaults.shift();
@@ -75,7 +57,7 @@ export class FakeComfy extends UpstreamTasks implements FakeProvider {
     return path.endsWith("-000000000000") ? this.faults.checks.shift() : this.faults.polls.shift();
   }
 
-  private answer(request: ReceivedRequest): Answer {
+  protected override answer(request: ReceivedRequest): Answer {
     const { method, path, headers, body } = request;
     if (path === this.signedPath) return this.image(request);
     if (this.plan === "be lost") this.restart();

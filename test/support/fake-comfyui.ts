@@ -1,10 +1,9 @@
-import { type FakeProvider, type SignedWebhook, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
-import { type Answer, type Fault, FaultyServer, json, type ReceivedRequest } from "./faulty-server.js";
+import { type FakeProvider, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { type Answer, type Fault, json, type ReceivedRequest } from "./faulty-server.js";
 import { type Graph, NODE_CLASSES, problemsOf, promptIn, referencesIn, sizeIn } from "./workflow-graph.js";
 
 /** The part of a ComfyUI server that the adapter uses. */
 export class FakeComfyui extends UpstreamTasks implements FakeProvider {
-  server!: FaultyServer;
   classes = NODE_CLASSES;
   /** Files in the input folder. */
   readonly uploads: string[] = [];
@@ -14,25 +13,8 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
   /** Prompts end with their image at the moment when they are interrupted. */
   endsFirst = false;
 
-  static async start(): Promise<FakeComfyui> {
-    const fake = new FakeComfyui();
-    fake.server = await FaultyServer.start(
-      (request) => fake.answer(request),
-      (request) => fake.faultOf(request),
-    );
-    return fake;
-  }
-
   get baseUrl(): string {
     return `${this.server.url}/api`;
-  }
-
-  close(): Promise<void> {
-    return this.server.close();
-  }
-
-  webhook(): SignedWebhook {
-    throw new Error("ComfyUI sends no webhooks.");
   }
 
   referencesOf(task: UpstreamTask): readonly unknown[] {
@@ -47,7 +29,7 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
     return sizeIn(task.input.workflow as Graph);
   }
 
-  private faultOf({ method, path }: ReceivedRequest): Fault | undefined {
+  protected override faultOf({ method, path }: ReceivedRequest): Fault | undefined {
     if (path === "/api/view") return this.faults.images.shift();
     if (method === "POST" && (path === "/api/queue" || path === "/api/interrupt")) return this.faults.cancels.shift();
     if (method === "POST") return this.faults.creates.shift();
@@ -55,7 +37,7 @@ export class FakeComfyui extends UpstreamTasks implements FakeProvider {
     return path === "/api/queue" ? this.faults.lists.shift() : this.faults.polls.shift();
   }
 
-  private answer(request: ReceivedRequest): Answer {
+  protected override answer(request: ReceivedRequest): Answer {
     const { method, path, body, query } = request;
     if (this.plan === "be lost") this.restart();
     if (method === "GET") this.countRead();

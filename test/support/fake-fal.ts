@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, sign } from "node:crypto";
 import { type FakeProvider, type SignedWebhook, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
 import { falDetails, falOpenapi } from "./fal-endpoints.js";
-import { type Answer, type Fault, FaultyServer, json, type ReceivedRequest } from "./faulty-server.js";
+import { type Answer, type Fault, json, type ReceivedRequest } from "./faulty-server.js";
 
 export const FAL_KEY = "fal-id:fal-secret";
 const FAL_USER = "github|123456";
@@ -13,7 +13,6 @@ const PAGE_MAX = 100;
 
 /** The part of fal's queue API and platform API that the adapter uses. */
 export class FakeFal extends UpstreamTasks implements FakeProvider {
-  server!: FaultyServer;
   /** The result of a finished request; `undefined` for the one of its endpoint. */
   result: "image" | "images" | "black image" | "no image" | undefined;
   /** The error of a request whose plan is "fail", and its sentence. */
@@ -29,21 +28,8 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
   readonly jwksFaults: Fault[] = [];
   private readonly apps = new Map<UpstreamTask, string>();
 
-  static async start(): Promise<FakeFal> {
-    const fake = new FakeFal();
-    fake.server = await FaultyServer.start(
-      (request) => fake.answer(request),
-      (request) => fake.faultOf(request),
-    );
-    return fake;
-  }
-
   get baseUrl(): string {
     return this.server.url;
-  }
-
-  close(): Promise<void> {
-    return this.server.close();
   }
 
   get platformUrl(): string {
@@ -54,7 +40,7 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
     return `${this.server.url}${JWKS_PATH}`;
   }
 
-  webhook(task: UpstreamTask, at: Date, key = this.signingKeys.at(-1)?.privateKey): SignedWebhook {
+  override webhook(task: UpstreamTask, at: Date, key = this.signingKeys.at(-1)?.privateKey): SignedWebhook {
     const timestamp = String(Math.floor(at.getTime() / 1000));
     const status = task.state === "fail" ? "ERROR" : "OK";
     const body = JSON.stringify({ request_id: task.id, gateway_request_id: task.id, status, payload: null });
@@ -70,7 +56,7 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
     return { url: task.webhook ?? "", headers, body };
   }
 
-  private faultOf({ method, path, query }: ReceivedRequest): Fault | undefined {
+  protected override faultOf({ method, path, query }: ReceivedRequest): Fault | undefined {
     if (path.startsWith("/files/")) return this.faults.images.shift();
     if (path === JWKS_PATH) return this.jwksFaults.shift();
     if (path.endsWith("/cancel")) return this.faults.cancels.shift();
@@ -80,7 +66,7 @@ export class FakeFal extends UpstreamTasks implements FakeProvider {
     return path.endsWith("/status") ? this.faults.polls.shift() : this.resultFaults.shift();
   }
 
-  private answer(request: ReceivedRequest): Answer {
+  protected override answer(request: ReceivedRequest): Answer {
     const { method, path, headers, body, query } = request;
     if (path.startsWith("/files/")) return this.image(request);
     if (path === JWKS_PATH) {

@@ -1,38 +1,20 @@
-import { type FakeProvider, type SignedWebhook, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
-import { type Answer, type Fault, FaultyServer, json, type ReceivedRequest } from "./faulty-server.js";
+import { type FakeProvider, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { type Answer, type Fault, json, type ReceivedRequest } from "./faulty-server.js";
 
 export const HTTP_TOKEN = "worker-secret";
 const GENERATION = /^\/worker\/generations\/([A-Za-z0-9_-]{1,64})$/;
 
 /** A worker that keeps the contract in test/examples/http-provider/openapi.json. */
 export class FakeHttpProvider extends UpstreamTasks implements FakeProvider {
-  server!: FaultyServer;
   abilities: unknown = { images_min: 0, images_max: 3 };
   /** The URL of a result is relative to the base URL. */
   relativeUrls = false;
-
-  static async start(): Promise<FakeHttpProvider> {
-    const fake = new FakeHttpProvider();
-    fake.server = await FaultyServer.start(
-      (request) => fake.answer(request),
-      (request) => fake.faultOf(request),
-    );
-    return fake;
-  }
 
   get baseUrl(): string {
     return `${this.server.url}/worker`;
   }
 
-  close(): Promise<void> {
-    return this.server.close();
-  }
-
-  webhook(): SignedWebhook {
-    throw new Error("A worker sends no webhooks.");
-  }
-
-  private faultOf({ method, path }: ReceivedRequest): Fault | undefined {
+  protected override faultOf({ method, path }: ReceivedRequest): Fault | undefined {
     if (path.startsWith("/worker/results/")) return this.faults.images.shift();
     if (method === "PUT") return this.faults.creates.shift();
     if (path === "/worker/abilities") return this.faults.checks.shift();
@@ -40,7 +22,7 @@ export class FakeHttpProvider extends UpstreamTasks implements FakeProvider {
     return this.faults.lists.shift() ?? this.faults.polls.shift();
   }
 
-  private answer(request: ReceivedRequest): Answer {
+  protected override answer(request: ReceivedRequest): Answer {
     const { method, path, headers, body } = request;
     if (path.startsWith("/worker/results/")) return this.image(request);
     if (headers.authorization !== `Bearer ${HTTP_TOKEN}`) return json(401, { error: "The token is wrong." });

@@ -1,5 +1,5 @@
 import { image } from "../../adapters/memory/memory-imaging.js";
-import type { Answer, Fault, FaultyServer, ReceivedRequest } from "./faulty-server.js";
+import { type Answer, type Fault, FaultyServer, type ReceivedRequest } from "./faulty-server.js";
 
 /** The state that the next poll gives to an upstream task, unless it has ended. */
 export type Plan =
@@ -83,8 +83,9 @@ export interface FakeProvider {
   close(): Promise<void>;
 }
 
-/** What all fakes share: tasks that follow the plan, and images. */
-export class UpstreamTasks {
+/** What all fakes share: a server, tasks that follow the plan, and images. */
+export abstract class UpstreamTasks {
+  server!: FaultyServer;
   readonly tasks: UpstreamTask[] = [];
   readonly lost: UpstreamTask[] = [];
   readonly faults: Faults = { creates: [], polls: [], lists: [], images: [], checks: [], cancels: [] };
@@ -102,6 +103,29 @@ export class UpstreamTasks {
   private readonly canceling = new Map<UpstreamTask, number>();
   /** The provider's clock. */
   now: () => Date = () => new Date();
+
+  static async start<Fake extends UpstreamTasks>(this: new () => Fake): Promise<Fake> {
+    const fake = new this();
+    fake.server = await FaultyServer.start(
+      (request) => fake.answer(request),
+      (request) => fake.faultOf(request),
+    );
+    return fake;
+  }
+
+  close(): Promise<void> {
+    return this.server.close();
+  }
+
+  protected abstract answer(request: ReceivedRequest): Answer;
+
+  /** The fault with which the request is answered instead, if there is one. */
+  protected abstract faultOf(request: ReceivedRequest): Fault | undefined;
+
+  /** Overridden by the fakes of providers that send webhooks. */
+  webhook(_task: UpstreamTask, _at: Date): SignedWebhook {
+    throw new Error("This provider sends no webhooks.");
+  }
 
   start(input: unknown, id: string, webhook?: unknown): UpstreamTask {
     const url = typeof webhook === "string" ? webhook : undefined;

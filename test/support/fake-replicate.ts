@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { type FakeProvider, type SignedWebhook, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
-import { type Answer, type Fault, FaultyServer, json, type ReceivedRequest } from "./faulty-server.js";
+import { type Answer, type Fault, json, type ReceivedRequest } from "./faulty-server.js";
 import {
   type FakeSchema,
   FLUX_2_SCHEMA,
@@ -29,7 +29,6 @@ export const FLUX_360_VERSION = "5f".repeat(32);
 
 /** The part of Replicate that the adapter uses. */
 export class FakeReplicate extends UpstreamTasks implements FakeProvider {
-  server!: FaultyServer;
   /** The shape of a finished prediction's output. */
   output: "array" | "string" | "empty array" | "removed" = "array";
   /** Signs webhooks. */
@@ -52,25 +51,12 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
   readonly files = new Map<string, Buffer>();
   readonly uploadFaults: Fault[] = [];
 
-  static async start(): Promise<FakeReplicate> {
-    const fake = new FakeReplicate();
-    fake.server = await FaultyServer.start(
-      (request) => fake.answer(request),
-      (request) => fake.faultOf(request),
-    );
-    return fake;
-  }
-
   get baseUrl(): string {
     return `${this.server.url}/v1`;
   }
 
-  close(): Promise<void> {
-    return this.server.close();
-  }
-
   /** Signed by the Standard Webhooks scheme, with an id of its own. */
-  webhook(task: UpstreamTask, at: Date, secret = this.webhookSecret): SignedWebhook {
+  override webhook(task: UpstreamTask, at: Date, secret = this.webhookSecret): SignedWebhook {
     this.webhooksSent += 1;
     const id = `msg_${this.webhooksSent}`;
     const timestamp = String(Math.floor(at.getTime() / 1000));
@@ -81,7 +67,7 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
     return { url: task.webhook ?? "", headers: { "content-type": "application/json", ...headers }, body };
   }
 
-  private faultOf({ method, path }: ReceivedRequest): Fault | undefined {
+  protected override faultOf({ method, path }: ReceivedRequest): Fault | undefined {
     if (path.startsWith("/delivery/")) return this.faults.images.shift();
     if (path.startsWith("/v1/webhooks/")) return this.secretFaults.shift();
     if (path.endsWith("/cancel")) return this.faults.cancels.shift();
@@ -91,7 +77,7 @@ export class FakeReplicate extends UpstreamTasks implements FakeProvider {
     return path === "/v1/predictions" ? this.faults.lists.shift() : this.faults.polls.shift();
   }
 
-  private answer(request: ReceivedRequest): Answer {
+  protected override answer(request: ReceivedRequest): Answer {
     const { method, path, headers, body, query } = request;
     if (path.startsWith("/delivery/")) return this.image(request);
     if (headers.authorization !== `Bearer ${REPLICATE_KEY}`) return json(401, { detail: "Invalid token." });

@@ -1,11 +1,10 @@
 import { type FakeProvider, type SignedWebhook, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
-import { type Answer, type Fault, FaultyServer, json, type ReceivedRequest } from "./faulty-server.js";
+import { type Answer, type Fault, json, type ReceivedRequest } from "./faulty-server.js";
 
 export const SKYBOX_KEY = "skybox-secret-key";
 
 /** The part of Blockade Labs' Skybox AI that the adapter uses. */
 export class FakeSkybox extends UpstreamTasks implements FakeProvider {
-  server!: FaultyServer;
   /** How a generation is wrapped in the answer to a poll. */
   wrapper: "request" | "imagine" | "bare" = "request";
   styles: readonly object[] = [
@@ -13,30 +12,17 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
     { id: 67, name: "M3 Photoreal", "max-char": 550, model: "Model 3", model_version: 3 },
   ];
 
-  static async start(): Promise<FakeSkybox> {
-    const fake = new FakeSkybox();
-    fake.server = await FaultyServer.start(
-      (request) => fake.answer(request),
-      (request) => fake.faultOf(request),
-    );
-    return fake;
-  }
-
   get baseUrl(): string {
     return `${this.server.url}/api/v1`;
   }
 
-  close(): Promise<void> {
-    return this.server.close();
-  }
-
   /** Without the signature of the real ones, whose format is not documented. */
-  webhook(task: UpstreamTask): SignedWebhook {
+  override webhook(task: UpstreamTask): SignedWebhook {
     const headers = { "content-type": "application/json" };
     return { url: task.webhook ?? "", headers, body: JSON.stringify(this.generation(task)) };
   }
 
-  private faultOf({ method, path }: ReceivedRequest): Fault | undefined {
+  protected override faultOf({ method, path }: ReceivedRequest): Fault | undefined {
     if (path.startsWith("/images/")) return this.faults.images.shift();
     if (method === "DELETE" && path.includes("/imagine/requests/")) return this.faults.cancels.shift();
     if (method === "POST") return this.faults.creates.shift();
@@ -44,7 +30,7 @@ export class FakeSkybox extends UpstreamTasks implements FakeProvider {
     return path.endsWith("/myRequests") ? this.faults.lists.shift() : this.faults.polls.shift();
   }
 
-  private answer(request: ReceivedRequest): Answer {
+  protected override answer(request: ReceivedRequest): Answer {
     const { method, path, headers, body, query } = request;
     if (path.startsWith("/images/")) return this.image(request);
     if (headers["x-api-key"] !== SKYBOX_KEY) return json(403, { error: "This API key is not valid." });

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type FakeProvider, type SignedWebhook, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
-import { type Answer, type Fault, FaultyServer, json, type ReceivedRequest } from "./faulty-server.js";
+import { type FakeProvider, type UpstreamTask, UpstreamTasks } from "./fake-provider.js";
+import { type Answer, type Fault, json, type ReceivedRequest } from "./faulty-server.js";
 
 export const WORLDLABS_KEY = "worldlabs-secret";
 
@@ -11,32 +11,14 @@ const PICTURES_MAX = 4;
 
 /** World Labs' Marble, as the vendor's OpenAPI file describes it: the part that the adapter uses. */
 export class FakeWorldlabs extends UpstreamTasks implements FakeProvider {
-  server!: FaultyServer;
   credits: unknown = { remaining_credits: 6_250 };
   /** How a world is wrapped in the answer to a read of it. */
   wrapper: "world" | "bare" = "bare";
   /** The ids of the worlds that were deleted; their operations remain. */
   readonly deleted = new Set<string>();
 
-  static async start(): Promise<FakeWorldlabs> {
-    const fake = new FakeWorldlabs();
-    fake.server = await FaultyServer.start(
-      (request) => fake.answer(request),
-      (request) => fake.faultOf(request),
-    );
-    return fake;
-  }
-
   get baseUrl(): string {
     return this.server.url;
-  }
-
-  close(): Promise<void> {
-    return this.server.close();
-  }
-
-  webhook(): SignedWebhook {
-    throw new Error("World Labs sends no webhooks.");
   }
 
   /** As URLs and data URIs, without their directions. */
@@ -54,7 +36,7 @@ export class FakeWorldlabs extends UpstreamTasks implements FakeProvider {
     return undefined;
   }
 
-  private faultOf({ method, path }: ReceivedRequest): Fault | undefined {
+  protected override faultOf({ method, path }: ReceivedRequest): Fault | undefined {
     if (path.startsWith("/panoramas/")) return this.faults.images.shift();
     if (path.endsWith("/worlds:list")) return this.faults.lists.shift();
     if (path.endsWith("/credits")) return this.faults.checks.shift();
@@ -62,7 +44,7 @@ export class FakeWorldlabs extends UpstreamTasks implements FakeProvider {
     return method === "DELETE" ? this.faults.cancels.shift() : this.faults.polls.shift();
   }
 
-  private answer(request: ReceivedRequest): Answer {
+  protected override answer(request: ReceivedRequest): Answer {
     const { method, path, headers, body } = request;
     if (path.startsWith("/panoramas/")) return this.image(request);
     if (headers["wlt-api-key"] !== WORLDLABS_KEY) return json(401, { detail: "Invalid API key" });

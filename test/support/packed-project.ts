@@ -3,6 +3,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/pr
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
+import { tarballOf } from "./tarball-of.js";
 
 const run = promisify(execFile);
 
@@ -41,15 +42,11 @@ export class PackedProject {
     return project;
   }
 
-  /** Packs and unpacks a package, and returns what it depends on. */
+  /** Unpacks a package, and returns what it depends on. */
   async #unpack(name: string): Promise<readonly string[]> {
-    const args = ["pack", "--silent", "--ignore-scripts", "--pack-destination", this.folder];
-    const { stdout } = await run("npm", args, { cwd: resolve("dist-packages", name) });
-    const tarball = join(this.folder, stdout.trim().split("\n").at(-1) ?? "");
     const folder = join(this.folder, "node_modules", name);
     await mkdir(folder);
-    await run("tar", ["-xzf", tarball, "-C", folder, "--strip-components=1"]);
-    await rm(tarball);
+    await run("tar", ["-xzf", await tarballOf(name), "-C", folder, "--strip-components=1"]);
     const { dependencies = {} } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
     return Object.keys(dependencies);
   }

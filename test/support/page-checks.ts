@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 
 /*
@@ -178,6 +180,21 @@ export const lostInForcedColours = async (page: Page): Promise<Readonly<Record<s
     withoutBackground: await call(page, "withoutBackground"),
     notMarked: await call(page, "notMarked"),
   };
+};
+
+const axeFile = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+let axe: Promise<string> | undefined;
+
+type Finding = { readonly id: string; readonly nodes: readonly { readonly html: string }[] };
+
+/** Findings by the rules of axe: WCAG 2.2 AA, and its best practices such as landmarks and the order of headings. */
+export const axeFindings = async (page: Page): Promise<readonly string[]> => {
+  axe ??= readFile(axeFile, "utf8");
+  await page.evaluate(await axe);
+  // It does not describe the elements that follow its rules: this takes longer than the rules.
+  const run = 'axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations)';
+  const found = (await page.evaluate(run)) as readonly Finding[];
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
 };
 
 /** What moves at this moment. */

@@ -13,8 +13,16 @@ import { type Fallback, type Handler, JSON_FALLBACK } from "../routes.js";
  */
 const FOR_PROGRAMS = /^(?:https?:\/\/[^/]*)?\/+(?:api|hooks|payments|assets|generations|healthz|readyz|metrics)(\/|$)/;
 
-/** A path of this site that ends with slashes. A second slash at the beginning would name another host. */
-const WITH_SLASH = /^(\/[^/\\].*?)\/+$/;
+/** A path of this site: a second slash at the beginning would name another host. */
+const OF_THIS_SITE = /^\/[^/\\]/;
+
+/** The path without the slashes at its end; `undefined` if it has none. Takes no longer for many slashes in it. */
+const withoutSlashes = (path: string): string | undefined => {
+  if (!path.endsWith("/") || !OF_THIS_SITE.test(path)) return undefined;
+  let end = path.length;
+  while (path[end - 1] === "/") end -= 1;
+  return path.slice(0, end);
+};
 
 /**
  * Pages instead of JSON for paths that people open. A path that ends with a slash is redirected to the same path
@@ -33,8 +41,8 @@ export const peopleFallback = (
     notFound: (exchange) => {
       const { path, search } = partsOf(exchange);
       if (FOR_PROGRAMS.test(path)) return JSON_FALLBACK.notFound(exchange);
-      const withoutSlash = isRead(exchange) ? WITH_SLASH.exec(path)?.[1] : undefined;
-      return withoutSlash === undefined ? notFoundPage(exchange) : moved(withoutSlash + search);
+      const other = isRead(exchange) ? withoutSlashes(path) : undefined;
+      return other === undefined ? notFoundPage(exchange) : moved(other + search);
     },
     failed: (exchange, thrown) =>
       FOR_PROGRAMS.test(partsOf(exchange).path)

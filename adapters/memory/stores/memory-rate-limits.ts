@@ -21,52 +21,39 @@ export class MemoryRateLimits<Kind extends string> implements RateLimits<Kind> {
     this.counters = Object.fromEntries(
       Object.entries<Rate>(rates).map(([kind, rate]): [string, Counter] => [
         kind,
-        { rate, logs: new Map(), deletedAt: Number.NEGATIVE_INFINITY },
+        { rate, logs: new Map(), before: new Map(), since: Number.NEGATIVE_INFINITY },
       ]),
     ) as Record<Kind, Counter>;
   }
 
-  /** Number of stored logs: one for each party and kind with an admission in the last window. */
+  /** Number of stored logs: for each party and kind with an admission in the last two windows, one or two. */
   get size(): number {
-    return Object.values<Counter>(this.counters).reduce((sum, { logs }) => sum + logs.size, 0);
+    return Object.values<Counter>(this.counters).reduce((sum, { logs, before }) => sum + logs.size + before.size, 0);
   }
 
   admit(party: RateLimitedParty, kind: Kind): Result<Omit<Admission, "log">, RateLimited> {
     const now = this.clock.now().getTime();
     const counter = this.counters[kind];
-    const { rate, logs } = counter;
-    if (Math.abs(now - counter.deletedAt) >= DELETION_MILLISECONDS) {
-      counter.deletedAt = now;
-      deleteIdle(logs, now - rate.windowSeconds * 1000);
-    }
-    const stored = logs.get(party);
-    const admitted = admitRequest(stored?.log ?? [], rate, now);
+    dropIdle(counter, now);
+    const admitted = admitRequest(counter.logs.get(party) ?? counter.before.get(party) ?? [], counter.rate, now);
     if (admitted.isErr()) return err(admitted.error);
     const { log, limit, remaining, resetSeconds } = admitted.value;
-    if (stored === undefined) logs.set(party, { log, since: now });
-    else stored.log = log;
+    counter.logs.set(party, log);
     return ok({ limit, remaining, resetSeconds });
   }
 }
 
-/** `since`: an admission after which the log was not moved to the end of the map. */
-type Stored = { log: AdmissionLog; readonly since: number };
+type Logs = Map<RateLimitedParty, AdmissionLog>;
 
-/** Ordered by `since`, so that idle ones come first. */
-type Logs = Map<RateLimitedParty, Stored>;
+/** `logs`: of the parties with an admission after `since`. `before`: of those with one in the window before that. */
+type Counter = { readonly rate: Rate; logs: Logs; before: Logs; since: number };
 
-/** `deletedAt`: when idle logs were deleted last. */
-type Counter = { readonly rate: Rate; readonly logs: Logs; deletedAt: number };
-
-/** Not at each request: the first entries of a `Map` are slow to find after many were deleted. */
-const DELETION_MILLISECONDS = 1000;
-
-/** Deletes the logs that began a window ago and have no later admission. Moves the others of that age to the end. */
-const deleteIdle = (logs: Logs, windowAgo: number): void => {
-  for (const [party, { log, since }] of logs) {
-    if (since > windowAgo) return;
-    logs.delete(party);
-    const last = log.at(-1) ?? 0;
-    if (last > windowAgo) logs.set(party, { log, since: last });
-  }
+/** Once in a window, and all that are idle at once: to find and delete them one by one takes longer than to count. */
+const dropIdle = (counter: Counter, now: number): void => {
+  const { rate, logs, since } = counter;
+  if (now < since) counter.since = now; // the clock was set back
+  if (now - since < rate.windowSeconds * 1000) return;
+  counter.before = logs;
+  counter.logs = new Map();
+  counter.since = now;
 };

@@ -378,7 +378,7 @@ export const TaskTable = defineEntity({
     expiredAt: p.datetime(3).nullable(),
     /** What the provider or the service said about the failure, for operators. */
     failureDetail: p.text().nullable(),
-    /** Who has deleted it (domain/tasks/deleted-by.ts). */
+    /** Who has deleted it (domain/tasks/out-of-sight.ts). */
     deletedBy: p.string().length(64).nullable(),
     /** When an operator has hidden it from everybody but its owner, and why. */
     withheldAt: p.datetime(3).nullable(),

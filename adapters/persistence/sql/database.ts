@@ -41,7 +41,7 @@ export type WatchedRows = { readonly table: string; readonly name: string; reado
 /** A SQLite database also answers without a promise, and tells whether what was read before is still valid. */
 export interface SynchronousReads {
   readonly dialect: "sqlite";
-  /** The first row of a statement that begins with `select`. */
+  /** The first row of a statement that begins with `select`, for what a request reads first. */
   first(select: string, parameters: readonly unknown[]): Row | undefined;
   /**
    * Calls back when reads see a commit of this process, once for each of these rows that it has changed or deleted,

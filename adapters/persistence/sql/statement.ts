@@ -34,7 +34,8 @@ export const newerThan = (after: unknown, id = "id"): Statement =>
 
 const equations = (columns: Row): string[] => Object.keys(columns).map((column) => `${column} = ?`);
 
-const PREPARED_CHARACTERS_MAX = 2_000;
+/** The longest statement of a request, which counts a creation for key and account, has about 2,600. */
+const PREPARED_CHARACTERS_MAX = 4_000;
 
 /** Whether to keep the statement prepared: those with a variable number of rows are long and rarely repeat. */
 export const isWorthPreparing = (statement: string): boolean => statement.length <= PREPARED_CHARACTERS_MAX;

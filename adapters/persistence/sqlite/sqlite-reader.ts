@@ -2,9 +2,10 @@ import type { Row } from "../sql/columns.js";
 import type { SqliteConnection } from "./sqlite-connection.js";
 
 /**
- * The connection for reads, which never writes. The reads of one turn of the event loop share a transaction: taking and
- * releasing the lock of the file takes as long as half of a read by primary key. So a commit of another process is seen
- * from the next turn on.
+ * The connection for reads, which never writes. What requests read first, key and task, shares a transaction for one
+ * turn of the event loop: taking and releasing the lock of the file takes as long as half of a read by primary key.
+ * Servers call back for requests in one phase of a turn, and the transaction ends right behind it, so it is no older
+ * than the requests. Other reads begin none: one of a timer would be older than the requests of its turn.
  */
 export class SqliteReader {
   private readonly connection: SqliteConnection;
@@ -21,10 +22,10 @@ export class SqliteReader {
   }
 
   all(select: string, parameters: readonly unknown[]): Row[] {
-    this.open();
     return this.connection.all(select, parameters);
   }
 
+  /** Shares the transaction of its turn. */
   first(select: string, parameters: readonly unknown[]): Row | undefined {
     this.open();
     return this.connection.first(select, parameters);

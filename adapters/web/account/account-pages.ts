@@ -18,7 +18,7 @@ import type { Task } from "../../../domain/tasks/task.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
 import { cutAtWord } from "../../wording/cut-at-word.js";
 import { admitWrite } from "../admit-write.js";
-import { count, creditsCount } from "../count.js";
+import { change, count, creditsCount } from "../count.js";
 import { dateOf, timeOf } from "../date.js";
 import { errorBox } from "../error-box.js";
 import { fieldMessage } from "../field-message.js";
@@ -247,7 +247,7 @@ const activitySection = ({ ledger, nextLedger }: AccountOverview, tasks: Tasks, 
         [words`Time`, words`What`, words`Credits`, words`Balance`],
         ledger.map(
           ({ entry, balanceAfter }) => html`<tr><td>${timeOf(entry.at)}</td><td>${subjectOf(entry, tasks)}</td>
-<td class="number">${entry.credits > 0 ? html`+${count(entry.credits)}` : html`−${count(-entry.credits)}`}</td><td class="number">${count(balanceAfter)}</td></tr>`,
+<td class="number">${change(entry.credits)}</td><td class="number">${count(balanceAfter)}</td></tr>`,
         ),
       )
 }${pager("ledger", nextLedger && entryPlaceText(nextLedger), [words`Newest activity`, words`Older activity`], query)}<p><a href="/account/entries.csv${

@@ -7,7 +7,7 @@ import type { OperatorStore } from "../../../application/ports/stores/operator-s
 import type { OrderStore } from "../../../application/ports/stores/order-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
-import { parseAdjustmentReason } from "../../../domain/credits/ledger.js";
+import { parseAdjustmentReason, parseAdjustmentReference } from "../../../domain/credits/ledger.js";
 import type { OrderId } from "../../../domain/credits/order.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { TaskId } from "../../../domain/task-id.js";
@@ -190,13 +190,21 @@ const adjustBy =
       return `Give a whole number of credits, at most ${CREDITS_MAX}.`;
     }
     if (reason.isErr()) return WRONG_REASON;
-    const adjusted = await operators.adjustCredits(id as AccountId, amount, reason.value);
+    // A form that is sent twice gives once.
+    const reference = parseAdjustmentReference(form.get("reference") ?? "").unwrapOr(undefined);
+    const adjusted = await operators.adjustCredits(id as AccountId, amount, reason.value, reference);
     return adjusted.match(
       () => undefined,
-      (error) =>
-        error.kind === "insufficient_credits"
-          ? `The account has only ${error.balance} credits.`
-          : "There is no such account.",
+      (error) => {
+        switch (error.kind) {
+          case "insufficient_credits":
+            return `The account has only ${error.balance} credits.`;
+          case "reference_used":
+            return `This form was sent already, with ${error.known.credits} credits. Nothing more was given. Open the account again to give others.`;
+          case "not_found":
+            return "There is no such account.";
+        }
+      },
     );
   };
 

@@ -145,7 +145,13 @@ const show = (
   const main = html`<div class="page operator">${operatorHead(visitor, searched)}${errorBox(error)}${content}</div>`;
   // Not compressed, as the pages of members: it has the form token.
   return {
-    ...layout.reply(status, { title: "Operator", main, withoutMenu: true, styles: ["account.css", "operator.css"] }),
+    ...layout.reply(status, {
+      title: "Operator",
+      main,
+      withoutMenu: true,
+      styles: ["account.css", "operator.css"],
+      scripts: ["account.js"], // times in the reader's zone
+    }),
     compressible: false,
   };
 };
@@ -215,6 +221,9 @@ const taskPage = async (
   );
 };
 
+/** The fields that acts have beside `confirm`, which repeats an e-mail address that a closed account leaves behind. */
+const RECORDED_FIELDS = ["credits", "reason", "reference"];
+
 /** The log has the fields of the form as the options of the command. */
 const perform = async (
   parts: Parts,
@@ -226,7 +235,7 @@ const perform = async (
   // Before it is recorded: the log has no acts on what nobody has.
   const path = isStorable(id) ? await back(id) : undefined;
   if (path === undefined) return parts.layout.notFound("operator");
-  const fields = Object.fromEntries([...request.form].filter(([name]) => name !== "form_token"));
+  const fields = Object.fromEntries([...request.form].filter(([name]) => RECORDED_FIELDS.includes(name)));
   const refusal = await record(parts, operator, { command, arguments: { id, ...fields } }, () =>
     run(request, id, nameInLog(operator)),
   );

@@ -12,6 +12,7 @@ import { isInGallery, isInProgress, placeOf, type Task } from "../../../domain/t
 import type { Endpoint } from "../../../domain/webhooks/webhook-endpoint.js";
 import { creditsText } from "../../wording/credits-text.js";
 import { thousands } from "../../wording/thousands.js";
+import { change } from "../count.js";
 import { exactTimeOf, timeOf } from "../date.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";
@@ -113,11 +114,18 @@ const reportsTable = (visitor: OperatorVisitor, reported: readonly ReportedTask[
         ["Panorama", "Account", "Reports", "Decision"],
         reported.map(({ task, total, reports }) => {
           const path = `/operator/tasks/${task.id}`;
-          return html`<tr><td class="id"><a href="${path}"><code>${task.slug}</code></a></td><td class="id">${accountLink(task.accountId)}</td>
+          return html`<tr><td class="id"><a href="${path}"><code>${task.slug}</code></a>${readByVisitors(task)}</td><td class="id">${accountLink(task.accountId)}</td>
 <td>${total}<ul>${reports.map(({ reason, text, at }) => html`<li>${timeOf(at)} ${REPORT_WORDS[reason]}${text !== undefined && html`: <bdi>${text}</bdi>`}</li>`)}</ul></td>
 <td>${act(visitor, `${path}/dismiss`, "Dismiss")}${hideAct(visitor, path)}</td></tr>`;
         }),
       );
+
+/** The texts of the owner on a public page. What only the owner reads is nobody else's business. */
+const readByVisitors = ({
+  request,
+  hotspots,
+}: Task): Html => html`<p><bdi>${request.prompt ?? "Panorama from images"}</bdi></p>
+${hotspots && html`<ul aria-label="Hotspots">${hotspots.map(({ note, to }) => html`<li><bdi>${note}</bdi>${to !== undefined && html` → <code>${to}</code>`}</li>`)}</ul>`}`;
 
 const reasonField = html`<label>Reason, which the owner sees<input name="reason" maxlength="200" required></label>`;
 
@@ -164,7 +172,8 @@ export const accountView = (
     "Give credits",
     {
       fields: html`<label>Credits, negative to take some<input name="credits" inputmode="text" required></label>
-<label>Reason, which the customer sees<input name="reason" maxlength="200" required></label>`,
+<label>Reason, which the customer sees<input name="reason" maxlength="200" required></label>
+<input type="hidden" name="reference" value="form of ${now.toISOString()}">`,
     },
   )}</section>
 <section class="panel" aria-labelledby="access"><h2 id="access">Access</h2>
@@ -212,7 +221,7 @@ const ledgerTable = (entries: readonly LedgerEntry[]): Html =>
         ["Time", "Kind", "Credits", "Of"],
         entries.map(
           (entry) =>
-            html`<tr><td>${timeOf(entry.at)}</td><td>${entry.kind}</td><td class="number">${entry.credits}</td><td class="id">${subjectOf(entry)}</td></tr>`,
+            html`<tr><td>${timeOf(entry.at)}</td><td>${entry.kind}</td><td class="number">${change(entry.credits)}</td><td class="id">${subjectOf(entry)}</td></tr>`,
         ),
       );
 
@@ -294,6 +303,7 @@ export const storyView = (visitor: OperatorVisitor, { record, stages, entries, d
   return html`
 <h2>Task <code>${task.id}</code></h2>
 <dl class="facts">${facts.flatMap(([name, value]) => (value === undefined ? [] : [html`<div><dt>${name}</dt><dd>${value}</dd></div>`]))}</dl>
+${(isPublic || (deleted === undefined && withheld !== undefined)) && section("read", "What visitors read", readByVisitors(task))}
 ${section(
   "stages",
   "What happened",

@@ -1,5 +1,8 @@
+import { err } from "neverthrow";
 import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
 import type { UseCases } from "../../../application/create-application.js";
+import type { NotFound } from "../../../application/errors.js";
+import type { SetHotspotsError } from "../../../application/panoramas/set-hotspots.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { HOTSPOT_NOTE_CHARACTERS_MAX, HOTSPOTS_MAX, parseHotspots } from "../../../domain/tasks/hotspots.js";
 import { parseSlug, viewerPath } from "../../../domain/tasks/slug.js";
@@ -13,6 +16,7 @@ import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
 import type { StaticFiles } from "../static-files.js";
 import { hasStoredImage, type KeptTask, titleOf } from "./panorama-card.js";
+import { refuseSuspended } from "./refuse-suspended.js";
 
 type Parts = {
   readonly panoramas: Pick<UseCases["panoramas"], "findOwn" | "list" | "findLinked" | "setHotspots">;
@@ -67,17 +71,19 @@ export const hotspotPages = (parts: Parts): readonly Page[] => {
           const parsed = parseHotspots(rows.map(givenOf));
           const saved = await parsed.match(
             (hotspots) => panoramas.setHotspots(task.id, visitor.account.id, hotspots),
-            async () => parsed.map(() => undefined),
+            async (broken) => err(broken),
           );
           return saved.match(
-            () => redirect(viewerPath(task.slug, task.request.visibility)),
+            ({ needsReview }) => redirect(viewerPath(task.slug, needsReview ? "private" : task.request.visibility)),
             (refusal) =>
               refusal.kind === "not_found"
                 ? layout.notFound(visitor)
-                : editorPage(parts, task, visitor, { rows, error: sentenceOf(refusal) }),
+                : editorPage(parts, task, visitor, { rows, ...shownOf(refusal) }),
           );
         },
         {
+          // Everybody reads the notes in a public panorama.
+          request: async (visitor) => refuseSuspended(layout, visitor),
           stale: async (request, visitor) => {
             const task = await findOwn(request, visitor);
             if (task === undefined) return layout.notFound(visitor);
@@ -108,7 +114,11 @@ const givenOf = ({ yaw, pitch, note, to, address }: Row) => ({
 const numberOf = (text: string): number => (text.trim() === "" ? Number.NaN : Number(text));
 
 /** Of an address of the viewer, or the slug alone. Other text stays, for the refusal. */
-const slugIn = (address: string): string => /([a-z0-9]{16})(?:[?#].*)?$/.exec(address.trim())?.[1] ?? address;
+const slugIn = (address: string): string => {
+  // Cut first: one expression for both would take the square of the length, and a form has half a megabyte.
+  const [path = ""] = address.trim().split(/[?#]/, 1);
+  return /[a-z0-9]{16}$/.exec(path)?.[0] ?? address;
+};
 
 const LABELS: Readonly<Record<string, Text>> = {
   yaw: words`angle to the right`,
@@ -117,16 +127,25 @@ const LABELS: Readonly<Record<string, Text>> = {
   to: words`link`,
 };
 
-const sentenceOf = ({ field, index, rule }: InvalidRequest): Words =>
-  index === undefined
-    ? words`A panorama has at most ${HOTSPOTS_MAX} hotspots. Delete some of these.`
-    : words`Hotspot ${index + 1}: the ${LABELS[field]} ${said(rulePredicate(rule))}`;
+type Shown = { readonly status?: number; readonly error: Text };
+
+const shownOf = (refusal: Exclude<SetHotspotsError, NotFound>): Shown =>
+  refusal.kind === "upstream_error"
+    ? { status: 502, error: words`The notes could not be checked, and were not saved. Please try again.` }
+    : { error: sentenceOf(refusal) };
+
+const sentenceOf = ({ field, index, rule }: InvalidRequest): Words => {
+  if (index === undefined) return words`A panorama has at most ${HOTSPOTS_MAX} hotspots. Delete some of these.`;
+  if (rule.name === "content_refused")
+    return words`Hotspot ${index + 1}: the note is not allowed by the content rules of this service; change it.`;
+  return words`Hotspot ${index + 1}: the ${LABELS[field]} ${said(rulePredicate(rule))}`;
+};
 
 const editorPage = async (
   { panoramas, layout, files }: Parts,
   task: KeptTask,
   visitor: Visitor,
-  refused?: { readonly rows: readonly Row[]; readonly error: Text },
+  refused?: Shown & { readonly rows: readonly Row[] },
 ): Promise<PageReply> => {
   const owner = visitor.account.id;
   const [{ tasks }, linked] = await Promise.all([
@@ -154,7 +173,8 @@ ${errorBox(refused?.error)}
 ${[...rows, NEW].map((row, index) => fields(row, index + 1, choices))}
 <p class="actions"><button type="button" class="button quiet small in-scene" data-act="add">Add a hotspot here</button> <button class="button small">Save</button></p>
 </form></div>`;
-  return layout.reply(refused === undefined ? 200 : 400, { title: words`Hotspots`, main, visitor, place: "/works" });
+  const status = refused === undefined ? 200 : (refused.status ?? 400);
+  return layout.reply(status, { title: words`Hotspots`, main, visitor, place: "/works" });
 };
 
 /** The last ones are for a new hotspot; the script makes copies of them. */

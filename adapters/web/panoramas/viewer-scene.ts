@@ -116,7 +116,7 @@ ${
   owner &&
   html`<form method="post" action="/works/${id}/start" id="start-form">${hiddenToken(owner.formToken)}<input type="hidden" name="view">
 <button>Start here <small>Everybody sees this view first</small></button></form>
-<button type="button" id="edit-hotspots" data-script="${editor}" data-page="/works/${slug}/hotspots" data-words-failed="This did not work. Reload the page and try again." data-words-saved="Everybody who may see this panorama sees its hotspots now.">Hotspots <small>Notes, and links to your other panoramas</small></button>`
+<button type="button" id="edit-hotspots" data-script="${editor}" data-page="/works/${slug}/hotspots" data-words-failed="This did not work. Reload the page and try again." data-words-leave="Leave without saving the hotspots?" data-words-saved="Everybody who may see this panorama sees its hotspots now.">Hotspots <small>Notes, and links to your other panoramas</small></button>`
 }
 <p class="keys">Keys in the picture: arrows turn, + and − zoom, Space rotates, F fills the screen, Home returns, Page Up and Page Down travel.</p></div>`;
 

@@ -16,6 +16,7 @@ import { unwrap } from "../../../adapters/contracts/tasks/task-setup.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { openPostgresDatabase } from "../../../adapters/persistence/postgres/open-postgres-database.js";
 import type { Database } from "../../../adapters/persistence/sql/database.js";
+import { isWorthPreparing } from "../../../adapters/persistence/sql/statement.js";
 import { PostgresApiRequests } from "../../../adapters/persistence/stores/accounts/postgres-api-requests.js";
 import { sqlTasks } from "../../../adapters/persistence/tasks/sql-tasks.js";
 import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
@@ -307,6 +308,26 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
       expect(unwrap(await openWith(counting(statements), 1))).toMatchObject({ task: { id: taskId(1) } });
       expect(statements).toEqual(["with c"]);
       expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
+    });
+
+    it("prepares each statement of a creation, with an idempotency key and without", async () => {
+      const statements: string[] = [];
+      const recording = Object.assign(Object.create(database) as Database, {
+        sql: (statement: string, parameters: readonly unknown[]) => {
+          statements.push(statement);
+          return database.sql(statement, parameters);
+        },
+      });
+      const admitted = await new PostgresApiRequests(recording, new HandClock(), RATE_LIMITS).admit(
+        key.secretSha256,
+        "write",
+      );
+      snapshot = unwrap(admitted).key.account as AccountSnapshot;
+      const { task } = unwrap(await openWith(sqlTasks(recording), 1));
+      unwrap(await sqlTasks(recording).move(task, submit(task as ReservedTask, "upstream-1", noon), noon));
+      unwrap(await openWith(sqlTasks(recording), 2, idempotent));
+      expect(statements).toHaveLength(5);
+      expect(statements.filter((statement) => !isWorthPreparing(statement))).toEqual([]);
     });
 
     it("reads the account again if it has changed since", async () => {

@@ -162,7 +162,7 @@ describe("`local`", () => {
       for (const [n, [images, resolution]] of (
         [
           [0, "4k"],
-          [1, "2k"],
+          [1, "1k"], // a 2k picture: test/adapters/provider/local/local-provider.slow.test.ts
           [2, "1k"],
           [3, "1k"],
         ] as const

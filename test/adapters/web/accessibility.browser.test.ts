@@ -1,5 +1,3 @@
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Html } from "../../../adapters/web/html.js";
@@ -8,12 +6,14 @@ import { sendPasswordLink } from "../../../application/accounts/send-password-li
 import type { Email } from "../../../domain/accounts/account.js";
 import { parseHotspots } from "../../../domain/tasks/hotspots.js";
 import { logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
-import { lostInForcedColours, movingParts, skipsToContent, tabThrough } from "../../support/page-checks.js";
+import {
+  axeFindings,
+  lostInForcedColours,
+  movingParts,
+  skipsToContent,
+  tabThrough,
+} from "../../support/page-checks.js";
 import { PASSWORD, type Person, type WebService } from "../../support/web-service.js";
-
-type Finding = { readonly id: string; readonly nodes: readonly { readonly html: string }[] };
-
-const axeFile = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 const NOTHING_LOST = { withoutBorder: [], withoutBackground: [], notMarked: [] };
 
@@ -25,12 +25,10 @@ describe("accessibility of the web pages", () => {
   const on = setUpBrowser({ legal });
   let service: WebService;
   let ann: Person;
-  let axe: string;
   let hiddenSlug: string;
 
   beforeAll(async () => {
     ({ service } = on);
-    axe = await readFile(axeFile, "utf8");
     ann = await service.person("ann", 1000);
     const place = await service.kept(ann, { prompt: "a public place" });
     (await service.tasks.choose(place.id, "featured", service.clock.now()))._unsafeUnwrap();
@@ -164,18 +162,11 @@ describe("accessibility of the web pages", () => {
     expect([ids[0], ids.at(-1)]).toEqual(["planet", "download"]);
   };
 
-  /** Findings by the rules of axe: WCAG 2.2 AA, and its best practices such as landmarks and the order of headings. */
-  const findings = async ({ page }: Tab) => {
-    await page.evaluate(axe);
-    const found = (await page.evaluate("axe.run().then(({ violations }) => violations)")) as Finding[];
-    return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-  };
-
   const desktop = { width: 1440, height: 900 };
   const phone = { width: 390, height: 844 };
 
   const followsRules = async (tab: Tab, page: string) => {
-    expect([page, await findings(tab)]).toEqual([page, []]);
+    expect([page, await axeFindings(tab.page)]).toEqual([page, []]);
     if (page === "/gallery" || page === "/works") await tab.page.locator(".tiles a").first().hover();
     expect([page, await movingParts(tab.page)]).toEqual([page, []]);
     const width = await tab.page.evaluate("document.documentElement.scrollWidth");
@@ -211,7 +202,7 @@ describe("accessibility of the web pages", () => {
     const tab = await on.openTab({ reducedMotion: "no-preference" });
     await tab.page.goto("/");
     await tab.page.getByRole("button", { name: "Pause the rotation" }).click();
-    expect(await findings(tab)).toEqual([]);
+    expect(await axeFindings(tab.page)).toEqual([]);
   });
 
   it("has a plain background behind all text over pictures in forced colours", async () => {

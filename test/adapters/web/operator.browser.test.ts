@@ -1,5 +1,3 @@
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { nodeOneTimeCodes } from "../../../adapters/system/one-time-codes.js";
@@ -7,17 +5,17 @@ import { deletePanorama } from "../../../application/panoramas/delete-panorama.j
 import { apiKeyId } from "../../../domain/accounts/api-key.js";
 import { codeStepsAt, parseOperatorName } from "../../../domain/accounts/operator.js";
 import { parsePassword } from "../../../domain/accounts/password.js";
+import { parseHotspots } from "../../../domain/tasks/hotspots.js";
 import { deletedByKey } from "../../../domain/tasks/out-of-sight.js";
 import { setUpBrowser } from "../../support/browser.js";
+import { axeFindings } from "../../support/page-checks.js";
 import { PASSWORD, type Person, type WebService } from "../../support/web-service.js";
 
-const axeFile = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const CLICKS_MAX = 5;
 
 describe("the operator's pages in a browser", () => {
   const on = setUpBrowser();
   let service: WebService;
-  let axe: string;
   let secret: string;
   let page: Page;
   let clicks: number;
@@ -30,7 +28,6 @@ describe("the operator's pages in a browser", () => {
 
   beforeAll(async () => {
     ({ service } = on);
-    axe = await readFile(axeFile, "utf8");
     const name = parseOperatorName("olga")._unsafeUnwrap();
     const set = await service.operatorAccess.setPassword(name, parsePassword(PASSWORD)._unsafeUnwrap(), false);
     secret = set._unsafeUnwrap().codeSecret ?? "";
@@ -39,7 +36,7 @@ describe("the operator's pages in a browser", () => {
   beforeEach(async () => {
     service.provider.play({ poll: "succeeded" });
     await service.clock.advance(90_000); // a code is used once
-    ({ page } = await on.openTab());
+    ({ page } = await on.openTab({ timezoneId: "Europe/Berlin" }));
     await page.goto("/operator");
     await page.getByLabel("Name").fill("olga");
     await page.getByLabel("Password").fill(PASSWORD);
@@ -61,14 +58,7 @@ describe("the operator's pages in a browser", () => {
     await click("button", "Search");
   };
   const text = () => page.getByRole("main").innerText();
-  const isAccessible = async (): Promise<void> => {
-    await page.evaluate(axe);
-    const found = await page.evaluate(async () => {
-      const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: { id: string }[] }> } };
-      return (await axe.run()).violations.map(({ id }) => id);
-    });
-    expect(found).toEqual([]);
-  };
+  const isAccessible = async (): Promise<void> => expect(await axeFindings(page)).toEqual([]);
   const lastAction = () => service.database.operatorActions.at(-1);
 
   it("shows what was reported, hides it, and everything of its owner, whom it suspends", async () => {
@@ -78,8 +68,15 @@ describe("the operator's pages in a browser", () => {
       const report = { taskId: first.id, reason: "person", text, at: service.clock.now() } as const;
       await service.reports.file({ ...report, network: `192.0.2.${n}` });
     }
+    const notes = ["My <i>neighbour</i>", "\u202ehis door"].map((note) => ({ yaw: 1, pitch: 1, note }));
+    (await service.tasks.setHotspots(first.id, eve.id, parseHotspots(notes)._unsafeUnwrap()))._unsafeUnwrap();
+    const isRead = async () => {
+      for (const { note } of notes) expect(await text()).toContain(note);
+      expect(await text()).toContain("four quarters");
+    };
     await page.reload();
     expect(await text()).toContain("It shows <b>my garden</b>");
+    await isRead();
     await isAccessible();
     await page.getByRole("main").getByLabel("Reason, which the owner sees").fill("Shows a private garden");
     await click("button", "Hide it from others");
@@ -90,6 +87,10 @@ describe("the operator's pages in a browser", () => {
       ["hidden", undefined],
     ]);
     await isAccessible();
+    await page.goto(`/operator/tasks/${first.id}`);
+    await isRead();
+    await page.goto(`/operator/tasks/${(await service.kept(eve, { visibility: "private" })).id}`);
+    expect(await text()).not.toContain("What visitors read");
     await page.goto(`/operator/tasks/${second.id}`);
     await click("button", "Show on the front page");
     expect(service.database.tasks.get(second.id)?.featured).toBeInstanceOf(Date);
@@ -119,6 +120,7 @@ describe("the operator's pages in a browser", () => {
     await search(ann.email);
     const account = await text();
     for (const { id } of [first, second]) expect(account).toContain(id);
+    expect(account).toContain(`\t−${first.reservation.credits}\t`);
     await isAccessible();
     await page.getByLabel("Credits, negative to take some").fill("4");
     await page.getByLabel("Reason, which the customer sees").fill("The same panorama twice");
@@ -210,6 +212,10 @@ describe("the operator's pages in a browser", () => {
       expect(story).toContain(stage);
     }
     expect(story).toMatch(/\d+\.\d s/);
+    // In the reader's zone, and exactly when one points at it.
+    expect(story).toMatch(/\d\d:\d\d CET/);
+    expect(story).not.toContain("UTC");
+    expect(await page.locator("time").first().getAttribute("title")).toMatch(/\d\d:\d\d:\d\d\.\d{3} UTC$/);
   });
 
   it("answers why a panorama has failed, with the id at the provider and the refund", async () => {

@@ -198,12 +198,32 @@ describe("hotspots of a panorama", () => {
       await saved.waitFor();
       expect(await stored(garden)).toEqual([{ yaw: Number(yaw), pitch: Number(height), note: "Sky" }]);
 
-      // Closed, nothing has changed.
+      // Edits are lost only after a question.
       await edit();
+      const path = new URL(page.url()).pathname;
       await first!.getByRole("textbox", { name: "Note" }).fill("Clouds");
+      const questions: string[] = [];
+      page.on("dialog", async (dialog) => {
+        questions.push(dialog.message());
+        await (questions.length <= 4 ? dialog.dismiss() : dialog.accept());
+      });
+      await page.locator("#viewer").focus();
+      await page.keyboard.press("PageUp");
+      await page.keyboard.press("PageDown");
+      await page.locator("#previous").dispatchEvent("click"); // on a small window the form is over it
+      await page.getByRole("button", { name: "Close" }).click();
+      expect(questions).toEqual(Array(4).fill("Leave without saving the hotspots?"));
+      expect(new URL(page.url()).pathname).toBe(path);
+      expect(await first!.getByRole("textbox", { name: "Note" }).inputValue()).toBe("Clouds");
+      // Closed, nothing has changed.
       await page.getByRole("button", { name: "Close" }).click();
       await page.getByRole("button", { name: "Note: Sky" }).waitFor();
       expect((await stored(garden))?.[0]?.note).toBe("Sky");
+      await edit();
+      await page.locator("#viewer").focus();
+      await page.keyboard.press("PageUp");
+      await expect.poll(() => new URL(page.url()).pathname).not.toBe(path);
+      expect(questions).toHaveLength(5);
     });
 
     it("are refused with a sentence above the form on a phone, which keeps what was typed", async () => {
@@ -290,7 +310,16 @@ describe("hotspots of a panorama", () => {
         400,
         "A panorama has at most 20 hotspots. Delete some of these.",
       ]);
+      service.formModeration.answers.set("a rude note", "block").set("a doubtful note", "review");
+      expect(await send({}, { note: "a rude note" })).toEqual([
+        400,
+        "Hotspot 2: the note is not allowed by the content rules of this service; change it.",
+      ]);
       expect(await stored(garden)).toBeUndefined();
+      expect((await send({ note: "a doubtful note" }))[0]).toBe(200);
+      await tab.page.goto(`/works/${garden.slug}`);
+      await tab.page.locator("#caption").getByText("It waits for a review by the operator.").waitFor();
+      expect((await fetch(`${service.url}/p/${garden.slug}`)).status).toBe(404);
     });
   });
 });

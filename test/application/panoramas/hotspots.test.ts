@@ -1,7 +1,9 @@
+import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, accountId, noon, taskId } from "../../../adapters/contracts/support/builders.js";
 import { findLinkedPanoramas } from "../../../application/panoramas/find-linked-panoramas.js";
 import { setHotspots } from "../../../application/panoramas/set-hotspots.js";
+import type { Moderation } from "../../../application/ports/moderation.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import { parseHotspots } from "../../../domain/tasks/hotspots.js";
 import { type Slug, slug } from "../../../domain/tasks/slug.js";
@@ -69,6 +71,64 @@ describe("setHotspots", () => {
       ]);
     }
     expect((await current()).hotspots).toBeUndefined();
+  });
+});
+
+describe("setHotspots with moderation", () => {
+  type Says = "allow" | "review" | "block" | "down";
+  const noted = (...notes: readonly string[]) =>
+    parseHotspots(notes.map((note) => ({ yaw: 1, pitch: 1, note })))._unsafeUnwrap();
+  /** Answers by the text, and remembers what it was asked about. */
+  const saying = (answers: Readonly<Record<string, Says>>) => {
+    const asked: string[] = [];
+    const moderation: Moderation = {
+      hashOf: () => "hash",
+      judge: async (part) => {
+        const note = part.kind === "text" ? part.text : "";
+        asked.push(note);
+        const answer = answers[note] ?? "allow";
+        return answer === "down" ? err({ kind: "moderation_unavailable", reason: "status 500" }) : ok(answer);
+      },
+    };
+    return { asked, moderation };
+  };
+  const setWith = (moderation: Moderation, whenUnavailable: "refuse" | "allow" = "refuse") =>
+    setHotspots({ ...world, moderation }, { moderationWhenUnavailable: whenUnavailable });
+  const isSeen = async () => (await world.tasks.findBySlug(hall.slug))?.request.visibility === "public";
+
+  it("refuses a note as it refuses a prompt, and keeps the hotspots of before", async () => {
+    const { moderation } = saying({ bad: "block", odd: "review", lost: "down" });
+    (await setWith(moderation)(hall.id, owner, noted("a bench")))._unsafeUnwrap();
+    expect(
+      (await setWith(moderation)(hall.id, owner, noted("odd", "a lake", "bad", "lost")))._unsafeUnwrapErr(),
+    ).toEqual({
+      kind: "invalid_request",
+      field: "note",
+      index: 2,
+      rule: { name: "content_refused" },
+    });
+    expect((await setWith(moderation)(hall.id, owner, noted("odd", "lost")))._unsafeUnwrapErr()).toEqual({
+      kind: "upstream_error",
+    });
+    expect([(await current()).hotspots, await isSeen()]).toEqual([noted("a bench"), true]);
+    const saved = await setWith(moderation, "allow")(hall.id, owner, noted("lost"));
+    expect(saved._unsafeUnwrap()).toEqual({ needsReview: false });
+    expect(JSON.stringify(world.reporter.events)).not.toContain("lost");
+  });
+
+  it("hides the panorama until an operator has seen a doubtful note, and asks about no note twice", async () => {
+    const { moderation, asked } = saying({ odd: "review" });
+    const set = setWith(moderation);
+    expect((await set(hall.id, stranger, noted("odd")))._unsafeUnwrapErr().kind).toBe("not_found");
+    expect([asked, await isSeen()]).toEqual([[], true]);
+    expect((await set(hall.id, owner, noted("odd", "odd")))._unsafeUnwrap()).toEqual({ needsReview: true });
+    expect([(await current()).hotspots, await isSeen()]).toEqual([noted("odd", "odd"), false]);
+    expect((await world.operators.reviews(9)).map(({ task }) => task.id)).toEqual([hall.id]);
+    expect((await world.tasks.setVisibility(hall.id, owner, "public")).isErr()).toBe(true);
+
+    (await world.tasks.withhold(hall.id, undefined))._unsafeUnwrap();
+    expect((await set(hall.id, owner, noted("odd", "new")))._unsafeUnwrap()).toEqual({ needsReview: false });
+    expect([asked, await isSeen()]).toEqual([["odd", "new"], true]);
   });
 });
 

@@ -62,8 +62,8 @@ const REMEMBERED_CHARACTERS_MAX = 2_000;
  *
  * A key or a task that was read is remembered until this process changes its row, or another process commits anything;
  * not at all while such changes cannot be told, as on the connection of an embedder, who may write at any time.
- * The requests of one turn of the event loop share one look for commits of other processes, so such a commit is seen
- * from the next turn on. Whether a key has expired is decided at each request.
+ * The requests of one turn of the event loop share one look for commits of other processes (sqlite-reader.ts). Whether
+ * a key has expired is decided at each request.
  */
 export class SqliteApiRequests implements ApiRequests {
   private readonly database: SynchronousReads;

@@ -14,7 +14,9 @@ export const editHotspots = async (camera: Camera, say: Say): Promise<void> => {
   if (form === undefined) return say(words.wordsFailed ?? "");
   camera.stopMoving();
   if (camera.isPlanet) element("planet").click();
-  open(camera, say, form as HTMLFormElement, list());
+  // The next panorama must not come while somebody writes.
+  document.querySelector<HTMLButtonElement>("#slides[aria-pressed=true]")?.click();
+  show(camera, say, form as HTMLFormElement, { saved: list(), isRefused: false });
 };
 
 const part = (page: string | undefined, id: string): HTMLElement | undefined => {
@@ -31,8 +33,25 @@ const action = (inside: ParentNode, name: string): HTMLButtonElement =>
 const input = (fields: ParentNode, name: "yaw" | "pitch" | "note"): HTMLInputElement =>
   fields.querySelector(`[name=${name}]`) as HTMLInputElement;
 
-/** `saved`: the markers that come back when the form is closed. Meanwhile numbers are shown. */
-const open = (camera: Camera, say: Say, form: HTMLFormElement, saved: HTMLUListElement): void => {
+/** Whether the event leads to another panorama: travel.ts goes there without loading a page. */
+const leads = (event: Event, here: string): boolean => {
+  if (event.type === "popstate") return location.pathname + location.search !== here;
+  const target = event.target as Element;
+  return event instanceof KeyboardEvent
+    ? target.id === "viewer" && event.key.startsWith("Page")
+    : target.closest("#previous, #next, #film a, #slides") !== null;
+};
+
+/**
+ * `saved`: the markers that come back when the form is closed. Meanwhile numbers are shown. `isRefused`: the form has
+ * edits. They are lost only after a question.
+ */
+const show = (
+  camera: Camera,
+  say: Say,
+  form: HTMLFormElement,
+  { saved, isRefused }: { readonly saved: HTMLUListElement; readonly isRefused: boolean },
+): void => {
   const words = element("edit-hotspots").dataset;
   const drafts = document.createElement("ul");
   list().replaceWith(drafts);
@@ -61,7 +80,9 @@ const open = (camera: Camera, say: Say, form: HTMLFormElement, saved: HTMLUListE
       input(fields, name).value = String(Number(camera.view[name].toFixed(1)));
     update();
   };
+  const open = new AbortController();
   const close = (): void => {
+    open.abort();
     form.remove();
     drafts.replaceWith(saved);
     camera.redraw();
@@ -80,7 +101,7 @@ const open = (camera: Camera, say: Say, form: HTMLFormElement, saved: HTMLUListE
       update();
       action(form, "add").focus();
     },
-    close,
+    close: () => void (mayLeave() && close()),
   };
   form.addEventListener("click", ({ target }) => {
     const button = (target as Element).closest<HTMLElement>("[data-act]");
@@ -91,6 +112,20 @@ const open = (camera: Camera, say: Say, form: HTMLFormElement, saved: HTMLUListE
     const fields = (target as Element).matches("textarea, select, input") && (target as Element).closest("fieldset");
     if (fields) camera.look({ yaw: Number(input(fields, "yaw").value), pitch: Number(input(fields, "pitch").value) });
   });
+  const edits = (): string => JSON.stringify([...new FormData(form)]);
+  const before = isRefused ? "" : edits();
+  const isChanged = (): boolean => form.isConnected && edits() !== before;
+  const mayLeave = (): boolean => !isChanged() || confirm(words.wordsLeave);
+  const here = location.pathname + location.search;
+  const guard = (event: Event): void => {
+    if (!leads(event, here) || mayLeave()) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (event.type === "popstate") history.pushState(null, "", here);
+  };
+  for (const type of ["keydown", "click", "popstate"])
+    addEventListener(type, guard, { capture: true, signal: open.signal });
+  addEventListener("beforeunload", (event) => isChanged() && event.preventDefault(), { signal: open.signal });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const answer = await postForm(form);
@@ -98,8 +133,9 @@ const open = (camera: Camera, say: Say, form: HTMLFormElement, saved: HTMLUListE
     const refused = part(page, "hotspot-editor");
     const fresh = part(page, "hotspots");
     if (refused !== undefined) {
+      open.abort();
       form.remove();
-      open(camera, say, refused as HTMLFormElement, saved);
+      show(camera, say, refused as HTMLFormElement, { saved, isRefused: true });
     } else if (isDone(answer) && fresh !== undefined) {
       close();
       element("hotspots").replaceWith(fresh);

@@ -157,8 +157,8 @@ export interface TaskStore {
 
   /**
    * Whether the image, its thumbnail, or what is at this temporary URL belongs to a panorama that an operator has
-   * hidden. While one waits for a review, only its owner knows its URLs: it does not count. The image of a deleted one
-   * that is kept counts.
+   * hidden. One that waits for a review does not count: only its owner knows its URLs, or the image itself is no doubt.
+   * The image of a deleted one that is kept counts.
    */
   isWithheldImage(image: ImageAddress): Promise<boolean>;
 

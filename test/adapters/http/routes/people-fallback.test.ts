@@ -63,6 +63,21 @@ describe("a path that people open", () => {
     expect((await ask("/gallery/", { method: "POST" })).status).toBe(404);
   });
 
+  it("that has thousands of slashes in it takes no longer than one that has none", async () => {
+    const shortest = async (path: string): Promise<number> => {
+      const times: number[] = [];
+      for (let n = 0; n < 5; n += 1) {
+        const startedAt = performance.now();
+        expect((await ask(path)).status).toBe(404);
+        times.push(performance.now() - startedAt);
+      }
+      return Math.min(...times);
+    };
+    const without = await shortest(`/a${"b".repeat(14_000)}/c`);
+    // It took the square of their number: a hundred times as long.
+    expect(await shortest(`/a${"/".repeat(14_000)}c`)).toBeLessThan(10 * without + 20);
+  });
+
   it.each(["//evil.example/", "//evil.example/a/", "/\\evil.example/", "///"])(
     "%s is not redirected, because a browser would take it for another site",
     async (target) => {

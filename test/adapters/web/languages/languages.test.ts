@@ -95,6 +95,7 @@ const RULES: readonly RequestRule[] = [
   { name: "key_reused", hours: 24 },
   { name: "storable_text" },
   { name: "degrees", max: 90, actual: -90.5 },
+  { name: "degrees", max: 90, actual: Number.NaN },
   { name: "own_panorama", actual: "x" },
 ] as readonly RequestRule[];
 const debt = (owed: number) =>
@@ -250,6 +251,28 @@ describe("the pages in German", () => {
     const unknown = await choose("xx", {});
     expect([unknown.headers.get("location"), unknown.headers.get("set-cookie")]).toEqual(["/", null]);
     expect((await choose("de", { origin: "https://other.example" })).status).toBe(403);
+  });
+
+  it("return from the answer to a form to a page that there is, also where only forms have the address", async () => {
+    const at = (method: string, path: string) =>
+      service.pages.some(
+        (page) => page.method === method && new RegExp(`^${page.path.replaceAll(/:\w+/g, "[^/]+")}$`).test(path),
+      );
+    const onlyForms = service.pages
+      .filter(({ method }) => method === "POST")
+      .map(({ path }) => path.replaceAll(/:\w+/g, "x"))
+      .filter((path) => !at("GET", path));
+    expect(onlyForms).toContain("/account/password");
+    for (const path of onlyForms) {
+      const chosen = await fetch(`${service.url}/language`, {
+        method: "POST",
+        redirect: "manual",
+        headers: { origin: service.url, referer: `${service.url}${path}?a=b` },
+        body: new URLSearchParams({ language: "de" }),
+      });
+      const to = chosen.headers.get("location") ?? "";
+      expect([path, to, at("GET", to), path.startsWith(to)]).toEqual([path, to, true, true]);
+    }
   });
 
   it("bring the messages of their scripts, and English ones none", async () => {

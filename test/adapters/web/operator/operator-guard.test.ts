@@ -110,9 +110,28 @@ describe("a form of the operator's pages", () => {
     expect(service.database.operatorActions.length).toBe(recorded);
 
     const { id } = await service.person("ann");
-    const granted = await send(`/operator/accounts/${id}/credits`, { form_token, credits: "1", reason: "r" }, cookie);
+    const fields = { form_token, credits: "1", reason: "r", id: "acc_of_others", confirm: "ANN@example.com" };
+    const granted = await send(`/operator/accounts/${id}/credits`, fields, cookie);
     expect(granted.status).toBe(303);
     expect(service.database.operatorActions.length).toBe(recorded + 1);
+    // Whose credits these are says the path, whatever else the form has.
+    expect(service.database.operatorActions.at(-1)).toMatchObject({ command: "credits grant", outcome: "done" });
+    expect(service.database.operatorActions.at(-1)?.arguments).toEqual({ id, credits: "1", reason: "r" });
+
+    // A form that is sent twice gives once.
+    const page = await (await fetch(`${service.url}/operator/accounts/${id}`, { headers: { cookie } })).text();
+    const reference = /name="reference" value="([^"]+)"/.exec(page)?.[1] ?? "";
+    const before = await service.ledger.balance(id);
+    const again = (amount: string) =>
+      send(`/operator/accounts/${id}/credits`, { form_token, credits: amount, reason: "r", reference }, cookie);
+    expect([(await again("3")).status, (await again("3")).status]).toEqual([303, 303]);
+    expect(service.database.operatorActions.at(-1)?.arguments).toEqual({ id, credits: "3", reason: "r", reference });
+    const other = await again("4");
+    expect([other.status, await other.text()]).toEqual([
+      409,
+      expect.stringContaining("This form was sent already, with 3 credits. Nothing more was given."),
+    ]);
+    expect(await service.ledger.balance(id)).toBe(before + 3);
   });
 
   it("tells what an account owes and what came back of its orders, which cannot be paid again", async () => {

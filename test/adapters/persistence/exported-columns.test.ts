@@ -1,0 +1,268 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import {
+  aCreationRequest,
+  aFailedTask,
+  anAccount,
+  anApiKey,
+  anEndpoint,
+  anOrderCheckout,
+  aPaidOrder,
+  apiKeyId,
+  aSucceededTask,
+  noon,
+  orderId,
+  secondsAfter,
+} from "../../../adapters/contracts/support/builders.js";
+import { tables } from "../../../adapters/persistence/schema/schema.js";
+import { type ExportedRecord, exportAccount } from "../../../application/operators/export-account.js";
+import type { OrderStore } from "../../../application/ports/stores/order-store.js";
+import { credits } from "../../../domain/credits/credits.js";
+import { parseHotspots } from "../../../domain/tasks/hotspots.js";
+
+/**
+ * Where each column is in the export: the members of a record, by the name of the column if that is all. A text says
+ * why a column is not there.
+ */
+const COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[] | string>>>> = {
+  account: {
+    id: ["id"],
+    email: ["email"],
+    createdAt: ["createdAt"],
+    credits: ["credits"],
+    debt: ["debt"],
+    openDisputes: ["openDisputes"],
+    lowBalanceThreshold: ["lowBalanceThreshold"],
+    closedAt: ["closedAt"],
+    suspendedAt: ["suspension.at"],
+    suspensionReason: ["suspension.reason"],
+    passwordHash: "a hash",
+    granted: "the sum of the ledger entries",
+    activeTasks: "the number of unfinished panoramas",
+    lastTurn: "a place in the queue",
+    lastEvent: "a counter",
+    failureDay: "a counter of today",
+    failures: "a counter of today",
+    failureBytes: "a counter of today",
+    erasedAt: "nothing is left then",
+  },
+  credit_order: {
+    id: ["id"],
+    accountId: "the account of all records",
+    credits: ["credits"],
+    createdAt: ["createdAt"],
+    paidAt: ["paidAt", "state"],
+    priceCents: ["priceCents"],
+    currency: ["currency"],
+    paymentId: ["paymentId"],
+    takenBack: ["takenBack"],
+    returned: ["state"],
+    dispute: ["dispute"],
+    returnReason: ["returnReason"],
+    checkoutSession: "a secret of the payment service",
+    checkoutToken: "a secret",
+  },
+  api_key: {
+    id: ["id"],
+    accountId: "the account of all records",
+    name: ["name"],
+    prefix: ["prefix"],
+    createdAt: ["createdAt"],
+    revokedAt: ["revokedAt"],
+    scopes: ["limits.scopes"],
+    expiresAt: ["limits.expiresAt"],
+    creditsPerDay: ["limits.creditsPerDay"],
+    creditsPerMonth: ["limits.creditsPerMonth"],
+    lastUsedAt: ["lastUsedAt"],
+    secretSha256: "a hash",
+  },
+  task: {
+    id: ["id"],
+    accountId: "the account of all records",
+    slug: ["slug"],
+    resolution: ["resolution"],
+    prompt: ["prompt"],
+    imageUrls: ["imageUrls"],
+    visibility: ["visibility"],
+    seed: ["seed"],
+    metadata: ["metadata"],
+    credits: ["credits"],
+    state: ["state"],
+    reservedAt: ["createdAt"],
+    succeededAt: ["finishedAt"],
+    failedAt: ["finishedAt"],
+    failureReason: ["failureReason"],
+    failureCause: ["failureReason"],
+    imageName: ["imageUrl"],
+    apiKeyId: ["apiKeyId"],
+    hiddenAt: ["isDeleted"],
+    webhookUrl: ["webhookUrl"],
+    withheldReason: ["withheldReason"],
+    startView: ["startView"],
+    hotspots: ["hotspots"],
+    ...Object.fromEntries(
+      [
+        ...["submittedAt", "upstreamTaskId", "failureImage", "failureDetail", "storageStatus", "temporaryUrl"],
+        ...["failedAttempts", "nativeWidth", "nativeHeight", "resultFigures", "costMicros", "costCurrency", "dueAt"],
+        ...["fence", "turn", "submissions", "place", "textsErasedAt", "traceparent", "leasedUntil", "cancelWantedAt"],
+        ...["cancelRefusedAt", "inSearch", "startedAt", "generatedAt", "savedAt", "expiredAt", "nextImageName"],
+        ...["keptUntil", "hasTiles"],
+      ].map((name) => [name, "how the service works on it"]),
+    ),
+    ...Object.fromEntries(
+      [
+        ...["deletedBy", "withheldAt", "withheldBy", "reviewSince", "visibilityAfterReview", "featuredAt"],
+        "approvedAt",
+      ].map((name) => [name, "what operators decide"]),
+    ),
+  },
+  ledger_entry: {
+    id: "a counter",
+    accountId: "the account of all records",
+    kind: ["kind"],
+    exactKind: ["kind"],
+    credits: ["credits"],
+    taskId: ["taskId"],
+    orderId: ["orderId"],
+    at: ["at"],
+    reason: ["reason"],
+    reference: ["reference"],
+  },
+  webhook_endpoint: {
+    id: ["id"],
+    accountId: "the account of all records",
+    url: ["url"],
+    createdAt: ["createdAt"],
+    failingSince: ["failingSince"],
+    offAt: ["off.at"],
+    offReason: ["off.reason"],
+    secret: "a secret",
+    previousSecret: "a secret",
+    previousUntil: "of a secret",
+  },
+  reference_upload: {
+    accountId: "the account of all records",
+    name: ["url"],
+    uploadedAt: ["uploadedAt"],
+  },
+};
+
+const TYPES: Readonly<Record<string, ExportedRecord["type"]>> = {
+  account: "account",
+  credit_order: "order",
+  api_key: "key",
+  task: "panorama",
+  ledger_entry: "ledger_entry",
+  webhook_endpoint: "webhook_endpoint",
+  reference_upload: "upload",
+};
+
+/** Tables without a record of their own. */
+const OTHER_TABLES: Readonly<Record<string, string>> = {
+  payment_return: "what it means is in the order",
+  key_spending: "sums of panoramas",
+  idempotency_key: "gone in a day; a name that a program has chosen",
+  session: "a hash",
+  password_link: "a hash, gone in a day",
+  letter: "gone in a day",
+  task_reference: "the URLs are in the panorama",
+  task_metadata: "the pairs are in the panorama",
+  event: "what happened to a panorama",
+  webhook_delivery: "the way of an event",
+  webhook_receiver: "of hosts, not of persons",
+  report: "of visitors without an account",
+  reference_image: "contents, which accounts share",
+  task_queue: "of the service",
+  retention: "of the service",
+  maintenance: "of the service",
+  operator_action: "of operators",
+  operator_login: "of operators",
+  operator_session: "of operators",
+  installation_secret: "of the service",
+  made_file: "digests of files, without accounts",
+};
+
+describe("the export of an account", () => {
+  let records: readonly ExportedRecord[];
+  beforeAll(async () => {
+    const account = anAccount({ suspension: { at: noon, reason: "a reason" } });
+    const later = secondsAfter(noon, 60);
+    const standing = { accountId: account.id, credits: credits(7), debt: credits(2), openDisputes: 1, activeTasks: 0 };
+    const key = anApiKey({
+      revokedAt: later,
+      lastUsedAt: later,
+      prefix: "sk-abcdefgh",
+      limits: { scopes: ["read"], expiresAt: later, creditsPerDay: credits(3), creditsPerMonth: credits(9) },
+    });
+    const returned = { dispute: "open", takenBack: credits(3), returnReason: "a return" } as const;
+    const order = {
+      ...aPaidOrder({ ...returned, checkout: anOrderCheckout(), paymentId: "pay_1" }),
+      state: "refunded",
+    };
+    const request = aCreationRequest({
+      prompt: "a lake",
+      image_urls: ["https://example.com/1.jpg"],
+      visibility: "public",
+      seed: 7,
+      metadata: { project: "x" },
+      webhook_url: "https://example.com/hook",
+    });
+    const hotspots = parseHotspots([{ yaw: 1, pitch: 1, note: "a bench" }])._unsafeUnwrap();
+    const own = { startView: { yaw: 1, pitch: 2, fov: 70 }, hotspots, withheldReason: "a reason", apiKeyId: key.id };
+    const entry = { accountId: account.id, at: noon, credits: 1 };
+    const adjustment = { ...entry, kind: "adjustment", reason: "a gift", reference: "r-1" };
+    const entries = [adjustment, { ...entry, kind: "purchase", orderId: orderId(1) }];
+    const spent = { ...entry, kind: "reservation", taskId: aFailedTask().id, credits: -4 };
+    const once = <Item>(items: readonly Item[]) => {
+      let left = items;
+      return async () => {
+        const page = left;
+        left = [];
+        return page as never;
+      };
+    };
+    const exported = await exportAccount({
+      operators: {
+        account: async () => ({ account, standing: { ...standing, lowBalanceThreshold: credits(5) }, closedAt: later }),
+        tasks: once([
+          { task: aSucceededTask({ request, ...own }), isHidden: false },
+          { task: aFailedTask({ request }), isHidden: true },
+        ]),
+        unusedUploads: once([{ name: "upload-1", uploadedAt: noon }]),
+      },
+      keys: { list: async () => [key, anApiKey({ id: apiKeyId(2) })] },
+      orders: { list: once([order]) as OrderStore["list"] },
+      ledger: { list: once([...entries, spent].map((one, n) => ({ entry: one, cursor: n }))) },
+      endpoints: {
+        list: async () => [anEndpoint({ failingSince: noon, off: { at: later, reason: "failing" } })],
+      },
+      storage: { urlOf: (name) => `https://service.example/${name}` },
+    })(account.id);
+    const all: ExportedRecord[] = [];
+    for await (const record of exported._unsafeUnwrap()) all.push(record);
+    records = JSON.parse(JSON.stringify(all)) as ExportedRecord[];
+  });
+
+  const columnsOf = (table: (typeof tables)[number]): readonly string[] => Object.keys(table.meta.properties);
+  const valueAt = (record: unknown, path: string): unknown =>
+    path.split(".").reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], record);
+
+  it("decides about each column of each table: a new one is in it, or is left out for a reason", () => {
+    for (const table of tables) {
+      const { tableName } = table.meta;
+      const known = COLUMNS[tableName ?? ""];
+      if (known === undefined)
+        expect([tableName, OTHER_TABLES[tableName ?? ""]]).toEqual([tableName, expect.any(String)]);
+      else expect([tableName, Object.keys(known).sort()]).toEqual([tableName, [...columnsOf(table)].sort()]);
+    }
+  });
+
+  it("has all that these columns have", () => {
+    for (const [table, columns] of Object.entries(COLUMNS)) {
+      const ofTable = records.filter(({ type }) => type === TYPES[table]);
+      for (const path of Object.values(columns).flatMap((where) => (typeof where === "string" ? [] : where))) {
+        const values = ofTable.map((record) => valueAt(record, path)).filter((value) => value !== undefined);
+        expect([table, path, values.length]).not.toEqual([table, path, 0]);
+      }
+    }
+  });
+});
