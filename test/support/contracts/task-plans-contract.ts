@@ -336,7 +336,7 @@ export const describeDeliveryPlans = (
       return () => stores.close();
     });
 
-    // PostgreSQL collects them by itself, at any moment. SQLite has none, and must not read all deliveries of the account.
+    // PostgreSQL collects them at any moment. SQLite has none, and must not read all deliveries of the account.
     it.each(technology === "on SQLite" ? ["before", "after"] : ["after"])(
       "claims the next ones in the order of the index, and finds those of a task, %s statistics are collected",
       async (when) => {
