@@ -23,7 +23,7 @@ import type { AdmittedKey } from "../ports/stores/accounts/api-requests.js";
 import { StoreBusy } from "../ports/stores/store-busy.js";
 import type { TaskOpening, TaskStore } from "../ports/stores/tasks/task-store.js";
 import type { GenerationTime } from "./generation-time.js";
-import { type JudgedCreation, type ModerationPorts, type ModerationSettings, moderateCreation } from "./moderate.js";
+import { type Judged, type ModerationPorts, type ModerationSettings, moderateCreation } from "./moderate.js";
 import { type ImageUrls, readImageUrls } from "./read-image-urls.js";
 import { type SubmissionPorts, type SubmissionSettings, submitTask, type UpstreamError } from "./submit-task.js";
 
@@ -109,7 +109,7 @@ export const createPanorama =
 type Plan = ReturnType<typeof planOf> & {
   readonly images: ImageUrls | undefined;
   /** Absent if nothing is moderated. */
-  readonly judged: JudgedCreation | undefined;
+  readonly judged: Judged | undefined;
 };
 
 /** What is known of the creation before its account is read. */

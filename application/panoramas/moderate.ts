@@ -27,8 +27,8 @@ const MODERATION_TIMEOUT_MILLISECONDS = 5_000;
 /** `unavailable`: there was no answer in time, and the setting does not allow what was not judged. */
 type Judgement = ModerationAnswer | "unavailable";
 
-/** What the moderation says of a creation. `needsReview`: its panorama stays private until an operator has seen it. */
-export type JudgedCreation = {
+/** What the moderation says. `needsReview`: the panorama is private until an operator has seen it. */
+export type Judged = {
   readonly refusal: InvalidRequest | { readonly kind: "upstream_error" } | undefined;
   readonly needsReview: boolean;
 };
@@ -44,21 +44,15 @@ export const moderateCreation = async (
   },
   settings: ModerationSettings,
   { prompt, imageUrls }: CreationRequest,
-): Promise<JudgedCreation> => {
+): Promise<Judged> => {
   const judged = (part: ModeratedPart) => judge(ports, settings, "creation", async () => part);
   const [ofPrompt, ...ofImages] = await Promise.all([
-    prompt === undefined ? "allow" : judged({ kind: "text", text: prompt }),
+    prompt === undefined ? ("allow" as const) : judged({ kind: "text", text: prompt }),
     ...imageUrls.map((url) => judge(ports, settings, "creation", () => referencePart(ports.storage, url))),
   ]);
-  const judgements = [ofPrompt, ...ofImages];
   const blocked = ofImages.indexOf("block");
-  const refused = (field: string, index?: number) => invalidRequest(field, { name: "content_refused" }, index);
-  const refusalOf = (): JudgedCreation["refusal"] => {
-    if (ofPrompt === "block") return refused("prompt");
-    if (blocked >= 0) return refused("image_urls", blocked);
-    return judgements.includes("unavailable") ? { kind: "upstream_error" } : undefined;
-  };
-  return { refusal: refusalOf(), needsReview: judgements.includes("review") };
+  const ofImage = blocked >= 0 ? refused("image_urls", blocked) : undefined;
+  return judgedAs([ofPrompt, ...ofImages], ofPrompt === "block" ? refused("prompt") : ofImage);
 };
 
 /** Judges a finished panorama by its thumbnail: models look at no more pixels. */
@@ -77,33 +71,30 @@ export const moderateResult = async (
   });
 };
 
-/** What the moderation says of the notes of hotspots, which are public where their panorama is. */
-export type JudgedNotes = {
-  /** `blocked`: the note, counted from 0. */
-  readonly refusal:
-    | { readonly kind: "blocked"; readonly index: number }
-    | { readonly kind: "upstream_error" }
-    | undefined;
-  readonly needsReview: boolean;
-};
-
-/** Judges texts as `moderateCreation` judges a prompt: all at the same time. */
+/**
+ * Judges the notes of hotspots as `moderateCreation` judges a prompt, all at the same time. They are public where their
+ * panorama is. A refusal has the index of the note.
+ */
 export const moderateNotes = async (
   { moderation, ...ports }: ModerationPorts,
   settings: ModerationSettings,
   notes: readonly string[],
-): Promise<JudgedNotes> => {
+): Promise<Judged> => {
   if (moderation === undefined) return { refusal: undefined, needsReview: false };
   const judgements = await Promise.all(
     notes.map((text) => judge({ ...ports, moderation }, settings, "hotspots", async () => ({ kind: "text", text }))),
   );
-  const index = judgements.indexOf("block");
-  const unavailable = judgements.includes("unavailable") ? ({ kind: "upstream_error" } as const) : undefined;
-  return {
-    refusal: index >= 0 ? { kind: "blocked", index } : unavailable,
-    needsReview: judgements.includes("review"),
-  };
+  const blocked = judgements.indexOf("block");
+  return judgedAs(judgements, blocked >= 0 ? refused("note", blocked) : undefined);
 };
+
+const refused = (field: string, index?: number): InvalidRequest =>
+  invalidRequest(field, { name: "content_refused" }, index);
+
+const judgedAs = (judgements: readonly Judgement[], refusal: InvalidRequest | undefined): Judged => ({
+  refusal: refusal ?? (judgements.includes("unavailable") ? { kind: "upstream_error" } : undefined),
+  needsReview: judgements.includes("review"),
+});
 
 /**
  * An uploaded image is read here, because the moderation may not reach this installation. One that is gone is left out

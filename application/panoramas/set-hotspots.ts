@@ -39,9 +39,9 @@ export const setHotspots =
     const known = new Set(task.hotspots?.map(({ note }) => note));
     const added = [...new Set(hotspots.map(({ note }) => note))].filter((note) => !known.has(note));
     const { refusal, needsReview } = await moderateNotes(ports, settings, added);
-    if (refusal?.kind === "blocked") {
-      const blocked = hotspots.findIndex(({ note }) => note === added[refusal.index]);
-      return err(invalidRequest("note", { name: "content_refused" }, blocked));
+    if (refusal?.kind === "invalid_request") {
+      const blocked = hotspots.findIndex(({ note }) => note === added[refusal.index ?? 0]);
+      return err({ ...refusal, index: blocked });
     }
     if (refusal !== undefined) return err(refusal);
     // It is private before it has the note: nobody else sees what waits for a review.

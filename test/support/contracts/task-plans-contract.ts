@@ -336,15 +336,13 @@ export const describeDeliveryPlans = (
       return () => stores.close();
     });
 
-    it.each(["before", "after"])(
+    // PostgreSQL collects them at any moment. SQLite has none, and must not read all deliveries of the account.
+    it.each(technology === "on SQLite" ? ["before", "after"] : ["after"])(
       "claims the next ones in the order of the index, and finds those of a task, %s statistics are collected",
       async (when) => {
         if (when === "after") await stores.database.sql("analyze");
-        // PostgreSQL collects them by itself. SQLite has none, and must not read all deliveries of the account.
-        if (when === "after" || stores.database.dialect === "sqlite") {
-          const found = await plansOn(stores.database, ({ deliveries }) => deliveries.ofTask(accountId(1), taskId(1)));
-          expect(found).toContain("webhook_delivery_account_index");
-        }
+        const found = await plansOn(stores.database, ({ deliveries }) => deliveries.ofTask(accountId(1), taskId(1)));
+        expect(found).toContain("webhook_delivery_account_index");
         const plans = await plansOn(stores.database, ({ deliveries }) =>
           deliveries.claim({
             now: noon,

@@ -157,7 +157,7 @@ export interface TaskStore {
 
   /**
    * Whether the image, its thumbnail, or what is at this temporary URL belongs to a panorama that an operator has
-   * hidden. One that waits for a review does not count: only its owner knows its URLs, or the image itself is no doubt.
+   * hidden. One that waits for a review does not count: only its owner knows its URLs, or only its notes are in doubt.
    * The image of a deleted one that is kept counts.
    */
   isWithheldImage(image: ImageAddress): Promise<boolean>;
