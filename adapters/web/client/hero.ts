@@ -1,8 +1,7 @@
 import { element } from "./element.js";
 import { isTooLong, keepPrompt } from "./kept-prompt.js";
 import { localTimes } from "./local-times.js";
-import { canvasSize, DENSITY_MIN, FrameTimes, nextDensity } from "./viewer/density.js";
-import { otherField, type Size, Sphere } from "./viewer/sphere.js";
+import { otherField, Sphere } from "./viewer/sphere.js";
 
 /*
  * The panorama behind the text of the landing page. It turns slowly and can be dragged; a button pauses it. First the
@@ -61,10 +60,8 @@ async function load(sphere: Sphere, url: string): Promise<void> {
   bitmap.close();
 }
 
-const sizeOf = ({ clientWidth, clientHeight }: HTMLElement): Size => ({ width: clientWidth, height: clientHeight });
-
-function fieldOf({ width, height }: Size): number {
-  return width < height ? FIELD_DEGREES.upright : FIELD_DEGREES.wide;
+function fieldOf({ clientWidth, clientHeight }: HTMLElement): number {
+  return clientWidth < clientHeight ? FIELD_DEGREES.upright : FIELD_DEGREES.wide;
 }
 
 /** Draws while the panorama turns or is dragged, and only where somebody can see it. */
@@ -74,39 +71,23 @@ function turn(sphere: Sphere): void {
   let dragged: PointerEvent | undefined;
   let frame = 0;
   let before = 0;
-  const times = new FrameTimes();
-  let density = DENSITY_MIN;
-  let size = sizeOf(canvas);
 
   const draw = (now: number): void => {
     if (turns && dragged === undefined) yaw += (DEGREES_PER_SECOND * Math.min(now - before, 100)) / 1000;
     before = now;
-    density = nextDensity(density, times.begin(), densityMax());
-    sphere.isQuick = density < densityMax();
-    sphere.resize(canvasSize(size, density, densityMax()));
-    sphere.view = { yaw, pitch, fov: otherField(fieldOf(size), size.width / size.height) };
+    const { width, height } = canvas;
+    sphere.view = { yaw, pitch, fov: otherField(fieldOf(canvas), width / height) };
     sphere.draw();
-    frame = 0;
-    if (turns && isVisible) ask();
-    else if (sphere.isQuick)
-      void sphere.drawInSlices(
-        canvasSize(size, densityMax(), densityMax()),
-        (paint) => paint(),
-        () => frame === 0,
-      );
-  };
-  const ask = (): void => {
-    times.ask();
-    frame = requestAnimationFrame(draw);
+    frame = turns && isVisible ? requestAnimationFrame(draw) : 0;
   };
   const wake = (): void => {
     if (frame !== 0) return;
     before = performance.now();
-    ask();
+    frame = requestAnimationFrame(draw);
   };
 
   new ResizeObserver(() => {
-    size = sizeOf(canvas);
+    fitCanvas();
     wake();
   }).observe(canvas);
   new IntersectionObserver(([entry]) => {
@@ -124,7 +105,7 @@ function turn(sphere: Sphere): void {
   });
   canvas.addEventListener("pointermove", (event) => {
     if (dragged === undefined) return;
-    const degrees = fieldOf(size) / size.height;
+    const degrees = fieldOf(canvas) / canvas.clientHeight;
     yaw -= (event.clientX - dragged.clientX) * degrees;
     pitch = withinPitch(pitch + (event.clientY - dragged.clientY) * degrees);
     dragged = event;
@@ -148,8 +129,12 @@ function turn(sphere: Sphere): void {
 
 const withinPitch = (degrees: number): number => Math.max(-PITCH_DEGREES_MAX, Math.min(PITCH_DEGREES_MAX, degrees));
 
-// The texture has fewer pixels than the screen: more than one canvas pixel per CSS pixel would show nothing more.
-const densityMax = (): number => Math.min(1, devicePixelRatio);
+function fitCanvas(): void {
+  // The texture has fewer pixels than the screen: more than one canvas pixel per CSS pixel would show nothing more.
+  const scale = Math.min(1, devicePixelRatio);
+  canvas.width = Math.round(canvas.clientWidth * scale);
+  canvas.height = Math.round(canvas.clientHeight * scale);
+}
 
 function labelPause(turns: boolean): void {
   pause.setAttribute("aria-label", (turns ? pauseLabel : pause.dataset.words) ?? "");

@@ -184,7 +184,7 @@ const viewer = async (
     const owner = isOwner ? visitor : undefined;
     const view = isInProgress(task)
       ? {
-          scripts: [...content.scripts, "waiting.js"],
+          scripts: ["viewer.js", "waiting.js"],
           ...waitingView(
             task,
             await progress(parts, task),

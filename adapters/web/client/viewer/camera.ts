@@ -1,5 +1,6 @@
-import { canvasSize, DENSITY_MIN, FrameTimes, nextDensity } from "./density.js";
-import { otherField, type Size, type Sphere, type View } from "./sphere.js";
+import type { Size } from "./density.js";
+import { Painter } from "./painter.js";
+import { otherField, type Sphere, type View } from "./sphere.js";
 import type { Start } from "./view-in-url.js";
 
 const VERTICAL_FIELD_MAX = 85;
@@ -56,9 +57,7 @@ export class Camera {
   private glide: [number, number] = [0, 0];
   private frame = 0;
   private last = 0;
-  private readonly times = new FrameTimes();
-  /** While the view moves. At rest the maximum is used. */
-  private density = DENSITY_MIN;
+  private readonly painter: Painter;
   private isFilmed = false;
   /** The timer before a sharp frame, until that is drawn. */
   private sharpening = 0;
@@ -73,7 +72,9 @@ export class Camera {
     this.stage = stage;
     this.pictureWidth = pictureWidth;
     this.size = sizeOf(stage);
-    this.resize(this.density);
+    this.painter = new Painter(sphere, DENSITY_MAX);
+    sphere.resize(this.size);
+    this.enter(pictureWidth, MIDDLE);
     new ResizeObserver(() => this.fit()).observe(stage);
   }
 
@@ -223,25 +224,22 @@ export class Camera {
   }
 
   redraw(): void {
-    if (this.frame !== 0) return;
-    this.times.ask();
-    this.frame = requestAnimationFrame((now) => this.step(now));
+    if (this.frame === 0) this.frame = requestAnimationFrame((now) => void this.step(now));
   }
 
-  /** Draws new parts of the picture. Where frames are late, it waits for a pause, so that no input waits for it. */
+  /** Draws new parts of the picture. Where a sharp picture takes long, it waits for a pause. */
   sharpen(): void {
     this.isStale = true;
-    if (this.density >= densityMax()) this.redraw();
+    if (this.painter.isSharp) this.redraw();
     else if (this.sharpening === 0)
       this.sharpening = setTimeout(() => void this.drawSharply(this.sharpening), SHARP_MILLISECONDS);
   }
 
-  /** Ends without a change as soon as something moves. */
   private async drawSharply(own: number): Promise<void> {
-    const isWanted = (): boolean => this.sharpening === own && this.frame === 0 && !this.isElsewhere;
+    const isWanted = (): boolean =>
+      this.sharpening === own && this.frame === 0 && !this.painter.isBusy && !this.isElsewhere;
     this.isStale = false;
-    const draw = (paint: () => void): void => this.aimed(performance.now(), paint);
-    await this.sphere.drawInSlices(canvasSize(this.size, densityMax(), densityMax()), draw, isWanted);
+    await this.aimed(performance.now(), () => this.painter.paintSharply(this.size, isWanted));
     if (this.sharpening !== own) return;
     this.sharpening = 0;
     if (this.isStale) this.sharpen();
@@ -256,9 +254,10 @@ export class Camera {
     return this.glide.some((speed) => Math.abs(speed) > 1);
   }
 
-  private step(now: number): void {
+  private async step(now: number): Promise<void> {
     this.frame = 0;
     if (this.isElsewhere) return;
+    if (this.painter.isBusy) return this.redraw();
     const seconds = Math.min(0.1, (now - this.last) / 1000 || 0);
     this.last = now;
     const moves = this.rotates || this.held.size > 0 || this.isGliding;
@@ -270,15 +269,13 @@ export class Camera {
       this.glide = this.glide.map((speed) => speed * GLIDE_LEFT ** seconds) as [number, number];
       if (this.rotates) this.turnBy(1, 0, seconds * ROTATION_DEGREES_PER_SECOND);
     }
-    this.density = nextDensity(this.density, this.times.begin(), densityMax());
-    this.resize(this.isFilmed ? densityMax() : this.density);
-    this.draw(now);
     clearTimeout(this.sharpening);
     this.sharpening = 0;
+    await this.draw(now);
     if (moves || this.fall !== undefined || this.fadeSince !== undefined) this.redraw();
-    else {
+    else if (this.frame === 0) {
       this.last = 0;
-      if (this.density < densityMax()) this.sharpen();
+      if (!this.painter.isSharp) this.sharpen();
     }
   }
 
@@ -291,17 +288,18 @@ export class Camera {
     };
   }
 
-  private draw(now: number): void {
-    const { sphere, stage, view } = this;
-    this.aimed(now, () => sphere.draw());
+  private async draw(now: number): Promise<void> {
+    const { painter, stage, size } = this;
+    if (this.isFilmed) this.aimed(now, () => painter.paintAtOnce(size));
+    else await this.aimed(now, () => painter.paint(size));
     // For tests, and for scripts of the page.
-    for (const name of ["yaw", "pitch", "fov"] as const) stage.dataset[name] = view[name].toFixed(1);
+    for (const name of ["yaw", "pitch", "fov"] as const) stage.dataset[name] = this.view[name].toFixed(1);
     stage.dataset.moves = String(!this.isAtRest);
     this.onView();
   }
 
   /** Lets something draw what is seen at this time. */
-  private aimed(now: number, draw: () => void): void {
+  private aimed<T>(now: number, draw: () => T): T {
     const { sphere, size } = this;
     const target = sphere.view;
     const height = this.heightAt(now);
@@ -322,8 +320,9 @@ export class Camera {
         sphere.forget();
       }
     }
-    draw();
+    const drawn = draw();
     sphere.view = target;
+    return drawn;
   }
 
   /** From 0 on the ground to 1 above the planet. */
@@ -341,9 +340,8 @@ export class Camera {
 
   /** The vertical field of view is limited: beyond, a picture is stretched towards the edges. */
   private fieldMax(): number {
-    const { width } = this.sphere;
-    const { height } = this.sphere.canvas;
-    return Math.min(FIELD_MAX, otherField(VERTICAL_FIELD_MAX, width / height));
+    const { width, height } = this.size;
+    return Math.min(FIELD_MAX, otherField(VERTICAL_FIELD_MAX, width / (this.sphere.isSplit ? 2 : 1) / height));
   }
 
   /** The field of view in whose middle a pixel of the picture covers so many of the screen. */
@@ -351,9 +349,9 @@ export class Camera {
     return (Math.atan((this.size.width * Math.PI) / (times * this.pictureWidth)) * 360) / Math.PI;
   }
 
-  /** The width of the canvas by its longer side. */
+  /** The width of the stage by its longer side. */
   private get acrossLonger(): number {
-    const { width, height } = this.sphere.canvas;
+    const { width, height } = this.size;
     return width / Math.max(width, height);
   }
 
@@ -363,20 +361,12 @@ export class Camera {
     const view = this.sharedView;
     this.size = sizeOf(this.stage);
     if (this.size.width === width && this.size.height === height) return;
-    this.resize(this.density);
     this.lookAs(view);
-    if (!this.isElsewhere) this.draw(performance.now());
-  }
-
-  private resize(density: number): void {
-    this.sphere.isQuick = density < densityMax();
-    this.sphere.resize(canvasSize(this.size, density, densityMax()));
+    if (!this.isElsewhere) void this.draw(performance.now());
   }
 }
 
 const sizeOf = ({ clientWidth, clientHeight }: HTMLElement): Size => ({ width: clientWidth, height: clientHeight });
-
-const densityMax = (): number => Math.min(DENSITY_MAX, devicePixelRatio);
 
 /** -180 to 180 degrees. */
 export const wrapped = (yaw: number): number => ((((yaw + 180) % 360) + 360) % 360) - 180;

@@ -1,3 +1,4 @@
+import type { Size } from "./density.js";
 import { prepareTriangle, shaderProgram } from "./shader-program.js";
 
 /** Where a viewer looks. Degrees; `yaw` to the right, `pitch` upwards, `fov` is the horizontal field of view. */
@@ -15,18 +16,12 @@ type Lens = readonly [scaleX: number, scaleY: number, offsetX: number, offsetY: 
 const GROWTH_PIXELS = 256 * 1024;
 const LOOK_AGAIN_MILLISECONDS = 4;
 
-/** So many are drawn at a time where a whole frame would be late: 15 to 30 ms without a graphics card. */
-const SLICE_PIXELS = 96 * 1024;
-/** A slice that takes less is followed by one that is twice as large. */
-const SHORT_MILLISECONDS = 8;
-
 const UNIFORMS = ["lens", "turn", "bend", "opacity"] as const;
 type Program = {
   readonly program: WebGLProgram;
   readonly at: Partial<Record<(typeof UNIFORMS)[number], WebGLUniformLocation | null>>;
 };
 
-export type Size = { readonly width: number; readonly height: number };
 type Box = { readonly left: number; readonly top: number; readonly right: number; readonly bottom: number };
 /** A part of a picture, or of a smaller copy of it. */
 type Pixels = { readonly picture: WebGLTexture | null; readonly level: number; readonly box: Box };
@@ -49,8 +44,9 @@ void main() { p = at; gl_Position = vec4(at, 0, 1); }`;
 // With `bend` from 0 to 1, the eye moves from the middle of the sphere to its back: from a perspective view to a
 // stereographic one, which shows the ground as a little planet. `foot` is how many pixels of the picture one pixel of
 // the screen covers. Below one, the picture is magnified: Catmull-Rom sampling in nine reads, because linear sampling
-// looks jagged; QUICK does without it. Above, derivatives are taken across the left and right edge of the picture, and less of them near its
-// poles, so that no seam shows and the poles are not blurred.
+// looks jagged. Above, derivatives are taken across the left and right edge of the picture, and less of them near its
+// poles, so that no seam shows and the poles are not blurred. QUICK: with one read, for a view that moves where drawing
+// is slow.
 const fragment = (isQuick: boolean): string => `#version 300 es
 ${isQuick ? "#define QUICK" : ""}
 precision highp float;
@@ -107,8 +103,6 @@ export class Sphere {
   bend = 0;
   /** Pictures must not be wider. */
   readonly widthMax: number;
-  /** Samples a magnified picture with fewer reads: where drawing is slow, and nobody sees it in a view that moves. */
-  isQuick = false;
   /** Two views side by side, for the lenses of a box with a phone in it. */
   isSplit = false;
   /** How much of the picture shows over the one that was left: from 0 to 1. */
@@ -119,8 +113,11 @@ export class Sphere {
   private left:
     | { readonly picture: WebGLTexture | null; readonly lens: Lens; readonly turn: Turn; readonly bend: number }
     | undefined;
-  /** Compiled when they are first used: quick, and not. */
-  private programs = new Map<boolean, Program>();
+  private full: Program | undefined;
+  /** Compiled when it is first used. */
+  private quick: Program | undefined;
+  /** What the graphics card was last asked for. */
+  private work: Promise<unknown> = Promise.resolve();
 
   constructor(canvas: HTMLCanvasElement) {
     const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, depth: false });
@@ -134,21 +131,11 @@ export class Sphere {
   /** Also after the browser has lost and restored the context. */
   prepare(): void {
     const { gl } = this;
-    this.programs.clear();
+    this.full = programOf(gl, fragment(false));
+    this.quick = undefined;
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
     this.left = undefined;
     this.addTexture();
-  }
-
-  private get program(): Program {
-    const { gl, isQuick, programs } = this;
-    const known = programs.get(isQuick);
-    if (known !== undefined) return known;
-    const program = shaderProgram(gl, VERTEX, fragment(isQuick));
-    prepareTriangle(gl, program);
-    const at = Object.fromEntries(UNIFORMS.map((name) => [name, gl.getUniformLocation(program, name)]));
-    programs.set(isQuick, { program, at });
-    return { program, at };
   }
 
   private addTexture(): void {
@@ -194,14 +181,15 @@ export class Sphere {
     gl.bindTexture(gl.TEXTURE_2D, small);
     const steps = Math.ceil((whole.width * whole.height) / GROWTH_PIXELS);
     for (let n = 0; n < steps; n += 1) {
-      await this.settled();
       if (this.picture !== small) return gl.deleteTexture(large); // another panorama is shown now
       const [from, to] = [size, whole].map(({ width, height }) => {
         const [top, bottom] = [n, n + 1].map((at) => Math.round((at * height) / steps)) as [number, number];
         return { left: 0, top, right: width, bottom };
       }) as [Box, Box];
-      this.copy({ picture: small, level: 0, box: from }, { picture: large, level: 0, box: to });
-      this.shrink(large, whole, to);
+      await this.ask(() => {
+        this.copy({ picture: small, level: 0, box: from }, { picture: large, level: 0, box: to });
+        this.shrink(large, whole, to);
+      });
     }
     this.picture = large;
     gl.bindTexture(gl.TEXTURE_2D, large);
@@ -218,12 +206,26 @@ export class Sphere {
     gl.deleteSync(done);
   }
 
+  /**
+   * Asks the graphics card for something when it is done with all before. Without a graphics card, browsers read the
+   * pixels of a canvas that has changed on the main thread, which waits for all that was asked for: so that must be
+   * done already.
+   */
+  ask(draw: () => void, done = () => this.settled()): Promise<void> {
+    const asked = this.work.then(draw).then(done);
+    this.work = asked.catch(() => {});
+    return asked;
+  }
+
   /** Replaces a part of a picture that has grown. */
-  put(part: ImageBitmap, left: number, top: number): void {
-    const { gl } = this;
-    gl.bindTexture(gl.TEXTURE_2D, this.picture);
-    gl.texSubImage2D(gl.TEXTURE_2D, 0, left, top, gl.RGBA, gl.UNSIGNED_BYTE, part);
-    this.shrink(this.picture, this.size, { left, top, right: left + part.width, bottom: top + part.height });
+  put(part: ImageBitmap, left: number, top: number): Promise<void> {
+    const { gl, picture } = this;
+    return this.ask(() => {
+      if (this.picture !== picture) return; // another panorama is shown now
+      gl.bindTexture(gl.TEXTURE_2D, picture);
+      gl.texSubImage2D(gl.TEXTURE_2D, 0, left, top, gl.RGBA, gl.UNSIGNED_BYTE, part);
+      this.shrink(picture, this.size, { left, top, right: left + part.width, bottom: top + part.height });
+    });
   }
 
   /** Makes a part of the smaller copies, from which a picture with more pixels than the screen is drawn. */
@@ -260,65 +262,38 @@ export class Sphere {
     if (canvas.height !== height) canvas.height = height;
   }
 
-  draw({ width: whole, height }: Size = this.canvas): void {
-    const { gl, left } = this;
-    const width = this.isSplit ? Math.floor(whole / 2) : whole;
-    const lens = lensOf(this.view.fov, height / width);
-    gl.viewport(0, 0, width, height);
-    if (left !== undefined) {
-      gl.bindTexture(gl.TEXTURE_2D, left.picture);
-      this.drawEye(left.lens, left.turn, left.bend);
-      gl.bindTexture(gl.TEXTURE_2D, this.picture);
-      gl.enable(gl.BLEND);
-    }
-    const turn = turnOf(this.view, this.roll);
-    this.drawEye(lens, turn, this.bend, this.fade);
-    gl.disable(gl.BLEND);
-    if (!this.isSplit) return;
-    gl.viewport(whole - width, 0, width, height);
-    this.drawEye(lens, turn, this.bend);
+  draw(): void {
+    this.shot(this.canvas)();
   }
 
-  /**
-   * Draws in full quality and gives the canvas this size, a few rows at a time, so that no input waits for all of them.
-   * `aimed` calls what draws a slice with the view that is seen. Ends without a change as soon as it is not wanted.
-   */
-  async drawInSlices(size: Size, aimed: (draw: () => void) => void, isWanted: () => boolean): Promise<void> {
-    const { gl } = this;
-    const { width, height } = size;
-    const buffer = gl.createFramebuffer();
-    const pixels = gl.createRenderbuffer();
-    gl.bindRenderbuffer(gl.RENDERBUFFER, pixels);
-    gl.renderbufferStorage(gl.RENDERBUFFER, gl.RGBA8, width, height);
-    let rows = Math.ceil(SLICE_PIXELS / width);
-    for (let from = 0; from < height && isWanted(); ) {
-      const since = performance.now();
-      gl.bindFramebuffer(gl.FRAMEBUFFER, buffer);
-      gl.framebufferRenderbuffer(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.RENDERBUFFER, pixels);
-      gl.enable(gl.SCISSOR_TEST);
-      gl.scissor(0, from, width, rows);
-      this.isQuick = false;
-      aimed(() => this.draw(size));
-      gl.disable(gl.SCISSOR_TEST);
-      gl.bindFramebuffer(gl.FRAMEBUFFER, null);
-      from += rows;
-      await this.settled();
-      if (performance.now() - since < SHORT_MILLISECONDS) rows *= 2;
-    }
-    if (isWanted()) {
-      this.resize(size);
-      gl.bindFramebuffer(gl.READ_FRAMEBUFFER, buffer);
-      gl.blitFramebuffer(0, 0, width, height, 0, 0, width, height, gl.COLOR_BUFFER_BIT, gl.NEAREST);
-      gl.bindFramebuffer(gl.READ_FRAMEBUFFER, null);
-    }
-    gl.deleteFramebuffer(buffer);
-    gl.deleteRenderbuffer(pixels);
+  /** What draws the view of now with so many pixels. */
+  shot({ width: whole, height }: Size, isQuick = false): () => void {
+    const { gl, isSplit, bend } = this;
+    const width = isSplit ? Math.floor(whole / 2) : whole;
+    const lens = lensOf(this.view.fov, height / width);
+    const turn = turnOf(this.view, this.roll);
+    return () => {
+      const { left } = this;
+      gl.viewport(0, 0, width, height);
+      if (left !== undefined) {
+        gl.bindTexture(gl.TEXTURE_2D, left.picture);
+        this.drawEye(left.lens, left.turn, left.bend, 1, isQuick);
+        gl.bindTexture(gl.TEXTURE_2D, this.picture);
+        gl.enable(gl.BLEND);
+      }
+      this.drawEye(lens, turn, bend, this.fade, isQuick);
+      gl.disable(gl.BLEND);
+      if (!isSplit) return;
+      gl.viewport(whole - width, 0, width, height);
+      this.drawEye(lens, turn, bend, 1, isQuick);
+    };
   }
 
   /** Draws into the viewport that is set. */
-  drawEye(lens: Lens, turn: Turn, bend = 0, opacity = 1): void {
+  drawEye(lens: Lens, turn: Turn, bend = 0, opacity = 1, isQuick = false): void {
     const { gl } = this;
-    const { program, at } = this.program;
+    if (isQuick) this.quick ??= programOf(gl, fragment(true));
+    const { program = null, at = {} } = (isQuick ? this.quick : this.full) ?? {};
     gl.useProgram(program);
     gl.uniform4fv(at.lens ?? null, lens);
     gl.uniformMatrix3fv(at.turn ?? null, false, turn);
@@ -340,15 +315,15 @@ export class Sphere {
   capture(width: number, height: number, view: View, type: string): Promise<Blob> {
     const { canvas } = this;
     const kept = { width: canvas.width, height: canvas.height };
-    const { view: shown, roll, bend, fade, isQuick } = this;
+    const { view: shown, roll, bend, fade } = this;
     Object.assign(canvas, { width, height });
-    Object.assign(this, { view, roll: 0, bend: 0, fade: 1, isQuick: false });
+    Object.assign(this, { view, roll: 0, bend: 0, fade: 1 });
     this.draw();
     const captured = new Promise<Blob>((resolve, reject) =>
       canvas.toBlob((blob) => (blob === null ? reject(new Error("no image was made")) : resolve(blob)), type, 0.92),
     );
     Object.assign(canvas, kept);
-    Object.assign(this, { view: shown, roll, bend, fade, isQuick });
+    Object.assign(this, { view: shown, roll, bend, fade });
     this.draw();
     return captured;
   }
@@ -363,6 +338,12 @@ export class Sphere {
     return { yaw: degrees(Math.atan2(right, -back)), pitch: degrees(Math.atan2(up, Math.hypot(right, back))) };
   }
 }
+
+const programOf = (gl: WebGL2RenderingContext, shader: string): Program => {
+  const program = shaderProgram(gl, VERTEX, shader);
+  prepareTriangle(gl, program);
+  return { program, at: Object.fromEntries(UNIFORMS.map((name) => [name, gl.getUniformLocation(program, name)])) };
+};
 
 const lensOf = (fov: number, ratio: number): Lens => {
   const scale = Math.tan(radians(fov) / 2);

@@ -59,8 +59,7 @@ export const showTiles = ({ index, tile }: Source, { sphere, signal, seesAll, on
   /** The graphics card may take no picture that is as wide. */
   const scale = Math.min(1, sphere.widthMax / index.width);
   const [width, height] = [Math.round(index.width * scale), Math.round(index.height * scale)];
-  /** One after the other: several at once would hold up a frame. */
-  let uploads = sphere.grow({ width, height });
+  const grown = sphere.grow({ width, height });
   const begun = new Set<number>();
   const shown = new Set<number>();
   let isStopped = false;
@@ -85,13 +84,9 @@ export const showTiles = ({ index, tile }: Source, { sphere, signal, seesAll, on
     const [left, right] = [column, column + 1].map((at) => Math.round((at * width) / columns)) as [number, number];
     const [top, bottom] = [row, row + 1].map((at) => Math.round((at * height) / rows)) as [number, number];
     const size = scale < 1 ? { resizeWidth: right - left, resizeHeight: bottom - top } : {};
-    const picture = await createImageBitmap(await tile(n), size);
-    uploads = uploads.then(() => {
-      if (!isStopped && !signal.aborted) sphere.put(picture, left, top);
-      picture.close();
-      return sphere.settled();
-    });
-    await uploads;
+    const [picture] = await Promise.all([tile(n).then((blob) => createImageBitmap(blob, size)), grown]);
+    if (!isStopped && !signal.aborted) await sphere.put(picture, left, top);
+    picture.close();
     shown.add(n);
   };
 

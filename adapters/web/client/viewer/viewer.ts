@@ -94,20 +94,18 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
       return;
     }
     camera = new Camera(sphere, stage, of.width);
-    stage.append(sphere.canvas);
     camera.enter(of.width, of.start, viewOf(location.hash));
     connectControls(stage, camera, travel);
     connectDownloads(camera, () => shown);
     const { onView } = camera;
     camera.onView = () => {
+      if (document.body.dataset.ready === undefined) stage.append(sphere.canvas);
+      document.body.dataset.ready ??= "sphere";
       onView();
       shown.tiles?.look();
     };
     start(camera);
     showHotspots(camera);
-    requestAnimationFrame(() => {
-      document.body.dataset.ready = "sphere"; // the camera has drawn in this frame
-    });
   };
 
   /** Shows tiles over the preview. Resolves when those in sight are shown or have failed; rejects without tiles. */

@@ -62,7 +62,6 @@ const show = async (session: Session, camera: Camera): Promise<void> => {
   const space = await session.requestReferenceSpace("local");
   camera.stopMoving();
   camera.isElsewhere = true;
-  sphere.isQuick = false;
   camera.onView();
   const north = turnOf({ yaw: camera.view.yaw, pitch: 0 }, 0);
   const draw = (_time: number, frame: Frame): void => {
