@@ -176,9 +176,13 @@ export class Sphere {
     const { gl, picture: small, size } = this;
     this.addTexture();
     const large = this.picture;
-    gl.texStorage2D(gl.TEXTURE_2D, Math.floor(Math.log2(whole.width)), gl.RGBA8, whole.width, whole.height);
     this.picture = small;
     gl.bindTexture(gl.TEXTURE_2D, small);
+    await this.ask(() => {
+      gl.bindTexture(gl.TEXTURE_2D, large);
+      gl.texStorage2D(gl.TEXTURE_2D, Math.floor(Math.log2(whole.width)), gl.RGBA8, whole.width, whole.height);
+      gl.bindTexture(gl.TEXTURE_2D, this.picture);
+    });
     const steps = Math.ceil((whole.width * whole.height) / GROWTH_PIXELS);
     for (let n = 0; n < steps; n += 1) {
       if (this.picture !== small) return gl.deleteTexture(large); // another panorama is shown now
@@ -201,6 +205,7 @@ export class Sphere {
   async settled(): Promise<void> {
     const { gl } = this;
     const done = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+    gl.flush(); // or the browser may keep all of it until it is looked at again
     do await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MILLISECONDS));
     while (done !== null && gl.getSyncParameter(done, gl.SYNC_STATUS) === gl.UNSIGNALED);
     gl.deleteSync(done);
