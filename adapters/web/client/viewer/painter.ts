@@ -7,8 +7,9 @@ const SLICE_PIXELS = 96 * 1024;
 const FRAME_MILLISECONDS_MAX = 100;
 
 /**
- * Draws the view of a sphere with as many pixels as it can draw in time. As long as these are not all, the main thread
- * does not wait for them: they are drawn beside the canvas first.
+ * Draws the view of a sphere with as many pixels as it can draw in time. As long as these are not all, they are drawn
+ * beside the canvas, and copied to it when they are done, so that the main thread does not wait for them. A worker with
+ * an `OffscreenCanvas` would do that, too, but headsets need a context of the main thread: it would be a second way.
  */
 export class Painter {
   /** The canvas does not have the last view yet. */
