@@ -56,6 +56,9 @@ export type SqliteFile = {
 const BUSY_MILLISECONDS = 10_000;
 const BUSY_PAUSE_MILLISECONDS = 5;
 
+/** Requests read keys and tasks in no order: 100,000 accounts with a task of each take 100 MiB. */
+const READER_CACHE_KIBIBYTES = 96 * 1024;
+
 /** A snapshot reads what it needs once. */
 const SNAPSHOT_CACHE_KIBIBYTES = 2 * 1024;
 
@@ -119,7 +122,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
     }
     this.file = at;
     this.writer = at.openWriter();
-    const reader = new SqliteReader(at.open());
+    const reader = new SqliteReader(at.open(READER_CACHE_KIBIBYTES));
     this.reader = reader;
     this.own = { reader, log: new WriteAheadLog(at.path) };
   }
