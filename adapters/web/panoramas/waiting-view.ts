@@ -157,7 +157,7 @@ const ending = (task: Task): { readonly heading: Text; readonly sentence: Text }
         }
       : {
           heading: words`The picture could not be saved`,
-          sentence: words`This panorama was made, but its image could not be saved.`,
+          sentence: words`This panorama was made, but storing its picture failed. The operator of this service may still fetch it.`,
         };
   }
   const back = words`Your ${task.reservation.credits} credits are back.`;
