@@ -12,7 +12,7 @@ import type { Reporter } from "../ports/reporter.js";
 export type ModerationPorts = {
   /** Absent: everything is allowed, and nothing is asked. */
   readonly moderation?: Moderation | undefined;
-  readonly clock: Pick<Clock, "sleep">;
+  readonly clock: Clock;
   readonly reporter: Pick<Reporter, "report">;
 };
 
