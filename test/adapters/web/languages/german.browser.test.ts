@@ -3,9 +3,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { ready, setUpBrowser, type Tab } from "../../../support/browser.js";
 import { PASSWORD, type Person, type WebService } from "../../../support/web-service.js";
 
-const SCREENS: Readonly<Record<"desktop" | "phone", BrowserContextOptions>> = {
+const SCREENS: Readonly<Record<"desktop" | "phone" | "small phone", BrowserContextOptions>> = {
   desktop: { viewport: { width: 1440, height: 900 }, locale: "de-DE" },
   phone: { viewport: { width: 360, height: 740 }, locale: "de-AT", hasTouch: true, isMobile: true },
+  "small phone": { viewport: { width: 320, height: 640 }, locale: "de-CH", hasTouch: true, isMobile: true },
 };
 
 /** German is longer than English. */
@@ -34,8 +35,8 @@ describe("a walk through the pages in German", () => {
     const { page } = await on.openTab({ ...SCREENS.desktop, deviceScaleFactor: 0.5 });
     await page.goto(`/p/${slug}`);
     await ready(page, "sphere");
-    await page.getByRole("button", { name: "Kreisen", exact: true }).click();
-    await page.getByRole("button", { name: "Kreisen anhalten" }).click();
+    await page.getByRole("button", { name: "Drehen", exact: true }).click();
+    await page.getByRole("button", { name: "Drehung anhalten" }).click();
 
     const plain = await on.openTab({ ...SCREENS.desktop, javaScriptEnabled: false });
     await plain.page.goto("/gallery?sort=oldest");
@@ -44,6 +45,28 @@ describe("a walk through the pages in German", () => {
     expect(new URL(plain.page.url()).search).toBe("?sort=oldest");
     expect(await plain.page.locator("h1").textContent()).toBe("Gallery");
     expect(await plain.page.locator("html").getAttribute("lang")).toBe("en");
+  });
+
+  it("changes to English and back with the keyboard alone, on the same page, and then its colours", async () => {
+    const { page } = await on.openTab({ ...SCREENS.desktop, colorScheme: "light" });
+    await page.goto("/provenance?sha256=none");
+    const focused = () => page.evaluate<string>("document.activeElement.innerText ?? ''");
+    const chooseWithKeys = async (name: string) => {
+      for (let presses = 0; presses < 40 && (await focused()) !== name; presses += 1) await page.keyboard.press("Tab");
+      expect(await focused()).toBe(name);
+      expect(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
+      await page.keyboard.press("Enter");
+      await page.waitForLoadState();
+    };
+    await chooseWithKeys("English");
+    await page.locator("html[lang=en]").waitFor();
+    expect(new URL(page.url()).search).toBe("?sha256=none");
+    await chooseWithKeys("Deutsch");
+    await page.locator("html[lang=de]").waitFor();
+    await page.getByRole("button", { name: "English" }).focus();
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("Dunkel");
+    expect(await page.getByLabel("Farben").inputValue()).toBe("dark");
   });
 
   it("shows dates in German, in the reader's zone", async () => {
@@ -67,6 +90,9 @@ const expectNothingCut = async ({ page }: Tab, path: string): Promise<void> => {
   await page.goto(path);
   expect(await page.locator("html").getAttribute("lang")).toBe("de");
   expect([path, await cutTexts(page)]).toEqual([path, []]);
+  const [mark, menu] = [page.locator(".brand svg"), page.getByRole("banner").getByRole("navigation")];
+  const [left, right] = [await mark.boundingBox(), await menu.boundingBox()];
+  expect([path, left!.x + left!.width < right!.x]).toEqual([path, true]);
 };
 
 /** Controls and headings that are wider than their box or than the window. */
