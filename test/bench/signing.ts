@@ -26,7 +26,7 @@ import { quantile } from "./statistics.js";
 
 const RATIO_MAX = 1 / 0.95;
 const AT_ONCE = 40;
-const RESULT = "adapters/web/client/hero.jpg";
+const RESULT = "adapters/web/client/pictures/hero.jpg";
 
 const { values: options } = parseArgs({
   options: { panoramas: { type: "string", default: "80" }, rounds: { type: "string", default: "9" } },

@@ -77,15 +77,15 @@ const source = (name) => fileURLToPath(new URL(name, import.meta.url));
  */
 export const buildClient = async (folder) => {
   await mkdir(folder, { recursive: true });
-  const hero = await readFile(source(HERO));
+  const hero = await readFile(source(`pictures/${HERO}`));
   const files = new Map([
     ...(await fontParts()),
-    ["icon.svg", await readFile(source("icon.svg"))],
+    ["icon.svg", await readFile(source("pictures/icon.svg"))],
     // The same picture, for clients without SVG. Not made here: libvips may have been told to read no SVG in this
     // process.
-    ["favicon.png", await readFile(source("favicon.png"))],
-    ["touch-icon.png", await readFile(source("touch-icon.png"))],
-    ["icon-512.png", await readFile(source("icon-512.png"))],
+    ["favicon.png", await readFile(source("pictures/favicon.png"))],
+    ["touch-icon.png", await readFile(source("pictures/touch-icon.png"))],
+    ["icon-512.png", await readFile(source("pictures/icon-512.png"))],
     [HERO, hero],
     ["hero-small.webp", await sharp(hero).resize(512).webp({ quality: HERO_SMALL_QUALITY }).toBuffer()],
   ]);
