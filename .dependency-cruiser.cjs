@@ -329,6 +329,8 @@ module.exports = {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: {
+      // A run takes longer than the four seconds for which it would remember what is in a folder.
+      cachedInputFileSystem: { cacheDuration: 60_000 },
       exportsFields: ["exports"],
       conditionNames: ["import", "types", "node", "default"],
     },

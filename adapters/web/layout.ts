@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Visitor } from "../../application/accounts/sessions/find-session.js";
 import type { PageReply } from "../web-page/page.js";
+import type { InvalidMessage } from "../wording/message-rule.js";
 import { Html, html, type Text, Words, words } from "./html.js";
 import { type Identity, type Site, siteOf } from "./identity.js";
 import { ENGLISH } from "./languages/language.js";
@@ -130,7 +131,7 @@ export class Layout {
 
   /** The page after too many requests. It reads nothing. */
   limited(retryAfterSeconds: number, viewer: Viewer): PageReply {
-    const sentence = words`Too fast. Try again in ${retryAfterSeconds} s.`;
+    const sentence = words`Too many requests. Try again in ${retryAfterSeconds} s.`;
     return this.tryAgain(retryAfterSeconds, words`Please wait`, sentence, viewer);
   }
 
@@ -168,6 +169,13 @@ export class Layout {
   refusedForm(visitor: Viewer): PageReply {
     const sentence = words`This form is outdated, or another site sent it. Go back, reload the page and try again.`;
     return this.message(403, words`Request refused`, sentence, visitor);
+  }
+
+  /** The answer to a form whose body was not read. */
+  unreadForm({ rule }: InvalidMessage, visitor: Viewer): PageReply {
+    if (rule.name !== "bytes_max") return this.refusedForm(visitor);
+    const sentence = words`Its texts have more than ${rule.max / 1024} kB, so nothing was saved. Go back, shorten them, and send the form again.`;
+    return this.message(413, words`The form is too large`, sentence, visitor);
   }
 
   private page(content: Content, inlineStyle: Html | undefined): Html {

@@ -99,6 +99,8 @@ export class SessionGuard {
         return refusal === undefined;
       });
       if (refusal !== undefined) return refusal;
+      // One with files is shown again with what could be read.
+      if (body.bodyError !== undefined && files === undefined) return this.layout.unreadForm(body.bodyError, visitor);
       if (hasToken(body.form)) return handler({ ...request, ...body }, visitor);
       return stale === undefined ? this.layout.refusedForm(visitor) : stale({ ...request, ...body }, visitor);
     };
@@ -106,10 +108,13 @@ export class SessionGuard {
 
   /** A form without a session. Refuses it unless a page of this service sent it. */
   form(handler: FormHandler): Handler {
-    return async (request) =>
-      isSameOrigin(request, this.publicUrl)
-        ? handler({ ...request, ...(await request.readBody()) })
-        : this.layout.refusedForm(undefined);
+    return async (request) => {
+      if (!isSameOrigin(request, this.publicUrl)) return this.layout.refusedForm(undefined);
+      const body = await request.readBody();
+      return body.bodyError === undefined
+        ? handler({ ...request, ...body })
+        : this.layout.unreadForm(body.bodyError, undefined);
+    };
   }
 
   /** The header that sets the session cookie. */

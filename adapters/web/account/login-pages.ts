@@ -2,15 +2,16 @@ import type { UseCases } from "../../../application/create-application.js";
 import { PASSWORD_LINK_SECONDS } from "../../../domain/accounts/password-link.js";
 import type { SignUpMode } from "../../../domain/accounts/sign-up.js";
 import type { Credits } from "../../../domain/credits/credits.js";
-import { type Prices, RESOLUTION_NAMES } from "../../../domain/images/resolution.js";
+
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../../web-page/page.js";
 import { nextIn, pathWith } from "../entry-path.js";
 import { errorBox } from "../error-box.js";
 import { gate } from "../gate.js";
-import { html, joined, type Text, type Words, words } from "../html.js";
+import { html, type Text, words } from "../html.js";
 import type { Layout } from "../layout.js";
 import { nextPath } from "../next-path.js";
+import { pricesText } from "../prices-text.js";
 import { redirect } from "../redirect.js";
 import type { SessionGuard } from "../session-guard.js";
 import { type AttemptRefusal, attemptRefusal, NO_SIGN_UP } from "./attempt-refusal.js";
@@ -170,20 +171,10 @@ ${
     : newPasswordField()
 }
 <button class="button">Sign up</button>
-<p class="hint">${costs(policy.prices)}${welcomeCredits ? words` You start with ${welcomeCredits} credits.` : ""}</p></form>
+<p class="hint">${words`A panorama costs ${pricesText(policy.prices)}.`}${welcomeCredits ? words` You start with ${welcomeCredits} credits.` : ""}</p></form>
 <p class="aside">Already have an account? <a href="${pathWith("/login", next)}">Log in</a></p>`;
   const page = { title: words`Sign up`, main: gate(words`Sign up`, next, content), frame: "gate" } as const;
   return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
-};
-
-/** `A panorama costs 4 credits in 1K, 6 in 2K or 10 in 4K.` */
-const costs = (prices: Prices): Words => {
-  const all = RESOLUTION_NAMES.map((name, index) =>
-    index === 0
-      ? words`${prices[name]} credits in ${name.toUpperCase()}`
-      : words`${prices[name]} in ${name.toUpperCase()}`,
-  );
-  return words`A panorama costs ${joined(all.slice(0, -1), ", ")} or ${all.at(-1)}.`;
 };
 
 /** The same text whether the address was new or not, so that it does not reveal who has an account. */

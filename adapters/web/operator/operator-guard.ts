@@ -37,6 +37,7 @@ export class OperatorGuard {
     return this.page(async (request, operator) => {
       if (!isSameOrigin(request, this.publicUrl)) return this.layout.refusedForm("operator");
       const body = await request.readBody();
+      if (body.bodyError !== undefined) return this.layout.unreadForm(body.bodyError, "operator");
       return body.form.get("form_token") === operator.formToken
         ? handler({ ...request, ...body }, operator)
         : this.layout.refusedForm("operator");
@@ -49,11 +50,13 @@ export class OperatorGuard {
   }
 
   loginForm(handler: (request: FormRequest) => Promise<PageReply>): Handler {
-    return this.login(async (request) =>
-      isSameOrigin(request, this.publicUrl)
-        ? handler({ ...request, ...(await request.readBody()) })
-        : this.layout.refusedForm("operator"),
-    );
+    return this.login(async (request) => {
+      if (!isSameOrigin(request, this.publicUrl)) return this.layout.refusedForm("operator");
+      const body = await request.readBody();
+      return body.bodyError === undefined
+        ? handler({ ...request, ...body })
+        : this.layout.unreadForm(body.bodyError, "operator");
+    });
   }
 
   cookie(token: SessionToken | ""): Readonly<Record<string, string>> {

@@ -1,10 +1,16 @@
+import { createHash } from "node:crypto";
 import { err } from "neverthrow";
 import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { NotFound } from "../../../application/errors.js";
 import type { SetHotspotsError } from "../../../application/panoramas/set-hotspots.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
-import { HOTSPOT_NOTE_CHARACTERS_MAX, HOTSPOTS_MAX, parseHotspots } from "../../../domain/tasks/hotspots.js";
+import {
+  HOTSPOT_NOTE_CHARACTERS_MAX,
+  HOTSPOTS_MAX,
+  type Hotspot,
+  parseHotspots,
+} from "../../../domain/tasks/hotspots.js";
 import { parseSlug, viewerPath } from "../../../domain/tasks/slug.js";
 import type { Page, PageReply, PageRequest } from "../../web-page/page.js";
 import { rulePredicate } from "../../wording/rule-predicate.js";
@@ -67,10 +73,14 @@ export const hotspotPages = (parts: Parts): readonly Page[] => {
         async (request, visitor) => {
           const task = await findOwn(request, visitor);
           if (task === undefined) return layout.notFound(visitor);
-          const rows = rowsOf(request.form);
-          const parsed = parseHotspots(rows.map(givenOf));
+          const typed = typedIn(request.form);
+          const parsed = parseHotspots(typed.rows.map(givenOf));
+          const now = versionOf(task.hotspots);
           const saved = await parsed.match(
-            (hotspots) => panoramas.setHotspots(task.id, visitor.account.id, hotspots),
+            async (hotspots) =>
+              [undefined, now].includes(typed.version) || versionOf(hotspots) === now
+                ? panoramas.setHotspots(task.id, visitor.account.id, hotspots)
+                : err(CHANGED),
             async (broken) => err(broken),
           );
           return saved.match(
@@ -78,7 +88,7 @@ export const hotspotPages = (parts: Parts): readonly Page[] => {
             (refusal) =>
               refusal.kind === "not_found"
                 ? layout.notFound(visitor)
-                : editorPage(parts, task, visitor, { rows, ...shownOf(refusal) }),
+                : editorPage(parts, task, visitor, { ...typed, ...shownOf(refusal, now) }),
           );
         },
         {
@@ -87,13 +97,25 @@ export const hotspotPages = (parts: Parts): readonly Page[] => {
           stale: async (request, visitor) => {
             const task = await findOwn(request, visitor);
             if (task === undefined) return layout.notFound(visitor);
-            return editorPage(parts, task, visitor, { rows: rowsOf(request.form), error: STALE_FORM });
+            return editorPage(parts, task, visitor, { ...typedIn(request.form), error: STALE_FORM });
           },
         },
       ),
     },
   ];
 };
+
+/** Changes with each of them: a form has that of the hotspots that it was made from. */
+const versionOf = (hotspots: readonly Hotspot[] = []): string =>
+  createHash("sha256")
+    .update(JSON.stringify(hotspots.map(({ yaw, pitch, note, to }) => [yaw, pitch, note, to ?? ""])))
+    .digest("base64url");
+
+/** The owner has saved others since the form was opened, in another tab or on another device. */
+const CHANGED = { kind: "changed" } as const;
+
+/** What a form has. That of an instance of an earlier version has no `version`. */
+const typedIn = (form: URLSearchParams) => ({ rows: rowsOf(form), version: form.get("version") ?? undefined });
 
 /** The hotspots of a form: those with a note. One more than allowed is read, so that it can be refused. */
 const rowsOf = (form: URLSearchParams): Row[] => {
@@ -127,12 +149,18 @@ const LABELS: Readonly<Record<string, Text>> = {
   to: words`link`,
 };
 
-type Shown = { readonly status?: number; readonly error: Text };
+/** `version`: if the form is sent again, it replaces these. */
+type Shown = { readonly status?: number; readonly error: Text; readonly version?: string | undefined };
 
-const shownOf = (refusal: Exclude<SetHotspotsError, NotFound>): Shown =>
-  refusal.kind === "upstream_error"
+const shownOf = (refusal: Exclude<SetHotspotsError, NotFound> | typeof CHANGED, now: string): Shown => {
+  if (refusal.kind === "changed") {
+    const error = words`Other hotspots were saved in another tab since you opened these. Save again to replace them with these, or open the panorama again to see them.`;
+    return { status: 409, error, version: now };
+  }
+  return refusal.kind === "upstream_error"
     ? { status: 502, error: words`The notes could not be checked, and were not saved. Please try again.` }
     : { error: sentenceOf(refusal) };
+};
 
 const sentenceOf = ({ field, index, rule }: InvalidRequest): Words => {
   if (index === undefined) return words`A panorama has at most ${HOTSPOTS_MAX} hotspots. Delete some of these.`;
@@ -162,9 +190,10 @@ const editorPage = async (
     (task.hotspots ?? []).map(
       ({ yaw, pitch, note, to = "" }): Row => ({ yaw: String(yaw), pitch: String(pitch), note, to, address: "" }),
     );
+  const version = refused?.version ?? versionOf(task.hotspots);
   const main = html`<div class="narrow"><h1>Hotspots</h1>
 <p class="lead" dir="auto"><a href="/works/${task.slug}">${titleOf(task)}</a></p>
-<form method="post" action="/works/${task.slug}/hotspots" class="hotspot-editor" id="hotspot-editor" aria-labelledby="hotspot-title" data-max="${HOTSPOTS_MAX}">${hiddenToken(visitor.formToken)}
+<form method="post" action="/works/${task.slug}/hotspots" class="hotspot-editor" id="hotspot-editor" aria-labelledby="hotspot-title" data-max="${HOTSPOTS_MAX}">${hiddenToken(visitor.formToken)}<input type="hidden" name="version" value="${version}">
 <link rel="stylesheet" href="${files.urlOf("hotspots.css")}">
 <div class="row"><h2 id="hotspot-title">Notes and links</h2><button type="button" class="round in-scene" data-act="close" aria-label="Close" title="Close">${icon("M6 6l12 12M18 6L6 18")}</button></div>
 ${errorBox(refused?.error)}

@@ -135,6 +135,7 @@ const clockOf = (seconds: number): string => `${Math.floor(seconds / 60)}:${Stri
 
 /** The page of a panorama that has no image, in two sentences: what happened, and where the credits are. */
 export const endedView = (task: Task, owner: Visitor | undefined): Html => {
+  const again = task.state === "failed" ? words`Try again` : words`Use this prompt`;
   const { heading, sentence } = ending(task);
   return html`<div class="scene waiting ended"><div class="horizon" aria-hidden="true"></div>
 <div class="waiting-text"><h1>${heading}</h1><p role="status">${sentence}</p>
@@ -142,17 +143,22 @@ export const endedView = (task: Task, owner: Visitor | undefined): Html => {
 <p class="actions">${
     owner === undefined
       ? html`<a class="button" href="/">Go to the front page</a>`
-      : html`<a class="button" href="/works?from=${task.slug}#create">Try again</a> <a class="button quiet" href="/works">Your works</a>`
+      : html`<a class="button" href="/works?from=${task.slug}#create">${again}</a> <a class="button quiet" href="/works">Your works</a>`
   }</p></div></div>`;
 };
 
 const ending = (task: Task): { readonly heading: Text; readonly sentence: Text } => {
   if (task.state !== "failed") {
     const isExpired = task.state === "succeeded" && task.image.status === "expired";
-    const sentence = isExpired
-      ? words`This panorama was made, but its image is no longer stored.`
-      : words`This panorama was made, but its image could not be saved.`;
-    return { heading: words`Image no longer available`, sentence };
+    return isExpired
+      ? {
+          heading: words`Image no longer available`,
+          sentence: words`This panorama was made, but its image is no longer stored.`,
+        }
+      : {
+          heading: words`The picture could not be saved`,
+          sentence: words`This panorama was made, but storing its picture failed. The operator of this service may still fetch it.`,
+        };
   }
   const back = words`Your ${task.reservation.credits} credits are back.`;
   if (task.reason === "canceled")

@@ -74,6 +74,7 @@ const stateOf = (task: Task, isLate: boolean): State | undefined => {
             note: said(withheldSentence(task.withheldReason), task.withheldReason),
           };
     case "failed":
+      return { label: words`The picture could not be saved`, tone: "bad" };
     case "expired":
       return { label: words`Image no longer available`, tone: "bad" };
   }

@@ -1,9 +1,9 @@
 import type { Prices } from "../../../domain/images/resolution.js";
 import type { Page } from "../../web-page/page.js";
-import { pricesSentence } from "../../wording/prices.js";
 import { entryPath } from "../entry-path.js";
 import { html, words } from "../html.js";
 import type { Layout } from "../layout.js";
+import { pricesText } from "../prices-text.js";
 import type { SessionGuard } from "../session-guard.js";
 
 /** The configurations to paste into MCP clients, and the path of the package. */
@@ -55,7 +55,7 @@ Keep the key in that file: never type it into a chat.</li>
 <h2>Tools</h2>
 <ul>
 <li><code>generate_panorama_from_text</code> and <code>generate_panorama_from_images</code>: generate a panorama for
-${pricesSentence(prices)}</li>
+${pricesText(prices)}</li>
 <li><code>get_panorama_task</code>: returns the progress, and the links to the image and the viewer</li>
 <li><code>get_credit_balance</code>: returns the remaining credits</li>
 <li><code>upload_reference_images</code>: returns public URLs for your own images</li>

@@ -1,9 +1,11 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { MikroORM } from "@mikro-orm/core";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { ok } from "neverthrow";
-import { describe, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import {
   accountId,
   aReservedTask,
@@ -20,12 +22,11 @@ import { migrationSteps } from "../../../adapters/persistence/schema/migration-s
 import { ormOptions } from "../../../adapters/persistence/schema/orm-options.js";
 import { SqliteOrmDriver } from "../../../adapters/persistence/schema/sqlite-orm-driver.js";
 import type { Dialect } from "../../../adapters/persistence/sql/database.js";
-import { sqliteFile } from "../../../adapters/persistence/sqlite/open-sqlite-file.js";
+import { openSqliteFile, sqliteFile } from "../../../adapters/persistence/sqlite/open-sqlite-file.js";
 import { SqliteDatabase } from "../../../adapters/persistence/sqlite/sqlite-database.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
 import { fail, type SubmittedTask } from "../../../domain/tasks/task.js";
 import { administer, databaseUrl } from "../../support/postgres.js";
-import { scratchFolder } from "../../support/scratch-folder.js";
 import { type AnyDatabase, sqlStores } from "../../support/sql-stores.js";
 
 type Values = Readonly<Record<string, unknown>>;
@@ -202,42 +203,65 @@ const contentOf = async ({ sql }: AnyDatabase, columns: ReadonlyMap<string, Read
   return content;
 };
 
-type Target = { readonly migrateTo: (step: string) => Promise<void>; migrate(): Promise<void>; open(): AnyDatabase };
+/** A database of a version: the migrations that come after it, and the connection of the service. */
+type OldDatabase = { migrate(): Promise<void>; open(): AnyDatabase };
 
-const migratedBy = async (options: object, step: string): Promise<void> => {
+/** Databases of each version, in the order of the versions: each is a copy of one that is migrated step by step. */
+type Versions = { upTo(step: string): Promise<OldDatabase> };
+
+const migrateTo = async (step: string, options: object): Promise<void> => {
   const orm = await MikroORM.init(options);
   await orm.getMigrator().up({ to: step });
   await orm.close(true);
 };
 
-const TARGETS: Readonly<Record<Dialect, () => Promise<Target>>> = {
-  sqlite: async () => {
-    const file = join(await scratchFolder(), "old.sqlite");
-    const driver = SqliteOrmDriver as never;
+const VERSIONS: Readonly<Record<Dialect, (folder: string) => Promise<Versions>>> = {
+  sqlite: async (folder) => {
+    const file = join(folder, "newest.sqlite");
+    const options = { ...ormOptions("sqlite"), driver: SqliteOrmDriver as never, dbName: file };
     return {
-      migrateTo: (step) => migratedBy({ ...ormOptions("sqlite"), driver, dbName: file }, step),
-      migrate: () => migrateSqlite(file),
-      open: () => new SqliteDatabase(sqliteFile(file)),
+      upTo: async (step) => {
+        await migrateTo(step, options);
+        const copy = join(folder, `${step}.sqlite`);
+        const newest = openSqliteFile(file);
+        newest.execute(`vacuum into '${copy}'`); // with what is not yet moved from the write-ahead log into the file
+        newest.close();
+        return { migrate: () => migrateSqlite(copy), open: () => new SqliteDatabase(sqliteFile(copy)) };
+      },
     };
   },
   postgresql: async () => {
-    const name = `old_${Math.random().toString(36).slice(2)}`;
-    await administer(inject("postgresUrl"), `create database ${name}`);
-    const url = databaseUrl(inject("postgresUrl"), name);
+    const server = inject("postgresUrl");
+    const create = async (template: string) => {
+      const name = `old_${Math.random().toString(36).slice(2)}`;
+      await administer(server, `create database ${name} template ${template}`);
+      return { name, url: databaseUrl(server, name) };
+    };
+    const newest = await create("template1");
+    const options = { ...ormOptions("postgresql"), driver: PostgreSqlDriver, clientUrl: newest.url };
     return {
-      migrateTo: (step) => migratedBy({ ...ormOptions("postgresql"), driver: PostgreSqlDriver, clientUrl: url }, step),
-      migrate: () => migratePostgresDatabase(url),
-      open: () => postgresDatabase(url, 2),
+      upTo: async (step) => {
+        await migrateTo(step, options);
+        const { url } = await create(newest.name);
+        return { migrate: () => migratePostgresDatabase(url), open: () => postgresDatabase(url, 2) };
+      },
     };
   },
 };
 
 describe.each(["sqlite", "postgresql"] as const)("a %s database of an earlier version", (dialect) => {
+  let folder: string;
+  let versions: Versions;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "panorama-test-"));
+    versions = await VERSIONS[dialect](folder);
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
   it.each(migrationSteps.map(({ name }, index) => [name, migrationSteps[index + 1]?.name ?? "no other one"] as const))(
     "made by the migrations up to %s keeps its data when %s and all later ones run",
     async (last) => {
-      const target = await TARGETS[dialect]();
-      await target.migrateTo(last);
+      const target = await versions.upTo(last);
       const old = target.open();
       const columns = await columnsOf(old);
       await insertRows(old, columns);
@@ -276,8 +300,8 @@ describe.each(["sqlite", "postgresql"] as const)("a %s database of an earlier ve
 
 describe("the migrations of a PostgreSQL database on which a service works", () => {
   it("give way to its transactions, whatever tables they use in whatever order", async () => {
-    const { migrateTo, migrate, open } = await TARGETS.postgresql();
-    await migrateTo("008-account-limits");
+    const { upTo } = await VERSIONS.postgresql("");
+    const { migrate, open } = await upTo("008-account-limits");
     const database = open();
     await insertRows(database, await columnsOf(database));
 

@@ -10,7 +10,7 @@ import { searchWords } from "../../../domain/tasks/prompt-search.js";
 import { scratchFolder } from "../../support/scratch-folder.js";
 import { sqlStores } from "../../support/sql-stores.js";
 
-const PANORAMAS = 51;
+const PANORAMAS = 30;
 const RUNS = 20;
 const RUNS_OF_BASE = 5;
 
@@ -25,7 +25,7 @@ const PLAIN = Array.from({ length: PROMPT_CHARACTERS_MAX }, (_, n) => `${["lake"
 const ENTERING_FACTOR_MAX = 20;
 /** A page of characters of three bytes takes four. */
 const FINDING_FACTOR_MAX = 20;
-/** Of the time that entering all panoramas takes: entering one of them takes a fiftieth. */
+/** Of the time that entering all panoramas takes: entering one of them takes a thirtieth. */
 const HELD_SHARE_MAX = 1 / 8;
 
 /** The characters that normalization makes longest; those of scripts without spaces; many short words. */

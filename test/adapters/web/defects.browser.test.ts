@@ -127,7 +127,7 @@ describe("in a browser", () => {
     for (let n = 0; n < 10; n += 1) service.rateLimits.admit(ann.id, "write")._unsafeUnwrap();
     await service.clock.advance(32_000);
     await make();
-    await expect.poll(() => alert().first().textContent()).toBe("Too fast. Try again in 28 s.");
+    await expect.poll(() => alert().first().textContent()).toBe("Too many requests. Try again in 28 s.");
     expect(await page.getByLabel("Prompt", { exact: true }).inputValue()).toBe("a lake");
 
     await page.goto("/account");

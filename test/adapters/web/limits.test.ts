@@ -133,7 +133,7 @@ describe("the account page", () => {
       expect((await post("/account/orders", { credits: "100" })).status).toBe(303);
       expect((await post("/account/keys", { name: "k" })).status).toBe(303);
     }
-    const refused = { status: 429, error: "Too fast. Try again in 60 s." };
+    const refused = { status: 429, error: "Too many requests. Try again in 60 s." };
     expect(await post("/account/orders", { credits: "100" })).toMatchObject(refused);
     expect(await post("/account/keys", { name: "k" })).toMatchObject(refused);
     await service.clock.advance(60_000);
@@ -239,6 +239,18 @@ describe("the account page", () => {
     }
     expect(await service.keys.listLive(person.id)).toHaveLength(1);
     expect(await get("/account/keys")).toContain("This can’t be undone.");
+  });
+
+  it("says of a form with too much text what is wrong with it", async () => {
+    const { person, post } = await newPerson();
+    const answers = [
+      await post("/account/keys", { name: "x".repeat(600_000) }),
+      await post("/login", { email: "x".repeat(600_000) }),
+    ];
+    const error =
+      "Its texts have more than 512 kB, so nothing was saved. Go back, shorten them, and send the form again.";
+    for (const answer of answers) expect(answer).toMatchObject({ status: 413, error });
+    expect(await service.keys.listLive(person.id)).toHaveLength(1);
   });
 
   it("writes activity in words, with time and a link to the panorama", async () => {
@@ -397,7 +409,7 @@ describe("the form of the works page", () => {
     for (let n = 0; n < 10; n += 1) expect((await create({ prompt: "a lake" }, [9_000_000])).status).toBe(402);
     expect(await create({ prompt: "a lake" }, [9_000_000])).toMatchObject({
       status: 429,
-      error: "Too fast. Try again in 60 s.",
+      error: "Too many requests. Try again in 60 s.",
     });
   });
 

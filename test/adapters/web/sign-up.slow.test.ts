@@ -169,7 +169,7 @@ describe("pages with other prices and packs", () => {
     for (const price of ["3 credits", "7 credits", "21 credits"]) {
       expect(await pageOf(service, "/")).toContain(`<span>${price}</span>`);
     }
-    expect(await pageOf(service, "/mcp")).toContain("3 (1k), 7 (2k) or 21 (4k) credits");
+    expect(await pageOf(service, "/mcp")).toContain("3 credits in 1K, 7 in 2K or 21 in 4K");
     const works = await pageOf(service, "/works", cookie);
     for (const label of ["1K · 3 credits", "2K · 7 credits", "4K · 21 credits"]) expect(works).toContain(label);
     const account = await pageOf(service, "/account", cookie);

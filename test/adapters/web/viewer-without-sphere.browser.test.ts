@@ -76,6 +76,6 @@ describe("the viewer page without a sphere", () => {
     expect(await links()).toEqual(["Go to the front page"]);
     await logInAs(tab, dan);
     await tab.page.goto(`/works/${slug}`);
-    expect(await links()).toEqual(["Try again", "Your works"]);
+    expect(await links()).toEqual(["Use this prompt", "Your works"]);
   });
 });

@@ -91,7 +91,7 @@ describe("the web side", () => {
       const text = await answer.text();
       if (answer.status !== 429) continue;
       expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
-      expect(text).toContain("Too fast.");
+      expect(text).toContain("Too many requests.");
       return n;
     }
     throw new Error(`${most + 1} requests were answered`);

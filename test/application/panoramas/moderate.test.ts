@@ -116,6 +116,11 @@ describe("a creation with moderation", () => {
     expect((await created)._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
     expect(world.clock.sleeping).toBe(0);
     expect(await world.ledger.balance(owner)).toBe(100);
+    const unavailable = { of: "creation", answer: "unavailable", seconds: 5, detail: "there was no answer in time" };
+    expect(world.reporter.of("moderated")).toEqual([
+      expect.objectContaining(unavailable),
+      expect.objectContaining(unavailable),
+    ]);
   });
 });
 

@@ -3,9 +3,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { ready, setUpBrowser, type Tab } from "../../../support/browser.js";
 import { PASSWORD, type Person, type WebService } from "../../../support/web-service.js";
 
-const SCREENS: Readonly<Record<"desktop" | "phone", BrowserContextOptions>> = {
+const SCREENS: Readonly<Record<"desktop" | "phone" | "small phone", BrowserContextOptions>> = {
   desktop: { viewport: { width: 1440, height: 900 }, locale: "de-DE" },
   phone: { viewport: { width: 360, height: 740 }, locale: "de-AT", hasTouch: true, isMobile: true },
+  "small phone": { viewport: { width: 320, height: 640 }, locale: "de-CH", hasTouch: true, isMobile: true },
 };
 
 /** German is longer than English. */
@@ -18,7 +19,13 @@ describe("a walk through the pages in German", () => {
     ({ service } = on);
     ada = await service.person("ada", 4_000);
     ({ slug } = await service.kept(ada, { prompt: "Ein Hafen im Abendlicht mit Laternen über dem Wasser" }));
-    await service.kept(ada, { prompt: "Wald", visibility: "private" });
+    await service.kept(ada, {
+      prompt: "Wald",
+      visibility: "private",
+      webhook_url: "https://receiver.example.com/hook",
+    });
+    service.provider.play({ poll: "failed" });
+    await service.panorama(ada, { prompt: "Ein Schloss, das nicht gelungen ist, über dem Nebel eines weiten Tals" });
   });
 
   it.each(Object.entries(SCREENS))("cuts no text on a %s", async (_screen, options) => {
@@ -34,8 +41,8 @@ describe("a walk through the pages in German", () => {
     const { page } = await on.openTab({ ...SCREENS.desktop, deviceScaleFactor: 0.5 });
     await page.goto(`/p/${slug}`);
     await ready(page, "sphere");
-    await page.getByRole("button", { name: "Kreisen", exact: true }).click();
-    await page.getByRole("button", { name: "Kreisen anhalten" }).click();
+    await page.getByRole("button", { name: "Drehen", exact: true }).click();
+    await page.getByRole("button", { name: "Drehung anhalten" }).click();
 
     const plain = await on.openTab({ ...SCREENS.desktop, javaScriptEnabled: false });
     await plain.page.goto("/gallery?sort=oldest");
@@ -44,6 +51,28 @@ describe("a walk through the pages in German", () => {
     expect(new URL(plain.page.url()).search).toBe("?sort=oldest");
     expect(await plain.page.locator("h1").textContent()).toBe("Gallery");
     expect(await plain.page.locator("html").getAttribute("lang")).toBe("en");
+  });
+
+  it("changes to English and back with the keyboard alone, on the same page, and then its colours", async () => {
+    const { page } = await on.openTab({ ...SCREENS.desktop, colorScheme: "light" });
+    await page.goto("/provenance?sha256=none");
+    const focused = () => page.evaluate<string>("document.activeElement.innerText ?? ''");
+    const chooseWithKeys = async (name: string) => {
+      for (let presses = 0; presses < 40 && (await focused()) !== name; presses += 1) await page.keyboard.press("Tab");
+      expect(await focused()).toBe(name);
+      expect(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
+      await page.keyboard.press("Enter");
+      await page.waitForLoadState();
+    };
+    await chooseWithKeys("English");
+    await page.locator("html[lang=en]").waitFor();
+    expect(new URL(page.url()).search).toBe("?sha256=none");
+    await chooseWithKeys("Deutsch");
+    await page.locator("html[lang=de]").waitFor();
+    await page.getByRole("button", { name: "English" }).focus();
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("Dunkel");
+    expect(await page.getByLabel("Farben").inputValue()).toBe("dark");
   });
 
   it("shows dates in German, in the reader's zone", async () => {
@@ -67,6 +96,12 @@ const expectNothingCut = async ({ page }: Tab, path: string): Promise<void> => {
   await page.goto(path);
   expect(await page.locator("html").getAttribute("lang")).toBe("de");
   expect([path, await cutTexts(page)]).toEqual([path, []]);
+  expect([path, await coveredTiles(page)]).toEqual([path, 0]);
+  const width = await page.evaluate("document.documentElement.scrollWidth");
+  expect([path, width]).toEqual([path, page.viewportSize()?.width]);
+  const [mark, menu] = [page.locator(".brand svg"), page.getByRole("banner").getByRole("navigation")];
+  const [left, right] = [await mark.boundingBox(), await menu.boundingBox()];
+  expect([path, left!.x + left!.width < right!.x]).toEqual([path, true]);
 };
 
 /** Controls and headings that are wider than their box or than the window. */
@@ -79,3 +114,11 @@ const cutTexts = (page: Page): Promise<readonly string[]> =>
       return box.width > 0 && (isCut || box.right > document.documentElement.clientWidth + 1);
     })
     .map((element) => element.outerHTML.slice(0, 120))`) as Promise<readonly string[]>;
+
+/** Those whose text lies under their buttons, or ends below their picture. */
+const coveredTiles = (page: Page): Promise<number> =>
+  page.evaluate(`[...document.querySelectorAll(".work")].filter((work) => {
+    const [button, title, text, tile] = [".pick", ".tile-title", ".tile-text", "a"].map((selector) =>
+      work.querySelector(selector).getBoundingClientRect());
+    return title.top < button.bottom || text.bottom > tile.bottom + 1;
+  }).length`) as Promise<number>;

@@ -106,6 +106,17 @@ const debt = (owed: number) =>
     debt: owed,
     isSuspended: false,
   } as unknown as Parameters<typeof returnedPaymentSentence>[0]) ?? "";
+/** Why a webhook was not delivered: adapters/webhooks/http-webhook-sender.ts. */
+const WEBHOOK_FAILURES = [
+  "status 301: redirects are not followed",
+  "not a public address",
+  "no answer",
+  "no answer in time",
+  "the host name is unknown",
+  "the host name could not be looked up",
+  "the connection was refused",
+  "the connection was closed before an answer",
+];
 const OTHER_SENTENCES = [
   ...FAILURES.map((task) => said(failureSentence(task))),
   ...RULES.map((rule) => fieldMessage(invalidRequest("prompt", rule as never))),
@@ -121,6 +132,7 @@ const OTHER_SENTENCES = [
   ...[ANY_PLACE, demoPlaces(() => true)].flatMap(({ offer }) => (offer ? [said(offer.sentence)] : [])),
   said(imagesRange({ imagesMin: 1, imagesMax: 3 })),
   ...["Welcome credits", "status 500", "the endpoint is switched off"].map((sentence) => said(sentence)),
+  ...WEBHOOK_FAILURES.map((sentence) => said(sentence)),
 ];
 
 describe.each(OTHERS)("the file of $code", (language) => {

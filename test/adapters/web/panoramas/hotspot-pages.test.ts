@@ -8,6 +8,8 @@ describe("POST /works/{slug}/hotspots", () => {
   let ann: Person;
   let send: (fields: Readonly<Record<string, string>>, language?: string) => Promise<Response>;
   let slug: string;
+  let editor: () => [string, RequestInit];
+  let notes: () => Promise<readonly string[] | undefined>;
   const hotspot = { yaw: "10", pitch: "0", note: "A door", to: "", address: "" };
 
   beforeAll(async () => {
@@ -27,6 +29,11 @@ describe("POST /works/{slug}/hotspots", () => {
     const cookie = login.headers.get("set-cookie")?.split(";")[0] ?? "";
     const page = await (await fetch(`${service.url}/works`, { headers: { cookie } })).text();
     const token = /name="form_token" value="(\w+)"/.exec(page)?.[1] ?? "";
+    editor = () => [`${service.url}/works/${panorama.slug}/hotspots`, { headers: { cookie } }];
+    notes = async () => {
+      const task = await service.tasks.find(panorama.id, ann.id);
+      return task?.state === "succeeded" ? task.hotspots?.map(({ note }) => note) : undefined;
+    };
     send = (fields, language = "en") =>
       form(
         `/works/${panorama.slug}/hotspots`,
@@ -39,6 +46,7 @@ describe("POST /works/{slug}/hotspots", () => {
     expect(service?.failures).toEqual([]);
   });
 
+  const versionIn = (page: string) => /name="version" value="([^"]+)"/.exec(page)?.[1] ?? "";
   const errorOf = async (answer: Response) => /role="alert">([^<]*)</.exec(await answer.text())?.[1];
 
   it("finds the panorama of an address", async () => {
@@ -71,6 +79,25 @@ describe("POST /works/{slug}/hotspots", () => {
     expect(await errorOf(await send({ ...hotspot, pitch: "up" }, "de"))).toBe(
       "Hotspot 1, Winkel nach oben: von -90 bis 90 Grad, es ist keine Zahl.",
     );
+  });
+
+  it("does not replace what another tab has saved, unless it is sent again, and keeps what was typed", async () => {
+    const open = async () => versionIn(await (await fetch(...editor())).text());
+    const [first, second] = [await open(), await open()];
+    const gate = { ...hotspot, note: "A gate", version: first };
+    expect((await send(gate)).status).toBe(303);
+    expect((await send(gate)).status).toBe(303); // pressed twice
+    const typed = { ...hotspot, note: "A fence", version: second };
+    const broken = await send({ ...typed, yaw: "" });
+    expect([broken.status, versionIn(await broken.text())]).toEqual([400, second]);
+    const refused = await send(typed);
+    const page = await refused.text();
+    expect(refused.status).toBe(409);
+    expect(page).toContain("Other hotspots were saved in another tab since you opened these.");
+    expect(page).toContain(">A fence</textarea>");
+    expect(await notes()).toEqual(["A gate"]);
+    expect((await send({ ...typed, version: versionIn(page) })).status).toBe(303);
+    expect(await notes()).toEqual(["A fence"]);
   });
 
   it("publishes nothing more for a suspended account", async () => {
