@@ -12,6 +12,7 @@ import type { OrderId } from "../../../domain/credits/order.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { PageBody, PageRequest } from "../../web-page/page.js";
+import { thousands } from "../../wording/thousands.js";
 
 type Parts = Pick<UseCases, "accounts" | "panoramas" | "credits" | "operators"> & {
   readonly operator: {
@@ -198,7 +199,7 @@ const adjustBy =
       (error) => {
         switch (error.kind) {
           case "insufficient_credits":
-            return `The account has only ${error.balance} credits.`;
+            return `The account has only ${thousands(error.balance)} credits.`;
           case "reference_used":
             return `This form was sent already, with ${error.known.credits} credits. Nothing more was given. Open the account again to give others.`;
           case "not_found":

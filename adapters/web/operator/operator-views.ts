@@ -83,7 +83,7 @@ export const overviewOf = (
     readonly reported: readonly ReportedTask[];
   },
 ): Html => html`
-${section("reports", "Reported panoramas", reportsTable(visitor, reported))}
+${section("reports", "Reported panoramas", reportList(visitor, reported))}
 ${section(
   "queue",
   "Queue and providers",
@@ -107,18 +107,16 @@ ${section(
       ),
 )}`;
 
-const reportsTable = (visitor: OperatorVisitor, reported: readonly ReportedTask[]): Html =>
+const reportList = (visitor: OperatorVisitor, reported: readonly ReportedTask[]): Html =>
   reported.length === 0
     ? nothing("None.")
-    : table(
-        ["Panorama", "Account", "Reports", "Decision"],
-        reported.map(({ task, total, reports }) => {
-          const path = `/operator/tasks/${task.id}`;
-          return html`<tr><td class="id"><a href="${path}"><code>${task.slug}</code></a>${readByVisitors(task)}</td><td class="id">${accountLink(task.accountId)}</td>
-<td>${total}<ul>${reports.map(({ reason, text, at }) => html`<li>${timeOf(at)} ${REPORT_WORDS[reason]}${text !== undefined && html`: <bdi>${text}</bdi>`}</li>`)}</ul></td>
-<td>${act(visitor, `${path}/dismiss`, "Dismiss")}${hideAct(visitor, path)}</td></tr>`;
-        }),
-      );
+    : html`<div class="sections">${reported.map(({ task, total, reports }) => {
+        const path = `/operator/tasks/${task.id}`;
+        return html`<article class="panel" aria-label="${task.slug}"><p><a href="${path}"><code>${task.slug}</code></a> of ${accountLink(task.accountId)}</p>
+${readByVisitors(task)}
+<p>${total === 1 ? "1 report" : `${total} reports`}</p><ul>${reports.map(({ reason, text, at }) => html`<li>${timeOf(at)} · ${REPORT_WORDS[reason]}${text !== undefined && html`: <bdi>${text}</bdi>`}</li>`)}</ul>
+${act(visitor, `${path}/dismiss`, "Dismiss")}${hideAct(visitor, path)}</article>`;
+      })}</div>`;
 
 /** The texts of the owner on a public page. What only the owner reads is nobody else's business. */
 const readByVisitors = ({
@@ -138,7 +136,7 @@ const ordersTable = (visitor: OperatorVisitor, orders: readonly Order[]): Html =
     : table(
         ["Date", "Credits", "Price", "Account", "Order", "State"],
         orders.map(
-          (order) => html`<tr><td>${timeOf(order.createdAt)}</td><td class="number">${order.credits}</td>
+          (order) => html`<tr><td>${timeOf(order.createdAt)}</td><td class="number">${thousands(order.credits)}</td>
 <td>${order.checkout && moneyText(order.checkout)}</td>
 <td class="id">${accountLink(order.accountId)}</td><td class="id"><code>${order.id}</code></td>
 <td>${order.state !== "pending" ? orderState(order) : act(visitor, `/operator/orders/${order.id}/pay`, "Mark as paid")}</td></tr>`,

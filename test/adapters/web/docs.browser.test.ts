@@ -223,7 +223,10 @@ describe("/docs", () => {
     await ready(shown, "docs");
     expect(await credits.getByRole("radio", { name: "TypeScript" }).isChecked()).toBe(true);
 
-    await credits.getByRole("button", { name: "Copy: Read the balance, TypeScript" }).click();
+    const copy = credits.getByRole("button", { name: "Copy: Read the balance, TypeScript" });
+    const [button, code] = [await copy.boundingBox(), await credits.locator("pre:visible").boundingBox()];
+    expect(button!.y + button!.height).toBeLessThanOrEqual(code!.y); // it covers no code
+    await copy.click();
     const copied = await shown.evaluate("navigator.clipboard.readText()");
     expect(copied).toBe(
       codeOnPage(page, "typescript").find((code) => code.includes("console.log(await client.credits())")),

@@ -19,7 +19,13 @@ describe("a walk through the pages in German", () => {
     ({ service } = on);
     ada = await service.person("ada", 4_000);
     ({ slug } = await service.kept(ada, { prompt: "Ein Hafen im Abendlicht mit Laternen über dem Wasser" }));
-    await service.kept(ada, { prompt: "Wald", visibility: "private" });
+    await service.kept(ada, {
+      prompt: "Wald",
+      visibility: "private",
+      webhook_url: "https://receiver.example.com/hook",
+    });
+    service.provider.play({ poll: "failed" });
+    await service.panorama(ada, { prompt: "Ein Schloss, das nicht gelungen ist, über dem Nebel eines weiten Tals" });
   });
 
   it.each(Object.entries(SCREENS))("cuts no text on a %s", async (_screen, options) => {
@@ -90,6 +96,9 @@ const expectNothingCut = async ({ page }: Tab, path: string): Promise<void> => {
   await page.goto(path);
   expect(await page.locator("html").getAttribute("lang")).toBe("de");
   expect([path, await cutTexts(page)]).toEqual([path, []]);
+  expect([path, await coveredTiles(page)]).toEqual([path, 0]);
+  const width = await page.evaluate("document.documentElement.scrollWidth");
+  expect([path, width]).toEqual([path, page.viewportSize()?.width]);
   const [mark, menu] = [page.locator(".brand svg"), page.getByRole("banner").getByRole("navigation")];
   const [left, right] = [await mark.boundingBox(), await menu.boundingBox()];
   expect([path, left!.x + left!.width < right!.x]).toEqual([path, true]);
@@ -105,3 +114,11 @@ const cutTexts = (page: Page): Promise<readonly string[]> =>
       return box.width > 0 && (isCut || box.right > document.documentElement.clientWidth + 1);
     })
     .map((element) => element.outerHTML.slice(0, 120))`) as Promise<readonly string[]>;
+
+/** Those whose text lies under their buttons, or ends below their picture. */
+const coveredTiles = (page: Page): Promise<number> =>
+  page.evaluate(`[...document.querySelectorAll(".work")].filter((work) => {
+    const [button, title, text, tile] = [".pick", ".tile-title", ".tile-text", "a"].map((selector) =>
+      work.querySelector(selector).getBoundingClientRect());
+    return title.top < button.bottom || text.bottom > tile.bottom + 1;
+  }).length`) as Promise<number>;
