@@ -15,8 +15,7 @@ const PRECISION_MILLISECONDS = 60 * 60 * 1000;
  * it has not stored for an hour, and must be called once a minute; `flushAll` stores every use, and must be called at
  * the end. A killed process loses what is not stored yet. Both throw if the store is unreachable.
  *
- * Once a minute was too often: many keys held up requests, and each commit made SQLite readers forget what they
- * remember.
+ * Once a minute was too often: many keys held up requests.
  */
 export const keyUses = ({ keys, clock }: Ports) => {
   /** In milliseconds: a number for each key takes a seventh of the memory of a date. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { COARSE } from "../support/browser.js";
 import { startChromium } from "../support/chromium.js";
 import { FAL_KEY, FakeFal } from "../support/fake-fal.js";
 import { refuses } from "../support/faulty-server.js";
@@ -22,7 +23,7 @@ describe("the page of panorama provider try, opened from its folder", () => {
   const openSheet = async (folder: string) => {
     const context = await browser.newContext({
       reducedMotion: "reduce",
-      deviceScaleFactor: 0.5, // WebGL in software takes a quarter of the time
+      ...COARSE,
       viewport: { width: 1200, height: 800 },
     });
     onTestFinished(() => context.close());

@@ -11,6 +11,9 @@ export type Tab = {
   close(): Promise<void>;
 };
 
+/** For tests of what moves or is dragged: WebGL in software takes the longer the more pixels a frame has. */
+export const COARSE = { deviceScaleFactor: 0.25 } as const;
+
 const openTab = async (browser: Browser, service: WebService, options: BrowserContextOptions = {}): Promise<Tab> => {
   const context = await browser.newContext({
     baseURL: service.url,
@@ -34,8 +37,16 @@ const openTab = async (browser: Browser, service: WebService, options: BrowserCo
   return { page, problems, close: () => context.close() };
 };
 
+let chromium: Promise<Browser> | undefined;
+
+/** One Chromium for all test files of a worker, which share this module. It ends with the worker. */
+const sharedChromium = (): Promise<Browser> => {
+  chromium ??= startChromium().then((browser) => browser.on("disconnected", () => (chromium = undefined)));
+  return chromium;
+};
+
 /**
- * One service and one Chromium for the tests of a group. Each test has its own tabs, which are closed after it. A test
+ * One service for the tests of a group, in the Chromium of their worker. Each test has its own tabs, which are closed after it. A test
  * fails if a tab had an unexpected problem, and the group fails if the service reported a failure.
  */
 export const setUpBrowser = (
@@ -47,10 +58,9 @@ export const setUpBrowser = (
   const tabs: Tab[] = [];
 
   beforeAll(async () => {
-    [service, browser] = await Promise.all([WebService.start(undefined, false, settings), startChromium()]);
+    [service, browser] = await Promise.all([WebService.start(undefined, false, settings), sharedChromium()]);
   });
   afterAll(async () => {
-    await browser?.close();
     await service?.end();
     expect(service?.failures).toEqual([]);
   });

@@ -12,6 +12,7 @@ const CHECKS = `(() => {
   const describe = (element) => element.outerHTML.replace(/\\s+/g, " ").slice(0, 90);
   const isTransparent = (color) => /^rgba\\(.*, 0\\)$/.test(color);
   let stops = [];
+  let reached = [];
 
   /** The elements that Tab should reach, in the order of the page; of a group of radio buttons only one. */
   const findStops = () => {
@@ -58,6 +59,18 @@ const CHECKS = `(() => {
     return top !== null && (element.contains(top) || [...(element.labels ?? [])].some((label) => label.contains(top)));
   };
 
+  const stop = () => {
+    const element = document.activeElement;
+    if (element === document.body || element === document.documentElement || element === null) return undefined;
+    const rings = ringsOf(element);
+    const problems = [];
+    if (rings.length === 0) problems.push("has no visible focus");
+    else if (rings.every(isCut)) problems.push("has a focus ring that is cut");
+    if (!isOnTop(element)) problems.push("is covered");
+    return { index: stops.indexOf(element), problems: problems.map((problem) => describe(element) + " " + problem) };
+  };
+  const note = () => reached.push(stop());
+
   window.pageChecks = {
     start() {
       stops = findStops();
@@ -67,15 +80,25 @@ const CHECKS = `(() => {
       root.removeAttribute("tabindex");
       return stops.map(describe);
     },
-    stop() {
-      const element = document.activeElement;
-      if (element === document.body || element === document.documentElement || element === null) return undefined;
-      const rings = ringsOf(element);
-      const problems = [];
-      if (rings.length === 0) problems.push("has no visible focus");
-      else if (rings.every(isCut)) problems.push("has a focus ring that is cut");
-      if (!isOnTop(element)) problems.push("is covered");
-      return { index: stops.indexOf(element), problems: problems.map((problem) => describe(element) + " " + problem) };
+    stop,
+    /** Notes each stop when Tab is about to leave it. The first one is where the focus is now. */
+    record() {
+      reached = [];
+      addEventListener("keydown", note, true);
+    },
+    recorded() {
+      removeEventListener("keydown", note, true);
+      return [...reached.slice(1), stop()];
+    },
+    /** What is wrong with the stops if each of them has the focus as if by keyboard. */
+    focusEach() {
+      return stops.flatMap((element) => {
+        element.focus({ focusVisible: true });
+        const found = stop();
+        return found !== undefined && stops[found.index] === element
+          ? found.problems
+          : [describe(element) + " does not take the focus"];
+      });
     },
     isInDialog: () => document.querySelector("dialog:modal") !== null,
     skip() {
@@ -133,6 +156,17 @@ const install = (page: Page): Promise<unknown> => page.evaluate(`window.pageChec
 
 type Stop = { readonly index: number; readonly problems: readonly string[] };
 
+/**
+ * Holds Tab until it has moved so many times. Resolves to each stop, undefined outside of the page. The page itself
+ * notes them: to wait for its answer at each of them, and for its image, takes most of the processor time.
+ */
+const holdTab = async (page: Page, times: number): Promise<readonly (Stop | undefined)[]> => {
+  await call(page, "record");
+  await Promise.all(Array.from({ length: times }, () => page.keyboard.down("Tab")));
+  await page.keyboard.up("Tab");
+  return call(page, "recorded");
+};
+
 /** Presses Tab through the whole page. Returns what is wrong: stops that are skipped, out of order or not visible. */
 export const tabThrough = async (page: Page): Promise<readonly string[]> => {
   await install(page);
@@ -140,24 +174,33 @@ export const tabThrough = async (page: Page): Promise<readonly string[]> => {
   const isInDialog = await call<boolean>(page, "isInDialog");
   const problems: string[] = [];
   const reached: number[] = [];
-  for (let presses = 0; presses < 2 * expected.length + 10; presses += 1) {
-    await page.keyboard.press("Tab");
-    const stop = await call<Stop | undefined>(page, "stop");
-    // From the end of a dialog, Tab leads to its start.
-    if (stop === undefined && isInDialog) continue;
-    if (stop === undefined || (reached.length > 1 && stop.index === reached[0])) {
-      const missing = expected
-        .filter((_, index) => !reached.includes(index))
-        .map((element) => `${element} is not reached`);
-      const steps = reached.slice(1).filter((index, at) => index < (reached[at] ?? 0)).length;
-      return [...problems, ...missing, ...(steps > (isInDialog ? 1 : 0) ? [`the order is ${reached.join()}`] : [])];
+  for (let presses = 0; presses < 2 * expected.length + 10; ) {
+    const times = presses === 0 ? expected.length + 1 : 5;
+    presses += times;
+    for (const stop of await holdTab(page, times)) {
+      // From the end of a dialog, Tab leads to its start.
+      if (stop === undefined && isInDialog) continue;
+      if (stop === undefined || (reached.length > 1 && stop.index === reached[0])) {
+        const missing = expected
+          .filter((_, index) => !reached.includes(index))
+          .map((element) => `${element} is not reached`);
+        const steps = reached.slice(1).filter((index, at) => index < (reached[at] ?? 0)).length;
+        return [...problems, ...missing, ...(steps > (isInDialog ? 1 : 0) ? [`the order is ${reached.join()}`] : [])];
+      }
+      // A field for a date has a stop for each of its parts.
+      if (reached.at(-1) === stop.index) continue;
+      reached.push(stop.index);
+      problems.push(...stop.problems);
     }
-    // A field for a date has a stop for each of its parts.
-    if (reached.at(-1) === stop.index) continue;
-    reached.push(stop.index);
-    problems.push(...stop.problems);
   }
   return [...problems, `Tab does not reach the end of the page: ${reached.join()}`];
+};
+
+/** What is wrong with the focus of the elements that Tab reaches, in the colours of now. */
+export const focusProblems = async (page: Page): Promise<readonly string[]> => {
+  await install(page);
+  await call(page, "start");
+  return call<string[]>(page, "focusEach");
 };
 
 /** Follows the link to the content. Returns whether the focus is there, and goes on with the first stop in it. */

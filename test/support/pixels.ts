@@ -4,8 +4,8 @@ import { QUARTERS } from "./web-service.js";
 
 /** The colour of this point of the window: red, green and blue from 0 to 255. */
 export const pixelAt = async (page: Page, x: number, y: number): Promise<[number, number, number]> => {
-  // At least 2 CSS pixels: with the `deviceScaleFactor` of `openTab` they are one pixel.
-  const shot = await page.screenshot({ clip: { x, y, width: 2, height: 2 } });
+  // So many CSS pixels are one pixel in a coarse tab.
+  const shot = await page.screenshot({ clip: { x, y, width: 4, height: 4 } });
   const [red = 0, green = 0, blue = 0] = await sharp(shot).removeAlpha().raw().toBuffer();
   return [red, green, blue];
 };

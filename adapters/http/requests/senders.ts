@@ -46,7 +46,7 @@ export class Senders {
   networkOf(request: SentRequest): Sender {
     const { peerAddress } = request;
     const forwardedFor = request.header("x-forwarded-for");
-    const from = `${peerAddress} ${forwardedFor ?? ""}`;
+    const from = forwardedFor === undefined ? peerAddress : `${peerAddress} ${forwardedFor}`;
     if (from.length > FORWARDED_CHARACTERS_MAX) return this.readNetwork(peerAddress, forwardedFor);
     const known = this.networks.get(from);
     if (known !== undefined) return known;

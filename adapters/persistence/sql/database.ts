@@ -35,25 +35,11 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** The rows of a table, as far as these columns are concerned. `name`: the column that names a row. */
-export type WatchedRows = { readonly table: string; readonly name: string; readonly columns: readonly string[] };
-
-/** A SQLite database also answers without a promise, and tells whether what was read before is still valid. */
+/** A SQLite database also answers without a promise. */
 export interface SynchronousReads {
   readonly dialect: "sqlite";
   /** The first row of a statement that begins with `select`, for what a request reads first. */
   first(select: string, parameters: readonly unknown[]): Row | undefined;
-  /**
-   * Calls back when reads see a commit of this process, once for each of these rows that it has changed or deleted,
-   * as soon as `versionOfOthers` has returned a number. Never on the connection of an embedder.
-   */
-  onChange(watched: readonly WatchedRows[], forget: (name: string) => void): void;
-  /**
-   * A value that changes with every commit of another process, from the turn of the event loop on in which reads see
-   * it. While it is the same, and `onChange` tells of nothing, what was read is what a read would give. `NaN`, which
-   * equals nothing, if that cannot be told.
-   */
-  versionOfOthers(): number;
 }
 
 /** An open SQLite or PostgreSQL database. */

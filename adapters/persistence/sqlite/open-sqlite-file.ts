@@ -1,6 +1,6 @@
 import { DatabaseSync } from "@photostructure/sqlite";
 import { OWN_DATABASE } from "../schema/table-names.js";
-import { ROW_CHANGED, SqliteConnection } from "./sqlite-connection.js";
+import { SqliteConnection } from "./sqlite-connection.js";
 import type { SqliteFile } from "./sqlite-database.js";
 
 /** How long a statement blocks the process while another one has locked the file, as happens when it is opened. */
@@ -19,9 +19,8 @@ export const openSqliteFile = (file: string, cacheKibibytes = CACHE_KIBIBYTES): 
 export const sqliteFile = (path: string): SqliteFile => ({
   path,
   open: (cacheKibibytes) => openSqliteFile(path, cacheKibibytes),
-  openWriter: (changed) => {
+  openWriter: () => {
     const database = openFile(path, CACHE_KIBIBYTES);
-    database.function(ROW_CHANGED, changed);
     database.exec("pragma busy_timeout = 0"); // `begin` waits instead, without blocking the event loop
     database.exec("pragma synchronous = normal; pragma wal_autocheckpoint = 0"); // SqliteDatabase does both
     return new SqliteConnection(database, OWN_DATABASE, () => database.close());

@@ -4,9 +4,6 @@ import type { Row } from "../sql/columns.js";
 import { type RowMaker, rowMaker } from "../sql/row-maker.js";
 import { isWorthPreparing } from "../sql/statement.js";
 
-/** A function for the triggers of a writer. */
-export const ROW_CHANGED = "panorama_row_changed";
-
 /** One connection to a SQLite database, with its prepared statements. Every call is synchronous. */
 export class SqliteConnection {
   readonly close: () => void;
@@ -41,11 +38,6 @@ export class SqliteConnection {
     const { prepared, toRow } = this.prepared(statement);
     const values = prepared.get(...parameters.map(bound)) as unknown as Values | undefined;
     return values && toRow(values);
-  }
-
-  /** Changes when another connection has committed. */
-  dataVersion(): number {
-    return this.first("pragma data_version", [])?.data_version as number;
   }
 
   execute(statement: string): void {

@@ -7,11 +7,11 @@ import { MIGRATION_TABLE, pendingSteps } from "../schema/migration-steps.js";
 import type { Step } from "../schema/steps/step.js";
 import { namesWithPrefix } from "../schema/table-names.js";
 import type { Row } from "../sql/columns.js";
-import type { Database, Sql, SynchronousReads, WatchedRows } from "../sql/database.js";
+import type { Database, Sql, SynchronousReads } from "../sql/database.js";
 import { isBusy } from "../sql/is-busy.js";
 import { type JoinedDatabase, joinedDatabase } from "../sql/joined-database.js";
 import { fullOr, requireRoom } from "./require-room.js";
-import { ROW_CHANGED, SqliteConnection } from "./sqlite-connection.js";
+import { SqliteConnection } from "./sqlite-connection.js";
 import { SqliteReader } from "./sqlite-reader.js";
 import { WriteAheadLog } from "./write-ahead-log.js";
 
@@ -47,14 +47,17 @@ export type SqliteFile = {
   open(cacheKibibytes?: number): SqliteConnection;
   /**
    * Its statements do not wait for other processes. Its commits do not wait for the disk and never move the write-ahead
-   * log into the file. `changed` gets what a trigger passes to `ROW_CHANGED`.
+   * log into the file.
    */
-  openWriter(changed: (name: string) => void): SqliteConnection;
+  openWriter(): SqliteConnection;
 };
 
 /** How long a write waits for another process that writes to the same file. */
 const BUSY_MILLISECONDS = 10_000;
 const BUSY_PAUSE_MILLISECONDS = 5;
+
+/** Requests read keys and tasks in no order: 100,000 accounts with a task of each take 100 MiB. */
+const READER_CACHE_KIBIBYTES = 96 * 1024;
 
 /** A snapshot reads what it needs once. */
 const SNAPSHOT_CACHE_KIBIBYTES = 2 * 1024;
@@ -102,11 +105,6 @@ export class SqliteDatabase implements Database, SynchronousReads {
   private readonly own: { readonly reader: SqliteReader; readonly log: WriteAheadLog } | undefined;
   /** Why a commit may be missing on the disk: what follows it in the log would be lost with it. */
   private broken: Error | undefined;
-  /** The names of the rows that the transaction in progress has changed. */
-  private readonly changed: string[] = [];
-  private readonly forgets: ((name: string) => void)[] = [];
-  /** Rows that have no trigger yet. */
-  private unwatched: readonly WatchedRows[] = [];
   private readonly queue: Queued[] = [];
   private writing: Promise<void> | undefined;
   /** Transactions that waited when the last group began. */
@@ -123,8 +121,8 @@ export class SqliteDatabase implements Database, SynchronousReads {
       return;
     }
     this.file = at;
-    this.writer = at.openWriter((name) => this.changed.push(name));
-    const reader = new SqliteReader(at.open(), () => this.versionNow());
+    this.writer = at.openWriter();
+    const reader = new SqliteReader(at.open(READER_CACHE_KIBIBYTES));
     this.reader = reader;
     this.own = { reader, log: new WriteAheadLog(at.path) };
   }
@@ -135,43 +133,6 @@ export class SqliteDatabase implements Database, SynchronousReads {
     const written = await this.transaction<Row[], never>(async (sql) => ok(await sql(statement, parameters)));
     return written._unsafeUnwrap();
   };
-
-  versionOfOthers(): number {
-    return this.own?.reader.versionRead() ?? Number.NaN;
-  }
-
-  /** The version of the writer changes with the commits of every other process, and with none of this one. */
-  private versionNow(): number {
-    try {
-      return this.isWatching() ? this.writer.dataVersion() : Number.NaN;
-    } catch (error) {
-      if (isBusy(error)) return Number.NaN;
-      throw error;
-    }
-  }
-
-  onChange(watched: readonly WatchedRows[], forget: (name: string) => void): void {
-    this.unwatched = [...this.unwatched, ...watched];
-    this.forgets.push(forget);
-  }
-
-  /** Creates the triggers that are missing, but not in a transaction, whose rollback would take them back. */
-  private isWatching(): boolean {
-    if (this.unwatched.length === 0) return true;
-    if (this.writer.isTransaction) return false;
-    for (const { table, name, columns } of this.unwatched) {
-      for (const [suffix, change] of [
-        ["updated", `update of ${columns.join(", ")}`] as const,
-        ["deleted", "delete"] as const,
-      ]) {
-        // Temporary: it ends with the connection of the writer.
-        this.writer.execute(`create temp trigger if not exists ${table}_${suffix} after ${change} on ${table}
-          begin select ${ROW_CHANGED}(old.${name}); end`);
-      }
-    }
-    this.unwatched = [];
-    return true;
-  }
 
   first(select: string, parameters: readonly unknown[]): Row | undefined {
     return this.reader.first(select, parameters);
@@ -303,8 +264,6 @@ export class SqliteDatabase implements Database, SynchronousReads {
       throw error;
     } finally {
       this.own?.reader.release();
-      // Before anything else can read.
-      for (const name of this.changed.splice(0)) for (const forget of this.forgets) forget(name);
       if (this.own !== undefined) this.shortenLog();
     }
   }

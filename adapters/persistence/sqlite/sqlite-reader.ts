@@ -9,15 +9,11 @@ import type { SqliteConnection } from "./sqlite-connection.js";
  */
 export class SqliteReader {
   private readonly connection: SqliteConnection;
-  /** What tells the commits that the present transaction sees from later ones. */
-  private readonly versionNow: () => number;
-  private version = Number.NaN;
   private isOpen = false;
   private isHeld = false;
 
-  constructor(connection: SqliteConnection, versionNow: () => number) {
+  constructor(connection: SqliteConnection) {
     this.connection = connection;
-    this.versionNow = versionNow;
     connection.execute("pragma query_only = on");
   }
 
@@ -29,12 +25,6 @@ export class SqliteReader {
   first(select: string, parameters: readonly unknown[]): Row | undefined {
     this.open();
     return this.connection.first(select, parameters);
-  }
-
-  /** What is read now is at least as new as this version. */
-  versionRead(): number {
-    this.open();
-    return this.version;
   }
 
   /** Reads see what is committed now, and nothing later, until `release`. */
@@ -55,7 +45,6 @@ export class SqliteReader {
 
   private open(): void {
     if (this.isOpen) return;
-    this.version = this.versionNow();
     this.connection.execute("begin");
     this.isOpen = true;
     if (!this.isHeld) setImmediate(this.endTurn);

@@ -33,7 +33,7 @@ const KNOWN_BEFORE: Readonly<Partial<Record<FailureReason, FailureReason>>> = {
 };
 
 /** The columns that `toTask` reads for the read by id: the driver spends time on each column of an answer. */
-export const TASK_COLUMN_NAMES = [
+export const TASK_COLUMNS = [
   "id",
   "account_id",
   "slug",
@@ -65,8 +65,9 @@ export const TASK_COLUMN_NAMES = [
   "native_width",
   "native_height",
   "withheld_reason",
-];
-export const TASK_COLUMNS = TASK_COLUMN_NAMES.map((column) => `task.${column}`).join(", ");
+]
+  .map((column) => `task.${column}`)
+  .join(", ");
 
 /**
  * A read by id omits the trace context, the wish to cancel, the figures, the detail of a failure, the cost, the start

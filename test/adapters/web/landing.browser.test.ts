@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Page } from "playwright-core";
 import sharp from "sharp";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { logInAs, setUpBrowser, type Tab } from "../../support/browser.js";
+import { COARSE, logInAs, setUpBrowser } from "../../support/browser.js";
 import { quarterAt } from "../../support/pixels.js";
 import { type Person, quarteredImage, type WebService } from "../../support/web-service.js";
 
@@ -18,7 +18,6 @@ describe("the panorama of the landing page", () => {
   const on = setUpBrowser();
   let service: WebService;
   let ann: Person;
-  let tab: Tab;
   let chosen: Person;
 
   /** Small, because WebGL runs in software; with nothing over the picture, so that its colours can be read. */
@@ -29,6 +28,7 @@ describe("the panorama of the landing page", () => {
       sheet.replaceSync(".hero::after { display: none } .hero-text { visibility: hidden }");
       document.adoptedStyleSheets = [sheet];
     }`);
+  const openTurning = () => on.openTab({ ...COARSE, viewport: VIEWPORT, reducedMotion: "no-preference" });
   const shows = (page: Page, what: string) => page.locator(`#hero[data-shows="${what}"]`).waitFor({ timeout: 60_000 });
   const yaw = async (page: Page) => Number(await page.locator("#hero").getAttribute("data-yaw"));
 
@@ -37,15 +37,15 @@ describe("the panorama of the landing page", () => {
     ann = await service.person("ann", 1000);
     chosen = await service.person("chosen", 1000);
   });
-  beforeEach(async () => {
+  beforeEach(() => {
     service.provider.play({ poll: "succeeded", download: "image" });
-    tab = await on.openTab({ viewport: VIEWPORT, reducedMotion: "no-preference" });
   });
   afterEach(async () => {
     service.heroPanoramas.length = 0;
   });
 
   it("is the bundled one on a new site, with its name but no link", async () => {
+    const tab = await openTurning();
     await tab.page.goto("/");
     await shows(tab.page, "sphere");
     expect(await tab.page.locator(".hero-note").textContent()).toContain("Neon city in a thunderstorm");
@@ -93,6 +93,7 @@ describe("the panorama of the landing page", () => {
   };
 
   it("has a heading of two lines on every phone", async () => {
+    const tab = await on.openTab({ viewport: VIEWPORT });
     const linesAt = async (width: number) => {
       await tab.page.setViewportSize({ width, height: 640 });
       return tab.page.evaluate(`{
@@ -105,6 +106,7 @@ describe("the panorama of the landing page", () => {
   });
 
   it("turns to the right, is dragged, and stands still after the button is pressed", async () => {
+    const tab = await openTurning();
     await showQuarters();
     await tab.page.goto("/");
     await shows(tab.page, "sphere");
@@ -148,6 +150,7 @@ describe("the panorama of the landing page", () => {
   });
 
   it("stays a still image, in full size, without WebGL", async () => {
+    const tab = await openTurning();
     await showQuarters();
     await tab.page.addInitScript("HTMLCanvasElement.prototype.getContext = () => null");
     await tab.page.goto("/");
@@ -171,6 +174,7 @@ describe("the panorama of the landing page", () => {
   });
 
   it("leads visitors over the sign-up to their prompt, typed or chosen", async () => {
+    const tab = await on.openTab({ viewport: VIEWPORT });
     const promptAfterSignUp = async () => {
       const next = new URL(await tab.page.locator('input[name="next"]').inputValue(), service.url);
       return [new URL(tab.page.url()).pathname, next.pathname, next.searchParams.get("prompt")];
@@ -251,7 +255,7 @@ describe("the panorama of the landing page", () => {
 
   it("and the viewer stay small, the pictures of panoramas not counted", async () => {
     const { slug } = await service.kept(chosen, { prompt: "small" });
-    const { page } = tab;
+    const { page } = await openTurning();
     const network = await page.context().newCDPSession(page);
     const urls = new Map<string, string>();
     const sizes = new Map<string, number>();
@@ -328,6 +332,7 @@ describe("the panorama of the landing page", () => {
     const visitor = await fetch(service.url, { headers: acceptEncoding });
     expect(visitor.headers.get("content-encoding")).toBe("br");
     expect(await visitor.text()).toContain("Then stand in it.");
+    const tab = await on.openTab();
     await logInAs(tab, ann);
     const cookies = await tab.page.context().cookies();
     const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join("; ");

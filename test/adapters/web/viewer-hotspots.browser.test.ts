@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type GivenHotspot, parseHotspots } from "../../../domain/tasks/hotspots.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
-import { logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
+import { COARSE, logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import type { Person, WebService } from "../../support/web-service.js";
 
 describe("hotspots of a panorama", () => {
@@ -16,7 +16,7 @@ describe("hotspots of a panorama", () => {
     service.provider.play({ poll: "succeeded", download: "image" });
   });
   beforeEach(async () => {
-    tab = await on.openTab({ viewport: { width: 1000, height: 600 } });
+    tab = await on.openTab({ ...COARSE, viewport: { width: 1000, height: 600 } });
   });
 
   const make = (prompt: string, differences = {}) => service.kept(ann, { prompt, resolution: "2k", ...differences });

@@ -4,7 +4,7 @@ import decodeQR from "qr/decode.js";
 import sharp from "sharp";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startView } from "../../../domain/tasks/start-view.js";
-import { logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
+import { COARSE, logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import { quarterOf } from "../../support/pixels.js";
 import type { Person, WebService } from "../../support/web-service.js";
 
@@ -128,7 +128,7 @@ describe("sharing a panorama", () => {
 
   describe("by what the page offers", () => {
     beforeEach(async () => {
-      tab = await on.openTab({ viewport: { width: 1000, height: 600 } });
+      tab = await on.openTab({ ...COARSE, viewport: { width: 1000, height: 600 } });
     });
 
     it("shows the prompt as text, and saves the picture, the view and six cube faces as files", async () => {
@@ -271,7 +271,7 @@ describe("sharing a panorama", () => {
       await tab.page.getByText("Everybody sees this view first now.").waitFor();
       expect((await service.tasks.find(id, ann.id))?.startView).toEqual(startView("120,10,70"));
 
-      const visitor = await on.openTab({ viewport: { width: 1000, height: 600 } });
+      const visitor = await on.openTab({ ...COARSE, viewport: { width: 1000, height: 600 } });
       for (const path of [`/p/${slug}`, `/p/${slug}?embed=1`]) {
         await visitor.page.goto(path);
         await ready(visitor.page, "sphere");

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { tilesNameOf } from "../../../domain/images/object-name.js";
-import { ready, setUpBrowser, type Tab } from "../../support/browser.js";
+import { COARSE, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import { pixelAt, quarterAt, quarterOf } from "../../support/pixels.js";
 import type { Person, WebService } from "../../support/web-service.js";
 
@@ -28,7 +28,7 @@ describe("the viewer page", () => {
   });
   beforeEach(async () => {
     service.provider.play({ poll: "succeeded", download: "image" });
-    tab = await on.openTab({ viewport: { width: 1000, height: 600 } });
+    tab = await on.openTab({ ...COARSE, viewport: { width: 1000, height: 600 } });
   });
 
   it("shows the middle of the image, and the part to its right after a drag to the left", async () => {
@@ -150,6 +150,7 @@ describe("the viewer page", () => {
   it("rotates after an intro until it is paused, but not for readers who prefer reduced motion", async () => {
     const { slug } = await service.kept(ann);
     const moving = await on.openTab({
+      ...COARSE,
       reducedMotion: "no-preference",
       viewport: { width: 1000, height: 600 },
     });
@@ -182,6 +183,7 @@ describe("the viewer page", () => {
     await service.kept(ann, { prompt: "an older one" });
     const { slug } = await service.kept(ann, { prompt: "a long prompt ".repeat(10) });
     await service.kept(ann, { prompt: "a newer one" });
+    tab = await on.openTab({ viewport: { width: 1000, height: 600 } }); // a ring is less than a coarse pixel
     await tab.page.goto(`/p/${slug}`);
     await ready(tab.page, "sphere");
     const ring = () => pixelAt(tab.page, 4, 330);
@@ -363,6 +365,7 @@ describe("the viewer page", () => {
   it("follows the device after permission where it must be asked, and has no full screen where there is none", async () => {
     const { slug } = await service.kept(ann);
     const phone = await on.openTab({
+      ...COARSE,
       viewport: { width: 390, height: 800 },
       hasTouch: true,
       isMobile: true,
@@ -504,6 +507,7 @@ describe("the viewer page", () => {
   it("fits the screen of a phone and supports touch", async () => {
     const { slug } = await service.kept(ann);
     const phone = await on.openTab({
+      ...COARSE,
       viewport: { width: 390, height: 800 },
       hasTouch: true,
       isMobile: true,

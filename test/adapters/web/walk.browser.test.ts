@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { invite } from "../../../application/operators/invite.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import { credits } from "../../../domain/credits/credits.js";
-import { ready, setUpBrowser, type Tab } from "../../support/browser.js";
+import { COARSE, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import { PASSWORD, type WebService } from "../../support/web-service.js";
 
 const PROMPT = "A harbour at sunset, lanterns on the water";
@@ -11,8 +11,8 @@ const WELCOME_CREDITS = 12;
 const PRICE_2K = 6;
 
 const SCREENS: Readonly<Record<"desktop" | "phone", BrowserContextOptions>> = {
-  desktop: { viewport: { width: 1440, height: 900 }, colorScheme: "light", reducedMotion: "no-preference" },
-  phone: { viewport: { width: 390, height: 844 }, colorScheme: "dark", hasTouch: true, isMobile: true },
+  desktop: { ...COARSE, viewport: { width: 1440, height: 900 }, colorScheme: "light" },
+  phone: { ...COARSE, viewport: { width: 390, height: 844 }, colorScheme: "dark", hasTouch: true, isMobile: true },
 };
 
 /** The path of a new visitor through the whole web side, without an address typed or a form filled a second time. */
@@ -24,10 +24,13 @@ describe("a walk from the landing page to the gallery", () => {
     ({ service } = on);
   });
 
-  for (const [screen, options] of Object.entries(SCREENS)) {
+  for (const [screen, options, reducedMotion] of [
+    ["desktop", SCREENS.desktop, "no-preference"],
+    ["phone", SCREENS.phone, "reduce"],
+  ] as const) {
     it(`needs the prompt once, and makes, shares and lists the panorama on a ${screen}`, async () => {
       service.provider.play({ poll: "running", download: "image" });
-      const member = watched(await on.openTab(options));
+      const member = watched(await on.openTab({ ...options, reducedMotion }));
       const { page } = member;
       const press = (control: Locator) => (options.hasTouch === true ? control.tap() : control.click());
       const main = page.getByRole("main");
@@ -67,7 +70,7 @@ describe("a walk from the landing page to the gallery", () => {
       await member.expectGoodPage();
       await press(page.getByRole("dialog").getByRole("button", { name: "Close" }));
 
-      const guest = await seenByGuest(await on.openTab({ ...options, reducedMotion: "reduce" }), shared);
+      const guest = await seenByGuest(await on.openTab(options), shared);
       await press(guest.page.getByRole("link", { name: "Gallery" }));
       const tile = guest.page.getByRole("main").getByRole("link", { name: PROMPT }).first();
       expect(new URL((await tile.getAttribute("href")) ?? "", service.url).href).toBe(shared);

@@ -227,13 +227,9 @@ describe("Database on SQLite", () => {
     it("keeps no request from what another process commits after a read of background work in the same turn", async () => {
       const credits = "select credits from account where id = ?";
       await setImmediate();
-      const before = await balance();
-      const version = database.versionOfOthers();
-      await setImmediate();
-      expect(await balance()).toBe(before); // as a timer would read
+      const before = await balance(); // as a timer would read
       const other = openSqliteFile(file);
       other.execute("update account set credits = credits + 7");
-      expect(database.versionOfOthers()).not.toBe(version);
       expect(database.first(credits, [accountId(1)])).toEqual({ credits: before + 7 });
       other.close();
     });
