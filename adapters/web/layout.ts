@@ -124,21 +124,21 @@ export class Layout {
   }
 
   /** The page after an unexpected error. It shows no login state, because the database may be unavailable. */
-  failed(requestId: string, viewer: "operator" | undefined): PageReply {
+  failed(requestId: string, viewer: "operator" | undefined, again: string | undefined): PageReply {
     const sentence = words`Something went wrong on our side. Try again in a moment. If it happens again, tell the operator this request id: ${requestId}.`;
-    return this.message(500, words`Something went wrong`, sentence, viewer);
+    return this.message(500, words`Something went wrong`, sentence, viewer, again);
   }
 
   /** The page after too many requests. It reads nothing. */
-  limited(retryAfterSeconds: number, viewer: Viewer): PageReply {
+  limited(retryAfterSeconds: number, viewer: Viewer, again?: string): PageReply {
     const sentence = words`Too many requests. Try again in ${retryAfterSeconds} s.`;
-    return this.tryAgain(retryAfterSeconds, words`Please wait`, sentence, viewer);
+    return this.tryAgain(retryAfterSeconds, words`Please wait`, sentence, viewer, again);
   }
 
   /** The page if the database was busy for too long. It shows no login state. */
-  busy(retryAfterSeconds: number, viewer: "operator" | undefined): PageReply {
+  busy(retryAfterSeconds: number, viewer: "operator" | undefined, again: string | undefined): PageReply {
     const sentence = words`The service is busy and could not do this. Nothing was charged. Try again in ${retryAfterSeconds} seconds.`;
-    return this.tryAgain(retryAfterSeconds, words`Please try again`, sentence, viewer);
+    return this.tryAgain(retryAfterSeconds, words`Please try again`, sentence, viewer, again);
   }
 
   /** The answer to a form while an operator has put the service into maintenance. */
@@ -148,20 +148,28 @@ export class Layout {
     return { ...page, headers: { ...page.headers, "retry-after": String(retryAfterSeconds) } };
   }
 
-  private tryAgain(retryAfterSeconds: number, title: Text, sentence: Text, viewer: Viewer): PageReply {
-    const page = this.message(429, title, sentence, viewer);
+  private tryAgain(
+    retryAfterSeconds: number,
+    title: Text,
+    sentence: Text,
+    viewer: Viewer,
+    again: string | undefined,
+  ): PageReply {
+    const page = this.message(429, title, sentence, viewer, again);
     return { ...page, headers: { ...page.headers, "retry-after": String(retryAfterSeconds) } };
   }
 
-  /** A page with one sentence. */
-  message(status: number, title: Text, sentence: Text, viewer: Viewer): PageReply {
+  /** A page with one sentence. `again`: the path of the page that may work in a moment. */
+  message(status: number, title: Text, sentence: Text, viewer: Viewer, again?: string): PageReply {
     const message = html`<h1>${title}</h1><p>${sentence}</p>`;
+    const retry = again !== undefined && html`<a class="button" href="${again}">Try again</a> `;
+    const style = again === undefined ? "button" : "button quiet";
     if (viewer === "operator") {
-      const main = html`<div class="message">${message}<p><a class="button" href="/operator">Go to the search</a></p></div>`;
+      const main = html`<div class="message">${message}<p>${retry}<a class="${style}" href="/operator">Go to the search</a></p></div>`;
       return this.reply(status, { title, main, withoutMenu: true });
     }
     const main = html`<div class="message">${message}
-      <p>${this.hasGallery ? html`<a class="button" href="/gallery">Go to the gallery</a>` : html`<a class="button" href="/">Go to the front page</a>`}</p></div>`;
+      <p>${retry}${this.hasGallery ? html`<a class="${style}" href="/gallery">Go to the gallery</a>` : html`<a class="${style}" href="/">Go to the front page</a>`}</p></div>`;
     return this.reply(status, { title, main, visitor: viewer, frame: "gate" });
   }
 

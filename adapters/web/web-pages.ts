@@ -19,8 +19,9 @@ import { settingsPages } from "./account/settings-pages.js";
 import { webhookPages } from "./account/webhook-pages.js";
 import { type Text, words } from "./html.js";
 import type { Identity } from "./identity.js";
-import { languagePage } from "./languages/language-page.js";
+import { languagePage, readable } from "./languages/language-page.js";
 import { Layout } from "./layout.js";
+import { nextPath } from "./next-path.js";
 import { type OperatorParts, operatorPages } from "./operator/operator-pages.js";
 import { galleryPage } from "./panoramas/gallery-page.js";
 import { hotspotPages } from "./panoramas/hotspot-pages.js";
@@ -142,12 +143,14 @@ export const webPages = async (
     ...layout.site.pages,
     ...files.pages,
   ];
+  /** The page of this address, or the next one above for the address of a form. */
+  const again = (url: string) => (nextPath(url) === url ? readable(url, pages) : undefined);
   return {
     pages,
     notFound: async (request) => layout.notFound(await guard.visitor(request)),
-    failed: (requestId, url) => layout.failed(requestId, viewerAt(url)),
-    limited: (retryAfterSeconds, url) => layout.limited(retryAfterSeconds, viewerAt(url)),
-    busy: (retryAfterSeconds, url) => layout.busy(retryAfterSeconds, viewerAt(url)),
+    failed: (requestId, url) => layout.failed(requestId, viewerAt(url), again(url)),
+    limited: (retryAfterSeconds, url) => layout.limited(retryAfterSeconds, viewerAt(url), again(url)),
+    busy: (retryAfterSeconds, url) => layout.busy(retryAfterSeconds, viewerAt(url), again(url)),
     maintenance: (message, retryAfterSeconds) => layout.maintenance(message, retryAfterSeconds),
   };
 };

@@ -46,8 +46,8 @@ const sharedChromium = (): Promise<Browser> => {
 };
 
 /**
- * One service for the tests of a group, in the Chromium of their worker. Each test has its own tabs, which are closed after it. A test
- * fails if a tab had an unexpected problem, and the group fails if the service reported a failure.
+ * One service for the tests of a group, in the Chromium of their worker. Each test has its own tabs, which are closed
+ * after it. A test fails if a tab had an unexpected problem, and the group fails if the service reported a failure.
  */
 export const setUpBrowser = (
   settings: Parameters<typeof WebService.start>[2] = {},

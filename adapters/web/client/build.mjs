@@ -11,6 +11,7 @@ import subsetFont from "subset-font";
 
 const SOURCES = [
   "viewer/viewer.ts",
+  "viewer/waiting.ts",
   "gallery.ts",
   "hero.ts",
   "works.ts",

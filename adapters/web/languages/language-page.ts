@@ -28,7 +28,8 @@ const pathBefore = ({ headers: { referer = "", host } }: PageRequest, publicUrl:
   return isHere && nextPath(path) === path ? path : "/";
 };
 
-const readable = (address: string, pages: readonly Page[]): string => {
+/** An address that is read: that of a form leads to the next page above. */
+export const readable = (address: string, pages: readonly Page[]): string => {
   let [path = "/"] = address.split("?");
   const has = (method: Page["method"]) => pages.some((page) => page.method === method && isAt(page, path));
   if (!has("POST") || has("GET")) return address;

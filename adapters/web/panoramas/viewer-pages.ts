@@ -183,12 +183,15 @@ const viewer = async (
   if (!hasStoredImage(task)) {
     const owner = isOwner ? visitor : undefined;
     const view = isInProgress(task)
-      ? waitingView(
-          task,
-          await progress(parts, task),
-          owner && { ...owner, hint: hintOf(parts, task) },
-          `${folder}/${task.slug}/status`,
-        )
+      ? {
+          scripts: ["viewer.js", "waiting.js"],
+          ...waitingView(
+            task,
+            await progress(parts, task),
+            owner && { ...owner, hint: hintOf(parts, task) },
+            `${folder}/${task.slug}/status`,
+          ),
+        }
       : { main: endedView(task, owner) };
     return layout.reply(200, { ...content, ...view });
   }

@@ -49,6 +49,8 @@ describe("in a browser", () => {
     expect(await page.getByRole("main").textContent()).toMatch(/this request id: [0-9a-f-]{36}\./);
     expect(await page.getByRole("banner").isVisible()).toBe(true);
     expect(service.failures.splice(0)).toEqual([away]);
+    await page.getByRole("link", { name: "Try again" }).click();
+    expect(await heading().textContent()).toBe("Gallery");
 
     const iconWidth = await page.evaluate(
       "new Promise((resolve) => { const icon = new Image(); icon.onload = icon.onerror = () => resolve(icon.naturalWidth); icon.src = '/favicon.ico'; })",

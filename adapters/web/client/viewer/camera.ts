@@ -1,3 +1,5 @@
+import type { Size } from "./density.js";
+import { Painter } from "./painter.js";
 import { otherField, type Sphere, type View } from "./sphere.js";
 import type { Start } from "./view-in-url.js";
 
@@ -18,14 +20,8 @@ const PLANET_SCALE = 2.1;
 const FADE_MILLISECONDS = 700;
 /** The part of its speed that a released sphere has after a second. */
 const GLIDE_LEFT = 0.02;
-/** Pixels of the canvas for a CSS pixel: at most, and at least while the view moves. */
+/** More pixels of the canvas for a CSS pixel are not seen. */
 const DENSITY_MAX = 2;
-const DENSITY_MIN = 0.375;
-/** The density changes in steps of this size, because each change clears the canvas. */
-const DENSITY_STEP = 0.125;
-const DENSITY_GROWTH = 1.03;
-/** A frame is late if it is drawn longer than this after it was requested. */
-const LATE_MILLISECONDS = 34;
 /** After the last movement. */
 const SHARP_MILLISECONDS = 250;
 
@@ -61,30 +57,33 @@ export class Camera {
   private glide: [number, number] = [0, 0];
   private frame = 0;
   private last = 0;
-  /** When the next frame was requested. */
-  private asked = 0;
-  /** While the view moves: a late frame lowers it, a frame in time raises it a little. At rest the maximum is used. */
-  private density = DENSITY_MIN;
+  private readonly painter: Painter;
   private isFilmed = false;
+  /** The timer before a sharp frame, until that is drawn. */
   private sharpening = 0;
+  /** The picture has got new parts meanwhile. */
+  private isStale = false;
   private readonly stage: HTMLElement;
+  /** Of the stage. Reading it at each frame could make the browser lay out the page. */
+  private size: Size;
 
   constructor(sphere: Sphere, stage: HTMLElement, pictureWidth: number) {
     this.sphere = sphere;
     this.stage = stage;
     this.pictureWidth = pictureWidth;
-    this.resize(this.density);
+    this.size = sizeOf(stage);
+    this.painter = new Painter(sphere, DENSITY_MAX);
+    sphere.resize(this.size);
     this.enter(pictureWidth, MIDDLE);
     new ResizeObserver(() => this.fit()).observe(stage);
   }
 
-  /** Looks at another panorama, as a link says or where it starts. */
+  /** Looks at a panorama, as a link says or where it starts. */
   enter(pictureWidth: number, start: Start, given?: View): void {
     this.pictureWidth = pictureWidth;
     this.start = start;
     if (given === undefined) this.home();
     else this.lookAs(given);
-    if (!this.isElsewhere) this.draw(performance.now());
   }
 
   /** Looks where the panorama starts. */
@@ -125,7 +124,7 @@ export class Camera {
 
   /** Degrees that one CSS pixel in the middle of the view covers. */
   get degreesPerPixel(): number {
-    return otherField(this.view.fov, 1 / this.stage.clientWidth);
+    return otherField(this.view.fov, 1 / this.size.width);
   }
 
   /** Keeps the view within the limits, and draws it. */
@@ -225,22 +224,25 @@ export class Camera {
   }
 
   redraw(): void {
-    if (this.frame !== 0) return;
-    this.asked = performance.now();
-    this.frame = requestAnimationFrame((now) => this.step(now));
+    if (this.frame === 0) this.frame = requestAnimationFrame((now) => void this.step(now));
   }
 
-  /** Draws new parts of the picture. Where frames are late, it waits for a pause, so that no input waits for it. */
+  /** Draws new parts of the picture. Where a sharp picture takes long, it waits for a pause. */
   sharpen(): void {
-    if (this.density >= densityMax()) this.redraw();
-    else if (this.sharpening === 0) this.sharpening = setTimeout(() => this.drawSharply(), SHARP_MILLISECONDS);
+    this.isStale = true;
+    if (this.painter.isSharp) this.redraw();
+    else if (this.sharpening === 0)
+      this.sharpening = setTimeout(() => void this.drawSharply(this.sharpening), SHARP_MILLISECONDS);
   }
 
-  private drawSharply(): void {
+  private async drawSharply(own: number): Promise<void> {
+    const isWanted = (): boolean =>
+      this.sharpening === own && this.frame === 0 && !this.painter.isBusy && !this.isElsewhere;
+    this.isStale = false;
+    await this.aimed(performance.now(), () => this.painter.paintSharply(this.size, isWanted));
+    if (this.sharpening !== own) return;
     this.sharpening = 0;
-    if (this.isElsewhere || this.frame !== 0) return;
-    this.resize(densityMax());
-    this.draw(performance.now());
+    if (this.isStale) this.sharpen();
   }
 
   private fallFrom(from: 0 | 1, milliseconds: number, turn: number): void {
@@ -252,9 +254,10 @@ export class Camera {
     return this.glide.some((speed) => Math.abs(speed) > 1);
   }
 
-  private step(now: number): void {
+  private async step(now: number): Promise<void> {
     this.frame = 0;
     if (this.isElsewhere) return;
+    if (this.painter.isBusy) return this.redraw();
     const seconds = Math.min(0.1, (now - this.last) / 1000 || 0);
     this.last = now;
     const moves = this.rotates || this.held.size > 0 || this.isGliding;
@@ -266,17 +269,13 @@ export class Camera {
       this.glide = this.glide.map((speed) => speed * GLIDE_LEFT ** seconds) as [number, number];
       if (this.rotates) this.turnBy(1, 0, seconds * ROTATION_DEGREES_PER_SECOND);
     }
-    const waited = performance.now() - this.asked;
-    this.density *= waited > LATE_MILLISECONDS ? Math.sqrt(LATE_MILLISECONDS / waited) : DENSITY_GROWTH;
-    this.density = Math.min(densityMax(), Math.max(DENSITY_MIN, this.density));
-    this.resize(this.isFilmed ? densityMax() : this.density);
-    this.draw(now);
     clearTimeout(this.sharpening);
     this.sharpening = 0;
+    await this.draw(now);
     if (moves || this.fall !== undefined || this.fadeSince !== undefined) this.redraw();
-    else {
+    else if (this.frame === 0) {
       this.last = 0;
-      if (this.density < densityMax()) this.sharpen();
+      if (!this.painter.isSharp) this.sharpen();
     }
   }
 
@@ -289,12 +288,23 @@ export class Camera {
     };
   }
 
-  private draw(now: number): void {
-    const { sphere, stage } = this;
+  private async draw(now: number): Promise<void> {
+    const { painter, stage, size } = this;
+    if (this.isFilmed) this.aimed(now, () => painter.paintAtOnce(size));
+    else await this.aimed(now, () => painter.paint(size));
+    // For tests, and for scripts of the page.
+    for (const name of ["yaw", "pitch", "fov"] as const) stage.dataset[name] = this.view[name].toFixed(1);
+    stage.dataset.moves = String(!this.isAtRest);
+    this.onView();
+  }
+
+  /** Lets something draw what is seen at this time. */
+  private aimed<T>(now: number, draw: () => T): T {
+    const { sphere, size } = this;
     const target = sphere.view;
     const height = this.heightAt(now);
     if (height > 0) {
-      const wide = PLANET_SCALE * Math.max(1, stage.clientWidth / stage.clientHeight);
+      const wide = PLANET_SCALE * Math.max(1, size.width / size.height);
       const scale = Math.tan((target.fov * Math.PI) / 360);
       sphere.view = {
         yaw: target.yaw - (this.fall?.turn ?? 0) * height,
@@ -310,12 +320,9 @@ export class Camera {
         sphere.forget();
       }
     }
-    sphere.draw();
+    const drawn = draw();
     sphere.view = target;
-    // For tests, and for scripts of the page.
-    for (const name of ["yaw", "pitch", "fov"] as const) stage.dataset[name] = target[name].toFixed(1);
-    stage.dataset.moves = String(!this.isAtRest);
-    this.onView();
+    return drawn;
   }
 
   /** From 0 on the ground to 1 above the planet. */
@@ -333,43 +340,33 @@ export class Camera {
 
   /** The vertical field of view is limited: beyond, a picture is stretched towards the edges. */
   private fieldMax(): number {
-    const { width } = this.sphere;
-    const { height } = this.sphere.canvas;
-    return Math.min(FIELD_MAX, otherField(VERTICAL_FIELD_MAX, width / height));
+    const { width, height } = this.size;
+    return Math.min(FIELD_MAX, otherField(VERTICAL_FIELD_MAX, width / (this.sphere.isSplit ? 2 : 1) / height));
   }
 
   /** The field of view in whose middle a pixel of the picture covers so many of the screen. */
   private fieldMagnifiedBy(times: number): number {
-    return (Math.atan((this.stage.clientWidth * Math.PI) / (times * this.pictureWidth)) * 360) / Math.PI;
+    return (Math.atan((this.size.width * Math.PI) / (times * this.pictureWidth)) * 360) / Math.PI;
   }
 
-  /** The width of the canvas by its longer side. */
+  /** The width of the stage by its longer side. */
   private get acrossLonger(): number {
-    const { width, height } = this.sphere.canvas;
+    const { width, height } = this.size;
     return width / Math.max(width, height);
   }
 
   /** A view keeps its field along the longer side, so that a phone can be turned. */
   private fit(): void {
+    const { width, height } = this.size;
     const view = this.sharedView;
-    this.resize(this.density);
+    this.size = sizeOf(this.stage);
+    if (this.size.width === width && this.size.height === height) return;
     this.lookAs(view);
-    if (!this.isElsewhere) this.draw(performance.now());
-  }
-
-  private resize(density: number): void {
-    const { stage, sphere } = this;
-    const step = Math.min(densityMax(), Math.round(density / DENSITY_STEP) * DENSITY_STEP);
-    const [width, height] = [stage.clientWidth, stage.clientHeight].map((length) =>
-      Math.max(1, Math.round(length * step)),
-    ) as [number, number];
-    // Also the same size would clear the canvas.
-    if (sphere.canvas.width !== width) sphere.canvas.width = width;
-    if (sphere.canvas.height !== height) sphere.canvas.height = height;
+    if (!this.isElsewhere) void this.draw(performance.now());
   }
 }
 
-const densityMax = (): number => Math.min(DENSITY_MAX, devicePixelRatio);
+const sizeOf = ({ clientWidth, clientHeight }: HTMLElement): Size => ({ width: clientWidth, height: clientHeight });
 
 /** -180 to 180 degrees. */
 export const wrapped = (yaw: number): number => ((((yaw + 180) % 360) + 360) % 360) - 180;

@@ -1,3 +1,4 @@
+import type { Size } from "./density.js";
 import { prepareTriangle, shaderProgram } from "./shader-program.js";
 
 /** Where a viewer looks. Degrees; `yaw` to the right, `pitch` upwards, `fov` is the horizontal field of view. */
@@ -11,13 +12,16 @@ export type Turn = readonly number[];
  */
 type Lens = readonly [scaleX: number, scaleY: number, offsetX: number, offsetY: number];
 
-/** So many grow at a time. Without a graphics card, they take a hundredth of a second. */
-const GROWTH_PIXELS = 512 * 1024;
+/** So many grow at a time. Without a graphics card, they take 10 to 15 ms. */
+const GROWTH_PIXELS = 256 * 1024;
 const LOOK_AGAIN_MILLISECONDS = 4;
 
 const UNIFORMS = ["lens", "turn", "bend", "opacity"] as const;
+type Program = {
+  readonly program: WebGLProgram;
+  readonly at: Partial<Record<(typeof UNIFORMS)[number], WebGLUniformLocation | null>>;
+};
 
-type Size = { readonly width: number; readonly height: number };
 type Box = { readonly left: number; readonly top: number; readonly right: number; readonly bottom: number };
 /** A part of a picture, or of a smaller copy of it. */
 type Pixels = { readonly picture: WebGLTexture | null; readonly level: number; readonly box: Box };
@@ -41,8 +45,10 @@ void main() { p = at; gl_Position = vec4(at, 0, 1); }`;
 // stereographic one, which shows the ground as a little planet. `foot` is how many pixels of the picture one pixel of
 // the screen covers. Below one, the picture is magnified: Catmull-Rom sampling in nine reads, because linear sampling
 // looks jagged. Above, derivatives are taken across the left and right edge of the picture, and less of them near its
-// poles, so that no seam shows and the poles are not blurred.
-const FRAGMENT = `#version 300 es
+// poles, so that no seam shows and the poles are not blurred. QUICK: with one read, for a view that moves where drawing
+// is slow.
+const fragment = (isQuick: boolean): string => `#version 300 es
+${isQuick ? "#define QUICK" : ""}
 precision highp float;
 uniform sampler2D picture;
 uniform vec4 lens;
@@ -72,10 +78,14 @@ void main() {
   dx.x = (fract(dx.x + .5) - .5) * level;
   dy.x = (fract(dy.x + .5) - .5) * level;
   vec2 size = vec2(textureSize(picture, 0));
-  float foot = max(length(dx * size), length(dy * size));
   vec3 seen = vec3(0);
+#ifdef QUICK
+  seen = textureGrad(picture, uv, dx, dy).rgb;
+#else
+  float foot = max(length(dx * size), length(dy * size));
   if (foot < 1.) seen = magnified(uv, size);
   if (foot > .7) seen = mix(seen, textureGrad(picture, uv, dx, dy).rgb, min(1., (foot - .7) / .3));
+#endif
   color = vec4(seen, opacity);
 }`;
 
@@ -103,7 +113,11 @@ export class Sphere {
   private left:
     | { readonly picture: WebGLTexture | null; readonly lens: Lens; readonly turn: Turn; readonly bend: number }
     | undefined;
-  private uniforms: Partial<Record<(typeof UNIFORMS)[number], WebGLUniformLocation | null>> = {};
+  private full: Program | undefined;
+  /** Compiled when it is first used. */
+  private quick: Program | undefined;
+  /** What the graphics card was last asked for. */
+  private work: Promise<unknown> = Promise.resolve();
 
   constructor(canvas: HTMLCanvasElement) {
     const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, depth: false });
@@ -117,10 +131,8 @@ export class Sphere {
   /** Also after the browser has lost and restored the context. */
   prepare(): void {
     const { gl } = this;
-    const program = shaderProgram(gl, VERTEX, FRAGMENT);
-    gl.useProgram(program);
-    prepareTriangle(gl, program);
-    for (const name of UNIFORMS) this.uniforms[name] = gl.getUniformLocation(program, name);
+    this.full = programOf(gl, fragment(false));
+    this.quick = undefined;
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
     this.left = undefined;
     this.addTexture();
@@ -164,22 +176,24 @@ export class Sphere {
     const { gl, picture: small, size } = this;
     this.addTexture();
     const large = this.picture;
-    gl.texStorage2D(gl.TEXTURE_2D, Math.floor(Math.log2(whole.width)), gl.RGBA8, whole.width, whole.height);
     this.picture = small;
     gl.bindTexture(gl.TEXTURE_2D, small);
+    await this.ask(() => {
+      gl.bindTexture(gl.TEXTURE_2D, large);
+      gl.texStorage2D(gl.TEXTURE_2D, Math.floor(Math.log2(whole.width)), gl.RGBA8, whole.width, whole.height);
+      gl.bindTexture(gl.TEXTURE_2D, this.picture);
+    });
     const steps = Math.ceil((whole.width * whole.height) / GROWTH_PIXELS);
     for (let n = 0; n < steps; n += 1) {
-      const done = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
-      do await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MILLISECONDS));
-      while (done !== null && gl.getSyncParameter(done, gl.SYNC_STATUS) === gl.UNSIGNALED);
-      gl.deleteSync(done);
       if (this.picture !== small) return gl.deleteTexture(large); // another panorama is shown now
       const [from, to] = [size, whole].map(({ width, height }) => {
         const [top, bottom] = [n, n + 1].map((at) => Math.round((at * height) / steps)) as [number, number];
         return { left: 0, top, right: width, bottom };
       }) as [Box, Box];
-      this.copy({ picture: small, level: 0, box: from }, { picture: large, level: 0, box: to });
-      this.shrink(large, whole, to);
+      await this.ask(() => {
+        this.copy({ picture: small, level: 0, box: from }, { picture: large, level: 0, box: to });
+        this.shrink(large, whole, to);
+      });
     }
     this.picture = large;
     gl.bindTexture(gl.TEXTURE_2D, large);
@@ -187,12 +201,36 @@ export class Sphere {
     this.size = whole;
   }
 
-  /** Replaces a part of a picture that has grown. */
-  put(part: ImageBitmap, left: number, top: number): void {
+  /** Resolves when the graphics card is done. */
+  async settled(): Promise<void> {
     const { gl } = this;
-    gl.bindTexture(gl.TEXTURE_2D, this.picture);
-    gl.texSubImage2D(gl.TEXTURE_2D, 0, left, top, gl.RGBA, gl.UNSIGNED_BYTE, part);
-    this.shrink(this.picture, this.size, { left, top, right: left + part.width, bottom: top + part.height });
+    const done = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+    gl.flush(); // or the browser may keep all of it until it is looked at again
+    do await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MILLISECONDS));
+    while (done !== null && gl.getSyncParameter(done, gl.SYNC_STATUS) === gl.UNSIGNALED);
+    gl.deleteSync(done);
+  }
+
+  /**
+   * Asks the graphics card for something when it is done with all before. Without a graphics card, browsers read the
+   * pixels of a canvas that has changed on the main thread, which waits for all that was asked for: so that must be
+   * done already.
+   */
+  ask(draw: () => void, done = () => this.settled()): Promise<void> {
+    const asked = this.work.then(draw).then(done);
+    this.work = asked.catch(() => {});
+    return asked;
+  }
+
+  /** Replaces a part of a picture that has grown. */
+  put(part: ImageBitmap, left: number, top: number): Promise<void> {
+    const { gl, picture } = this;
+    return this.ask(() => {
+      if (this.picture !== picture) return; // another panorama is shown now
+      gl.bindTexture(gl.TEXTURE_2D, picture);
+      gl.texSubImage2D(gl.TEXTURE_2D, 0, left, top, gl.RGBA, gl.UNSIGNED_BYTE, part);
+      this.shrink(picture, this.size, { left, top, right: left + part.width, bottom: top + part.height });
+    });
   }
 
   /** Makes a part of the smaller copies, from which a picture with more pixels than the screen is drawn. */
@@ -222,30 +260,50 @@ export class Sphere {
     for (const buffer of buffers) gl.deleteFramebuffer(buffer);
   }
 
+  resize({ width, height }: Size): void {
+    const { canvas } = this;
+    // Also the same size would clear the canvas.
+    if (canvas.width !== width) canvas.width = width;
+    if (canvas.height !== height) canvas.height = height;
+  }
+
   draw(): void {
-    const { gl, left, lens, canvas, width } = this;
-    gl.viewport(0, 0, width, canvas.height);
-    if (left !== undefined) {
-      gl.bindTexture(gl.TEXTURE_2D, left.picture);
-      this.drawEye(left.lens, left.turn, left.bend);
-      gl.bindTexture(gl.TEXTURE_2D, this.picture);
-      gl.enable(gl.BLEND);
-    }
+    this.shot(this.canvas)();
+  }
+
+  /** What draws the view of now with so many pixels. */
+  shot({ width: whole, height }: Size, isQuick = false): () => void {
+    const { gl, isSplit, bend } = this;
+    const width = isSplit ? Math.floor(whole / 2) : whole;
+    const lens = lensOf(this.view.fov, height / width);
     const turn = turnOf(this.view, this.roll);
-    this.drawEye(lens, turn, this.bend, this.fade);
-    gl.disable(gl.BLEND);
-    if (!this.isSplit) return;
-    gl.viewport(canvas.width - width, 0, width, canvas.height);
-    this.drawEye(lens, turn, this.bend);
+    return () => {
+      const { left } = this;
+      gl.viewport(0, 0, width, height);
+      if (left !== undefined) {
+        gl.bindTexture(gl.TEXTURE_2D, left.picture);
+        this.drawEye(left.lens, left.turn, left.bend, 1, isQuick);
+        gl.bindTexture(gl.TEXTURE_2D, this.picture);
+        gl.enable(gl.BLEND);
+      }
+      this.drawEye(lens, turn, bend, this.fade, isQuick);
+      gl.disable(gl.BLEND);
+      if (!isSplit) return;
+      gl.viewport(whole - width, 0, width, height);
+      this.drawEye(lens, turn, bend, 1, isQuick);
+    };
   }
 
   /** Draws into the viewport that is set. */
-  drawEye(lens: Lens, turn: Turn, bend = 0, opacity = 1): void {
-    const { gl, uniforms } = this;
-    gl.uniform4fv(uniforms.lens ?? null, lens);
-    gl.uniformMatrix3fv(uniforms.turn ?? null, false, turn);
-    gl.uniform1f(uniforms.bend ?? null, bend);
-    gl.uniform1f(uniforms.opacity ?? null, opacity);
+  drawEye(lens: Lens, turn: Turn, bend = 0, opacity = 1, isQuick = false): void {
+    const { gl } = this;
+    if (isQuick) this.quick ??= programOf(gl, fragment(true));
+    const { program = null, at = {} } = (isQuick ? this.quick : this.full) ?? {};
+    gl.useProgram(program);
+    gl.uniform4fv(at.lens ?? null, lens);
+    gl.uniformMatrix3fv(at.turn ?? null, false, turn);
+    gl.uniform1f(at.bend ?? null, bend);
+    gl.uniform1f(at.opacity ?? null, opacity);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
   }
 
@@ -285,6 +343,12 @@ export class Sphere {
     return { yaw: degrees(Math.atan2(right, -back)), pitch: degrees(Math.atan2(up, Math.hypot(right, back))) };
   }
 }
+
+const programOf = (gl: WebGL2RenderingContext, shader: string): Program => {
+  const program = shaderProgram(gl, VERTEX, shader);
+  prepareTriangle(gl, program);
+  return { program, at: Object.fromEntries(UNIFORMS.map((name) => [name, gl.getUniformLocation(program, name)])) };
+};
 
 const lensOf = (fov: number, ratio: number): Lens => {
   const scale = Math.tan(radians(fov) / 2);

@@ -85,7 +85,7 @@ export const showTiles = ({ index, tile }: Source, { sphere, signal, seesAll, on
     const [top, bottom] = [row, row + 1].map((at) => Math.round((at * height) / rows)) as [number, number];
     const size = scale < 1 ? { resizeWidth: right - left, resizeHeight: bottom - top } : {};
     const [picture] = await Promise.all([tile(n).then((blob) => createImageBitmap(blob, size)), grown]);
-    if (!isStopped && !signal.aborted) sphere.put(picture, left, top);
+    if (!isStopped && !signal.aborted) await sphere.put(picture, left, top);
     picture.close();
     shown.add(n);
   };

@@ -14,7 +14,6 @@ import { openTiles, showTiles, type Tiles } from "./tiles.js";
 import { travelBetween } from "./travel.js";
 import { fragmentOf, type Start, startOf, textOf, viewOf } from "./view-in-url.js";
 import { connectVr } from "./vr.js";
-import { wait } from "./waiting.js";
 
 const IDLE_MILLISECONDS = 4_000;
 const NOTE_MILLISECONDS = 6_000;
@@ -95,18 +94,18 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
       return;
     }
     camera = new Camera(sphere, stage, of.width);
-    stage.append(sphere.canvas);
     camera.enter(of.width, of.start, viewOf(location.hash));
     connectControls(stage, camera, travel);
     connectDownloads(camera, () => shown);
     const { onView } = camera;
     camera.onView = () => {
+      if (document.body.dataset.ready === undefined) stage.append(sphere.canvas);
+      document.body.dataset.ready ??= "sphere";
       onView();
       shown.tiles?.look();
     };
     start(camera);
     showHotspots(camera);
-    document.body.dataset.ready = "sphere";
   };
 
   /** Shows tiles over the preview. Resolves when those in sight are shown or have failed; rejects without tiles. */
@@ -441,8 +440,9 @@ function showFlatImage(sentence: string, url: string): void {
 
 localTimes(document);
 void (async () => {
-  const waiting = document.getElementById("waiting");
-  if (waiting !== null) await wait(waiting);
+  const hasWaited = document.getElementById("waiting") !== null;
+  // client/viewer/waiting.ts replaces the content of the page then.
+  if (hasWaited) await new Promise((resolve) => document.addEventListener("waited", resolve, { once: true }));
   const stage = document.getElementById("viewer");
-  if (stage !== null) await show(stage, waiting !== null);
+  if (stage !== null) await show(stage, hasWaited);
 })();

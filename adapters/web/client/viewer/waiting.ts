@@ -16,7 +16,7 @@ type Progress = {
 };
 
 /** Keeps the waiting page up to date. Resolves when the page itself has something else to show. */
-export async function wait(stage: HTMLElement): Promise<void> {
+async function wait(stage: HTMLElement): Promise<void> {
   const phase = element("phase");
   const late = element("late");
   const elapsed = element("elapsed");
@@ -71,3 +71,5 @@ const showResult = async (): Promise<boolean> => {
 };
 
 const clockOf = (seconds: number): string => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+
+void wait(element("waiting")).then(() => document.dispatchEvent(new Event("waited"))); // viewer.ts goes on
