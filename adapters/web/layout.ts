@@ -132,31 +132,19 @@ export class Layout {
   /** The page after too many requests. It reads nothing. */
   limited(retryAfterSeconds: number, viewer: Viewer, again?: string): PageReply {
     const sentence = words`Too many requests. Try again in ${retryAfterSeconds} s.`;
-    return this.tryAgain(retryAfterSeconds, words`Please wait`, sentence, viewer, again);
+    return retriedAfter(retryAfterSeconds, this.message(429, words`Please wait`, sentence, viewer, again));
   }
 
   /** The page if the database was busy for too long. It shows no login state. */
   busy(retryAfterSeconds: number, viewer: "operator" | undefined, again: string | undefined): PageReply {
     const sentence = words`The service is busy and could not do this. Nothing was charged. Try again in ${retryAfterSeconds} seconds.`;
-    return this.tryAgain(retryAfterSeconds, words`Please try again`, sentence, viewer, again);
+    return retriedAfter(retryAfterSeconds, this.message(429, words`Please try again`, sentence, viewer, again));
   }
 
   /** The answer to a form while an operator has put the service into maintenance. */
   maintenance(message: string, retryAfterSeconds: number): PageReply {
     const sentence = words`${message} Until then nothing can be created, bought or changed. Nothing was charged.`;
-    const page = this.message(503, words`Maintenance`, sentence, undefined);
-    return { ...page, headers: { ...page.headers, "retry-after": String(retryAfterSeconds) } };
-  }
-
-  private tryAgain(
-    retryAfterSeconds: number,
-    title: Text,
-    sentence: Text,
-    viewer: Viewer,
-    again: string | undefined,
-  ): PageReply {
-    const page = this.message(429, title, sentence, viewer, again);
-    return { ...page, headers: { ...page.headers, "retry-after": String(retryAfterSeconds) } };
+    return retriedAfter(retryAfterSeconds, this.message(503, words`Maintenance`, sentence, undefined));
   }
 
   /** A page with one sentence. `again`: the path of the page that may work in a moment. */
@@ -327,3 +315,8 @@ ${links.map(({ path, title }) => html`<a href="${path}">${title}</a> `)}</nav><d
 /** Shown by its script, client/theme.ts. */
 const THEME = html`<label class="theme">Theme <select id="theme" autocomplete="off">
 <option value="system">System</option><option value="light">Light</option><option value="dark">Dark</option></select></label>`;
+
+const retriedAfter = (seconds: number, page: PageReply): PageReply => ({
+  ...page,
+  headers: { ...page.headers, "retry-after": String(seconds) },
+});

@@ -3,17 +3,16 @@ import type { Visitor } from "../../application/accounts/sessions/find-session.j
 import type { UseCases } from "../../application/create-application.js";
 import type { RateLimits } from "../../application/ports/stores/rate-limits.js";
 import { parseSessionToken, SESSION_SECONDS, type SessionToken } from "../../domain/accounts/session.js";
-import type { PageBody, PageReply, PageRequest } from "../web-page/page.js";
+import type { PageReply, PageRequest } from "../web-page/page.js";
 import { admitForm } from "./admit-write.js";
 import { nextQuery } from "./entry-path.js";
 import { words } from "./html.js";
 import type { Layout } from "./layout.js";
 import { nextPath } from "./next-path.js";
 import { redirect } from "./redirect.js";
-import { isSameOrigin } from "./same-origin.js";
+import { type FormRequest, isSameOrigin, ownForm } from "./same-origin.js";
 
 type Handler = (request: PageRequest) => Promise<PageReply>;
-type FormRequest = PageRequest & PageBody;
 type FormHandler = (request: FormRequest) => Promise<PageReply>;
 type MemberFormHandler = (request: FormRequest, visitor: Visitor) => Promise<PageReply>;
 type MemberHandler = (request: PageRequest, visitor: Visitor) => Promise<PageReply>;
@@ -108,13 +107,8 @@ export class SessionGuard {
 
   /** A form without a session. Refuses it unless a page of this service sent it. */
   form(handler: FormHandler): Handler {
-    return async (request) => {
-      if (!isSameOrigin(request, this.publicUrl)) return this.layout.refusedForm(undefined);
-      const body = await request.readBody();
-      return body.bodyError === undefined
-        ? handler({ ...request, ...body })
-        : this.layout.unreadForm(body.bodyError, undefined);
-    };
+    const { layout, publicUrl } = this;
+    return ownForm({ layout, publicUrl }, undefined, handler);
   }
 
   /** The header that sets the session cookie. */

@@ -11,7 +11,7 @@ export type Tab = {
   close(): Promise<void>;
 };
 
-/** For tests of what moves or is dragged: WebGL in software takes the longer the more pixels a frame has. */
+/** For tests of what moves or is dragged: in software, WebGL takes time for each pixel of a frame. */
 export const COARSE = { deviceScaleFactor: 0.25 } as const;
 
 const openTab = async (browser: Browser, service: WebService, options: BrowserContextOptions = {}): Promise<Tab> => {

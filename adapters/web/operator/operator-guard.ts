@@ -1,14 +1,13 @@
 import type { OperatorAccess, OperatorVisitor } from "../../../application/accounts/operator-access.js";
 import { OPERATOR_SESSION_SECONDS } from "../../../domain/accounts/operator.js";
 import { parseSessionToken, type SessionToken } from "../../../domain/accounts/session.js";
-import type { PageBody, PageReply, PageRequest } from "../../web-page/page.js";
+import type { PageReply, PageRequest } from "../../web-page/page.js";
 import type { Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
-import { isSameOrigin } from "../same-origin.js";
+import { type FormRequest, ownForm } from "../same-origin.js";
 import type { SessionGuard } from "../session-guard.js";
 
 type Handler = (request: PageRequest) => Promise<PageReply>;
-type FormRequest = PageRequest & PageBody;
 
 /** Without a login of any operator there are no such pages: they are not found. Otherwise it asks for a login. */
 export class OperatorGuard {
@@ -34,13 +33,12 @@ export class OperatorGuard {
 
   /** Refuses the form unless a page of this service sent it with the token of the session. */
   form(handler: (request: FormRequest, operator: OperatorVisitor) => Promise<PageReply>): Handler {
-    return this.page(async (request, operator) => {
-      if (!isSameOrigin(request, this.publicUrl)) return this.layout.refusedForm("operator");
-      const body = await request.readBody();
-      if (body.bodyError !== undefined) return this.layout.unreadForm(body.bodyError, "operator");
-      return body.form.get("form_token") === operator.formToken
-        ? handler({ ...request, ...body }, operator)
-        : this.layout.refusedForm("operator");
+    return this.page((request, operator) => {
+      const withToken = async (sent: FormRequest): Promise<PageReply> =>
+        sent.form.get("form_token") === operator.formToken
+          ? handler(sent, operator)
+          : this.layout.refusedForm("operator");
+      return this.read(withToken)(request);
     });
   }
 
@@ -50,13 +48,12 @@ export class OperatorGuard {
   }
 
   loginForm(handler: (request: FormRequest) => Promise<PageReply>): Handler {
-    return this.login(async (request) => {
-      if (!isSameOrigin(request, this.publicUrl)) return this.layout.refusedForm("operator");
-      const body = await request.readBody();
-      return body.bodyError === undefined
-        ? handler({ ...request, ...body })
-        : this.layout.unreadForm(body.bodyError, "operator");
-    });
+    return this.login(this.read(handler));
+  }
+
+  private read(handler: (request: FormRequest) => Promise<PageReply>): Handler {
+    const { layout, publicUrl } = this;
+    return ownForm({ layout, publicUrl }, "operator", handler);
   }
 
   cookie(token: SessionToken | ""): Readonly<Record<string, string>> {
