@@ -211,9 +211,7 @@ export class Rules {
     if (task.state !== "failed" || task.reason !== "canceled") return;
     const generations = upstreams.flatMap((upstream) => upstream.startedFor(task.id));
     // Of what the provider reports as failed, it does not matter whether its owner had wanted it canceled before.
-    const isCharged = generations.some(
-      ({ state, wasReportedWithoutUrl }) => !ENDED_WITHOUT_CHARGE.has(state) && !wasReportedWithoutUrl,
-    );
+    const isCharged = generations.some(({ state, wasDenied }) => !ENDED_WITHOUT_CHARGE.has(state) && !wasDenied);
     require(!isCharged, "a cancellation costs the service no generation", () => task.id);
   }
 

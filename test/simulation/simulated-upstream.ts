@@ -82,8 +82,8 @@ type Generation = {
   readonly id: string;
   readonly taskId: TaskId;
   state: "running" | "succeeded" | "failed" | "reference unusable" | "canceled";
-  /** The provider has said that it succeeded, and has not said where the result is: a failure for whoever asked. */
-  wasReportedWithoutUrl?: boolean;
+  /** The provider has said that it does not know it, or not said where the result is: a failure for whoever asked. */
+  wasDenied?: boolean;
 };
 
 /** A provider in memory, with the network to it. It remembers what it has started, because that is what it charges. */
@@ -192,10 +192,13 @@ export class SimulatedUpstream {
     if (generation.state === "running" && poll === "fails") generation.state = "failed";
     if (generation.state === "running" && poll.endsWith("a reference")) generation.state = "reference unusable";
     if (poll === "is unavailable") return answerOf(503);
-    if (poll === "is unknown") return answerOf(404);
+    if (poll === "is unknown") {
+      generation.wasDenied = true;
+      return answerOf(404);
+    }
     if (poll === "loses the answer") return undefined;
     const url = poll === "finishes without a URL" ? "" : `${this.origin}/results/${generation.id}`;
-    if (generation.state === "succeeded" && url === "") generation.wasReportedWithoutUrl = true;
+    if (generation.state === "succeeded" && url === "") generation.wasDenied = true;
     return answerOf(200, { status: generation.state, url });
   }
 

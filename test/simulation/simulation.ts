@@ -560,6 +560,14 @@ class Run {
     }
   }
 
+  /** A submission may look lost then: its generation starts after it was looked for, and before it is queued again. */
+  private excuseRequeues(): void {
+    for (const { task } of this.database.tasks.values()) {
+      const canLookLost = this.clocks === "disagree" || this.deadlineCut.has(task.id);
+      if (canLookLost && task.state === "queued" && this.startedFor(task.id) > 0) this.startedInVain.add(task.id);
+    }
+  }
+
   /** A provider starts a generation. */
   private checkStart(taskId: TaskId): void {
     const state = this.database.tasks.get(taskId)?.task.state;
@@ -609,6 +617,7 @@ class Run {
   private afterStoreCall(call: string, args: readonly unknown[]): void {
     this.rules.afterStoreCall();
     this.excuseSubmissions();
+    this.excuseRequeues();
     if (this.clocks === "one") this.rules.checkDueTimes(call, args);
   }
 
