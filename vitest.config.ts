@@ -1,64 +1,72 @@
 import { defineConfig, type TestProjectConfiguration } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The projects beside "fast". `vitest run --project NAME` runs the test files `*.NAME.test.ts`. */
-const KINDS: Readonly<Record<string, TestProjectConfiguration["test"]>> = {
-  // Start a process, use PostgreSQL, or take more than two seconds. They are part of `npm test`, which builds first.
-  slow: { globalSetup: "test/support/global-setup.ts" },
-  // All others are not: `npm run verify NAME`, and CI in one run with those of `npm test`.
-  browser: {}, // in Chromium
-  kill: {}, // kill processes of the service at random moments
-  growth: { globalSetup: "test/support/global-setup.ts" }, // compare times on large databases
-  packed: { globalSetup: "test/packed/global-setup.ts" }, // install what is packed, as others do
-};
-const filesOf = (kind: string): string => `test/**/*.${kind}.test.ts`;
-const kinds: TestProjectConfiguration[] = Object.entries(KINDS).map(([name, options]) => ({
-  extends: true,
-  test: { ...options, name, include: [filesOf(name)] },
-}));
-
-/** Need neither PostgreSQL nor a build: `npm run test:fast`. `test/test-files.test.ts` finds those that do. */
-const FAST = { include: ["test/**/*.test.ts"], exclude: Object.keys(KINDS).map(filesOf) };
-
-const ON_NODE_NAME = "node-http";
 /**
- * The fast tests of the HTTP server run on both servers. `HTTP_SERVER=node npm test` runs all others on `node:http`.
+ * `TESTS=slow,fast vitest run` runs these kinds of tests; without `TESTS`, all. A test file `*.KIND.test.ts` is of that
+ * kind, others are fast: they need neither PostgreSQL nor a build (`test/test-files.test.ts` finds those that do).
  */
-const ON_NODE: TestProjectConfiguration = {
+const SUFFIXES = [
+  "slow", // start a process, use PostgreSQL, or take more than two seconds; part of `npm test`, which builds first
+  // These are not: `npm run verify NAME`, and CI in one run with those of `npm test`.
+  "browser", // in Chromium
+  "kill", // kill processes of the service at random moments
+  "growth", // compare times on large databases
+  "packed", // install what is packed, as others do
+];
+const asked = process.env.TESTS?.split(",");
+const isAsked = (kind: string): boolean => asked === undefined || asked.includes(kind);
+const filesOf = (suffix: string): string => `test/**/*.${suffix}.test.ts`;
+
+/** Fast tests of HTTP that run once more, on another server: also kinds. `HTTP_SERVER=node` runs all others on one. */
+const OTHER_SERVERS: Readonly<Record<string, { readonly server: string; readonly include: string }>> = {
+  "node-http": { server: "node", include: "test/adapters/http/**/*.test.ts" },
+  // The specification of the REST interface for the handler of the Fetch standard.
+  "fetch-http": { server: "fetch", include: "test/adapters/http/specification.*.test.ts" },
+};
+const otherServers = Object.entries(OTHER_SERVERS)
+  .filter(([kind]) => isAsked(kind) && process.env.HTTP_SERVER !== "node")
+  .map(
+    ([name, { server, include }]): TestProjectConfiguration => ({
+      extends: true,
+      test: { name, include: [include], exclude: SUFFIXES.map(filesOf), env: { HTTP_SERVER: server } },
+    }),
+  );
+
+const MOST_NAME = "tests";
+/** All others in one project, because a worker that changes its project starts anew and imports everything again. */
+const MOST: TestProjectConfiguration = {
   extends: true,
   test: {
-    ...FAST,
-    name: ON_NODE_NAME,
-    isolate: false,
-    include: ["test/adapters/http/**/*.test.ts"],
-    env: { HTTP_SERVER: "node" },
+    name: MOST_NAME,
+    include: isAsked("fast") ? ["test/**/*.test.ts"] : SUFFIXES.filter(isAsked).map(filesOf),
+    exclude: SUFFIXES.filter((suffix) => !isAsked(suffix)).map(filesOf),
+    globalSetup: ["test/support/global-setup.ts", "test/packed/global-setup.ts"],
   },
 };
 
-/** The specification of the REST interface also for the handler of the Fetch standard. */
-const ON_FETCH: TestProjectConfiguration = {
-  extends: true,
-  test: {
-    ...FAST,
-    name: "fetch-http",
-    isolate: false,
-    include: ["test/adapters/http/specification.*.test.ts"],
-    env: { HTTP_SERVER: "fetch" },
-  },
-};
-
-/** Those that wait for processes come first, and the short ones in the end, so that none runs alone then. */
-const ORDER = ["browser", "kill", "growth", "packed", "slow", "fast", "fetch-http", ON_NODE_NAME];
-/** The longest of their project: they start processes, or are thousands of runs. */
+/** The longest of their kind: they start processes, or are thousands of runs. */
 const isLong = (path: string): boolean =>
-  path.includes("/test/bootstrap/") || path.endsWith("/test/application/model.test.ts");
+  /\/test\/(bootstrap|deployment)\//.test(path) || /\/(model|unanswered-creations)\.test\.ts$/.test(path);
 
-/** One project after the other, because a worker that changes its project starts anew and imports everything again. */
-class LongestFirst extends BaseSequencer {
+const kindOf = ({ moduleId, project }: TestSpecification): string =>
+  project.name === MOST_NAME ? (/\.([a-z]+)\.test\.ts$/.exec(moduleId)?.[1] ?? "fast") : project.name;
+/** The kinds that come after all others, in this order. */
+const LAST = ["fast", ...Object.keys(OTHER_SERVERS)];
+
+/**
+ * Spreads each kind evenly, so that those that wait for processes run beside those that compute. The short ones come in
+ * the end, so that none runs alone then.
+ */
+class Spread extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId, project }: TestSpecification) =>
-      2 * ORDER.indexOf(project.name) + (isLong(moduleId) ? 0 : 1);
-    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+    const sorted = (await super.sort(files)).sort((a, b) => Number(isLong(b.moduleId)) - Number(isLong(a.moduleId)));
+    const rankOf = (file: TestSpecification): number => {
+      const kind = kindOf(file);
+      const ofKind = sorted.filter((one) => kindOf(one) === kind);
+      return LAST.indexOf(kind) + 1 + ofKind.indexOf(file) / ofKind.length;
+    };
+    const ranks = new Map(sorted.map((file) => [file, rankOf(file)]));
+    return sorted.sort((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
   }
 }
 
@@ -67,16 +75,14 @@ export default defineConfig({
     pool: "forks",
     // Without isolation, the test files of a worker share the modules they import: this saves 40 % of the CPU time.
     isolate: false,
+    // Property tests allocate much, and four workers share two cores: this saves 8 % of the CPU time.
+    execArgv: ["--max-semi-space-size=64", "--single-threaded-gc"],
     maxWorkers: 4, // on two cores: tests of processes wait for half of their time
     // A machine with much other work can be ten times as slow. No test waits for one of these times to pass.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
-    sequence: { sequencer: LongestFirst },
-    projects: [
-      { extends: true, test: { ...FAST, name: "fast" } },
-      ...kinds,
-      ...(process.env.HTTP_SERVER === "node" ? [] : [ON_NODE, ON_FETCH]),
-    ],
+    sequence: { sequencer: Spread },
+    projects: [MOST, ...otherServers],
   },
 });

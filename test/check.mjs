@@ -8,7 +8,7 @@ const TYPESCRIPT_7 = "node node_modules/typescript-7/bin/tsc";
  * Prints the output of each when it ends, and exits with 1 if any of them failed.
  */
 const CHECKS = {
-  types: `${TYPESCRIPT_7} --noEmit && ${TYPESCRIPT_7} -p adapters/web/client`,
+  types: `${TYPESCRIPT_7} --noEmit --checkers 2 && ${TYPESCRIPT_7} -p adapters/web/client`,
   style: "biome ci .",
   layers: "depcruise domain application adapters bootstrap test --config",
   build: "node bootstrap/packages/build.mjs --if-changed",

@@ -10,7 +10,7 @@ export const VERIFICATIONS = {
     about: "promtool checks the alert rules, and fires each alert on a planted series",
     steps: [BUILD, "tsx test/adapters/observability/check-alerts.ts"],
   },
-  browser: { about: "the web pages in Chromium", steps: ["vitest run --project browser"] },
+  browser: { about: "the web pages in Chromium", steps: ["env TESTS=browser vitest run"] },
   fairness: {
     about: "one hostile client beside another customer, for each resource (5 minutes)",
     steps: [BUILD, "tsx test/fairness/fairness.ts"],
@@ -19,12 +19,12 @@ export const VERIFICATIONS = {
   fuzz: { about: "random requests to the built service (--requests N)", steps: [BUILD, "tsx test/fuzz/fuzz.ts"] },
   growth: {
     about: "every route and page for an account with 100,000 tasks (1 minute)",
-    steps: [BUILD, "vitest run --project growth"],
+    steps: [BUILD, "env TESTS=growth vitest run"],
   },
   image: { about: "the steps of the Dockerfile, and the result (3 minutes)", steps: ["tsx test/deployment/image.ts"] },
   kills: {
     about: "processes of the service, killed at random moments (1 minute)",
-    steps: [BUILD, "vitest run --project kill"],
+    steps: [BUILD, "env TESTS=kill vitest run"],
   },
   mutation: {
     about: "mutation testing of domain and application, or of one file (hours)",
@@ -45,12 +45,12 @@ export const VERIFICATIONS = {
   },
   packed: {
     about: "the library and the MCP server, packed and installed as others do",
-    steps: [BUILD, "vitest run --project packed"],
+    steps: [BUILD, "env TESTS=packed vitest run"],
   },
   planted: { about: "the machines find each planted fault (hours)", steps: ["tsx test/faults/planted.ts"] },
   providers: {
     about: "the application under random faults of each provider, 200 runs (10 minutes)",
-    steps: ["env RUNS=200 vitest run --project slow test/adapters/provider/remote/whole-application.slow.test.ts"],
+    steps: ["env RUNS=200 vitest run test/adapters/provider/remote/whole-application.slow.test.ts"],
   },
   rolling: {
     about: "restarts three instances behind nginx under load (3 minutes)",

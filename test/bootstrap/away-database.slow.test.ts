@@ -56,9 +56,9 @@ describe("the service while its PostgreSQL is away", () => {
 
     await server.restart();
     await expect.poll(async () => (await read()).status, { timeout: 20_000 }).toBe(200);
-    expect(await new RestClient(service.url, key).create({ prompt: "a quiet lake", resolution: "1k" })).toHaveProperty(
-      "id",
-    );
+    expect(
+      await new RestClient(service.url, key).create({ prompt: "a quiet lake test:plain", resolution: "1k" }),
+    ).toHaveProperty("id");
     await service.end("SIGTERM");
     const lines = service.log.split("\n").filter((line) => /"level":"error"/.test(line));
     const away = lines.filter((line) => line.includes('"event":"database_unavailable"'));

@@ -82,7 +82,7 @@ describe("panorama backup", () => {
     const deleted = new Set<string>();
     let isLoaded = true;
     const load = idle.slice(1).map(async (client) => {
-      const body = JSON.stringify({ prompt: "a foggy ocean", resolution: "1k" });
+      const body = JSON.stringify({ prompt: "a foggy ocean test:plain", resolution: "1k" });
       while (isLoaded) {
         const created = (await (await client.request("/panoramas", { method: "POST", body })).json()) as {
           id?: string;

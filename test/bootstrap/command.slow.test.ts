@@ -146,11 +146,11 @@ describe("the panorama command while the service runs", () => {
     };
     expect(key).toMatchObject(shown);
     const client = new RestClient(installation.url, String(key.api_key));
-    const { id } = await client.create({ prompt: "a foggy ocean", resolution: "1k" });
+    const { id } = await client.create({ prompt: "a foggy ocean test:plain", resolution: "1k" });
     await client.untilKept(id);
     const refused = await client.request("/panoramas", {
       method: "POST",
-      body: JSON.stringify({ prompt: "a foggy ocean", resolution: "1k" }),
+      body: JSON.stringify({ prompt: "a foggy ocean test:plain", resolution: "1k" }),
     });
     expect(refused.status).toBe(402);
     expect(await run("key", "list", "--account", account)).toMatchObject({

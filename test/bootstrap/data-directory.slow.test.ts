@@ -100,7 +100,7 @@ describe("the files of the service", () => {
     expect(await open(data)).toEqual([]);
     await installation.start();
     const client = new RestClient(installation.url, String(json.api_key));
-    await client.untilKept((await client.create({ prompt: "a foggy ocean", resolution: "1k" })).id);
+    await client.untilKept((await client.create({ prompt: "a foggy ocean test:plain", resolution: "1k" })).id);
 
     const upload = await RawConnection.open(Number(new URL(installation.url).port));
     upload.send(

@@ -20,7 +20,12 @@ describe("panorama maintenance", () => {
   const send = ({ url }: Installation, path: string, method = "POST", body?: string) =>
     fetch(url + path, { method, headers: { authorization: `Bearer ${key}`, origin: url }, ...(body && { body }) });
   const create = (instance: Installation) =>
-    send(instance, "/api/v1/panoramas", "POST", JSON.stringify({ prompt: "a quiet lake", resolution: "1k" }));
+    send(
+      instance,
+      "/api/v1/panoramas",
+      "POST",
+      JSON.stringify({ prompt: "a quiet lake test:plain", resolution: "1k" }),
+    );
 
   const gallery = async ({ url }: Installation) => (await fetch(`${url}/gallery`)).text();
   /** Kept by the service from its first request on. */

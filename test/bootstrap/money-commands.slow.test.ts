@@ -100,7 +100,7 @@ describe("the operator's commands about money", () => {
     const { account, key } = await customer("cas@example.com");
     await installation.start();
     const client = new RestClient(installation.url, key);
-    for (const prompt of ["a foggy ocean", "a lake test:fail"]) {
+    for (const prompt of ["a foggy ocean test:plain", "a lake test:fail"]) {
       await client.untilKept((await client.create({ prompt, resolution: "1k" })).id);
     }
     const sums = { panoramas: 1, failed: 1, in_progress: 0, credits: 4, refunded_credits: 4, reserved_credits: 0 };

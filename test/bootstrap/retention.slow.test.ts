@@ -47,7 +47,7 @@ describe("panorama retention", () => {
       "--key",
     );
     const client = new RestClient(installation.url, String(opened.json.api_key));
-    const { id } = await client.create({ prompt: "a foggy ocean", resolution: "1k" });
+    const { id } = await client.create({ prompt: "a foggy ocean test:plain", resolution: "1k" });
     await client.untilKept(id);
     await expect
       .poll(() => sql("select * from retention where retained = 'finished_images'"), { timeout: 90_000 })

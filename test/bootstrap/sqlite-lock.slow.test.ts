@@ -44,7 +44,7 @@ describe("the service on SQLite while another process holds the write lock", () 
   };
 
   it("answers every request that reads, and the write that waits afterwards", async () => {
-    const { id } = await client.create({ prompt: "a foggy ocean", resolution: "1k", visibility: "public" });
+    const { id } = await client.create({ prompt: "a foggy ocean test:plain", resolution: "1k", visibility: "public" });
     const { output } = await client.untilKept(id);
     const cookie = await logIn();
     const pages = ["/", "/gallery", `/p/${output?.slug}`, "/docs", "/works", "/account", "/readyz"];
@@ -53,7 +53,7 @@ describe("the service on SQLite while another process holds the write lock", () 
     const holder = await holdWriteLock();
     try {
       let isAnswered = false;
-      const body = JSON.stringify({ prompt: "a quiet lake", resolution: "1k" });
+      const body = JSON.stringify({ prompt: "a quiet lake test:plain", resolution: "1k" });
       const creation = client.request("/panoramas", { method: "POST", body }).finally(() => (isAnswered = true));
 
       for (const path of [`/panoramas/${id}`, "/panoramas", "/credits"]) {
@@ -76,7 +76,7 @@ describe("the service on SQLite while another process holds the write lock", () 
     const page = await (await fetch(`${installation.url}/account`, { headers: { cookie } })).text();
     const token = /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? "";
     expect(token).not.toBe("");
-    const { id } = await client.create({ prompt: "a foggy ocean", resolution: "1k" });
+    const { id } = await client.create({ prompt: "a foggy ocean test:plain", resolution: "1k" });
     await client.untilKept(id);
     const before = await (await client.request("/credits")).json();
     const form = (path: string, fields: Record<string, string>) =>
@@ -88,7 +88,7 @@ describe("the service on SQLite while another process holds the write lock", () 
       });
     const holder = await holdWriteLock();
     try {
-      const body = JSON.stringify({ prompt: "a quiet lake", resolution: "1k" });
+      const body = JSON.stringify({ prompt: "a quiet lake test:plain", resolution: "1k" });
       const [creation, removal, ...forms] = await Promise.all([
         client.request("/panoramas", { method: "POST", body }),
         client.request(`/panoramas/${id}`, { method: "DELETE" }),

@@ -31,7 +31,7 @@ describe("the commands for support while the service runs", () => {
 
   it("task explain tells who has deleted a panorama, and task list filters", async () => {
     const ann = await customer("ann@example.com");
-    const { id } = await ann.client.create({ prompt: "a foggy ocean", resolution: "1k" });
+    const { id } = await ann.client.create({ prompt: "a foggy ocean test:plain", resolution: "1k" });
     await ann.client.untilKept(id);
     const failed = await ann.client.create({ prompt: "test:fail", resolution: "1k" });
     await expect.poll(async () => (await run("task", "explain", failed.id)).state).toBe("failed");

@@ -87,7 +87,7 @@ describe("the commands of moderation and takedown while the service runs", () =>
   const reported = async () => (await run("report", "list")).reported as { slug: string; total: number }[];
 
   it("report list, dismiss and hide decide what visitors have reported", async () => {
-    const [kept, hidden] = [await published("a quiet lake"), await published("a quiet wood")];
+    const [kept, hidden] = [await published("a quiet lake test:plain"), await published("a quiet wood test:plain")];
     expect([await report(kept.slug, "my\ngarden"), await report(hidden.slug)]).toEqual([303, 303]);
     const at = expect.any(String);
     expect(await reported()).toMatchObject([
@@ -105,7 +105,7 @@ describe("the commands of moderation and takedown while the service runs", () =>
   });
 
   it("gallery feature and unfeature decide what is on the front page", async () => {
-    const panorama = await published("a foggy ocean");
+    const panorama = await published("a foggy ocean test:plain");
     const isOnFront = async () => (await (await fetch(installation.url)).text()).includes(panorama.slug);
     expect(await isOnFront()).toBe(false);
     expect(await run("gallery", "feature", panorama.slug)).toMatchObject({ featured: true });

@@ -12,7 +12,7 @@ import { RestClient } from "../support/rest-client.js";
 import { Installation } from "../support/service-process.js";
 import type { AnyDatabase } from "../support/sql-stores.js";
 
-const JSON_BODY = JSON.stringify({ prompt: "a quiet lake", resolution: "1k" });
+const JSON_BODY = JSON.stringify({ prompt: "a quiet lake test:plain", resolution: "1k" });
 const CREDITS = 100;
 
 /** The same packets as in test/adapters/http/unanswered-creations.test.ts, with the real times of the databases. */

@@ -66,7 +66,7 @@ describe.each([
     const created = await Promise.all(
       keys.flatMap((key) =>
         Array.from({ length: TASKS_OF_EACH }, async (_, n) => {
-          const body = { prompt: "a quiet lake", resolution: "1k" };
+          const body = { prompt: "a quiet lake test:plain", resolution: "1k" };
           const { id } = await new RestClient((n % 2 ? right : wrong).url, key).create(body, {
             "idempotency-key": randomUUID(),
           });
@@ -101,7 +101,10 @@ describe.each([
     const [key = ""] = secretsOf(await accountsWithKeys(database, 1, CREDITS));
     const ids: string[] = [];
     for (const { url } of [wrong, right, wrong, right]) {
-      const { id, created_at } = await new RestClient(url, key).create({ prompt: "a quiet lake", resolution: "1k" });
+      const { id, created_at } = await new RestClient(url, key).create({
+        prompt: "a quiet lake test:plain",
+        resolution: "1k",
+      });
       expect(Math.abs(Date.parse(created_at) - Date.now())).toBeLessThan(300_000);
       ids.push(id);
       await setTimeout(50); // longer than the clocks can differ

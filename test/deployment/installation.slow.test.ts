@@ -87,7 +87,7 @@ describe("the commands of INSTALLATION.md", () => {
   it("lead to a service that makes a panorama and shows its image through nginx", async () => {
     const [, key = ""] = /(sk-\S+)/.exec(outputs.at(-1) ?? "") ?? [];
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-    const body = JSON.stringify({ prompt: "a quiet lake", resolution: "1k" });
+    const body = JSON.stringify({ prompt: "a quiet lake test:plain", resolution: "1k" });
     const created = (await (await get("/api/v1/panoramas", { method: "POST", headers, body })).json()) as {
       id: string;
     };

@@ -21,7 +21,7 @@ const DEADLINE_MILLISECONDS = 120_000;
 const KILLS = { postgresql: 8, sqlite: 5 };
 
 /** Every 40th task becomes a panorama and is saved; the others fail and are refunded. */
-const promptOf = (n: number): string => (n % 40 === 0 ? "a foggy ocean" : "a lake test:fail");
+const promptOf = (n: number): string => (n % 40 === 0 ? "a foggy ocean test:plain" : "a lake test:fail");
 
 type Received = { readonly id: string; readonly type: string; readonly taskId: string };
 

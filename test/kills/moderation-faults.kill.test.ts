@@ -92,7 +92,7 @@ describe("a moderation that hangs, lies, answers 500 and answers late, and a ser
     const create = async (client: RestClient, n: number): Promise<string> => {
       const headers = { "idempotency-key": randomUUID() };
       const body = JSON.stringify({
-        prompt: `a foggy ocean with ${n} boats`,
+        prompt: `a foggy ocean with ${n} boats test:plain`,
         resolution: "1k",
         seed: n,
         visibility: "public",

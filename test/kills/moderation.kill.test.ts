@@ -45,7 +45,7 @@ describe("a service that is killed while the moderation judges a result", () => 
     expect(await refused.json()).toMatchObject({ error: { code: "invalid_request", param: "prompt" } });
     expect(await client.credits()).toBe(20);
 
-    const { id } = await client.create({ prompt: "a quiet lake", resolution: "1k", visibility: "public" });
+    const { id } = await client.create({ prompt: "a quiet lake test:plain", resolution: "1k", visibility: "public" });
     const judged = new Promise<void>((resolve) => {
       moderation.state.behaviour = () => resolve(); // never answers
     });

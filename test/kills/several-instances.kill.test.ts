@@ -26,7 +26,7 @@ describe("three instances on one PostgreSQL database", () => {
       const ids: string[] = [];
       while (started < creations) {
         started += 1;
-        ids.push(await fleet.create(customer, started % 50 === 0 ? "a foggy ocean" : "test:fail"));
+        ids.push(await fleet.create(customer, started % 50 === 0 ? "a foggy ocean test:plain" : "test:fail"));
       }
       return ids;
     };
@@ -145,7 +145,7 @@ describe("three instances on one PostgreSQL database", () => {
     for (const other of others) other.signal("SIGSTOP");
     let leasedId: string | undefined;
     for (const customer of customers.slice(0, 10)) {
-      ids.push(await fleet.create(customer, "a foggy ocean", paused));
+      ids.push(await fleet.create(customer, "a foggy ocean test:plain", paused));
       await untilStoring(ids.at(-1));
       paused.signal("SIGSTOP");
       await pause(100);

@@ -35,7 +35,7 @@ export const createsFiftyWithBudget = async (
     const answer = await fetch(`${urls[n % urls.length]}/api/v1/panoramas`, {
       method: "POST",
       headers: { authorization: `Bearer ${key.secret}` },
-      body: JSON.stringify({ prompt: "a foggy ocean", resolution: "1k" }),
+      body: JSON.stringify({ prompt: "a foggy ocean test:plain", resolution: "1k" }),
     });
     const { error } = (await answer.json()) as { error?: { code: string; message: string } };
     // On a busy machine, statements wait too long for each other. The client repeats what the service asks to repeat.

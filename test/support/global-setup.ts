@@ -5,6 +5,7 @@ import type { TestProject } from "vitest/node";
 import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { administer, databaseUrl, PostgresServer, TEMPLATE_DATABASE } from "./postgres.js";
+import { runsAny } from "./runs-any.js";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -16,7 +17,8 @@ declare module "vitest" {
 }
 
 /** Starts one PostgreSQL server for the whole test run. Makes a migrated database of each kind, which tests copy. */
-export default async (project: TestProject): Promise<() => Promise<void>> => {
+export default async (project: TestProject): Promise<(() => Promise<void>) | undefined> => {
+  if (!runsAny(project, "slow", "growth")) return undefined;
   const given = process.env.TEST_POSTGRES_URL;
   const server = given === undefined ? await PostgresServer.start() : undefined;
   const url = server?.url ?? given ?? "";

@@ -49,7 +49,10 @@ const orderPlan: fc.Arbitrary<OrderPlan> = fc.record({
 
 const customerPlan: fc.Arbitrary<CustomerPlan> = fc.record({
   orders: fc.array(orderPlan, { minLength: 1, maxLength: 3 }),
-  prompts: fc.array(fc.constantFrom("a lake", "a wood", "a lake test:fail"), { minLength: 1, maxLength: 2 }),
+  prompts: fc.array(fc.constantFrom("a lake test:plain", "a wood test:plain", "a lake test:fail"), {
+    minLength: 1,
+    maxLength: 2,
+  }),
 });
 
 /** Several customers at once. What happens comes twice, once, or only in the end, when what is missing is repeated. */

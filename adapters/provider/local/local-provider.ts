@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { err, ok, type Result } from "neverthrow";
 import type { Clock } from "../../../application/ports/clock.js";
 import type {
@@ -265,6 +266,7 @@ export class LocalProvider implements GenerationProvider {
     if (trigger === "unusable") return Buffer.from("The prompt asked for what is no picture.");
 
     const size = { widthPixels, heightPixels };
+    if (trigger === "plain") return this.sign(await plain(job, size));
     const sidePixels = photoSidePixels(widthPixels);
     const extraBytes = imageUrls.length === 0 ? 0 : REFERENCE_BYTES_MAX + imageUrls.length * 3 * sidePixels ** 2;
     const done = await this.pool.run({ size, owner, extraBytes, signal }, async (paint) => {
@@ -304,12 +306,25 @@ const onDisk = async <T, E>(work: () => Promise<Result<T, E>>): Promise<Result<T
 const endOf = ({ kind, reason }: PaintingFailed): JobFailure | undefined =>
   kind === "crashed" ? { reason } : undefined;
 
+const JPEG = { quality: JPEG_QUALITY, chromaSubsampling: "4:4:4" };
+
 const encoded = (pixels: Uint8Array, { widthPixels: width, heightPixels: height }: PixelSize): Promise<Uint8Array> =>
   decoding((sharp) =>
     sharp(pixels, { raw: { width, height, channels: 3 } })
-      .jpeg({ quality: JPEG_QUALITY, chromaSubsampling: "4:4:4" })
+      .jpeg(JPEG)
       .toBuffer(),
   );
+
+/** Two colours that follow from prompt and seed. Blue differs, because a single colour is no usable picture. */
+const plain = ({ prompt, seed }: Job, { widthPixels, heightPixels }: PixelSize): Promise<Uint8Array> => {
+  const [skyRed = 0, skyGreen = 0, red = 0, green = 0] = createHash("sha256").update(`${seed} ${prompt}`).digest();
+  return decoding((sharp) =>
+    sharp(Uint8Array.of(skyRed, skyGreen, 255, red, green, 0), { raw: { width: 1, height: 2, channels: 3 } })
+      .resize(widthPixels, heightPixels, { fit: "fill", kernel: "nearest" })
+      .jpeg(JPEG)
+      .toBuffer(),
+  );
+};
 
 const idOf = (taskId: TaskId): string => ID_PREFIX + taskId;
 const taskIdOf = (upstreamTaskId: string): TaskId => upstreamTaskId.slice(ID_PREFIX.length) as TaskId;

@@ -1,4 +1,7 @@
-/** Outcomes that a prompt can request from the local provider, as in payment sandboxes, to test each of them. */
+/**
+ * Outcomes that a prompt can request from the local provider, as in payment sandboxes, to test each of them. `plain` is
+ * a success with a picture of two colours.
+ */
 const SANDBOX_TRIGGERS = [
   "fail",
   "content",
@@ -10,6 +13,7 @@ const SANDBOX_TRIGGERS = [
   "unavailable",
   "reject",
   "no-id",
+  "plain",
   "slow",
   "expired",
   "storage-fail",

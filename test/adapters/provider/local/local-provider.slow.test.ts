@@ -126,6 +126,25 @@ describe("LocalProvider", () => {
     expect(await sharp(image.bytes).metadata()).toMatchObject({ format: "jpeg", width, height });
   });
 
+  it("makes a picture of two colours for test:plain, without painting", async () => {
+    const closed = new PaintPool(1);
+    await closed.close();
+    provider = aProvider(closed);
+    const url = await urlOf(anOrder("a foggy ocean test:plain", { seed: 7 }));
+    const { bytes } = (await provider.download(url))._unsafeUnwrap();
+    const halves = await Promise.all(
+      [0, 264].map(async (top) => {
+        const half = sharp(bytes).extract({ left: 0, top, width: 1024, height: 248 });
+        return (await sharp(await half.png().toBuffer()).stats()).channels.map(({ min, max }) => [min, max]);
+      }),
+    );
+    const [sky, ground] = [
+      [251, 233, 255],
+      [178, 63, 0],
+    ].map((colour) => colour.map((level) => [level, level]));
+    expect(halves).toEqual([sky, ground]);
+  });
+
   it("finds its image by any spelling of the public URL", async () => {
     const url = await urlOf(anOrder("a foggy ocean"));
     for (const spelling of [url.replace("p.example", "P.Example:443"), url.replace("p.example", "new.example")]) {
