@@ -134,6 +134,8 @@ export const runBusyProvider = async (run: BusyProviderRun): Promise<BusyProvide
     const clients = keys.map((key) => new RestClient(installation.url, key));
     const start = performance.now();
     const deadline = start + timeoutSeconds * 1_000;
+    /** So many generations may never start: tasks whose submission is lost in a kill are refunded. */
+    const killDeadline = start + timeoutSeconds * 250;
     const statuses = await Promise.all(
       clients.flatMap((client, account) =>
         Array.from({ length: PANORAMA_POLICY.activeMax }, async (_, n) => {
@@ -147,7 +149,7 @@ export const runBusyProvider = async (run: BusyProviderRun): Promise<BusyProvide
 
     let kills = 0;
     for (const generations of killedAfter) {
-      while (fake.tasks.length < generations && performance.now() < deadline) await setTimeout(10);
+      while (fake.tasks.length < generations && performance.now() < killDeadline) await setTimeout(10);
       await installation.end("SIGKILL");
       kills += 1;
       await installation.start();
