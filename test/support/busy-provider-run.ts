@@ -135,7 +135,7 @@ export const runBusyProvider = async (run: BusyProviderRun): Promise<BusyProvide
     const start = performance.now();
     const deadline = start + timeoutSeconds * 1_000;
     /** So many generations may never start: tasks whose submission is lost in a kill are refunded. */
-    const killDeadline = start + timeoutSeconds * 250;
+    const killDeadline = start + timeoutSeconds * 500;
     const statuses = await Promise.all(
       clients.flatMap((client, account) =>
         Array.from({ length: PANORAMA_POLICY.activeMax }, async (_, n) => {
