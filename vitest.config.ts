@@ -17,7 +17,10 @@ const asked = process.env.TESTS?.split(",");
 const isAsked = (kind: string): boolean => asked === undefined || asked.includes(kind);
 const filesOf = (suffix: string): string => `test/**/*.${suffix}.test.ts`;
 
-/** Fast tests of HTTP that run once more, on another server: also kinds. `HTTP_SERVER=node` runs all others on one. */
+/**
+ * The fast tests of HTTP run once more on each other server; `TESTS` knows these names, too. With `HTTP_SERVER=node` all
+ * tests run on `node:http`, and none twice.
+ */
 const OTHER_SERVERS: Readonly<Record<string, { readonly server: string; readonly include: string }>> = {
   "node-http": { server: "node", include: "test/adapters/http/**/*.test.ts" },
   // The specification of the REST interface for the handler of the Fetch standard.
@@ -32,12 +35,12 @@ const otherServers = Object.entries(OTHER_SERVERS)
     }),
   );
 
-const MOST_NAME = "tests";
-/** All others in one project, because a worker that changes its project starts anew and imports everything again. */
-const MOST: TestProjectConfiguration = {
+const NAME = "tests";
+/** All other tests are in one project, because a worker that changes its project starts anew and imports everything again. */
+const ONE_PROJECT: TestProjectConfiguration = {
   extends: true,
   test: {
-    name: MOST_NAME,
+    name: NAME,
     include: isAsked("fast") ? ["test/**/*.test.ts"] : SUFFIXES.filter(isAsked).map(filesOf),
     exclude: SUFFIXES.filter((suffix) => !isAsked(suffix)).map(filesOf),
     globalSetup: ["test/support/global-setup.ts", "test/packed/global-setup.ts"],
@@ -49,7 +52,7 @@ const isLong = (path: string): boolean =>
   /\/test\/(bootstrap|deployment)\//.test(path) || /\/(model|unanswered-creations)\.test\.ts$/.test(path);
 
 const kindOf = ({ moduleId, project }: TestSpecification): string =>
-  project.name === MOST_NAME ? (/\.([a-z]+)\.test\.ts$/.exec(moduleId)?.[1] ?? "fast") : project.name;
+  project.name === NAME ? (SUFFIXES.find((suffix) => moduleId.endsWith(`.${suffix}.test.ts`)) ?? "fast") : project.name;
 /** The kinds that come after all others, in this order. */
 const LAST = ["fast", ...Object.keys(OTHER_SERVERS)];
 
@@ -83,6 +86,6 @@ export default defineConfig({
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
     sequence: { sequencer: Spread },
-    projects: [MOST, ...otherServers],
+    projects: [ONE_PROJECT, ...otherServers],
   },
 });
