@@ -8,7 +8,7 @@ const ROUNDS = 6;
 const ACCOUNTS = 4;
 const CREDITS = 2_000;
 /** Most tasks fail and are refunded: the path with more ledger entries, and no image to paint. */
-const PROMPTS = ["a foggy ocean test:plain", "a lake test:fail", "a wood test:fail"];
+const PROMPTS = ["a foggy ocean", "a lake test:fail", "a wood test:fail"];
 
 describe("the service under load, killed with SIGKILL at random moments", () => {
   let installation: Installation;

@@ -560,7 +560,10 @@ class Run {
     }
   }
 
-  /** A submission may look lost then: its generation starts after it was looked for, and before it is queued again. */
+  /**
+   * While processes do not agree about the time, a submission may look lost that has just begun: its generation starts
+   * after it was looked for, and before its task is queued again.
+   */
   private excuseRequeues(): void {
     for (const { task } of this.database.tasks.values()) {
       const canLookLost = this.clocks === "disagree" || this.deadlineCut.has(task.id);
