@@ -70,6 +70,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "local-provider-"));
   clock = new HandClock();
   provider = aProvider();
+  await provider.clean(); // waits for its folders: nobody may make them while a test that ends at once removes all
 });
 
 afterEach(async () => {
