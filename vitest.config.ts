@@ -18,7 +18,7 @@ const isAsked = (kind: string): boolean => asked === undefined || asked.includes
 const filesOf = (suffix: string): string => `test/**/*.${suffix}.test.ts`;
 
 /**
- * The fast tests of HTTP run once more on each other server; `TESTS` knows these names, too. With `HTTP_SERVER=node` all
+ * The fast tests of HTTP run once more on each other server; `TESTS` may name these, too. With `HTTP_SERVER=node` all
  * tests run on `node:http`, and none twice.
  */
 const OTHER_SERVERS: Readonly<Record<string, { readonly server: string; readonly include: string }>> = {
@@ -36,7 +36,7 @@ const otherServers = Object.entries(OTHER_SERVERS)
   );
 
 const NAME = "tests";
-/** All other tests are in one project, because a worker that changes its project starts anew and imports everything again. */
+/** All other tests: in one project, because a worker that changes its project starts anew and imports all again. */
 const ONE_PROJECT: TestProjectConfiguration = {
   extends: true,
   test: {

@@ -12,7 +12,7 @@ const SUFFIX = /\.(slow|browser|kill|growth|packed)\.test\.ts$/;
 const STARTS_PROCESSES =
   /import \{[^}]*\b(spawn|spawnSync|exec|execFile|fork)\b[^}]*\} from "node:child_process"|support\/(browser|chromium|fleet|migrated-installation|observed-service|postgres|postgres-stores|python-client|service-process)\.js"/;
 
-it("a test file that starts processes, a browser or PostgreSQL has a suffix, so that it is not in the project fast", async () => {
+it("a test file that starts processes, a browser or PostgreSQL has a suffix, so that it is not a fast one", async () => {
   const files = (await readdir("test", { recursive: true })).filter((file) => file.endsWith(".test.ts"));
   const fast = files.filter((file) => !SUFFIX.test(file) && file !== "test-files.test.ts");
   const texts = await Promise.all(

@@ -566,16 +566,21 @@ class Run {
    */
   private excuseRequeues(): void {
     for (const { task } of this.database.tasks.values()) {
-      const canLookLost = this.clocks === "disagree" || this.deadlineCut.has(task.id);
-      if (canLookLost && task.state === "queued" && this.startedFor(task.id) > 0) this.startedInVain.add(task.id);
+      const wasStarted = task.state === "queued" && this.startedFor(task.id) > 0;
+      if (wasStarted && this.mayLookOverdue(task.id)) this.startedInVain.add(task.id);
     }
+  }
+
+  /** A submission that has just begun. */
+  private mayLookOverdue(taskId: TaskId): boolean {
+    return this.clocks === "disagree" || this.deadlineCut.has(taskId);
   }
 
   /** A provider starts a generation. */
   private checkStart(taskId: TaskId): void {
     const state = this.database.tasks.get(taskId)?.task.state;
     const isRepeated = this.startedFor(taskId) > 0;
-    if (this.clocks === "disagree" || this.deadlineCut.has(taskId)) {
+    if (this.mayLookOverdue(taskId)) {
       if (isRepeated || state !== "reserved") this.startedInVain.add(taskId);
       return;
     }
@@ -619,9 +624,12 @@ class Run {
 
   private afterStoreCall(call: string, args: readonly unknown[]): void {
     this.rules.afterStoreCall();
+    if (this.clocks === "one") {
+      this.rules.checkDueTimes(call, args);
+      return;
+    }
     this.excuseSubmissions();
     this.excuseRequeues();
-    if (this.clocks === "one") this.rules.checkDueTimes(call, args);
   }
 
   /** Lets so many events happen, or all that can. */

@@ -134,7 +134,7 @@ export const runBusyProvider = async (run: BusyProviderRun): Promise<BusyProvide
     const clients = keys.map((key) => new RestClient(installation.url, key));
     const start = performance.now();
     const deadline = start + timeoutSeconds * 1_000;
-    /** So many generations may never start: tasks whose submission is lost in a kill are refunded. */
+    /** Fewer generations start if a kill loses submissions, because their tasks are refunded. */
     const killDeadline = start + timeoutSeconds * 500;
     const statuses = await Promise.all(
       clients.flatMap((client, account) =>

@@ -32,7 +32,7 @@ const ID_PREFIX = "local-";
 const POLL_MILLISECONDS = 500;
 const SLOW_MILLISECONDS = 60_000;
 const KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
-const JPEG_QUALITY = 92;
+const JPEG = { quality: 92, chromaSubsampling: "4:4:4" };
 /**
  * Further tasks wait in the service's queue, with their own deadline. One account, which has five active tasks, does
  * not take all slots. The paint pool limits the memory that these take.
@@ -305,8 +305,6 @@ const onDisk = async <T, E>(work: () => Promise<Result<T, E>>): Promise<Result<T
 
 const endOf = ({ kind, reason }: PaintingFailed): JobFailure | undefined =>
   kind === "crashed" ? { reason } : undefined;
-
-const JPEG = { quality: JPEG_QUALITY, chromaSubsampling: "4:4:4" };
 
 const encoded = (pixels: Uint8Array, { widthPixels: width, heightPixels: height }: PixelSize): Promise<Uint8Array> =>
   decoding((sharp) =>
