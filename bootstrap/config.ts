@@ -1,5 +1,5 @@
 import { err, ok, type Result, safeTry } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import { parseTrustedProxies, type TrustedProxies } from "../adapters/http/requests/client-address.js";
 import type { ServerName } from "../adapters/http/servers/load-server.js";
 import { REMOTE_DEFAULTS } from "../adapters/provider/remote/remote-defaults.js";

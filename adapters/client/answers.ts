@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { RESOLUTION_NAMES } from "../../domain/images/resolution.js";
 import { STORAGE_STATUSES } from "../../domain/images/storage-status.js";
 import { TOLD_REASONS } from "../../domain/tasks/told-reason.js";

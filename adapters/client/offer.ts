@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { toldAbilitiesSchema } from "./told-abilities.js";
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { RESOLUTION_NAMES } from "../../domain/images/resolution.js";
 import { type Abilities, ALL_ABILITIES, IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../domain/tasks/abilities.js";
 

@@ -1,5 +1,5 @@
 import { err, type Result } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import { RESOLUTION_NAMES, RESOLUTIONS } from "../../domain/images/resolution.js";
 import { type Abilities, admitAbilities, IMAGE_URLS_MAX } from "../../domain/tasks/abilities.js";
 import { canonicalText } from "../../domain/tasks/canonical-text.js";

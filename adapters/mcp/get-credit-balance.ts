@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Offer } from "../client/offer.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import { resultOf } from "../client/result-of.js";

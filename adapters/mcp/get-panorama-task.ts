@@ -1,6 +1,6 @@
 import type { ContentBlock } from "@modelcontextprotocol/server";
 import { err, ok } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import { type ObjectName, thumbnailNameOf } from "../../domain/images/object-name.js";
 import { panoramaOutputSchema, panoramaTaskSchema, TASK_STATUSES, taskErrorSchema } from "../client/answers.js";
 import { downloadImage } from "../client/download-image.js";

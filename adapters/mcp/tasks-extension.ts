@@ -5,7 +5,7 @@ import {
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { z } from "zod";
+import * as z from "zod";
 import type { Clock } from "../../application/ports/clock.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import type { PanoramaTask } from "../client/resources.js";

@@ -1,6 +1,6 @@
 import type { ContentBlock, ToolAnnotations } from "@modelcontextprotocol/server";
 import { err, type Result } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import { invalidRequest } from "../../domain/invalid-request.js";
 import { invalidArguments, refusedArguments, type ToolError } from "./tool-error.js";
 

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import type { Clock } from "../../application/ports/clock.js";
 import type { Abilities } from "../../domain/tasks/abilities.js";
 import { messageWithNames } from "../client/client-error.js";

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { ModerationUnavailable } from "../../application/ports/moderation.js";
 import { parseJson } from "../client/requests/check-answer.js";
 import { readAtMost } from "../client/requests/read-at-most.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { MODERATION_ANSWERS, type ModeratedPart, type Moderation } from "../../application/ports/moderation.js";
 import { ask } from "./ask.js";
 import { keyedHash } from "./keyed-hash.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { ModeratedPart, Moderation } from "../../application/ports/moderation.js";
 import { ask } from "./ask.js";
 import { keyedHash } from "./keyed-hash.js";

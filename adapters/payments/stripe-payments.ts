@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import Stripe from "stripe";
-import { z } from "zod";
+import * as z from "zod";
 import { type UnverifiedWebhook, unverifiedWebhook } from "../../application/errors.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type {

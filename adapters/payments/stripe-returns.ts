@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { ReturnReport } from "../../application/ports/payments.js";
 import type { DisputeState, Withdrawn } from "../../domain/credits/payment-return.js";
 

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import { milliseconds, ownServer } from "../variables.js";
 
 /** The variables of the moderation. */

@@ -1,5 +1,5 @@
 import { err, ok, Result } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import { needsComfyKey } from "../../adapters/provider/remote/comfy/needs-comfy-key.js";
 import {
   FAL_QUALITIES,

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** What is wrong with the content of the file: the setting, its value and what is allowed. */
 export const sentenceOf = (issue: z.core.$ZodIssue | undefined, content: unknown, schema: z.ZodObject): string => {

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { SIGN_UP_MODES } from "../../domain/accounts/sign-up.js";
 import { PRICE_MAX } from "../../domain/panorama-policy.js";
 import { GALLERY_MODES } from "../../domain/tasks/gallery.js";

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import type { Credits } from "../credits/credits.js";
 import { type InvalidRequest, invalidRequest } from "../invalid-request.js";
 import { type KeyLimits, SCOPES, type Scope } from "./key-limits.js";

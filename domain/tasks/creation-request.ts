@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import type { Brand } from "../brand.js";
 import { RESOLUTION_NAMES, type Resolution, resolutionsDescription } from "../images/resolution.js";
 import { type BrokenRule, type InvalidRequest, invalidRequest, WHOLE_BODY } from "../invalid-request.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /**
  * The inputs of fal's endpoints that the tests use, and what a model does with them: from fal's model pages and the

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import type { TaskFilter } from "../../../domain/tasks/task-filter.js";

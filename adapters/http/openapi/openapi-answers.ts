@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { ZodOpenApiResponsesObject } from "zod-openapi";
 import { type PanoramaPolicy, RATE_WINDOW_MILLISECONDS } from "../../../domain/panorama-policy.js";
 import type { ErrorCode } from "../replies/errors.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { ZodOpenApiOperationObject } from "zod-openapi";
 import { HELD_STREAMS_MAX } from "../limits/held-streams.js";
 import { eventSchema, STREAM_MILLISECONDS_MAX } from "../routes/events-route.js";

@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type * as z from "zod";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { ToldAbilities } from "../../client/told-abilities.js";
 import type { panoramaTaskSchema } from "../replies/panorama-task.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { ZodOpenApiOperationObject } from "zod-openapi";
 import { KEY_CHARACTERS_MAX } from "../../../domain/credits/idempotency.js";
 import { IMAGE_PIXELS_MAX, IMAGE_TYPES, PROGRESSIVE_PIXELS_MAX } from "../../../domain/images/image-type.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { ZodOpenApiOperationObject } from "zod-openapi";
 import { provenanceResponseSchema } from "../routes/provenance-route.js";
 import { requestId } from "./openapi-answers.js";

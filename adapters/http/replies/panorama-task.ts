@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { AHEAD_MAX } from "../../../application/panoramas/count-ahead.js";
 import type { TaskForecast } from "../../../application/panoramas/forecast-task.js";
 import { RESOLUTION_NAMES, resolutionsDescription } from "../../../domain/images/resolution.js";

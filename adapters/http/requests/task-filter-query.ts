@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import { type InvalidRequest, invalidRequest } from "../../../domain/invalid-request.js";
 import { brokenMetadataRule } from "../../../domain/tasks/metadata.js";
 import { TASK_STATUSES, type TaskFilter } from "../../../domain/tasks/task-filter.js";

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import type { UseCases } from "../../../application/create-application.js";
 import { shownCreation } from "../../../application/events/panorama-task.js";
 import { type IdempotencyKey, parseIdempotencyKey } from "../../../domain/credits/idempotency.js";

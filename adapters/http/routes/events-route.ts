@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { ok, type Result } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import type { UseCases } from "../../../application/create-application.js";
 import { eventBody } from "../../../application/events/event-body.js";
 import type { TaskUrls } from "../../../application/events/panorama-task.js";

@@ -1,5 +1,5 @@
 import { err, ok } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import type { UseCases } from "../../../application/create-application.js";
 import type { EntryLine } from "../../../application/entry-page.js";
 import { entryPlaceText, parseEntryPlace } from "../../../domain/credits/ledger.js";

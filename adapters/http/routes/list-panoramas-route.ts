@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { err, ok, type Result } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import type { UseCases } from "../../../application/create-application.js";
 import { panoramaTask, type TaskUrls } from "../../../application/events/panorama-task.js";
 import { type InvalidRequest, invalidRequest } from "../../../domain/invalid-request.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { UseCases } from "../../../application/create-application.js";
 import type { VisitorLimits } from "../limits/visitor-limits.js";
 import { errorBody } from "../replies/errors.js";

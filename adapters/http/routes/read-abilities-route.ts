@@ -1,5 +1,5 @@
 import { ok } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import type { UseCases } from "../../../application/create-application.js";
 import { RESOLUTION_NAMES } from "../../../domain/images/resolution.js";
 import { IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/abilities.js";

@@ -1,5 +1,5 @@
 import { ok } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import type { UseCases } from "../../../application/create-application.js";
 import { json } from "../replies/reply.js";
 import type { GuardedHandler } from "./guard.js";

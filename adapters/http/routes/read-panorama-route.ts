@@ -1,5 +1,5 @@
 import { err, ok } from "neverthrow";
-import type { z } from "zod";
+import type * as z from "zod";
 import { whenReady } from "../../../application/awaitable.js";
 import type { UseCases } from "../../../application/create-application.js";
 import { panoramaTask, type TaskUrls } from "../../../application/events/panorama-task.js";

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { err } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import type { UseCases } from "../../../application/create-application.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import { deleteAbandoned } from "../../system/delete-abandoned.js";

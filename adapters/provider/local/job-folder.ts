@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import type { FailureCause } from "../../../application/ports/generation-provider.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { writeOnce } from "../../system/durable-file.js";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { err, ok } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import type { AccountSummary } from "../../../application/ports/stores/operator-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import { misused } from "../../command-error.js";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { VISITOR_LIMITS } from "../../../adapters/http/limits/visitor-limits.js";
 import { openApi30 } from "../../../adapters/http/openapi/openapi-30.js";
 import { openApiDocument } from "../../../adapters/http/openapi/openapi-document.js";

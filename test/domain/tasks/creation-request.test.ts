@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { type BrokenRule, invalidRequest } from "../../../domain/invalid-request.js";
 import { creationRequestSchema, parseCreation, parseCreationRequest } from "../../../domain/tasks/creation-request.js";
 

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import type { ProviderUnavailable } from "../../../../application/ports/generation-provider.js";
 import { unavailable } from "../../unavailable.js";
 import type { Answer } from "../calls/upstream-http.js";

@@ -1,5 +1,5 @@
 import { err, type Result } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import { jsonOf, nonEmpty, parseBody } from "../answers/body.js";
 import { meaningOf } from "../answers/meaning-of.js";
 import type { CreationContext } from "../dialect.js";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { CustomersCause } from "../../../../application/ports/generation-provider.js";
 import { isModerated } from "../answers/failed-as.js";
 import type { Answer } from "../calls/upstream-http.js";

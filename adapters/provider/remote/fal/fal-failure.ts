@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { CustomersCause, FailureCause } from "../../../../application/ports/generation-provider.js";
 import { failedAs } from "../answers/failed-as.js";
 import type { Report } from "../dialect.js";

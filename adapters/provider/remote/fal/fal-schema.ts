@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import type { Read } from "../dialect.js";
 import type { CheckFailure } from "../remote-options.js";
 import { checkedJson, unchecked } from "../start-check.js";

@@ -1,5 +1,5 @@
 import { err, ok, Result } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import {
   CUSTOMERS_CAUSES,
   type GenerationOrder,

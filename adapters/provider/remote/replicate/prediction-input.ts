@@ -1,5 +1,5 @@
 import { err, ok, Result } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import type { GenerationOrder } from "../../../../application/ports/generation-provider.js";
 import { jsonOf, nonEmpty } from "../answers/body.js";
 import { correlationSeed } from "../correlation-seed.js";

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { err, ok } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import { unverifiedWebhook } from "../../../../application/errors.js";
 import type { Clock } from "../../../../application/ports/clock.js";
 import type { UpstreamHttp } from "../calls/upstream-http.js";

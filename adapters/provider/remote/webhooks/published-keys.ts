@@ -1,5 +1,5 @@
 import { err, type Result } from "neverthrow";
-import type { z } from "zod";
+import type * as z from "zod";
 import type { Clock } from "../../../../application/ports/clock.js";
 import type { ProviderUnavailable } from "../../../../application/ports/generation-provider.js";
 import { unavailable } from "../../unavailable.js";

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { z } from "zod";
+import * as z from "zod";
 import { type Abilities, ALL_ABILITIES } from "../../../../domain/tasks/abilities.js";
 import { IMAGE_URLS_MAX } from "../../../../domain/tasks/creation-request.js";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { z } from "zod";
+import * as z from "zod";
 import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/support/builders.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
 import { invalidRequest } from "../../../../../domain/invalid-request.js";
