@@ -5,8 +5,9 @@ import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-p
 import type { PostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
 import { type AccountWithKeys, accountsWithKeys } from "../support/accounts-with-keys.js";
 import { pngBytes } from "../support/image-bytes.js";
+import { migratedInstallation } from "../support/migrated-installation.js";
 import { freshDatabase } from "../support/postgres.js";
-import { Installation } from "../support/service-process.js";
+import type { Installation } from "../support/service-process.js";
 
 const SESSION = "s".repeat(43);
 const CREATION = JSON.stringify({ prompt: "test:slow a quiet lake", resolution: "1k" });
@@ -24,7 +25,7 @@ describe("the service on PostgreSQL while another process holds locks for second
   beforeAll(async () => {
     const url = await freshDatabase();
     database = await openPostgresDatabase(url, 2, "commands");
-    service = await Installation.create({ DATABASE_URL: url, DEMO: "false" });
+    service = await migratedInstallation({ DATABASE_URL: url, DEMO: "false" });
     await service.start();
     const [account] = await accountsWithKeys(database, 1, 1_000, 10);
     customer = account as AccountWithKeys;

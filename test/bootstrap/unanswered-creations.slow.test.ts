@@ -9,7 +9,7 @@ import { packetsAroundCreation } from "../support/packets-around-creation.js";
 import { freshDatabase } from "../support/postgres.js";
 import { RawConnection } from "../support/raw-connection.js";
 import { RestClient } from "../support/rest-client.js";
-import { Installation } from "../support/service-process.js";
+import type { Installation } from "../support/service-process.js";
 import type { AnyDatabase } from "../support/sql-stores.js";
 
 const JSON_BODY = JSON.stringify({ prompt: "a quiet lake test:plain", resolution: "1k" });
@@ -17,18 +17,18 @@ const CREDITS = 100;
 
 /** The same packets as in test/adapters/http/unanswered-creations.test.ts, with the real times of the databases. */
 describe.each([
-  ["SQLite", () => migratedInstallation({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "60000" })],
-  [
-    "PostgreSQL",
-    async () =>
-      Installation.create({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "60000", DATABASE_URL: await freshDatabase() }),
-  ],
-])("a creation on the built service with %s", (_, install) => {
+  ["SQLite", async () => ({})],
+  ["PostgreSQL", async () => ({ DATABASE_URL: await freshDatabase() })],
+])("a creation on the built service with %s", (_, settings) => {
   let installation: Installation;
   let database: AnyDatabase;
 
   beforeAll(async () => {
-    installation = await install();
+    installation = await migratedInstallation({
+      DEMO: "false",
+      LOCAL_PROVIDER_DELAY_MS: "60000",
+      ...(await settings()),
+    });
     await installation.start();
     const url = installation.environment.DATABASE_URL;
     database = await (url === undefined

@@ -8,9 +8,10 @@ import { verifyLedger } from "../../application/credits/verify-ledger.js";
 import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
 import { FakeHttpProvider, HTTP_TOKEN } from "../support/fake-http-provider.js";
 import { createsFiftyWithBudget, keysWithBudget } from "../support/fifty-creations-with-budget.js";
+import { migratedInstallation } from "../support/migrated-installation.js";
 import { freshDatabase } from "../support/postgres.js";
 import { RestClient } from "../support/rest-client.js";
-import { Installation } from "../support/service-process.js";
+import type { Installation } from "../support/service-process.js";
 import { sqlStores } from "../support/sql-stores.js";
 import { seamless } from "../support/test-images.js";
 
@@ -45,8 +46,8 @@ describe.each([
       LEASE_MS: "2000",
       GENERATION_DEADLINE_MS: "120000",
     };
-    right = await Installation.create(environment);
-    wrong = await Installation.create({
+    right = await migratedInstallation(environment);
+    wrong = await migratedInstallation({
       ...environment,
       DATA_DIR: right.dataDir,
       NODE_OPTIONS: `--require ${resolve("test/support/wrong-clock.cjs")}`,

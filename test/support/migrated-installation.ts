@@ -1,11 +1,13 @@
-import { copyFile } from "node:fs/promises";
-import { join } from "node:path";
+import { cp } from "node:fs/promises";
 import { inject } from "vitest";
 import { Installation } from "./service-process.js";
 
-/** An installation whose database is migrated, without a process that does it. For slow and growth tests. */
+/**
+ * An installation whose database is migrated and that has its certificate, as after a first start, which takes three
+ * times as long as later ones. For slow and growth tests.
+ */
 export const migratedInstallation = async (environment: Record<string, string> = {}): Promise<Installation> => {
   const installation = await Installation.create(environment);
-  await copyFile(inject("sqliteTemplate"), join(installation.dataDir, "panorama.sqlite"));
+  await cp(inject("dataTemplate"), installation.dataDir, { recursive: true });
   return installation;
 };

@@ -55,7 +55,7 @@ describe("Database on SQLite", () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "panorama-sqlite-"));
     file = join(folder, "panorama.sqlite");
-    await copyFile(inject("sqliteTemplate"), file);
+    await copyFile(join(inject("dataTemplate"), "panorama.sqlite"), file);
     await reopen();
   });
   afterEach(async () => {
