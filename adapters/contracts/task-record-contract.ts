@@ -105,7 +105,7 @@ export const describeTaskRecords = (
     it("tells who has deleted a task, and when", async () => {
       const { id } = await kept();
       const by = deletedByKey(apiKeyId(1));
-      (await stores.tasks.hide(id, owner, end, by))._unsafeUnwrap();
+      (await stores.tasks.hide(id, owner, end, { by }))._unsafeUnwrap();
       expect(await stores.operators.record(id)).toMatchObject({ isHidden: true, deleted: { at: end, by } });
     });
 
@@ -270,7 +270,7 @@ export const describeTaskRecords = (
       const due = async (now: Date) =>
         (await tasks.claim("erase", now, secondsAfter(now, 60), 9)).map((lease) => lease);
       const nextName = anImageName(2);
-      (await tasks.hide(task.id, owner, end, "page", { until, nextName }))._unsafeUnwrap();
+      (await tasks.hide(task.id, owner, end, { by: "page", kept: { until, nextName } }))._unsafeUnwrap();
       expect(await tasks.find(task.id, owner)).toBeUndefined();
       expect(await tasks.isWithheldImage({ name })).toBe(true);
       expect(await tasks.isWithheldImage({ name: thumbnailNameOf(name) })).toBe(true);
@@ -299,11 +299,15 @@ export const describeTaskRecords = (
       const { tasks, operators } = stores;
       const running = await submitted(aReservedTask({ id: taskId(2) }));
       const until = secondsAfter(end, 3600);
-      (await tasks.hide(running.id, owner, end, "page", { until, nextName: anImageName(3) }))._unsafeUnwrap();
+      (
+        await tasks.hide(running.id, owner, end, { by: "page", kept: { until, nextName: anImageName(3) } })
+      )._unsafeUnwrap();
       expect(await tasks.endKeeping(until, 9)).toBe(0);
 
       const task = await kept();
-      (await tasks.hide(task.id, owner, end, "page", { until, nextName: anImageName(2) }))._unsafeUnwrap();
+      (
+        await tasks.hide(task.id, owner, end, { by: "page", kept: { until, nextName: anImageName(2) } })
+      )._unsafeUnwrap();
       await operators.eraseTasks(owner, undefined, 9, end);
       expect(await tasks.wantedImage(task.id)).toBeUndefined();
       const [lease] = await tasks.claim("erase", end, until, 9);
@@ -314,7 +318,9 @@ export const describeTaskRecords = (
       const { tasks } = stores;
       const task = await kept();
       const until = secondsAfter(end, 3600);
-      (await tasks.hide(task.id, owner, end, "page", { until, nextName: anImageName(2) }))._unsafeUnwrap();
+      (
+        await tasks.hide(task.id, owner, end, { by: "page", kept: { until, nextName: anImageName(2) } })
+      )._unsafeUnwrap();
       (await tasks.restore(task.id, true, end))._unsafeUnwrap();
       expect(await tasks.endKeeping(until, 9)).toBe(0);
       expect(await tasks.isWithheldImage({ name: task.image.imageName })).toBe(false);

@@ -55,6 +55,8 @@ export type LayoutParts = {
 /** Who looks at a page with one sentence: a member, somebody without a login, or an operator on their own pages. */
 type Viewer = Visitor | "operator" | undefined;
 
+type Message = { readonly title: Text; readonly sentence: Text };
+
 /** Renders complete pages with their security headers. */
 export class Layout {
   /** Whether there is a gallery to link to. */
@@ -115,40 +117,39 @@ export class Layout {
   }
 
   notFound(visitor: Viewer): PageReply {
-    return this.message(
-      404,
-      words`Page not found`,
-      words`This page does not exist, or you do not have access to it.`,
-      visitor,
-    );
+    const sentence = words`This page does not exist, or you do not have access to it.`;
+    return this.message(404, { title: words`Page not found`, sentence }, visitor);
   }
 
   /** The page after an unexpected error. It shows no login state, because the database may be unavailable. */
   failed(requestId: string, viewer: "operator" | undefined, again: string | undefined): PageReply {
     const sentence = words`Something went wrong on our side. Try again in a moment. If it happens again, tell the operator this request id: ${requestId}.`;
-    return this.message(500, words`Something went wrong`, sentence, viewer, again);
+    return this.message(500, { title: words`Something went wrong`, sentence }, viewer, again);
   }
 
   /** The page after too many requests. It reads nothing. */
   limited(retryAfterSeconds: number, viewer: Viewer, again?: string): PageReply {
     const sentence = words`Too many requests. Try again in ${retryAfterSeconds} s.`;
-    return retriedAfter(retryAfterSeconds, this.message(429, words`Please wait`, sentence, viewer, again));
+    return retriedAfter(retryAfterSeconds, this.message(429, { title: words`Please wait`, sentence }, viewer, again));
   }
 
   /** The page if the database was busy for too long. It shows no login state. */
   busy(retryAfterSeconds: number, viewer: "operator" | undefined, again: string | undefined): PageReply {
     const sentence = words`The service is busy and could not do this. Nothing was charged. Try again in ${retryAfterSeconds} seconds.`;
-    return retriedAfter(retryAfterSeconds, this.message(429, words`Please try again`, sentence, viewer, again));
+    return retriedAfter(
+      retryAfterSeconds,
+      this.message(429, { title: words`Please try again`, sentence }, viewer, again),
+    );
   }
 
   /** The answer to a form while an operator has put the service into maintenance. */
   maintenance(message: string, retryAfterSeconds: number): PageReply {
     const sentence = words`${message} Until then nothing can be created, bought or changed. Nothing was charged.`;
-    return retriedAfter(retryAfterSeconds, this.message(503, words`Maintenance`, sentence, undefined));
+    return retriedAfter(retryAfterSeconds, this.message(503, { title: words`Maintenance`, sentence }, undefined));
   }
 
   /** A page with one sentence. `again`: the path of the page that may work in a moment. */
-  message(status: number, title: Text, sentence: Text, viewer: Viewer, again?: string): PageReply {
+  message(status: number, { title, sentence }: Message, viewer: Viewer, again?: string): PageReply {
     const message = html`<h1>${title}</h1><p>${sentence}</p>`;
     const retry = again !== undefined && html`<a class="button" href="${again}">Try again</a> `;
     const style = again === undefined ? "button" : "button quiet";
@@ -164,14 +165,14 @@ export class Layout {
   /** The answer to a form that no page of this service has sent, or that an earlier session has shown. */
   refusedForm(visitor: Viewer): PageReply {
     const sentence = words`This form is outdated, or another site sent it. Go back, reload the page and try again.`;
-    return this.message(403, words`Request refused`, sentence, visitor);
+    return this.message(403, { title: words`Request refused`, sentence }, visitor);
   }
 
   /** The answer to a form whose body was not read. */
   unreadForm({ rule }: InvalidMessage, visitor: Viewer): PageReply {
     if (rule.name !== "bytes_max") return this.refusedForm(visitor);
     const sentence = words`Its texts have more than ${rule.max / 1024} kB, so nothing was saved. Go back, shorten them, and send the form again.`;
-    return this.message(413, words`The form is too large`, sentence, visitor);
+    return this.message(413, { title: words`The form is too large`, sentence }, visitor);
   }
 
   private page(content: Content, inlineStyle: Html | undefined): Html {

@@ -49,7 +49,7 @@ export const deletePanorama =
     const now = clock.now();
     if (keptMilliseconds > 0 && task.state === "succeeded" && isKept(task.image)) {
       const until = new Date(now.getTime() + keptMilliseconds);
-      await tasks.hide(id, owner, now, by, { until, nextName: panoramaName(ids.unguessable()) });
+      await tasks.hide(id, owner, now, { by, kept: { until, nextName: panoramaName(ids.unguessable()) } });
       eraseDue();
       return ok(undefined);
     }
@@ -60,6 +60,6 @@ export const deletePanorama =
       }
     }
     // If it is not found now, the same deletion was made at the same time.
-    await tasks.hide(id, owner, now, by);
+    await tasks.hide(id, owner, now, { by });
     return ok(undefined);
   };

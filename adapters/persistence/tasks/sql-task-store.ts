@@ -2,6 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
 import type {
   GalleryChoice,
+  Hiding,
   ImageAddress,
   IsWithheld,
   StaleTask,
@@ -12,7 +13,7 @@ import { type ObjectName, panoramaOf } from "../../../domain/images/object-name.
 import type { StoredImage } from "../../../domain/images/storage-status.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { Hotspots } from "../../../domain/tasks/hotspots.js";
-import { type DeletedBy, UNDER_REVIEW, type Withheld } from "../../../domain/tasks/out-of-sight.js";
+import { UNDER_REVIEW, type Withheld } from "../../../domain/tasks/out-of-sight.js";
 import type { Slug } from "../../../domain/tasks/slug.js";
 import { startViewText } from "../../../domain/tasks/start-view.js";
 import type { ReservedTask, SubmittedTask, SucceededTask, Task } from "../../../domain/tasks/task.js";
@@ -43,8 +44,8 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
     findBySlug: (slug) => findBySlug(database, slug),
     ended: (ids) => ended(database, ids),
     setVisibility: (id, owner, visibility) => setVisibility(database, id, owner, visibility),
-    setStartView: (id, owner, view) => setOwn(database, id, owner, "start_view", startViewText(view)),
-    setHotspots: (id, owner, hotspots) => setOwn(database, id, owner, "hotspots", hotspotsColumn(hotspots)),
+    setStartView: (id, owner, view) => setOwn(database, { id, owner }, "start_view", startViewText(view)),
+    setHotspots: (id, owner, hotspots) => setOwn(database, { id, owner }, "hotspots", hotspotsColumn(hotspots)),
     findOwnBySlugs: (owner, slugs) => findOwnBySlugs(context, owner, slugs),
     withhold: (id, withheld, nextName) => withhold(database, id, withheld, nextName),
     withholdAll: (owner, withheld, limit, nextName) => withholdAll(database, { owner, withheld, limit, nextName }),
@@ -52,7 +53,7 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
     choose: (id, choice, at) => choose(database, id, choice, at),
     holdForReview: (id, now) => holdForReview(database, id, now),
     recordCancelWish: (task, now) => recordCancelWish(database, task, now),
-    hide: (id, owner, now, by, kept) => hide(database, { id, owner, now, by, kept }),
+    hide: (id, owner, now, how) => hide(database, { id, owner }, now, how),
     restore: (id, hasThumbnail, now) => restore(database, id, hasThumbnail, now),
     wantedImage: (id) => wantedImage(database, id),
     isHidden: (id, owner) => isHidden(database, id, owner),
@@ -106,11 +107,12 @@ const setVisibility = async (
   });
 };
 
+type OwnTask = { readonly id: TaskId; readonly owner: AccountId };
+
 /** What the owner adds to a panorama. */
 const setOwn = async (
   database: Database,
-  id: TaskId,
-  owner: AccountId,
+  { id, owner }: OwnTask,
   column: "start_view" | "hotspots",
   value: string | null,
 ): Promise<Result<void, NotFound>> => {
@@ -282,20 +284,16 @@ const recordCancelWish = async (
   return rows.length === 1 ? ok(undefined) : err({ kind: "stale_task", id });
 };
 
-/** What `TaskStore.hide` is given. */
-type Hiding = {
-  readonly id: TaskId;
-  readonly owner: AccountId;
-  readonly now: Date;
-  readonly by: DeletedBy | undefined;
-  readonly kept: { readonly until: Date; readonly nextName: ObjectName } | undefined;
-};
-
 /** Of an image that is stored, whose panorama is being hidden. Its parameters are until when, and the next name. */
 const KEPT = `, kept_until = case when ${KEPT_IMAGE} then cast(? as timestamptz) end,
   next_image_name = case when ${KEPT_IMAGE} then coalesce(next_image_name, cast(? as text)) else next_image_name end`;
 
-const hide = async (database: Database, { id, owner, now, by, kept }: Hiding): Promise<Result<void, NotFound>> => {
+const hide = async (
+  database: Database,
+  { id, owner }: OwnTask,
+  now: Date,
+  { by, kept }: Hiding = {},
+): Promise<Result<void, NotFound>> => {
   return database.transaction(async (sql) => {
     const hidden = await sql(
       `update task set hidden_at = ?, deleted_by = ?, ${DUE_WHEN_HIDDEN}${kept === undefined ? "" : KEPT}

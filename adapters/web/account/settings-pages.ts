@@ -249,7 +249,7 @@ const expiredPage = ({ layout }: Parts, visitor: Visitor): PageReply => {
 /** Who gets here reads the e-mail of the address, so it may be told that the address has an account. */
 const takenPage = ({ layout }: Parts, visitor: Visitor): PageReply => {
   const sentence = words`The address belongs to another account by now. Yours keeps its address.`;
-  return layout.message(409, words`Address in use`, sentence, visitor);
+  return layout.message(409, { title: words`Address in use`, sentence }, visitor);
 };
 
 const CHUNK_CHARACTERS = 16_384;

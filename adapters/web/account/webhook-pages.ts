@@ -88,9 +88,9 @@ const changeForm = (
     if (limited !== undefined) return limited;
     const changed = await change(params.id ?? "", visitor.account.id);
     if (changed.isOk()) return redirect(PATH);
-    return changed.error.kind === "not_found"
-      ? parts.layout.notFound(visitor)
-      : parts.layout.message(409, words`Not sent`, words`The endpoint is switched off. Switch it on first.`, visitor);
+    if (changed.error.kind === "not_found") return parts.layout.notFound(visitor);
+    const sentence = words`The endpoint is switched off. Switch it on first.`;
+    return parts.layout.message(409, { title: words`Not sent`, sentence }, visitor);
   }, formOptions(parts)),
 });
 

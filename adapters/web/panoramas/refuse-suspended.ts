@@ -7,8 +7,7 @@ import type { Layout } from "../layout.js";
 /** The refusal of a member whose account is suspended: nothing is created or published. The rest of the pages works. */
 export const refuseSuspended = (layout: Layout, visitor: Visitor): PageReply | undefined => {
   const { suspension } = visitor.account;
-  return (
-    suspension &&
-    layout.message(403, words`Account suspended`, said(suspendedSentence(suspension), suspension.reason), visitor)
-  );
+  if (suspension === undefined) return undefined;
+  const sentence = said(suspendedSentence(suspension), suspension.reason);
+  return layout.message(403, { title: words`Account suspended`, sentence }, visitor);
 };

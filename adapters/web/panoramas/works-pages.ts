@@ -131,8 +131,10 @@ const visibilityForm = (parts: Parts): Page => ({
         error.kind === "withheld"
           ? parts.layout.message(
               409,
-              words`This panorama stays private`,
-              said(withheldSentence(error.reason), error.reason),
+              {
+                title: words`This panorama stays private`,
+                sentence: said(withheldSentence(error.reason), error.reason),
+              },
               visitor,
             )
           : parts.layout.notFound(visitor),
@@ -154,7 +156,7 @@ const cancelForm = (parts: Parts): Page => ({
       (task) =>
         task.state === "failed"
           ? redirect("/works")
-          : parts.layout.message(409, words`Too late to cancel`, tooLateSentence(task), visitor),
+          : parts.layout.message(409, { title: words`Too late to cancel`, sentence: tooLateSentence(task) }, visitor),
       () => parts.layout.notFound(visitor),
     );
   }, cardForm(parts)),
@@ -175,14 +177,18 @@ const deleteForm = (parts: Parts): Page => ({
         return kind === "not_finished"
           ? parts.layout.message(
               409,
-              words`Not finished yet`,
-              words`This panorama is still being generated. You can delete it when it is finished.`,
+              {
+                title: words`Not finished yet`,
+                sentence: words`This panorama is still being generated. You can delete it when it is finished.`,
+              },
               visitor,
             )
           : parts.layout.message(
               503,
-              words`Not deleted`,
-              words`The image storage is currently unavailable. Please try again.`,
+              {
+                title: words`Not deleted`,
+                sentence: words`The image storage is currently unavailable. Please try again.`,
+              },
               visitor,
             );
       },

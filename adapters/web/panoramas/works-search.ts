@@ -52,18 +52,32 @@ const STATUS_LABELS: Readonly<Record<(typeof TASK_STATUSES)[number], Text>> = {
 export const worksSearchForm = ({ text, status, visibility, resolution }: WorksSearch): Html => html`
 <form class="filters" method="get" action="/works" role="search" id="filters">
 <div class="search">${searchField(text, words`Search in your prompts`, words`Search your prompts`)}</div>
-${select("status", words`Status`, TASK_STATUSES, status, (one) => STATUS_LABELS[one])}
-${select("visibility", words`Visibility`, VISIBILITIES, visibility, (one) => (one === "public" ? words`Public` : words`Private`))}
-${select("resolution", words`Resolution`, RESOLUTION_NAMES, resolution, (one) => one.toUpperCase())}</form>`;
+${select(
+  "status",
+  words`Status`,
+  status,
+  TASK_STATUSES.map((one) => [one, STATUS_LABELS[one]]),
+)}
+${select(
+  "visibility",
+  words`Visibility`,
+  visibility,
+  VISIBILITIES.map((one) => [one, one === "public" ? words`Public` : words`Private`]),
+)}
+${select(
+  "resolution",
+  words`Resolution`,
+  resolution,
+  RESOLUTION_NAMES.map((one) => [one, one.toUpperCase()]),
+)}</form>`;
 
 /** `label`: also that of the choice of all values. */
-const select = <Value extends string>(
+const select = (
   name: "status" | "visibility" | "resolution",
   label: Text,
-  values: readonly Value[],
-  chosen: Value | undefined,
-  labelOf: (value: Value) => Text,
+  chosen: string | undefined,
+  options: readonly (readonly [value: string, label: Text])[],
 ): Html =>
-  html`<select name="${name}" aria-label="${label}" autocomplete="off"><option value="">${label}</option>${values.map(
-    (value) => html`<option value="${value}"${value === chosen && html` selected`}>${labelOf(value)}</option>`,
+  html`<select name="${name}" aria-label="${label}" autocomplete="off"><option value="">${label}</option>${options.map(
+    ([value, shown]) => html`<option value="${value}"${value === chosen && html` selected`}>${shown}</option>`,
   )}</select>`;

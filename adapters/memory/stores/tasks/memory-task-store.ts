@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../../application/errors.js";
 import type {
+  Hiding,
   ImageAddress,
   IsWithheld,
   StaleTask,
@@ -17,7 +18,7 @@ import type { InvalidRequest } from "../../../../domain/invalid-request.js";
 import { PANORAMA_POLICY } from "../../../../domain/panorama-policy.js";
 import type { TaskId } from "../../../../domain/task-id.js";
 import type { CreationRequest } from "../../../../domain/tasks/creation-request.js";
-import { type DeletedBy, UNDER_REVIEW, type Withheld } from "../../../../domain/tasks/out-of-sight.js";
+import { UNDER_REVIEW, type Withheld } from "../../../../domain/tasks/out-of-sight.js";
 import { nextTurn, placeOfNewTask, type QueuePosition } from "../../../../domain/tasks/queue.js";
 import {
   isActive,
@@ -83,7 +84,7 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
       stored[choice] = at;
       return ok(undefined);
     },
-    hide: async (id, owner, now, by, kept) => hide(database, { id, owner, now, by, kept }),
+    hide: async (id, owner, now, how) => hide(database, { id, owner }, now, how),
     restore: async (id, hasThumbnail, now) => restore(database, id, hasThumbnail, now),
     wantedImage: async (id) => {
       const stored = database.tasks.get(id);
@@ -279,16 +280,12 @@ const recordCancelWish = (
   return ok(undefined);
 };
 
-/** What `TaskStore.hide` is given. */
-type Hiding = {
-  readonly id: TaskId;
-  readonly owner: AccountId;
-  readonly now: Date;
-  readonly by: DeletedBy | undefined;
-  readonly kept: { readonly until: Date; readonly nextName: ObjectName } | undefined;
-};
-
-const hide = (database: MemoryDatabase, { id, owner, now, by, kept }: Hiding): Result<void, NotFound> => {
+const hide = (
+  database: MemoryDatabase,
+  { id, owner }: { readonly id: TaskId; readonly owner: AccountId },
+  now: Date,
+  { by, kept }: Hiding = {},
+): Result<void, NotFound> => {
   const stored = database.shown(id, owner);
   if (stored === undefined) return err(notFound(`There is no task ${id}.`));
   stored.hidden = true;

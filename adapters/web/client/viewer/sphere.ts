@@ -11,6 +11,8 @@ export type Turn = readonly number[];
  * What a pixel at (x, y), from -1 to 1, sees: (x * scaleX + offsetX, y * scaleY + offsetY, -1) as a turned direction.
  */
 type Lens = readonly [scaleX: number, scaleY: number, offsetX: number, offsetY: number];
+/** What an eye sees. `bend`: see `fragment`. */
+type Eye = { readonly lens: Lens; readonly turn: Turn; readonly bend: number };
 
 /** So many grow at a time. Without a graphics card, they take 10 to 15 ms. */
 const GROWTH_PIXELS = 256 * 1024;
@@ -110,9 +112,7 @@ export class Sphere {
   private picture: WebGLTexture | null = null;
   private size: Size = { width: 0, height: 0 };
   /** The picture that was left, as it was seen last. */
-  private left:
-    | { readonly picture: WebGLTexture | null; readonly lens: Lens; readonly turn: Turn; readonly bend: number }
-    | undefined;
+  private left: (Eye & { readonly picture: WebGLTexture | null }) | undefined;
   private full: Program | undefined;
   /** Compiled when it is first used. */
   private quick: Program | undefined;
@@ -275,27 +275,26 @@ export class Sphere {
   shot({ width: whole, height }: Size, isQuick = false): () => void {
     const { gl, isSplit, bend } = this;
     const width = isSplit ? Math.floor(whole / 2) : whole;
-    const lens = lensOf(this.view.fov, height / width);
-    const turn = turnOf(this.view, this.roll);
+    const eye = { lens: lensOf(this.view.fov, height / width), turn: turnOf(this.view, this.roll), bend };
     return () => {
       const { left } = this;
       gl.viewport(0, 0, width, height);
       if (left !== undefined) {
         gl.bindTexture(gl.TEXTURE_2D, left.picture);
-        this.drawEye(left.lens, left.turn, left.bend, 1, isQuick);
+        this.drawEye(left, 1, isQuick);
         gl.bindTexture(gl.TEXTURE_2D, this.picture);
         gl.enable(gl.BLEND);
       }
-      this.drawEye(lens, turn, bend, this.fade, isQuick);
+      this.drawEye(eye, this.fade, isQuick);
       gl.disable(gl.BLEND);
       if (!isSplit) return;
       gl.viewport(whole - width, 0, width, height);
-      this.drawEye(lens, turn, bend, 1, isQuick);
+      this.drawEye(eye, 1, isQuick);
     };
   }
 
   /** Draws into the viewport that is set. */
-  drawEye(lens: Lens, turn: Turn, bend = 0, opacity = 1, isQuick = false): void {
+  drawEye({ lens, turn, bend }: Eye, opacity = 1, isQuick = false): void {
     const { gl } = this;
     if (isQuick) this.quick ??= programOf(gl, fragment(true));
     const { program = null, at = {} } = (isQuick ? this.quick : this.full) ?? {};

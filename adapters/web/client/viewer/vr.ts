@@ -75,7 +75,8 @@ const show = async (session: Session, camera: Camera): Promise<void> => {
       const m = eye.transform.matrix;
       const head = [0, 1, 2, 4, 5, 6, 8, 9, 10].map((n) => m[n] ?? 0);
       gl.viewport(x, y, width, height);
-      sphere.drawEye([scaleX, scaleY, scaleX * (p[8] ?? 0), scaleY * (p[9] ?? 0)], product(north, head));
+      const lens = [scaleX, scaleY, scaleX * (p[8] ?? 0), scaleY * (p[9] ?? 0)] as const;
+      sphere.drawEye({ lens, turn: product(north, head), bend: 0 });
     }
   };
   session.requestAnimationFrame(draw);

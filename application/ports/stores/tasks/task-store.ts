@@ -82,6 +82,12 @@ export type ImageAddress = { readonly name: ObjectName } | { readonly temporaryU
 /** `featured`: for the front page. `approved`: for a gallery that shows only what the operator has looked at. */
 export type GalleryChoice = "featured" | "approved";
 
+/** Who deletes the task, and for how long its image is kept (`TaskStore.hide`). */
+export type Hiding = {
+  readonly by?: DeletedBy | undefined;
+  readonly kept?: { readonly until: Date; readonly nextName: ObjectName };
+};
+
 /** An operator has hidden the panorama: it cannot be public. */
 export type IsWithheld = { readonly kind: "withheld"; readonly reason: string };
 
@@ -187,13 +193,7 @@ export interface TaskStore {
    * `kept`: the same transaction records for an image that is kept (`StoredImage`) until when, and its next name unless
    * it has one; the work `erase` gives its files that name, and deletes them after `TaskWork.endKeeping`.
    */
-  hide(
-    id: TaskId,
-    owner: AccountId,
-    now: Date,
-    by?: DeletedBy,
-    kept?: { readonly until: Date; readonly nextName: ObjectName },
-  ): Promise<Result<void, NotFound>>;
+  hide(id: TaskId, owner: AccountId, now: Date, how?: Hiding): Promise<Result<void, NotFound>>;
 
   /**
    * Ends what `hide` has done to a succeeded task whose image is in the storage, with or without its thumbnail. It is
