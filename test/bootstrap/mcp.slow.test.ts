@@ -96,7 +96,7 @@ describe("the MCP server of the running service", () => {
   it("panorama generate saves the image with the same API key, and reports a failed generation in one line", async () => {
     Object.assign(installation.environment, { PANORAMA_API_KEY: key });
     const file = join(folder, "ocean.jpg");
-    const { status, json } = await installation.command("generate", "a quiet ocean in the fog", "--out", file);
+    const { status, json } = await installation.command("generate", "a quiet ocean test:plain", "--out", file);
     expect(status).toBe(0);
     expect(json).toMatchObject({ status: "succeeded", credits_charged: 4, file });
     expect(await sharp(file).metadata()).toMatchObject({ width: 1024, height: 512 });
@@ -124,7 +124,7 @@ describe("the MCP server of the running service", () => {
 
   it("panorama generate --watch prints a line for each change of the task, with --json as objects", async () => {
     const file = join(folder, "watched.jpg");
-    const watched = await ended(generate("a quiet ocean in the fog", "--out", file, "--watch"));
+    const watched = await ended(generate("a quiet ocean test:plain", "--out", file, "--watch"));
     expect(watched).toMatchObject({ status: 0, stderr: "" });
     const changes = watched.lines.filter((line) => line.startsWith("Task "));
     expect(changes[0]).toMatch(/^Task \S+: processing$/);
@@ -136,7 +136,7 @@ describe("the MCP server of the running service", () => {
       expect.stringMatching(/^Image {3}http/),
     ]);
 
-    const json = await ended(generate("a quiet ocean in the fog", "--out", file, "--watch", "--json"));
+    const json = await ended(generate("a quiet ocean test:plain", "--out", file, "--watch", "--json"));
     const objects = json.lines.map((line) => JSON.parse(line));
     expect(objects[0]).toEqual({ id: expect.any(String), status: "processing", credits_charged: 4 });
     expect(objects.at(-2)).toMatchObject({ status: "succeeded", output: { storage_status: "saved" } });

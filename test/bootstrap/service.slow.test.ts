@@ -98,7 +98,7 @@ describe("the service without any configuration", () => {
     expect(red).toBeGreaterThan(green + 60);
   });
 
-  it.each([
+  it.concurrent.each([
     ["test:expired", "expired"],
     ["test:storage-fail", "failed"],
     ["test:no-thumb", "saved-no-thumb"],

@@ -16,7 +16,7 @@ const JSON_BODY = JSON.stringify({ prompt: "a quiet lake test:plain", resolution
 const CREDITS = 100;
 
 /** The same packets as in test/adapters/http/unanswered-creations.test.ts, with the real times of the databases. */
-describe.each([
+describe.concurrent.each([
   ["SQLite", async () => ({})],
   ["PostgreSQL", async () => ({ DATABASE_URL: await freshDatabase() })],
 ])("a creation on the built service with %s", (_, settings) => {

@@ -21,7 +21,7 @@ const TASKS_OF_EACH = 5;
 const CREDITS = 100;
 const PRICE = 4;
 
-describe.each([
+describe.concurrent.each([
   ["ahead", 600_000],
   ["behind", -600_000],
 ])("two instances on PostgreSQL, one of whose wall clocks is ten minutes %s", (_, ahead) => {
@@ -61,7 +61,7 @@ describe.each([
     await provider.close();
   });
 
-  it("make all of ten paid tasks, each once", async () => {
+  it.sequential("make all of ten paid tasks, each once", async () => {
     provider.plan = "run";
     const keys = secretsOf(await accountsWithKeys(database, ACCOUNTS, CREDITS));
     const created = await Promise.all(
@@ -85,7 +85,7 @@ describe.each([
     expect((await verifyLedger(sqlStores(database))()).findings).toEqual([]);
   });
 
-  it("together admit 60 reads a minute of one key", async () => {
+  it.sequential("together admit 60 reads a minute of one key", async () => {
     const [key = ""] = secretsOf(await accountsWithKeys(database, 1, CREDITS));
     const reads = Array.from({ length: 90 }, (_, n) =>
       new RestClient((n % 2 ? right : wrong).url, key).request("/credits"),
@@ -94,11 +94,11 @@ describe.each([
     expect(statuses.filter((status) => status === 200)).toHaveLength(60);
   });
 
-  it("accept only the creations within the budgets of their keys, of fifty concurrent ones", async () => {
+  it.sequential("accept only the creations within the budgets of their keys, of fifty concurrent ones", async () => {
     await createsFiftyWithBudget(await keysWithBudget(database), [right.url, wrong.url], database);
   });
 
-  it("name and order tasks by the time of the database", async () => {
+  it.sequential("name and order tasks by the time of the database", async () => {
     const [key = ""] = secretsOf(await accountsWithKeys(database, 1, CREDITS));
     const ids: string[] = [];
     for (const { url } of [wrong, right, wrong, right]) {
@@ -113,7 +113,7 @@ describe.each([
     expect(ids.toSorted()).toEqual(ids);
   });
 
-  it("are ready or not, and say why: log, metric, /readyz", async () => {
+  it.sequential("are ready or not, and say why: log, metric, /readyz", async () => {
     expect((await fetch(`${right.url}/readyz`)).status).toBe(200);
     const refused = await fetch(`${wrong.url}/readyz`);
     expect(refused.status).toBe(503);

@@ -28,7 +28,7 @@ it("makes all of 80 panoramas of 16 accounts, each once, with a provider that re
 });
 
 // A submission whose answer was not recorded is found at World Labs. fal lists it when it has ended, the others never.
-it.each([
+it.concurrent.each([
   ["fal", true],
   ["replicate", true],
   ["comfy", true],

@@ -76,7 +76,7 @@ const refuseSome = (receiver: WebhookReceiver): void => {
   receiver.statusOf = () => (Math.random() < REFUSED_SHARE ? 500 : 204);
 };
 
-describe("three instances on one PostgreSQL database, killed with SIGKILL at random moments", () => {
+describe.concurrent("three instances on one PostgreSQL database, killed with SIGKILL at random moments", () => {
   let fleet: Fleet;
   let receiver: WebhookReceiver;
 
@@ -115,7 +115,7 @@ describe("three instances on one PostgreSQL database, killed with SIGKILL at ran
   });
 });
 
-describe("an instance on SQLite, killed with SIGKILL at random moments", () => {
+describe.concurrent("an instance on SQLite, killed with SIGKILL at random moments", () => {
   let installation: Installation;
   let receiver: WebhookReceiver;
 

@@ -222,12 +222,12 @@ const ENVIRONMENT = {
 };
 
 describe("payments that come back while the service is killed with SIGKILL", () => {
-  it("end in an exact ledger on SQLite", async () => {
+  it.concurrent("end in an exact ledger on SQLite", async () => {
     const process = await Installation.create(ENVIRONMENT);
     await holds([process], () => openSqliteDatabase(`${process.dataDir}/panorama.sqlite`));
   });
 
-  it("end in an exact ledger on PostgreSQL, when two processes get the same event at the same time", async () => {
+  it.concurrent("end in an exact ledger on PostgreSQL, when two processes get the same event at the same time", async () => {
     const server = await PostgresServer.start();
     try {
       await migratePostgresDatabase(server.url);

@@ -66,7 +66,7 @@ const CASES: readonly Case[] = [
   ["one on SQLite, its wall clock set forth and back by 20 minutes", onSqlite, [setAgainAndAgain]],
 ];
 
-describe.each(CASES)("applications with wrong clocks: %s", (_, onDatabase, wallClocks) => {
+describe.concurrent.each(CASES)("applications with wrong clocks: %s", (_, onDatabase, wallClocks) => {
   let opener: Awaited<ReturnType<typeof onDatabase>>;
   let outside: ReturnType<typeof anOutside>;
   let instances: readonly Instance[];
@@ -166,7 +166,7 @@ describe.each(CASES)("applications with wrong clocks: %s", (_, onDatabase, wallC
     expect((await verifyLedger({ ledger })()).findings).toEqual([]);
   };
 
-  it("makes all of 80 paid tasks, each once, and takes no lease from a worker", async () => {
+  it.sequential("makes all of 80 paid tasks, each once, and takes no lease from a worker", async () => {
     await openCustomers(16);
     const tasks = await createAll();
     await setTimeout(3_000); // more than a lease
@@ -177,7 +177,7 @@ describe.each(CASES)("applications with wrong clocks: %s", (_, onDatabase, wallC
     await expectExactLedger(ACTIVE_MAX * PRICE);
   });
 
-  it("gives back what a canceled task has cost, to the account and to the budget of the day, and no more", async () => {
+  it.sequential("gives back what a canceled task has cost, to the account and to the budget of the day, and no more", async () => {
     await openCustomers(4);
     const tasks = await createAll();
     const canceled = tasks.filter((_, n) => n % ACTIVE_MAX < 2);
@@ -193,7 +193,7 @@ describe.each(CASES)("applications with wrong clocks: %s", (_, onDatabase, wallC
     await expectExactLedger(BUDGET);
   });
 
-  it("counts requests of a key exactly", async () => {
+  it.sequential("counts requests of a key exactly", async () => {
     await openCustomers(1);
     const [customer] = customers;
     const reads = Array.from({ length: 90 }, async (_, n) => {

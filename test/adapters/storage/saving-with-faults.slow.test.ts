@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { readable } from "../../../adapters/memory/memory-imaging.js";
 import { gcsObjectStorage } from "../../../adapters/storage/gcs-object-storage.js";
@@ -49,7 +49,11 @@ const FAULTS: readonly BucketFault[] = [
 /** What does not pass in one call, so that the application repeats the call. */
 const LASTING_FAULTS: readonly BucketFault[] = [500, 403, "silence", "cut-before", "html"];
 
-describe.each([
+// On a machine with a proxy, the clients must not use it to reach the fakes.
+beforeAll(() => vi.stubEnv("NO_PROXY", "127.0.0.1"));
+afterAll(() => vi.unstubAllEnvs());
+
+describe.concurrent.each([
   ["S3", startS3],
   ["Cloud Storage", startGcs],
 ])("a finished panorama with a faulty bucket of %s", (_, start) => {
@@ -61,14 +65,12 @@ describe.each([
   let id: TaskId;
 
   beforeEach(async () => {
-    vi.stubEnv("NO_PROXY", "127.0.0.1"); // on a machine with a proxy, the client must not use it to reach the fake
     const started = await start();
     ({ bucket, storage } = started);
     await expect.poll(async () => (await started.check()).isOk()).toBe(true);
     await anotherTask();
   });
   afterEach(async () => {
-    vi.unstubAllEnvs();
     await bucket.close();
   });
 
@@ -110,7 +112,7 @@ describe.each([
     );
   };
 
-  it.each(FAULTS)("is saved and paid once if any single request has the fault %j", async (fault) => {
+  it.sequential.each(FAULTS)("is saved and paid once if any single request has the fault %j", async (fault) => {
     await service.check();
     const requests = bucket.requests.length;
     expect(requests).toBeGreaterThanOrEqual(2);
@@ -131,24 +133,27 @@ describe.each([
     }
   });
 
-  it.each(LASTING_FAULTS)("waits with storage_status uploading while every request has the fault %j", async (fault) => {
-    bucket.faultAfterwards = fault;
-    await within(service.check());
-    for (let attempts = 0; attempts < 3; attempts += 1) {
-      expect(await status()).toBe("uploading");
+  it.sequential.each(LASTING_FAULTS)(
+    "waits with storage_status uploading while every request has the fault %j",
+    async (fault) => {
+      bucket.faultAfterwards = fault;
+      await within(service.check());
+      for (let attempts = 0; attempts < 3; attempts += 1) {
+        expect(await status()).toBe("uploading");
+        await world.clock.advance(TEN_MINUTES);
+        await within(service.keep());
+      }
+      await expectPaidOnce();
+      expect(storedTexts()).toEqual([]);
+      bucket.faultAfterwards = undefined;
       await world.clock.advance(TEN_MINUTES);
       await within(service.keep());
-    }
-    await expectPaidOnce();
-    expect(storedTexts()).toEqual([]);
-    bucket.faultAfterwards = undefined;
-    await world.clock.advance(TEN_MINUTES);
-    await within(service.keep());
-    await expectSaved();
-    await expectPaidOnce();
-  });
+      await expectSaved();
+      await expectPaidOnce();
+    },
+  );
 
-  it("has the storage status expired if its temporary URL ends before the bucket answers, and stays paid", async () => {
+  it.sequential("has the storage status expired if its temporary URL ends before the bucket answers, and stays paid", async () => {
     bucket.faultAfterwards = 500;
     await within(service.check());
     world.provider.play({ download: "gone" });
@@ -158,32 +163,38 @@ describe.each([
     await expectPaidOnce();
   });
 
-  it.each(FAULTS)("gets its missing thumbnail although reading the image has the fault %j", async (fault) => {
-    world.imaging.thumbnails = false;
-    await service.check();
-    expect(await status()).toBe("saved-no-thumb");
-    world.imaging.thumbnails = true;
-    bucket.faults = [fault];
-    await world.clock.advance(TEN_MINUTES);
-    await within(service.keep());
-    bucket.faults = [];
-    await world.clock.advance(TEN_MINUTES);
-    await within(service.keep());
-    await expectSaved();
-    await expectPaidOnce();
-  });
+  it.sequential.each(FAULTS)(
+    "gets its missing thumbnail although reading the image has the fault %j",
+    async (fault) => {
+      world.imaging.thumbnails = false;
+      await service.check();
+      expect(await status()).toBe("saved-no-thumb");
+      world.imaging.thumbnails = true;
+      bucket.faults = [fault];
+      await world.clock.advance(TEN_MINUTES);
+      await within(service.keep());
+      bucket.faults = [];
+      await world.clock.advance(TEN_MINUTES);
+      await within(service.keep());
+      await expectSaved();
+      await expectPaidOnce();
+    },
+  );
 
-  it.each(LASTING_FAULTS)("can be deleted after a deletion in which every request had the fault %j", async (fault) => {
-    await service.check();
-    bucket.faultAfterwards = fault;
-    const deleting = service.deletePanorama(id, owner);
-    await within(deleting);
-    expect((await deleting)._unsafeUnwrapErr().kind).toBe("storage_unavailable");
-    expect(await status()).toBe("saved");
-    bucket.faultAfterwards = undefined;
-    expect((await service.deletePanorama(id, owner)).isOk()).toBe(true);
-    expect(storedTexts()).toEqual([]);
-    expect((await service.readTask(id, owner)).isErr()).toBe(true);
-    expect(await world.ledger.balance(owner)).toBe(100 - PRICE);
-  });
+  it.sequential.each(LASTING_FAULTS)(
+    "can be deleted after a deletion in which every request had the fault %j",
+    async (fault) => {
+      await service.check();
+      bucket.faultAfterwards = fault;
+      const deleting = service.deletePanorama(id, owner);
+      await within(deleting);
+      expect((await deleting)._unsafeUnwrapErr().kind).toBe("storage_unavailable");
+      expect(await status()).toBe("saved");
+      bucket.faultAfterwards = undefined;
+      expect((await service.deletePanorama(id, owner)).isOk()).toBe(true);
+      expect(storedTexts()).toEqual([]);
+      expect((await service.readTask(id, owner)).isErr()).toBe(true);
+      expect(await world.ledger.balance(owner)).toBe(100 - PRICE);
+    },
+  );
 });
