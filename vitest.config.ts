@@ -43,7 +43,7 @@ const ONE_PROJECT: TestProjectConfiguration = {
     name: NAME,
     include: isAsked("fast") ? ["test/**/*.test.ts"] : SUFFIXES.filter(isAsked).map(filesOf),
     exclude: SUFFIXES.filter((suffix) => !isAsked(suffix)).map(filesOf),
-    globalSetup: ["test/support/global-setup.ts", "test/packed/global-setup.ts"],
+    globalSetup: ["test/support/global-setup.ts"],
   },
 };
 

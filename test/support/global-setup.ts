@@ -5,6 +5,7 @@ import type { TestProject } from "vitest/node";
 import { tlsCertificate } from "../../adapters/http/servers/tls-certificate.js";
 import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
+import { makePackages } from "../packed/make-packages.js";
 import { administer, databaseUrl, PostgresServer, TEMPLATE_DATABASE } from "./postgres.js";
 import { runsAny } from "./runs-any.js";
 
@@ -17,12 +18,21 @@ declare module "vitest" {
   }
 }
 
-/**
- * Starts one PostgreSQL server for the whole test run. Makes what tests copy: a migrated database of each kind and a
- * certificate.
- */
-export default async (project: TestProject): Promise<(() => Promise<void>) | undefined> => {
-  if (!runsAny(project, "slow", "growth")) return undefined;
+/** Prepares, at the same time, what the tests of this run need. */
+export default async (project: TestProject): Promise<() => Promise<void>> => {
+  const needsDatabases = runsAny(project, "slow", "growth");
+  const ends = await Promise.all([
+    needsDatabases && startPostgres(project),
+    needsDatabases && makeDataTemplate(project),
+    runsAny(project, "packed") && makePackages(),
+  ]);
+  return async () => {
+    for (const end of ends) if (end) await end();
+  };
+};
+
+/** One server for the whole test run, with a migrated database to copy. */
+const startPostgres = async (project: TestProject) => {
   const given = process.env.TEST_POSTGRES_URL;
   const server = given === undefined ? await PostgresServer.start() : undefined;
   const url = server?.url ?? given ?? "";
@@ -30,13 +40,13 @@ export default async (project: TestProject): Promise<(() => Promise<void>) | und
   await administer(url, `create database ${TEMPLATE_DATABASE}`);
   await migratePostgresDatabase(databaseUrl(url, TEMPLATE_DATABASE));
   project.provide("postgresUrl", url);
+  return async () => server?.remove();
+};
 
+const makeDataTemplate = async (project: TestProject) => {
   const folder = await mkdtemp(join(tmpdir(), "panorama-template-"));
   await (await openSqliteDatabase(join(folder, "panorama.sqlite"))).close();
   await tlsCertificate(folder, "panorama.example", new Date());
   project.provide("dataTemplate", folder);
-  return async () => {
-    await rm(folder, { recursive: true, force: true });
-    await server?.remove();
-  };
+  return () => rm(folder, { recursive: true, force: true });
 };

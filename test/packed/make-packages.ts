@@ -1,8 +1,6 @@
 import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";
 import { promisify } from "node:util";
-import type { TestProject } from "vitest/node";
-import { runsAny } from "../support/runs-any.js";
 
 const run = promisify(execFile);
 const FOLDER = "dist-packages";
@@ -11,8 +9,7 @@ const FOLDER = "dist-packages";
  * Makes the packages in `dist-packages/`, and beside each its tarball, once for all tests of them, from what `npm run
  * build` has built.
  */
-export default async (project: TestProject): Promise<void> => {
-  if (!runsAny(project, "packed")) return;
+export const makePackages = async (): Promise<void> => {
   await run(process.execPath, ["--import", "tsx", "bootstrap/packages/build-packages.ts"]);
   const packages = (await readdir(FOLDER)).map((name) => `./${FOLDER}/${name}`);
   await run("npm", ["pack", "--silent", "--pack-destination", FOLDER, ...packages]);
