@@ -5,20 +5,25 @@ const TYPESCRIPT_7 = "node node_modules/typescript-7/bin/tsc";
 
 /**
  * `npm run check`, and `npm run check style` for one of them: the checks that read the sources, at the same time.
- * Prints the output of each when it ends, and exits with 1 if any of them failed.
+ * Prints the output of each when it ends, and exits with 1 if any of them failed. `npm test` runs the tests beside
+ * some of them, which print as they run.
  */
 const CHECKS = {
   types: `${TYPESCRIPT_7} --noEmit --checkers 2 && ${TYPESCRIPT_7} -p adapters/web/client`,
   style: "biome ci .",
   layers: "depcruise domain application adapters bootstrap test --config",
   build: "node bootstrap/packages/build.mjs --if-changed",
+  tests: "vitest run",
 };
 
 const run = (name) =>
   new Promise((resolve) => {
-    const child = spawn(CHECKS[name], { shell: true, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(CHECKS[name], {
+      shell: true,
+      stdio: name === "tests" ? "inherit" : ["ignore", "pipe", "pipe"],
+    });
     const output = [];
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => output.push(chunk));
+    for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => output.push(chunk));
     child.on("close", (status) => {
       process.stdout.write(Buffer.concat(output));
       if (status !== 0) console.error(`The check "${name}" failed.`);
