@@ -8,6 +8,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const SUFFIXES = [
   "slow", // start a process, use PostgreSQL, or take more than two seconds; part of `npm test`, which builds first
   // These are not: `npm run verify NAME`, and CI in one run with those of `npm test`.
+  "every", // take each of many, one after the other: model of a provider, earlier version of the database
   "browser", // in Chromium
   "kill", // kill processes of the service at random moments
   "growth", // compare times on large databases
@@ -53,12 +54,9 @@ const isLong = (path: string): boolean =>
 
 const kindOf = ({ moduleId, project }: TestSpecification): string =>
   project.name === NAME ? (SUFFIXES.find((suffix) => moduleId.endsWith(`.${suffix}.test.ts`)) ?? "fast") : project.name;
-/** The kinds that come after all others, in this order. */
-const LAST = ["fast", ...Object.keys(OTHER_SERVERS)];
-
 /**
- * Spreads each kind evenly, so that those that wait for processes run beside those that compute. The short ones come in
- * the end, so that none runs alone then.
+ * Spreads each kind evenly, so that those that wait for processes run beside those that compute. Half of the fast ones
+ * and all on other servers come in the end, so that no long one runs alone then.
  */
 class Spread extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -66,7 +64,8 @@ class Spread extends BaseSequencer {
     const rankOf = (file: TestSpecification): number => {
       const kind = kindOf(file);
       const ofKind = sorted.filter((one) => kindOf(one) === kind);
-      return LAST.indexOf(kind) + 1 + ofKind.indexOf(file) / ofKind.length;
+      const place = ofKind.indexOf(file) / ofKind.length;
+      return kind in OTHER_SERVERS ? 2 + place : kind === "fast" ? 2 * place : place;
     };
     const ranks = new Map(sorted.map((file) => [file, rankOf(file)]));
     return sorted.sort((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 
 /** The suffixes of vitest.config.ts. */
-const SUFFIX = /\.(slow|browser|kill|growth|packed)\.test\.ts$/;
+const SUFFIX = /\.(slow|every|browser|kill|growth|packed)\.test\.ts$/;
 
 /**
  * What starts processes, a browser or PostgreSQL. A program of the system that ends at once may be run with

@@ -11,6 +11,10 @@ export const VERIFICATIONS = {
     steps: [BUILD, "tsx test/adapters/observability/check-alerts.ts"],
   },
   browser: { about: "the web pages in Chromium", steps: ["env TESTS=browser vitest run"] },
+  every: {
+    about: "every model of each provider, every earlier version of the database (1 minute)",
+    steps: ["env TESTS=every vitest run"],
+  },
   fairness: {
     about: "one hostile client beside another customer, for each resource (5 minutes)",
     steps: [BUILD, "tsx test/fairness/fairness.ts"],
