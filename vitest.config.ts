@@ -48,23 +48,22 @@ const ONE_PROJECT: TestProjectConfiguration = {
   },
 };
 
-/** The longest of their kind: they start processes, or are thousands of runs. */
-const isLong = (path: string): boolean =>
-  /\/test\/(bootstrap|deployment)\//.test(path) || /\/(model|unanswered-creations)\.test\.ts$/.test(path);
-
 const kindOf = ({ moduleId, project }: TestSpecification): string =>
   project.name === NAME ? (SUFFIXES.find((suffix) => moduleId.endsWith(`.${suffix}.test.ts`)) ?? "fast") : project.name;
+/** The built service as processes: its tests wait for most of their time. */
+const groupOf = (file: TestSpecification): string => `${kindOf(file)}${file.moduleId.includes("/test/bootstrap/")}`;
+
 /**
- * Spreads each kind evenly, so that those that wait for processes run beside those that compute. Half of the fast ones
- * and all on other servers come in the end, so that no long one runs alone then.
+ * Spreads each group evenly, so that those that wait run beside those that compute. Half of the fast ones and all on
+ * other servers come in the end, so that no long one runs alone then.
  */
 class Spread extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = (await super.sort(files)).sort((a, b) => Number(isLong(b.moduleId)) - Number(isLong(a.moduleId)));
+    const sorted = await super.sort(files);
     const rankOf = (file: TestSpecification): number => {
       const kind = kindOf(file);
-      const ofKind = sorted.filter((one) => kindOf(one) === kind);
-      const place = ofKind.indexOf(file) / ofKind.length;
+      const group = sorted.filter((one) => groupOf(one) === groupOf(file));
+      const place = group.indexOf(file) / group.length;
       return kind in OTHER_SERVERS ? 2 + place : kind === "fast" ? 2 * place : place;
     };
     const ranks = new Map(sorted.map((file) => [file, rankOf(file)]));
