@@ -78,7 +78,7 @@ export default defineConfig({
     isolate: false,
     // Property tests allocate much, and four workers share two cores: this saves 8 % of the CPU time.
     execArgv: ["--max-semi-space-size=64", "--single-threaded-gc"],
-    maxWorkers: 4, // on two cores: tests of processes wait for half of their time
+    maxWorkers: 5, // on two cores: tests of processes wait for half of their time
     // A machine with much other work can be ten times as slow. No test waits for one of these times to pass.
     testTimeout: 300_000,
     hookTimeout: 300_000,
