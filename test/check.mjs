@@ -6,7 +6,7 @@ const TYPESCRIPT_7 = "node node_modules/typescript-7/bin/tsc";
 /**
  * `npm run check`, and `npm run check style` for one of them: the checks that read the sources, at the same time.
  * Prints the output of each when it ends, and exits with 1 if any of them failed. `npm test` runs the tests beside
- * some of them, which print as they run.
+ * some of them: they print as they run, and get what follows: `npm test -- test/domain`.
  */
 const CHECKS = {
   types: `${TYPESCRIPT_7} --noEmit --checkers 2 && ${TYPESCRIPT_7} -p adapters/web/client`,
@@ -16,12 +16,17 @@ const CHECKS = {
   tests: "vitest run",
 };
 
+const given = process.argv.slice(2);
+const asked = given.includes("tests") ? given.slice(0, given.indexOf("tests") + 1) : given;
+CHECKS.tests += given
+  .slice(asked.length)
+  .map((option) => ` ${JSON.stringify(option)}`)
+  .join("");
+
 const run = (name) =>
   new Promise((resolve) => {
-    const child = spawn(CHECKS[name], {
-      shell: true,
-      stdio: name === "tests" ? "inherit" : ["ignore", "pipe", "pipe"],
-    });
+    const stdio = name === "tests" ? "inherit" : ["ignore", "pipe", "pipe"];
+    const child = spawn(CHECKS[name], { shell: true, stdio });
     const output = [];
     for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => output.push(chunk));
     child.on("close", (status) => {
@@ -31,7 +36,6 @@ const run = (name) =>
     });
   });
 
-const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !(name in CHECKS));
 if (unknown.length > 0) {
   console.error(`There is no check ${unknown.join(", ")}. There are: ${Object.keys(CHECKS).join(", ")}.`);
