@@ -267,7 +267,7 @@ describe("the viewer page", () => {
       release = resolve;
     });
     const bytes = new Map<string, number>();
-    await tab.page.route("**/assets/panoramas/*.jpg", async (route) => {
+    await tab.page.route(/\/assets\/panoramas\/[^/]+(\.jpg$|-tiles\.bin)/, async (route) => {
       await held;
       await route.continue();
     });
