@@ -50,6 +50,7 @@ const ONE_PROJECT: TestProjectConfiguration = {
 
 const kindOf = ({ moduleId, project }: TestSpecification): string =>
   project.name === NAME ? (SUFFIXES.find((suffix) => moduleId.endsWith(`.${suffix}.test.ts`)) ?? "fast") : project.name;
+
 /** The built service as processes: its tests wait for most of their time. */
 const groupOf = (file: TestSpecification): string => `${kindOf(file)}${file.moduleId.includes("/test/bootstrap/")}`;
 
@@ -76,7 +77,7 @@ export default defineConfig({
     pool: "forks",
     // Without isolation, the test files of a worker share the modules they import: this saves 40 % of the CPU time.
     isolate: false,
-    // Property tests allocate much, and four workers share two cores: this saves 8 % of the CPU time.
+    // Property tests allocate much, and the workers share two cores: this saves 8 % of the CPU time.
     execArgv: ["--max-semi-space-size=64", "--single-threaded-gc"],
     maxWorkers: 5, // on two cores: tests of processes wait for half of their time
     // A machine with much other work can be ten times as slow. No test waits for one of these times to pass.
