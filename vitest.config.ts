@@ -1,4 +1,4 @@
-import { defineConfig, type TestProjectConfiguration } from "vitest/config";
+import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
@@ -8,7 +8,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const SUFFIXES = [
   "slow", // start a process, use PostgreSQL, or take more than two seconds; part of `npm test`, which builds first
   // These are not: `npm run verify NAME`, and CI in one run with those of `npm test`.
-  "every", // take each of many, one after the other: model of a provider, earlier version of the database
+  "every", // take each of many, one after the other: model of a provider, version of the database, HTTP server
   "browser", // in Chromium
   "kill", // kill processes of the service at random moments
   "growth", // compare times on large databases
@@ -18,54 +18,23 @@ const asked = process.env.TESTS?.split(",");
 const isAsked = (kind: string): boolean => asked === undefined || asked.includes(kind);
 const filesOf = (suffix: string): string => `test/**/*.${suffix}.test.ts`;
 
-/**
- * The fast tests of HTTP run once more on each other server; `TESTS` may name these, too. With `HTTP_SERVER=node` all
- * tests run on `node:http`, and none twice.
- */
-const OTHER_SERVERS: Readonly<Record<string, { readonly server: string; readonly include: string }>> = {
-  "node-http": { server: "node", include: "test/adapters/http/**/*.test.ts" },
-  // The specification of the REST interface for the handler of the Fetch standard.
-  "fetch-http": { server: "fetch", include: "test/adapters/http/specification.*.test.ts" },
-};
-const otherServers = Object.entries(OTHER_SERVERS)
-  .filter(([kind]) => isAsked(kind) && process.env.HTTP_SERVER !== "node")
-  .map(
-    ([name, { server, include }]): TestProjectConfiguration => ({
-      extends: true,
-      test: { name, include: [include], exclude: SUFFIXES.map(filesOf), env: { HTTP_SERVER: server } },
-    }),
-  );
-
-const NAME = "tests";
-/** All other tests: in one project, because a worker that changes its project starts anew and imports all again. */
-const ONE_PROJECT: TestProjectConfiguration = {
-  extends: true,
-  test: {
-    name: NAME,
-    include: isAsked("fast") ? ["test/**/*.test.ts"] : SUFFIXES.filter(isAsked).map(filesOf),
-    exclude: SUFFIXES.filter((suffix) => !isAsked(suffix)).map(filesOf),
-    globalSetup: ["test/support/global-setup.ts"],
-  },
-};
-
-const kindOf = ({ moduleId, project }: TestSpecification): string =>
-  project.name === NAME ? (SUFFIXES.find((suffix) => moduleId.endsWith(`.${suffix}.test.ts`)) ?? "fast") : project.name;
+const kindOf = ({ moduleId }: TestSpecification): string =>
+  SUFFIXES.find((suffix) => moduleId.endsWith(`.${suffix}.test.ts`)) ?? "fast";
 
 /** The built service as processes: its tests wait for most of their time. */
 const groupOf = (file: TestSpecification): string => `${kindOf(file)}${file.moduleId.includes("/test/bootstrap/")}`;
 
 /**
- * Spreads each group evenly, so that those that wait run beside those that compute. Half of the fast ones and all on
- * other servers come in the end, so that no long one runs alone then.
+ * Spreads each group evenly, so that those that wait run beside those that compute. Half of the fast ones come in the
+ * end, so that no long one runs alone then.
  */
 class Spread extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const rankOf = (file: TestSpecification): number => {
-      const kind = kindOf(file);
       const group = sorted.filter((one) => groupOf(one) === groupOf(file));
       const place = group.indexOf(file) / group.length;
-      return kind in OTHER_SERVERS ? 2 + place : kind === "fast" ? 2 * place : place;
+      return kindOf(file) === "fast" ? 2 * place : place;
     };
     const ranks = new Map(sorted.map((file) => [file, rankOf(file)]));
     return sorted.sort((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
@@ -83,8 +52,10 @@ export default defineConfig({
     // A machine with much other work can be ten times as slow. No test waits for one of these times to pass.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 120_000 } },
     sequence: { sequencer: Spread },
-    projects: [ONE_PROJECT, ...otherServers],
+    include: isAsked("fast") ? ["test/**/*.test.ts"] : SUFFIXES.filter(isAsked).map(filesOf),
+    exclude: SUFFIXES.filter((suffix) => !isAsked(suffix)).map(filesOf),
+    globalSetup: ["test/support/global-setup.ts"],
   },
 });

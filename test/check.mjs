@@ -9,7 +9,7 @@ const TYPESCRIPT_7 = "node node_modules/typescript-7/bin/tsc";
  * some of them: they print as they run, and get what follows: `npm test -- test/domain`.
  */
 const CHECKS = {
-  types: `${TYPESCRIPT_7} --noEmit --checkers 2 && ${TYPESCRIPT_7} -p adapters/web/client`,
+  types: `${TYPESCRIPT_7} --noEmit --checkers 1 && ${TYPESCRIPT_7} -p adapters/web/client`,
   style: "biome ci .",
   layers: "depcruise domain application adapters bootstrap test --config",
   build: "node bootstrap/packages/build.mjs --if-changed",

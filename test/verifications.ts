@@ -12,7 +12,7 @@ export const VERIFICATIONS = {
   },
   browser: { about: "the web pages in Chromium", steps: ["env TESTS=browser vitest run"] },
   every: {
-    about: "every model of each provider, every earlier version of the database (1 minute)",
+    about: "every model of each provider, every HTTP server, every earlier version of the database (1 minute)",
     steps: ["env TESTS=every vitest run"],
   },
   fairness: {
@@ -22,7 +22,7 @@ export const VERIFICATIONS = {
   faults: { about: "every fault at every call of a port (minutes)", steps: ["tsx test/faults/run.ts"] },
   fuzz: { about: "random requests to the built service (--requests N)", steps: [BUILD, "tsx test/fuzz/fuzz.ts"] },
   growth: {
-    about: "every route and page for an account with 100,000 tasks (1 minute)",
+    about: "every route and page for an account with 50,000 tasks (1 minute)",
     steps: [BUILD, "env TESTS=growth vitest run"],
   },
   image: { about: "the steps of the Dockerfile, and the result (3 minutes)", steps: ["tsx test/deployment/image.ts"] },
@@ -34,7 +34,10 @@ export const VERIFICATIONS = {
     about: "mutation testing of domain and application, or of one file (hours)",
     steps: ["node test/mutation/run-mutation.mjs"],
   },
-  nodes: { about: "the fast tests on each version of Node.js", steps: ["node test/on-node-versions.mjs"] },
+  nodes: {
+    about: "the fast tests, and those of `every`, on each version of Node.js",
+    steps: ["node test/on-node-versions.mjs"],
+  },
   overload: {
     about: "the built service at ten times its capacity (4 minutes)",
     steps: [BUILD, "tsx test/overload/overload.ts"],

@@ -8,7 +8,7 @@ const NEVERTHROW = "neverthrow.d.ts";
 /**
  * The declaration files of these modules and of all that they import, by their path, without any package: types that
  * are inferred from schemas of zod are written out, the schemas are left out, and neverthrow's own declarations are
- * copied. `sources` are the files from which they are made.
+ * copied. `sources` are the files from which they are made; their compiled declarations are in dist/.
  */
 export const clientDeclarations = (
   project: string,
@@ -16,20 +16,16 @@ export const clientDeclarations = (
 ): { readonly declarations: ReadonlyMap<string, string>; readonly sources: readonly string[] } => {
   const { config } = ts.readConfigFile(join(project, "tsconfig.json"), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, project);
-  const program = ts.createProgram(
-    sources.map((source) => join(project, source)),
-    { ...options, noEmit: false, emitDeclarationOnly: true, noCheck: true, declaration: true },
-  );
-  const emitted = new Map<string, string>();
-  program.emit(undefined, (file, text) => emitted.set(relative(project, file), text));
+  const compiled = sources.map((source) => join(project, "dist", declarationsOf(source)));
+  const program = ts.createProgram(compiled, { ...options, types: [] });
 
   const declarations = new Map<string, string>();
-  const waiting = sources.map((source) => source.replace(/\.ts$/, ".d.ts"));
+  const waiting = sources.map(declarationsOf);
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
     if (declarations.has(file)) continue;
-    const text = emitted.get(file);
-    if (text === undefined) throw new Error(`TypeScript wrote no declarations ${file}`);
-    const own = withoutPackages(project, program, file, text);
+    const declared = program.getSourceFile(join(project, "dist", file));
+    if (declared === undefined) throw new Error(`TypeScript wrote no declarations ${file}`);
+    const own = withoutPackages(program, file, declared);
     declarations.set(file, own);
     for (const [, path = ""] of own.matchAll(/(?:from |import\()"(\.[^"]+)\.js"/g)) {
       const imported = join(dirname(file), `${path}.d.ts`);
@@ -44,12 +40,11 @@ export const clientDeclarations = (
 /** The source of a declaration file. */
 export const sourceOf = (file: string): string => file.replace(/\.d\.ts$/, ".ts");
 
+/** The declaration file of a source. */
+export const declarationsOf = (source: string): string => source.replace(/\.ts$/, ".d.ts");
+
 /** Writes out types that use zod, leaves out values that do, and imports neverthrow from beside. */
-const withoutPackages = (project: string, program: ts.Program, file: string, text: string): string => {
-  const declared = ts.createSourceFile(file, text, ts.ScriptTarget.ES2023, true);
-  const checker = program.getTypeChecker();
-  const source = program.getSourceFile(join(project, sourceOf(file)));
-  if (source === undefined) throw new Error(`There is no source of ${file}`);
+const withoutPackages = (program: ts.Program, file: string, declared: ts.SourceFile): string => {
   const usesZod = (node: ts.Node): boolean => /\bz\./.test(node.getText(declared));
   const written = declared.statements.flatMap((statement) => {
     if (ts.isImportDeclaration(statement)) {
@@ -61,13 +56,10 @@ const withoutPackages = (project: string, program: ts.Program, file: string, tex
     }
     if (!usesZod(statement)) return [statement.getFullText(declared)];
     if (!ts.isTypeAliasDeclaration(statement)) return [];
-    const alias = source.statements.find(
-      (one): one is ts.TypeAliasDeclaration => ts.isTypeAliasDeclaration(one) && one.name.text === statement.name.text,
-    );
-    if (alias === undefined) return [];
-    const comment = text.slice(statement.getFullStart(), statement.getStart(declared));
+    const checker = program.getTypeChecker();
+    const comment = declared.text.slice(statement.getFullStart(), statement.getStart(declared));
     const flags = ts.TypeFormatFlags.NoTruncation | ts.TypeFormatFlags.InTypeAlias;
-    const type = checker.typeToString(checker.getTypeAtLocation(alias.name), alias, flags);
+    const type = checker.typeToString(checker.getTypeAtLocation(statement.name), statement, flags);
     return [`${comment}export type ${statement.name.text} = ${type};`];
   });
   return `${written.join("").trim()}\n`;

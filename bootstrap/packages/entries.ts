@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import ts from "typescript";
+import { declarationsOf } from "./client-declarations.js";
 import type { PublicModule } from "./public-modules.js";
 
 /**
@@ -46,7 +47,9 @@ export const entryModules = async (
     modules.flatMap((module) => {
       const entry = entryOf(module.path);
       if (entry === undefined) return [];
-      return [readFile(join(project, module.source), "utf8").then((text) => moduleOf(module, entry, text))];
+      // The compiled declarations: they have the same exports as the source, and much less to parse.
+      const declarations = join(project, "dist", declarationsOf(module.source));
+      return [readFile(declarations, "utf8").then((text) => moduleOf(module, entry, text))];
     }),
   );
   const known = new Map<string, string>();

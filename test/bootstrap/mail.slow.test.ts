@@ -89,7 +89,7 @@ describe("the service with a mail server", () => {
     const database = openSqliteFile(join(installation.dataDir, "panorama.sqlite"));
     onTestFinished(() => database.close());
     const toOperator = () => server.received.filter(({ to }) => to.includes("orders@panorama.example"));
-    await expect.poll(toOperator, { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(toOperator).toHaveLength(1);
     await expect.poll(() => database.all("select id from letter", [])).toEqual([]);
     expect(toOperator()).toHaveLength(1);
     expect(toOperator()[0]?.text).toContain(`panorama order pay --order ${order}`);

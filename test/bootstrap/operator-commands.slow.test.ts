@@ -33,7 +33,7 @@ describe("the operator's commands while the service runs", () => {
     const opened = await run("account", "create", "--email", email, "--credits", "20", "--key");
     return { account: String(opened.account_id), client: new RestClient(installation.url, String(opened.api_key)) };
   };
-  const prompt = "a foggy ocean";
+  const prompt = "a foggy ocean test:plain";
 
   it("account list, find and show name every account without SQL", async () => {
     const [ann, bob] = [await customer("ann@example.com"), await customer("bob@example.org")];
@@ -106,9 +106,9 @@ describe("the operator's commands while the service runs", () => {
 
   it("task list, show, cancel and retry work on tasks of any account", async () => {
     const { account, client } = await customer("dot@example.com");
-    const { id: failedImage } = await client.create({ prompt: `${prompt} test:storage-fail`, resolution: "1k" });
+    const { id: failedImage } = await client.create({ prompt: "a foggy ocean test:storage-fail", resolution: "1k" });
     await client.untilKept(failedImage);
-    const { id: slow } = await client.create({ prompt: `${prompt} test:slow`, resolution: "1k" });
+    const { id: slow } = await client.create({ prompt: "a foggy ocean test:slow", resolution: "1k" });
     const listed = await run("task", "list", "--account", account);
     expect(listed).toMatchObject({
       tasks: [
@@ -184,7 +184,7 @@ describe("the operator's commands while the service runs", () => {
   it("export writes everything about a person to a private file, and account close deletes it", async () => {
     const folder = await scratchFolder();
     const { account, client } = await customer("fay@example.com");
-    const { id } = await client.create({ prompt: "my own garden", resolution: "1k" });
+    const { id } = await client.create({ prompt: "my own garden test:plain", resolution: "1k" });
     const image = (await client.untilKept(id)).output?.image_url ?? "";
     expect((await fetch(image)).status).toBe(200);
     const file = join(folder, "fay.jsonl");
@@ -205,7 +205,7 @@ describe("the operator's commands while the service runs", () => {
       "panorama",
     ]);
     expect(records[0]).toMatchObject({ id: account, email: "fay@example.com", credits: 16 });
-    expect(records.at(-1)).toMatchObject({ id, prompt: "my own garden", imageUrl: image });
+    expect(records.at(-1)).toMatchObject({ id, prompt: "my own garden test:plain", imageUrl: image });
     expect((await refusal(...of, file))[0]).toBe("refused");
     expect((await refusal("export", "--account", "acc_0", "--out", join(folder, "none")))[0]).toBe("not_found");
 

@@ -52,8 +52,9 @@ describe("the service without any configuration", () => {
       });
 
       const task = await client.untilKept(created.id);
-      expect(task.output?.storage_status).toBe("saved");
-      expect(task.output?.viewer_url).toBe(`${installation.url}/works/${task.output?.slug}`);
+      const viewerUrl = `${installation.url}/works/${task.output?.slug}`;
+      const painted = { native_width: width, native_height: height };
+      expect(task.output).toMatchObject({ storage_status: "saved", viewer_url: viewerUrl, ...painted });
 
       const response = await fetch(task.output?.image_url ?? "");
       expect(response.headers.get("content-type")).toBe("image/jpeg");
@@ -159,7 +160,7 @@ describe("the service without any configuration", () => {
   it("finishes requests in flight on SIGTERM, exits with 0, and continues its tasks after a restart", async () => {
     const client = await customer("patient@example.com");
     const waiting = await client.create({ prompt: "a foggy ocean", resolution: "2k" });
-    const creations = [1, 2].map((n) => client.create({ prompt: `a foggy ocean ${n}`, resolution: "1k" }));
+    const creations = [1, 2].map((n) => client.create({ prompt: `a foggy ocean ${n} test:plain`, resolution: "1k" }));
     const answered = Promise.all(creations);
     await new Promise((resolve) => setImmediate(resolve));
     const [created, exit] = [await answered, await installation.end("SIGTERM")];

@@ -36,9 +36,9 @@ describe("the service on SQLite while another process holds the write lock", () 
   };
   /** The process holds the lock until it is killed. */
   const holdWriteLock = async (): Promise<ChildProcess> => {
-    const script = fileURLToPath(new URL("../support/hold-write-lock.ts", import.meta.url));
+    const script = fileURLToPath(new URL("../support/hold-write-lock.mjs", import.meta.url));
     const file = join(installation.dataDir, "panorama.sqlite");
-    const holder = spawn(process.execPath, ["--import", "tsx", script, file], { stdio: ["ignore", "pipe", "inherit"] });
+    const holder = spawn(process.execPath, [script, file], { stdio: ["ignore", "pipe", "inherit"] });
     await once(holder.stdout as NodeJS.ReadableStream, "data");
     return holder;
   };

@@ -59,7 +59,7 @@ describe("the commands for support while the service runs", () => {
 
   it("task restore brings a deleted panorama back that is kept, or whose image is in the storage again", async () => {
     const cat = await customer("cat@example.com");
-    const { id } = await cat.client.create({ prompt: "a desert at night", resolution: "1k", visibility: "public" });
+    const { id } = await cat.client.create({ prompt: "a desert test:plain", resolution: "1k", visibility: "public" });
     const imageUrl = (await cat.client.untilKept(id)).output?.image_url ?? "";
     expect((await installation.answer("task", "restore", id)).status).toBe(3); // it is not deleted
     const headers = { authorization: `Bearer ${cat.key}` };
@@ -82,7 +82,7 @@ describe("the commands for support while the service runs", () => {
     const restored = await read();
     expect(restored).toMatchObject({
       status: "succeeded",
-      prompt: "a desert at night",
+      prompt: "a desert test:plain",
       visibility: "private",
       output: { storage_status: "saved" },
     });

@@ -61,8 +61,8 @@ describe("the commands of moderation and takedown while the service runs", () =>
   const HIDDEN = [404, 404, false, false, false];
 
   it("review list, allow and block decide what a moderation is in doubt about", async () => {
-    const allowed = await published("a doubtful lake");
-    const blocked = await published("a doubtful wood");
+    const allowed = await published("a doubtful lake test:plain");
+    const blocked = await published("a doubtful wood test:plain");
     const shownImage = 200; // its URL is known to its owner only
     for (const panorama of [allowed, blocked])
       expect(await shown(panorama)).toEqual([404, shownImage, false, false, false]);
@@ -115,7 +115,7 @@ describe("the commands of moderation and takedown while the service runs", () =>
   });
 
   it("account suspend and resume end and begin the use of its keys, and gallery hide --account hides all", async () => {
-    const panorama = await published("a sandy desert");
+    const panorama = await published("a sandy desert test:plain");
     await run("account", "suspend", "--account", account, "--reason", REASON);
     expect(await run("account", "show", "--account", account)).toMatchObject({ suspended_because: REASON });
     for (const init of [{}, { method: "POST", body: "{}" }]) {

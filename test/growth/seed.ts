@@ -34,7 +34,7 @@ export type Size = {
 export const YOUNG: Size = { tasks: 10, others: 25 };
 /** It has just enough tasks for every page of the web site, and for tasks to delete. */
 export const FULL: Size = { tasks: 40, others: 25 };
-export const OLD: Size = { tasks: 100_000, others: 500 };
+export const OLD: Size = { tasks: 50_000, others: 500 };
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;

@@ -2,64 +2,60 @@ import { expect, it } from "vitest";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { runBusyProvider } from "../support/busy-provider-run.js";
 
-/** `npm run bench busy` does the same with 200 panoramas and 10 calls per second, which takes minutes. */
-it("makes all of 80 panoramas of 16 accounts, each once, with a provider that refuses every third creation, although the service is killed twice", async () => {
+/** `npm run bench busy` does the same at Skybox, with 200 panoramas and 10 calls per second. It takes minutes. */
+it("makes all of 50 panoramas of 10 accounts, each once, with a provider that refuses every third creation, although the service is killed twice", async () => {
   const figures = await runBusyProvider({
-    provider: "skybox",
-    accounts: 16,
+    // A submission whose answer was not recorded is always found there.
+    provider: "worldlabs",
+    accounts: 10,
     callsPerSecond: 50,
     generationMilliseconds: 500,
-    killedAfter: [24, 52],
+    killedAfter: [15, 32],
     timeoutSeconds: 240,
     // What a killed process was doing is repeated after these times. On a busy machine, the provider needs seconds.
     settings: { SUBMIT_TIMEOUT_MS: "8000", LEASE_MS: "8000", PROVIDER_POLL_MS: "3000" },
   });
   // First, and whole: a partial match does not show how the others ended.
-  expect(figures.ends).toEqual({ "succeeded, saved": 80 });
+  expect(figures.ends).toEqual({ "succeeded, saved": 50 });
   expect(figures).toMatchObject({
-    answers: { 202: 80 },
+    answers: { 202: 50 },
     startedTwice: [],
-    generations: 80,
+    generations: 50,
     kills: 2,
     creditsLeft: 0,
-    ledger: { accounts: 16, findings: [] },
+    ledger: { accounts: 10, findings: [] },
   });
-  expect(figures.refusedCalls).toBeGreaterThanOrEqual(39);
+  expect(figures.refusedCalls).toBeGreaterThanOrEqual(24);
 });
 
-// A submission whose answer was not recorded is found at World Labs. fal lists it when it has ended, the others never.
-it.concurrent.each([
-  ["fal", true],
-  ["replicate", true],
-  ["comfy", true],
-  ["worldlabs", false],
-] as const)(
-  "starts each of 25 panoramas at most once with %s, and refunds what is lost in two kills",
-  async (provider, mayRefund) => {
+// fal lists a submission whose answer was not recorded when it has ended. The list of Skybox is trusted once it has
+// shown another of ours. The others never find it.
+it.concurrent.each(["skybox", "fal", "replicate", "comfy"] as const)(
+  "starts each of 15 panoramas at most once with %s, and refunds what is lost in a kill",
+  async (provider) => {
     const figures = await runBusyProvider({
       provider,
-      accounts: 5,
+      accounts: 3,
       callsPerSecond: 50,
       generationMilliseconds: 500,
-      killedAfter: [7, 16],
+      killedAfter: [6],
       latencyMilliseconds: 100,
       timeoutSeconds: 240,
       settings: { SUBMIT_TIMEOUT_MS: "3000", LEASE_MS: "3000", PROVIDER_POLL_MS: "1000" },
     });
     const refunded = figures.ends["failed, nothing stored"] ?? 0;
     expect(figures).toMatchObject({
-      answers: { 202: 25 },
-      ends: { "succeeded, saved": 25 - refunded },
+      answers: { 202: 15 },
+      ends: { "succeeded, saved": 15 - refunded },
       startedTwice: [],
-      kills: 2,
+      kills: 1,
       creditsLeft: refunded * PANORAMA_POLICY.prices["1k"],
-      ledger: { accounts: 5, findings: [] },
+      ledger: { accounts: 3, findings: [] },
     });
     expect(Object.keys(figures.ends).sort()).toEqual(
       refunded === 0 ? ["succeeded, saved"] : ["failed, nothing stored", "succeeded, saved"],
     );
-    if (!mayRefund) expect(refunded).toBe(0);
     // A generation without a task is one whose task was refunded.
-    expect(figures.generations - (25 - refunded)).toBeLessThanOrEqual(refunded);
+    expect(figures.generations - (15 - refunded)).toBeLessThanOrEqual(refunded);
   },
 );

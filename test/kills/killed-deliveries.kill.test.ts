@@ -9,16 +9,18 @@ import type { AccountId } from "../../domain/account-id.js";
 import { eventIdOf } from "../../domain/tasks/account-event.js";
 import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
 import { Fleet, pause } from "../support/fleet.js";
-import { Installation } from "../support/service-process.js";
+import { migratedInstallation } from "../support/migrated-installation.js";
+import { freshDatabase } from "../support/postgres.js";
+import type { Installation } from "../support/service-process.js";
 import { type AnyDatabase, sqlStores } from "../support/sql-stores.js";
 import { WebhookReceiver } from "../support/webhook-receiver.js";
 
-const TASKS = 120;
-const CUSTOMERS = 20;
+const TASKS = 80;
+const CUSTOMERS = 16;
 const REFUSED_SHARE = 0.1;
 /** After the last kill: leases of deliveries expire after 20 seconds. */
 const DEADLINE_MILLISECONDS = 120_000;
-const KILLS = { postgresql: 8, sqlite: 5 };
+const KILLS = { postgresql: 6, sqlite: 4 };
 
 /** Every 40th task becomes a panorama and is saved; the others fail and are refunded. */
 const promptOf = (n: number): string => (n % 40 === 0 ? "a foggy ocean test:plain" : "a lake test:fail");
@@ -82,7 +84,7 @@ describe.concurrent("three instances on one PostgreSQL database, killed with SIG
 
   beforeAll(async () => {
     receiver = await WebhookReceiver.start();
-    fleet = await Fleet.start({ WEBHOOK_PRIVATE_ORIGINS: receiver.origin });
+    fleet = await Fleet.start(await freshDatabase(), { WEBHOOK_PRIVATE_ORIGINS: receiver.origin });
   });
   afterAll(async () => {
     await fleet?.remove();
@@ -121,7 +123,7 @@ describe.concurrent("an instance on SQLite, killed with SIGKILL at random moment
 
   beforeAll(async () => {
     receiver = await WebhookReceiver.start();
-    installation = await Installation.create({
+    installation = await migratedInstallation({
       DEMO: "false",
       SUBMIT_TIMEOUT_MS: "500",
       LEASE_MS: "1000",

@@ -1,10 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
 import { fakeModeration } from "../support/fake-moderation.js";
-import { PostgresServer } from "../support/postgres.js";
+import { migratedInstallation } from "../support/migrated-installation.js";
+import { freshDatabase } from "../support/postgres.js";
 import { RestClient, type Task } from "../support/rest-client.js";
-import { Installation } from "../support/service-process.js";
 
 const PANORAMAS = 8;
 const CUSTOMERS = 2;
@@ -25,13 +24,8 @@ describe("a moderation that hangs, lies, answers 500 and answers late, and a ser
     async (database, { onTestFinished }) => {
       const moderation = await fakeModeration();
       onTestFinished(async () => void (await moderation.close()));
-      const postgres = database === "SQLite" ? undefined : await PostgresServer.start();
-      if (postgres !== undefined) {
-        onTestFinished(() => postgres.remove());
-        await migratePostgresDatabase(postgres.url);
-      }
-      const installation = await Installation.create({
-        ...(postgres && { DATABASE_URL: postgres.url }),
+      const installation = await migratedInstallation({
+        ...(database === "PostgreSQL" && { DATABASE_URL: await freshDatabase() }),
         DEMO: "false",
         LEASE_MS: "1000",
         LOCAL_PROVIDER_DELAY_MS: "100",
@@ -41,13 +35,12 @@ describe("a moderation that hangs, lies, answers 500 and answers late, and a ser
         MODERATION_TIMEOUT_MS: String(TIMEOUT_MILLISECONDS),
       });
       onTestFinished(() => installation.remove());
-      if (postgres === undefined) await installation.command("migrate");
 
       const accounts: string[] = [];
       const clients: RestClient[] = [];
       for (let n = 0; n < CUSTOMERS; n += 1) {
         const email = `customer${n}@example.com`;
-        const opened = await installation.command(
+        const opened = await installation.answer(
           ...["account", "create", "--email", email, "--credits", String(CREDITS), "--key"],
         );
         accounts.push(String(opened.json.account_id));
@@ -155,7 +148,7 @@ describe("a moderation that hangs, lies, answers 500 and answers late, and a ser
         const kept = ids[n]?.filter((id) => withOutput.has(id)).length ?? 0;
         expect(await client.credits()).toBe(CREDITS - kept * PRICE);
       }
-      expect(await installation.command("ledger", "verify")).toMatchObject({ status: 0 });
+      expect(await installation.answer("ledger", "verify")).toMatchObject({ status: 0 });
     },
   );
 });

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fakeModeration } from "../support/fake-moderation.js";
+import { migratedInstallation } from "../support/migrated-installation.js";
 import { RestClient } from "../support/rest-client.js";
-import { Installation } from "../support/service-process.js";
+import type { Installation } from "../support/service-process.js";
 
 describe("a service that is killed while the moderation judges a result", () => {
   let moderation: Awaited<ReturnType<typeof fakeModeration>>;
@@ -9,7 +10,7 @@ describe("a service that is killed while the moderation judges a result", () => 
 
   beforeAll(async () => {
     moderation = await fakeModeration();
-    installation = await Installation.create({
+    installation = await migratedInstallation({
       DEMO: "false",
       LEASE_MS: "1000",
       LOCAL_PROVIDER_DELAY_MS: "100",
@@ -18,7 +19,6 @@ describe("a service that is killed while the moderation judges a result", () => 
       MODERATION_API_KEY: "key",
       MODERATION_TIMEOUT_MS: "20000",
     });
-    await installation.command("migrate");
   });
   afterAll(async () => {
     await installation.remove();
@@ -26,7 +26,7 @@ describe("a service that is killed while the moderation judges a result", () => 
   });
 
   it("asks again after the next start, shows nothing that is blocked, and refunds it once", async () => {
-    const opened = await installation.command(
+    const opened = await installation.answer(
       "account",
       "create",
       "--email",
@@ -60,6 +60,6 @@ describe("a service that is killed while the moderation judges a result", () => 
     expect(ended.output).toBeUndefined();
     expect(await client.credits()).toBe(20);
     expect(installation.log).not.toContain("quiet lake");
-    expect(await installation.command("ledger", "verify")).toMatchObject({ status: 0 });
+    expect(await installation.answer("ledger", "verify")).toMatchObject({ status: 0 });
   });
 });

@@ -3,7 +3,6 @@ import Stripe from "stripe";
 import { describe, expect, it } from "vitest";
 import { anOrderCheckout, aPendingOrder } from "../../adapters/contracts/support/builders.js";
 import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
-import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
 import { verifyLedger } from "../../application/credits/verify-ledger.js";
@@ -13,6 +12,7 @@ import { type AdjustmentReason, sumOf } from "../../domain/credits/ledger.js";
 import { orderId, pay } from "../../domain/credits/order.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { type AccountWithKeys, accountsWithKeys } from "../support/accounts-with-keys.js";
+import { migratedInstallation } from "../support/migrated-installation.js";
 import {
   expectedTakenBack,
   type Happening,
@@ -21,7 +21,7 @@ import {
   ofRun,
   paymentOf,
 } from "../support/money-history.js";
-import { PostgresServer } from "../support/postgres.js";
+import { freshDatabase } from "../support/postgres.js";
 import { Installation } from "../support/service-process.js";
 import { type AnyDatabase, sqlStores } from "../support/sql-stores.js";
 
@@ -223,20 +223,15 @@ const ENVIRONMENT = {
 
 describe("payments that come back while the service is killed with SIGKILL", () => {
   it.concurrent("end in an exact ledger on SQLite", async () => {
-    const process = await Installation.create(ENVIRONMENT);
+    const process = await migratedInstallation(ENVIRONMENT);
     await holds([process], () => openSqliteDatabase(`${process.dataDir}/panorama.sqlite`));
   });
 
   it.concurrent("end in an exact ledger on PostgreSQL, when two processes get the same event at the same time", async () => {
-    const server = await PostgresServer.start();
-    try {
-      await migratePostgresDatabase(server.url);
-      const first = await Installation.create({ ...ENVIRONMENT, DATABASE_URL: server.url });
-      const { DATA_DIR = "" } = first.environment;
-      const second = await Installation.create({ ...ENVIRONMENT, DATABASE_URL: server.url, DATA_DIR });
-      await holds([first, second], () => openPostgresDatabase(server.url, 4));
-    } finally {
-      await server.remove();
-    }
+    const url = await freshDatabase();
+    const first = await migratedInstallation({ ...ENVIRONMENT, DATABASE_URL: url });
+    const { DATA_DIR = "" } = first.environment;
+    const second = await Installation.create({ ...ENVIRONMENT, DATABASE_URL: url, DATA_DIR });
+    await holds([first, second], () => openPostgresDatabase(url, 4));
   });
 });

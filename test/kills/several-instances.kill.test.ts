@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readEventStream } from "../../adapters/client/read-event-stream.js";
+import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
 import { createsFiftyWithBudget, keysWithBudget } from "../support/fifty-creations-with-budget.js";
 import { type Customer, Fleet, pause } from "../support/fleet.js";
+import { PostgresServer } from "../support/postgres.js";
 import type { Installation } from "../support/service-process.js";
 
 /** Answers while PostgreSQL is down must be faster. */
@@ -10,14 +12,20 @@ const OUTAGE_ANSWERS_MILLISECONDS_MAX = 30_000;
 const PANORAMA_CREDITS = 4;
 
 describe("three instances on one PostgreSQL database", () => {
+  let server: PostgresServer;
   let fleet: Fleet;
   let customers: Customer[];
 
   beforeAll(async () => {
-    fleet = await Fleet.start();
+    server = await PostgresServer.start();
+    await migratePostgresDatabase(server.url);
+    fleet = await Fleet.start(server.url);
     customers = await fleet.customers(20);
   });
-  afterAll(() => fleet.remove());
+  afterAll(async () => {
+    await fleet?.remove();
+    await server?.remove();
+  });
 
   /** Creates tasks, two at a time per customer. Every 50th becomes a panorama, the others fail and are refunded. */
   const load = async (creations: number): Promise<string[]> => {
@@ -119,7 +127,7 @@ describe("three instances on one PostgreSQL database", () => {
   it("answer 500 without delay while PostgreSQL is down, and continue when it is back", async () => {
     const ids = load(60);
     await pause(500);
-    await fleet.server.stop();
+    await server.stop();
     for (const instance of fleet.instances) {
       const start = Date.now();
       const headers = { authorization: `Bearer ${customers[0]?.nextKey()}` };
@@ -132,7 +140,7 @@ describe("three instances on one PostgreSQL database", () => {
       expect(readiness.status).toBe(503);
       expect(Date.now() - start).toBeLessThan(OUTAGE_ANSWERS_MILLISECONDS_MAX);
     }
-    await fleet.server.restart();
+    await server.restart();
     expect(new Set(await ids).size).toBe(60);
     await expectConsistency(await ids);
     for (const { url } of fleet.instances) expect((await fetch(`${url}/readyz`)).status).toBe(200);

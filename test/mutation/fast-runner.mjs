@@ -135,7 +135,7 @@ class Session {
 const testFiles = (folder) =>
   readdirSync(folder, { recursive: true })
     .map((name) => resolve(folder, name))
-    .filter((path) => path.endsWith(".test.ts") && !path.endsWith("application/model.test.ts"))
+    .filter((path) => path.endsWith(".test.ts") && !path.endsWith("application/model.slow.test.ts"))
     .sort((a, b) => statSync(a).size - statSync(b).size);
 
 const testResult = ({ id, path, milliseconds, failure }) => ({

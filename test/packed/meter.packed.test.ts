@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PostgresServer } from "../support/postgres.js";
+import { freshDatabase } from "../support/postgres.js";
 import { tarballOf } from "../support/tarball-of.js";
 
 const run = promisify(execFile);
@@ -26,19 +26,16 @@ const PROOF_OF_SUITES = `
 
 describe("panorama-meter in an empty project", () => {
   let project: string;
-  let server: PostgresServer;
+  let database: string;
 
   beforeAll(async () => {
     project = await mkdtemp(join(tmpdir(), "panorama-meter-"));
     await writeFile(join(project, "package.json"), '{ "private": true, "type": "module" }');
     const tarball = await tarballOf("panorama-meter");
     await run("npm", ["install", "--offline", "--no-audit", "--no-fund", tarball], { cwd: project });
-    server = await PostgresServer.start();
+    database = await freshDatabase();
   });
-  afterAll(async () => {
-    await server.remove();
-    await rm(project, { recursive: true, force: true });
-  });
+  afterAll(() => rm(project, { recursive: true, force: true }));
 
   it("is the only package that is installed, and small", async () => {
     const modules = join(project, "node_modules");
@@ -82,7 +79,7 @@ describe("panorama-meter in an empty project", () => {
 
   it("proves itself on PostgreSQL with processes that are killed", async () => {
     const command = join(project, "node_modules/.bin/panorama-meter");
-    const { stdout } = await run(command, ["prove", "--postgres", server.url, "--seconds", "6"], { cwd: project });
+    const { stdout } = await run(command, ["prove", "--postgres", database, "--seconds", "2"], { cwd: project });
     expect(stdout.match(/^ok /gm)).toHaveLength(4);
     expect(stdout).not.toContain("NOT");
   });
@@ -107,6 +104,5 @@ describe("panorama-meter in an empty project", () => {
   };
 
   const output = async (...args: readonly string[]): Promise<string> =>
-    (await run(process.execPath, [...args], { cwd: project, env: { ...process.env, DATABASE_URL: server.url } }))
-      .stdout;
+    (await run(process.execPath, [...args], { cwd: project, env: { ...process.env, DATABASE_URL: database } })).stdout;
 });

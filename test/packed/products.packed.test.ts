@@ -1,14 +1,54 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../support/free-port.js";
 import { PackedProject } from "../support/packed-project.js";
 
+const run = promisify(execFile);
+
+let project: PackedProject;
+
+beforeAll(async () => {
+  const others = ["express", "@types/express", "@types/node"];
+  // The contract suites at their paths of 2.0 find fast-check beside the package.
+  project = await PackedProject.with(["panorama-service", "panorama-client"], ["fast-check", ...others]);
+});
+afterAll(() => project.remove());
+
+describe("the packed service in a project of somebody else", () => {
+  it("can be imported by every public path", async () => {
+    const manifest = join(project.folder, "node_modules/panorama-service/package.json");
+    const { exports } = JSON.parse(await readFile(manifest, "utf8"));
+    const paths = Object.keys(exports).filter((path) => path !== "./package.json");
+    expect(paths.length).toBeGreaterThan(200);
+    const imports = paths.map((path) => `import ${JSON.stringify(`panorama-service${path.slice(1)}`)};\n`);
+    await writeFile(join(project.folder, "imports.ts"), imports.join(""));
+    await project.compileOwn(["imports.ts"]);
+    await run(process.execPath, ["imports.js"], { cwd: project.folder });
+  });
+
+  it("cannot be imported by a path that is not public", async () => {
+    const paths = [
+      "panorama-service/wording/invalid-request-sentence",
+      "panorama-service/application/wait-up-to-a-second",
+      "panorama-service/application/panoramas/create-panorama",
+      "panorama-service/adapters/http/servers/listener",
+      "panorama-service/dist/domain/task.js",
+    ];
+    const codes = "(paths) => Promise.all(paths.map((path) => import(path).then(() => path, ({ code }) => code)))";
+    const importing = `console.log(JSON.stringify(await (${codes})(${JSON.stringify(paths)})))`;
+    const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", importing], {
+      cwd: project.folder,
+    });
+    expect(JSON.parse(stdout)).toEqual(paths.map(() => "ERR_PACKAGE_PATH_NOT_EXPORTED"));
+  });
+});
+
 describe("panoramas in a stranger's Express service, and a script with the client", () => {
-  let project: PackedProject;
   let service: ChildProcess;
   let origin: string;
   let env: NodeJS.ProcessEnv;
@@ -33,18 +73,14 @@ describe("panoramas in a stranger's Express service, and a script with the clien
   };
 
   beforeAll(async () => {
-    const types = ["@types/express", "@types/node"];
-    project = await PackedProject.with(["panorama-service", "panorama-client"], ["express", ...types]);
-    await project.compile(["test/examples/express/service.ts", "test/examples/scripts/make-panoramas.ts"]);
+    const sources = ["test/examples/express/service.ts", "test/examples/scripts/make-panoramas.ts"];
+    await project.compile(sources, ["--skipDefaultLibCheck"]);
     const port = String(await freePort());
     origin = `http://127.0.0.1:${port}`;
     env = { ...process.env, PORT: port, PANORAMA_BASE_URL: `${origin}/panoramas` };
     await start();
   });
-  afterAll(async () => {
-    service.kill("SIGKILL");
-    await project.remove();
-  });
+  afterAll(() => void service.kill("SIGKILL"));
 
   it("makes panoramas of a customer, refunds the one that fails, and pays none twice after a kill", async () => {
     const open = async (email: string) => {
@@ -59,18 +95,18 @@ describe("panoramas in a stranger's Express service, and a script with the clien
     const error = expect.stringMatching(/^email: must be .*\.$/);
     expect(await open("no address")).toEqual({ status: 400, body: { error } });
 
-    const prompts = ["a quiet lake", "a hill test:content"] as const;
+    const prompts = ["a quiet lake test:plain", "a hill test:content"] as const;
     const outcomes = ["saved", "failed: content_refused"];
     const made = { outcomes, tasks: ["failed", "succeeded"], remaining_credits: 6 };
     expect(await runScript(...prompts)).toEqual(made);
     expect(await readdir(project.folder)).toContain("panorama-0.jpg");
 
-    const killed = runScript(...prompts, "a bay");
+    const killed = runScript(...prompts, "a bay test:plain");
     service.kill("SIGKILL");
     await once(service, "exit");
     await start();
     await killed; // it may have given up before the service was back
-    expect(await runScript(...prompts, "a bay")).toEqual({
+    expect(await runScript(...prompts, "a bay test:plain")).toEqual({
       outcomes: [...outcomes, "saved"],
       tasks: ["failed", "succeeded", "succeeded"],
       remaining_credits: 2,

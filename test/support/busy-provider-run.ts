@@ -170,7 +170,7 @@ export const runBusyProvider = async (run: BusyProviderRun): Promise<BusyProvide
       generations: fake.tasks.length,
       kills,
       creditsLeft: balances.reduce((sum, balance) => sum + balance, 0),
-      ledger: (await installation.command("ledger", "verify")).json,
+      ledger: (await installation.answer("ledger", "verify")).json,
       seconds,
       requests: fake.server.requests.length,
       refusedCalls: fake.refusedCalls,

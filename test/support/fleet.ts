@@ -1,14 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
 import type { PostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
-import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
 import { verifyLedger } from "../../application/credits/verify-ledger.js";
 import type { AccountId } from "../../domain/account-id.js";
 import { accountsWithKeys } from "./accounts-with-keys.js";
-import { PostgresServer } from "./postgres.js";
+import { migratedInstallation } from "./migrated-installation.js";
 import { Installation } from "./service-process.js";
 import { sqlStores } from "./sql-stores.js";
 
@@ -20,31 +16,18 @@ export type Customer = { readonly id: AccountId; nextKey(): string };
 
 /** Three service processes that share a PostgreSQL database and a data directory. */
 export class Fleet {
-  readonly server: PostgresServer;
   readonly instances: readonly Installation[];
   readonly database: PostgresDatabase;
-  readonly #folder: string;
 
-  private constructor(
-    server: PostgresServer,
-    instances: readonly Installation[],
-    database: PostgresDatabase,
-    folder: string,
-  ) {
-    this.server = server;
+  private constructor(instances: readonly Installation[], database: PostgresDatabase) {
     this.instances = instances;
     this.database = database;
-    this.#folder = folder;
   }
 
-  /** `more`: further environment variables of the instances. */
-  static async start(more: Readonly<Record<string, string>> = {}): Promise<Fleet> {
-    const server = await PostgresServer.start();
-    await migratePostgresDatabase(server.url);
-    const folder = await mkdtemp(join(tmpdir(), "panorama-fleet-"));
+  /** On a migrated database. `more`: further environment variables of the instances. */
+  static async start(databaseUrl: string, more: Readonly<Record<string, string>> = {}): Promise<Fleet> {
     const environment = {
-      DATABASE_URL: server.url,
-      DATA_DIR: folder,
+      DATABASE_URL: databaseUrl,
       // As behind one proxy: all instances issue and accept the same URLs.
       PUBLIC_URL: "https://panorama.example",
       DEMO: "false",
@@ -53,8 +36,10 @@ export class Fleet {
       LOCAL_PROVIDER_DELAY_MS: "300",
       ...more,
     };
-    const instances = await Promise.all([1, 2, 3].map(() => Installation.create(environment)));
-    const fleet = new Fleet(server, instances, await openPostgresDatabase(server.url, 2), folder);
+    const first = await migratedInstallation(environment);
+    const shared = { ...environment, DATA_DIR: first.dataDir };
+    const instances = [first, await Installation.create(shared), await Installation.create(shared)];
+    const fleet = new Fleet(instances, await openPostgresDatabase(databaseUrl, 2));
     try {
       await Promise.all(instances.map((instance) => instance.start()));
       return fleet;
@@ -129,10 +114,9 @@ export class Fleet {
   }
 
   async remove(): Promise<void> {
-    await Promise.all(this.instances.map((instance) => instance.remove()));
+    await Promise.all(this.instances.map((instance) => instance.end("SIGKILL"))); // they share a folder
+    for (const instance of this.instances) await instance.remove();
     await this.database.close();
-    await this.server.remove();
-    await rm(this.#folder, { recursive: true, force: true });
   }
 }
 

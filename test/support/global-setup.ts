@@ -20,7 +20,7 @@ declare module "vitest" {
 
 /** Prepares, at the same time, what the tests of this run need. */
 export default async (project: TestProject): Promise<() => Promise<void>> => {
-  const needsDatabases = runsAny(project, "slow", "every", "growth");
+  const needsDatabases = runsAny(project, "slow", "every", "growth", "kill", "packed");
   const ends = await Promise.all([
     needsDatabases && startPostgres(project),
     needsDatabases && makeDataTemplate(project),

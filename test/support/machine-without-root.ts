@@ -23,6 +23,7 @@ export class MachineWithoutRoot {
   }
 
   static async create(): Promise<MachineWithoutRoot> {
+    if (Nginx.find() === undefined) throw new Error("This test needs nginx (on Debian and Ubuntu: nginx-light).");
     const folder = await mkdtemp(join(tmpdir(), "panorama-machine-"));
     const bin = join(folder, "bin");
     for (const path of [

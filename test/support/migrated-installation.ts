@@ -4,7 +4,7 @@ import { Installation } from "./service-process.js";
 
 /**
  * An installation whose database is migrated and that has its certificate, as after a first start, which takes three
- * times as long as later ones. For slow and growth tests.
+ * times as long as later ones. For slow, growth and kill tests.
  */
 export const migratedInstallation = async (environment: Record<string, string> = {}): Promise<Installation> => {
   const installation = await Installation.create(environment);

@@ -71,27 +71,27 @@ const CHECKS = `(() => {
   };
   const note = () => reached.push(stop());
 
-  window.pageChecks = {
-    start() {
-      stops = findStops();
-      const root = document.documentElement;
-      root.tabIndex = -1;
-      root.focus();
-      root.removeAttribute("tabindex");
-      return stops.map(describe);
-    },
-    stop,
+  /** Moves the focus to the start of the page. */
+  const start = () => {
+    stops = findStops();
+    const root = document.documentElement;
+    root.tabIndex = -1;
+    root.focus();
+    root.removeAttribute("tabindex");
+  };
+
+  return {
     /** Notes each stop when Tab is about to leave it. The first one is where the focus is now. */
     record() {
+      start();
       reached = [];
       addEventListener("keydown", note, true);
+      return { expected: stops.map(describe), isInDialog: document.querySelector("dialog:modal") !== null };
     },
-    recorded() {
-      removeEventListener("keydown", note, true);
-      return [...reached.slice(1), stop()];
-    },
+    recorded: () => [...reached.splice(0).slice(1), stop()],
     /** What is wrong with the stops if each of them has the focus as if by keyboard. */
     focusEach() {
+      start();
       return stops.flatMap((element) => {
         element.focus({ focusVisible: true });
         const found = stop();
@@ -100,59 +100,63 @@ const CHECKS = `(() => {
           : [describe(element) + " does not take the focus"];
       });
     },
-    isInDialog: () => document.querySelector("dialog:modal") !== null,
     skip() {
+      start();
       document.querySelector(".skip")?.focus();
       return document.querySelector(".skip") !== null;
     },
-    firstInMain: () => stops.findIndex((element) => !element.matches(".skip") && !element.closest("header.site")),
+    isAtFirstInMain: () =>
+      stop()?.index === stops.findIndex((element) => !element.matches(".skip") && !element.closest("header.site")),
 
-    /** Buttons and fields whose border is not visible. */
-    withoutBorder: () =>
-      [...document.querySelectorAll("button, .button, input, textarea, .choice span")]
-        .filter((element) => element.checkVisibility() && !element.matches(".link, .menu *, .hero-form input, [type=checkbox], [type=radio], [type=file]"))
-        .filter((element) => {
-          const { borderTopStyle, borderTopWidth, borderTopColor } = getComputedStyle(element);
-          const behind = getComputedStyle(element.parentElement).backgroundColor;
-          return borderTopStyle === "none" || borderTopWidth === "0px" || borderTopColor === behind;
-        })
-        .map(describe),
-    /** Text that lies over a picture, without a background of its own. */
-    withoutBackground: () =>
-      [...document.querySelectorAll(".hero-page .brand, .hero-page header nav, .hero h1, .hero-lead, .hero-form, .hero-examples a, .hero-note, .tile-text, .overlay .caption, .waiting-text, .stage-note, .toast")]
-        .filter((element) => element.checkVisibility() && isTransparent(getComputedStyle(element).backgroundColor))
-        .map(describe),
-    /** Chosen options and current places that look like the others. */
-    notMarked: () => {
-      const look = (element) => {
-        const { backgroundColor, color, borderBottomColor, outlineStyle, textDecorationLine } = getComputedStyle(element);
-        return [backgroundColor, color, borderBottomColor, outlineStyle, textDecorationLine].join();
-      };
-      const pairs = [
-        ["input:checked + span", "input:not(:checked) + span", ".choices"],
-        ["a[aria-current]", "a:not([aria-current])", ".places, .contents"],
-        ["[aria-selected=true]", "[aria-selected=false]", "[role=tablist]"],
-      ];
-      return pairs.flatMap(([chosen, other, group]) =>
-        [...document.querySelectorAll(group)].filter((part) => {
-          const [one, two] = [part.querySelector(chosen), part.querySelector(other)];
-          return one && two && part.checkVisibility() && look(one) === look(two);
-        }).map(describe));
-    },
+    lost: () => ({
+      /** Buttons and fields whose border is not visible. */
+      withoutBorder:
+        [...document.querySelectorAll("button, .button, input, textarea, .choice span")]
+          .filter((element) => element.checkVisibility() && !element.matches(".link, .menu *, .hero-form input, [type=checkbox], [type=radio], [type=file]"))
+          .filter((element) => {
+            const { borderTopStyle, borderTopWidth, borderTopColor } = getComputedStyle(element);
+            const behind = getComputedStyle(element.parentElement).backgroundColor;
+            return borderTopStyle === "none" || borderTopWidth === "0px" || borderTopColor === behind;
+          })
+          .map(describe),
+      /** Text that lies over a picture, without a background of its own. */
+      withoutBackground:
+        [...document.querySelectorAll(".hero-page .brand, .hero-page header nav, .hero h1, .hero-lead, .hero-form, .hero-examples a, .hero-note, .tile-text, .overlay .caption, .waiting-text, .stage-note, .toast")]
+          .filter((element) => element.checkVisibility() && isTransparent(getComputedStyle(element).backgroundColor))
+          .map(describe),
+      /** Chosen options and current places that look like the others. */
+      notMarked: (() => {
+        const look = (element) => {
+          const { backgroundColor, color, borderBottomColor, outlineStyle, textDecorationLine } = getComputedStyle(element);
+          return [backgroundColor, color, borderBottomColor, outlineStyle, textDecorationLine].join();
+        };
+        const pairs = [
+          ["input:checked + span", "input:not(:checked) + span", ".choices"],
+          ["a[aria-current]", "a:not([aria-current])", ".places, .contents"],
+          ["[aria-selected=true]", "[aria-selected=false]", "[role=tablist]"],
+        ];
+        return pairs.flatMap(([chosen, other, group]) =>
+          [...document.querySelectorAll(group)].filter((part) => {
+            const [one, two] = [part.querySelector(chosen), part.querySelector(other)];
+            return one && two && part.checkVisibility() && look(one) === look(two);
+          }).map(describe));
+      })(),
+    }),
     /** Animations that move something and take longer than 10 ms. */
-    moving: () =>
-      document.getAnimations()
+    moving: () => [
+      ...document.getAnimations()
         .filter(({ effect, playState }) => playState === "running" && effect.getComputedTiming().duration > 10)
         .filter(({ effect }) => effect.getKeyframes().some((frame) =>
           ["transform", "translate", "scale", "rotate", "objectPosition", "left", "top", "width"].some((name) => name in frame)))
         .map(({ effect, animationName, transitionProperty }) => (animationName ?? transitionProperty) + " of " + describe(effect.target)),
-    sphereMoves: () => document.getElementById("viewer")?.dataset.moves ?? "false",
+      ...(document.getElementById("viewer")?.dataset.moves === "true" ? ["the sphere"] : []),
+    ],
   };
 })()`;
 
-const call = <T>(page: Page, name: string): Promise<T> => page.evaluate(`pageChecks.${name}()`) as Promise<T>;
-
-const install = (page: Page): Promise<unknown> => page.evaluate(`window.pageChecks ?? (${CHECKS})`);
+/** Each call of the page takes processor time in three processes: a check is one call where it can be. */
+const call = <T>(page: Page, name: string): Promise<T> =>
+  page.evaluate(`(window.pageChecks ??= ${CHECKS}).${name}()`) as Promise<T>;
 
 type Stop = { readonly index: number; readonly problems: readonly string[] };
 
@@ -161,7 +165,6 @@ type Stop = { readonly index: number; readonly problems: readonly string[] };
  * notes them: to wait for its answer at each of them, and for its image, takes most of the processor time.
  */
 const holdTab = async (page: Page, times: number): Promise<readonly (Stop | undefined)[]> => {
-  await call(page, "record");
   await Promise.all(Array.from({ length: times }, () => page.keyboard.down("Tab")));
   await page.keyboard.up("Tab");
   return call(page, "recorded");
@@ -169,9 +172,7 @@ const holdTab = async (page: Page, times: number): Promise<readonly (Stop | unde
 
 /** Presses Tab through the whole page. Returns what is wrong: stops that are skipped, out of order or not visible. */
 export const tabThrough = async (page: Page): Promise<readonly string[]> => {
-  await install(page);
-  const expected = await call<string[]>(page, "start");
-  const isInDialog = await call<boolean>(page, "isInDialog");
+  const { expected, isInDialog } = await call<{ expected: string[]; isInDialog: boolean }>(page, "record");
   const problems: string[] = [];
   const reached: number[] = [];
   for (let presses = 0; presses < 2 * expected.length + 10; ) {
@@ -197,33 +198,20 @@ export const tabThrough = async (page: Page): Promise<readonly string[]> => {
 };
 
 /** What is wrong with the focus of the elements that Tab reaches, in the colours of now. */
-export const focusProblems = async (page: Page): Promise<readonly string[]> => {
-  await install(page);
-  await call(page, "start");
-  return call<string[]>(page, "focusEach");
-};
+export const focusProblems = (page: Page): Promise<readonly string[]> => call(page, "focusEach");
 
 /** Follows the link to the content. Returns whether the focus is there, and goes on with the first stop in it. */
 export const skipsToContent = async (page: Page): Promise<boolean> => {
-  await install(page);
-  await call(page, "start");
   if (!(await call<boolean>(page, "skip"))) return false;
   await page.keyboard.press("Enter");
   if ((await page.evaluate("document.activeElement.id")) !== "main") return false;
   await page.keyboard.press("Tab");
-  const stop = await call<Stop | undefined>(page, "stop");
-  return stop?.index === (await call<number>(page, "firstInMain"));
+  return call(page, "isAtFirstInMain");
 };
 
 /** What cannot be seen in forced colours. */
-export const lostInForcedColours = async (page: Page): Promise<Readonly<Record<string, readonly string[]>>> => {
-  await install(page);
-  return {
-    withoutBorder: await call(page, "withoutBorder"),
-    withoutBackground: await call(page, "withoutBackground"),
-    notMarked: await call(page, "notMarked"),
-  };
-};
+export const lostInForcedColours = (page: Page): Promise<Readonly<Record<string, readonly string[]>>> =>
+  call(page, "lost");
 
 const axeFile = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 let axe: Promise<string> | undefined;
@@ -233,7 +221,11 @@ type Finding = { readonly id: string; readonly nodes: readonly { readonly html: 
 /** Findings by the rules of axe: WCAG 2.2 AA, and its best practices such as landmarks and the order of headings. */
 export const axeFindings = async (page: Page): Promise<readonly string[]> => {
   axe ??= readFile(axeFile, "utf8");
-  await page.evaluate(await axe);
+  if (!(await page.evaluate("'axe' in window"))) {
+    // The next pages of this tab have it from their start: to send its half megabyte to each of them takes longer.
+    await page.addInitScript(await axe);
+    await page.evaluate(await axe);
+  }
   // It does not describe the elements that follow its rules: this takes longer than the rules.
   const run = 'axe.run({ resultTypes: ["violations"] }).then(({ violations }) => violations)';
   const found = (await page.evaluate(run)) as readonly Finding[];
@@ -241,8 +233,4 @@ export const axeFindings = async (page: Page): Promise<readonly string[]> => {
 };
 
 /** What moves at this moment. */
-export const movingParts = async (page: Page): Promise<readonly string[]> => {
-  await install(page);
-  const moving = await call<string[]>(page, "moving");
-  return (await call<string>(page, "sphereMoves")) === "true" ? [...moving, "the sphere"] : moving;
-};
+export const movingParts = (page: Page): Promise<readonly string[]> => call(page, "moving");

@@ -148,7 +148,7 @@ export const databaseUrl = (url: string, name: string): string => {
 export const freshDatabase = async (): Promise<string> => {
   const server = inject("postgresUrl");
   const name = `test_${randomBytes(8).toString("hex")}`;
-  await administer(server, `create database ${name} template ${TEMPLATE_DATABASE}`);
+  await administer(server, `create database ${name} template ${TEMPLATE_DATABASE} strategy file_copy`);
   return databaseUrl(server, name);
 };
 

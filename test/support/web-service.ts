@@ -79,8 +79,15 @@ export type Person = { readonly id: AccountId; readonly email: string; readonly 
 /** The test image: four quarters of a sphere, each of one colour, from the back towards the east. */
 export const QUARTERS = ["#d02020", "#20a040", "#2040d0", "#e0c020"] as const;
 
-/** A PNG file of 1024 × 512 pixels. */
+let quartered: Promise<Buffer> | undefined;
+
+/** A PNG file of 1024 × 512 pixels, painted once. */
 export const quarteredImage = (): Promise<Buffer> => {
+  quartered ??= paintQuarters();
+  return quartered;
+};
+
+const paintQuarters = (): Promise<Buffer> => {
   const quarters = QUARTERS.map((background, index) => ({
     input: { create: { width: 256, height: 512, channels: 3 as const, background } },
     left: index * 256,

@@ -85,16 +85,10 @@ export const buildClient = async (): Promise<void> => {
     await writeFile(`${path}.map`, map);
     await writeFile(path, `${text}//# sourceMappingURL=${name}.map\n`);
   }
-  const folders = [...new Set(sources.map((source) => source.split("/")[0] ?? ""))];
-  await writePackage(
-    "panorama-client",
-    "The typed client of the panorama service",
-    ["dist", ...folders, "LICENSES.txt", "REFERENCE.md"],
-    {
-      sideEffects: false,
-      exports: exportsOfBundle(modules),
-    },
-  );
+  await writePackage("panorama-client", "The typed client of the panorama service", {
+    sideEffects: false,
+    exports: exportsOfBundle(modules),
+  });
 };
 
 const METER_COMMAND = "./dist/bootstrap/meter/command.js";
@@ -121,7 +115,6 @@ export const buildMeter = async (): Promise<void> => {
   await writePackage(
     "panorama-meter",
     "Credits, limits and idempotency for any product: exact after crashes, on PostgreSQL, SQLite or in memory",
-    ["dist", "LICENSES.txt", "REFERENCE.md"],
     {
       sideEffects: false,
       keywords: ["credits", "billing", "metering", "usage", "quota", "rate-limit", "idempotency", "ledger"],

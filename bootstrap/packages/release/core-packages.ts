@@ -1,7 +1,8 @@
-import { cp, readdir, readFile, writeFile } from "node:fs/promises";
+import { cpSync } from "node:fs";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { withEntryImports } from "../entries.js";
-import { EMBEDDING, inEntries, withDeprecated, writeEmbedding, writeEntries, writeEntry } from "./library-files.js";
+import { inEntries, withDeprecated, writeEmbedding, writeEntries, writeEntry } from "./library-files.js";
 import { exportsOf, NEVERTHROW, PACKAGE_JSON, project, root, target, versionsOf } from "./manifest.js";
 import { copyModules, writePackage } from "./write-package.js";
 
@@ -16,16 +17,11 @@ export const buildCore = async (): Promise<void> => {
   await copyModules("panorama-core", "adapters/contracts", { minify: true });
   const deep = await withDeprecated("panorama-core", exportsOf(["domain", "application", "memory", "contracts"]));
   await writeEmbedding("panorama-core");
-  await writePackage(
-    "panorama-core",
-    "The domain and the use cases of the panorama service, with memory adapters",
-    ["dist", ...EMBEDDING],
-    {
-      sideEffects: false,
-      exports: { ...(await writeEntries("panorama-core")), ...deep, ...PACKAGE_JSON },
-      dependencies: { ...NEVERTHROW, ...versionsOf(["zod"]) },
-    },
-  );
+  await writePackage("panorama-core", "The domain and the use cases of the panorama service, with memory adapters", {
+    sideEffects: false,
+    exports: { ...(await writeEntries("panorama-core")), ...deep, ...PACKAGE_JSON },
+    dependencies: { ...NEVERTHROW, ...versionsOf(["zod"]) },
+  });
 };
 
 /** The oldest version with everything that the suites use, so that a project keeps its own. */
@@ -36,7 +32,7 @@ export const buildTesting = async (): Promise<void> => {
   const folder = join(target, "panorama-testing");
   for (const root of ["", "dist/"]) {
     const suites = "adapters/contracts";
-    await cp(join(project, root, suites), join(folder, root, suites), { recursive: true });
+    cpSync(join(project, root, suites), join(folder, root, suites), { recursive: true });
     for (const file of await readdir(join(folder, root, suites), { recursive: true })) {
       if (!file.endsWith(".ts") && !file.endsWith(".js")) continue;
       const path = join(folder, root, suites, file);
@@ -46,7 +42,6 @@ export const buildTesting = async (): Promise<void> => {
   await writePackage(
     "panorama-testing",
     "Contract suites for the ports of panorama-core: prove a store, a provider or a storage of your own",
-    ["dist", "adapters", "REFERENCE.md"],
     {
       sideEffects: false,
       exports: { ".": await writeEntry("panorama-testing", "testing"), ...PACKAGE_JSON },

@@ -1,4 +1,5 @@
-import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { cpSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { transform } from "esbuild";
 import { deprecatedText, type EntryName, entryModules, entryText } from "../entries.js";
@@ -52,12 +53,10 @@ export const writeEntries = async (name: string) => ({
   "./memory": await writeEntry(name, "memory"),
 });
 
-export const EMBEDDING = ["EMBEDDING.md", "MIGRATION.md", "REFERENCE.md", "examples"];
-
 /** EMBEDDING.md with its examples, and MIGRATION.md. Links to other documents of the project become text. */
 export const writeEmbedding = async (name: string): Promise<void> => {
   const folder = join(target, name);
-  await cp(join(project, "test/examples"), join(folder, "examples"), {
+  cpSync(join(project, "test/examples"), join(folder, "examples"), {
     recursive: true,
     filter: (path) => !path.includes("http-provider"),
   });

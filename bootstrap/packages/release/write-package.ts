@@ -1,4 +1,5 @@
-import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cpSync } from "node:fs";
+import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { type TransformOptions, transform } from "esbuild";
 import { referenceOf } from "../reference.js";
@@ -27,11 +28,13 @@ const forOldResolution = (exports: Readonly<Record<string, Target | string>>) =>
   return { main: main?.default, types: main?.types, typesVersions: { "*": paths } };
 };
 
-/** Writes what every package has: its manifest, license, changelog, README.md and reference. */
+/**
+ * Writes what every package has: its manifest, license, changelog, README.md and reference. The manifest has no
+ * `files`: all that is in the folder is published, and npm takes long to match thousands of paths.
+ */
 export const writePackage = async (
   name: string,
   description: string,
-  folders: readonly string[],
   manifest: Readonly<Record<string, unknown>>,
 ): Promise<void> => {
   const folder = join(target, name);
@@ -40,7 +43,7 @@ export const writePackage = async (
   const old = forOldResolution(manifest.exports as Readonly<Record<string, Target | string>>);
   await writeFile(
     join(folder, "package.json"),
-    `${JSON.stringify({ ...common, ...manifest, ...old, files: [...folders, "CHANGELOG.md"] }, undefined, 2)}\n`,
+    `${JSON.stringify({ ...common, ...manifest, ...old }, undefined, 2)}\n`,
   );
   await cp(join(project, "LICENSE"), join(folder, "LICENSE"));
   const [latest, before] = await Promise.all(
@@ -59,7 +62,7 @@ export const writePackage = async (
  */
 export const copyModules = async (name: string, folder: string, options: TransformOptions): Promise<void> => {
   const compiled = join(target, name, "dist", folder);
-  await cp(join(project, "dist", folder), compiled, { recursive: true });
+  cpSync(join(project, "dist", folder), compiled, { recursive: true, filter: (path) => !path.endsWith(".d.ts.map") });
   for (const file of await readdir(compiled, { recursive: true })) {
     const path = join(compiled, file);
     if (file.endsWith(".js")) {
@@ -70,8 +73,6 @@ export const copyModules = async (name: string, folder: string, options: Transfo
         legalComments: "none",
       });
       await writeFile(path, code);
-    } else if (file.endsWith(".d.ts.map")) {
-      await rm(path);
     } else if (file.endsWith(".d.ts")) {
       await writeFile(path, (await readFile(path, "utf8")).replace(/\/\/# sourceMappingURL=.*\n?$/, ""));
     }

@@ -9,7 +9,7 @@ const TIMINGS: readonly (readonly [name: string, milliseconds: number])[] = [
   ["after a while", 30], // as by PostgreSQL
 ];
 
-describe.each(TIMINGS)("a creation that is stored %s", (_, milliseconds) => {
+describe.concurrent.each(TIMINGS)("a creation that is stored %s", (_, milliseconds) => {
   let service: HttpService;
 
   beforeAll(async () => {
@@ -40,16 +40,19 @@ describe.each(TIMINGS)("a creation that is stored %s", (_, milliseconds) => {
     return connection.all();
   };
 
-  it.each(packetsAroundCreation(JSON.stringify(A_CREATION)))("is answered if it is charged: $name", async (row) => {
-    const customer = await service.customer();
-    let [charged, answered] = [0, 0];
-    // On a busy machine the system may join packets. With a longer pause it does not.
-    for (let pause = 5; pause <= 500 && charged === 0; pause *= 10) {
-      answered = (await exchange(row.of(customer.key), pause)).match(/HTTP\/1\.1 202 /g)?.length ?? 0;
-      charged = (100 - (await service.ledger.balance(customer.accountId))) / 4;
-      if (!row.isCharged) break;
-    }
-    expect(answered).toBe(charged);
-    if (row.isCharged) expect(charged).toBeGreaterThan(0);
-  });
+  it.sequential.each(packetsAroundCreation(JSON.stringify(A_CREATION)))(
+    "is answered if it is charged: $name",
+    async (row) => {
+      const customer = await service.customer();
+      let [charged, answered] = [0, 0];
+      // On a busy machine the system may join packets. With a longer pause it does not.
+      for (let pause = 5; pause <= 500 && charged === 0; pause *= 10) {
+        answered = (await exchange(row.of(customer.key), pause)).match(/HTTP\/1\.1 202 /g)?.length ?? 0;
+        charged = (100 - (await service.ledger.balance(customer.accountId))) / 4;
+        if (!row.isCharged) break;
+      }
+      expect(answered).toBe(charged);
+      if (row.isCharged) expect(charged).toBeGreaterThan(0);
+    },
+  );
 });

@@ -7,16 +7,16 @@ import { afterAll, describe, expect, it } from "vitest";
 import { LogDestination } from "../../../adapters/observability/log-destination.js";
 import { createLogger } from "../../../adapters/observability/logger.js";
 
-const TSX = ["--import", "tsx", "--input-type=module", "-e"];
+const EVALUATE = ["--input-type=module", "-e"];
 
 /** A program with a `logger` on its standard error, and the number of `lost` lines. */
 const script = (rest: string): string => `
-  const { createLogger } = await import(${JSON.stringify(sourceOf("logger.ts"))});
-  const { LogDestination } = await import(${JSON.stringify(sourceOf("log-destination.ts"))});
+  const { createLogger } = await import(${JSON.stringify(compiled("logger.js"))});
+  const { LogDestination } = await import(${JSON.stringify(compiled("log-destination.js"))});
   let lost = 0;
   const logger = createLogger("info", new LogDestination(2, () => (lost += 1)));
   ${rest}`;
-const sourceOf = (file: string) => new URL(`../../../adapters/observability/${file}`, import.meta.url).href;
+const compiled = (file: string) => new URL(`../../../dist/adapters/observability/${file}`, import.meta.url).href;
 
 /** Three times as much as may wait. Prints how many lines are lost. */
 const LOG_3_MEBIBYTES = `
@@ -57,7 +57,7 @@ describe("LogDestination", () => {
   it("loses no line when the process exits", () => {
     const { stderr } = spawnSync(
       process.execPath,
-      [...TSX, script("for (let n = 0; n < 1000; n += 1) logger.info({ n });")],
+      [...EVALUATE, script("for (let n = 0; n < 1000; n += 1) logger.info({ n });")],
       {
         encoding: "utf8",
       },
@@ -72,7 +72,7 @@ describe("LogDestination", () => {
 
   it.runIf(platform() === "linux")("drops lines on a full disk, counts them, and exits", () => {
     const full = openSync("/dev/full", "w");
-    const { status, stdout } = spawnSync(process.execPath, [...TSX, script(LOG_3_MEBIBYTES)], {
+    const { status, stdout } = spawnSync(process.execPath, [...EVALUATE, script(LOG_3_MEBIBYTES)], {
       stdio: ["ignore", "pipe", full],
       encoding: "utf8",
       timeout: 120_000,
@@ -85,7 +85,7 @@ describe("LogDestination", () => {
 
   it("neither waits for a pipe that nobody reads, nor forgets to say how many lines were lost", async () => {
     const child = spawn(process.execPath, [
-      ...TSX,
+      ...EVALUATE,
       script(`${LOG_3_MEBIBYTES}
       process.stdin.once("data", () => { logger.warn("last"); process.exit(0); });`),
     ]);
@@ -114,7 +114,7 @@ describe("LogDestination", () => {
 
   it("goes on, and exits, after the reader of the pipe has gone", async () => {
     const child = spawn(process.execPath, [
-      ...TSX,
+      ...EVALUATE,
       script(`
       process.stdin.once("data", () => { ${LOG_3_MEBIBYTES} process.exit(0); });
       console.log("ready");`),

@@ -3,7 +3,7 @@ import { type ObservedService, startObservedService } from "../../support/observ
 import { type ReceivedSpan, startOtlpReceiver } from "../../support/otlp-receiver.js";
 
 /** A hook cannot use `expect.poll`. */
-const POLL = { timeout: 20_000 };
+const POLL = { timeout: 120_000 };
 
 const CLIENTS_TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const CLIENTS_SPAN = "00f067aa0ba902b7";

@@ -161,8 +161,8 @@ describe("`local`", () => {
       const urls = await hosted(storage);
       for (const [n, [images, resolution]] of (
         [
-          [0, "4k"],
-          [1, "1k"], // a 2k picture: test/adapters/provider/local/local-provider.slow.test.ts
+          [0, "1k"], // 2k: test/adapters/provider/local/local-provider.slow.test.ts, 4k: test/bootstrap/service.slow.test.ts
+          [1, "1k"],
           [2, "1k"],
           [3, "1k"],
         ] as const

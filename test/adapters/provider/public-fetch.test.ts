@@ -1,5 +1,5 @@
 import type { RequestListener } from "node:http";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { PublicFetch } from "../../../adapters/provider/public-fetch.js";
 import { type LocalServer, startLocalServer } from "../../support/local-server.js";
 
@@ -117,11 +117,20 @@ describe("PublicFetch", () => {
   });
 
   it("reports too_slow after the timeout if bytes have begun to arrive, and unavailable without an answer", async () => {
+    const timeout = new AbortController();
+    const timeoutOf = vi.spyOn(AbortSignal, "timeout").mockReturnValueOnce(timeout.signal);
+    onTestFinished(() => timeoutOf.mockRestore());
+    let sent = 0;
     const origin = await aServer((_, response) => {
-      const drip = setInterval(() => response.write("."), 20);
+      const drip = setInterval(() => {
+        response.write(".");
+        sent += 1;
+        if (sent === 10) timeout.abort(); // the first ones have arrived
+      }, 5);
       response.on("close", () => clearInterval(drip));
     });
     const failure = (await aFetch(origin).get(origin, { ...limits, timeoutMilliseconds: 200 }))._unsafeUnwrapErr();
+    expect(timeoutOf).toHaveBeenCalledWith(200);
     expect(failure).toMatchObject({
       kind: "too_slow",
       reason: expect.stringMatching(/^only \d+ bytes arrived in time$/),

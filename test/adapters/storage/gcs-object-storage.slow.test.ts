@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 afterEach(() => gcs.close());
 
-const storageWith = (retryTimes: RetryTimes) =>
+const storageWith = (retryTimes?: RetryTimes) =>
   gcsObjectStorage({ bucket: gcs.bucket, publicUrl: PUBLIC_URL, apiEndpoint: gcs.url, retryTimes });
 
 /** Stores an object without a request. */
@@ -43,7 +43,8 @@ const given = (name: ObjectName, bytes: Uint8Array = BYTES) =>
 const expectAll = (bytes: Uint8Array | undefined) => expect(BYTES.equals(bytes ?? Buffer.alloc(0))).toBe(true);
 
 describe("GcsObjectStorage", () => {
-  objectStorageContract({ describe, it }, async () => storage);
+  // With the adapter's own times: twenty writers on a busy machine need seconds.
+  objectStorageContract({ describe, it }, async () => storageWith());
 });
 
 describe("GcsObjectStorage.put", () => {

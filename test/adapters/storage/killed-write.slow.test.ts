@@ -9,7 +9,7 @@ describe("FilesystemObjectStorage in a process that is killed", () => {
   it("never shows an incomplete object", async () => {
     for (const writesBeforeKill of [0, 1, 3]) {
       const folder = await scratchFolder();
-      const writer = spawn(process.execPath, ["--import", "tsx", "test/adapters/storage/put-until-killed.ts", folder], {
+      const writer = spawn(process.execPath, ["test/adapters/storage/put-until-killed.mjs", folder], {
         stdio: ["ignore", "pipe", "inherit"],
       });
       const exited = once(writer, "exit");

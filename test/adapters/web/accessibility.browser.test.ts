@@ -51,18 +51,23 @@ describe("accessibility of the web pages", () => {
     await service.panorama(ann, { prompt: "an unfinished one" });
   });
 
-  /** Opens every page in its states and calls `check` in each, first without a login and then as a member. */
-  const visitAll = async (tab: Tab, check: (what: string) => Promise<void>): Promise<void> => {
+  type Check = (what: string) => Promise<void>;
+
+  const placed = ({ page }: Tab) => page.locator("#hotspots:not([hidden]), body:not(:has(#hotspots))");
+  const visiting = (tab: Tab, check: Check) => async (path: string, wait?: string) => {
+    await tab.page.goto(path);
+    if (wait !== undefined) await ready(tab.page, wait);
+    if (wait === "sphere") await placed(tab).first().waitFor({ state: "attached" });
+    await check(path);
+  };
+  const publicSlug = async () => (await service.tasks.listPublic(1, undefined))[0]?.slug;
+
+  /** Opens every page but those of `visitPanoramas` in its states, first without a login and then as a member. */
+  const visitPages = async (tab: Tab, check: Check): Promise<void> => {
     const { page } = tab;
     const main = page.getByRole("main");
-    const placed = page.locator("#hotspots:not([hidden]), body:not(:has(#hotspots))");
-    const visit = async (path: string, wait?: string) => {
-      await page.goto(path);
-      if (wait !== undefined) await ready(page, wait);
-      if (wait === "sphere") await placed.first().waitFor({ state: "attached" });
-      await check(path);
-    };
-    const slug = (await service.tasks.listPublic(1, undefined))[0]?.slug;
+    const visit = visiting(tab, check);
+    const slug = await publicSlug();
     for (const path of [
       "/",
       "/gallery",
@@ -92,6 +97,34 @@ describe("accessibility of the web pages", () => {
     await visit(`/provenance?sha256=${"a".repeat(64)}`);
     await visit(`/p/${slug}/report`);
     await visit(`/p/${slug}/report?sent=1`);
+
+    await logInAs(tab, ann);
+    await visit(`/account/orders/${[...service.database.orders.keys()][0]}`);
+    await visit("/account");
+    await page.getByRole("button", { name: "Order" }).click();
+    await main.getByRole("status").waitFor();
+    await check("an order");
+    await page.goto("/account/keys");
+    await page.getByText("Limits of the new key").click();
+    await page.locator(".revoke summary").first().click();
+    await check("/account/keys");
+    await visit("/account/webhooks");
+    await visit("/account/settings?done=link");
+    await page.getByText("Delete my account", { exact: true }).click();
+    await check("/account/settings");
+    const email = "ann-at-home@example.com";
+    const own = { email, password: PASSWORD, remoteAddress: "::1" };
+    const { account } = (await service.accounts.findByEmail(ann.email as Email)) ?? {};
+    if (account !== undefined) (await sendEmailLink(service)(account, own))._unsafeUnwrap();
+    await visit(`/account/email?token=${service.mail.letters.at(-1)?.token}`);
+    await visit("/account/email?token=none");
+  };
+
+  /** The same for pages whose scripts ask for the kind of the pointer when they start. */
+  const visitPanoramas = async (tab: Tab, check: Check): Promise<void> => {
+    const { page } = tab;
+    const visit = visiting(tab, check);
+    const slug = await publicSlug();
     await visit(`/p/${slug}?embed=1`, "sphere");
     await visit(`/p/${slug}`, "sphere");
     await page.getByRole("button", { name: "note 0" }).press("Enter");
@@ -122,25 +155,6 @@ describe("accessibility of the web pages", () => {
     await page.getByRole("button", { name: "Make it" }).click();
     await page.locator("#form-error").waitFor();
     await check("a refused creation");
-    await visit(`/account/orders/${[...service.database.orders.keys()][0]}`);
-    await visit("/account");
-    await page.getByRole("button", { name: "Order" }).click();
-    await main.getByRole("status").waitFor();
-    await check("an order");
-    await page.goto("/account/keys");
-    await page.getByText("Limits of the new key").click();
-    await page.locator(".revoke summary").first().click();
-    await check("/account/keys");
-    await visit("/account/webhooks");
-    await visit("/account/settings?done=link");
-    await page.getByText("Delete my account", { exact: true }).click();
-    await check("/account/settings");
-    const email = "ann-at-home@example.com";
-    const own = { email, password: PASSWORD, remoteAddress: "::1" };
-    const { account } = (await service.accounts.findByEmail(ann.email as Email)) ?? {};
-    if (account !== undefined) (await sendEmailLink(service)(account, own))._unsafeUnwrap();
-    await visit(`/account/email?token=${service.mail.letters.at(-1)?.token}`);
-    await visit("/account/email?token=none");
   };
 
   /** From its button, Tab leads into the menu, and from its end to the next button. */
@@ -181,23 +195,46 @@ describe("accessibility of the web pages", () => {
     if (!/embed|^the /.test(page)) expect([page, await skipsToContent(tab.page)]).toEqual([page, true]);
   };
 
-  it("has no findings, nothing that moves, no page that is too wide, and reaches all with a visible focus, also in forced colours, which lose nothing", async () => {
+  const followsRulesAndKeyboard = async (tab: Tab, page: string) => {
+    await followsRules(tab, page);
+    await isReachedByTab(tab, page);
+    if (/^the (download menu|menu of the viewer)$/.test(page)) return; // the focus has been moved to its end
+    await tab.page.emulateMedia({ forcedColors: "active" });
+    // Colours change neither what Tab reaches nor the order.
+    if (page !== "the note of a hotspot") expect([page, await focusProblems(tab.page)]).toEqual([page, []]);
+    expect([page, await lostInForcedColours(tab.page)]).toEqual([page, NOTHING_LOST]);
+    await tab.page.emulateMedia({ forcedColors: "none" });
+  };
+
+  it("has no findings, nothing that moves, no page that is too wide, also in dark colours on a phone, and reaches all with a visible focus, also in forced colours, which lose nothing", async () => {
     const tab = await on.openTab({ viewport: desktop, colorScheme: "light" });
-    await visitAll(tab, async (page) => {
+    const device = await tab.page.context().newCDPSession(tab.page);
+    const become = async (viewport: typeof phone, colorScheme: "light" | "dark", enabled: boolean) => {
+      await device.send("Emulation.setTouchEmulationEnabled", { enabled });
+      await tab.page.setViewportSize(viewport);
+      await tab.page.emulateMedia({ colorScheme });
+      // Otherwise the colours of buttons are for a moment between both schemes.
+      await tab.page.evaluate(
+        "document.getAnimations().forEach((one) => one instanceof CSSTransition && one.finish())",
+      );
+    };
+    await visitPages(tab, async (page) => {
+      await followsRulesAndKeyboard(tab, page);
+      // The page becomes that of a phone: to load it and axe once more would take most of the processor time.
+      await become(phone, "dark", true);
       await followsRules(tab, page);
-      await isReachedByTab(tab, page);
-      if (/^the (download menu|menu of the viewer)$/.test(page)) return; // the focus has been moved to its end
-      await tab.page.emulateMedia({ forcedColors: "active" });
-      // Colours change neither what Tab reaches nor the order.
-      if (page !== "the note of a hotspot") expect([page, await focusProblems(tab.page)]).toEqual([page, []]);
-      expect([page, await lostInForcedColours(tab.page)]).toEqual([page, NOTHING_LOST]);
-      await tab.page.emulateMedia({ forcedColors: "none" });
+      await become(desktop, "light", false);
     });
   });
 
-  it("has no findings, nothing that moves and no page that is too wide in dark colours on a phone", async () => {
+  it("has none of these, and reaches all, where panoramas are seen and made, too", async () => {
+    const tab = await on.openTab({ viewport: desktop, colorScheme: "light" });
+    await visitPanoramas(tab, (page) => followsRulesAndKeyboard(tab, page));
+  });
+
+  it("has there no findings, nothing that moves and no page that is too wide in dark colours on a phone", async () => {
     const tab = await on.openTab({ viewport: phone, colorScheme: "dark", hasTouch: true });
-    await visitAll(tab, (page) => followsRules(tab, page));
+    await visitPanoramas(tab, (page) => followsRules(tab, page));
   });
 
   it("has no findings on the landing page while its panorama turns", async () => {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { logInAs, setUpBrowser, type Tab } from "../../support/browser.js";
+import { logInAs, openWorksOf, setUpBrowser, type Tab } from "../../support/browser.js";
 import { PASSWORD, type WebService } from "../../support/web-service.js";
 
 describe("the account page", () => {
@@ -170,7 +170,7 @@ describe("the account page", () => {
 
   it("does not open with the cookie of a session that was logged out", async () => {
     const { page } = tab;
-    await logInAs(tab, await service.person(`ann-${people}`));
+    await openWorksOf(tab, await service.person(`ann-${people}`));
     const cookies = await page.context().cookies();
     await page.getByRole("button", { name: "Log out" }).click();
     await page.waitForURL(`${service.url}/`);

@@ -1,8 +1,8 @@
 import type { Locator } from "playwright-core";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { credits } from "../../../domain/credits/credits.js";
-import { ready, setUpBrowser, type Tab } from "../../support/browser.js";
-import { PASSWORD, type Person, type WebService } from "../../support/web-service.js";
+import { logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
+import { PASSWORD, type WebService } from "../../support/web-service.js";
 
 /** Defects that people had seen on several pages, and that no other test looks for in a browser. */
 describe("in a browser", () => {
@@ -22,10 +22,6 @@ describe("in a browser", () => {
     expect(service.failures.splice(0)).toEqual([]);
   });
 
-  const logInAs = async ({ email }: Person) => {
-    const headers = { origin: service.url };
-    await tab.page.request.post("/login", { form: { email, password: PASSWORD }, headers, maxRedirects: 0 });
-  };
   const heading = () => tab.page.getByRole("heading", { level: 1 });
   const alert = () => tab.page.getByRole("alert");
 
@@ -86,7 +82,7 @@ describe("in a browser", () => {
     expect([await whole.isVisible(), ...(await shown(whole))]).toEqual([true, prompt, true]);
     await page.goto("/gallery");
     expect(await shown(page.locator("#gallery li", { hasText: "بحيرة" }).locator("[dir]"))).toEqual([title, true]);
-    await logInAs(ann);
+    await logInAs(tab, ann);
     await page.goto("/works");
     expect(await shown(page.locator("#works li .tile-title"))).toEqual([title, true]);
   });
@@ -114,7 +110,7 @@ describe("in a browser", () => {
     const { page } = tab;
     const ann = await service.person("words");
     const made = await service.kept(ann, { prompt: "a cave of ice", resolution: "4k" });
-    await logInAs(ann);
+    await logInAs(tab, ann);
     await page.goto("/works");
     const make = () => page.getByRole("button", { name: /^Make it/ }).click();
     await make();
@@ -143,7 +139,7 @@ describe("in a browser", () => {
     const { page } = tab;
     const ann = await service.person("names");
     for (const prompt of ["one", "two"]) await service.kept(ann, { prompt });
-    await logInAs(ann);
+    await logInAs(tab, ann);
     const send = async (path: string, button: string, label: string, text: string) => {
       await page.goto(path);
       await page.getByLabel(label).fill(text);

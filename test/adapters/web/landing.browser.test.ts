@@ -234,6 +234,11 @@ describe("the panorama of the landing page", () => {
     const { slug } = await service.kept(chosen, { prompt: "snow", resolution: "1k" });
     service.heroPanoramas.push(slug);
     const calm = await on.openTab({ viewport: VIEWPORT, deviceScaleFactor: 1 });
+    const scrimNow = async () => {
+      await calm.page.goto("/");
+      return calm.page.locator("#hero").getAttribute("data-scrim");
+    };
+    await expect.poll(scrimNow).toBe(scrim); // the strongest one until the picture is measured
     for (const [width, height] of [
       [320, 640],
       [390, 844],
@@ -243,11 +248,6 @@ describe("the panorama of the landing page", () => {
       [1920, 1080],
     ] as const) {
       await calm.page.setViewportSize({ width, height });
-      const scrimNow = async () => {
-        await calm.page.goto("/");
-        return calm.page.locator("#hero").getAttribute("data-scrim");
-      };
-      await expect.poll(scrimNow).toBe(scrim); // the strongest one until the picture is measured
       expect([width, await lowestContrasts(calm.page)]).toEqual([width, []]);
     }
     service.provider.picture = quarteredImage;

@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
+import { truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { err } from "neverthrow";
 import sharp from "sharp";
 import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { expire } from "../../../domain/images/storage-status.js";
 import { ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
 import type { Task } from "../../../domain/tasks/task.js";
-import { logInAs, setUpBrowser, type Tab } from "../../support/browser.js";
+import { logInAs, openWorksOf, setUpBrowser, type Tab } from "../../support/browser.js";
 import type { Person, WebService } from "../../support/web-service.js";
 
 describe("the works page as a studio", () => {
@@ -40,6 +42,7 @@ describe("the works page as a studio", () => {
 
   it("shows cost, length and pictures before anything is sent, and refuses files that nobody can use", async () => {
     const { page } = tab;
+    await page.goto("/works");
     await page.getByRole("radio", { name: /4K/ }).check();
     expect(await make().textContent()).toBe("Make it · 10 credits");
     await page.getByRole("radio", { name: /1K/ }).check();
@@ -53,7 +56,10 @@ describe("the works page as a studio", () => {
     await files.setInputFiles([picture, { name: "notes.gif", mimeType: "image/gif", buffer: Buffer.from("GIF89a") }]);
     expect(await refusal()).toBe("“notes.gif” isn’t a JPEG, PNG or WebP.");
     expect(await page.locator("#pictures img").count()).toBe(1);
-    await files.setInputFiles({ name: "big.jpg", mimeType: "image/jpeg", buffer: Buffer.alloc(10 * 1024 * 1024 + 1) });
+    const big = join(service.folder, "big.jpg");
+    await writeFile(big, "");
+    await truncate(big, 10 * 1024 * 1024 + 1);
+    await files.setInputFiles(big);
     expect(await refusal()).toBe("“big.jpg” is larger than 10 MB.");
     await files.setInputFiles(["b", "c", "d"].map((name) => ({ ...picture, name: `${name}.png` })));
     expect(await refusal()).toBe("Add at most 3 pictures.");
@@ -126,6 +132,7 @@ describe("the works page as a studio", () => {
 
   it("sends the form of an open page again after another login, and keeps everything when the session has ended", async () => {
     const { page } = tab;
+    await page.goto("/works");
     await prompt().fill("from an old page");
     await page.getByText("Pictures to start from").click();
     await page.getByLabel(/Drop JPEG/).setInputFiles(picture);
@@ -133,11 +140,7 @@ describe("the works page as a studio", () => {
     await page.context().clearCookies();
     await make().click();
     await expect.poll(error).toBe("You were logged out. Log in in another tab, then send again.");
-    const answer = await page.request.post("/login", {
-      form: { email: ann.email, password: "correct horse battery" },
-      headers: { origin: service.url },
-    });
-    expect(answer.ok()).toBe(true);
+    await logInAs(tab, ann);
     expect(await page.context().cookies()).not.toEqual(cookies);
     await make().click();
     await expect.poll(error).toBe("This page was open for too long. Check and send again.");
@@ -199,7 +202,7 @@ describe("the works page as a studio", () => {
     service.database.tasks.set(gone.id, { ...row, task: { ...gone, image: expire(gone.image) } });
     const plain = await on.openTab({ javaScriptEnabled: false, forcedColors: "active" });
     const { page } = plain;
-    await logInAs(plain, ann);
+    await openWorksOf(plain, ann);
     expect(await page.getByRole("button", { name: /^Make public/, includeHidden: true }).count()).toBe(1);
     const names = await page
       .locator("#list button, #list summary, #list [type=checkbox]")
@@ -276,6 +279,7 @@ describe("the works page as a studio", () => {
 
   it("shows how much of the pictures has been sent, and takes nothing else meanwhile", async () => {
     const { page } = tab;
+    await page.goto("/works");
     const noise = sharp(randomBytes(3 * 400 * 200), { raw: { width: 400, height: 200, channels: 3 } });
     const large = { ...picture, name: "noise.png", buffer: await noise.png().toBuffer() };
     await page.getByText("Pictures to start from").click();
@@ -348,7 +352,7 @@ describe("the works page as a studio", () => {
     service.database.sessions.clear();
     await change("Make private");
     await page.getByText("You were logged out. Log in to go on.").waitFor();
-    await logInAs(tab, ann);
+    await openWorksOf(tab, ann);
 
     const last = await page.locator("#list > li").nth(23).getAttribute("id");
     await page.goto(`/works?before=${last}`);

@@ -138,10 +138,10 @@ describe("sharing a panorama", () => {
       await ready(tab.page, "sphere");
       expect(await tab.page.getByRole("heading", { level: 1 }).textContent()).toBe(prompt);
       expect(await tab.page.locator(".caption").textContent()).toContain("1 Jan 2026");
-      const save = async (name: string): Promise<Download> => {
+      const save = async (name: string, meanwhile = async () => {}): Promise<Download> => {
         await tab.page.getByRole("button", { name: "Download" }).press("Enter");
         const item = tab.page.locator("#downloads").getByText(name);
-        const [download] = await Promise.all([tab.page.waitForEvent("download"), item.press("Enter")]);
+        const [download] = await Promise.all([tab.page.waitForEvent("download"), item.press("Enter").then(meanwhile)]);
         await tab.page.locator("#downloads").waitFor({ state: "hidden" });
         return download;
       };
@@ -160,7 +160,12 @@ describe("sharing a panorama", () => {
       expect(view.suggestedFilename()).toBe(`${name}-view.png`);
       expect(await halvesOf(await bytesOf(view))).toEqual([1, 2]);
 
-      const video = await save("Once around");
+      // Each frame of the eight seconds takes processor time.
+      await tab.page.clock.install();
+      const video = await save("Once around", async () => {
+        await tab.page.locator('#viewer:not([data-yaw="0.0"])').waitFor();
+        await tab.page.clock.fastForward(8_000);
+      });
       expect(video.suggestedFilename()).toMatch(new RegExp(`^${name}-turn\\.(mp4|webm)$`));
       const start = (await bytesOf(video)).subarray(0, 12);
       // A WebM file begins with the number of EBML, an MP4 file with its box "ftyp".

@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { tilesNameOf } from "../../../domain/images/object-name.js";
+import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { COARSE, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import { pixelAt, quarterAt, quarterOf } from "../../support/pixels.js";
 import type { Person, WebService } from "../../support/web-service.js";
@@ -21,6 +22,13 @@ describe("the viewer page", () => {
   let service: WebService;
   let ann: Person;
   let tab: Tab;
+  const made = new Map<string, Promise<SucceededTask>>();
+  /** The same panorama for all tests: to save one, above all a large one, takes longer than to look at it. */
+  const panorama = (resolution: "1k" | "2k" | "4k" = "1k"): Promise<SucceededTask> => {
+    const kept = made.get(resolution) ?? service.kept(ann, { resolution });
+    made.set(resolution, kept);
+    return kept;
+  };
 
   beforeAll(async () => {
     ({ service } = on);
@@ -32,7 +40,7 @@ describe("the viewer page", () => {
   });
 
   it("shows the middle of the image, and the part to its right after a drag to the left", async () => {
-    const { slug } = await service.kept(ann);
+    const { slug } = await panorama();
     await tab.page.goto(`/p/${slug}`);
     await ready(tab.page, "sphere");
     expect([await quarterAt(tab.page, 300, 300), await quarterAt(tab.page, 700, 300)]).toEqual([1, 2]);
@@ -46,7 +54,7 @@ describe("the viewer page", () => {
   });
 
   it("zooms with its buttons, the wheel and the keyboard", async () => {
-    const { slug } = await service.kept(ann, { resolution: "2k" });
+    const { slug } = await panorama("2k");
     await tab.page.goto(`/p/${slug}`);
     await ready(tab.page, "sphere");
     // Two quarters meet in the middle of the view. After a small turn, their seam moves when the view zooms in.
@@ -76,7 +84,7 @@ describe("the viewer page", () => {
   });
 
   it("obeys the keyboard, and its address follows the view that the reader has chosen", async () => {
-    const { slug } = await service.kept(ann, { resolution: "2k" });
+    const { slug } = await panorama("2k");
     await tab.page.goto(`/p/${slug}`);
     await ready(tab.page, "sphere");
     const { page } = tab;
@@ -131,7 +139,7 @@ describe("the viewer page", () => {
   });
 
   it("keeps what is under the pointer there when the wheel zooms", async () => {
-    const { slug } = await service.kept(ann, { resolution: "2k" });
+    const { slug } = await panorama("2k");
     await tab.page.goto(`/p/${slug}`);
     await ready(tab.page, "sphere");
     const { x, y, width, height } = (await tab.page.locator("#viewer").boundingBox())!;
@@ -148,7 +156,7 @@ describe("the viewer page", () => {
   });
 
   it("rotates after an intro until it is paused, but not for readers who prefer reduced motion", async () => {
-    const { slug } = await service.kept(ann);
+    const { slug } = await panorama();
     const moving = await on.openTab({
       ...COARSE,
       reducedMotion: "no-preference",
@@ -230,8 +238,8 @@ describe("the viewer page", () => {
   });
 
   it("limits the vertical field of view and the magnification, and starts wider with a small picture", async () => {
-    const small = await service.kept(ann);
-    const large = await service.kept(ann, { resolution: "2k" });
+    const small = await panorama();
+    const large = await panorama("2k");
     const fields = async () => {
       const { fov } = await viewOf(tab);
       const { width, height } = (await tab.page.locator("#viewer").boundingBox())!;
@@ -261,7 +269,7 @@ describe("the viewer page", () => {
   });
 
   it("is interactive with a preview before the picture has arrived, and then shows the picture in the same view", async () => {
-    const { slug } = await service.kept(ann, { resolution: "4k" });
+    const { slug } = await panorama("4k");
     let release = (): void => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -297,7 +305,7 @@ describe("the viewer page", () => {
   });
 
   it("loads the tiles in sight of a large panorama, the others when they are seen, and the picture without them", async () => {
-    const { slug, image } = await service.kept(ann, { resolution: "4k" });
+    const { slug, image } = await panorama("4k");
     const { page } = tab;
     const loaded = new Set<string>();
     let takesTiles = true;
@@ -342,7 +350,7 @@ describe("the viewer page", () => {
   });
 
   it("has room for all of its buttons on a narrow phone", async () => {
-    const { slug } = await service.kept(ann);
+    const { slug } = await panorama();
     await tab.page.setViewportSize({ width: 320, height: 640 });
     await tab.page.goto(`/p/${slug}`);
     await ready(tab.page, "sphere");
@@ -363,7 +371,7 @@ describe("the viewer page", () => {
   });
 
   it("follows the device after permission where it must be asked, and has no full screen where there is none", async () => {
-    const { slug } = await service.kept(ann);
+    const { slug } = await panorama();
     const phone = await on.openTab({
       ...COARSE,
       viewport: { width: 390, height: 800 },
@@ -413,7 +421,7 @@ describe("the viewer page", () => {
   });
 
   it("lets the page around a frame scroll, and zooms there only with Ctrl and the wheel", async () => {
-    const { slug } = await service.kept(ann);
+    const { slug } = await panorama();
     const body = `<iframe src="/p/${slug}?embed=1" width="800" height="400"></iframe><div style="height:3000px"></div>`;
     await tab.page.route("**/other-page", (route) => route.fulfill({ contentType: "text/html", body }));
     await tab.page.goto("/other-page");
@@ -435,7 +443,7 @@ describe("the viewer page", () => {
   });
 
   it("draws what each eye of a headset sees, frame by frame, into the headset's layer", async () => {
-    const { slug } = await service.kept(ann);
+    const { slug } = await panorama();
     // A headset with two eyes of 100 × 100 pixels.
     await tab.page.addInitScript(`
       class Session extends EventTarget {
@@ -505,7 +513,7 @@ describe("the viewer page", () => {
   });
 
   it("fits the screen of a phone and supports touch", async () => {
-    const { slug } = await service.kept(ann);
+    const { slug } = await panorama();
     const phone = await on.openTab({
       ...COARSE,
       viewport: { width: 390, height: 800 },

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import sharp from "sharp";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
+import { logInAs, openWorksOf, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import { quarterAt } from "../../support/pixels.js";
 import type { Person, WebService } from "../../support/web-service.js";
 
@@ -42,7 +42,7 @@ describe("the works pages", () => {
   };
 
   it("create a panorama from the form, show it when it is finished without a reload, and open its viewer", async () => {
-    await logInAs(tab, ann);
+    await openWorksOf(tab, ann);
     await prompt().fill("a meadow <i>in spring</i>");
     await tab.page.getByRole("radio", { name: /1K/ }).check();
     await makeAndList();
@@ -67,7 +67,7 @@ describe("the works pages", () => {
   it("accept reference images as files and as URLs", async () => {
     const file = join(service.folder, "reference.png");
     await sharp({ create: { width: 64, height: 32, channels: 3, background: "teal" } }).toFile(file);
-    await logInAs(tab, ann);
+    await openWorksOf(tab, ann);
     await tab.page.getByText("Pictures to start from").click();
     await tab.page.getByLabel(/Drop JPEG/).setInputFiles(file);
     expect(await tab.page.locator("#chosen").textContent()).toBe("reference.png");
@@ -82,7 +82,7 @@ describe("the works pages", () => {
   });
 
   it("accept a seed, and keep what was typed if it is refused", async () => {
-    await logInAs(tab, ann);
+    await openWorksOf(tab, ann);
     await prompt().fill("a seeded meadow");
     await tab.page.getByText("Seed (optional)").click();
     await tab.page.locator("#create").evaluate((form) => form.setAttribute("novalidate", ""));
@@ -97,7 +97,7 @@ describe("the works pages", () => {
   });
 
   it("charge once for a form that is sent twice", async () => {
-    await logInAs(tab, ann);
+    await openWorksOf(tab, ann);
     const value = (name: string) => tab.page.locator(`#create input[name="${name}"]`).inputValue();
     const multipart = {
       form_token: await value("form_token"),
@@ -117,7 +117,7 @@ describe("the works pages", () => {
   });
 
   it("show the error of a refused form and keep the typed text", async () => {
-    await logInAs(tab, ann);
+    await openWorksOf(tab, ann);
     await prompt().fill("ab");
     await tab.page.getByRole("radio", { name: /4K/ }).check();
     await makeButton().click();
@@ -127,7 +127,7 @@ describe("the works pages", () => {
 
     const poor = await service.person(`poor-${people}`, 3);
     const other = await on.openTab();
-    await logInAs(other, poor);
+    await openWorksOf(other, poor);
     await other.page.getByLabel("Prompt", { exact: true }).fill("too expensive");
     expect(await other.page.getByText("You have 3 credits, too few for this. Buy credits").isVisible()).toBe(true);
     await other.page.getByRole("button", { name: "Make it · 6 credits" }).click();
@@ -137,7 +137,7 @@ describe("the works pages", () => {
   it("show failed panoramas and their refunds", async () => {
     service.provider.play({ poll: "failed" });
     await service.panorama(ann, { prompt: "it fails" });
-    await logInAs(tab, ann);
+    await openWorksOf(tab, ann);
     expect(await card("it fails").textContent()).toContain("4 credits were refunded");
     expect(await tab.page.locator("#balance").textContent()).toBe("100");
   });
@@ -146,7 +146,7 @@ describe("the works pages", () => {
     const { slug } = await service.kept(ann, { prompt: "only mine", visibility: "private" });
     const inGallery = async () => (await (await fetch(`${service.url}/gallery`)).text()).includes("only mine");
     expect(await inGallery()).toBe(false);
-    await logInAs(tab, ann);
+    await openWorksOf(tab, ann);
     await (await menuOf("only mine")).getByRole("button", { name: "Make public" }).press("Enter");
     const reloaded = (then: string) => card("only mine").getByText(then).waitFor({ state: "attached" });
     await reloaded("Make private");
@@ -167,7 +167,7 @@ describe("the works pages", () => {
     const { id, slug, image } = await service.kept(ann, { prompt: "to be deleted" });
     const imageUrl = service.storage.urlOf(image.imageName);
     expect((await fetch(imageUrl)).status).toBe(200);
-    await logInAs(tab, ann);
+    await openWorksOf(tab, ann);
     await (await menuOf("to be deleted")).getByText("Delete", { exact: true }).click();
     await tab.page.getByText("Deleted “to be deleted”.").waitFor();
     await tab.page.keyboard.press("Enter"); // the focus is on Undo
@@ -188,7 +188,7 @@ describe("the works pages", () => {
   });
 
   it("cancel a panorama in progress, with its refund", async () => {
-    await logInAs(tab, ann);
+    await openWorksOf(tab, ann);
     await prompt().fill("changed my mind");
     await makeAndList();
     await (await menuOf("changed my mind")).getByRole("button", { name: "Cancel" }).click();
@@ -201,7 +201,7 @@ describe("the works pages", () => {
 
   it("say that it is too late to cancel, and finish the panorama", async () => {
     service.provider.play({ cancel: "too_late" });
-    await logInAs(tab, ann);
+    await openWorksOf(tab, ann);
     await prompt().fill("nearly finished");
     await makeAndList();
     const cancel = () => card("nearly finished").getByRole("button", { name: "Cancel", includeHidden: true });
@@ -230,7 +230,7 @@ describe("the works pages", () => {
   });
 
   it("refuse to cancel without the token of the session", async () => {
-    await logInAs(tab, ann);
+    await openWorksOf(tab, ann);
     await prompt().fill("goes on");
     await makeAndList();
     await card("goes on").waitFor();
@@ -246,7 +246,7 @@ describe("the works pages", () => {
   it("refuse to change, cancel or delete a panorama of another account", async () => {
     const { id } = await service.kept(ann, { prompt: "not yours" });
     const ben = await service.person(`ben-${people}`);
-    await logInAs(tab, ben);
+    await openWorksOf(tab, ben);
     const token = await tab.page.locator('#create input[name="form_token"]').inputValue();
     for (const [action, form] of [
       ["visibility", { form_token: token, visibility: "private" }],
@@ -270,7 +270,7 @@ describe("the works pages", () => {
     ];
     service.provider.play({ poll: "running" });
     await service.panorama(ann, { prompt: "a lake in progress", visibility: "private" });
-    await logInAs(tab, ann);
+    await openWorksOf(tab, ann);
     const { page } = tab;
     const bar = page.locator("#selection");
     expect(await bar.isVisible()).toBe(false);

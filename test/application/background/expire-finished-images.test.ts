@@ -9,7 +9,7 @@ import { IMAGE_RETENTION_MILLISECONDS, LEASE_MILLISECONDS, useCases } from "../.
 import { PortGates } from "../../support/port-gates.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
-/** The application model (test/application/model.test.ts) has the interleavings of several instances. */
+/** The application model (test/application/model.slow.test.ts) has the interleavings of several instances. */
 describe("expireFinishedImages", () => {
   let world: World;
   let owner: AccountId;

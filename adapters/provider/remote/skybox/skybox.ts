@@ -62,11 +62,12 @@ export type SkyboxSettings = ProviderAccess & { readonly styleId: number };
 export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): Dialect => {
   let promptCharactersMax = PROMPT_CHARACTERS_MAX;
   /**
-   * The documentation does not say whether the list contains what was made over the API. Until it has shown the latest
-   * generation of this process, a task that is not in the list may exist all the same.
+   * The documentation does not say whether the list contains what was made over the API. Until it has shown one of our
+   * generations, a task that is not in the list may exist all the same. `ourId` is the latest one that this process has
+   * created. Until it creates one, it is the first one that it has polled.
    */
   let listShowsOurs = false;
-  let latestId: string | undefined;
+  let ourId: string | undefined;
   return {
     name: "skybox",
     baseUrl,
@@ -87,11 +88,14 @@ export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): Dialect =>
 
     upstreamTaskIdOf(body) {
       const created = createdIdIn(body);
-      if (created.isOk()) latestId = created.value;
+      if (created.isOk()) ourId = created.value;
       return created;
     },
 
-    pollPath: generationPath,
+    pollPath(upstreamTaskId) {
+      ourId ??= upstreamTaskId;
+      return generationPath(upstreamTaskId);
+    },
     reportOf,
     cancel,
     discardPath: async (upstreamTaskId) => ok(`/imagine/deleteImagine/${encodeURIComponent(upstreamTaskId)}`),
@@ -100,7 +104,7 @@ export const skybox = ({ apiKey, baseUrl, styleId }: SkyboxSettings): Dialect =>
       firstPath: pathOfPage(0),
       pageOf: (body, page) =>
         parseBody(listSchema, "a list of generations", body).map(({ data, has_more }) => {
-          listShowsOurs ||= data.some(({ id }) => id === latestId);
+          listShowsOurs ||= data.some(({ id }) => id === ourId);
           const complete = has_more !== undefined || data.length < PAGE_SIZE;
           return {
             tasks: data.map(({ id, seed }) => ({ id, seed })),

@@ -354,8 +354,8 @@ describe("Database on SQLite", () => {
 });
 
 const payingProcess = async (file: string, account: number, orders: number) => {
-  const script = fileURLToPath(new URL("../../../support/paying-process.ts", import.meta.url));
-  const child = spawn(process.execPath, ["--import", "tsx", script, file, String(account), String(orders)]);
+  const script = fileURLToPath(new URL("../../../support/paying-process.mjs", import.meta.url));
+  const child = spawn(process.execPath, [script, file, String(account), String(orders)]);
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => (output += data.toString()));
   const [code] = await once(child, "close");

@@ -5,7 +5,7 @@ import { performance } from "node:perf_hooks";
 import { Worker } from "node:worker_threads";
 import fc from "fast-check";
 import type { Result } from "neverthrow";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { type PaintingFailed, PaintPool } from "../../../../adapters/provider/local/paint-pool.js";
 import type { Strip } from "../../../../adapters/provider/local/painter/paint.js";
 import { sceneOf } from "../../../../adapters/provider/local/painter/scene-of.js";
@@ -98,6 +98,8 @@ describe("PaintPool", () => {
   });
 
   it("ends workers that have been idle for a while, and starts new ones for the next picture", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
     const started: Worker[] = [];
     const ended: Worker[] = [];
     const startWorker = () => {
@@ -112,7 +114,9 @@ describe("PaintPool", () => {
     const pool = new PaintPool(2, startWorker, 200);
     expect((await paint(pool, anOrder(square(512)))).isOk()).toBe(true);
     expect((await paint(pool, anOrder(square(512)))).isOk()).toBe(true);
+    vi.advanceTimersByTime(199);
     expect([started.length, ended.length]).toEqual([2, 0]);
+    vi.advanceTimersByTime(1);
     await expect.poll(() => ended.length).toBe(2);
     expect((await paint(pool, anOrder(square(512)))).isOk()).toBe(true);
     expect(started.length).toBe(4);

@@ -1,13 +1,11 @@
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
-import { ready, setUpBrowser, type Tab } from "../../../support/browser.js";
+import { logInAs, ready, setUpBrowser, type Tab } from "../../../support/browser.js";
 import { PASSWORD, type Person, type WebService } from "../../../support/web-service.js";
 
-const SCREENS: Readonly<Record<"desktop" | "phone" | "small phone", BrowserContextOptions>> = {
-  desktop: { viewport: { width: 1440, height: 900 }, locale: "de-DE" },
-  phone: { viewport: { width: 360, height: 740 }, locale: "de-AT", hasTouch: true, isMobile: true },
-  "small phone": { viewport: { width: 320, height: 640 }, locale: "de-CH", hasTouch: true, isMobile: true },
-};
+const DESKTOP = { viewport: { width: 1440, height: 900 }, locale: "de-DE" };
+const PHONE = { viewport: { width: 360, height: 740 }, locale: "de-AT", hasTouch: true, isMobile: true };
+const SMALL_PHONE = { width: 320, height: 640 };
 
 /** German is longer than English. */
 describe("a walk through the pages in German", () => {
@@ -28,23 +26,26 @@ describe("a walk through the pages in German", () => {
     await service.panorama(ada, { prompt: "Ein Schloss, das nicht gelungen ist, über dem Nebel eines weiten Tals" });
   });
 
-  it.each(Object.entries(SCREENS))("cuts no text on a %s", async (_screen, options) => {
+  it.each<[string, BrowserContextOptions, { width: number; height: number }[]]>([
+    ["desktop", DESKTOP, [DESKTOP.viewport]],
+    ["phone, also a small one", PHONE, [PHONE.viewport, SMALL_PHONE]],
+  ])("cuts no text on a %s", async (_screen, options, sizes) => {
     const tab = await on.openTab(options);
     for (const path of ["/", "/gallery", `/p/${slug}`, `/p/${slug}/report`, "/signup", "/login", "/mcp", "/nothing"])
-      await expectNothingCut(tab, path);
-    await logIn(tab, ada);
+      await expectNothingCut(tab, path, sizes);
+    await logInAs(tab, ada);
     for (const path of ["/works", "/account", "/account/keys", "/account/webhooks", "/account/settings", "/provenance"])
-      await expectNothingCut(tab, path);
+      await expectNothingCut(tab, path, sizes);
   });
 
   it("speaks German in scripts, too, and returns to English in the footer without them", async () => {
-    const { page } = await on.openTab({ ...SCREENS.desktop, deviceScaleFactor: 0.5 });
+    const { page } = await on.openTab({ ...DESKTOP, deviceScaleFactor: 0.5 });
     await page.goto(`/p/${slug}`);
     await ready(page, "sphere");
     await page.getByRole("button", { name: "Drehen", exact: true }).click();
     await page.getByRole("button", { name: "Drehung anhalten" }).click();
 
-    const plain = await on.openTab({ ...SCREENS.desktop, javaScriptEnabled: false });
+    const plain = await on.openTab({ ...DESKTOP, javaScriptEnabled: false });
     await plain.page.goto("/gallery?sort=oldest");
     expect(await plain.page.locator("h1").textContent()).toBe("Galerie");
     await plain.page.getByRole("button", { name: "English" }).click();
@@ -54,7 +55,7 @@ describe("a walk through the pages in German", () => {
   });
 
   it("changes to English and back with the keyboard alone, on the same page, and then its colours", async () => {
-    const { page } = await on.openTab({ ...SCREENS.desktop, colorScheme: "light" });
+    const { page } = await on.openTab({ ...DESKTOP, colorScheme: "light" });
     await page.goto("/provenance?sha256=none");
     const focused = () => page.evaluate<string>("document.activeElement.innerText ?? ''");
     const chooseWithKeys = async (name: string) => {
@@ -76,7 +77,7 @@ describe("a walk through the pages in German", () => {
   });
 
   it("shows dates in German, in the reader's zone", async () => {
-    const tab = await on.openTab({ ...SCREENS.desktop, timezoneId: "Europe/Berlin" });
+    const tab = await on.openTab({ ...DESKTOP, locale: "de-CH", timezoneId: "Europe/Berlin" });
     await logIn(tab, ada);
     await tab.page.goto("/account");
     const times = await tab.page.locator("#ledger ~ .table time").allTextContents();
@@ -92,16 +93,24 @@ const logIn = async ({ page }: Tab, { email }: Person): Promise<void> => {
   await page.waitForURL("**/works");
 };
 
-const expectNothingCut = async ({ page }: Tab, path: string): Promise<void> => {
+const expectNothingCut = async (
+  { page }: Tab,
+  path: string,
+  sizes: readonly { width: number; height: number }[],
+): Promise<void> => {
   await page.goto(path);
   expect(await page.locator("html").getAttribute("lang")).toBe("de");
-  expect([path, await cutTexts(page)]).toEqual([path, []]);
-  expect([path, await coveredTiles(page)]).toEqual([path, 0]);
-  const width = await page.evaluate("document.documentElement.scrollWidth");
-  expect([path, width]).toEqual([path, page.viewportSize()?.width]);
-  const [mark, menu] = [page.locator(".brand svg"), page.getByRole("banner").getByRole("navigation")];
-  const [left, right] = [await mark.boundingBox(), await menu.boundingBox()];
-  expect([path, left!.x + left!.width < right!.x]).toEqual([path, true]);
+  for (const size of sizes) {
+    await page.setViewportSize(size);
+    const what = [path, size.width];
+    expect([what, await cutTexts(page)]).toEqual([what, []]);
+    expect([what, await coveredTiles(page)]).toEqual([what, 0]);
+    const width = await page.evaluate("document.documentElement.scrollWidth");
+    expect([path, width]).toEqual(what);
+    const [mark, menu] = [page.locator(".brand svg"), page.getByRole("banner").getByRole("navigation")];
+    const [left, right] = [await mark.boundingBox(), await menu.boundingBox()];
+    expect([what, left!.x + left!.width < right!.x]).toEqual([what, true]);
+  }
 };
 
 /** Controls and headings that are wider than their box or than the window. */

@@ -2,7 +2,7 @@ import { err } from "neverthrow";
 import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { aPlace, aSucceededTask } from "../../../../adapters/contracts/support/builders.js";
 import type { Task } from "../../../../domain/tasks/task.js";
-import { logInAs, ready, setUpBrowser, type Tab } from "../../../support/browser.js";
+import { COARSE, logInAs, ready, setUpBrowser, type Tab } from "../../../support/browser.js";
 import type { Person, WebService } from "../../../support/web-service.js";
 
 /** A window that nobody looks at, and whose reader allows notifications. */
@@ -27,7 +27,7 @@ describe("the page of a panorama that is not finished", () => {
   });
   beforeEach(async () => {
     service.provider.play({ poll: "succeeded", download: "image" });
-    tab = await on.openTab({ viewport: { width: 1000, height: 600 } });
+    tab = await on.openTab({ ...COARSE, viewport: { width: 500, height: 300 } }); // the ring moves all the time
   });
 
   it("reports that an image is being saved, and shows it when it is saved", async () => {

@@ -4,6 +4,7 @@ import { aCreationRequest, noon, taskId } from "../../../../../adapters/contract
 import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
+import { SKYBOX_KEY } from "../../../../support/fake-skybox.js";
 import { answers, FAULTS, NO_PRIMITIVE, refuses } from "../../../../support/faulty-server.js";
 import { startSkybox } from "../../../../support/providers-under-test.js";
 
@@ -194,6 +195,16 @@ describe("skybox dialect", () => {
     expect(await skybox.provider.search(taskId(2), noon)).toEqual(ok(undefined));
     skybox.fake.faults.lists.push(answers({ data: [{ id: 4711, seed: null }], has_more: false }));
     expect((await skybox.provider.search(taskId(2), noon))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+  });
+
+  it("is certain after a restart as soon as its list has shown one that was polled", async () => {
+    const body = JSON.stringify({ prompt: "a lake", skybox_style_id: 67, seed: 7 });
+    const headers = { "x-api-key": SKYBOX_KEY, "content-type": "application/json" };
+    const created = await fetch(`${skybox.fake.baseUrl}/skybox`, { method: "POST", headers, body });
+    const { id } = (await created.json()) as { id: number };
+    expect((await skybox.provider.search(taskId(2), noon))._unsafeUnwrapErr().kind).toBe("provider_unavailable");
+    await skybox.provider.poll(String(id));
+    expect(await skybox.provider.search(taskId(2), noon)).toEqual(ok(undefined));
   });
 
   it("distinguishes missing credit from a bad key in the reason", async () => {

@@ -1,8 +1,8 @@
-import { accountId, anAccount, aPendingOrder, noon, orderId } from "../../adapters/contracts/support/builders.js";
-import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
-import { credits } from "../../domain/credits/credits.js";
-import { pay } from "../../domain/credits/order.js";
-import { sqlStores } from "./sql-stores.js";
+import { accountId, anAccount, aPendingOrder, noon, orderId } from "../../dist/adapters/contracts/support/builders.js";
+import { sqlStores } from "../../dist/adapters/persistence/sql-stores.js";
+import { openSqliteDatabase } from "../../dist/adapters/persistence/sqlite/open-sqlite-database.js";
+import { credits } from "../../dist/domain/credits/credits.js";
+import { pay } from "../../dist/domain/credits/order.js";
 
 /** A separate process, like an operator's command: opens account N and pays `count` orders of one credit each on it. */
 const [file = "", n = "1", count = "1"] = process.argv.slice(2);

@@ -1,5 +1,5 @@
-import { filesystemObjectStorage } from "../../../adapters/storage/filesystem-object-storage.js";
-import { panoramaName } from "../../../domain/images/object-name.js";
+import { filesystemObjectStorage } from "../../../dist/adapters/storage/filesystem-object-storage.js";
+import { panoramaName } from "../../../dist/domain/images/object-name.js";
 
 // A process that puts large objects one after another until it is killed. Each object repeats one byte: its number.
 const [folder = ""] = process.argv.slice(2);

@@ -1,0 +1,3 @@
+import { httpTestsOn } from "../../support/http-tests-on.js";
+
+await httpTestsOn("node");
