@@ -76,8 +76,4 @@ export const VERIFICATIONS = {
     about: "integrity and licences of the packages, and npm audit",
     steps: ["tsx test/supply-chain/check.ts"],
   },
-  upgrade: {
-    about: "the last release beside this version on one database (minutes)",
-    steps: [BUILD, "tsx test/upgrade/rolling.ts"],
-  },
 };

@@ -53,14 +53,14 @@ export const writeEntries = async (name: string) => ({
   "./memory": await writeEntry(name, "memory"),
 });
 
-/** EMBEDDING.md with its examples, and MIGRATION.md. Links to other documents of the project become text. */
+/** EMBEDDING.md with its examples. Links to other documents of the project become text. */
 export const writeEmbedding = async (name: string): Promise<void> => {
   const folder = join(target, name);
   cpSync(join(project, "test/examples"), join(folder, "examples"), {
     recursive: true,
     filter: (path) => !path.includes("http-provider"),
   });
-  for (const document of ["EMBEDDING.md", "MIGRATION.md"]) {
+  for (const document of ["EMBEDDING.md"]) {
     const text = (await readFile(join(project, document), "utf8"))
       .replaceAll("test/examples/", "examples/")
       .replaceAll(/\[([^\]]+)\]\((?!#|examples\/|CHANGELOG\.md)[^)]+\)/g, "$1");

@@ -46,10 +46,7 @@ export const writePackage = async (
     `${JSON.stringify({ ...common, ...manifest, ...old }, undefined, 2)}\n`,
   );
   await cp(join(project, "LICENSE"), join(folder, "LICENSE"));
-  const [latest, before] = await Promise.all(
-    ["CHANGELOG.md", "CHANGELOG-2.0.0.md"].map((file) => readFile(join(project, file), "utf8")),
-  );
-  const changes = `${latest?.split("## 2.0.0", 1)}## 2.0.0${before?.split("## 2.0.0")[1]}`;
+  const changes = await readFile(join(project, "CHANGELOG.md"), "utf8");
   await writeFile(join(folder, "CHANGELOG.md"), name === "panorama-service" ? changes : libraryChanges(changes));
   await cp(join(project, "bootstrap/packages", `${name}.md`), join(folder, "README.md"));
   await writeFile(join(folder, "REFERENCE.md"), await referenceOf(folder, name !== "panorama-core"));
