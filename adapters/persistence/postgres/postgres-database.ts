@@ -4,7 +4,7 @@ import { StoreAway } from "../../../application/ports/stores/store-away.js";
 import { StoreBusy, StoreFull } from "../../../application/ports/stores/store-busy.js";
 import type { PoolClient, PostgresInstallation } from "../schema/installation.js";
 import { MIGRATION_TABLE, pendingSteps } from "../schema/migration-steps.js";
-import type { Step } from "../schema/steps/step.js";
+import type { Step } from "../schema/step.js";
 import { namesInSchema, type TableNames } from "../schema/table-names.js";
 import type { Row } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";

@@ -1,48 +1,67 @@
-import type { Step } from "./steps/step.js";
+import { type Step, statementsOf } from "./step.js";
 
-const tables = (time: string, entryId: string): readonly string[] => [
-  "create table meter_account (id text not null primary key, credits integer not null check (credits >= 0))",
-  `create table meter_hold (
-    task_id text not null primary key, account_id text not null, credits integer not null, state text not null,
-    held_at ${time} not null, expires_at ${time} not null, idempotency_key text null, request text null
-  )`,
-  "create index meter_hold_open on meter_hold (account_id) where state = 'held'",
-  "create index meter_hold_key on meter_hold (account_id, idempotency_key, held_at) where idempotency_key is not null",
-  `create table meter_log (
-    account_id text not null, rate text not null, admissions text not null, primary key (account_id, rate)
-  )`,
-  `create table meter_entry (
-    id ${entryId}, account_id text not null, kind text not null, credits integer not null,
-    task_id text null, order_id text null, at ${time} not null
-  )`,
-  "create index meter_entry_account on meter_entry (account_id, id)",
-  "create unique index meter_entry_order on meter_entry (account_id, order_id) where order_id is not null",
-  "create unique index meter_entry_task on meter_entry (task_id, kind) where task_id is not null",
-];
+const baseline = (time: string, entryId: string): string => `
+create table meter_account (
+  id text not null primary key,
+  credits integer not null check (credits >= 0),
+  -- The balance is credits - debt.
+  debt integer not null default 0
+);
 
-/** Partial captures, refunds after them, adjustments, debt and notes. Earlier versions go on beside it. */
-const CORRECTIONS: readonly string[] = [
-  "alter table meter_account add column debt integer not null default 0", // the balance is credits - debt
-  "alter table meter_hold add column captured integer null", // all credits, if an earlier version has captured it
-  "alter table meter_hold add column refunded integer not null default 0",
-  "alter table meter_hold add column description text null",
-  "alter table meter_hold add column metadata text null",
-  "alter table meter_entry add column description text null",
-  "alter table meter_entry add column reason text null",
-  "alter table meter_entry add column metadata text null",
-  // A refund of captured credits has a key, in order_id. Without one a task still has one entry of each kind.
-  "drop index meter_entry_task",
-  "create unique index meter_entry_of_task on meter_entry (task_id, kind) where task_id is not null and order_id is null",
-];
+create table meter_hold (
+  task_id text not null primary key,
+  account_id text not null,
+  credits integer not null,
+  state text not null,
+  held_at ${time} not null,
+  expires_at ${time} not null,
+  idempotency_key text null,
+  request text null,
+  captured integer null,
+  refunded integer not null default 0,
+  description text null,
+  metadata text null
+);
+
+create index meter_hold_open on meter_hold (account_id) where state = 'held';
+
+create index meter_hold_key on meter_hold (account_id, idempotency_key, held_at) where idempotency_key is not null;
+
+create table meter_log (
+  account_id text not null,
+  rate text not null,
+  admissions text not null,
+  primary key (account_id, rate)
+);
+
+create table meter_entry (
+  id ${entryId},
+  account_id text not null,
+  kind text not null,
+  credits integer not null,
+  task_id text null,
+  order_id text null,
+  at ${time} not null,
+  description text null,
+  reason text null,
+  metadata text null
+);
+
+create index meter_entry_account on meter_entry (account_id, id);
+
+create unique index meter_entry_order on meter_entry (account_id, order_id) where order_id is not null;
+
+-- A refund of captured credits has a key, in order_id. Without one a task has one entry of each kind.
+create unique index meter_entry_of_task on meter_entry (task_id, kind) where task_id is not null and order_id is null;
+`;
 
 /** The tables of a meter. The service has no meter, so its own migrations omit them. Never edit a released step. */
 export const METER_STEPS: readonly Step[] = [
   {
-    name: "meter-001-tables",
+    name: "meter-001-baseline",
     up: {
-      sqlite: tables("datetime", "integer not null primary key autoincrement"),
-      postgresql: tables("timestamptz(3)", "bigserial primary key"),
+      sqlite: statementsOf(baseline("datetime", "integer not null primary key autoincrement")),
+      postgresql: statementsOf(baseline("timestamptz(3)", "bigserial primary key")),
     },
   },
-  { name: "meter-002-corrections-compatible", up: { sqlite: CORRECTIONS, postgresql: CORRECTIONS } },
 ];

@@ -2,18 +2,19 @@ import { type Constructor, MikroORM } from "@mikro-orm/core";
 import type { AbstractSqlDriver } from "@mikro-orm/knex";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { cannotConnect } from "../sql/database-error.js";
-import { migrationState, refuseAhead } from "./migration-state.js";
-import { MIGRATION_LOCK, MIGRATION_TABLE } from "./migration-steps.js";
+import { migrationState, refuseForeign } from "./migration-state.js";
+import { MIGRATION_LOCK, MIGRATION_TABLE, migrationSteps } from "./migration-steps.js";
 import { ormOptions } from "./orm-options.js";
 import { LOCK_MILLISECONDS, repeatWhileLocked } from "./postgres-migration-lock.js";
+import type { Step } from "./step.js";
 
 /**
- * Migrates the tables of a PostgreSQL database. Throws if a later version has migrated it. Safe if several processes do
+ * Migrates the tables of a PostgreSQL database. Throws if a later version has migrated it, or one before 3.0.0 has made it. Safe if several processes do
  * it concurrently, and while instances work on the database: each migration is a transaction of its own, and is
- * repeated if it does not get a table at once.
+ * repeated if it does not get a table at once. `steps`: those of this version.
  */
-export const migratePostgresDatabase = async (url: string): Promise<void> => {
-  const options = ormOptions("postgresql");
+export const migratePostgresDatabase = async (url: string, steps: readonly Step[] = migrationSteps): Promise<void> => {
+  const options = ormOptions("postgresql", steps);
   const orm = await MikroORM.init<AbstractSqlDriver>({
     ...options,
     migrations: { ...options.migrations, allOrNothing: false },
@@ -42,7 +43,7 @@ export const migratePostgresDatabase = async (url: string): Promise<void> => {
       await connection.execute("select pg_advisory_xact_lock(?)", [MIGRATION_LOCK], "all", transaction);
       const all = (statement: string) => connection.execute<object[]>(statement, [], "all", transaction);
       const known = (await all(`select 1 where to_regclass('${MIGRATION_TABLE}') is not null`)).length > 0;
-      refuseAhead("The database", migrationState(known ? await all(`select name from ${MIGRATION_TABLE}`) : []));
+      refuseForeign("The database", migrationState(known ? await all(`select name from ${MIGRATION_TABLE}`) : []));
       await repeatWhileLocked(() => orm.getMigrator().up());
     });
   } finally {

@@ -9,9 +9,10 @@ import type {
   SqliteInstallation,
   Tables,
 } from "./installation.js";
-import { MIGRATION_LOCK, MIGRATION_TABLE, pendingSteps } from "./migration-steps.js";
+import { migrationState, refuseForeign } from "./migration-state.js";
+import { MIGRATION_LOCK, MIGRATION_TABLE, pendingSteps, type RecordedStep } from "./migration-steps.js";
 import { LOCK_MILLISECONDS, repeatWhileLocked } from "./postgres-migration-lock.js";
-import type { Step } from "./steps/step.js";
+import type { Step } from "./step.js";
 import { namesInSchema, namesWithPrefix, type TableNames } from "./table-names.js";
 import { stepsOf } from "./table-sets.js";
 
@@ -113,6 +114,7 @@ const migrateInTransaction = async (
   });
   const isNew = await createRecordTable(client, names, schema);
   const { rows } = await client.query({ text: `select name from ${names.of(MIGRATION_TABLE)}` });
+  refuseForeign("The database", migrationState(rows));
   const pending = pendingSteps(rows, steps);
   for (const step of isNew ? pending : pending.slice(0, 1)) {
     for (const text of statementsOf(step, "postgresql", names)) await client.query({ text });
@@ -158,7 +160,8 @@ const runOnConnection = (sqlite: SqliteHandle, steps: readonly Step[], names: Ta
   execute("begin immediate");
   try {
     execute(recordTable("sqlite", names));
-    const rows = sqlite.prepare(`select name from ${names.of(MIGRATION_TABLE)}`).all() as { name?: unknown }[];
+    const rows = sqlite.prepare(`select name from ${names.of(MIGRATION_TABLE)}`).all() as RecordedStep[];
+    refuseForeign("The database", migrationState(rows));
     for (const step of pendingSteps(rows, steps)) {
       for (const statement of statementsOf(step, "sqlite", names)) execute(statement);
     }

@@ -1,40 +1,20 @@
-import { paymentReturns } from "./steps/026-payment-returns-compatible.js";
-import { generationCosts } from "./steps/027-generation-costs.js";
-import { operatorsStep } from "./steps/028-operators.js";
-import { lettersAndMaintenance } from "./steps/029-letters-and-maintenance.js";
-import { provenanceStep } from "./steps/030-provenance.js";
-import { reviews } from "./steps/031-reviews.js";
-import { takedownStep } from "./steps/032-takedown.js";
-import { startViews } from "./steps/033-start-views.js";
-import { ordersToConfirm } from "./steps/034-orders-to-confirm.js";
-import { nextImageNames } from "./steps/035-next-image-names.js";
-import { accountSelfService } from "./steps/036-account-self-service.js";
-import { keptImages } from "./steps/037-kept-images.js";
-import { tilesStep } from "./steps/038-tiles.js";
-import { hotspotsStep } from "./steps/039-hotspots.js";
-import { firstSteps } from "./steps/first-steps.js";
-import type { Step } from "./steps/step.js";
+import { PANORAMAS_POSTGRESQL } from "./baseline/panoramas-postgresql.js";
+import { PANORAMAS_SQLITE } from "./baseline/panoramas-sqlite.js";
+import { BEYOND_ORM } from "./beyond-orm.js";
+import { type Step, statementsOf } from "./step.js";
 
 /**
- * Never edit a released step: add a new one, in a file of its own, to change the tables. The statements are the output
- * of the schema generator for schema.ts, plus triggers, which it does not support.
+ * The baseline has all tables of 3.0.0. A change of the tables after that release is a new step behind it, in a file of
+ * its own; a released step is never edited.
  */
 export const migrationSteps: readonly Step[] = [
-  ...firstSteps,
-  paymentReturns,
-  generationCosts,
-  operatorsStep,
-  lettersAndMaintenance,
-  provenanceStep,
-  reviews,
-  takedownStep,
-  startViews,
-  ordersToConfirm,
-  nextImageNames,
-  accountSelfService,
-  keptImages,
-  tilesStep,
-  hotspotsStep,
+  {
+    name: "001-baseline",
+    up: {
+      sqlite: [...statementsOf(PANORAMAS_SQLITE), ...BEYOND_ORM.sqlite],
+      postgresql: [...statementsOf(PANORAMAS_POSTGRESQL), ...BEYOND_ORM.postgresql],
+    },
+  },
 ];
 
 /** The migrator records here which steps have run. */
@@ -43,11 +23,11 @@ export const MIGRATION_TABLE = "schema_migration";
 /** PostgreSQL's advisory lock of whoever migrates. An arbitrary number, the same in every version. */
 export const MIGRATION_LOCK = 727_274;
 
-/** The steps that have not run yet, given the rows of `MIGRATION_TABLE`. */
-export const pendingSteps = (
-  rows: readonly { readonly name?: unknown }[],
-  steps: readonly Step[] = migrationSteps,
-): readonly Step[] => {
+/** A row of `MIGRATION_TABLE`. */
+export type RecordedStep = { readonly name?: unknown };
+
+/** The steps that have not run yet. */
+export const pendingSteps = (rows: readonly RecordedStep[], steps: readonly Step[]): readonly Step[] => {
   const done = new Set(rows.map(({ name }) => name));
   return steps.filter(({ name }) => !done.has(name));
 };
@@ -57,10 +37,18 @@ export const pendingSteps = (
  * the author of a step can tell whether an earlier version works with it, and the name is all that an earlier version
  * sees.
  */
-export const unknownSteps = (
-  rows: readonly { readonly name?: unknown }[],
-  known: readonly Step[],
-): readonly string[] => {
+export const unknownSteps = (rows: readonly RecordedStep[], known: readonly Step[]): readonly string[] => {
   const names = new Set<unknown>(known.map(({ name }) => name));
   return rows.map(({ name }) => String(name)).filter((name) => !names.has(name) && !name.endsWith("-compatible"));
+};
+
+/** Whether steps of a set of tables have run, but not its baseline: a version before 3.0.0 has made the tables. */
+export const isBeforeBaseline = (rows: readonly RecordedStep[]): boolean => {
+  const names = rows.map(({ name }) => String(name));
+  const [meter, panoramas] = [true, false].map((isMeter) =>
+    names.filter((name) => name.startsWith("meter-") === isMeter),
+  );
+  const lacks = (set: readonly string[] | undefined, baseline: string) =>
+    set !== undefined && set.length > 0 && !set.includes(baseline);
+  return lacks(meter, "meter-001-baseline") || lacks(panoramas, "001-baseline");
 };

@@ -1,7 +1,7 @@
 import type { Tables } from "./installation.js";
 import { METER_STEPS } from "./meter-steps.js";
 import { MIGRATION_TABLE, migrationSteps } from "./migration-steps.js";
-import type { Step } from "./steps/step.js";
+import type { Step } from "./step.js";
 
 /** The migrations of each set of tables. */
 export const STEPS: Readonly<Record<Tables, readonly Step[]>> = { panoramas: migrationSteps, meter: METER_STEPS };
@@ -10,7 +10,7 @@ export const STEPS: Readonly<Record<Tables, readonly Step[]>> = { panoramas: mig
 export const stepsOf = (tables: readonly Tables[]): readonly Step[] => tables.flatMap((set) => STEPS[set]);
 
 const created = (statement: string): string[] => {
-  const [, name] = /^create (?:unlogged |virtual )?table "?(\w+)"?/.exec(statement) ?? [];
+  const [, name] = /^create (?:unlogged |virtual )?table (\w+)/.exec(statement) ?? [];
   return name === undefined ? [] : [name];
 };
 

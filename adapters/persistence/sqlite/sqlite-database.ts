@@ -4,7 +4,7 @@ import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
 import type { RequestKind } from "../../../domain/panorama-policy.js";
 import type { SqliteInstallation } from "../schema/installation.js";
 import { MIGRATION_TABLE, pendingSteps } from "../schema/migration-steps.js";
-import type { Step } from "../schema/steps/step.js";
+import type { Step } from "../schema/step.js";
 import { namesWithPrefix } from "../schema/table-names.js";
 import type { Row } from "../sql/columns.js";
 import type { Database, Sql, SynchronousReads } from "../sql/database.js";

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { MikroORM } from "@mikro-orm/core";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { err, ok } from "neverthrow";
@@ -13,6 +14,7 @@ import {
 } from "../../../../adapters/contracts/support/builders.js";
 import { openPostgresDatabase } from "../../../../adapters/persistence/postgres/open-postgres-database.js";
 import { migratePostgresDatabase } from "../../../../adapters/persistence/schema/migrate-postgres.js";
+import { migrationSteps } from "../../../../adapters/persistence/schema/migration-steps.js";
 import { ormOptions } from "../../../../adapters/persistence/schema/orm-options.js";
 import type { Database, Sql } from "../../../../adapters/persistence/sql/database.js";
 import { administer, databaseUrl, freshDatabase } from "../../../support/postgres.js";
@@ -52,47 +54,7 @@ describe("Database on PostgreSQL", () => {
     );
     await Promise.all([1, 2, 3, 4].map(() => migratePostgresDatabase(empty)));
     const opened = await openPostgresDatabase(empty, 2);
-    expect(await opened.sql("select name from schema_migration order by id")).toEqual([
-      { name: "001-tables" },
-      { name: "002-shared-rate-limits" },
-      { name: "003-web" },
-      { name: "004-queue" },
-      { name: "005-long-ledger" },
-      { name: "006-password-links" },
-      { name: "007-failed-images" },
-      { name: "008-account-limits" },
-      { name: "009-task-submissions" },
-      { name: "010-native-size" },
-      { name: "011-key-limits" },
-      { name: "012-task-fields" },
-      { name: "013-outbox" },
-      { name: "014-places" },
-      { name: "015-operators" },
-      { name: "016-retention-compatible" },
-      { name: "017-traceparent-compatible" },
-      { name: "018-leases-compatible" },
-      { name: "019-search-compatible" },
-      { name: "020-webhooks-compatible" },
-      { name: "021-growth-compatible" },
-      { name: "022-retention-in-force-compatible" },
-      { name: "023-delivery-leases-compatible" },
-      { name: "024-result-figures-compatible" },
-      { name: "025-failure-causes-compatible" },
-      { name: "026-payment-returns-compatible" },
-      { name: "027-generation-costs-compatible" },
-      { name: "028-operators-compatible" },
-      { name: "029-letters-and-maintenance-compatible" },
-      { name: "030-provenance-compatible" },
-      { name: "031-reviews-compatible" },
-      { name: "032-takedown-compatible" },
-      { name: "033-start-views-compatible" },
-      { name: "034-orders-to-confirm-compatible" },
-      { name: "035-next-image-names-compatible" },
-      { name: "036-account-self-service-compatible" },
-      { name: "037-kept-images-compatible" },
-      { name: "038-tiles-compatible" },
-      { name: "039-hotspots-compatible" },
-    ]);
+    expect(await opened.sql("select name from schema_migration order by id")).toEqual([{ name: "001-baseline" }]);
     await opened.close();
   });
 
@@ -112,6 +74,50 @@ describe("Database on PostgreSQL", () => {
       });
     }
     expect(await open.sql("select 1 as one")).toEqual([{ one: 1 }]);
+    await open.close();
+  });
+
+  it("is neither opened nor migrated when a version before 3.0.0 has made it", async () => {
+    const earlier = await freshDatabase();
+    const open = await openPostgresDatabase(earlier, 2);
+    await open.sql("update schema_migration set name = '001-tables'");
+    for (const attempt of [() => openPostgresDatabase(earlier, 2), () => migratePostgresDatabase(earlier)]) {
+      await expect(attempt()).rejects.toMatchObject({
+        kind: "configuration",
+        message:
+          "The database was made by a version before 3.0.0, which this version cannot migrate. Start this version with an " +
+          "empty database, and move each account: its balance is in panorama ledger show of the version before, and " +
+          "panorama account create --email EMAIL --credits N makes it here.",
+      });
+    }
+    await open.close();
+  });
+
+  it("gives way to the transactions of a service that works on it while a step runs", async () => {
+    const busy = await freshDatabase();
+    const open = await openPostgresDatabase(busy, 2);
+    const step = (name: string, table: string) => ({
+      name,
+      up: { sqlite: [], postgresql: [`alter table ${table} add column later int null`] },
+    });
+    const steps = [...migrationSteps, step("002-accounts-compatible", "account"), step("003-tasks-compatible", "task")];
+
+    let migrated: Promise<void> | undefined;
+    const waiting = "select count(*)::int as waiting from pg_locks where not granted";
+    const written = await open.transaction(async (sql) => {
+      await sql("lock table task in share mode");
+      await sql("lock table account in share mode");
+      migrated = migratePostgresDatabase(busy, steps);
+      while ((await open.sql(waiting))[0]?.waiting === 0) await setTimeout(5);
+      await sql("update task_queue set round = 7");
+      return ok(undefined);
+    });
+    expect(written.isOk()).toBe(true);
+    await migrated;
+    expect(await open.sql("select name from schema_migration order by id")).toEqual(
+      steps.map(({ name }) => ({ name })),
+    );
+    expect(await open.sql("select round from task_queue")).toEqual([{ round: 7 }]);
     await open.close();
   });
 

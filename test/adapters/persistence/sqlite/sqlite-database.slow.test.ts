@@ -106,6 +106,15 @@ describe("Database on SQLite", () => {
     }
   });
 
+  it("is not opened when a version before 3.0.0 has made it", async () => {
+    await database.sql("update schema_migration set name = '001-tables'");
+    for (const open of [openSqliteDatabase, openExistingSqliteDatabase]) {
+      await expect(open(file)).rejects.toThrow(
+        `The database ${file} was made by a version before 3.0.0, which this version cannot migrate.`,
+      );
+    }
+  });
+
   it("has committed data on the disk, so that it survives a crash of the process", async () => {
     await openAccount();
     await open(1);

@@ -54,41 +54,6 @@ describeJoiningMeter<PostgresConnection>("on PostgreSQL", async () => {
 });
 
 describe("the store of a meter in a pool", () => {
-  it("keeps what an earlier version has written, and works beside it", async () => {
-    const schema = newSchema();
-    const [first] = migrations({ schema });
-    for (const statement of first?.statements ?? []) await pool.query(statement);
-    const table = (name: string) => `${schema}.${name}`;
-    await pool.query(`insert into ${table("meter_account")} values ('acme', 5)`);
-    const hold = (id: string, state: string) =>
-      pool.query(`insert into ${table("meter_hold")} values ('${id}', 'acme', 3, '${state}', now(), now() + '1h')`);
-    await hold("done", "captured");
-    await hold("open", "held");
-    const entry = (kind: string, credits: number, task: string | null, order: string | null) =>
-      pool.query(
-        `insert into ${table("meter_entry")} (account_id, kind, credits, task_id, order_id, at) values ('acme', $1, $2, $3, $4, now())`,
-        [kind, credits, task, order],
-      );
-    await entry("purchase", 11, null, "order-1");
-    await entry("reservation", -3, "done", null);
-    await entry("reservation", -3, "open", null);
-    await expect(postgres(pool, { schema, migrate: false })).rejects.toThrow("not up to date");
-
-    const pdf = meter({ policy, store: await postgres(pool, { schema }) });
-    expect(await pdf.balance("acme")).toBe(5);
-    expect(await pdf.find("acme", "done")).toMatchObject({ state: "captured", spent: 3 });
-    await (await pdf.find("acme", "open"))?.capture({ credits: 1 });
-    const refund = { taskId: "done", credits: 1, reason: "too slow", idempotencyKey: "r1" };
-    expect((await pdf.refund("acme", refund))._unsafeUnwrap()).toBe(8);
-    const fine = { credits: -9, reason: "charged back", idempotencyKey: "a1", allowDebt: true };
-    expect((await pdf.adjust("acme", fine))._unsafeUnwrap()).toBe(-1);
-    // The earlier version sees no credits, and gives some.
-    const { rows } = await pool.query(`update ${table("meter_account")} set credits = credits + 4 returning credits`);
-    expect(rows).toEqual([{ credits: 4 }]);
-    expect(await pdf.balance("acme")).toBe(3);
-    expect((await pdf.ledger("acme")).map(({ entry }) => entry.credits)).toEqual([-9, 1, 2, -3, -3, 11]);
-  });
-
   it("reads without a lock and writes nothing", async () => {
     const schema = newSchema();
     const pdf = meter({ policy, store: await postgres(pool, { schema }) });
