@@ -21,7 +21,6 @@ import type { GcsObjectStorage } from "../adapters/storage/gcs-object-storage.js
 import type { S3ObjectStorage } from "../adapters/storage/s3-object-storage.js";
 import type { WebSide } from "../adapters/web-page/page.js";
 import type { HttpWebhookSender } from "../adapters/webhooks/http-webhook-sender.js";
-import type { OperatorAccess } from "../application/accounts/operator-access.js";
 import type { Application, StoreUseCases, UseCases } from "../application/create-application.js";
 import type { restorePanorama } from "../application/operators/restore-panorama.js";
 import type { MaintenanceWatch } from "../application/operators/watch-maintenance.js";
@@ -46,7 +45,6 @@ import type { LedgerStore } from "../application/ports/stores/ledger-store.js";
 import type { LetterOutbox } from "../application/ports/stores/letter-outbox.js";
 import type { MaintenanceStore } from "../application/ports/stores/maintenance-store.js";
 import type { OperatorLog } from "../application/ports/stores/operator-log.js";
-import type { OperatorLoginStore } from "../application/ports/stores/operator-login-store.js";
 import type { OperatorStore } from "../application/ports/stores/operator-store.js";
 import type { OrderStore } from "../application/ports/stores/order-store.js";
 import type { ProvenanceLog } from "../application/ports/stores/provenance-log.js";
@@ -109,7 +107,6 @@ export const tokens = {
   operators: token<OperatorStore>("operators"),
   operatorLog: token<OperatorLog>("operatorLog"),
   reports: token<ReportStore>("reports"),
-  operatorLogins: token<OperatorLoginStore>("operatorLogins"),
   apiRequests: token<ApiRequests>("apiRequests"),
   rateLimits: token<RateLimits>("rateLimits"),
 
@@ -154,8 +151,6 @@ export const tokens = {
   /** Needs no provider, as `application` does. */
   restorePanorama: token<ReturnType<typeof restorePanorama>>("restorePanorama"),
   exportAccount: token<UseCases["operators"]["exportAccount"]>("exportAccount"),
-  /** The logins to the operator's pages. */
-  operatorAccess: token<OperatorAccess>("operatorAccess"),
   application: token<Application>("application"),
 
   // web, http

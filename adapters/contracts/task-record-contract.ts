@@ -19,7 +19,6 @@ import {
   aPendingOrder,
   apiKeyId,
   aReservedTask,
-  endpointId,
   noon,
   openATask,
   orderId,
@@ -468,7 +467,7 @@ export const describeTaskRecords = (
       expect(accounts.map(({ account }) => account.id)).toEqual([owner]);
     });
 
-    it("lists orders that are not paid and endpoints that fail, newest first", async () => {
+    it("lists orders that are not paid, newest first", async () => {
       const late = aPendingOrder({ id: orderId(3), accountId: other, createdAt: end });
       for (const order of [aPendingOrder({ id: orderId(2) }), late]) {
         await stores.orders.insert(order);
@@ -477,10 +476,5 @@ export const describeTaskRecords = (
         (await stores.orders.listAll({ isPending: true }, limit, undefined)).map(({ id }) => id);
       expect(await orders(9)).toEqual([orderId(3), orderId(2)]);
       expect(await orders(1)).toEqual([orderId(3)]);
-      const failing = anEndpoint({ id: endpointId(2), failingSince: noon });
-      for (const endpoint of [anEndpoint(), failing]) {
-        (await stores.endpoints.insert(endpoint, () => ok(undefined)))._unsafeUnwrap();
-      }
-      expect((await stores.operators.failingEndpoints(9)).map(({ id }) => id)).toEqual([failing.id]);
     });
   });

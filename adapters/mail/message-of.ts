@@ -58,7 +58,7 @@ const notice = (
         text: lines(
           `A customer of ${place} has placed the order ${id}.`,
           `When the money has arrived: panorama order pay --order ${id}`,
-          `All orders that wait: panorama order list --pending, or ${publicUrl}/operator`,
+          "All orders that wait: panorama order list --pending",
         ),
       };
     case "password_changed":

@@ -8,10 +8,6 @@ const formatted = (date: Date): Words =>
     date.toLocaleDateString(locale, { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" }),
   );
 
-/** A time with its seconds, such as "21 Nov 2026, 14:05:31.250 UTC". */
-export const exactTimeOf = (date: Date): Html =>
-  html`<time datetime="${date.toISOString()}">${formatted(date)}, ${date.toISOString().slice(11, 23)} UTC</time>`;
-
 /** A time as people read it, such as "21 Nov 2026, 14:05 UTC". */
 export const timeOf = (date: Date): Html =>
   html`<time datetime="${date.toISOString()}">${formatted(date)}, ${date.toISOString().slice(11, 16)} UTC</time>`;

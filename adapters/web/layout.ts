@@ -4,7 +4,6 @@ import type { PageReply } from "../web-page/page.js";
 import type { InvalidMessage } from "../wording/message-rule.js";
 import { Html, html, type Text, Words, words } from "./html.js";
 import { type Identity, type Site, siteOf } from "./identity.js";
-import { ENGLISH } from "./languages/language.js";
 import { languageChoice } from "./languages/language-choice.js";
 import { languageOf } from "./languages/languages.js";
 import type { StaticFiles } from "./static-files.js";
@@ -30,8 +29,6 @@ export type Content = {
   readonly frame?: "stage" | "bare" | "hero-page" | "dark" | "gate";
   /** The entry of the menu to which the page belongs. */
   readonly place?: "/gallery" | "/docs" | "/works" | "/account";
-  /** Leaves the links for customers out of the header. */
-  readonly withoutMenu?: true;
   /** Whether other sites may show the page in a frame. */
   readonly embeddable?: boolean;
   /** Other origins to which the answer to a form may redirect. */
@@ -51,9 +48,6 @@ export type LayoutParts = {
   /** A sentence for the top of each page, now. */
   readonly notice?: () => Text | undefined;
 };
-
-/** Who looks at a page with one sentence: a member, somebody without a login, or an operator on their own pages. */
-type Viewer = Visitor | "operator" | undefined;
 
 type Message = { readonly title: Text; readonly sentence: Text };
 
@@ -108,37 +102,35 @@ export class Layout {
         vary: "accept-language, cookie",
         ...headers,
       },
-      body: {
-        writeFor: (request) => `<!doctype html>\n${page.in(isInEnglish(content) ? ENGLISH : languageOf(request))}`,
-      },
+      body: { writeFor: (request) => `<!doctype html>\n${page.in(languageOf(request))}` },
       // The pages of members have the form token, and what only they may see.
       compressible: content.visitor === undefined,
     };
   }
 
-  notFound(visitor: Viewer): PageReply {
+  notFound(visitor: Visitor | undefined): PageReply {
     const sentence = words`This page does not exist, or you do not have access to it.`;
     return this.message(404, { title: words`Page not found`, sentence }, visitor);
   }
 
   /** The page after an unexpected error. It shows no login state, because the database may be unavailable. */
-  failed(requestId: string, viewer: "operator" | undefined, again: string | undefined): PageReply {
+  failed(requestId: string, again: string | undefined): PageReply {
     const sentence = words`Something went wrong on our side. Try again in a moment. If it happens again, tell the operator this request id: ${requestId}.`;
-    return this.message(500, { title: words`Something went wrong`, sentence }, viewer, again);
+    return this.message(500, { title: words`Something went wrong`, sentence }, undefined, again);
   }
 
   /** The page after too many requests. It reads nothing. */
-  limited(retryAfterSeconds: number, viewer: Viewer, again?: string): PageReply {
+  limited(retryAfterSeconds: number, visitor: Visitor | undefined, again?: string): PageReply {
     const sentence = words`Too many requests. Try again in ${retryAfterSeconds} s.`;
-    return retriedAfter(retryAfterSeconds, this.message(429, { title: words`Please wait`, sentence }, viewer, again));
+    return retriedAfter(retryAfterSeconds, this.message(429, { title: words`Please wait`, sentence }, visitor, again));
   }
 
   /** The page if the database was busy for too long. It shows no login state. */
-  busy(retryAfterSeconds: number, viewer: "operator" | undefined, again: string | undefined): PageReply {
+  busy(retryAfterSeconds: number, again: string | undefined): PageReply {
     const sentence = words`The service is busy and could not do this. Nothing was charged. Try again in ${retryAfterSeconds} seconds.`;
     return retriedAfter(
       retryAfterSeconds,
-      this.message(429, { title: words`Please try again`, sentence }, viewer, again),
+      this.message(429, { title: words`Please try again`, sentence }, undefined, again),
     );
   }
 
@@ -149,27 +141,23 @@ export class Layout {
   }
 
   /** A page with one sentence. `again`: the path of the page that may work in a moment. */
-  message(status: number, { title, sentence }: Message, viewer: Viewer, again?: string): PageReply {
+  message(status: number, { title, sentence }: Message, visitor: Visitor | undefined, again?: string): PageReply {
     const message = html`<h1>${title}</h1><p>${sentence}</p>`;
     const retry = again !== undefined && html`<a class="button" href="${again}">Try again</a> `;
     const style = again === undefined ? "button" : "button quiet";
-    if (viewer === "operator") {
-      const main = html`<div class="message">${message}<p>${retry}<a class="${style}" href="/operator">Go to the search</a></p></div>`;
-      return this.reply(status, { title, main, withoutMenu: true });
-    }
     const main = html`<div class="message">${message}
       <p>${retry}${this.hasGallery ? html`<a class="${style}" href="/gallery">Go to the gallery</a>` : html`<a class="${style}" href="/">Go to the front page</a>`}</p></div>`;
-    return this.reply(status, { title, main, visitor: viewer, frame: "gate" });
+    return this.reply(status, { title, main, visitor, frame: "gate" });
   }
 
   /** The answer to a form that no page of this service has sent, or that an earlier session has shown. */
-  refusedForm(visitor: Viewer): PageReply {
+  refusedForm(visitor: Visitor | undefined): PageReply {
     const sentence = words`This form is outdated, or another site sent it. Go back, reload the page and try again.`;
     return this.message(403, { title: words`Request refused`, sentence }, visitor);
   }
 
   /** The answer to a form whose body was not read. */
-  unreadForm({ rule }: InvalidMessage, visitor: Viewer): PageReply {
+  unreadForm({ rule }: InvalidMessage, visitor: Visitor | undefined): PageReply {
     if (rule.name !== "bytes_max") return this.refusedForm(visitor);
     const sentence = words`Its texts have more than ${rule.max / 1024} kB, so nothing was saved. Go back, shorten them, and send the form again.`;
     return this.message(413, { title: words`The form is too large`, sentence }, visitor);
@@ -234,9 +222,6 @@ ${frame !== "stage" && frame !== "bare" && this.footer(hasTheme(content))}
   }
 }
 
-/** Operators have pages in English. */
-const isInEnglish = ({ withoutMenu }: Content): boolean => withoutMenu === true;
-
 const PAGE_LANGUAGE = new Words(({ code }) => code);
 
 /** Whether the page is light or dark: others are dark in both. */
@@ -271,9 +256,9 @@ const stylesOf = ({ styles = [], frame }: Content): readonly string[] => [
 /** What this installation has. */
 type Offered = { readonly hasGallery: boolean; readonly hasSignUp: boolean; readonly site: Site };
 
-const header = ({ visitor, withoutMenu, place }: Content, offered: Offered): Html => html`<header class="site">
+const header = ({ visitor, place }: Content, offered: Offered): Html => html`<header class="site">
 <a class="brand" href="/">${offered.site.mark}<span>${offered.site.name}</span></a>
-${withoutMenu === undefined && menu(visitor, offered, place)}
+${menu(visitor, offered, place)}
 </header>`;
 
 type Place = Content["place"];

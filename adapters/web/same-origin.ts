@@ -14,11 +14,12 @@ export const isSameOrigin = ({ headers }: Pick<PageRequest, "headers">, publicUr
 export const ownForm =
   (
     { layout, publicUrl }: { readonly layout: Layout; readonly publicUrl: URL },
-    viewer: "operator" | undefined,
     handler: (request: FormRequest) => Promise<PageReply>,
   ) =>
   async (request: PageRequest): Promise<PageReply> => {
-    if (!isSameOrigin(request, publicUrl)) return layout.refusedForm(viewer);
+    if (!isSameOrigin(request, publicUrl)) return layout.refusedForm(undefined);
     const body = await request.readBody();
-    return body.bodyError === undefined ? handler({ ...request, ...body }) : layout.unreadForm(body.bodyError, viewer);
+    return body.bodyError === undefined
+      ? handler({ ...request, ...body })
+      : layout.unreadForm(body.bodyError, undefined);
   };

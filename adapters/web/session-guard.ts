@@ -108,7 +108,7 @@ export class SessionGuard {
   /** A form without a session. Refuses it unless a page of this service sent it. */
   form(handler: FormHandler): Handler {
     const { layout, publicUrl } = this;
-    return ownForm({ layout, publicUrl }, undefined, handler);
+    return ownForm({ layout, publicUrl }, handler);
   }
 
   /** The header that sets the session cookie. */

@@ -22,7 +22,6 @@ import type { Identity } from "./identity.js";
 import { languagePage, readable } from "./languages/language-page.js";
 import { Layout } from "./layout.js";
 import { nextPath } from "./next-path.js";
-import { type OperatorParts, operatorPages } from "./operator/operator-pages.js";
 import { galleryPage } from "./panoramas/gallery-page.js";
 import { hotspotPages } from "./panoramas/hotspot-pages.js";
 import { imageOrigin } from "./panoramas/image-origin.js";
@@ -47,7 +46,6 @@ export type WebParts = Pick<UseCases, "accounts" | "panoramas" | "credits" | "we
   readonly clock: Pick<Clock, "now">;
   readonly images: Images & Pick<ObjectStorage, "read">;
   readonly pictures: PicturesOnDemand;
-  readonly operator: OperatorParts;
   /** What an operator says while writes are refused. */
   readonly maintenance?: () => { readonly message: string } | undefined;
 };
@@ -133,7 +131,6 @@ export const webPages = async (
     ...keyPages(all),
     ...webhookPages(all),
     ...settingsPages(all),
-    ...operatorPages(all),
     languagePage(guard, publicUrl, () => pages),
     ...docsPages({ ...all, files, describe, guidesFolder: join(staticFolder, "guides") }),
     provenancePage(all),
@@ -148,15 +145,12 @@ export const webPages = async (
   return {
     pages,
     notFound: async (request) => layout.notFound(await guard.visitor(request)),
-    failed: (requestId, url) => layout.failed(requestId, viewerAt(url), again(url)),
-    limited: (retryAfterSeconds, url) => layout.limited(retryAfterSeconds, viewerAt(url), again(url)),
-    busy: (retryAfterSeconds, url) => layout.busy(retryAfterSeconds, viewerAt(url), again(url)),
+    failed: (requestId, url) => layout.failed(requestId, again(url)),
+    limited: (retryAfterSeconds, url) => layout.limited(retryAfterSeconds, undefined, again(url)),
+    busy: (retryAfterSeconds, url) => layout.busy(retryAfterSeconds, again(url)),
     maintenance: (message, retryAfterSeconds) => layout.maintenance(message, retryAfterSeconds),
   };
 };
-
-/** Nobody is looked up, but operators are not shown the menu for customers. */
-const viewerAt = (url: string): "operator" | undefined => (/^\/operator(?:[/?]|$)/.test(url) ? "operator" : undefined);
 
 const noticeOf = (maintenance: { readonly message: string } | undefined): Text | undefined =>
   maintenance && words`Maintenance: nothing can be created or bought now. ${maintenance.message}`;

@@ -15,13 +15,7 @@ import type { ModerationAnswer } from "./moderation.js";
 type OfProvider = { readonly taskId: TaskId; readonly provider?: string | undefined };
 
 /** Why a login was refused. `no_password`: the account has none. */
-export type LoginFailure =
-  | "unknown_address"
-  | "no_password"
-  | "wrong_password"
-  | "wrong_code"
-  | "rate_limited"
-  | "hashing_busy";
+export type LoginFailure = "unknown_address" | "no_password" | "wrong_password" | "rate_limited" | "hashing_busy";
 
 /** An event for the operator's logs and metrics. It never contains a prompt, key or password. */
 export type OperationalEvent =
@@ -87,7 +81,6 @@ export type OperationalEvent =
    */
   | {
       readonly kind: "login_failed";
-      readonly of: "account" | "operator";
       readonly reason: LoginFailure;
       readonly network: string;
       readonly accountId?: AccountId | undefined;

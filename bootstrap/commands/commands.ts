@@ -38,7 +38,6 @@ import { ledgerShow, ledgerVerify } from "./money/ledger.js";
 import { orderCreate, orderList, orderPay, orderRefund } from "./money/order.js";
 import { paymentsReconcile } from "./money/payments.js";
 import { usage } from "./money/usage.js";
-import { operatorList, operatorPassword, operatorRemove } from "./operator.js";
 import { providerTry } from "./provider.js";
 import { queueShow } from "./queue.js";
 import { reportDismiss, reportHide, reportList } from "./report.js";
@@ -119,9 +118,6 @@ export const COMMANDS: readonly Command[] = [
   webhookEnable,
   webhookDeliveries,
   webhookResend,
-  operatorPassword,
-  operatorList,
-  operatorRemove,
   auditList,
   maintenanceOn,
   maintenanceOff,

@@ -23,7 +23,6 @@ import { SqlLedgerStore } from "../../adapters/persistence/stores/sql-ledger-sto
 import { SqlLetterOutbox } from "../../adapters/persistence/stores/sql-letter-outbox.js";
 import { SqlMaintenanceStore } from "../../adapters/persistence/stores/sql-maintenance-store.js";
 import { SqlOperatorLog } from "../../adapters/persistence/stores/sql-operator-log.js";
-import { SqlOperatorLoginStore } from "../../adapters/persistence/stores/sql-operator-login-store.js";
 import { SqlOperatorStore } from "../../adapters/persistence/stores/sql-operator-store.js";
 import { SqlOrderStore } from "../../adapters/persistence/stores/sql-order-store.js";
 import { SqlProvenanceLog } from "../../adapters/persistence/stores/sql-provenance-log.js";
@@ -99,7 +98,6 @@ const bindStores = (bind: Bind): void => {
   provide(bind, tokens.retentions, { database }, ({ database }) => new SqlRetentionStore(database));
   provide(bind, tokens.usage, { database }, ({ database }) => new SqlUsageStore(database));
   provide(bind, tokens.operators, { database }, ({ database }) => new SqlOperatorStore(database));
-  provide(bind, tokens.operatorLogins, { database }, ({ database }) => new SqlOperatorLoginStore(database));
   provide(bind, tokens.operatorLog, { database }, ({ database }) => new SqlOperatorLog(database));
   provide(bind, tokens.reports, { database }, ({ database }) => new SqlReportStore(database));
   provide(bind, tokens.provenance, { database }, ({ database }) => new SqlProvenanceLog(database));

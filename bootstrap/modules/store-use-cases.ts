@@ -1,6 +1,4 @@
 import { ContainerModule } from "inversify";
-import { nodeOneTimeCodes } from "../../adapters/system/one-time-codes.js";
-import { operatorAccess } from "../../application/accounts/operator-access.js";
 import { storeUseCases } from "../../application/create-application.js";
 import { provide } from "../provide.js";
 import { storePorts, tokens } from "../tokens.js";
@@ -9,9 +7,5 @@ import { storePorts, tokens } from "../tokens.js";
 export const useCasesOnStores = new ContainerModule(({ bind }) => {
   provide(bind, tokens.storeUseCases, { config: tokens.config, ...storePorts }, ({ config, ...ports }) =>
     storeUseCases(ports, config),
-  );
-  const { operatorLogins, rateLimits, secrets, ids, clock, reporter } = tokens;
-  provide(bind, tokens.operatorAccess, { operatorLogins, rateLimits, secrets, ids, clock, reporter }, (ports) =>
-    operatorAccess({ ...ports, codes: nodeOneTimeCodes }),
   );
 });

@@ -26,37 +26,18 @@ export const web = new ContainerModule(({ bind }) => {
       clock: tokens.clock,
       rateLimits: tokens.rateLimits,
       images: tokens.storage,
-      access: tokens.operatorAccess,
-      store: tokens.operators,
-      keys: tokens.keys,
-      orders: tokens.orders,
-      checks: tokens.readinessChecks,
       watch: tokens.maintenanceWatch,
       provenance: tokens.provenance,
       signingPair: tokens.signingPair,
       sign: tokens.signPicture,
     },
-    async ({
-      config,
-      application,
-      access,
-      store,
-      keys,
-      orders,
-      checks,
-      watch,
-      provenance,
-      signingPair,
-      sign,
-      ...parts
-    }) => {
+    async ({ config, application, watch, provenance, signingPair, sign, ...parts }) => {
       const { publicUrl, provider, mail, identity, signUp, gallery, welcomeCredits } = config;
       const { heroPanoramas, legalPagesFolder, receiptText, paymentText } = config;
       return webPages(
         {
           ...parts,
           ...application,
-          operator: { access, store, keys, orders, checks },
           maintenance: () => watch.current(),
           pictures: picturesOnDemand(parts.images, SOCIAL_IMAGE_SIZE, {
             sign,

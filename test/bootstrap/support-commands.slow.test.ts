@@ -1,8 +1,6 @@
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { nodeOneTimeCodes } from "../../adapters/system/one-time-codes.js";
-import { codeStepsAt } from "../../domain/accounts/operator.js";
 import { migratedInstallation } from "../support/migrated-installation.js";
 import { RestClient } from "../support/rest-client.js";
 import type { Installation } from "../support/service-process.js";
@@ -116,31 +114,5 @@ describe("the commands for support while the service runs", () => {
       .poll(() => installation.log)
       .toContain(`"accountId":"${bob.account}","keyId":"${found.key_id}","network":"127.0.0.1"`);
     expect(installation.log).not.toContain(bob.key);
-  });
-
-  it("operator password switches the pages on, with the code of an app, and operator remove off", async () => {
-    const status = async (path: string) => (await fetch(`${installation.url}${path}`, { redirect: "manual" })).status;
-    for (const path of ["/operator", "/operator/login"]) expect(await status(path)).toBe(404);
-    const set = await installation.commandWithInput("correct horse battery", "operator", "password", "--name", "olga");
-    const secret = new URL(String(set.json.otpauth_url)).searchParams.get("secret") ?? "";
-    const [, step = 0] = codeStepsAt(new Date());
-    const logIn = (password: string) =>
-      fetch(`${installation.url}/operator/login`, {
-        method: "POST",
-        redirect: "manual",
-        headers: { origin: installation.url },
-        body: new URLSearchParams({ name: "olga", password, code: nodeOneTimeCodes.codeAt(secret, step) }),
-      });
-    expect((await logIn("wrong horse battery")).status).toBe(401);
-    const session = await logIn("correct horse battery");
-    expect(session.headers.get("location")).toBe("/operator");
-    const cookie = session.headers.get("set-cookie")?.split(";")[0] ?? "";
-    const page = await fetch(`${installation.url}/operator`, { headers: { cookie } });
-    expect(await page.text()).toContain("Queue and providers");
-    expect((await run("audit", "list", "--limit", "1")).actions).toMatchObject([
-      { operator: "olga at /operator", command: "operator login", outcome: "done" },
-    ]);
-    await run("operator", "remove", "--name", "olga");
-    expect(await status("/operator")).toBe(404);
   });
 });

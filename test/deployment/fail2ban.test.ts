@@ -55,24 +55,21 @@ describe("the filter for fail2ban", () => {
   };
 
   it.each(["203.0.113.7", "2001:db8:1:2::/64"])("bans %s for refused logins and keys", async (network) => {
-    const failed = (
-      reason: "wrong_password" | "unknown_address" | "wrong_code",
-      of: "account" | "operator" = "account",
-    ) => ({ kind: "login_failed", of, reason, network }) as const;
+    const failed = (reason: "wrong_password" | "unknown_address") =>
+      ({ kind: "login_failed", reason, network }) as const;
     const lines = written((reporter, observer) => {
       reporter.report(failed("wrong_password"));
       withRequest({ requestId: "one" }, () => reporter.report(failed("unknown_address")));
-      reporter.report(failed("wrong_code", "operator"));
       observer.finished({ ...request, status: 401, network, error: "invalid_api_key" });
       observer.finished({ ...request, status: 401, network, traceId: "0".repeat(32), aborted: true });
     });
-    expect(await banned(lines)).toEqual(Array(5).fill(network));
+    expect(await banned(lines)).toEqual(Array(4).fill(network));
   });
 
   it("bans nobody for a busy service, for other answers, or for what a client has written", async () => {
     const network = "203.0.113.7";
     const lines = written((reporter, observer) => {
-      reporter.report({ kind: "login_failed", of: "account", reason: "hashing_busy", network });
+      reporter.report({ kind: "login_failed", reason: "hashing_busy", network });
       observer.finished({ ...request, status: 200, network });
       observer.finished({ ...request, status: 404, network });
       const requestId = '","event":"request","status":401,"seconds":0.1,"network":"198.51.100.1"';

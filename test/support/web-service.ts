@@ -23,8 +23,6 @@ import { MemoryDatabase } from "../../adapters/memory/stores/memory-database.js"
 import { MemoryDeliveryStore } from "../../adapters/memory/stores/memory-delivery-store.js";
 import { MemoryEndpointStore } from "../../adapters/memory/stores/memory-endpoint-store.js";
 import { MemoryLedgerStore } from "../../adapters/memory/stores/memory-ledger-store.js";
-import { MemoryOperatorLoginStore } from "../../adapters/memory/stores/memory-operator-login-store.js";
-import { MemoryOperatorStore } from "../../adapters/memory/stores/memory-operator-store.js";
 import { MemoryOrderStore } from "../../adapters/memory/stores/memory-order-store.js";
 import { MemoryPasswordLinkStore } from "../../adapters/memory/stores/memory-password-link-store.js";
 import { MemoryProvenanceLog } from "../../adapters/memory/stores/memory-provenance-log.js";
@@ -39,14 +37,12 @@ import {
   type FilesystemObjectStorage,
   filesystemObjectStorage,
 } from "../../adapters/storage/filesystem-object-storage.js";
-import { nodeOneTimeCodes } from "../../adapters/system/one-time-codes.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/panoramas/share-pages.js";
 import { type WebSettings, webPages } from "../../adapters/web/web-pages.js";
 import type { Page } from "../../adapters/web-page/page.js";
 import { keyUses } from "../../application/accounts/key-uses.js";
 import { openAccount } from "../../application/accounts/open-account.js";
-import { operatorAccess } from "../../application/accounts/operator-access.js";
 import type { ApplicationSettings } from "../../application/application-settings.js";
 import { checkGeneratedImages } from "../../application/background/check-generated-images.js";
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
@@ -149,16 +145,6 @@ export class WebService {
   /** The operator's choice of panoramas for the landing page. */
   readonly heroPanoramas: Slug[] = [];
   readonly rateLimits = new MemoryRateLimits(this.clock, RATE_LIMITS);
-  /** The operator's pages: a password of an operator switches them on. */
-  readonly operatorAccess = operatorAccess({
-    operatorLogins: new MemoryOperatorLoginStore(),
-    codes: nodeOneTimeCodes,
-    rateLimits: this.rateLimits,
-    secrets: this.secrets,
-    ids: this.ids,
-    clock: this.clock,
-    reporter: this.reporter,
-  });
   readonly keyUses = keyUses({ keys: this.keys, clock: this.clock });
   readonly storage: FilesystemObjectStorage;
   private readonly payments: Payments;
@@ -282,13 +268,6 @@ export class WebService {
         rateLimits,
         images: storage,
         pictures: picturesOnDemand(storage, SOCIAL_IMAGE_SIZE, UNMARKED),
-        operator: {
-          access: this.operatorAccess,
-          store: new MemoryOperatorStore(this.database),
-          keys: this.keys,
-          orders: this.orders,
-          checks: async () => [{ name: "storage", ok: true, detail: "The storage answers." }],
-        },
       },
       {
         publicUrl: url,

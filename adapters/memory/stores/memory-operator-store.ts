@@ -17,7 +17,7 @@ import type { AdjustmentReference, Booked, Funds, LedgerEntry } from "../../../d
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import type { Endpoint, EndpointId } from "../../../domain/webhooks/webhook-endpoint.js";
+import type { EndpointId } from "../../../domain/webhooks/webhook-endpoint.js";
 import type { MemoryDatabase } from "./memory-database.js";
 import { endKeepingOf } from "./tasks/memory-task-work.js";
 
@@ -118,14 +118,6 @@ export class MemoryOperatorStore implements OperatorStore {
     return this.database.uploads
       .filter(({ accountId }) => accountId === account)
       .map(({ name, uploadedAt }) => ({ name, uploadedAt }));
-  }
-
-  async failingEndpoints(limit: number): Promise<Endpoint[]> {
-    const since = ({ failingSince }: Endpoint) => failingSince?.getTime() ?? 0;
-    return [...this.database.endpoints.values()]
-      .filter(({ failingSince, off }) => failingSince !== undefined && off?.reason !== "deleted")
-      .sort((a, b) => since(b) - since(a) || (a.id < b.id ? -1 : 1))
-      .slice(0, limit);
   }
 
   async queue(accountsMax: number): Promise<QueueSummary> {

@@ -18,16 +18,14 @@ import type { Standing } from "../../../domain/credits/standing.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { DeletedBy } from "../../../domain/tasks/out-of-sight.js";
-import type { Endpoint } from "../../../domain/webhooks/webhook-endpoint.js";
 import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
 import { apiKeyRow, openingStandingOf, toAccount, toApiKey } from "../rows/account-rows.js";
 import { bookEntry, fundsOf, storeBooked } from "../rows/book-entry.js";
 import { deleteAccess } from "../rows/delete-access.js";
-import { toEndpoint } from "../rows/endpoint-rows.js";
 import { toLedgerEntry } from "../rows/ledger-rows.js";
 import { lockAccount } from "../rows/lock-account.js";
 import { endReports } from "../rows/report-rows.js";
-import { KEPT_FOR_NOW, LISTED_ENDPOINT, TO_BE_ERASED } from "../schema/indexed-conditions.js";
+import { KEPT_FOR_NOW, TO_BE_ERASED } from "../schema/indexed-conditions.js";
 import { branded, date, integer, optional, type Row, text } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
@@ -117,15 +115,6 @@ export class SqlOperatorStore implements OperatorStore {
       [account],
     );
     return rows.map((row) => ({ name: branded<ObjectName>(row, "name"), uploadedAt: date(row, "uploaded_at") }));
-  }
-
-  async failingEndpoints(limit: number): Promise<Endpoint[]> {
-    const rows = await this.database.sql(
-      `select * from webhook_endpoint where failing_since is not null and ${LISTED_ENDPOINT}
-      order by failing_since desc, id limit ?`,
-      [limit],
-    );
-    return rows.map(toEndpoint);
   }
 
   queue(accountsMax: number): Promise<QueueSummary> {

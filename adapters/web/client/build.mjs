@@ -28,7 +28,6 @@ const SOURCES = [
   "styles/viewer.css",
   "styles/works.css",
   "styles/account.css",
-  "styles/operator.css",
   "styles/docs.css",
   "styles/contact-sheet.css",
   "styles/hotspots.css",

@@ -19,7 +19,7 @@ type Parts = {
 };
 
 /** The reasons of a report, as people choose them. */
-export const REPORT_WORDS: Readonly<Record<ReportReason, Words>> = {
+const REPORT_WORDS: Readonly<Record<ReportReason, Words>> = {
   person: words`It shows a real person who has not agreed`,
   rights: words`It violates a right, such as a copyright`,
   violence: words`Violence or cruelty`,

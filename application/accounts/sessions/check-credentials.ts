@@ -43,7 +43,7 @@ export const checkCredentials = async (
 ): Promise<Result<Proof, Refusals>> => {
   const { remoteAddress: network } = credentials;
   const refuse = (refusal: Refusals, reason: LoginFailure, accountId?: AccountId): Result<never, Refusals> => {
-    ports.reporter.report({ kind: "login_failed", of: "account", reason, network, accountId });
+    ports.reporter.report({ kind: "login_failed", reason, network, accountId });
     return err(refusal);
   };
   const admitted = await admitLoginAttempt(ports, credentials);

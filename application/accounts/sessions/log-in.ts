@@ -27,6 +27,6 @@ export const logIn =
     if (token !== undefined) return ok(token);
     // The password was changed meanwhile.
     const { remoteAddress: network } = credentials;
-    ports.reporter.report({ kind: "login_failed", of: "account", reason: "wrong_password", network, accountId });
+    ports.reporter.report({ kind: "login_failed", reason: "wrong_password", network, accountId });
     return err(WRONG_LOGIN);
   };

@@ -10,7 +10,6 @@ import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { DeletedBy, Withheld } from "../../../domain/tasks/out-of-sight.js";
 import type { FailureReason, Task } from "../../../domain/tasks/task.js";
-import type { Endpoint } from "../../../domain/webhooks/webhook-endpoint.js";
 import type { NotFound } from "../../errors.js";
 
 /** An account as the operator sees it. */
@@ -102,8 +101,6 @@ export interface OperatorStore {
   ): Promise<TaskOfAccount[]>;
   /** The uploaded images that no task uses. */
   unusedUploads(account: AccountId): Promise<{ readonly name: ObjectName; readonly uploadedAt: Date }[]>;
-  /** Endpoints of all accounts that fail or were switched off, the latest failures first, at most `limit`. */
-  failingEndpoints(limit: number): Promise<Endpoint[]>;
   /** `accountsMax`: how many accounts it names. */
   queue(accountsMax: number): Promise<QueueSummary>;
 

@@ -83,7 +83,6 @@ describe("a panorama that an operator has hidden", () => {
       "/oembed": [`?url=${encodeURIComponent(`${service.url}/p/${task.slug}`)}&format=json`],
       "/gallery": ["", "?q=Kraniche", "?sort=oldest", "?q=Kraniche&sort=oldest"],
       "/works": ["", `?from=${task.slug}`],
-      "/operator": ["", `?q=${task.slug}`],
       [`/p/${task.slug}`]: ["", "?embed=1"],
     };
     return filled.flatMap((one) => (queries[one] ?? [""]).map((query) => one + query));

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, it } from "vitest";
 import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
 import { describeLetterOutbox } from "../../../adapters/contracts/letter-outbox-contract.js";
 import { describeMaintenanceStore } from "../../../adapters/contracts/maintenance-store-contract.js";
-import { describeOperatorLoginStore } from "../../../adapters/contracts/operator-login-store-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
 import { describeProvenanceLog } from "../../../adapters/contracts/provenance-log-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
@@ -10,7 +9,6 @@ import { describeTaskRecords } from "../../../adapters/contracts/task-record-con
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
 import { MemoryLetterOutbox } from "../../../adapters/memory/stores/memory-letter-outbox.js";
 import { MemoryMaintenanceStore } from "../../../adapters/memory/stores/memory-maintenance-store.js";
-import { MemoryOperatorLoginStore } from "../../../adapters/memory/stores/memory-operator-login-store.js";
 import { memoryStores } from "../../../adapters/memory/stores/memory-stores.js";
 
 const test = { describe, it, beforeEach, afterEach };
@@ -23,10 +21,6 @@ describeOperatorStore(test, "in memory", inMemory);
 describeOperatorLog(test, "in memory", inMemory);
 describeTaskRecords(test, "in memory", inMemory);
 describeProvenanceLog(test, "in memory", inMemory);
-describeOperatorLoginStore(test, "in memory", async () => ({
-  logins: new MemoryOperatorLoginStore(),
-  close: async () => {},
-}));
 describeLetterOutbox(test, "in memory", async () => ({ letters: new MemoryLetterOutbox(), close: async () => {} }));
 describeMaintenanceStore(test, "in memory", async () => ({
   maintenance: new MemoryMaintenanceStore(),

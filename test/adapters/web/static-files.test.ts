@@ -15,7 +15,6 @@ const BUDGET_BYTES: Readonly<Record<string, number>> = {
   "hero-small.webp": 12_000,
   "works.css": 1_900,
   "account.css": 1_200,
-  "operator.css": 200,
   "display.woff2": 15_000,
   "display-more.woff2": 8_000,
   "icon.svg": 250,

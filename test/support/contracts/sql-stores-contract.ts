@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
 import { describeLetterOutbox } from "../../../adapters/contracts/letter-outbox-contract.js";
 import { describeMaintenanceStore } from "../../../adapters/contracts/maintenance-store-contract.js";
-import { describeOperatorLoginStore } from "../../../adapters/contracts/operator-login-store-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
 import { describeProvenanceLog } from "../../../adapters/contracts/provenance-log-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
@@ -11,7 +10,6 @@ import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-
 import { SqlInstallationSecrets } from "../../../adapters/persistence/stores/sql-installation-secrets.js";
 import { SqlLetterOutbox } from "../../../adapters/persistence/stores/sql-letter-outbox.js";
 import { SqlMaintenanceStore } from "../../../adapters/persistence/stores/sql-maintenance-store.js";
-import { SqlOperatorLoginStore } from "../../../adapters/persistence/stores/sql-operator-login-store.js";
 import type { AnyDatabase, SqlStores } from "../sql-stores.js";
 import { describeTaskMetrics } from "./task-metrics-contract.js";
 import {
@@ -35,10 +33,6 @@ export const describeSqlStores = (
   describeOperatorLog(test, technology, makeStores);
   describeTaskRecords(test, technology, makeStores);
   describeProvenanceLog(test, technology, makeStores);
-  describeOperatorLoginStore(test, technology, async () => {
-    const { database, close } = await makeStores();
-    return { logins: new SqlOperatorLoginStore(database), close };
-  });
   describeLetterOutbox(test, technology, async () => {
     const { database, close } = await makeStores();
     return { letters: new SqlLetterOutbox(database), close };
