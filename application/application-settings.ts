@@ -45,8 +45,6 @@ export type ApplicationSettings = {
   readonly moderationWhenUnavailable?: "refuse" | "allow" | undefined;
   /** Generated pictures with larger figures are refunded (domain/images/picture.ts). Default: any are allowed. */
   readonly resultBounds?: ResultBounds | undefined;
-  /** @deprecated Use `resultBounds`. */
-  readonly seamMax?: number | undefined;
   /** What providers cost that do not tell it themselves, for the operator's sums. Default: none is known. */
   readonly providerPrices?: ProviderPrices | undefined;
   /** How long an unused uploaded reference image is kept. Default: one day. */
