@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -11,19 +11,16 @@ import { quantile } from "../bench/statistics.js";
 import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
 import { Nginx } from "../support/nginx.js";
 import { PostgresServer } from "../support/postgres.js";
-import { buildRelease, releaseRef } from "../support/release.js";
 import { S3Server } from "../support/s3-server.js";
 import { Installation } from "../support/service-process.js";
 
 /*
  * A restart of every instance under load: `npm run verify rolling`. Three instances behind nginx, configured as
  * bootstrap/deployment/nginx.conf shows, on one PostgreSQL and one bucket. Customers create panoramas, poll them and
- * upload images without any retry, while one instance after the other is restarted, `--rounds` times each. With `--
- * --from REF`, a released tag or a commit, the first round replaces instances of that version by this one. At the end
+ * upload images without any retry, while one instance after the other is restarted, `--rounds` times each. At the end
  * each instance is killed once. Fails if one request fails, a task is lost or does not end, or the ledger is not exact.
  *
- * nginx may not repeat every POST. Those that it may not are not sent while an instance is killed, or while a version
- * stops that closes its connections at once.
+ * nginx may not repeat every POST. Those that it may not are not sent while an instance is killed.
  */
 
 const CUSTOMERS = 12;
@@ -41,7 +38,7 @@ const PROBE_MILLISECONDS = 20;
 const VISITS_PER_PANORAMA = 10;
 const VISITS_PER_UPLOAD = 4;
 
-const { values } = parseArgs({ options: { from: { type: "string" }, rounds: { type: "string", default: "3" } } });
+const { values } = parseArgs({ options: { rounds: { type: "string", default: "3" } } });
 const rounds = Number(values.rounds);
 if (!(Number.isInteger(rounds) && rounds >= 1)) throw new Error("--rounds must be an integer, 1 or more");
 const program = Nginx.find();
@@ -49,13 +46,6 @@ if (program === undefined) {
   console.error("This test needs nginx. Install it: apt-get install nginx-light.");
   process.exit(1);
 }
-
-const release = values.from === undefined ? undefined : buildRelease(releaseRef(values.from));
-const releasedCommand = release && join(release, "dist/bootstrap/panorama.cjs");
-/** Whether the first version answers requests on open connections before it ends. Those that do have this file. */
-const isGraceful = release === undefined || existsSync(join(release, "bootstrap/deployment/nginx.conf"));
-/** The first releases know no bucket of this kind: then the instances share their folder. */
-const usesBucket = release === undefined || existsSync(join(release, "adapters/storage/s3-object-storage.ts"));
 
 const database = await PostgresServer.start();
 const bucketServer = await S3Server.start({ tls: true });
@@ -67,15 +57,13 @@ const environment: Record<string, string> = {
   PUBLIC_URL: "https://panorama.example",
   DATA_DIR: dataDir, // the local provider keeps its state there
   LOCAL_PROVIDER_DELAY_MS: "300",
-  ...(usesBucket && {
-    STORAGE: "s3",
-    S3_BUCKET: bucket,
-    S3_ENDPOINT: bucketServer.endpoint,
-    S3_PUBLIC_URL: `${bucketServer.endpoint}/${bucket}`,
-    AWS_ACCESS_KEY_ID: bucketServer.credentials.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: bucketServer.credentials.secretAccessKey,
-    NODE_EXTRA_CA_CERTS: bucketServer.certificateFile ?? "",
-  }),
+  STORAGE: "s3",
+  S3_BUCKET: bucket,
+  S3_ENDPOINT: bucketServer.endpoint,
+  S3_PUBLIC_URL: `${bucketServer.endpoint}/${bucket}`,
+  AWS_ACCESS_KEY_ID: bucketServer.credentials.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: bucketServer.credentials.secretAccessKey,
+  NODE_EXTRA_CA_CERTS: bucketServer.certificateFile ?? "",
 };
 
 const problems: string[] = [];
@@ -86,7 +74,7 @@ let visits = 0;
 let probes = 0;
 let isLoading = true;
 /** Whether all requests are such that nginx may repeat them. */
-let isRepeatable = !isGraceful;
+let isRepeatable = false;
 let nginx: Nginx | undefined;
 let client: Agent | undefined;
 
@@ -177,38 +165,26 @@ const probe = async (): Promise<void> => {
 const isReady = async (instance: Installation): Promise<boolean> =>
   (await globalThis.fetch(`${instance.url}/readyz`).catch(() => undefined))?.status === 200;
 
-/**
- * Ends the instance and starts `next` in its place, as `systemctl restart` does. Resolves when that is ready, to the
- * seconds that it took.
- */
-const replace = async (
-  instance: Installation,
-  next: Installation,
-  signal: "SIGTERM" | "SIGKILL" = "SIGTERM",
-): Promise<number> => {
+/** Restarts the instance, as systemctl does. Resolves when it is ready, to the seconds that it took. */
+const restart = async (instance: Installation, signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<number> => {
   const start = performance.now();
   const status = await instance.end(signal);
   if (signal === "SIGTERM" && status !== 0) problems.push(`an instance ended with ${status} after SIGTERM`);
-  await next.start();
-  while (!(await isReady(next))) await setTimeout(100);
+  await instance.start();
+  while (!(await isReady(instance))) await setTimeout(100);
   return (performance.now() - start) / 1000;
 };
 
-const first = await Promise.all([1, 2, 3].map(() => Installation.create(environment, releasedCommand)));
-const current = await Promise.all(
-  first.map(({ environment: own }) => Installation.create({ ...environment, PORT: String(own.PORT) })),
-);
+const instances = await Promise.all([1, 2, 3].map(() => Installation.create(environment)));
 try {
-  for (const version of new Set([first[0], current[0]])) {
-    const migrated = await version?.command("migrate");
-    if (migrated?.status !== 0) throw new Error(`cannot migrate: ${migrated?.stderr}`);
-  }
+  const migrated = await instances[0]?.command("migrate");
+  if (migrated?.status !== 0) throw new Error(`cannot migrate: ${migrated?.stderr}`);
   const stored = await openPostgresDatabase(database.url, 2);
   const keys = secretsOf(await accountsWithKeys(stored, CUSTOMERS, CREDITS, KEYS_OF_EACH));
-  await Promise.all(first.map((instance) => instance.start()));
+  await Promise.all(instances.map((instance) => instance.start()));
   nginx = await Nginx.start(
     program,
-    first.map(({ environment: own }) => `127.0.0.1:${own.PORT}`),
+    instances.map(({ environment: own }) => `127.0.0.1:${own.PORT}`),
   );
   client = new Agent({ connect: { ca: nginx.certificate } });
 
@@ -219,16 +195,15 @@ try {
   await setTimeout(2 * VISIT_MILLISECONDS);
   const seconds: number[] = [];
   for (let round = 1; round <= rounds; round += 1) {
-    for (const [index, next] of current.entries()) {
-      seconds.push(await replace((round === 1 ? first[index] : next) as Installation, next));
+    for (const instance of instances) {
+      seconds.push(await restart(instance));
       await setTimeout(BETWEEN_RESTARTS_MILLISECONDS);
     }
-    isRepeatable = false;
   }
   isRepeatable = true;
-  for (const instance of current) {
+  for (const instance of instances) {
     await setTimeout(BETWEEN_RESTARTS_MILLISECONDS);
-    await replace(instance, instance, "SIGKILL");
+    await restart(instance, "SIGKILL");
   }
   await setTimeout(VISIT_MILLISECONDS);
   isLoading = false;
@@ -246,13 +221,13 @@ try {
   const saved = panoramas.filter(({ state, storage_status }) => state === "succeeded" && storage_status === "saved");
   if (saved.length !== panoramas.length) problems.push(`${panoramas.length - saved.length} panoramas failed`);
   await stored.close();
-  const verified = await current[0]?.command("ledger", "verify");
+  const verified = await instances[0]?.command("ledger", "verify");
   if (verified?.status !== 0) problems.push(`ledger: ${JSON.stringify(verified?.json)}`);
 
   const repeated = nginx.requests().filter(({ upstreamStatuses }) => upstreamStatuses.length > 1);
   const order = latencies.sort((a, b) => a - b);
   console.log(
-    `${seconds.length} restarts, the longest ${Math.max(...seconds).toFixed(1)} s, and ${current.length} kills; ${latencies.length} requests answered: ` +
+    `${seconds.length} restarts, the longest ${Math.max(...seconds).toFixed(1)} s, and ${instances.length} kills; ${latencies.length} requests answered: ` +
       `${[...statuses].map(([name, times]) => `${times} × ${name}`).join(", ")}, ${probes} × POST without a key 401. p50 ${quantile(order, 0.5).toFixed(0)} ms, ` +
       `p99 ${quantile(order, 0.99).toFixed(0)} ms, longest ${order.at(-1)?.toFixed(0)} ms. ${tasks.length} tasks, ` +
       `${saved.length} of them panoramas. nginx asked a second instance ${repeated.length} times ` +
@@ -262,10 +237,10 @@ try {
 } finally {
   await client?.close();
   await nginx?.remove();
-  for (const instance of [...first, ...current]) await instance.remove();
+  for (const instance of instances) await instance.remove();
   await bucketServer.stop();
   await database.remove();
-  for (const path of [release, dataDir]) if (path !== undefined) rmSync(path, { recursive: true, force: true });
+  rmSync(dataDir, { recursive: true, force: true });
 }
 for (const problem of new Set(problems)) {
   console.error(`FAILED, ${problems.filter((other) => other === problem).length} times: ${problem}`);

@@ -23,18 +23,10 @@ export class Installation {
   readonly url: string;
   readonly dataDir: string;
   readonly tlsPort: number;
-  readonly #program: string;
   #process: ChildProcess | undefined;
   #log = "";
 
-  private constructor(
-    dataDir: string,
-    port: number,
-    tlsPort: number,
-    environment: Record<string, string>,
-    program: string,
-  ) {
-    this.#program = program;
+  private constructor(dataDir: string, port: number, tlsPort: number, environment: Record<string, string>) {
     this.dataDir = dataDir;
     this.tlsPort = tlsPort;
     this.url = `http://localhost:${port}`;
@@ -48,11 +40,11 @@ export class Installation {
     };
   }
 
-  /** `program`: the command of another version. Without `PORT` in the environment, it listens on a free port. */
-  static async create(environment: Record<string, string> = {}, program = PANORAMA): Promise<Installation> {
+  /** Without `PORT` in the environment, it listens on a free port. */
+  static async create(environment: Record<string, string> = {}): Promise<Installation> {
     const dataDir = await mkdtemp(join(tmpdir(), "panorama-test-"));
     const port = Number(environment.PORT ?? (await freePort()));
-    return new Installation(dataDir, port, await freePort(), environment, program);
+    return new Installation(dataDir, port, await freePort(), environment);
   }
 
   /**
@@ -71,7 +63,7 @@ export class Installation {
   async start(
     environment: Record<string, string> = {},
   ): Promise<{ url: string; demo_api_key?: string; demo_email?: string; demo_password?: string }> {
-    const child = spawn(process.execPath, [this.#program, "serve", "--json"], {
+    const child = spawn(process.execPath, [PANORAMA, "serve", "--json"], {
       env: { ...this.environment, ...environment },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -113,7 +105,7 @@ export class Installation {
   /** Runs a command whose standard input has this text, and is not a terminal. */
   async commandWithInput(input: string, ...args: string[]): Promise<CommandOutcome> {
     const options = { env: this.environment };
-    const run = promisify(execFile)(process.execPath, [this.#program, ...args, "--json"], options);
+    const run = promisify(execFile)(process.execPath, [PANORAMA, ...args, "--json"], options);
     run.child.stdin?.end(input);
     const { status, stdout, stderr } = await run.then(
       (done) => ({ status: 0, ...done }),
