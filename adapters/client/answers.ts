@@ -25,12 +25,6 @@ export const panoramaOutputSchema = z.object({
   native_height: z.int().optional(),
   thumbnail_url: z.string().optional(),
 });
-/**
- * The picture of a task that has succeeded.
- *
- * @deprecated `PanoramaOutput` of `panorama-client`
- */
-export type PanoramaOutput = z.infer<typeof panoramaOutputSchema>;
 
 /**
  * Why a task has failed, and the parameter at fault. Older versions of the service tell no reason, and one that this
@@ -70,12 +64,6 @@ export const panoramaTaskSchema = z.discriminatedUnion("status", [
   }),
   z.object({ id, status: z.literal("failed"), credits_charged: creditsCharged, ...finished, error: taskErrorSchema }),
 ]);
-/**
- * A task, by its `status`.
- *
- * @deprecated `PanoramaTask` of `panorama-client`
- */
-export type PanoramaTask = z.infer<typeof panoramaTaskSchema>;
 
 /** The answer to a creation. A replay may return a task that is already finished. */
 export const createdTaskSchema = z.object({
@@ -83,64 +71,4 @@ export const createdTaskSchema = z.object({
   status: z.enum(TASK_STATUSES),
   credits_charged: creditsCharged,
   ...creation,
-});
-/**
- * The answer to a creation.
- *
- * @deprecated `CreatedTask` of `panorama-client`
- */
-export type CreatedTask = z.infer<typeof createdTaskSchema>;
-
-/** A page of the list. */
-export const taskPageSchema = z.object({ data: z.array(panoramaTaskSchema), next_cursor: z.string().nullable() });
-/**
- * A page of the list; `next_cursor` is `null` on the last one.
- *
- * @deprecated `TaskPage` of `panorama-client`
- */
-export type TaskPage = z.infer<typeof taskPageSchema>;
-
-/** The answer to an upload. Services of version 1.0 send no `expires_at`. */
-export const uploadedSchema = z.object({ image_urls: z.array(z.string()), expires_at: z.string().optional() });
-/**
- * The public URLs, in the order of the images, and until when they are kept if no creation uses them.
- *
- * @deprecated `UploadedImages` of `panorama-client`
- */
-export type UploadedImages = z.infer<typeof uploadedSchema>;
-
-/** The balance of an account. */
-export const balanceSchema = z.object({ remaining_credits: z.int() });
-
-/** Services of version 1.0 send only the balance. */
-export const creditTotalsSchema = balanceSchema.extend({
-  reserved_credits: z.int().optional(),
-  spent_credits: z.int().optional(),
-});
-/**
- * What an account has, has reserved, and has spent, in credits.
- *
- * @deprecated `CreditTotals` of `panorama-client`
- */
-export type CreditTotals = z.infer<typeof creditTotalsSchema>;
-
-/** The body of a webhook, and the data of an event in a stream. */
-export const webhookEventSchema = z.discriminatedUnion("type", [
-  z.object({
-    type: z.enum(["panorama.succeeded", "panorama.failed", "panorama.saved"]),
-    timestamp: z.string(),
-    data: panoramaTaskSchema,
-  }),
-  z.object({ type: z.literal("credits.low"), timestamp: z.string(), data: balanceSchema }),
-]);
-/**
- * An event, by its `type`.
- *
- * @deprecated `PanoramaEvent` of `panorama-client`
- */
-export type WebhookEvent = z.infer<typeof webhookEventSchema>;
-
-/** The body of every answer that is not 2xx. */
-export const errorBodySchema = z.object({
-  error: z.object({ code: z.string(), message: z.string(), param: z.string().optional().catch(undefined) }),
 });

@@ -17,8 +17,8 @@ import { buildService } from "./release/service-package.js";
  *
  * The Python client needs no build: it is copied to dist-python/.
  *
- * What can be imported: the entries that `entries.ts` makes, and the modules of `exports` of package.json, of which
- * those that an entry replaces are deprecated. README.md of each package is in bootstrap/packages/.
+ * What can be imported: the entries that `entries.ts` makes of the modules of `exports` of package.json, and from
+ * panorama-service those that no entry has. README.md of each package is in bootstrap/packages/.
  */
 const pythonTarget = join(project, "dist-python");
 

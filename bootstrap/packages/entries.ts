@@ -19,7 +19,10 @@ const ENTRIES = {
   testing: ["contracts"],
 } as const;
 
-/** The entries of panorama-meter, which are files of the project. */
+/** The entry of panorama-client, which is a file of the project. */
+export const CLIENT_MODULES = { ".": "adapters/client/panorama-client" } as const;
+
+/** The entries of panorama-meter, which are files of the project, too. */
 export const METER_MODULES = {
   ".": "bootstrap/meter/panorama-meter",
   "./postgres": "adapters/persistence/stores/postgres-meter-store",
@@ -33,9 +36,8 @@ const RENAMED: Readonly<Record<string, string>> = { "domain/budget endOf": "endO
 /** What results are made of, so that a program and the package have the same copy. */
 const NEVERTHROW = `export { Err, err, errAsync, fromPromise, fromThrowable, Ok, ok, okAsync, Result, ResultAsync, safeTry } from "neverthrow";`;
 
-/** `isAgain`: declared in another module, whose export the entry has. */
-type Export = { readonly name: string; readonly as: string; readonly isType: boolean; readonly isAgain: boolean };
-/** A module of an entry, with what it exports. */
+type Export = { readonly name: string; readonly as: string; readonly isType: boolean };
+/** A module of an entry, with what it declares and exports. What it exports again, the entry has from there. */
 export type EntryModule = PublicModule & { readonly entry: EntryName; readonly exports: readonly Export[] };
 
 /** The modules of all entries. Throws if two exports of an entry have one name. */
@@ -54,7 +56,7 @@ export const entryModules = async (
   );
   const known = new Map<string, string>();
   for (const { entry, path, exports } of found) {
-    for (const { as } of ownOf(exports)) {
+    for (const { as } of exports) {
       const other = known.get(`${entry} ${as}`);
       if (other !== undefined) throw new Error(`${as} of ${path} and of ${other}: rename one in the entry "${entry}"`);
       known.set(`${entry} ${as}`, path);
@@ -79,51 +81,29 @@ const moduleOf = (module: PublicModule, entry: EntryName, text: string): EntryMo
 
 const exportsOf = (file: ts.SourceFile): readonly Omit<Export, "as">[] =>
   file.statements.flatMap((statement): readonly Omit<Export, "as">[] => {
-    if (ts.isExportDeclaration(statement)) {
-      const { exportClause } = statement;
-      if (exportClause === undefined || !ts.isNamedExports(exportClause)) return [];
-      return exportClause.elements.map(({ name, isTypeOnly }) => ({
-        name: name.text,
-        isType: statement.isTypeOnly || isTypeOnly,
-        isAgain: true,
-      }));
-    }
     const modifiers = ts.canHaveModifiers(statement) ? ts.getModifiers(statement) : undefined;
     if (modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) !== true) return [];
     if (ts.isVariableStatement(statement)) {
       return statement.declarationList.declarations.map(({ name }) => ({
         name: name.getText(file),
         isType: false,
-        isAgain: false,
       }));
     }
     const isType = ts.isTypeAliasDeclaration(statement) || ts.isInterfaceDeclaration(statement);
     const { name } = statement as ts.DeclarationStatement;
-    return name === undefined ? [] : [{ name: name.getText(file), isType, isAgain: false }];
+    return name === undefined ? [] : [{ name: name.getText(file), isType }];
   });
 
 /** The text of an entry module, and of its declarations. `dist` leads from it to the compiled modules. */
 export const entryText = (modules: readonly EntryModule[], entry: EntryName, dist: string): string => {
   const lines = modules.flatMap((module) => {
-    const own = module.entry === entry ? ownOf(module.exports) : [];
-    if (own.length === 0) return [];
-    return [`export { ${own.map(specifierOf).join(", ")} } from "${dist}/${compiled(module.source)}";`];
+    if (module.entry !== entry || module.exports.length === 0) return [];
+    return [`export { ${module.exports.map(specifierOf).join(", ")} } from "${dist}/${compiled(module.source)}";`];
   });
   return [...lines, ...(entry === "core" ? [NEVERTHROW] : []), ""].join("\n");
 };
 
-/** The declarations of a path of 2.0, from which editors and the compiler learn that an entry replaces it. */
-export const deprecatedText = ({ source, exports }: EntryModule, replacement: string, dist: string): string => {
-  const lines = exports.map((one) => {
-    const specifier = specifierOf({ ...one, as: one.name });
-    return `  /** @deprecated Import ${one.as} from "${replacement}". */\n  ${specifier},`;
-  });
-  return `export {\n${lines.join("\n")}\n} from "${dist}/${compiled(source)}";\n`;
-};
-
-const ownOf = (exports: readonly Export[]) => exports.filter(({ isAgain }) => !isAgain);
-
-const specifierOf = ({ name, as, isType }: Omit<Export, "isAgain">): string =>
+const specifierOf = ({ name, as, isType }: Export): string =>
   `${isType ? "type " : ""}${name}${as === name ? "" : ` as ${as}`}`;
 
 const compiled = (source: string): string => source.replace(/\.ts$/, ".js");

@@ -12,10 +12,7 @@ export const referenceOf = async (folder: string, withCode: boolean): Promise<st
   const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   const { name, version, exports }: { name: string; version: string; exports: Targets } = manifest;
   const modules = Object.entries(exports).flatMap(([path, target]) =>
-    // A deprecated path has what an entry has.
-    typeof target === "string" || target.types.startsWith("./dist/deprecated/")
-      ? []
-      : [{ path: name + path.slice(1), file: join(folder, target.types) }],
+    typeof target === "string" ? [] : [{ path: name + path.slice(1), file: join(folder, target.types) }],
   );
   const sections = await Promise.all(
     modules.map(async ({ path, file }) => [`## ${path}`, ...(await exportsOf(file, withCode))].join("\n\n")),

@@ -208,7 +208,7 @@ const runExamples = async (folder: string): Promise<void> => {
     await replicate.close();
   }
   const required =
-    "console.log(typeof require('panorama-core/domain/task').openTask, require('panorama-client').PanoramaClient.name)";
+    "console.log(typeof require('panorama-core').openTask, require('panorama-client').PanoramaClient.name)";
   const loaded = await ended(process.execPath, ["--input-type=commonjs", "--eval", required], folder);
   check("require", loaded, "function PanoramaClient\n");
 };

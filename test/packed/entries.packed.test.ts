@@ -23,11 +23,6 @@ const result: Result<number, string> = [ok(credits(1)), err("none")][0] ?? ok(0)
 console.log([meter, HandClock, PanoramaClient, definePolicy, postgres, sqlite, describeMeter, describeMeterStore, store, result].length);
 `;
 
-const OLD = `
-import { openTask, type Task } from "panorama-core/domain/task";
-export { openTask, type Task };
-`;
-
 /** A resolution is one of TypeScript 5 or of 7, which is three times as fast. Each has two of them. */
 const TYPESCRIPT_5 = {
   ...{ strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, noEmit: true },
@@ -44,13 +39,13 @@ describe("the entries of the packed packages", () => {
   beforeAll(async () => {
     const packages = ["panorama-core", "panorama-testing", "panorama-client", "panorama-meter"];
     project = await PackedProject.with(packages, ["@types/node", "@types/pg", "fast-check", "pg", "vitest"]);
-    const sources = { "use.ts": USE, "use.cts": USE, "old.ts": OLD };
+    const sources = { "use.ts": USE, "use.cts": USE };
     for (const [name, text] of Object.entries(sources)) await writeFile(join(project.folder, name), text);
   });
   afterAll(() => project.remove());
 
-  it("have types with nodenext, also in CommonJS, and each path of 2.0 is deprecated, but still works", async () => {
-    const service = languageService(["use.ts", "use.cts", "old.ts"], {
+  it("have types with nodenext, also in CommonJS", async () => {
+    const service = languageService(["use.ts", "use.cts"], {
       ...TYPESCRIPT_5,
       module: ts.ModuleKind.NodeNext,
     });
@@ -63,11 +58,6 @@ describe("the entries of the packed packages", () => {
       const found = [...service.getSyntacticDiagnostics(fileName), ...service.getSemanticDiagnostics(fileName)];
       expect(messagesOf(found)).toEqual([]);
     }
-    const hints = service.getSuggestionDiagnostics(join(project.folder, "old.ts")).map(({ code }) => code);
-    expect(hints).toContain(6385); // "… is deprecated."
-    const works = 'const { openTask } = await import("panorama-core/domain/task"); console.log(typeof openTask)';
-    const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", works], { cwd: project.folder });
-    expect(stdout).toBe("function\n");
   });
 
   it("have types with node10", () => {

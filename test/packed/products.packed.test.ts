@@ -14,8 +14,7 @@ let project: PackedProject;
 
 beforeAll(async () => {
   const others = ["express", "@types/express", "@types/node"];
-  // The contract suites at their paths of 2.0 find fast-check beside the package.
-  project = await PackedProject.with(["panorama-service", "panorama-client"], ["fast-check", ...others]);
+  project = await PackedProject.with(["panorama-service", "panorama-client"], others);
 });
 afterAll(() => project.remove());
 
@@ -24,7 +23,7 @@ describe("the packed service in a project of somebody else", () => {
     const manifest = join(project.folder, "node_modules/panorama-service/package.json");
     const { exports } = JSON.parse(await readFile(manifest, "utf8"));
     const paths = Object.keys(exports).filter((path) => path !== "./package.json");
-    expect(paths.length).toBeGreaterThan(200);
+    expect(paths.length).toBeGreaterThan(20);
     const imports = paths.map((path) => `import ${JSON.stringify(`panorama-service${path.slice(1)}`)};\n`);
     await writeFile(join(project.folder, "imports.ts"), imports.join(""));
     await project.compileOwn(["imports.ts"]);
@@ -34,8 +33,8 @@ describe("the packed service in a project of somebody else", () => {
   it("cannot be imported by a path that is not public", async () => {
     const paths = [
       "panorama-service/wording/invalid-request-sentence",
-      "panorama-service/application/wait-up-to-a-second",
-      "panorama-service/application/panoramas/create-panorama",
+      "panorama-service/application/create-panorama",
+      "panorama-service/contracts/meter-contract",
       "panorama-service/adapters/http/servers/listener",
       "panorama-service/dist/domain/task.js",
     ];

@@ -1,23 +1,12 @@
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
-import { type BuildOptions, build, type Plugin } from "esbuild";
+import { type BuildOptions, build } from "esbuild";
 import { clientDeclarations, sourceOf } from "../client-declarations.js";
 import { declarationMap } from "../declaration-map.js";
-import { METER_MODULES } from "../entries.js";
+import { CLIENT_MODULES, METER_MODULES } from "../entries.js";
 import { licensesOf } from "../licenses-of.js";
-import { exportsOf, PACKAGE_JSON, project, type Target, target } from "./manifest.js";
+import { PACKAGE_JSON, project, type Target, target } from "./manifest.js";
 import { writePackage } from "./write-package.js";
-
-/** zod's messages in other languages, which are most of its size. The client shows none of them. */
-const withoutLocales: Plugin = {
-  name: "without the locales of zod",
-  setup: ({ onLoad }) => {
-    onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({ contents: "export {};" }));
-  },
-};
-
-/** The modules of the core that make the client's arguments, or explain its errors. */
-const CLIENT_CORE = ["domain/creation-request", "domain/image-type", "domain/invalid-request", "domain/task-filter"];
 
 /** A public path of a bundled package, and its compiled module. */
 type BundledModule = { readonly path: string; readonly target: Target };
@@ -41,13 +30,18 @@ const bundle = async (
     target: "es2022",
     format: "esm",
     legalComments: "none",
-    plugins: [withoutLocales],
     metafile: true,
     logLevel: "warning",
     ...options,
   });
   await writeFile(join(folder, "LICENSES.txt"), await licensesOf(name, Object.keys(metafile.inputs)));
 };
+
+const modulesOf = (entries: Readonly<Record<string, string>>): readonly BundledModule[] =>
+  Object.entries(entries).map(([path, module]) => ({
+    path,
+    target: { types: `./dist/${module}.d.ts`, default: `./dist/${module}.js` },
+  }));
 
 const sourcesOf = (modules: readonly BundledModule[]): readonly string[] =>
   modules.map(({ target }) => target.types.replace(/^\.\/dist\/(.*)\.d\.ts$/, "$1.ts"));
@@ -57,13 +51,10 @@ const exportsOfBundle = (modules: readonly BundledModule[]) => ({
   ...PACKAGE_JSON,
 });
 
-/** Bundles the client with neverthrow and zod, so that it depends on nothing. It runs in Node.js and in browsers. */
+/** Bundles the client with neverthrow, so that it depends on nothing. It runs in Node.js and in browsers. */
 export const buildClient = async (): Promise<void> => {
   const folder = join(target, "panorama-client");
-  const modules = Object.entries(exportsOf(["client", ...CLIENT_CORE])).map(([path, target]) => {
-    const name = path.split("/").at(-1);
-    return { path: name === "panorama-client" ? "." : `./${name}`, target };
-  });
+  const modules = modulesOf(CLIENT_MODULES);
   await bundle(
     "panorama-client",
     modules.map(({ target }) => target.default),
@@ -98,10 +89,7 @@ const METER_COMMAND = "./dist/bootstrap/meter/command.js";
  * its user passes a pool or a connection. So the package depends on nothing.
  */
 export const buildMeter = async (): Promise<void> => {
-  const modules = Object.entries(METER_MODULES).map(([path, module]) => ({
-    path,
-    target: { types: `./dist/${module}.d.ts`, default: `./dist/${module}.js` },
-  }));
+  const modules = modulesOf(METER_MODULES);
   await bundle("panorama-meter", [...modules.map(({ target }) => target.default), METER_COMMAND], {
     platform: "node",
     external: ["fast-check", "pg"],

@@ -2,24 +2,21 @@ import { cpSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { withEntryImports } from "../entries.js";
-import { inEntries, withDeprecated, writeEmbedding, writeEntries, writeEntry } from "./library-files.js";
-import { exportsOf, NEVERTHROW, PACKAGE_JSON, project, root, target, versionsOf } from "./manifest.js";
+import { inEntries, writeEmbedding, writeEntries, writeEntry } from "./library-files.js";
+import { NEVERTHROW, PACKAGE_JSON, project, root, target, versionsOf } from "./manifest.js";
 import { copyModules, writePackage } from "./write-package.js";
 
 /** Still readable in a stack trace. */
 const SHORT = { minifySyntax: true } as const;
 const CORE_FOLDERS = ["domain", "application", "adapters/memory", "adapters/wording"];
 
-/** Domain, use cases and memory adapters, and the contract suites under their paths of 2.0. */
+/** Domain, use cases and memory adapters. */
 export const buildCore = async (): Promise<void> => {
   for (const folder of CORE_FOLDERS) await copyModules("panorama-core", folder, SHORT);
-  // For the paths of 2.0; panorama-testing has the suites as they are written.
-  await copyModules("panorama-core", "adapters/contracts", { minify: true });
-  const deep = await withDeprecated("panorama-core", exportsOf(["domain", "application", "memory", "contracts"]));
   await writeEmbedding("panorama-core");
   await writePackage("panorama-core", "The domain and the use cases of the panorama service, with memory adapters", {
     sideEffects: false,
-    exports: { ...(await writeEntries("panorama-core")), ...deep, ...PACKAGE_JSON },
+    exports: { ...(await writeEntries("panorama-core")), ...PACKAGE_JSON },
     dependencies: { ...NEVERTHROW, ...versionsOf(["zod"]) },
   });
 };

@@ -35,12 +35,6 @@ const versionOf = (name: string): string => {
 export const versionsOf = (names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, versionOf(name)]));
 
-/** The exports of the package with one of these paths, or below it. */
-export const exportsOf = (folders: readonly string[]): Readonly<Record<string, Target>> =>
-  Object.fromEntries(
-    Object.entries(exported).filter(([path]) => folders.some((folder) => `${path}/`.startsWith(`./${folder}/`))),
-  );
-
 export const PACKAGE_JSON = { "./package.json": "./package.json" };
 
 /** A range, so that a package manager installs one copy for a program that uses it, too. */

@@ -4,8 +4,8 @@ import { isBuiltin } from "node:module";
 import { join, relative } from "node:path";
 import { build } from "esbuild";
 import { NOT_BUNDLED } from "../not-bundled.js";
-import { withDeprecated, writeEmbedding, writeEntries } from "./library-files.js";
-import { exported, NEVERTHROW, PACKAGE_JSON, project, root, target, versionsOf } from "./manifest.js";
+import { inEntries, writeEmbedding, writeEntries } from "./library-files.js";
+import { exported, NEVERTHROW, PACKAGE_JSON, project, root, type Target, target, versionsOf } from "./manifest.js";
 import { writePackage } from "./write-package.js";
 
 /** The package that `overrides` in package.json puts in place of `uWebSockets.js`, which is not in the registry. */
@@ -28,11 +28,20 @@ const IMPORTED_PACKAGE = /(?:from |require\(|import\(|import )"((?:@[\w.-]+\/)?[
 
 const SOURCE_FOLDERS = ["domain", "application", "adapters"];
 
+/** The public modules that no entry has, by their own paths. */
+const outsideEntries = Object.fromEntries(
+  Object.entries(exported).filter(([path]) => !inEntries.some((module) => path === `./${module.path}`)),
+);
+
 /** Throws if a public module imports a package that the package does not depend on. */
-const checkImports = async (folder: string, dependencies: Readonly<Record<string, string>>): Promise<void> => {
+const checkImports = async (
+  folder: string,
+  exports: Readonly<Record<string, Target>>,
+  dependencies: Readonly<Record<string, string>>,
+): Promise<void> => {
   const { metafile } = await build({
     absWorkingDir: folder,
-    entryPoints: Object.values(exported).map((target) => target.default),
+    entryPoints: Object.values(exports).map((target) => target.default),
     outdir: "unused",
     bundle: true,
     splitting: true,
@@ -45,7 +54,7 @@ const checkImports = async (folder: string, dependencies: Readonly<Record<string
   for (const [file, { imports }] of Object.entries(metafile.inputs)) {
     for (const { path, external } of imports) {
       const name = path.split("/", path.startsWith("@") ? 2 : 1).join("/");
-      const known = external !== true || isBuiltin(path) || name in dependencies || name === "fast-check";
+      const known = external !== true || isBuiltin(path) || name in dependencies;
       // Only the sources need tsx: they load TypeScript in a thread.
       if (!known && name !== "tsx") throw new Error(`${file} imports ${name}: add it to SERVICE_PACKAGES`);
     }
@@ -55,8 +64,8 @@ const checkImports = async (folder: string, dependencies: Readonly<Record<string
 /** Everything, with the bundled command, and the sources for whoever reads them. */
 export const buildService = async (): Promise<void> => {
   const folder = join(target, "panorama-service");
-  // What is in bootstrap/ has no public path: nobody needs its declarations.
-  const unused = /^dist\/(sources\.sha256|bootstrap\/.*\.d\.c?ts(\.map)?)$/;
+  // What is in bootstrap/ has no public path: nobody needs its declarations. panorama-testing has the contract suites.
+  const unused = /^(dist\/(sources\.sha256|bootstrap\/.*\.d\.c?ts(\.map)?)|(dist\/)?adapters\/contracts)$/;
   cpSync(join(project, "dist"), join(folder, "dist"), {
     recursive: true, // `cp` takes four times as long for these thousands of files
     filter: (path) => !unused.test(relative(project, path)),
@@ -64,10 +73,12 @@ export const buildService = async (): Promise<void> => {
   // The declaration maps point to the sources. Those of the scripts in the browser have none.
   const hasNoMaps = (path: string) => /^adapters\/(web\/client|client\/python)/.test(relative(project, path));
   for (const source of SOURCE_FOLDERS) {
-    cpSync(join(project, source), join(folder, source), { recursive: true, filter: (path) => !hasNoMaps(path) });
+    const filter = (path: string) => !hasNoMaps(path) && !unused.test(relative(project, path));
+    cpSync(join(project, source), join(folder, source), { recursive: true, filter });
   }
   const dependencies = { ...versionsOf(SERVICE_PACKAGES), [UWEBSOCKETS.name]: UWEBSOCKETS.version };
-  await checkImports(folder, dependencies);
+  const exports = { ...(await writeEntries("panorama-service")), ...outsideEntries };
+  await checkImports(folder, exports, dependencies);
   // The bundled command imports the package of the registry by its own name.
   for (const file of await readdir(join(folder, "dist/bundle"))) {
     if (!file.endsWith(".js")) continue;
@@ -88,11 +99,7 @@ export const buildService = async (): Promise<void> => {
     {
       sideEffects: ["./dist/bootstrap/**", "./dist/bundle/**"],
       bin: root.bin,
-      exports: {
-        ...(await writeEntries("panorama-service")),
-        ...(await withDeprecated("panorama-service", exported)),
-        ...PACKAGE_JSON,
-      },
+      exports: { ...exports, ...PACKAGE_JSON },
       dependencies: { ...dependencies, ...NEVERTHROW },
     },
   );
