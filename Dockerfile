@@ -13,7 +13,7 @@ RUN mkdir bin data && chmod +x dist/bootstrap/panorama.cjs && ln -s ../dist/boot
 # No compiler, no development packages, and no step that needs a shell.
 FROM node:20-bookworm-slim
 LABEL org.opencontainers.image.title="panorama-service" \
-      org.opencontainers.image.version="2.0.0" \
+      org.opencontainers.image.version="3.0.0" \
       org.opencontainers.image.licenses="MIT"
 # From 1 MiB on, freed memory goes back to the system at once: glibc would keep that of pictures, once for each thread.
 ENV NODE_ENV=production \

@@ -4,7 +4,7 @@ import { createRequire as requireFrom } from "node:module";
 
 /**
  * The version of the installed package, which is found by its name: from the sources, and where it is built. One that
- * was built from a checkout has the beginning of its sources' digest as build metadata, such as `2.0.0+1f8a6c03`,
+ * was built from a checkout has the beginning of its sources' digest as build metadata, such as `3.0.0+1f8a6c03`,
  * because the version itself changes only with a release.
  */
 export const panoramaVersion = (): string => {

@@ -36,7 +36,7 @@ export class MachineWithoutRoot {
       "run",
     ])
       await mkdir(join(folder, path), { recursive: true });
-    await symlink(process.cwd(), join(folder, "opt/panorama-2.0.0"));
+    await symlink(process.cwd(), join(folder, "opt/panorama-3.0.0"));
     await writeFile(join(folder, "etc/nginx/nginx.conf"), nginxConfiguration(folder));
     for (const [name, content] of Object.entries(stands(folder))) {
       await writeFile(join(bin, name), content);

@@ -1,5 +1,5 @@
 /** That of package.json; a test compares them. */
-export const CLIENT_VERSION = "2.0.0";
+export const CLIENT_VERSION = "3.0.0";
 
 type Runtime = {
   readonly navigator?: { readonly userAgent?: string };
