@@ -1,8 +1,7 @@
-import { cp, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { buildClient, buildMeter } from "./release/bundled-packages.js";
 import { buildCore, buildTesting } from "./release/core-packages.js";
-import { project, target } from "./release/manifest.js";
+import { target } from "./release/manifest.js";
 import { buildService } from "./release/service-package.js";
 
 /**
@@ -15,23 +14,12 @@ import { buildService } from "./release/service-package.js";
  * - panorama-meter: the meter and its stores, with what they need inside
  * - panorama-service: everything, with the `panorama` command
  *
- * The Python client needs no build: it is copied to dist-python/.
- *
  * What can be imported: the entries that `entries.ts` makes of the modules of `exports` of package.json, and from
  * panorama-service those that no entry has. README.md of each package is in bootstrap/packages/.
  */
-const pythonTarget = join(project, "dist-python");
-
-const copyPython = async (): Promise<void> => {
-  const filter = (path: string) => !path.endsWith("__pycache__");
-  await cp(join(project, "adapters/client/python"), pythonTarget, { recursive: true, filter });
-  await cp(join(project, "LICENSE"), join(pythonTarget, "LICENSE"));
-};
-
-for (const folder of [target, pythonTarget]) await rm(folder, { recursive: true, force: true });
+await rm(target, { recursive: true, force: true });
 await buildCore();
 await buildTesting();
 await buildClient();
 await buildMeter();
 await buildService();
-await copyPython();

@@ -71,7 +71,7 @@ export const buildService = async (): Promise<void> => {
     filter: (path) => !unused.test(relative(project, path)),
   });
   // The declaration maps point to the sources. Those of the scripts in the browser have none.
-  const hasNoMaps = (path: string) => /^adapters\/(web\/client|client\/python)/.test(relative(project, path));
+  const hasNoMaps = (path: string) => /^adapters\/web\/client/.test(relative(project, path));
   for (const source of SOURCE_FOLDERS) {
     const filter = (path: string) => !hasNoMaps(path) && !unused.test(relative(project, path));
     cpSync(join(project, source), join(folder, source), { recursive: true, filter });
