@@ -15,6 +15,7 @@ const TEST_PACKAGES = [
   "@modelcontextprotocol/client",
   "@modelcontextprotocol/sdk",
   "@modelcontextprotocol/server",
+  "@peculiar/x509",
   "@photostructure/sqlite",
   "@prometheus-io/lezer-promql",
   "@trustnxt/c2pa-ts",

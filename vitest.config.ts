@@ -13,6 +13,7 @@ const SUFFIXES = [
   "kill", // kill processes of the service at random moments
   "growth", // compare times on large databases
   "packed", // install what is packed, as others do
+  "program", // need a program that npm does not bring: Java, Python, nginx
 ];
 const asked = process.env.TESTS?.split(",");
 const isAsked = (kind: string): boolean => asked === undefined || asked.includes(kind);
@@ -57,5 +58,6 @@ export default defineConfig({
     include: isAsked("fast") ? ["test/**/*.test.ts"] : SUFFIXES.filter(isAsked).map(filesOf),
     exclude: SUFFIXES.filter((suffix) => !isAsked(suffix)).map(filesOf),
     globalSetup: ["test/support/global-setup.ts"],
+    setupFiles: ["test/support/restrict-path.ts"],
   },
 });

@@ -55,6 +55,10 @@ export const VERIFICATIONS = {
     steps: [BUILD, "env TESTS=packed vitest run"],
   },
   planted: { about: "the machines find each planted fault (hours)", steps: ["tsx test/faults/planted.ts"] },
+  programs: {
+    about: "what needs Java, Python or nginx: a generated client, the worker for a model, the installation",
+    steps: [BUILD, "env TESTS=program vitest run"],
+  },
   providers: {
     about: "the application under random faults of each provider, 200 runs (10 minutes)",
     steps: ["env RUNS=200 vitest run test/adapters/provider/remote/whole-application.slow.test.ts"],

@@ -1,6 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { tlsCertificate } from "../../adapters/http/servers/tls-certificate.js";
 import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
@@ -15,13 +16,16 @@ declare module "vitest" {
     postgresUrl: string;
     /** Path of a data directory, to copy: with a migrated `panorama.sqlite` without rows, and the TLS certificate. */
     dataTemplate: string;
+    /** The PATH of this run, and one where only `PROGRAMS` are. */
+    paths: { readonly whole: string; readonly restricted: string };
   }
 }
 
 /** Prepares, at the same time, what the tests of this run need. */
 export default async (project: TestProject): Promise<() => Promise<void>> => {
-  const needsDatabases = runsAny(project, "slow", "every", "growth", "kill", "packed");
+  const needsDatabases = runsAny(project, "slow", "every", "growth", "kill", "packed", "program");
   const ends = await Promise.all([
+    linkPrograms(project),
     needsDatabases && startPostgres(project),
     needsDatabases && makeDataTemplate(project),
     runsAny(project, "packed") && makePackages(),
@@ -29,6 +33,21 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
   return async () => {
     for (const end of ends) if (end) await end();
   };
+};
+
+/** What the tests of `npm test` may start by its name. `id` and `mkfifo` belong to every POSIX system. */
+const PROGRAMS = ["node", "id", "mkfifo"];
+
+const linkPrograms = async (project: TestProject) => {
+  const whole = process.env.PATH ?? "";
+  const restricted = await mkdtemp(join(tmpdir(), "panorama-programs-"));
+  for (const name of PROGRAMS) {
+    const files = whole.split(delimiter).map((folder) => join(folder, name));
+    const file = name === "node" ? process.execPath : files.find((one) => existsSync(one));
+    if (file !== undefined) await symlink(file, join(restricted, name));
+  }
+  project.provide("paths", { whole, restricted });
+  return () => rm(restricted, { recursive: true });
 };
 
 /** One server for the whole test run, with a migrated database to copy. */

@@ -23,7 +23,7 @@ export class MachineWithoutRoot {
   }
 
   static async create(): Promise<MachineWithoutRoot> {
-    if (Nginx.find() === undefined) throw new Error("This test needs nginx (on Debian and Ubuntu: nginx-light).");
+    const nginx = Nginx.find();
     const folder = await mkdtemp(join(tmpdir(), "panorama-machine-"));
     const bin = join(folder, "bin");
     for (const path of [
@@ -38,7 +38,7 @@ export class MachineWithoutRoot {
       await mkdir(join(folder, path), { recursive: true });
     await symlink(process.cwd(), join(folder, "opt/panorama-3.0.0"));
     await writeFile(join(folder, "etc/nginx/nginx.conf"), nginxConfiguration(folder));
-    for (const [name, content] of Object.entries(stands(folder))) {
+    for (const [name, content] of Object.entries(stands(folder, nginx))) {
       await writeFile(join(bin, name), content);
       await chmod(join(bin, name), 0o755);
     }
@@ -75,7 +75,7 @@ export class MachineWithoutRoot {
   }
 }
 
-const stands = (folder: string): Readonly<Record<string, string>> => {
+const stands = (folder: string, nginx: string): Readonly<Record<string, string>> => {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a shell script.
   const skip = '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do [ "$1" = -u ] && shift; shift; done\nexec "$@"\n';
   const installed = `s#\\(^\\|[^A-Za-z0-9./-]\\)/\\(etc\\|opt\\|var/lib\\)/#\\1${folder}/\\2/#g; s#/usr/bin/node#${process.execPath}#g`;
@@ -88,7 +88,7 @@ const stands = (folder: string): Readonly<Record<string, string>> => {
     // The test's PostgreSQL server trusts everybody: role and database are made by its own client.
     psql: "#!/bin/sh\nexit 0\n",
     install: `#!/bin/sh\nset -e\n/usr/bin/install "$@"\nfor last; do :; done\nsed -i '${installed}' "$last"\n`,
-    nginx: `#!/bin/sh\nexec ${Nginx.find()} -c ${folder}/etc/nginx/nginx.conf -p ${folder} "$@"\n`,
+    nginx: `#!/bin/sh\nexec ${nginx} -c ${folder}/etc/nginx/nginx.conf -p ${folder} "$@"\n`,
     systemctl: `#!/bin/sh\nexec ${process.execPath} ${folder}/systemctl.mjs ${folder} "$@"\n`,
   };
 };

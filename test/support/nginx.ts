@@ -35,14 +35,17 @@ export class Nginx {
     this.#process = process;
   }
 
-  /** The program, or undefined if it is not installed. */
-  static find(): string | undefined {
+  /** The program. Throws with what to install. */
+  static find(): string {
     const folders = [...(process.env.PATH ?? "").split(":"), "/usr/sbin"];
-    return folders.map((folder) => join(folder, "nginx")).find((file) => existsSync(file));
+    const program = folders.map((folder) => join(folder, "nginx")).find((file) => existsSync(file));
+    if (program === undefined) throw new Error("This test needs nginx (on Debian and Ubuntu: nginx-light).");
+    return program;
   }
 
   /** `addresses`: as many as in the example, such as 127.0.0.1:8081. Without the example's limits unless `limits`. */
-  static async start(program: string, addresses: readonly string[], limits = false): Promise<Nginx> {
+  static async start(addresses: readonly string[], limits = false): Promise<Nginx> {
+    const program = Nginx.find();
     const folder = mkdtempSync(join(tmpdir(), "panorama-nginx-"));
     const { certificateFile, keyFile } = await tlsCertificate(folder, "localhost", new Date());
     const port = await freePort();

@@ -1,13 +1,20 @@
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { KeyObject, webcrypto } from "node:crypto";
+import {
+  AuthorityKeyIdentifierExtension,
+  BasicConstraintsExtension,
+  ExtendedKeyUsage,
+  ExtendedKeyUsageExtension,
+  KeyUsageFlags,
+  KeyUsagesExtension,
+  SubjectKeyIdentifierExtension,
+  X509CertificateGenerator,
+} from "@peculiar/x509";
 import { ManifestStore } from "@trustnxt/c2pa-ts/manifest";
 import sharp from "sharp";
 import { describe, expect, it, vi } from "vitest";
 import { signPictures } from "../../../../adapters/imaging/provenance/sign-picture.js";
 import { makeSigningPair, signingPairProblem } from "../../../../adapters/imaging/provenance/signing-pair.js";
 import { HandClock } from "../../../../adapters/memory/hand-clock.js";
-import { scratchFolder } from "../../../support/scratch-folder.js";
 import { verifiedProvenance } from "../../../support/verify-provenance.js";
 
 const pair = await makeSigningPair(new Date());
@@ -19,18 +26,33 @@ const png = await plain.clone().png().toBuffer();
 const TRAINED = { sourceType: "trainedAlgorithmicMedia" } as const;
 const AI = "http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia";
 
-/** A certificate of its own, made for these extended key usages. */
-const madeByOpenssl = async (usage: string, algorithm = ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"]) => {
-  const folder = await scratchFolder();
-  const [keyFile, certificateFile] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
+type Algorithm = webcrypto.RsaHashedKeyGenParams | (webcrypto.EcKeyGenParams & webcrypto.EcdsaParams);
+
+const EC_P256 = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
+const EC_P384 = { name: "ECDSA", namedCurve: "P-384", hash: "SHA-384" };
+const RSA_2048 = {
+  name: "RSASSA-PKCS1-v1_5",
+  modulusLength: 2048,
+  publicExponent: new Uint8Array([1, 0, 1]),
+  hash: "SHA-256",
+};
+
+/** A certificate that is signed with its own key, for these extended key usages. */
+const selfSigned = async (usages: readonly string[], algorithm: Algorithm = EC_P256) => {
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
   const extensions = [
-    "keyUsage=critical,digitalSignature",
-    `extendedKeyUsage=${usage}`,
-    "basicConstraints=critical,CA:FALSE",
-  ].flatMap((extension) => ["-addext", extension]);
-  const files = ["-nodes", "-days", "9", "-keyout", keyFile, "-out", certificateFile, "-subj", "/CN=Example/O=Example"];
-  execFileSync("openssl", ["req", "-x509", "-newkey", ...algorithm, ...files, ...extensions], { stdio: "ignore" });
-  return { certificate: readFileSync(certificateFile, "utf8"), key: readFileSync(keyFile, "utf8") };
+    new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+    new ExtendedKeyUsageExtension([...usages]),
+    new BasicConstraintsExtension(false, undefined, true),
+    await SubjectKeyIdentifierExtension.create(keys.publicKey, false, webcrypto),
+    await AuthorityKeyIdentifierExtension.create(keys.publicKey, false, webcrypto),
+  ];
+  const certificate = await X509CertificateGenerator.createSelfSigned(
+    { name: "CN=Example, O=Example", keys, signingAlgorithm: algorithm, extensions },
+    webcrypto,
+  );
+  const key = KeyObject.from(keys.privateKey).export({ type: "pkcs8", format: "pem" });
+  return { certificate: certificate.toString("pem"), key: key.toString() };
 };
 
 describe("a signed picture", () => {
@@ -105,12 +127,8 @@ describe("a signed picture", () => {
   const UNTRUSTED = { state: "Valid", failures: ["signingCredential.untrusted"] };
 
   it("is signed with certificates of every usual kind", async () => {
-    for (const algorithm of [
-      ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"],
-      ["ec", "-pkeyopt", "ec_paramgen_curve:P-384"],
-      ["rsa:2048"],
-    ]) {
-      const own = await madeByOpenssl("emailProtection", algorithm);
+    for (const algorithm of [EC_P256, EC_P384, RSA_2048]) {
+      const own = await selfSigned([ExtendedKeyUsage.emailProtection], algorithm);
       expect(signingPairProblem(own, new Date())).toBeUndefined();
       expect(await verifiedProvenance(await signPictures(async () => own)(jpeg, TRAINED))).toMatchObject(UNTRUSTED);
     }
@@ -129,7 +147,7 @@ describe("a pair of certificate and key", () => {
   });
 
   it("is refused if it is made for TLS: verifiers would refuse its marks", async () => {
-    const wrong = await madeByOpenssl("serverAuth,clientAuth");
+    const wrong = await selfSigned([ExtendedKeyUsage.serverAuth, ExtendedKeyUsage.clientAuth]);
     expect(signingPairProblem(wrong, new Date())).toMatch(/^the certificate is not one for signatures: /);
     const marked = await signPictures(async () => wrong)(jpeg, TRAINED);
     expect(await verifiedProvenance(marked)).toMatchObject({ state: "Invalid" });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { migratedInstallation } from "../support/migrated-installation.js";
-import { generatePythonClient, modelsOf, runPython } from "../support/python-client.js";
+import { generatePythonClient, modelsOf, runPython } from "../support/python.js";
 import { scratchFolder } from "../support/scratch-folder.js";
 import { plain } from "../support/test-images.js";
 

@@ -11,9 +11,10 @@ const GENERATOR = "node_modules/@openapitools/openapi-generator-cli/bin/openapi-
 
 const CODE_ONLY = "apiTests=false,modelTests=false,apiDocs=false,modelDocs=false";
 
+/** That of the system, because .ci/run installs the modules below for it. */
+export const PYTHON = process.env.PYTHON_PATH ?? "/usr/bin/python3";
 /** What the generated code imports. */
 const PYTHON_MODULES = ["certifi", "dateutil", "six", "urllib3"];
-const python = process.env.PYTHON_PATH ?? "/usr/bin/python3";
 
 /**
  * Generates a Python client (package `openapi_client`) in an empty folder with OpenAPI Generator, from a description in
@@ -23,7 +24,7 @@ const python = process.env.PYTHON_PATH ?? "/usr/bin/python3";
 export const generatePythonClient = async (document: object, folder: string): Promise<void> => {
   await requireTool("java", ["-version"], "a Java runtime on the PATH (on Debian and Ubuntu: default-jre-headless)");
   await requireTool(
-    python,
+    PYTHON,
     ["-c", `import ${PYTHON_MODULES.join(", ")}`],
     "Python 3 with the modules certifi, dateutil, six and urllib3 (on Debian and Ubuntu: python3-certifi, " +
       "python3-dateutil, python3-urllib3), or PYTHON_PATH with the path of such a Python",
@@ -52,7 +53,7 @@ export const modelsOf = async (folder: string): Promise<readonly string[]> =>
 /** Runs a script with the client of `folder` and returns the JSON that it prints. */
 export const runPython = async (script: string, folder: string, args: readonly string[]): Promise<unknown> => {
   const env = { PATH: process.env.PATH, PYTHONPATH: folder, PYTHONDONTWRITEBYTECODE: "1" };
-  const { stdout } = await run(python, [script, ...args], { env });
+  const { stdout } = await run(PYTHON, [script, ...args], { env });
   return JSON.parse(stdout);
 };
 
