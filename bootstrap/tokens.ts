@@ -23,7 +23,6 @@ import type { WebSide } from "../adapters/web-page/page.js";
 import type { HttpWebhookSender } from "../adapters/webhooks/http-webhook-sender.js";
 import type { Application, StoreUseCases, UseCases } from "../application/create-application.js";
 import type { restorePanorama } from "../application/operators/restore-panorama.js";
-import type { MaintenanceWatch } from "../application/operators/watch-maintenance.js";
 import type { EventSignals } from "../application/ports/event-signals.js";
 import type { GenerationProvider } from "../application/ports/generation-provider.js";
 import type { Ids } from "../application/ports/ids.js";
@@ -43,7 +42,6 @@ import type { EndpointStore } from "../application/ports/stores/endpoint-store.j
 import type { EventStore } from "../application/ports/stores/event-store.js";
 import type { LedgerStore } from "../application/ports/stores/ledger-store.js";
 import type { LetterOutbox } from "../application/ports/stores/letter-outbox.js";
-import type { MaintenanceStore } from "../application/ports/stores/maintenance-store.js";
 import type { OperatorLog } from "../application/ports/stores/operator-log.js";
 import type { OperatorStore } from "../application/ports/stores/operator-store.js";
 import type { OrderStore } from "../application/ports/stores/order-store.js";
@@ -101,9 +99,6 @@ export const tokens = {
   sessions: token<SessionStore>("sessions"),
   links: token<PasswordLinkStore>("links"),
   letterOutbox: token<LetterOutbox>("letterOutbox"),
-  maintenance: token<MaintenanceStore>("maintenance"),
-  /** What `serve` knows of it. */
-  maintenanceWatch: token<MaintenanceWatch>("maintenanceWatch"),
   operators: token<OperatorStore>("operators"),
   operatorLog: token<OperatorLog>("operatorLog"),
   reports: token<ReportStore>("reports"),

@@ -5,8 +5,6 @@ import { Overload } from "./limits/overload.js";
 import { VisitorLimits } from "./limits/visitor-limits.js";
 import type { Observer } from "./observer.js";
 import type { Assets } from "./replies/assets.js";
-import { MAINTENANCE_RETRY_AFTER_SECONDS } from "./replies/errors.js";
-import { written } from "./replies/written.js";
 import type { TrustedProxies } from "./requests/client-address.js";
 import { Senders } from "./requests/senders.js";
 import { addRestInterface, type RestParts, type RestSettings } from "./rest-interface.js";
@@ -51,17 +49,6 @@ export type HttpServerSettings = RestSettings & {
   readonly tls: (TlsFiles & { readonly port: number }) | undefined;
 };
 
-/** During a maintenance, the answer to forms is a page that says so. */
-const whileOpen = (page: Page, handler: Handler, { maintenance, web }: HttpServerParts): Handler =>
-  page.method === "GET" || page.duringMaintenance === true || maintenance === undefined
-    ? handler
-    : (exchange) => {
-        const lasting = maintenance();
-        return lasting === undefined
-          ? handler(exchange)
-          : written(web.maintenance(lasting.message, MAINTENANCE_RETRY_AFTER_SECONDS), exchange);
-      };
-
 /** All HTTP endpoints: the REST interface under `/api/v1`, webhooks, web pages, images, health checks and metrics. */
 export class HttpServer {
   private readonly settings: HttpServerSettings;
@@ -77,7 +64,7 @@ export class HttpServer {
     const limits = new VisitorLimits(parts.clock);
     const { limited } = parts.web;
     const pageSettings = { uploadsFolder, trustedProxies, uploads: parts.policy.uploads, limits, limited };
-    const mounted = (page: Page) => whileOpen(page, pageRoute(page, pageSettings), parts);
+    const mounted = (page: Page) => pageRoute(page, pageSettings);
     const fallback = peopleFallback(parts.web, mounted);
     this.main = new Listener(parts.observer, parts.makeServer(), overload, fallback);
     this.secure = settings.tls && new Listener(parts.observer, parts.makeServer(settings.tls), overload);

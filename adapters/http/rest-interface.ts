@@ -6,7 +6,6 @@ import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { HeldStreams } from "./limits/held-streams.js";
 import { VisitorLimits } from "./limits/visitor-limits.js";
 import { openApiRoute } from "./openapi/openapi-route.js";
-import { errorReply } from "./replies/errors.js";
 import type { Senders } from "./requests/senders.js";
 import { cancelPanoramaRoute } from "./routes/cancel-panorama-route.js";
 import { createPanoramaRoute } from "./routes/create-panorama-route.js";
@@ -41,8 +40,6 @@ export type RestParts = {
   readonly viewerUrl?: ViewerUrl | undefined;
   /** How long an unused uploaded image is kept, for the OpenAPI description. Default: it states no time. */
   readonly referenceRetentionHours?: number | undefined;
-  /** What operators say while writes are refused. Default: they never are. */
-  readonly maintenance?: (() => { readonly message: string } | undefined) | undefined;
 };
 
 export type RestSettings = {
@@ -63,16 +60,9 @@ export const addRestInterface = (
   const urls = { storage, viewerUrl };
   const limits = new VisitorLimits(parts.clock);
   const { guarded, guardedTask } = guard({ accounts, rates: policy.rates, senders, limits });
-  const whileOpen =
-    (handler: Handler): Handler =>
-    (exchange) => {
-      const lasting = parts.maintenance?.();
-      return lasting === undefined ? handler(exchange) : errorReply({ kind: "maintenance", message: lasting.message });
-    };
   // Writes log lines; reads do not.
   const api = (method: "get" | "post" | "delete", path: string, handler: Handler) => {
-    const isWrite = method !== "get";
-    routes.route(method, `/api/v1${path}`, isWrite ? whileOpen(handler) : handler, { logs: isWrite });
+    routes.route(method, `/api/v1${path}`, handler, { logs: method !== "get" });
   };
 
   api("post", "/panoramas", guarded("write", createPanoramaRoute(panoramas, publicUrl, webhookPrivateOrigins)));

@@ -14,8 +14,6 @@ export type Page = {
   readonly body: "none" | "fields" | "files";
   /** Set if the page costs more than a read. Its requests are counted for their network, as are all forms. */
   readonly cost?: PageCost;
-  /** Set if the form works also while an operator has put the service into maintenance, such as a login. */
-  readonly duringMaintenance?: true;
   readonly handle: (request: PageRequest) => Promise<PageReply>;
 };
 
@@ -33,8 +31,6 @@ export type WebSide = {
   readonly limited: (retryAfterSeconds: number, url: string) => PageReply;
   /** The page if others have held the database's locks for too long. It reads nothing either. */
   readonly busy: (retryAfterSeconds: number, url: string) => PageReply;
-  /** The answer to a form during a maintenance, with the operator's message. */
-  readonly maintenance: (message: string, retryAfterSeconds: number) => PageReply;
 };
 
 export type PageRequest = {

@@ -45,8 +45,6 @@ export type LayoutParts = {
   readonly hasGallery?: boolean;
   /** Whether everybody can sign up. */
   readonly hasSignUp?: boolean;
-  /** A sentence for the top of each page, now. */
-  readonly notice?: () => Text | undefined;
 };
 
 type Message = { readonly title: Text; readonly sentence: Text };
@@ -58,7 +56,6 @@ export class Layout {
   /** Whether everybody can sign up. */
   readonly hasSignUp: boolean;
   readonly site: Site;
-  readonly notice: () => Text | undefined;
   private readonly files: StaticFiles;
   private readonly imageOrigin: string;
   private readonly footer: (withTheme: boolean) => Html;
@@ -73,9 +70,7 @@ export class Layout {
     footerLinks = [],
     hasGallery = true,
     hasSignUp = true,
-    notice = () => undefined,
   }: LayoutParts) {
-    this.notice = notice;
     this.hasSignUp = hasSignUp;
     this.files = files;
     this.imageOrigin = imageOrigin;
@@ -134,12 +129,6 @@ export class Layout {
     );
   }
 
-  /** The answer to a form while an operator has put the service into maintenance. */
-  maintenance(message: string, retryAfterSeconds: number): PageReply {
-    const sentence = words`${message} Until then nothing can be created, bought or changed. Nothing was charged.`;
-    return retriedAfter(retryAfterSeconds, this.message(503, { title: words`Maintenance`, sentence }, undefined));
-  }
-
   /** A page with one sentence. `again`: the path of the page that may work in a moment. */
   message(status: number, { title, sentence }: Message, visitor: Visitor | undefined, again?: string): PageReply {
     const message = html`<h1>${title}</h1><p>${sentence}</p>`;
@@ -166,7 +155,6 @@ export class Layout {
   private page(content: Content, inlineStyle: Html | undefined): Html {
     const { title, description, main, head, scripts = [], frame } = content;
     const { name, icons, touchIcon } = this.site;
-    const notice = frame === "bare" ? undefined : this.notice();
     return html`<html lang="${PAGE_LANGUAGE}">
 <head>
 <meta charset="utf-8">
@@ -185,7 +173,6 @@ ${scripts.length > 0 && scriptWords(scripts.flatMap((name) => this.files.wordsOf
 </head>
 <body class="${frame ?? "plain"}">
 ${frame !== "bare" && html`<a class="skip" href="#main">Skip to the content</a>${header(content, this)}`}
-${notice !== undefined && html`<p class="site-notice" role="status">${notice}</p>`}
 <main id="main" tabindex="-1">${main}</main>
 ${frame !== "stage" && frame !== "bare" && this.footer(hasTheme(content))}
 </body>

@@ -17,7 +17,6 @@ import { passwordPages } from "./account/password-pages.js";
 import { receiptPages } from "./account/receipt-pages.js";
 import { settingsPages } from "./account/settings-pages.js";
 import { webhookPages } from "./account/webhook-pages.js";
-import { type Text, words } from "./html.js";
 import type { Identity } from "./identity.js";
 import { languagePage, readable } from "./languages/language-page.js";
 import { Layout } from "./layout.js";
@@ -46,8 +45,6 @@ export type WebParts = Pick<UseCases, "accounts" | "panoramas" | "credits" | "we
   readonly clock: Pick<Clock, "now">;
   readonly images: Images & Pick<ObjectStorage, "read">;
   readonly pictures: PicturesOnDemand;
-  /** What an operator says while writes are refused. */
-  readonly maintenance?: () => { readonly message: string } | undefined;
 };
 
 export type WebSettings = {
@@ -110,7 +107,6 @@ export const webPages = async (
     footerLinks: legal,
     hasGallery: gallery !== "off",
     hasSignUp: signUpMode === "open",
-    notice: () => noticeOf(parts.maintenance?.()),
   });
   const guard = new SessionGuard(parts.accounts, parts.rateLimits, layout, publicUrl);
   const settings = { publicUrl, sendsMail, policy, signUpMode, welcomeCredits, receiptText, paymentText, suggestions };
@@ -148,9 +144,6 @@ export const webPages = async (
     failed: (requestId, url) => layout.failed(requestId, again(url)),
     limited: (retryAfterSeconds, url) => layout.limited(retryAfterSeconds, undefined, again(url)),
     busy: (retryAfterSeconds, url) => layout.busy(retryAfterSeconds, again(url)),
-    maintenance: (message, retryAfterSeconds) => layout.maintenance(message, retryAfterSeconds),
   };
 };
 
-const noticeOf = (maintenance: { readonly message: string } | undefined): Text | undefined =>
-  maintenance && words`Maintenance: nothing can be created or bought now. ${maintenance.message}`;

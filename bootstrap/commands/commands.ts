@@ -30,7 +30,6 @@ import {
 import { generate } from "./generate.js";
 import { imageRetry } from "./image.js";
 import { initProduction } from "./init.js";
-import { maintenanceOff, maintenanceOn } from "./maintenance.js";
 import { mcp } from "./mcp.js";
 import { migrate } from "./migrate.js";
 import { creditsGrant, creditsTake } from "./money/credits.js";
@@ -119,8 +118,6 @@ export const COMMANDS: readonly Command[] = [
   webhookDeliveries,
   webhookResend,
   auditList,
-  maintenanceOn,
-  maintenanceOff,
   retentionShow,
   retentionApply,
   generate,

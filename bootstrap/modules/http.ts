@@ -6,7 +6,6 @@ import type { MakeServer } from "../../adapters/http/server.js";
 import { loadServer } from "../../adapters/http/servers/load-server.js";
 import { tlsCertificate } from "../../adapters/http/servers/tls-certificate.js";
 import { LocalProvider } from "../../adapters/provider/local/local-provider.js";
-import { watchMaintenance } from "../../application/operators/watch-maintenance.js";
 import type { Config } from "../config.js";
 import { packedMcpServer } from "../packed-mcp-server.js";
 import { provide } from "../provide.js";
@@ -14,12 +13,6 @@ import { tokens } from "../tokens.js";
 
 /** The HTTP server with every route. */
 export const http = new ContainerModule(({ bind }) => {
-  const { maintenance, clock, logger } = tokens;
-  provide(bind, tokens.maintenanceWatch, { maintenance, clock, logger }, ({ logger, ...ports }) =>
-    watchMaintenance(ports, (lasting) =>
-      logger.warn({ event: lasting ? "maintenance_on" : "maintenance_off", message: lasting?.message }),
-    ),
-  ).onDeactivation((watch) => watch.stop());
   provide(
     bind,
     tokens.httpServer,
@@ -35,9 +28,8 @@ export const http = new ContainerModule(({ bind }) => {
       metrics: tokens.scrape,
       observer: tokens.requestObserver,
       database: tokens.database,
-      watch: tokens.maintenanceWatch,
     },
-    async ({ config, logger, clock, provider, application, metrics, database, watch, ...parts }) =>
+    async ({ config, logger, clock, provider, application, metrics, database, ...parts }) =>
       new HttpServer(
         {
           ...parts,
@@ -48,7 +40,6 @@ export const http = new ContainerModule(({ bind }) => {
           temporaryImage: provider instanceof LocalProvider ? (name) => provider.temporaryImage(name) : undefined,
           mcpPackage: packedMcpServer(config.publicUrl),
           metrics,
-          maintenance: () => watch.current(),
           isDatabaseOverloaded: (kind) => database.isOverloaded(kind),
         },
         {

@@ -21,7 +21,6 @@ import { SqlEndpointStore } from "../../adapters/persistence/stores/sql-endpoint
 import { SqlEventStore } from "../../adapters/persistence/stores/sql-event-store.js";
 import { SqlLedgerStore } from "../../adapters/persistence/stores/sql-ledger-store.js";
 import { SqlLetterOutbox } from "../../adapters/persistence/stores/sql-letter-outbox.js";
-import { SqlMaintenanceStore } from "../../adapters/persistence/stores/sql-maintenance-store.js";
 import { SqlOperatorLog } from "../../adapters/persistence/stores/sql-operator-log.js";
 import { SqlOperatorStore } from "../../adapters/persistence/stores/sql-operator-store.js";
 import { SqlOrderStore } from "../../adapters/persistence/stores/sql-order-store.js";
@@ -79,7 +78,6 @@ const bindStores = (bind: Bind): void => {
   provide(bind, tokens.keys, { database }, ({ database }) => new SqlApiKeyStore(database));
   provide(bind, tokens.ledger, { database }, ({ database }) => new SqlLedgerStore(database));
   provide(bind, tokens.letterOutbox, { database }, ({ database }) => new SqlLetterOutbox(database));
-  provide(bind, tokens.maintenance, { database }, ({ database }) => new SqlMaintenanceStore(database));
   provide(bind, tokens.links, { database }, ({ database }) => new SqlPasswordLinkStore(database));
   provide(bind, tokens.endpoints, { database }, ({ database }) => new SqlEndpointStore(database));
   provide(

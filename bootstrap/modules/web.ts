@@ -26,19 +26,17 @@ export const web = new ContainerModule(({ bind }) => {
       clock: tokens.clock,
       rateLimits: tokens.rateLimits,
       images: tokens.storage,
-      watch: tokens.maintenanceWatch,
       provenance: tokens.provenance,
       signingPair: tokens.signingPair,
       sign: tokens.signPicture,
     },
-    async ({ config, application, watch, provenance, signingPair, sign, ...parts }) => {
+    async ({ config, application, provenance, signingPair, sign, ...parts }) => {
       const { publicUrl, provider, mail, identity, signUp, gallery, welcomeCredits } = config;
       const { heroPanoramas, legalPagesFolder, receiptText, paymentText } = config;
       return webPages(
         {
           ...parts,
           ...application,
-          maintenance: () => watch.current(),
           pictures: picturesOnDemand(parts.images, SOCIAL_IMAGE_SIZE, {
             sign,
             record: recordPictures(provenance, isRepeatable(signingPair)),

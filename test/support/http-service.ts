@@ -64,7 +64,6 @@ export const NO_PAGES: WebSide = {
   failed: (requestId) => htmlReply(500, `<p>failed: ${requestId}</p>`),
   limited: (seconds) => htmlReply(429, `<p>again in ${seconds} s</p>`),
   busy: (seconds) => htmlReply(429, `<p>busy: ${seconds}</p>`),
-  maintenance: (message) => htmlReply(503, `<p>${message}</p>`),
 };
 
 type Groups = Pick<UseCases, "accounts" | "panoramas" | "credits" | "events">;

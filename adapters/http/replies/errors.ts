@@ -50,12 +50,8 @@ export type Full = { readonly kind: "store_full"; readonly thrown: StoreFull };
 /** The database of a store is away (application/ports/stores/store-away.ts). */
 export type Away = Unfinished & { readonly kind: "store_away"; readonly thrown: StoreAway };
 
-/** An operator has put the service into maintenance. `message`: what customers are told. */
-export type InMaintenance = { readonly kind: "maintenance"; readonly message: string };
-
 /** An instance looks for its database at once, and for its connections within seconds. */
 export const AWAY_RETRY_AFTER_SECONDS = 5;
-export const MAINTENANCE_RETRY_AFTER_SECONDS = 60;
 
 /** After a store was busy: others have held its locks for seconds. */
 export const BUSY_RETRY_AFTER_SECONDS = 2;
@@ -77,7 +73,6 @@ export type ApiError =
   | Busy
   | Full
   | Away
-  | InMaintenance
   | InternalError;
 
 type Answer = {
@@ -176,13 +171,6 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
     message: `The service cannot reach its database. Retry in ${AWAY_RETRY_AFTER_SECONDS} s.${isCreation ? ` ${CHECK_FIRST}, or send it with the same Idempotency-Key.` : ""}`,
     headers: { "retry-after": String(AWAY_RETRY_AFTER_SECONDS) },
     cause: thrown,
-  }),
-  // The only code of the specification with Retry-After: clients wait, and send the same request again.
-  maintenance: ({ message }) => ({
-    status: 429,
-    code: "rate_limited",
-    message: `The service is in maintenance and takes no work. ${message} Nothing was charged; reads go on. Retry in ${MAINTENANCE_RETRY_AFTER_SECONDS} s.`,
-    headers: { "retry-after": String(MAINTENANCE_RETRY_AFTER_SECONDS) },
   }),
   internal_error: ({ requestId, thrown, isCreation }) => ({
     status: 500,

@@ -42,7 +42,6 @@ export const loginPages = (parts: Parts): readonly Page[] => [
     method: "POST",
     path: "/login",
     body: "fields",
-    duringMaintenance: true,
     handle: parts.guard.form((request) => logIn(parts, request)),
   },
   {
@@ -61,7 +60,6 @@ export const loginPages = (parts: Parts): readonly Page[] => [
     method: "POST",
     path: "/logout",
     body: "fields",
-    duringMaintenance: true,
     handle: parts.guard.memberForm(async (_request, { token }) => {
       await parts.accounts.logOut(token);
       return redirect("/", parts.guard.expiredCookie());

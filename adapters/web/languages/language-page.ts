@@ -12,7 +12,6 @@ export const languagePage = (guard: SessionGuard, publicUrl: string, pages: () =
   method: "POST",
   path: "/language",
   body: "fields",
-  duringMaintenance: true,
   handle: guard.form(async (request) => {
     const chosen = languageWith(request.form.get("language"));
     return redirect(readable(pathBefore(request, publicUrl), pages()), chosen && guard.keepLanguage(chosen.code));

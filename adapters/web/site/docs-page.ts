@@ -29,7 +29,7 @@ type Parts = {
 /**
  * `GET /docs`: guides, and the reference of the REST interface from its OpenAPI description. It is rendered at the
  * first request, which loads the description and the libraries. For visitors without a login the page is the same until
- * the abilities or the notice on all pages change, so it is kept. `/docs.md` and `/llms.txt` are the same for programs.
+ * the abilities change, so it is kept. `/docs.md` and `/llms.txt` are the same for programs.
  */
 export const docsPages = ({
   describe,
@@ -62,9 +62,8 @@ export const docsPages = ({
       },
       { link: '</docs.md>; rel="alternate"; type="text/markdown"' },
     );
-  const publicReply = keptFor(
-    async ({ abilities }: { readonly abilities: Abilities; readonly notice: string | undefined }) =>
-      keptDocument(await reply(abilities, noKeys(layout.hasSignUp), undefined)),
+  const publicReply = keptFor(async (abilities: Abilities) =>
+    keptDocument(await reply(abilities, noKeys(layout.hasSignUp), undefined)),
   );
   const page: Page = {
     method: "GET",
@@ -75,7 +74,7 @@ export const docsPages = ({
       const visitor = await guard.visitor(request);
       const abilities = panoramas.readAbilities();
       return visitor === undefined
-        ? publicReply({ abilities, notice: noticeOf(layout) })
+        ? publicReply(abilities)
         : reply(abilities, await keysOf(visitor, accounts), visitor);
     },
   };
@@ -96,9 +95,6 @@ export const docsPages = ({
     copy("/llms.txt", "text/plain", "llms"),
   ];
 };
-
-/** In English: it tells one notice from another. */
-const noticeOf = (layout: Layout): string | undefined => layout.notice()?.toString();
 
 /** Given again, so that it is compressed once. */
 const kept = (reply: PageReply): PageReply => ({ ...reply, compressible: "kept" });

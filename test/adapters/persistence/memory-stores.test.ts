@@ -1,14 +1,12 @@
 import { afterEach, beforeEach, describe, it } from "vitest";
 import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
 import { describeLetterOutbox } from "../../../adapters/contracts/letter-outbox-contract.js";
-import { describeMaintenanceStore } from "../../../adapters/contracts/maintenance-store-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
 import { describeProvenanceLog } from "../../../adapters/contracts/provenance-log-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import { describeTaskRecords } from "../../../adapters/contracts/task-record-contract.js";
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
 import { MemoryLetterOutbox } from "../../../adapters/memory/stores/memory-letter-outbox.js";
-import { MemoryMaintenanceStore } from "../../../adapters/memory/stores/memory-maintenance-store.js";
 import { memoryStores } from "../../../adapters/memory/stores/memory-stores.js";
 
 const test = { describe, it, beforeEach, afterEach };
@@ -22,7 +20,3 @@ describeOperatorLog(test, "in memory", inMemory);
 describeTaskRecords(test, "in memory", inMemory);
 describeProvenanceLog(test, "in memory", inMemory);
 describeLetterOutbox(test, "in memory", async () => ({ letters: new MemoryLetterOutbox(), close: async () => {} }));
-describeMaintenanceStore(test, "in memory", async () => ({
-  maintenance: new MemoryMaintenanceStore(),
-  close: async () => {},
-}));

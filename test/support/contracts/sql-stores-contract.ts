@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
 import { describeLetterOutbox } from "../../../adapters/contracts/letter-outbox-contract.js";
-import { describeMaintenanceStore } from "../../../adapters/contracts/maintenance-store-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
 import { describeProvenanceLog } from "../../../adapters/contracts/provenance-log-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
@@ -9,7 +8,6 @@ import { describeTaskRecords } from "../../../adapters/contracts/task-record-con
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
 import { SqlInstallationSecrets } from "../../../adapters/persistence/stores/sql-installation-secrets.js";
 import { SqlLetterOutbox } from "../../../adapters/persistence/stores/sql-letter-outbox.js";
-import { SqlMaintenanceStore } from "../../../adapters/persistence/stores/sql-maintenance-store.js";
 import type { AnyDatabase, SqlStores } from "../sql-stores.js";
 import { describeTaskMetrics } from "./task-metrics-contract.js";
 import {
@@ -36,10 +34,6 @@ export const describeSqlStores = (
   describeLetterOutbox(test, technology, async () => {
     const { database, close } = await makeStores();
     return { letters: new SqlLetterOutbox(database), close };
-  });
-  describeMaintenanceStore(test, technology, async () => {
-    const { database, close } = await makeStores();
-    return { maintenance: new SqlMaintenanceStore(database), close };
   });
   it(`has one secret for all instances ${technology}, which is made once`, async () => {
     const { database, close } = await makeStores();
