@@ -11,7 +11,6 @@ import { readAccount } from "./accounts/read-account.js";
 import { readKeySpending } from "./accounts/read-key-spending.js";
 import { revokeAnyApiKey } from "./accounts/revoke-any-api-key.js";
 import { revokeApiKey } from "./accounts/revoke-api-key.js";
-import { rollApiKey } from "./accounts/roll-api-key.js";
 import { changePassword } from "./accounts/self-service/change-password.js";
 import { checkEmailLink, confirmEmail } from "./accounts/self-service/confirm-email.js";
 import { deleteAccount } from "./accounts/self-service/delete-account.js";
@@ -21,7 +20,6 @@ import { findSession } from "./accounts/sessions/find-session.js";
 import { logIn } from "./accounts/sessions/log-in.js";
 import { logOut } from "./accounts/sessions/log-out.js";
 import { setLowBalance } from "./accounts/set-low-balance.js";
-import { setPassword } from "./accounts/set-password.js";
 import { setPasswordByLink } from "./accounts/set-password-by-link.js";
 import { signUp } from "./accounts/sign-up.js";
 import type { ApplicationSettings } from "./application-settings.js";
@@ -49,6 +47,7 @@ import { closeAccount } from "./operators/close-account.js";
 import { confirmRetention, readRetention } from "./operators/confirm-retention.js";
 import { explainTask } from "./operators/explain-task.js";
 import { exportAccount } from "./operators/export-account.js";
+import { findKeyBySecret } from "./operators/find-key-by-secret.js";
 import { findKeys } from "./operators/find-keys.js";
 import { invite } from "./operators/invite.js";
 import { makePasswordLink } from "./operators/make-password-link.js";
@@ -147,7 +146,6 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     setLowBalance: setLowBalance(ports),
     logOut: logOut(ports),
     findSession: findSession(ports),
-    setPassword: setPassword(ports),
     checkPasswordLink: checkPasswordLink(ports, settings),
     setPasswordByLink: setPasswordByLink(ports, settings),
     checkEmailLink: checkEmailLink(ports),
@@ -204,7 +202,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     closeAccount: closeAccount(ports),
     explainTask: explainTask(ports),
     findKeys: findKeys(ports),
-    rollApiKey: rollApiKey(ports),
+    findKeyBySecret: findKeyBySecret(ports),
     revokeKeys: revokeKeys(ports),
     withholdPanorama: withholdPanorama(ports),
     withholdAccount: withholdAccount(ports),

@@ -456,6 +456,11 @@ export const describeTaskRecords = (
       });
     }
 
+    it("finds a key by the digest of its secret", async () => {
+      expect((await stores.operators.keyWithSecret(anApiKey().secretSha256))?.id).toBe(apiKeyId(1));
+      expect(await stores.operators.keyWithSecret("0".repeat(64))).toBe(undefined);
+    });
+
     it("finds keys by prefix and digest, and the account of a prefix", async () => {
       const [key] = await stores.keys.list(owner);
       expect(key?.prefix).toBe("sk-AbCdEfGh");

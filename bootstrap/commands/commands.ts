@@ -1,19 +1,17 @@
 import {
   accountClose,
   accountCreate,
-  accountFind,
   accountInvite,
   accountList,
   accountPasswordLink,
   accountResume,
   accountSetLowBalance,
-  accountSetPassword,
   accountShow,
   accountSuspend,
 } from "./accounts/account.js";
 import { accountEraseAgain, accountErasures } from "./accounts/erasures.js";
 import { exportAccount } from "./accounts/export.js";
-import { keyCreate, keyFind, keyLimits, keyList, keyRevoke, keyRoll } from "./accounts/key.js";
+import { keyCreate, keyLimits, keyList, keyRevoke } from "./accounts/key.js";
 import { auditList } from "./audit.js";
 import { backup } from "./backup.js";
 import type { Command } from "./common/command.js";
@@ -62,10 +60,8 @@ export const COMMANDS: readonly Command[] = [
   accountCreate,
   accountInvite,
   accountList,
-  accountFind,
   accountShow,
   accountPasswordLink,
-  accountSetPassword,
   accountSetLowBalance,
   accountSuspend,
   accountResume,
@@ -83,8 +79,6 @@ export const COMMANDS: readonly Command[] = [
   keyCreate,
   keyList,
   keyLimits,
-  keyFind,
-  keyRoll,
   keyRevoke,
   ledgerShow,
   ledgerVerify,

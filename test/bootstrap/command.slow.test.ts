@@ -183,10 +183,10 @@ describe("the panorama command while the service runs", () => {
     expect(await refusal("not_found", ...unknown)).toBe("There is no account acc_nobody.");
   });
 
-  it("account create and account set-password read a password from standard input that logs in", async () => {
+  it("account create reads a password from standard input that logs in", async () => {
     const email = "ida@example.com";
     const created = await installation.commandWithInput(
-      "the first password",
+      "the first password\n",
       ...["account", "create", "--email", email, "--password-stdin"],
     );
     expect(created.status).toBe(0);
@@ -196,39 +196,28 @@ describe("the panorama command while the service runs", () => {
       return (await fetch(`${installation.url}/login`, { method: "POST", redirect: "manual", body, headers })).status;
     };
     expect(await login("the first password")).toBe(303);
-    const set = ["account", "set-password", "--email", email];
-    expect((await installation.commandWithInput("the second password\n", ...set)).json).toEqual({
-      email,
-      status: "password_set",
-    });
-    expect(await login("the first password")).toBe(401);
-    expect(await login("the second password")).toBe(303);
+    expect(await login("the second password")).toBe(401);
   });
 
-  it("account set-password refuses an unknown account and a password that breaks a rule", async () => {
-    const setPassword = ["account", "set-password", "--email", "nobody@example.com"];
-    const given = (password: string) => installation.commandWithInput(password, ...setPassword);
-    expect(messageOf("not_found", await given("the second password"))).toBe(
-      "There is no account for nobody@example.com.",
-    );
+  it("account create refuses a password that breaks a rule", async () => {
+    const create = ["account", "create", "--email", "long@example.com", "--password-stdin"];
+    const given = (password: string) => installation.commandWithInput(password, ...create);
     expect(messageOf("usage", await given("too short"))).toBe(
       "The password must have 10 to 200 characters, but has 9.",
     );
-    const create = ["account", "create", "--email", "long@example.com", "--password-stdin"];
-    const long = await installation.commandWithInput("x".repeat(201), ...create);
-    expect(messageOf("usage", long)).toContain("The password must have 10 to 200 characters");
+    expect(messageOf("usage", await given("x".repeat(201)))).toContain("The password must have 10 to 200 characters");
   });
 
   it("repeats no password that is on the command line by mistake", async () => {
     const secret = "correct horse battery";
-    const set = ["account", "set-password", "--email", "ida@example.com"];
+    const create = ["account", "create", "--email", "jim@example.com", "--password-stdin"];
     for (const mistaken of [
-      [...set, "--password", secret],
-      [...set, `--password=${secret}`],
-      [...set, `-p${secret}`],
-      [...set, secret],
-      ["account", "set-pasword", "--email", "ida@example.com", secret],
-      ["account", "set-pasword", secret],
+      [...create, "--password", secret],
+      [...create, `--password=${secret}`],
+      [...create, `-p${secret}`],
+      [...create, secret],
+      ["account", "crate", "--email", "jim@example.com", secret],
+      ["account", "crate", secret],
     ]) {
       const message = await refusal("usage", ...mistaken);
       expect([mistaken, message.includes("horse")]).toEqual([mistaken, false]);
@@ -377,13 +366,14 @@ describe("the panorama command while the service runs", () => {
     expect(group).not.toContain("panorama serve");
     expect((await printed("key", "revoke", "--help")).stdout).toBe(
       [
-        "Usage: panorama key revoke --key ID | --account ID",
+        "Usage: panorama key revoke --key ID | --secret-stdin | --account ID",
         "",
         "Revokes a key, or all keys of an account. They are refused from now on.",
         "",
-        "  --key …      id of the key, not the key itself",
-        "  --account …  id of the account",
-        "  --json       print one JSON object, also for an error",
+        "  --key …         id of the key, not the key itself",
+        "  --secret-stdin  read the key itself from standard input, such as one that has leaked",
+        "  --account …     id of the account",
+        "  --json          print one JSON object, also for an error",
         "",
         "Example: panorama key revoke --key key_…",
         "",

@@ -28,15 +28,17 @@ it("an account that was closed after a backup is closed again after its restore"
     await rm(join(installation.dataDir, `panorama.sqlite${suffix}`), { force: true });
   }
   await cp(file, join(installation.dataDir, "panorama.sqlite"));
-  expect((await run("account", "find", "ann@")).accounts).toHaveLength(1);
+  expect(await run("account", "show", "--account", id)).toMatchObject({ email: "ann@example.com", closed_at: null });
   expect(await run("account", "erase-again", erasures)).toEqual({
     closed: 1,
     closed_before: 0,
     unknown: 1,
     active: [],
   });
-  expect((await run("account", "find", "ann@")).accounts).toEqual([]);
-  expect((await run("account", "find", "bob@")).accounts).toHaveLength(1);
+  expect(await run("account", "show", "--account", id)).toMatchObject({ closed_at: expect.any(String) });
+  const ann = await installation.answer("account", "show", "--email", "ann@example.com");
+  expect(ann.error?.message).toBe("There is no account for ann@example.com.");
+  expect(await run("account", "show", "--email", "bob@example.com")).toMatchObject({ closed_at: null });
   expect(await run("account", "erase-again", erasures)).toMatchObject({ closed: 0, closed_before: 1 });
   await writeFile(erasures, "{}");
   expect((await installation.answer("account", "erase-again", erasures)).error?.code).toBe("usage");

@@ -42,7 +42,7 @@ describe("the commands for support while the service runs", () => {
     expect(story.stages).toMatchObject(
       ["created", "submitted", "generated", "succeeded", "saved", "deleted"].map((stage) => ({ stage })),
     );
-    const [{ key_id: keyId }] = (await run("key", "find", ann.key)).keys as [{ key_id: string }];
+    const [{ key_id: keyId }] = (await run("key", "list", "--account", ann.account)).keys as [{ key_id: string }];
     expect(story.deleted_by).toBe(`key ${keyId}`);
     expect(await run("task", "explain", failed.id)).toMatchObject({
       reason: "generation_failed",
@@ -100,19 +100,46 @@ describe("the commands for support while the service runs", () => {
     expect((await fetch((await read()).output.image_url)).status).toBe(200);
   });
 
-  it("key roll replaces a key, and key revoke --account ends all", async () => {
+  it("key limits and key revoke take a leaked key from standard input, and key revoke --account ends all", async () => {
     const bob = await customer("bob@example.com");
-    const [found] = (await run("key", "find", bob.key.slice(0, 11))).keys as [{ key_id: string; account_id: string }];
-    expect(found.account_id).toBe(bob.account);
-    const rolled = await run("key", "roll", "--key", found.key_id, "--overlap", "1");
-    const statusWith = async (key: unknown) =>
-      (await fetch(`${installation.url}/api/v1/credits`, { headers: { "x-api-key": String(key) } })).status;
-    for (const key of [bob.key, rolled.api_key]) expect(await statusWith(key)).toBe(200);
-    expect(await run("key", "revoke", "--account", bob.account)).toEqual({ account_id: bob.account, revoked: 2 });
-    for (const key of [bob.key, rolled.api_key]) expect(await statusWith(key)).toBe(401);
+    const given = async (input: string, ...args: string[]) => {
+      const { status, json, error, stderr } = await installation.commandWithInput(input, ...args, "--secret-stdin");
+      expect(stderr).not.toContain(input.trim());
+      return status === 0 ? json : [error?.code, error?.message];
+    };
+    const statusWith = async (key: string) =>
+      (await fetch(`${installation.url}/api/v1/credits`, { headers: { "x-api-key": key } })).status;
+    expect(await statusWith(bob.key)).toBe(200);
+    const limited = await given(`${bob.key}\n`, "key", "limits", "--credits-per-day", "9");
+    expect(limited).toMatchObject({ account_id: bob.account, credits_per_day: 9, scopes: ["read", "create"] });
+    const { key_id: id } = limited as { key_id: string };
     await expect
       .poll(() => installation.log)
-      .toContain(`"accountId":"${bob.account}","keyId":"${found.key_id}","network":"127.0.0.1"`);
+      .toContain(`"accountId":"${bob.account}","keyId":"${id}","network":"127.0.0.1"`);
     expect(installation.log).not.toContain(bob.key);
+
+    const unknown = `sk-${"x".repeat(43)}`;
+    expect(await given(unknown, "key", "revoke")).toEqual(["not_found", "No account has this key."]);
+    expect(await given(unknown, "key", "limits")).toEqual(["not_found", "No account has this key."]);
+    const notAKey = ["usage", "What was read is not an API key, which is sk- and 43 characters."];
+    expect(await given(bob.key.slice(0, 11), "key", "revoke")).toEqual(notAKey);
+    expect(await given(bob.key, "key", "limits", "--key", id)).toEqual([
+      "usage",
+      "Give either --key ID or --secret-stdin.",
+    ]);
+    const oneOf = ["usage", "Give either --key ID, --secret-stdin, or --account ID for all keys of the account."];
+    expect(await given(bob.key, "key", "revoke", "--account", bob.account)).toEqual(oneOf);
+    expect(await given(bob.key, "key", "revoke", "--key", id)).toEqual(oneOf);
+
+    expect(await statusWith(bob.key)).toBe(200);
+    const revoked = { key_id: id, account_id: bob.account, status: "revoked" };
+    expect(await given(bob.key, "key", "revoke")).toEqual(revoked);
+    expect(await statusWith(bob.key)).toBe(401);
+    expect(await given(bob.key, "key", "revoke")).toEqual(revoked);
+    const keys = [1, 2].map(() => run("key", "create", "--account", bob.account));
+    const secrets = (await Promise.all(keys)).map(({ api_key }) => String(api_key));
+    expect(await run("key", "revoke", "--account", bob.account)).toEqual({ account_id: bob.account, revoked: 2 });
+    for (const secret of secrets) expect(await statusWith(secret)).toBe(401);
+    expect(JSON.stringify(await run("audit", "list"))).not.toContain(bob.key);
   });
 });

@@ -51,13 +51,6 @@ export class MemoryAccountStore implements AccountStore {
     return stored && { account: stored.account, passwordHash: stored.passwordHash };
   }
 
-  async setPassword(email: Email, passwordHash: string): Promise<Result<void, NotFound>> {
-    const stored = [...this.database.accounts.values()].find(({ account }) => account.email === email);
-    if (stored === undefined) return err(notFound(`There is no account for ${email}.`));
-    this.database.changePassword(stored, passwordHash);
-    return ok(undefined);
-  }
-
   async replacePassword(id: AccountId, current: string, next: string): Promise<boolean> {
     const stored = this.database.accounts.get(id);
     if (stored?.passwordHash !== current) return false;

@@ -168,6 +168,10 @@ export class MemoryOperatorStore implements OperatorStore {
     return this.database.keys.get(id);
   }
 
+  async keyWithSecret(secretSha256: string): Promise<ApiKey | undefined> {
+    return [...this.database.keys.values()].find((key) => key.secretSha256 === secretSha256);
+  }
+
   async findKeys(prefixOrSha256: string): Promise<ApiKey[]> {
     return [...this.database.keys.values()]
       .filter(({ prefix, secretSha256 }) => prefix === prefixOrSha256 || secretSha256 === prefixOrSha256)

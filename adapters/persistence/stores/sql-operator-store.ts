@@ -175,6 +175,11 @@ export class SqlOperatorStore implements OperatorStore {
     return row && toApiKey(row);
   }
 
+  async keyWithSecret(secretSha256: string): Promise<ApiKey | undefined> {
+    const [row] = await this.database.sql("select * from api_key where secret_sha256 = ?", [secretSha256]);
+    return row && toApiKey(row);
+  }
+
   async findKeys(prefixOrSha256: string): Promise<ApiKey[]> {
     const rows = await this.database.sql("select * from api_key where prefix = ? or secret_sha256 = ? order by id", [
       prefixOrSha256,

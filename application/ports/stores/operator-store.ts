@@ -118,6 +118,8 @@ export interface OperatorStore {
   suspend(account: AccountId, suspension: Suspension | undefined): Promise<void>;
 
   key(id: ApiKeyId): Promise<ApiKey | undefined>;
+  /** The key with this SHA-256 of its secret, also a revoked one. */
+  keyWithSecret(secretSha256: string): Promise<ApiKey | undefined>;
   /** The keys with this prefix, and the one with this digest of its secret, revoked ones included. */
   findKeys(prefixOrSha256: string): Promise<ApiKey[]>;
   /** Replaces the limits. What the key has spent in the day and the month of `now` counts for its new budgets. */

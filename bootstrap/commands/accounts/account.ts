@@ -1,15 +1,16 @@
-import { err, ok, safeTry } from "neverthrow";
+import { err, ok, type ResultAsync, safeTry } from "neverthrow";
 import { passwordLinkUrl } from "../../../adapters/mail/message-of.js";
 import { pageOf } from "../../../application/page-of.js";
+import type { AccountSummary } from "../../../application/ports/stores/operator-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import { parseEmail } from "../../../domain/accounts/account.js";
 import { parseLowBalanceThreshold } from "../../../domain/credits/low-balance.js";
 import { parseOrderCredits } from "../../../domain/credits/order.js";
-import { failed, misused, notFound, refused } from "../../command-error.js";
+import { type CommandError, failed, misused, notFound, refused } from "../../command-error.js";
 import { operatorName } from "../../operator-name.js";
 import type { Service } from "../../service.js";
 import { tokens } from "../../tokens.js";
-import { ACCOUNT, type Command, optionalText, REASON, text } from "../common/command.js";
+import { ACCOUNT, type Command, optionalText, REASON, text, type Values } from "../common/command.js";
 import { invalidOption, notFoundOrInvalid } from "../common/invalid-option.js";
 import { LIMIT, limitOf, nextLine } from "../common/page.js";
 import { readPassword } from "../common/read-password.js";
@@ -125,28 +126,6 @@ export const accountPasswordLink: Command = {
     }),
 };
 
-export const accountSetPassword: Command = {
-  words: "account set-password",
-  about: "Sets the password, which is read from standard input, and ends all sessions of the account.",
-  usage: "--email E",
-  options: EMAIL,
-  required: ["email"],
-  example: "account set-password --email ann@example.com < password.txt",
-  isRecorded: true,
-  run: (service, values) =>
-    safeTry(async function* () {
-      const email = yield* parseEmail(text(values, "email")).mapErr(invalidOption);
-      const password = yield* await readPassword(`New password for ${email}: `);
-      const { accounts } = await service.get(tokens.storeUseCases);
-      const set = await accounts.setPassword(email, password);
-      yield* set.mapErr((error) => (error.kind === "not_found" ? error : failed(BUSY)));
-      return ok({
-        json: { email, status: "password_set" },
-        lines: [`the password of ${email} is set, and all its sessions are ended`],
-      });
-    }),
-};
-
 export const accountSetLowBalance: Command = {
   words: "account set-low-balance",
   about: "Sets the balance below which the owner is told, once at each crossing.",
@@ -196,35 +175,34 @@ export const accountList: Command = {
     }),
 };
 
-export const accountFind: Command = {
-  words: "account find",
-  about: "Finds accounts by a part of the e-mail address, or by the id of the account, a task, slug, order or key.",
-  usage: "TEXT [--limit N]",
-  options: LIMIT,
-  positional: "text",
-  required: ["text"],
-  example: "account find ann@",
-  run: (service, values) =>
-    safeTry(async function* () {
-      const limit = yield* limitOf(values);
-      const operators = await service.get(tokens.operators);
-      const found = await operators.searchAccounts(text(values, "text").trim(), limit);
-      return ok({ json: { accounts: found.map(summaryJson) }, lines: found.map(summaryLine) });
-    }),
-};
+/** The account with the given id or e-mail address. */
+const accountOf = (service: Service, values: Values): ResultAsync<AccountSummary, CommandError> =>
+  safeTry(async function* () {
+    const [id, given] = [optionalText(values, "account"), optionalText(values, "email")];
+    if ((id === undefined) === (given === undefined)) return err(misused("Give either --account ID or --email E."));
+    const operators = await service.get(tokens.operators);
+    if (given === undefined) {
+      const summary = await operators.account(id as AccountId);
+      return summary === undefined ? err(notFound(`There is no account ${id}.`)) : ok(summary);
+    }
+    const email = yield* parseEmail(given).mapErr(invalidOption);
+    const found = await (await service.get(tokens.accounts)).findByEmail(email);
+    const summary = found && (await operators.account(found.account.id));
+    return summary === undefined ? err(notFound(`There is no account for ${email}.`)) : ok(summary);
+  });
 
 export const accountShow: Command = {
   words: "account show",
   about: "Shows an account with its credits, and how many keys, endpoints and paid orders it has.",
-  usage: "--account ID",
-  options: ACCOUNT,
-  required: ["account"],
-  example: "account show --account acc_…",
+  usage: "--account ID | --email E",
+  options: { ...ACCOUNT, ...EMAIL },
+  required: [],
+  example: "account show --email ann@example.com",
   run: async (service, values) => {
-    const id = text(values, "account") as AccountId;
-    const operators = await service.get(tokens.operators);
-    const summary = await operators.account(id);
-    if (summary === undefined) return err(notFound(`There is no account ${id}.`));
+    const found = await accountOf(service, values);
+    if (found.isErr()) return err(found.error);
+    const summary = found.value;
+    const { id } = summary.account;
     const ledger = await service.get(tokens.ledger);
     const keys = await service.get(tokens.keys);
     const orders = await service.get(tokens.orders);

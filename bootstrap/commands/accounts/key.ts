@@ -1,14 +1,15 @@
-import { text as readText } from "node:stream/consumers";
-import { err, ok, safeTry } from "neverthrow";
+import { err, ok, type Result, safeTry } from "neverthrow";
 import type { KeyWithSpending } from "../../../application/accounts/list-api-keys.js";
 import type { AccountId } from "../../../domain/account-id.js";
-import { type ApiKeyId, parseKeyName } from "../../../domain/accounts/api-key.js";
+import { type ApiKey, type ApiKeyId, parseApiKeySecret, parseKeyName } from "../../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
 import { parseKeyLimits } from "../../../domain/accounts/parse-key-limits.js";
-import { misused, notFound, refused } from "../../command-error.js";
+import { type CommandError, misused, notFound, refused } from "../../command-error.js";
+import type { Service } from "../../service.js";
 import { tokens } from "../../tokens.js";
-import { ACCOUNT, type Command, optionalText, text } from "../common/command.js";
+import { ACCOUNT, type Command, optionalText, text, type Values } from "../common/command.js";
 import { invalidOption, notFoundOrInvalid } from "../common/invalid-option.js";
+import { readSecretLine } from "../common/read-password.js";
 
 export const keyCreate: Command = {
   words: "key create",
@@ -118,26 +119,51 @@ const stateOf = (revokedAt: Date | undefined, expiresAt: Date | undefined, now: 
   return `${expiresAt <= now ? "expired" : "active until"} ${expiresAt.toISOString()}`;
 };
 
+const KEY = {
+  key: { type: "string", about: "id of the key, not the key itself" },
+  "secret-stdin": { type: "boolean", about: "read the key itself from standard input, such as one that has leaked" },
+} as const;
+
+/** The key with the given id or secret. */
+const keyOf = async (service: Service, values: Values): Promise<Result<ApiKey, CommandError>> => {
+  const id = optionalText(values, "key") as ApiKeyId | undefined;
+  if (id !== undefined) {
+    const key = await (await service.get(tokens.operators)).key(id);
+    return key === undefined ? err(notFound(`There is no key ${id}.`)) : ok(key);
+  }
+  const secret = parseApiKeySecret((await readSecretLine("The key: ")).trim());
+  if (secret === undefined) return err(misused("What was read is not an API key, which is sk- and 43 characters."));
+  const { operators } = await service.get(tokens.storeUseCases);
+  const key = await operators.findKeyBySecret(secret);
+  return key === undefined ? err(notFound("No account has this key.")) : ok(key);
+};
+
 const LIMIT_OPTIONS = ["scopes", "expires-at", "credits-per-day", "credits-per-month"] as const;
 
 export const keyLimits: Command = {
   words: "key limits",
   about: "Changes the limits that are given, from the next request on, and shows all of them. none removes a limit.",
-  usage: "--key ID [--scopes read,create] [--expires-at TIME] [--credits-per-day N] [--credits-per-month N]",
+  usage:
+    "--key ID | --secret-stdin [--scopes read,create] [--expires-at TIME] [--credits-per-day N] [--credits-per-month N]",
   options: {
-    key: { type: "string", about: "id of the key, not the key itself" },
+    ...KEY,
     scopes: { type: "string", about: "read, create or both" },
     "expires-at": { type: "string", about: "date or time of RFC 3339, or none" },
     "credits-per-day": { type: "string", about: "budget of a day in UTC, or none" },
     "credits-per-month": { type: "string", about: "budget of a month in UTC, or none" },
   },
-  required: ["key"],
+  required: [],
   example: "key limits --key key_… --credits-per-day 100 --expires-at none",
   isRecorded: true,
   run: async (service, values) => {
+    if ((values.key === undefined) === (values["secret-stdin"] !== true)) {
+      return err(misused("Give either --key ID or --secret-stdin."));
+    }
+    const key = await keyOf(service, values);
+    if (key.isErr()) return err(key.error);
     const given = Object.fromEntries(LIMIT_OPTIONS.map((option) => [option, optionalText(values, option)]));
     const { operators } = await service.get(tokens.storeUseCases);
-    const changed = await operators.changeKeyLimits(text(values, "key") as ApiKeyId, (present, now) => {
+    const changed = await operators.changeKeyLimits(key.value.id, (present, now) => {
       const input = (option: (typeof LIMIT_OPTIONS)[number]) => (given[option] === "none" ? undefined : given[option]);
       return parseKeyLimits(
         {
@@ -157,104 +183,42 @@ export const keyLimits: Command = {
       }));
     });
     return changed
-      .map(({ id, limits }) => ({
-        json: { key_id: id, ...limitsJson(limits) },
+      .map(({ id, accountId, limits }) => ({
+        json: { key_id: id, account_id: accountId, ...limitsJson(limits) },
         lines: Object.entries(limitsJson(limits)).map(([name, value]) => `${name.padEnd(17)}  ${value ?? "none"}`),
       }))
       .mapErr(notFoundOrInvalid);
   },
 };
 
-export const keyFind: Command = {
-  words: "key find",
-  about: "Finds keys by their secret, by its beginning (sk- and 8 characters or more), or by id, with their account.",
-  usage: "SECRET|PREFIX|ID|-",
-  options: {},
-  positional: "key",
-  required: ["key"],
-  example: "key find sk-AbCdEfGh",
-  run: async (service, values) => {
-    const given = text(values, "key");
-    // Other users of the machine see the command line of a process.
-    const searched = (given === "-" ? await readText(process.stdin) : given).trim();
-    const { operators } = await service.get(tokens.storeUseCases);
-    const now = (await service.get(tokens.clock)).now();
-    const keys = await operators.findKeys(searched);
-    if (keys.length === 0) return err(notFound("There is no such key."));
-    return ok({
-      json: {
-        keys: keys.map((key) => ({
-          key_id: key.id,
-          account_id: key.accountId,
-          prefix: key.prefix ?? null,
-          name: key.name,
-          created_at: key.createdAt.toISOString(),
-          revoked_at: key.revokedAt?.toISOString() ?? null,
-          expires_at: key.limits.expiresAt?.toISOString() ?? null,
-          last_used_at: key.lastUsedAt?.toISOString() ?? null,
-        })),
-      },
-      lines: keys.map(({ id, accountId, prefix, name, revokedAt, limits }) =>
-        [id, accountId, prefix ?? "no prefix", stateOf(revokedAt, limits.expiresAt, now), name].join("  "),
-      ),
-    });
-  },
-};
-
-const OVERLAP_HOURS_MAX = 720;
-const HOUR_MILLISECONDS = 60 * 60 * 1000;
-
-export const keyRoll: Command = {
-  words: "key roll",
-  about: "Makes a key with the name and limits of another, which ends after the overlap. Shows the new one once.",
-  usage: "--key ID [--overlap HOURS]",
-  options: {
-    key: { type: "string", about: "id of the key that ends" },
-    overlap: { type: "string", default: "24", about: `hours until it ends, 0 to ${OVERLAP_HOURS_MAX}` },
-  },
-  required: ["key"],
-  example: "key roll --key key_… --overlap 48",
-  isRecorded: true,
-  run: async (service, values) => {
-    const hours = Number(text(values, "overlap"));
-    if (!(hours >= 0 && hours <= OVERLAP_HOURS_MAX)) {
-      return err(misused(`--overlap must be a number of hours from 0 to ${OVERLAP_HOURS_MAX}.`));
-    }
-    const id = text(values, "key") as ApiKeyId;
-    const { operators } = await service.get(tokens.storeUseCases);
-    return (await operators.rollApiKey(id, hours * HOUR_MILLISECONDS))
-      .map(({ key, secret, endsAt }) => ({
-        json: { key_id: key.id, api_key: secret, old_key_id: id, old_key_ends_at: endsAt.toISOString() },
-        lines: [`key ${key.id}`, `${secret}  (shown only once)`, `key ${id} ends at ${endsAt.toISOString()}`],
-      }))
-      .mapErr((error) =>
-        error.kind === "not_found"
-          ? error
-          : refused(`Key ${id} is revoked or has expired. Create a new one with panorama key create.`),
-      );
-  },
-};
-
 export const keyRevoke: Command = {
   words: "key revoke",
   about: "Revokes a key, or all keys of an account. They are refused from now on.",
-  usage: "--key ID | --account ID",
-  options: { key: { type: "string", about: "id of the key, not the key itself" }, ...ACCOUNT },
+  usage: "--key ID | --secret-stdin | --account ID",
+  options: { ...KEY, ...ACCOUNT },
   required: [],
   example: "key revoke --key key_…",
   isRecorded: true,
   run: async (service, values) => {
-    const { accounts, operators } = await service.get(tokens.storeUseCases);
     const account = optionalText(values, "account") as AccountId | undefined;
-    const id = optionalText(values, "key") as ApiKeyId | undefined;
-    if (account !== undefined && id === undefined) {
+    const ways = [account !== undefined, values.key !== undefined, values["secret-stdin"] === true];
+    if (ways.filter(Boolean).length !== 1) {
+      return err(misused("Give either --key ID, --secret-stdin, or --account ID for all keys of the account."));
+    }
+    const { accounts, operators } = await service.get(tokens.storeUseCases);
+    if (account !== undefined) {
       return (await operators.revokeKeys(account)).map((revoked) => ({
         json: { account_id: account, revoked },
         lines: [`${revoked} keys of account ${account} are revoked`],
       }));
     }
-    if (id === undefined || account !== undefined) return err(misused("Give --key, or --account for all of its keys."));
+    const key = await keyOf(service, values);
+    if (key.isErr()) return err(key.error);
+    const { id, accountId } = key.value;
     const revoked = await accounts.revokeAnyApiKey(id);
-    return revoked.map(() => ({ json: { key_id: id, status: "revoked" }, lines: [`key ${id} is revoked`] }));
+    return revoked.map(() => ({
+      json: { key_id: id, account_id: accountId, status: "revoked" },
+      lines: [`key ${id} of account ${accountId} is revoked`],
+    }));
   },
 };

@@ -6,12 +6,11 @@ import { sendPasswordLink } from "../../../application/accounts/send-password-li
 import { findSession } from "../../../application/accounts/sessions/find-session.js";
 import { logIn } from "../../../application/accounts/sessions/log-in.js";
 import { logOut } from "../../../application/accounts/sessions/log-out.js";
-import { setPassword } from "../../../application/accounts/set-password.js";
 import { setPasswordByLink } from "../../../application/accounts/set-password-by-link.js";
 import { signUp } from "../../../application/accounts/sign-up.js";
 import type { Secrets } from "../../../application/ports/secrets.js";
 import type { Account, Email } from "../../../domain/accounts/account.js";
-import { PASSWORD_CHARACTERS_MAX, type Password } from "../../../domain/accounts/password.js";
+import { PASSWORD_CHARACTERS_MAX } from "../../../domain/accounts/password.js";
 import { PASSWORD_LINK_SECONDS, type PasswordLinkToken } from "../../../domain/accounts/password-link.js";
 import { SESSION_SECONDS, type SessionToken } from "../../../domain/accounts/session.js";
 import { aWorld } from "../../support/world.js";
@@ -43,6 +42,11 @@ const login = (differences: Partial<Parameters<ReturnType<typeof logIn>>[0]> = {
 const visitor = async (token: SessionToken) => (await findSession(world)(token))?.account;
 const ask = (purpose: "sign_up" | "new_password", address = email) =>
   sendPasswordLink(world)({ email: address, remoteAddress, purpose });
+/** As another browser of the owner does. */
+const changeMeanwhile = async (): Promise<void> => {
+  const { passwordHash = "" } = (await world.accounts.findByEmail(email as Email)) ?? {};
+  expect(await world.accounts.replacePassword(account.id, passwordHash, "hash of changed meanwhile")).toBe(true);
+};
 /** The token of the last letter. */
 const lastToken = () => world.mail.letters.at(-1)!.token!;
 const redeem = (token: string, text = "another long passphrase") => setPasswordByLink(world)({ token, password: text });
@@ -96,7 +100,7 @@ describe("logIn", () => {
 
   it("opens no session if the password is changed during the login", async () => {
     const verifyPassword: Secrets["verifyPassword"] = async () => {
-      await setPassword(world)(email as Email, "changed meanwhile" as Password);
+      await changeMeanwhile();
       return ok(true);
     };
     const attempt = logIn({ ...world, secrets: { ...plainSecrets, verifyPassword } });
@@ -122,23 +126,6 @@ describe("a session", () => {
     expect(await visitor(token)).toBeUndefined();
     expect(await visitor(other)).toEqual(account);
     expect(await visitor(`digest of ${other}` as SessionToken)).toBeUndefined();
-  });
-});
-
-describe("setPassword", () => {
-  it("sets the password and ends the sessions", async () => {
-    const token = (await login())._unsafeUnwrap();
-    expect((await setPassword(world)(email as Email, "a new one, also long" as Password)).isOk()).toBe(true);
-    expect(await visitor(token)).toBeUndefined();
-    expect(await login()).toEqual(wrong);
-    expect((await login({ password: "a new one, also long" })).isOk()).toBe(true);
-  });
-
-  it("refuses an unknown address, and passes on that the service is busy with hashing", async () => {
-    const missing = await setPassword(world)("nobody@example.com" as Email, "x".repeat(10) as Password);
-    expect(missing._unsafeUnwrapErr().kind).toBe("not_found");
-    const secrets = { hashPassword: async () => err(busy) };
-    expect(await setPassword({ ...world, secrets })(email as Email, "x".repeat(10) as Password)).toEqual(err(busy));
   });
 });
 
@@ -277,7 +264,7 @@ describe("setPasswordByLink", () => {
     const { redeem: store } = world.links;
     world.links.redeem = async (...link) => {
       const redeemed = await store.apply(world.links, link);
-      await setPassword(world)(email as Email, "changed meanwhile" as Password);
+      await changeMeanwhile();
       return redeemed;
     };
     expect(await redeem(lastToken())).toEqual(err({ kind: "link_expired" }));

@@ -1,20 +1,16 @@
-import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest, accountId, apiKeyId } from "../../../adapters/contracts/support/builders.js";
+import { aCreationRequest, accountId } from "../../../adapters/contracts/support/builders.js";
 import { memoryStores } from "../../../adapters/memory/stores/memory-stores.js";
 import { createApiKey } from "../../../application/accounts/create-api-key.js";
-import { rollApiKey } from "../../../application/accounts/roll-api-key.js";
 import { explainTask } from "../../../application/operators/explain-task.js";
+import { findKeyBySecret } from "../../../application/operators/find-key-by-secret.js";
 import { findKeys } from "../../../application/operators/find-keys.js";
 import { revokeKeys } from "../../../application/operators/revoke-keys.js";
 import { withholdPanorama } from "../../../application/operators/withhold-panorama.js";
 import type { AccountId } from "../../../domain/account-id.js";
-import { API_KEYS_MAX, prefixOf } from "../../../domain/accounts/api-key.js";
+import { apiKeySecret, prefixOf } from "../../../domain/accounts/api-key.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
-import { credits } from "../../../domain/credits/credits.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
-
-const HOUR = 60 * 60 * 1000;
 
 let world: World;
 let ports: World & Pick<ReturnType<typeof memoryStores>, "operators">;
@@ -27,6 +23,17 @@ beforeEach(async () => {
 });
 
 const aKey = async (limits = NO_LIMITS) => (await createApiKey(ports)(owner, "robot", limits))._unsafeUnwrap();
+
+describe("findKeyBySecret", () => {
+  it("finds a key by its secret, also a revoked one, and none by another", async () => {
+    const { key, secret } = await aKey();
+    const other = apiKeySecret(secret.endsWith("A") ? "B".repeat(43) : "A".repeat(43));
+    expect(await findKeyBySecret(ports)(secret)).toEqual(key);
+    expect(await findKeyBySecret(ports)(other)).toBe(undefined);
+    await revokeKeys(ports)(owner);
+    expect((await findKeyBySecret(ports)(secret))?.revokedAt).toEqual(world.clock.now());
+  });
+});
 
 describe("findKeys", () => {
   it("finds a key by its secret, by its beginning and by its id, and nothing by less", async () => {
@@ -43,36 +50,6 @@ describe("findKeys", () => {
     ]) {
       expect(await findKeys(ports)(searched)).toEqual([]);
     }
-  });
-});
-
-describe("rollApiKey", () => {
-  it("makes a key with the same name and limits, and ends the old one after the overlap", async () => {
-    const limits = { ...NO_LIMITS, scopes: ["read"] as const, creditsPerDay: credits(5) };
-    const { key: old } = await aKey(limits);
-    const rolled = (await rollApiKey(ports)(old.id, 24 * HOUR))._unsafeUnwrap();
-    expect(rolled.key).toMatchObject({ accountId: owner, name: "robot", limits });
-    const endsAt = new Date(world.clock.now().getTime() + 24 * HOUR);
-    expect(rolled.endsAt).toEqual(endsAt);
-    expect((await ports.operators.key(old.id))?.limits).toEqual({ ...limits, expiresAt: endsAt });
-  });
-
-  it("never lets the old key live longer than it would, and revokes it without an overlap", async () => {
-    const expiresAt = new Date(world.clock.now().getTime() + HOUR);
-    const { key: brief } = await aKey({ ...NO_LIMITS, expiresAt });
-    expect((await rollApiKey(ports)(brief.id, 24 * HOUR))._unsafeUnwrap().endsAt).toEqual(expiresAt);
-    const { key: leaked } = await aKey();
-    (await rollApiKey(ports)(leaked.id, 0))._unsafeUnwrap();
-    expect((await ports.operators.key(leaked.id))?.revokedAt).toEqual(world.clock.now());
-  });
-
-  it("replaces a key also if the account has the most keys, but none that has ended", async () => {
-    const { key } = await aKey();
-    for (let live = (await world.keys.listLive(owner)).length; live < API_KEYS_MAX; live += 1) await aKey();
-    expect((await createApiKey(ports)(owner, "one more")).isErr()).toBe(true);
-    expect((await rollApiKey(ports)(key.id, 0)).isOk()).toBe(true);
-    expect(await rollApiKey(ports)(key.id, 0)).toEqual(err({ kind: "key_ended" }));
-    expect((await rollApiKey(ports)(apiKeyId(404), 0))._unsafeUnwrapErr().kind).toBe("not_found");
   });
 });
 

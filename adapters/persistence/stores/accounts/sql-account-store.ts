@@ -69,18 +69,6 @@ export class SqlAccountStore implements AccountStore {
     return row && { account: toAccount(row), passwordHash: optional(row, "password_hash", text) };
   }
 
-  setPassword(email: Email, passwordHash: string): Promise<Result<void, NotFound>> {
-    return this.database.transaction(async (sql) => {
-      const [row] = await sql("update account set password_hash = ? where email = ? returning id", [
-        passwordHash,
-        email,
-      ]);
-      if (row === undefined) return err(notFound(`There is no account for ${email}.`));
-      await deleteAccess(sql, branded<AccountId>(row, "id"), email);
-      return ok(undefined);
-    });
-  }
-
   async replacePassword(id: AccountId, current: string, next: string): Promise<boolean> {
     const replaced = await this.database.transaction<boolean, never>(async (sql) => {
       const [row] = await sql(

@@ -31,8 +31,6 @@ export interface AccountStore {
   find(id: AccountId): Promise<Account | undefined>;
   /** For a login: the account with this e-mail address, and the hash of its password if it has one. */
   findByEmail(email: Email): Promise<{ account: Account; passwordHash: string | undefined } | undefined>;
-  /** Sets the password, and deletes all sessions and password links of the account, in one transaction. */
-  setPassword(email: Email, passwordHash: string): Promise<Result<void, NotFound>>;
   /**
    * Sets the password if the account has the password with the hash `current`, and deletes all sessions, links and
    * letters with links of the account, in one transaction. Returns whether it did.
