@@ -1,5 +1,6 @@
 import type { Clock } from "../../application/ports/clock.js";
 import type { Retained, Retention } from "../../domain/images/retention.js";
+import { type QueueInspection, toQueueInspection, WAITING_TASKS } from "./inspect-queue.js";
 import { postgresDatabase } from "./postgres/open-postgres-database.js";
 import { type MigrationState, migrationState } from "./schema/migration-state.js";
 import { cannotConnect } from "./sql/database-error.js";
@@ -14,6 +15,8 @@ export type PostgresInspection = {
   /** Of all clients together. */
   readonly connectionsMax: number;
   readonly migrations: MigrationState;
+  /** `undefined` before the migrations have run. */
+  readonly queue: QueueInspection | undefined;
   /** None before the migrations have run. */
   readonly retentions: ReadonlyMap<Retained, Retention>;
   /** Of the fastest of a few statements. */
@@ -44,6 +47,7 @@ export const inspectPostgres = async (url: string, clock: Pick<Clock, "now">): P
       measurements.push({ latency, ahead: time - (sentAt + latency / 2) });
     }
     const migrations = migrationState(await database.recordedSteps());
+    const [queue] = migrations.kind === "current" ? await database.sql(WAITING_TASKS) : [];
     const retentions = migrations.kind === "current" ? await database.sql("select * from retention") : [];
     const [fastest] = measurements.sort((a, b) => a.latency - b.latency);
     return {
@@ -51,6 +55,7 @@ export const inspectPostgres = async (url: string, clock: Pick<Clock, "now">): P
       majorVersion: Math.floor(Number(server?.number) / 10_000),
       connectionsMax: Number(server?.connections),
       migrations,
+      queue: queue && toQueueInspection(queue),
       retentions: toRetentions(retentions),
       latencyMilliseconds: fastest?.latency ?? 0,
       aheadMilliseconds: fastest?.ahead ?? 0,

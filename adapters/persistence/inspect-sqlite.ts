@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "@photostructure/sqlite";
 import type { Retained, Retention } from "../../domain/images/retention.js";
+import { type QueueInspection, toQueueInspection, WAITING_TASKS } from "./inspect-queue.js";
 import { type MigrationState, migrationState } from "./schema/migration-state.js";
 import { OWN_DATABASE } from "./schema/table-names.js";
 import { cannotOpenFile, missingFile } from "./sql/database-error.js";
@@ -12,6 +13,8 @@ import { toRetentions } from "./stores/sql-retention-store.js";
 export type SqliteInspection = {
   readonly version: string;
   readonly migrations: MigrationState;
+  /** `undefined` before the migrations have run. */
+  readonly queue: QueueInspection | undefined;
   /** None before the migrations have run. */
   readonly retentions: ReadonlyMap<Retained, Retention>;
 };
@@ -27,8 +30,9 @@ export const inspectSqlite = async (file: string): Promise<SqliteInspection> => 
     try {
       const version = String(connection.first("select sqlite_version() as version", [])?.version);
       const migrations = migrationState(recordedSteps(connection));
+      const queue = migrations.kind === "current" ? connection.first(WAITING_TASKS, []) : undefined;
       const rows = migrations.kind === "current" ? connection.all("select * from retention", []) : [];
-      return { version, migrations, retentions: toRetentions(rows) };
+      return { version, migrations, queue: queue && toQueueInspection(queue), retentions: toRetentions(rows) };
     } finally {
       connection.close();
     }

@@ -26,7 +26,6 @@ import {
   galleryUnfeature,
 } from "./gallery.js";
 import { generate } from "./generate.js";
-import { imageRetry } from "./image.js";
 import { initProduction } from "./init.js";
 import { mcp } from "./mcp.js";
 import { migrate } from "./migrate.js";
@@ -36,14 +35,13 @@ import { orderCreate, orderList, orderPay, orderRefund } from "./money/order.js"
 import { paymentsReconcile } from "./money/payments.js";
 import { usage } from "./money/usage.js";
 import { providerTry } from "./provider.js";
-import { queueShow } from "./queue.js";
 import { reportDismiss, reportHide, reportList } from "./report.js";
 import { retentionApply, retentionShow } from "./retention.js";
 import { reviewAllow, reviewBlock, reviewList } from "./review.js";
 import { serve } from "./serve.js";
 import { settingsShow } from "./settings.js";
 import { storageVerify } from "./storage.js";
-import { taskCancel, taskExplain, taskList, taskRestore, taskRetry, taskShow } from "./task.js";
+import { taskCancel, taskList, taskRestore, taskRetry, taskShow } from "./task.js";
 import {
   webhookCreate,
   webhookDelete,
@@ -85,11 +83,9 @@ export const COMMANDS: readonly Command[] = [
   storageVerify,
   taskList,
   taskShow,
-  taskExplain,
   taskCancel,
   taskRestore,
   taskRetry,
-  imageRetry,
   galleryHide,
   galleryShow,
   galleryFeature,
@@ -102,7 +98,6 @@ export const COMMANDS: readonly Command[] = [
   reviewList,
   reviewAllow,
   reviewBlock,
-  queueShow,
   usage,
   webhookCreate,
   webhookList,

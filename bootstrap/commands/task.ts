@@ -13,9 +13,8 @@ import { toldReason } from "../../domain/tasks/told-reason.js";
 import { type CommandError, failed, misused, notFound, refused } from "../command-error.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
-import { ACCOUNT, type Command, optionalText, text, type Values } from "./common/command.js";
+import { ACCOUNT, type Command, type Output, optionalText, text, type Values } from "./common/command.js";
 import { LIMIT, limitOf, nextLine } from "./common/page.js";
-import { retryOne } from "./image.js";
 
 const TASK = { task: { type: "string", about: "id of the task" } } as const;
 
@@ -75,29 +74,15 @@ const filterOf = (values: Values): Result<OperatorFilter, CommandError> => {
 
 export const taskShow: Command = {
   words: "task show",
-  about: "Shows a task of any account, also a deleted one. Not its prompt: that is the customer's.",
-  usage: "--task ID",
-  options: TASK,
+  about:
+    "Shows a task of any account, also a deleted one: each stage and wait, what made it, why it failed, its credits and webhooks. Not its prompt: that is the customer's.",
+  usage: "--task ID|SLUG",
+  options: { task: { type: "string", about: "id of the task, or the slug in the address of its page" } },
   required: ["task"],
   example: "task show --task pan_…",
-  run: async (service, values) =>
-    (await taskOf(service, values)).map((found) => ({
-      json: taskJson(found),
-      lines: Object.entries(taskJson(found)).map(([name, value]) => `${name.padEnd(16)}  ${value ?? "-"}`),
-    })),
-};
-
-export const taskExplain: Command = {
-  words: "task explain",
-  about: "Tells the story of a task: each stage and wait, what made it, why it failed, its credits and webhooks.",
-  usage: "ID|SLUG",
-  options: {},
-  positional: "id",
-  required: ["id"],
-  example: "task explain pan_…",
   run: async (service, values) => {
     const { operators } = await service.get(tokens.storeUseCases);
-    const story = await operators.explainTask(text(values, "id").trim());
+    const story = await operators.explainTask(text(values, "task").trim());
     return story.map((told) => ({ json: storyJson(told), lines: storyLines(told) }));
   },
 };
@@ -135,17 +120,47 @@ export const taskCancel: Command = {
 
 export const taskRetry: Command = {
   words: "task retry",
-  about: "Stores the image of a finished task again whose storage has failed.",
-  usage: "--task ID",
-  options: TASK,
-  required: ["task"],
-  example: "task retry --task pan_…",
+  about: "Stores the image of a finished task again whose storage has failed, or every such image.",
+  usage: "--task ID | --all",
+  options: { ...TASK, all: { type: "boolean", about: "every failed image of all accounts" } },
+  required: [],
+  example: "task retry --all",
   isRecorded: true,
   run: (service, values) =>
     safeTry(async function* () {
+      if ((values.task === undefined) === (values.all !== true)) {
+        return err(misused("Give --task for one image, or --all for every failed one."));
+      }
+      if (values.all === true) return ok(await retryAll(service));
       const { task } = yield* await taskOf(service, values);
-      return await retryOne(service, task.id, task.accountId);
+      return await retryOne(service, task);
     }),
+};
+
+const retryAll = async (service: Service): Promise<Output> => {
+  const { panoramas } = await service.get(tokens.storeUseCases);
+  const retried = await panoramas.retryFailedImages();
+  return { json: { retried }, lines: [`failed images that the service will fetch again: ${retried}`] };
+};
+
+const retryOne = async (service: Service, { id, accountId }: Task): Promise<Result<Output, CommandError>> => {
+  const { panoramas } = await service.get(tokens.storeUseCases);
+  const retried = await panoramas.retryImage(id, accountId);
+  return retried
+    .map(() => ({
+      json: { task_id: id, storage_status: "uploading" },
+      lines: [`the service will fetch the image of ${id} again`],
+    }))
+    .mapErr((error) => {
+      switch (error.kind) {
+        case "not_found":
+          return error;
+        case "illegal_transition":
+          return refused(`The storage status of ${id} is ${error.from}. Only a failed image can be retried.`);
+        case "stale_task":
+          return refused(`The service is updating ${id} at this moment. Try again in a few seconds.`);
+      }
+    });
 };
 
 export const taskRestore: Command = {

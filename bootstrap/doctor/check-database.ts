@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import type { PostgresInspection } from "../../adapters/persistence/inspect-postgres.js";
+import type { QueueInspection } from "../../adapters/persistence/inspect-queue.js";
 import { type MigrationState, migrationProblem } from "../../adapters/persistence/schema/migration-state.js";
 import { DatabaseError, missingFile } from "../../adapters/persistence/sql/database-error.js";
 import type { Clock } from "../../application/ports/clock.js";
@@ -15,6 +16,8 @@ const LATENCY_MILLISECONDS_MAX = 50;
 /** A machine with a time service is never so far off. */
 const CLOCK_MILLISECONDS_DOUBTFUL = 500;
 const CLOCK_MILLISECONDS_MAX = 3_000;
+/** After so long, the alert rules tell, too. */
+const WAIT_MILLISECONDS_LONG = 5 * 60 * 1000;
 /** Of PostgreSQL's connections, for commands and for other instances. */
 const CONNECTIONS_LEFT_MIN = 5;
 
@@ -27,7 +30,7 @@ type Settings = Pick<
 export const checkDatabase = async (config: Settings, clock: Clock): Promise<readonly Finding[]> => {
   try {
     return await (config.databaseUrl === undefined
-      ? checkSqlite(sqliteFile(config.dataDir), retentionSettings(config))
+      ? checkSqlite(sqliteFile(config.dataDir), retentionSettings(config), clock)
       : checkPostgres(config.databaseUrl, config, clock));
   } catch (error) {
     const kind = error instanceof DatabaseError ? error.kind : "failed";
@@ -35,19 +38,20 @@ export const checkDatabase = async (config: Settings, clock: Clock): Promise<rea
   }
 };
 
-const AFTER_DATABASE = ["migrations", "clock", "retention"].map((name) =>
+const AFTER_DATABASE = ["migrations", "clock", "queue", "retention"].map((name) =>
   notChecked(name, "The database must be usable first."),
 );
 
-const checkSqlite = async (file: string, settings: RetentionSettings): Promise<readonly Finding[]> => {
+const checkSqlite = async (file: string, settings: RetentionSettings, clock: Clock): Promise<readonly Finding[]> => {
   // The first start makes it; after that, the name is mistyped.
   if (!existsSync(file)) return [warning("database", missingFile(file).message), ...AFTER_DATABASE];
   const { inspectSqlite } = await import("../../adapters/persistence/inspect-sqlite.js");
-  const { version, migrations, retentions } = await inspectSqlite(file);
+  const { version, migrations, queue, retentions } = await inspectSqlite(file);
   return [
     fine("database", `SQLite ${version} reads ${file}.`),
     checkMigrations(`The database ${file}`, migrations, "panorama serve does it at its start."),
     notChecked("clock", "SQLite has no clock of its own."),
+    checkQueue(queue, clock),
     checkRetention(settings, retentions),
   ];
 };
@@ -59,6 +63,7 @@ const checkPostgres = async (url: string, config: Settings, clock: Clock): Promi
     checkServer(inspection, config.databaseConnections),
     checkMigrations("The database", inspection.migrations),
     checkClock(inspection.aheadMilliseconds),
+    checkQueue(inspection.queue, clock),
     checkRetention(retentionSettings(config), inspection.retentions),
   ];
 };
@@ -96,6 +101,18 @@ const checkClock = (aheadMilliseconds: number): Finding => {
   return Math.abs(aheadMilliseconds) > CLOCK_MILLISECONDS_DOUBTFUL
     ? warning(name, `${differs}. ${advice}`)
     : fine(name, "The clocks of the database and of this machine agree.");
+};
+
+/** `undefined` before the migrations have run. */
+const checkQueue = (queue: QueueInspection | undefined, clock: Clock): Finding => {
+  const name = "queue";
+  if (queue === undefined) return notChecked(name, "The migrations must run first.");
+  const { waiting, oldest } = queue;
+  if (oldest === undefined) return fine(name, "No task waits for a provider.");
+  const waits = `${waiting} ${waiting === 1 ? "task waits" : "tasks wait"} for a provider, the oldest since ${oldest.toISOString()}`;
+  return clock.now().getTime() - oldest.getTime() > WAIT_MILLISECONDS_LONG
+    ? warning(name, `${waits}. Raise PROVIDER_MAX_CONCURRENT if the provider's plan allows more, or add a provider.`)
+    : fine(name, `${waits}.`);
 };
 
 type RetentionSettings = ReturnType<typeof retentionSettings>;

@@ -224,19 +224,18 @@ describe("the panorama command while the service runs", () => {
     }
   });
 
-  it("image retry fetches an image again after its storage failed", async () => {
+  it("task retry fetches an image again after its storage failed", async () => {
     const email = "dot@example.com";
     const opened = await run("account", "create", "--email", email, "--credits", "4", "--key");
     const client = new RestClient(installation.url, String(opened.api_key));
     const { id } = await client.create({ prompt: "a foggy ocean test:storage-fail", resolution: "1k" });
     expect((await client.untilKept(id)).output?.storage_status).toBe("failed");
 
-    const account = String(opened.account_id);
-    const retried = await run("image", "retry", "--task", id, "--account", account);
+    const retried = await run("task", "retry", "--task", id);
     expect(retried).toEqual({ task_id: id, storage_status: "uploading" });
     expect((await client.untilKept(id)).output?.storage_status).toBe("failed"); // the local provider still has no image for it
 
-    expect(await run("image", "retry", "--all")).toEqual({ retried: 1 });
+    expect(await run("task", "retry", "--all")).toEqual({ retried: 1 });
     expect((await client.untilKept(id)).output?.storage_status).toBe("failed");
   });
 
@@ -256,10 +255,9 @@ describe("the panorama command while the service runs", () => {
       ["not_found", ["order", "pay", "--order", "ord_0"], "There is no order ord_0."],
       ["not_found", ["key", "revoke", "--key", "key_0"], "key_0"],
       ["not_found", ["ledger", "show", "--account", "acc_0"], "There is no account acc_0."],
-      ["not_found", ["image", "retry", "--task", "pan_0", "--account", account], "pan_0"],
-      ["usage", ["image", "retry"], "--all"],
-      ["usage", ["image", "retry", "--task", "pan_0"], "--account"],
-      ["usage", ["image", "retry", "--all", "--account", account], "only --all"],
+      ["not_found", ["task", "retry", "--task", "pan_0"], "pan_0"],
+      ["usage", ["task", "retry"], "--all"],
+      ["usage", ["task", "retry", "--all", "--task", "pan_0"], "--all"],
       ["usage", ["paint"], 'Unknown command "paint"'],
       ["usage", ["ledger", "verify", "--loud"], "--loud"],
     ];
@@ -298,7 +296,7 @@ describe("the panorama command while the service runs", () => {
     for (const words of [
       ["ledger", "verify"],
       ["account", "create", "--email", "a@example.com"],
-      ["image", "retry", "--all"],
+      ["task", "retry", "--all"],
     ]) {
       expect(messageOf("configuration", await empty.answer(...words))).toBe(
         `There is no database ${file}. Check DATA_DIR. panorama serve or panorama migrate makes a new database.`,

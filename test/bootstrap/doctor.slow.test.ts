@@ -6,8 +6,9 @@ import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { anAccount, aPaidOrder, aReservedTask, noon, openATask } from "../../adapters/contracts/support/builders.js";
 import { tlsCertificate } from "../../adapters/http/servers/tls-certificate.js";
-import { postgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
+import { openPostgresDatabase, postgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
 import { type Config, readConfig } from "../../bootstrap/config.js";
@@ -22,7 +23,9 @@ import { FakeReplicate, REPLICATE_KEY } from "../support/fake-replicate.js";
 import { freePort } from "../support/free-port.js";
 import { MailServer, silentServer } from "../support/mail-server.js";
 import { freshDatabase } from "../support/postgres.js";
+import { EMPTY_TABLES } from "../support/postgres-stores.js";
 import { Installation } from "../support/service-process.js";
+import { sqlStores } from "../support/sql-stores.js";
 
 const GIBIBYTE = 1024 ** 3;
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;
@@ -170,6 +173,7 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
       "database",
       "migrations",
       "clock",
+      "queue",
       "retention",
       "storage",
       "image URL",
@@ -292,6 +296,27 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
       plant: addMigration("999-later"),
       repair: removeMigration("999-later"),
       stops: tokens.database,
+    },
+    {
+      fault: "a task that waits for long",
+      name: "queue",
+      status: "warning",
+      says: /^1 task waits for a provider, the oldest since 2026-\S+Z\. Raise PROVIDER_MAX_CONCURRENT/,
+      plant: async () => {
+        const database = await openPostgresDatabase(databaseUrl, 1);
+        const { accounts, tasks } = sqlStores(database);
+        await accounts.open(anAccount(), { order: aPaidOrder() });
+        const places = [{ name: "full", concurrencyMax: 0, canMake: () => true }];
+        const opened = await tasks.open({
+          account: anAccount().id,
+          dueAt: noon,
+          queue: { places, dueAt: noon },
+          decide: (standing, position) => openATask(standing, aReservedTask(), noon, { turn: position?.turn }),
+        });
+        await database.close();
+        opened._unsafeUnwrap();
+      },
+      repair: () => sql(EMPTY_TABLES),
     },
     {
       fault: "a shorter retention in the settings",

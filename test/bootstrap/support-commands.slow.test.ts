@@ -27,24 +27,24 @@ describe("the commands for support while the service runs", () => {
     return { account: String(opened.account_id), key, client: new RestClient(installation.url, key) };
   };
 
-  it("task explain tells who has deleted a panorama, and task list filters", async () => {
+  it("task show tells who has deleted a panorama, and task list filters", async () => {
     const ann = await customer("ann@example.com");
     const { id } = await ann.client.create({ prompt: "a foggy ocean test:plain", resolution: "1k" });
     await ann.client.untilKept(id);
     const failed = await ann.client.create({ prompt: "test:fail", resolution: "1k" });
-    await expect.poll(async () => (await run("task", "explain", failed.id)).state).toBe("failed");
+    await expect.poll(async () => (await run("task", "show", "--task", failed.id)).state).toBe("failed");
     const deleted = await fetch(`${installation.url}/api/v1/panoramas/${id}`, {
       method: "DELETE",
       headers: { authorization: `Bearer ${ann.key}` },
     });
     expect(deleted.status).toBe(204);
-    const story = await run("task", "explain", id);
+    const story = await run("task", "show", "--task", id);
     expect(story.stages).toMatchObject(
       ["created", "submitted", "generated", "succeeded", "saved", "deleted"].map((stage) => ({ stage })),
     );
     const [{ key_id: keyId }] = (await run("key", "list", "--account", ann.account)).keys as [{ key_id: string }];
     expect(story.deleted_by).toBe(`key ${keyId}`);
-    expect(await run("task", "explain", failed.id)).toMatchObject({
+    expect(await run("task", "show", "--task", failed.id)).toMatchObject({
       reason: "generation_failed",
       detail: expect.any(String),
       upstream_task_id: expect.any(String),
@@ -64,14 +64,14 @@ describe("the commands for support while the service runs", () => {
     const url = `${installation.url}/api/v1/panoramas/${id}`;
     const deleteIt = async () => {
       expect((await fetch(url, { method: "DELETE", headers })).status).toBe(204);
-      await expect.poll(async () => (await run("task", "explain", id)).next_work_at).toBe(null);
+      await expect.poll(async () => (await run("task", "show", "--task", id)).next_work_at).toBe(null);
     };
     const read = async () => (await (await fetch(url, { headers })).json()) as { output: { image_url: string } };
     const names = () => readdir(join(installation.dataDir, "objects", "panoramas"));
     const before = await names();
     await deleteIt();
     expect([(await fetch(url, { headers })).status, (await fetch(imageUrl)).status]).toEqual([404, 404]);
-    const kept = Date.parse(String((await run("task", "explain", id)).kept_until)) - Date.now();
+    const kept = Date.parse(String((await run("task", "show", "--task", id)).kept_until)) - Date.now();
     expect(kept / 86_400_000).toBeCloseTo(2, 1);
     const after = await names();
     expect(after).toHaveLength(before.length);

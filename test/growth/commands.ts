@@ -35,10 +35,8 @@ const READS: Reads = {
   "storage verify": "asks for every object",
   "task list": ({ id }) => ({ account: id }),
   "task show": ({ taskId }) => ({ task: taskId(1) }),
-  "task explain": ({ taskId }) => ({ id: taskId(1) }),
   "operator list": () => ({}),
   usage: "reads the panoramas of its days; usage.growth.test.ts measures it",
-  "queue show": () => ({}),
   "review list": () => ({}),
   "report list": () => ({}),
   "webhook list": ({ id }) => ({ account: id }),
@@ -49,7 +47,7 @@ const READS: Reads = {
 
 /** They write, copy everything, or do not use the database. */
 const OTHERS =
-  /^(serve|export|migrate|backup|doctor|generate|mcp|completion|provider|settings|init|image|payments|gallery|credits)\b|^\S+ (create|close|invite|revoke|refund|cancel|retry|apply|delete|rotate|enable|resend|allow|block|restore|dismiss|hide|suspend|resume|erase-again|password-link|set-\S+|pay|password|remove)$/;
+  /^(serve|export|migrate|backup|doctor|generate|mcp|completion|provider|settings|init|payments|gallery|credits)\b|^\S+ (create|close|invite|revoke|refund|cancel|retry|apply|delete|rotate|enable|resend|allow|block|restore|dismiss|hide|suspend|resume|erase-again|password-link|set-\S+|pay|password|remove)$/;
 
 /** The commands that are neither measured nor named. */
 export const unnamedCommands = (): readonly string[] =>
