@@ -79,7 +79,7 @@ export class Html {
 }
 
 /** A value that a template accepts. `undefined` and `false` insert nothing. */
-export type Insertable = Html | Words | string | number | undefined | false | readonly Insertable[];
+type Insertable = Html | Words | string | number | undefined | false | readonly Insertable[];
 
 /** Escapes the inserted values: safe in text and in attributes with double quotes. */
 export const html = (parts: TemplateStringsArray, ...values: readonly Insertable[]): Html => new Html(parts, values);

@@ -34,7 +34,6 @@ import { ledgerShow, ledgerVerify } from "./money/ledger.js";
 import { orderCreate, orderList, orderPay, orderRefund } from "./money/order.js";
 import { paymentsReconcile } from "./money/payments.js";
 import { usage } from "./money/usage.js";
-import { providerTry } from "./provider.js";
 import { reportDismiss, reportHide, reportList } from "./report.js";
 import { retentionApply, retentionShow } from "./retention.js";
 import { reviewAllow, reviewBlock, reviewList } from "./review.js";
@@ -116,6 +115,5 @@ export const COMMANDS: readonly Command[] = [
   settingsShow,
   backup,
   doctor,
-  providerTry,
   completion(() => COMMANDS),
 ];

@@ -18,7 +18,6 @@ const SOURCES = [
   "account.ts",
   "docs.ts",
   "try-it/try-it.ts",
-  "contact-sheet.ts",
   "provenance.ts",
   "theme.ts",
   "styles/style.css",
@@ -29,7 +28,6 @@ const SOURCES = [
   "styles/works.css",
   "styles/account.css",
   "styles/docs.css",
-  "styles/contact-sheet.css",
   "styles/hotspots.css",
 ];
 

@@ -36,7 +36,7 @@ type Fall = { readonly from: 0 | 1; readonly since: number; readonly millisecond
 export class Camera {
   readonly sphere: Sphere;
   /** In pixels: limits how far the view can be zoomed in. */
-  pictureWidth: number;
+  private pictureWidth: number;
   /** Where the panorama is entered, and where `home` leads. */
   private start: Start = MIDDLE;
   /** Called when the sphere starts or stops rotating by itself. */
