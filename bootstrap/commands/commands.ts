@@ -26,7 +26,6 @@ import {
   galleryUnfeature,
 } from "./gallery.js";
 import { generate } from "./generate.js";
-import { initProduction } from "./init.js";
 import { mcp } from "./mcp.js";
 import { migrate } from "./migrate.js";
 import { creditsGrant, creditsTake } from "./money/credits.js";
@@ -110,7 +109,6 @@ export const COMMANDS: readonly Command[] = [
   retentionApply,
   generate,
   mcp,
-  initProduction,
   migrate,
   settingsShow,
   backup,
