@@ -15,7 +15,6 @@ import { keyCreate, keyLimits, keyList, keyRevoke } from "./accounts/key.js";
 import { auditList } from "./audit.js";
 import { backup } from "./backup.js";
 import type { Command } from "./common/command.js";
-import { completion } from "./completion.js";
 import { doctor } from "./doctor.js";
 import {
   galleryApprove,
@@ -113,5 +112,4 @@ export const COMMANDS: readonly Command[] = [
   settingsShow,
   backup,
   doctor,
-  completion(() => COMMANDS),
 ];
