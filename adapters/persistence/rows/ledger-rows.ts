@@ -11,19 +11,9 @@ const KINDS: readonly LedgerEntry["kind"][] = [
   "debt",
 ];
 
-/**
- * Kinds that version 2.0 does not know. They are stored as adjustments with a reason, which that version reads and sums
- * up; `exact_kind` tells the kind.
- */
-export const REASON_OF_KIND = {
-  payment_refund: "Payment returned",
-  payment_restored: "Payment restored",
-  debt: "Debt",
-} as const;
-
 export const entryRow = (entry: LedgerEntry): Row => ({
   account_id: entry.accountId,
-  ...kindColumns(entry.kind),
+  kind: entry.kind,
   credits: entry.credits,
   task_id: "taskId" in entry ? entry.taskId : null,
   order_id: "orderId" in entry ? entry.orderId : null,
@@ -32,18 +22,13 @@ export const entryRow = (entry: LedgerEntry): Row => ({
   ...("reference" in entry && entry.reference !== undefined && { reference: entry.reference }),
 });
 
-const kindColumns = (kind: LedgerEntry["kind"]): Row =>
-  kind === "payment_refund" || kind === "payment_restored" || kind === "debt"
-    ? { kind: "adjustment", exact_kind: kind, reason: REASON_OF_KIND[kind] }
-    : { kind };
-
 export const toLedgerEntry = (row: Row): LedgerEntry => {
   const core = {
     accountId: branded<LedgerEntry["accountId"]>(row, "account_id"),
     credits: integer(row, "credits"),
     at: date(row, "at"),
   };
-  const kind = oneOf(row, typeof row.exact_kind === "string" ? "exact_kind" : "kind", KINDS);
+  const kind = oneOf(row, "kind", KINDS);
   switch (kind) {
     case "debt":
       return { ...core, kind };

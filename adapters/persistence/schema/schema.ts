@@ -328,11 +328,8 @@ export const TaskTable = defineEntity({
     upstreamTaskId: p.text().nullable(),
     succeededAt: p.datetime(3).nullable(),
     failedAt: p.datetime(3).nullable(),
-    /** As versions without `failureCause` know it. */
     failureReason: p.string().length(32).nullable(),
-    /** The reason of a failure, if those versions do not know it. */
-    failureCause: p.string().length(32).nullable(),
-    /** Which reference image it is about, counted from 0; null if that is not known. */
+    /** Which reference image the failure is about, counted from 0; null if that is not known. */
     failureImage: p.integer().nullable(),
     storageStatus: p.string().length(16).nullable(),
     temporaryUrl: p.text().nullable(),
@@ -425,11 +422,6 @@ export const LedgerEntryTable = defineEntity({
   indexes: [
     { name: "ledger_entry_account_index", properties: ["accountId", "id"] },
     {
-      // Partial: an account has few adjustments among its entries.
-      name: "ledger_entry_adjustment_index",
-      expression: "create index ledger_entry_adjustment_index on ledger_entry (account_id) where kind = 'adjustment'",
-    },
-    {
       name: "ledger_entry_purchase_unique",
       expression: "create unique index ledger_entry_purchase_unique on ledger_entry (order_id) where kind = 'purchase'",
     },
@@ -460,8 +452,6 @@ export const LedgerEntryTable = defineEntity({
     reason: p.string().length(200).nullable(),
     /** Of an adjustment that is written once. */
     reference: p.string().length(100).nullable(),
-    /** Of a kind that earlier versions do not know. `kind` is an adjustment then. */
-    exactKind: p.string().length(16).nullable(),
   },
 });
 

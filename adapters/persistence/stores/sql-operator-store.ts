@@ -367,8 +367,7 @@ const conditionsOf = ({ key, state, reason, from, until }: OperatorFilter): Stat
   const conditions: readonly (readonly [condition: string, value: unknown])[] = [
     ["api_key_id = ?", key],
     ["state = ?", state],
-    // `failure_reason` has what older versions know of it (task-rows.ts).
-    ["coalesce(failure_cause, failure_reason) = ?", reason],
+    ["failure_reason = ?", reason],
     ["reserved_at >= ?", from],
     ["reserved_at < ?", until],
   ];

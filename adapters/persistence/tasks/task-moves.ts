@@ -9,7 +9,6 @@ import { DUE_UNLESS_HIDDEN } from "../due-when-hidden.js";
 import { countFailure } from "../rows/account-rows.js";
 import type { AccountTurns } from "../rows/account-turns.js";
 import { CHECKED, writeEvent } from "../rows/event-rows.js";
-import { REASON_OF_KIND } from "../rows/ledger-rows.js";
 import { releaseReferences } from "../rows/reference-rows.js";
 import { giveBack } from "../rows/spending-rows.js";
 import { lockTurns, turnsGivenBack } from "../rows/turn-rows.js";
@@ -178,9 +177,8 @@ const refundInsertion = ({ accountId, reservation, failedAt }: FailedTask, diale
   const { taskId, credits, at } = refundEntry(reservation, failedAt) as RefundEntry;
   const written = dialect === "postgresql" ? CHECKED.text : "(select id, credits from account where id = ?)";
   return {
-    text: `insert into ledger_entry (account_id, kind, exact_kind, reason, credits, task_id, at)
-      select written.id, case part.n when 1 then 'refund' else 'adjustment' end,
-        case part.n when 2 then 'debt' end, case part.n when 2 then '${REASON_OF_KIND.debt}' end,
+    text: `insert into ledger_entry (account_id, kind, credits, task_id, at)
+      select written.id, case part.n when 1 then 'refund' else 'debt' end,
         case part.n when 1 then cast(? as integer) else written.credits - cast(? as integer) end,
         case part.n when 1 then cast(? as text) end, ?
       from ${written} as written cross join (select 1 as n union all select 2 as n) as part

@@ -9,7 +9,6 @@ import { parseStartView } from "../../../domain/tasks/start-view.js";
 import {
   FAILURE_REASONS,
   type FailedTask,
-  type FailureReason,
   isActive,
   isCancelable,
   type OpenedTask,
@@ -20,17 +19,6 @@ import type { Visibility } from "../../../domain/tasks/visibility.js";
 import { amount, branded, date, integer, json, oneOf, optional, pairs, type Row, text, texts } from "../sql/columns.js";
 
 const VISIBILITIES: readonly Visibility[] = ["private", "public"];
-/**
- * What versions up to 2.0 find in `failure_reason` for a reason that they do not know, because they may read the same
- * rows. The reason itself is in `failure_cause`.
- */
-const KNOWN_BEFORE: Readonly<Partial<Record<FailureReason, FailureReason>>> = {
-  unusable_result: "generation_failed",
-  content_refused: "generation_failed",
-  reference_unreachable: "generation_failed",
-  reference_unusable: "generation_failed",
-  provider_unavailable: "refused",
-};
 
 /** The columns that `toTask` reads for the read by id: the driver spends time on each column of an answer. */
 export const TASK_COLUMNS = [
@@ -56,7 +44,6 @@ export const TASK_COLUMNS = [
   "succeeded_at",
   "failed_at",
   "failure_reason",
-  "failure_cause",
   "failure_image",
   "storage_status",
   "temporary_url",
@@ -195,7 +182,7 @@ const toTaskWithoutTrace = (row: Row): Task => {
     case "failed": {
       const reservation = { taskId: id, accountId, credits: cost, state: "refunded" } as const;
       const failedAt = date(row, "failed_at");
-      const reason = toFailureReason(row);
+      const reason = oneOf(row, "failure_reason", FAILURE_REASONS);
       const imageIndex = optional(row, "failure_image", integer);
       const place = optional(row, "place", text);
       return {
@@ -215,10 +202,6 @@ const toTaskWithoutTrace = (row: Row): Task => {
     }
   }
 };
-
-/** A cause that a later version has written counts as what this version knows of it. */
-const toFailureReason = (row: Row): FailureReason =>
-  FAILURE_REASONS.find((reason) => reason === row.failure_cause) ?? oneOf(row, "failure_reason", FAILURE_REASONS);
 
 const RESOLUTION_NAMES = Object.keys(RESOLUTIONS) as Resolution[];
 
@@ -336,8 +319,7 @@ export const stateColumns = (task: Task): Row => {
       return {
         state,
         failed_at: task.failedAt,
-        failure_reason: KNOWN_BEFORE[task.reason] ?? task.reason,
-        failure_cause: KNOWN_BEFORE[task.reason] === undefined ? null : task.reason,
+        failure_reason: task.reason,
         failure_image: task.imageIndex ?? null,
         failure_detail: task.detail?.slice(0, DETAIL_CHARACTERS_MAX) ?? null,
         ...figuresColumn(task),

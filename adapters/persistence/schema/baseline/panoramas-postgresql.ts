@@ -253,7 +253,6 @@ create table task (
   succeeded_at timestamptz(3) null,
   failed_at timestamptz(3) null,
   failure_reason varchar(32) null,
-  failure_cause varchar(32) null,
   failure_image int null,
   storage_status varchar(16) null,
   temporary_url text null,
@@ -348,13 +347,10 @@ create table ledger_entry (
   order_id varchar(40) null,
   at timestamptz(3) not null,
   reason varchar(200) null,
-  reference varchar(100) null,
-  exact_kind varchar(16) null
+  reference varchar(100) null
 );
 
 create index ledger_entry_account_index on ledger_entry (account_id, id);
-
-create index ledger_entry_adjustment_index on ledger_entry (account_id) where kind = 'adjustment';
 
 create unique index ledger_entry_purchase_unique on ledger_entry (order_id) where kind = 'purchase';
 

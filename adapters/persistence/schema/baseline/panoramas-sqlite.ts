@@ -260,7 +260,6 @@ create table task (
   succeeded_at datetime null,
   failed_at datetime null,
   failure_reason text null,
-  failure_cause text null,
   failure_image integer null,
   storage_status text null,
   temporary_url text null,
@@ -357,15 +356,12 @@ create table ledger_entry (
   at datetime not null,
   reason text null,
   reference text null,
-  exact_kind text null,
   constraint ledger_entry_account_id_foreign foreign key(account_id) references account(id) on delete restrict on update restrict,
   constraint ledger_entry_task_id_foreign foreign key(task_id) references task(id) on delete restrict on update restrict,
   constraint ledger_entry_order_id_foreign foreign key(order_id) references credit_order(id) on delete restrict on update restrict
 );
 
 create index ledger_entry_account_index on ledger_entry (account_id, id);
-
-create index ledger_entry_adjustment_index on ledger_entry (account_id) where kind = 'adjustment';
 
 create unique index ledger_entry_purchase_unique on ledger_entry (order_id) where kind = 'purchase';
 

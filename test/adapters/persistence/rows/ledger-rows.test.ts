@@ -10,9 +10,6 @@ it.each<LedgerEntry>([
   { ...core, kind: "payment_refund", orderId: orderId("ord_1") },
   { ...core, kind: "payment_restored", orderId: orderId("ord_1") },
   { ...core, kind: "debt" },
-])("stores $kind so that version 2.0 reads an adjustment with a reason, and this version what it was", (entry) => {
-  const row = entryRow(entry);
-  expect(row.kind).toBe("adjustment");
-  expect(row.reason).toEqual(expect.stringMatching(/./));
-  expect(toLedgerEntry({ ...row, at: entry.at.toISOString() })).toEqual(entry);
+])("reads an entry of the kind $kind as it was stored", (entry) => {
+  expect(toLedgerEntry({ ...entryRow(entry), at: entry.at.toISOString() })).toEqual(entry);
 });
