@@ -35,8 +35,8 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
   };
 };
 
-/** What the tests of `npm test` may start by its name. `id` and `mkfifo` belong to every POSIX system. */
-const PROGRAMS = ["node", "id", "mkfifo"];
+/** What the tests of `npm test` may start by its name. Every POSIX system has the last three; npx uses `sh`. */
+const PROGRAMS = ["node", "npm", "npx", "id", "mkfifo", "sh"];
 
 const linkPrograms = async (project: TestProject) => {
   const whole = process.env.PATH ?? "";
