@@ -67,7 +67,6 @@ import { countAhead } from "./panoramas/count-ahead.js";
 import { createPanorama } from "./panoramas/create-panorama.js";
 import { deletePanorama } from "./panoramas/delete-panorama.js";
 import { findFile } from "./panoramas/find-file.js";
-import { findLinkedPanoramas } from "./panoramas/find-linked-panoramas.js";
 import { findOwnPanorama } from "./panoramas/find-own-panorama.js";
 import { findPublicPanorama } from "./panoramas/find-public-panorama.js";
 import { forecastTask } from "./panoramas/forecast-task.js";
@@ -80,7 +79,6 @@ import { readAbilities } from "./panoramas/read-abilities.js";
 import { readTask } from "./panoramas/read-task.js";
 import { retryFailedImages } from "./panoramas/retry-failed-images.js";
 import { retryImage } from "./panoramas/retry-image.js";
-import { setHotspots } from "./panoramas/set-hotspots.js";
 import { uploadImages } from "./panoramas/upload-images.js";
 import { waitForTask } from "./panoramas/wait-for-task.js";
 import type { EventSignals } from "./ports/event-signals.js";
@@ -180,7 +178,6 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     report: reportPanorama(ports),
     changeVisibility: changeVisibility(ports),
     chooseStartView: chooseStartView(ports),
-    findLinked: findLinkedPanoramas(ports),
     checkUpload: checkUpload(ports, settings),
     retryImage: retryImage(ports),
     retryFailedImages: retryFailedImages(ports),
@@ -260,7 +257,6 @@ const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
       cancel: cancelTask(ports, settings),
       delete: deletePanorama(ports, settings.deletedKeptMilliseconds),
       uploadImages: uploadImages(ports, settings),
-      setHotspots: setHotspots(ports, settings),
       findFile: findFile(ports),
       receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: ports.providerWebhooks ?? new Map() }),
     },

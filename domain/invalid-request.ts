@@ -15,7 +15,7 @@ export type InvalidRequest<Rule = BrokenRule> = {
 export const WHOLE_BODY = "body";
 
 /** What is wrong, with the limit and the actual value. Passwords, and URLs that contain one, are left out. */
-export type BrokenRule = ValueRule | CreationRule | UploadRule | HotspotRule;
+export type BrokenRule = ValueRule | CreationRule | UploadRule;
 
 /** Rules about one value. `actual` is the value itself, or the number of its characters or items. */
 type ValueRule =
@@ -84,13 +84,6 @@ type UploadRule =
   | { readonly name: "declared_type"; readonly declared: string; readonly actual: string }
   /** `reason` is the reason of the imaging port, a clause without a full stop. */
   | { readonly name: "usable_image"; readonly reason: string };
-
-/** Rules of the hotspots of a panorama. */
-type HotspotRule =
-  /** Not a number of degrees from `-max` to `max`. */
-  | { readonly name: "degrees"; readonly max: number; readonly actual: number }
-  /** The link of a hotspot leads to no other finished panorama of the owner. */
-  | { readonly name: "own_panorama"; readonly actual: string };
 
 /** The refusal of a field that breaks a rule; `index` is the element of a list. */
 export const invalidRequest = (field: string, rule: BrokenRule, index?: number): InvalidRequest => ({

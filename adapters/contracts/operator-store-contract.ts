@@ -9,7 +9,6 @@ import { idempotencyKey } from "../../domain/credits/idempotency.js";
 import { type AdjustmentReason, type AdjustmentReference, adjust, audit } from "../../domain/credits/ledger.js";
 import type { ObjectName } from "../../domain/images/object-name.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";
-import { parseHotspots } from "../../domain/tasks/hotspots.js";
 import { fail, finish, submit, succeed, withFigures } from "../../domain/tasks/task.js";
 import type { DueDelivery } from "../../domain/webhooks/share-slots.js";
 import { pendingAt } from "../../domain/webhooks/webhook-delivery.js";
@@ -459,8 +458,6 @@ export const describeOperatorStore = (
         webhook_url: "https://r.example/hook",
       });
       const done = await succeeded(1, { request, apiKeyId: apiKeyId(1) });
-      const hotspots = parseHotspots([{ yaw: 1, pitch: 1, note: "my garden" }])._unsafeUnwrap();
-      (await tasks.setHotspots(done.id, owner, hotspots))._unsafeUnwrap();
       const failed = await open(2, { request });
       (await tasks.move(failed, fail(failed, "refused", noon), undefined))._unsafeUnwrap();
       const third = aReservedTask({ id: taskId(3), request });
@@ -483,7 +480,6 @@ export const describeOperatorStore = (
 
       for (const { task, isHidden } of await operators.tasks(owner, 9, undefined)) {
         const { prompt, imageUrls, seed, metadata, webhookUrl, visibility } = task.request;
-        expect(task.hotspots).toBeUndefined();
         expect({ isHidden, prompt, imageUrls, seed, metadata, webhookUrl, visibility }).toEqual({
           isHidden: true,
           prompt: undefined,

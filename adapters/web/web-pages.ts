@@ -22,7 +22,6 @@ import { languagePage, readable } from "./languages/language-page.js";
 import { Layout } from "./layout.js";
 import { nextPath } from "./next-path.js";
 import { galleryPage } from "./panoramas/gallery-page.js";
-import { hotspotPages } from "./panoramas/hotspot-pages.js";
 import { imageOrigin } from "./panoramas/image-origin.js";
 import type { Images } from "./panoramas/panorama-card.js";
 import { reportPages } from "./panoramas/report-pages.js";
@@ -115,8 +114,7 @@ export const webPages = async (
     landingPage({ ...all, files, heroPanoramas }),
     ...(gallery === "off" ? [] : [galleryPage({ ...all, hasSearch: gallery === "open" })]),
     ...galleryLists({ ...all, legal }),
-    ...viewerPages({ ...all, files }),
-    ...hotspotPages({ ...all, files }),
+    ...viewerPages(all),
     ...sharePages(all),
     ...reportPages(all),
     ...loginPages(all),

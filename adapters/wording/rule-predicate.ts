@@ -72,9 +72,6 @@ const predicates: {
     `must be one of ${allowed.join(", ")}, but its first bytes are not the signature of any of them.`,
   declared_type: ({ declared, actual }) => `is declared as ${shown(declared)}, but its bytes are ${actual}.`,
   usable_image: ({ reason }) => `cannot be used: ${reason}.`,
-  degrees: ({ max, actual }) =>
-    `must be from -${max} to ${max} degrees, but is ${Number.isNaN(actual) ? "not a number" : shown(actual)}.`,
-  own_panorama: ({ actual }) => `must lead to another finished panorama of this account, but is ${shown(actual)}.`,
   complete: () => "ended before it was complete.",
   not_empty: () => "is empty, but must be a JSON object.",
   json: () => "must be JSON; it cannot be parsed.",

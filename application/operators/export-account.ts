@@ -95,7 +95,6 @@ const panoramaOf = ({ task, isHidden }: TaskOfAccount, storage: Pick<ObjectStora
     failureReason: task.state === "failed" ? toldReason(task) : undefined,
     credits: reservation.credits,
     startView: task.startView,
-    hotspots: task.hotspots,
     ...(task.state === "succeeded" && { finishedAt: task.succeededAt }),
     ...(task.state === "failed" && { finishedAt: task.failedAt }),
     withheldReason: task.withheldReason,

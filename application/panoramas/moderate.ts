@@ -71,23 +71,6 @@ export const moderateResult = async (
   });
 };
 
-/**
- * Judges the notes of hotspots as `moderateCreation` judges a prompt, all at the same time. They are public where their
- * panorama is. A refusal has the index of the note.
- */
-export const moderateNotes = async (
-  { moderation, ...ports }: ModerationPorts,
-  settings: ModerationSettings,
-  notes: readonly string[],
-): Promise<Judged> => {
-  if (moderation === undefined) return { refusal: undefined, needsReview: false };
-  const judgements = await Promise.all(
-    notes.map((text) => judge({ ...ports, moderation }, settings, "hotspots", async () => ({ kind: "text", text }))),
-  );
-  const blocked = judgements.indexOf("block");
-  return judgedAs(judgements, blocked >= 0 ? refused("note", blocked) : undefined);
-};
-
 const refused = (field: string, index?: number): InvalidRequest =>
   invalidRequest(field, { name: "content_refused" }, index);
 
@@ -118,7 +101,7 @@ const referencePart = async (
 const judge = async (
   { moderation, clock, reporter }: ModerationPorts & { readonly moderation: Moderation },
   { moderationTimeoutMilliseconds = MODERATION_TIMEOUT_MILLISECONDS, moderationWhenUnavailable }: ModerationSettings,
-  of: "creation" | "result" | "hotspots",
+  of: "creation" | "result",
   read: () => Promise<ModeratedPart | undefined>,
 ): Promise<Judgement> => {
   const startedAt = clock.now().getTime();

@@ -25,7 +25,7 @@ export type OperationalEvent =
    */
   | {
       readonly kind: "moderated";
-      readonly of: "creation" | "result" | "hotspots";
+      readonly of: "creation" | "result";
       readonly answer: ModerationAnswer | "unavailable";
       readonly seconds: number;
       readonly hash?: string | undefined;

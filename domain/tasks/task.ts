@@ -24,7 +24,6 @@ import type { TaskId } from "../task-id.js";
 import type { CreationRequest } from "./creation-request.js";
 import { admitAfterFailures, type TooManyFailures } from "./failure-budget.js";
 import type { GenerationCost } from "./generation-cost.js";
-import type { Hotspots } from "./hotspots.js";
 import { NO_METADATA } from "./metadata.js";
 import type { Slug } from "./slug.js";
 import type { StartView } from "./start-view.js";
@@ -78,8 +77,6 @@ type TaskCore = {
   readonly visibilityAfterReview?: Visibility | undefined;
   /** Where its owner wants viewers of its panorama to look first. */
   readonly startView?: StartView | undefined;
-  /** Notes of its owner in its panorama; `undefined` if there are none. */
-  readonly hotspots?: Hotspots | undefined;
   /** Why others cannot see its panorama (out-of-sight.ts); `undefined`: its visibility decides. */
   readonly withheldReason?: string | undefined;
 };
@@ -408,13 +405,12 @@ export const fail = (task: ActiveTask, reason: FailureReason, now: Date, imageIn
 export const TEXTS_KEPT_MILLISECONDS = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * Without prompt, image URLs, metadata and hotspots: the task has no picture, so that only its cost and its end matter
- * any more.
+ * Without prompt, image URLs and metadata: the task has no picture, so that only its cost and its end matter any more.
  */
 export const withoutTexts = (task: Task): Task => {
   const request = { ...task.request, prompt: undefined, imageUrls: [], metadata: NO_METADATA };
   // No such request is accepted, but it is how the request of an erased task is read.
-  return { ...task, request: request as unknown as CreationRequest, hotspots: undefined };
+  return { ...task, request: request as unknown as CreationRequest };
 };
 
 /** Replaces the image after a transition of its own state machine (storage-status.ts). */

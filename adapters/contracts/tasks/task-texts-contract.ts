@@ -1,4 +1,3 @@
-import { parseHotspots } from "../../../domain/tasks/hotspots.js";
 import { fail, type Task, withoutTexts } from "../../../domain/tasks/task.js";
 import { aCreationRequest, aReservedTask, noon, openATask, secondsAfter, taskId } from "../support/builders.js";
 import { expect } from "../support/expect.js";
@@ -27,8 +26,6 @@ export const describeTexts = ({ it }: TestFunctions, on: TaskSetup): void => {
     const recent = await failedAt(3, secondsAfter(noon, 5));
     const succeeded = await kept(4);
     await kept(5);
-    const hotspots = unwrap(parseHotspots([{ yaw: 1, pitch: 1, note: "my garden" }]));
-    for (const n of [4, 5]) unwrap(await tasks.setHotspots(taskId(n), owner, hotspots));
     unwrap(await tasks.hide(taskId(5), owner, secondsAfter(noon, 3)));
 
     const erase = (limit: number) => tasks.eraseTexts(secondsAfter(noon, 5), limit, secondsAfter(noon, 99));
@@ -39,11 +36,11 @@ export const describeTexts = ({ it }: TestFunctions, on: TaskSetup): void => {
     expect(await erase(9)).toBe(0);
     expect(await tasks.find(taskId(2), stranger)).toEqual(withoutTexts(second));
     expect(await tasks.find(taskId(3), owner)).toEqual(recent);
-    expect(await tasks.find(taskId(4), owner)).toEqual({ ...succeeded, hotspots });
+    expect(await tasks.find(taskId(4), owner)).toEqual(succeeded);
     expect((await tasks.list(owner, 9, undefined, { filter: { metadata } })).map(({ id }) => id)).toEqual([taskId(3)]);
     for await (const account of on.stores.ledger.all()) {
-      for (const { id, request, hotspots: left } of account.tasks) {
-        if (id === taskId(5)) expect([request.prompt, request.imageUrls, left]).toEqual([undefined, [], undefined]);
+      for (const { id, request } of account.tasks) {
+        if (id === taskId(5)) expect([request.prompt, request.imageUrls]).toEqual([undefined, []]);
       }
     }
   });

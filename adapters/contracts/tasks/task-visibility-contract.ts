@@ -2,7 +2,6 @@ import type { TaskLists } from "../../../application/ports/stores/tasks/task-lis
 import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import { keep, type UploadingImage } from "../../../domain/images/storage-status.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import { parseHotspots } from "../../../domain/tasks/hotspots.js";
 import { startView } from "../../../domain/tasks/start-view.js";
 import { succeed, type Task, withImage } from "../../../domain/tasks/task.js";
 import { accountId, aNativeSize, anImageName, noon, taskId } from "../support/builders.js";
@@ -10,7 +9,7 @@ import { expect } from "../support/expect.js";
 import type { TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
 
-/** What others see: `setVisibility`, `listPublic`, `setStartView`, `setHotspots`, `findOwnBySlugs`. */
+/** What others see: `setVisibility`, `listPublic`, `setStartView`. */
 export const describeVisibility = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
   const { owner, generated, succeeded, kept } = on;
   let tasks: TaskStore & TaskLists;
@@ -59,35 +58,5 @@ export const describeVisibility = ({ it, beforeEach }: TestFunctions, on: TaskSe
     expect(await tasks.setStartView((await generated(2)).id, owner, startView("1,1,75"))).toMatchObject(isNotFound);
     unwrap(await tasks.hide(task.id, owner, noon));
     expect(await tasks.setStartView(task.id, owner, startView("1,1,75"))).toMatchObject(isNotFound);
-  });
-
-  it("setHotspots replaces the notes in a panorama, also while background work moves it", async () => {
-    const task = await succeeded(1);
-    expect((await tasks.find(task.id, owner))?.hotspots).toBeUndefined();
-    const notes = ["A pier", "„Zum See“ → <b>"].map((note, n) => ({ yaw: -12.5 * n, pitch: 8, note, to: task.slug }));
-    const hotspots = unwrap(parseHotspots(notes));
-    unwrap(await tasks.setHotspots(task.id, owner, unwrap(parseHotspots([{ yaw: 1, pitch: 1, note: "before" }]))));
-    unwrap(await tasks.setHotspots(task.id, owner, hotspots));
-    unwrap(await tasks.move(task, withImage(task, keep(task.image as UploadingImage)), undefined));
-    expect((await tasks.findBySlug(task.slug))?.hotspots).toEqual(hotspots);
-
-    const isNotFound = { error: { kind: "not_found" } };
-    expect(await tasks.setHotspots(task.id, accountId(404), hotspots)).toMatchObject(isNotFound);
-    expect(await tasks.setHotspots((await generated(2)).id, owner, hotspots)).toMatchObject(isNotFound);
-    unwrap(await tasks.setHotspots(task.id, owner, unwrap(parseHotspots([]))));
-    expect((await tasks.findBySlug(task.slug))?.hotspots).toBeUndefined();
-    unwrap(await tasks.hide(task.id, owner, noon));
-    expect(await tasks.setHotspots(task.id, owner, hotspots)).toMatchObject(isNotFound);
-  });
-
-  it("findOwnBySlugs finds the owner's succeeded panoramas, unless they are deleted", async () => {
-    const [first, second, deleted] = [await kept(1), await kept(2), await kept(3)];
-    const unfinished = await generated(4);
-    unwrap(await tasks.hide(deleted.id, owner, noon));
-    const slugs = [first, deleted, second, unfinished, first].map(({ slug }) => slug);
-    const found = await tasks.findOwnBySlugs(owner, slugs);
-    expect(found.map(({ id }) => id).sort()).toEqual([taskId(1), taskId(2)]);
-    expect(await tasks.findOwnBySlugs(accountId(404), slugs)).toEqual([]);
-    expect(await tasks.findOwnBySlugs(owner, [])).toEqual([]);
   });
 };

@@ -245,7 +245,6 @@ export class MemoryOperatorStore implements OperatorStore {
       stored.task = {
         ...stored.task,
         apiKeyId: undefined,
-        hotspots: undefined,
         request: request as unknown as typeof task.request,
       };
       this.database.releaseReferences(task.id, account, new Date(0));

@@ -266,7 +266,7 @@ export class SqlOperatorStore implements OperatorStore {
         ids,
       ]);
       await sql(
-        `update task set prompt = null, image_urls = '[]', metadata = null, hotspots = null, seed = null, webhook_url = null,
+        `update task set prompt = null, image_urls = '[]', metadata = null, seed = null, webhook_url = null,
         visibility = 'private', api_key_id = null, traceparent = null, failure_detail = null, texts_erased_at = ? where ${isAmong("id", dialect)}`,
         [now, ids],
       );

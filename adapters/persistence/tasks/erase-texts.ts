@@ -21,7 +21,7 @@ export const eraseTexts = async (database: Database, before: Date, limit: number
     const ids = (some: readonly Row[]) => some.map(({ id }) => id);
     for (const row of rows) await deletePairs(sql, dialect, row);
     await sql(
-      `update task set prompt = null, image_urls = '[]', metadata = null, hotspots = null
+      `update task set prompt = null, image_urls = '[]', metadata = null
       where ${isAmong("id", dialect)}`,
       [listOf(ids(rows), dialect)],
     );

@@ -12,11 +12,10 @@ import type { AccountId } from "../../../domain/account-id.js";
 import { type ObjectName, panoramaOf } from "../../../domain/images/object-name.js";
 import type { StoredImage } from "../../../domain/images/storage-status.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import type { Hotspots } from "../../../domain/tasks/hotspots.js";
 import { UNDER_REVIEW, type Withheld } from "../../../domain/tasks/out-of-sight.js";
 import type { Slug } from "../../../domain/tasks/slug.js";
 import { startViewText } from "../../../domain/tasks/start-view.js";
-import type { ReservedTask, SubmittedTask, SucceededTask, Task } from "../../../domain/tasks/task.js";
+import type { ReservedTask, SubmittedTask, Task } from "../../../domain/tasks/task.js";
 import type { Visibility } from "../../../domain/tasks/visibility.js";
 import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
 import { releaseReferences } from "../rows/reference-rows.js";
@@ -44,9 +43,7 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
     findBySlug: (slug) => findBySlug(database, slug),
     ended: (ids) => ended(database, ids),
     setVisibility: (id, owner, visibility) => setVisibility(database, id, owner, visibility),
-    setStartView: (id, owner, view) => setOwn(database, { id, owner }, "start_view", startViewText(view)),
-    setHotspots: (id, owner, hotspots) => setOwn(database, { id, owner }, "hotspots", hotspotsColumn(hotspots)),
-    findOwnBySlugs: (owner, slugs) => findOwnBySlugs(context, owner, slugs),
+    setStartView: (id, owner, view) => setOwn(database, { id, owner }, startViewText(view)),
     withhold: (id, withheld, nextName) => withhold(database, id, withheld, nextName),
     withholdAll: (owner, withheld, limit, nextName) => withholdAll(database, { owner, withheld, limit, nextName }),
     isWithheldImage: (image) => isWithheldImage(database, image),
@@ -113,31 +110,14 @@ type OwnTask = { readonly id: TaskId; readonly owner: AccountId };
 const setOwn = async (
   database: Database,
   { id, owner }: OwnTask,
-  column: "start_view" | "hotspots",
   value: string | null,
 ): Promise<Result<void, NotFound>> => {
   const changed = await database.sql(
-    `update task set ${column} = ? where id = ? and account_id = ? and state = 'succeeded' and hidden_at is null
+    `update task set start_view = ? where id = ? and account_id = ? and state = 'succeeded' and hidden_at is null
     returning id`,
     [value, id, owner],
   );
   return changed.length === 1 ? ok(undefined) : err(notFound(`There is no panorama ${id}.`));
-};
-
-const hotspotsColumn = (hotspots: Hotspots): string | null => (hotspots.length === 0 ? null : JSON.stringify(hotspots));
-
-const findOwnBySlugs = async (
-  { database: { sql, dialect }, unreadable }: SqlTaskContext,
-  owner: AccountId,
-  slugs: readonly Slug[],
-): Promise<SucceededTask[]> => {
-  if (slugs.length === 0) return [];
-  const rows = await sql(
-    `select * from task where ${isAmong("slug", dialect)} and account_id = ? and state = 'succeeded'
-    and hidden_at is null`,
-    [listOf(slugs, dialect), owner],
-  );
-  return unreadable.separate(rows, toTask).read.filter((task) => task.state === "succeeded");
 };
 
 const withhold = (

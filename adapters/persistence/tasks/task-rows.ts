@@ -2,7 +2,6 @@ import type { ResultFigures } from "../../../domain/images/picture.js";
 import { type PixelSize, RESOLUTIONS, type Resolution } from "../../../domain/images/resolution.js";
 import { STORAGE_STATUSES, type StoredImage } from "../../../domain/images/storage-status.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
-import type { Hotspots } from "../../../domain/tasks/hotspots.js";
 import { type Metadata, NO_METADATA } from "../../../domain/tasks/metadata.js";
 import { UNDER_REVIEW } from "../../../domain/tasks/out-of-sight.js";
 import { parseStartView } from "../../../domain/tasks/start-view.js";
@@ -58,14 +57,13 @@ export const TASK_COLUMNS = [
 
 /**
  * A read by id omits the trace context, the wish to cancel, the figures, the detail of a failure, the cost, the start
- * view, the hotspots, and of an image its next name and until when it is kept: only background work, a cancellation, a
+ * view, and of an image its next name and until when it is kept: only background work, a cancellation, a
  * deletion, operators and pages need them.
  */
 export const toTask = (row: Row): Task => {
   const task = withCost(withDetail(withFigures(withCancelWish(toTaskWithoutTrace(row), row), row), row), row);
   const placed = typeof row.start_view === "string" ? { ...task, startView: parseStartView(row.start_view) } : task;
-  const noted = typeof row.hotspots === "string" ? { ...placed, hotspots: json<Hotspots>(row, "hotspots") } : placed;
-  const shown = typeof row.withheld_reason === "string" ? { ...noted, withheldReason: row.withheld_reason } : noted;
+  const shown = typeof row.withheld_reason === "string" ? { ...placed, withheldReason: row.withheld_reason } : placed;
   return typeof row.traceparent === "string" ? { ...shown, traceparent: row.traceparent } : shown;
 };
 

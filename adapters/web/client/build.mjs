@@ -28,11 +28,7 @@ const SOURCES = [
   "styles/works.css",
   "styles/account.css",
   "styles/docs.css",
-  "styles/hotspots.css",
 ];
-
-/** Scripts that another script imports when they are needed. */
-const MODULES = ["viewer/hotspots.ts", "viewer/hotspot-editor.ts"];
 
 /** The face of headings: its Latin characters in one weight. */
 const DISPLAY_FONT = "@fontsource/bricolage-grotesque/files/bricolage-grotesque-latin-700-normal.woff2";
@@ -88,6 +84,8 @@ export const buildClient = async (folder) => {
     ["hero-small.webp", await sharp(hero).resize(512).webp({ quality: HERO_SMALL_QUALITY }).toBuffer()],
   ]);
   const options = {
+    entryPoints: SOURCES.map(source),
+    format: "iife",
     outdir: folder,
     write: false,
     bundle: true,
@@ -99,11 +97,8 @@ export const buildClient = async (folder) => {
     legalComments: "eof",
     logLevel: "warning",
   };
-  const built = await Promise.all([
-    build({ ...options, entryPoints: SOURCES.map(source), format: "iife" }),
-    build({ ...options, entryPoints: MODULES.map(source), format: "esm" }),
-  ]);
-  for (const { path, contents } of built.flatMap(({ outputFiles }) => outputFiles)) files.set(basename(path), contents);
+  const built = await build(options);
+  for (const { path, contents } of built.outputFiles) files.set(basename(path), contents);
   await Promise.all([...files].map(([name, content]) => write(folder, name, content)));
   await writeFile(join(folder, "words.json"), JSON.stringify(await wordsOf(built)));
   await cp(source("docs"), join(folder, "guides"), { recursive: true });
@@ -111,8 +106,7 @@ export const buildClient = async (folder) => {
 
 /** The messages of each script (words.ts), which its pages bring in their language. */
 const wordsOf = async (built) => {
-  const outputs = built.flatMap(({ metafile }) => Object.entries(metafile.outputs));
-  const entries = outputs.map(async ([output, { inputs }]) => {
+  const entries = Object.entries(built.metafile.outputs).map(async ([output, { inputs }]) => {
     const sources = Object.keys(inputs).filter((input) => input.endsWith(".ts"));
     const messages = (await Promise.all(sources.map(async (path) => messagesIn(await readFile(path, "utf8"))))).flat();
     return [basename(output), [...new Set(messages)].sort()];

@@ -9,13 +9,11 @@ import { parseStartView } from "../../../domain/tasks/start-view.js";
 import { isInProgress, type Task } from "../../../domain/tasks/task.js";
 import type { Page, PageReply, PageRequest } from "../../web-page/page.js";
 import { entryPath } from "../entry-path.js";
-import { type Html, html, said, type Text, Words, words } from "../html.js";
+import { html, said, type Text, Words, words } from "../html.js";
 import { languageOf } from "../languages/languages.js";
 import type { Content, Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import type { SessionGuard } from "../session-guard.js";
-import type { StaticFiles } from "../static-files.js";
-import { hotspotList } from "./hotspot-list.js";
 import {
   hasStoredImage,
   type Images,
@@ -33,7 +31,7 @@ import { endedView, type Progress, progressOf, waitingView } from "./waiting-vie
 type Parts = {
   readonly panoramas: Pick<
     UseCases["panoramas"],
-    "findPublic" | "findOwn" | "forecast" | "isLate" | "listPublic" | "list" | "chooseStartView" | "findLinked"
+    "findPublic" | "findOwn" | "forecast" | "isLate" | "listPublic" | "list" | "chooseStartView"
   >;
   readonly clock: Pick<Clock, "now">;
   readonly images: Images & Pick<ObjectStorage, "read">;
@@ -41,7 +39,6 @@ type Parts = {
   readonly layout: Layout;
   readonly publicUrl: string;
   readonly suggestions: Suggestions;
-  readonly files: StaticFiles;
 };
 
 /**
@@ -213,26 +210,12 @@ const viewer = async (
     enter: (path) => entryPath(path, visitor !== undefined, layout.hasSignUp),
     previous: previous && linkTo(previous),
     next: next && linkTo(next),
-    hotspots: await hotspots(parts, task, { isEmbedded, visitor }),
-    editor: parts.files.urlOf("hotspot-editor.js"),
     strip: strip.map((one) => ({ ...linkTo(one), picture: stripPicture(one, images), isThis: one === task })),
   });
   const head = isPublic
     ? linkPreview(task, scene.link, publicUrl, layout.site.name)
     : html`<meta name="robots" content="noindex">`;
   return layout.reply(200, { ...content, main, head });
-};
-
-/** A frame shows what everybody sees. The owner has a list without hotspots, too, to which the editor adds. */
-const hotspots = async (
-  { panoramas, files }: Parts,
-  task: KeptTask,
-  { isEmbedded, visitor }: { readonly isEmbedded: boolean; readonly visitor: Visitor | undefined },
-): Promise<Html | undefined> => {
-  const member = isEmbedded ? undefined : visitor?.account.id;
-  if (task.hotspots === undefined && member !== task.accountId) return undefined;
-  const linked = await panoramas.findLinked(task, member);
-  return hotspotList(task.hotspots ?? [], { files, linked, isEmbedded });
 };
 
 /** Said while the reader can still cancel. References alone need no words. */

@@ -29,9 +29,6 @@ type Options = {
   readonly hasGallery: boolean;
   /** Where a link to a page of members leads. */
   readonly enter: (path: string) => string;
-  /** The markers in the picture, and the script with which the owner edits them. */
-  readonly hotspots: Html | undefined;
-  readonly editor: string;
   /** The next newer panorama, and the next older one. */
   readonly previous: Neighbour | undefined;
   readonly next: Neighbour | undefined;
@@ -58,7 +55,7 @@ export const viewerScene = (task: KeptTask, { url, thumbnail, tiles, link }: Url
 <div id="viewer" class="sphere" data-image="${url}"${tiles && html` data-tiles="${tiles}"`} data-width="${size.widthPixels}" data-name="${fileNameOf(task)}"${start && html` data-start="${startViewText(start)}"`} tabindex="0" role="application" aria-label="${title}: 360° view. Drag, or use the arrow keys, to look around; plus and minus zoom."></div>
 <div class="progress" id="progress" role="progressbar" aria-label="Loading the picture" aria-valuemin="0" aria-valuemax="100" aria-valuenow="0"><span></span></div>
 <p class="stage-note" id="stage-note" role="status" hidden></p><p class="visually-hidden" id="arrived" aria-live="polite"></p>
-<noscript><p class="stage-note">The 360° view needs JavaScript. <a href="${url}">Open the flat picture.</a></p></noscript>${options.hotspots}
+<noscript><p class="stage-note">The 360° view needs JavaScript. <a href="${url}">Open the flat picture.</a></p></noscript>
 ${previous && html`<a class="round neighbour" id="previous" rel="prev" href="${previous.path}" aria-label="Previous panorama: ${previous.title}" title="Previous panorama">${icon("M15 5l-7 7 7 7")}</a>`}
 ${next && html`<a class="round neighbour" id="next" rel="next" href="${next.path}" aria-label="Next panorama: ${next.title}" title="Next panorama">${icon("M9 5l7 7-7 7")}</a>`}
 ${
@@ -107,7 +104,7 @@ const menuButton = (id: string, label: Text, path: string, menu: string): Html =
   html`<button type="button" class="round" id="${id}" popovertarget="${menu}" aria-label="${label}" title="${label}">${icon(path)}</button>`;
 
 /** What is not needed at every visit. */
-const moreMenu = ({ id, slug }: KeptTask, { owner, next, editor }: Options): Html => html`
+const moreMenu = ({ id }: KeptTask, { owner, next }: Options): Html => html`
 <div id="more-menu" class="menu" popover role="group" aria-label="More">
 <button type="button" id="planet" aria-pressed="false">Little planet <small>The ground seen from above</small></button>
 <button type="button" id="split">Two views <small>For a box with lenses</small></button>
@@ -115,8 +112,7 @@ ${next && html`<button type="button" id="slides" aria-pressed="false">Slide show
 ${
   owner &&
   html`<form method="post" action="/works/${id}/start" id="start-form">${hiddenToken(owner.formToken)}<input type="hidden" name="view">
-<button>Start here <small>Everybody sees this view first</small></button></form>
-<button type="button" id="edit-hotspots" data-script="${editor}" data-page="/works/${slug}/hotspots" data-words-failed="This did not work. Reload the page and try again." data-words-leave="Leave without saving the hotspots?" data-words-saved="Everybody who may see this panorama sees its hotspots now.">Hotspots <small>Notes, and links to your other panoramas</small></button>`
+<button>Start here <small>Everybody sees this view first</small></button></form>`
 }
 <p class="keys">Keys in the picture: arrows turn, + and − zoom, Space rotates, F fills the screen, Home returns, Page Up and Page Down travel.</p></div>`;
 

@@ -118,8 +118,6 @@ const ROUTES: Readonly<Record<string, Positions>> = {
     },
   },
   "post /works/selected": { fields: { id: "none", act: "publish" } },
-  "get /works/:slug/hotspots": ACCEPTS_NOTHING,
-  "post /works/:slug/hotspots": { fields: { yaw: "10", pitch: "0", note: "a pier", to: "", address: "" } },
   "post /works/:id/start": { fields: { view: "10,0,75" } },
   "post /works/:id/visibility": { fields: { visibility: "public" } },
   "post /works/:id/cancel": { fields: {} },

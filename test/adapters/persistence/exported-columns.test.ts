@@ -17,7 +17,6 @@ import { tables } from "../../../adapters/persistence/schema/schema.js";
 import { type ExportedRecord, exportAccount } from "../../../application/operators/export-account.js";
 import type { OrderStore } from "../../../application/ports/stores/order-store.js";
 import { credits } from "../../../domain/credits/credits.js";
-import { parseHotspots } from "../../../domain/tasks/hotspots.js";
 
 /**
  * Where each column is in the export: the members of a record, by the name of the column if that is all. A text says
@@ -97,14 +96,13 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     webhookUrl: ["webhookUrl"],
     withheldReason: ["withheldReason"],
     startView: ["startView"],
-    hotspots: ["hotspots"],
     ...Object.fromEntries(
       [
         ...["submittedAt", "upstreamTaskId", "failureImage", "failureDetail", "storageStatus", "temporaryUrl"],
         ...["failedAttempts", "nativeWidth", "nativeHeight", "resultFigures", "costMicros", "costCurrency", "dueAt"],
         ...["fence", "turn", "submissions", "place", "textsErasedAt", "traceparent", "leasedUntil", "cancelWantedAt"],
         ...["cancelRefusedAt", "inSearch", "startedAt", "generatedAt", "savedAt", "expiredAt", "nextImageName"],
-        ...["keptUntil", "hasTiles"],
+        ...["keptUntil", "hasTiles", "hotspots"],
       ].map((name) => [name, "how the service works on it"]),
     ),
     ...Object.fromEntries(
@@ -204,8 +202,7 @@ describe("the export of an account", () => {
       metadata: { project: "x" },
       webhook_url: "https://example.com/hook",
     });
-    const hotspots = parseHotspots([{ yaw: 1, pitch: 1, note: "a bench" }])._unsafeUnwrap();
-    const own = { startView: { yaw: 1, pitch: 2, fov: 70 }, hotspots, withheldReason: "a reason", apiKeyId: key.id };
+    const own = { startView: { yaw: 1, pitch: 2, fov: 70 }, withheldReason: "a reason", apiKeyId: key.id };
     const entry = { accountId: account.id, at: noon, credits: 1 };
     const adjustment = { ...entry, kind: "adjustment", reason: "a gift", reference: "r-1" };
     const entries = [adjustment, { ...entry, kind: "purchase", orderId: orderId(1) }];

@@ -4,7 +4,6 @@ import { Html } from "../../../adapters/web/html.js";
 import { sendEmailLink } from "../../../application/accounts/self-service/send-email-link.js";
 import { sendPasswordLink } from "../../../application/accounts/send-password-link.js";
 import type { Email } from "../../../domain/accounts/account.js";
-import { parseHotspots } from "../../../domain/tasks/hotspots.js";
 import { logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import {
   axeFindings,
@@ -37,13 +36,6 @@ describe("accessibility of the web pages", () => {
     const withheld = { at: service.clock.now(), reason: "Shows a private person" };
     (await service.tasks.withhold(hidden.id, withheld))._unsafeUnwrap();
     hiddenSlug = hidden.slug;
-    for (const [from, to] of [
-      [place, hidden],
-      [hidden, place],
-    ] as const) {
-      const spots = [undefined, to.slug].map((slug, n) => ({ yaw: 160 * n, pitch: 9, note: `note ${n}`, to: slug }));
-      (await service.tasks.setHotspots(from.id, ann.id, parseHotspots(spots)._unsafeUnwrap()))._unsafeUnwrap();
-    }
     await service.kept(ann, { prompt: "a private place", visibility: "private" });
     service.provider.play({ poll: "failed" });
     await service.panorama(ann, { prompt: "a failed one" });
@@ -53,11 +45,9 @@ describe("accessibility of the web pages", () => {
 
   type Check = (what: string) => Promise<void>;
 
-  const placed = ({ page }: Tab) => page.locator("#hotspots:not([hidden]), body:not(:has(#hotspots))");
   const visiting = (tab: Tab, check: Check) => async (path: string, wait?: string) => {
     await tab.page.goto(path);
     if (wait !== undefined) await ready(tab.page, wait);
-    if (wait === "sphere") await placed(tab).first().waitFor({ state: "attached" });
     await check(path);
   };
   const publicSlug = async () => (await service.tasks.listPublic(1, undefined))[0]?.slug;
@@ -127,9 +117,6 @@ describe("accessibility of the web pages", () => {
     const slug = await publicSlug();
     await visit(`/p/${slug}?embed=1`, "sphere");
     await visit(`/p/${slug}`, "sphere");
-    await page.getByRole("button", { name: "note 0" }).press("Enter");
-    await page.getByText("note 0", { exact: true }).waitFor();
-    await check("the note of a hotspot");
     await page.getByRole("button", { name: "Download" }).click();
     await check("the download menu");
     await page.keyboard.press("Escape");
@@ -141,12 +128,6 @@ describe("accessibility of the web pages", () => {
     await visit(`/works/${hiddenSlug}`, "sphere");
     await page.getByRole("button", { name: "More" }).click();
     await check("the menu of the viewer");
-    await visit(`/works/${hiddenSlug}/hotspots`);
-    await visit(`/works/${hiddenSlug}`, "sphere");
-    await page.getByRole("button", { name: "More", exact: true }).click();
-    await page.getByRole("button", { name: "Hotspots" }).click();
-    await page.getByRole("button", { name: "Add a hotspot here" }).click();
-    await check("the editor of hotspots");
     for (const { task } of service.database.tasks.values())
       if (task.state !== "succeeded") await visit(`/works/${task.slug}`);
     await visit("/works");
@@ -190,7 +171,6 @@ describe("accessibility of the web pages", () => {
   const isReachedByTab = async (tab: Tab, page: string) => {
     if (page === "the menu of the viewer") return leadsToTheNextButton(tab.page);
     if (page === "the download menu") return followsItsButton(tab.page);
-    if (page === "the note of a hotspot") return; // it lies over the middle of the sphere
     expect([page, await tabThrough(tab.page)]).toEqual([page, []]);
     if (!/embed|^the /.test(page)) expect([page, await skipsToContent(tab.page)]).toEqual([page, true]);
   };
@@ -201,7 +181,7 @@ describe("accessibility of the web pages", () => {
     if (/^the (download menu|menu of the viewer)$/.test(page)) return; // the focus has been moved to its end
     await tab.page.emulateMedia({ forcedColors: "active" });
     // Colours change neither what Tab reaches nor the order.
-    if (page !== "the note of a hotspot") expect([page, await focusProblems(tab.page)]).toEqual([page, []]);
+    expect([page, await focusProblems(tab.page)]).toEqual([page, []]);
     expect([page, await lostInForcedColours(tab.page)]).toEqual([page, NOTHING_LOST]);
     await tab.page.emulateMedia({ forcedColors: "none" });
   };

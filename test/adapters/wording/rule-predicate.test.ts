@@ -133,11 +133,6 @@ const examples: { readonly [Name in RequestRule["name"]]: [Extract<RequestRule, 
   parts_max: [{ name: "parts_max", max: 50 }, "must have at most 50 parts."],
   filename: [{ name: "filename" }, "must be files, but one of these parts has no filename."],
   transfer_encoding: [{ name: "transfer_encoding" }, "must be chunked, in lower case, or not sent at all."],
-  degrees: [{ name: "degrees", max: 90, actual: 91.5 }, "must be from -90 to 90 degrees, but is 91.5."],
-  own_panorama: [
-    { name: "own_panorama", actual: "/login" },
-    'must lead to another finished panorama of this account, but is "/login".',
-  ],
   one_length: [{ name: "one_length" }, "must not be sent more than once with different values."],
 };
 

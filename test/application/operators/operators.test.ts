@@ -10,12 +10,10 @@ import { changeKeyLimits } from "../../../application/operators/change-key-limit
 import { closeAccount } from "../../../application/operators/close-account.js";
 import { exportAccount } from "../../../application/operators/export-account.js";
 import { recordAction } from "../../../application/operators/record-action.js";
-import { setHotspots } from "../../../application/panoramas/set-hotspots.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { AdjustmentReason } from "../../../domain/credits/ledger.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
-import { parseHotspots } from "../../../domain/tasks/hotspots.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 const REASON = "goodwill" as AdjustmentReason;
@@ -153,11 +151,6 @@ describe("exportAccount", () => {
     ]);
     expect(records[0]).toMatchObject({ type: "account", id: owner, email: `${owner}@example.com`, credits: 16 });
     expect(records.at(-1)).toMatchObject({ type: "panorama", id, prompt: "my own garden", isDeleted: false });
-    await world.clock.advance(5_000);
-    await world.settle();
-    const hotspots = parseHotspots([{ yaw: 1, pitch: 1, note: "my own bench" }])._unsafeUnwrap();
-    (await setHotspots(ports)(id, owner, hotspots))._unsafeUnwrap();
-    expect((await recordsOf(owner)).at(-1)).toMatchObject({ type: "panorama", id, hotspots });
     expect(JSON.stringify(records)).not.toContain(key.key.secretSha256);
     expect((await exportAccount(ports)(NOBODY)).isErr()).toBe(true);
   });

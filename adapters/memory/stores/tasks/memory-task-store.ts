@@ -52,13 +52,6 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
       }),
     setVisibility: async (id, owner, visibility) => setVisibility(database, id, owner, visibility),
     setStartView: async (id, owner, startView) => setOwn(database, id, owner, { startView }),
-    setHotspots: async (id, owner, hotspots) =>
-      setOwn(database, id, owner, { hotspots: hotspots.length === 0 ? undefined : hotspots }),
-    findOwnBySlugs: async (owner, slugs) =>
-      database
-        .tasksOf(owner)
-        .filter((task) => task.state === "succeeded")
-        .filter(({ id, slug }) => slugs.includes(slug) && !rowOf(database, id).hidden),
     recordCancelWish: async (task, now) => recordCancelWish(database, task, now),
     holdForReview: async (id, now) => holdForReview(database, id, now),
     withhold: async (id, withheld, nextName) => withhold(database, id, withheld, nextName),
@@ -234,7 +227,7 @@ const setOwn = (
   database: MemoryDatabase,
   id: TaskId,
   owner: AccountId,
-  added: Pick<Task, "startView" | "hotspots">,
+  added: Pick<Task, "startView">,
 ): Result<void, NotFound> => {
   const stored = database.shown(id, owner);
   if (stored?.task.state !== "succeeded") return err(notFound(`There is no panorama ${id}.`));

@@ -2,10 +2,7 @@ import { element } from "../element.js";
 import { readPage } from "../read-page.js";
 
 /** What another panorama has of its own: all but the stage and its bar. */
-const PARTS = [
-  ...["flat", "caption", "previous", "next", "film", "more-menu", "downloads", "share-dialog"],
-  ...["hotspots", "hotspot-editor", "open"],
-] as const;
+const PARTS = ["flat", "caption", "previous", "next", "film", "more-menu", "downloads", "share-dialog"] as const;
 const SLIDE_MILLISECONDS = 10_000;
 
 type Options = {
@@ -98,7 +95,7 @@ export const travelBetween = (stage: HTMLElement, { leave, arrive, onSlides }: O
   };
 
   element("scene").addEventListener("click", (event) => {
-    const link = (event.target as Element).closest<HTMLAnchorElement>("#previous, #next, #film a, #hotspots a");
+    const link = (event.target as Element).closest<HTMLAnchorElement>("#previous, #next, #film a");
     if (link === null || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     if (addressOf(link) !== path) void go(addressOf(link));

@@ -105,7 +105,6 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
       shown.tiles?.look();
     };
     start(camera);
-    showHotspots(camera);
   };
 
   /** Shows tiles over the preview. Resolves when those in sight are shown or have failed; rejects without tiles. */
@@ -171,10 +170,7 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
       shown = panoramaOf(stage);
       camera?.enter(shown.width, shown.start, viewOf(location.hash));
       camera?.crossfade();
-      if (camera !== undefined) {
-        showPlanetState(camera);
-        showHotspots(camera);
-      }
+      if (camera !== undefined) showPlanetState(camera);
       await load(shown);
     },
     onSlides: (slides) => {
@@ -226,15 +222,6 @@ function start(camera: Camera): void {
   if (!document.body.classList.contains("bare")) camera.playIntro();
   camera.rotate(true);
 }
-
-/** The script that an element of the page names. It is loaded only where it is needed. */
-const scriptOf = (id: string) => {
-  const { script } = document.getElementById(id)?.dataset ?? {};
-  return script === undefined ? undefined : import(script);
-};
-
-const showHotspots = (camera: Camera): void =>
-  void scriptOf("hotspots")?.then(({ placeHotspots }) => placeHotspots(camera));
 
 const label = (button: HTMLElement, text: string): void => {
   button.setAttribute("aria-label", text);
@@ -318,7 +305,6 @@ function connectMore(camera: Camera, travel: Travel): void {
       showPlanetState(camera);
     },
     split: () => startSplit(camera),
-    "edit-hotspots": () => void scriptOf("edit-hotspots")?.then(({ editHotspots }) => editHotspots(camera, say)),
   };
   element("scene").addEventListener("click", (event) => {
     const act = actions[(event.target as Element).closest("#more-menu button")?.id ?? ""];

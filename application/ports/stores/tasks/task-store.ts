@@ -8,12 +8,11 @@ import type { ObjectName } from "../../../../domain/images/object-name.js";
 import type { StoredImage } from "../../../../domain/images/storage-status.js";
 import type { InvalidRequest } from "../../../../domain/invalid-request.js";
 import type { TaskId } from "../../../../domain/task-id.js";
-import type { Hotspots } from "../../../../domain/tasks/hotspots.js";
 import type { DeletedBy, Withheld } from "../../../../domain/tasks/out-of-sight.js";
 import type { ProviderPlace, QueuePosition } from "../../../../domain/tasks/queue.js";
 import type { Slug } from "../../../../domain/tasks/slug.js";
 import type { StartView } from "../../../../domain/tasks/start-view.js";
-import type { OpenedTask, ReservedTask, SubmittedTask, SucceededTask, Task } from "../../../../domain/tasks/task.js";
+import type { OpenedTask, ReservedTask, SubmittedTask, Task } from "../../../../domain/tasks/task.js";
 import type { Visibility } from "../../../../domain/tasks/visibility.js";
 import type { NotFound } from "../../../errors.js";
 
@@ -140,12 +139,6 @@ export interface TaskStore {
 
   /** Where viewers of a panorama look first. A task without one is not found. */
   setStartView(id: TaskId, owner: AccountId, view: StartView): Promise<Result<void, NotFound>>;
-
-  /** Replaces the hotspots of a panorama. A task without one is not found. */
-  setHotspots(id: TaskId, owner: AccountId, hotspots: Hotspots): Promise<Result<void, NotFound>>;
-
-  /** Those of the slugs that name a succeeded task of the owner, in no order. */
-  findOwnBySlugs(owner: AccountId, slugs: readonly Slug[]): Promise<SucceededTask[]>;
 
   /**
    * Hides a task from everybody but its owner: it is private, and stays so. Ends its reports and the operator's choice

@@ -94,9 +94,6 @@ const RULES: readonly RequestRule[] = [
   { name: "paid_order_or_credits", credits: 2 },
   { name: "key_reused", hours: 24 },
   { name: "storable_text" },
-  { name: "degrees", max: 90, actual: -90.5 },
-  { name: "degrees", max: 90, actual: Number.NaN },
-  { name: "own_panorama", actual: "x" },
 ] as readonly RequestRule[];
 const debt = (owed: number) =>
   returnedPaymentSentence({
@@ -195,7 +192,6 @@ describe("the pages in German", () => {
       `/p/${slug}`,
       `/p/${slug}/report`,
       `/works/${slug}`,
-      `/works/${slug}/hotspots`,
       `/works/${failed.slug}`,
       `/works/${waiting.slug}`,
       "/works",
@@ -241,7 +237,7 @@ describe("the pages in German", () => {
   });
 
   it("answer the status of a waiting page in the language of its reader", async () => {
-    const path = `${paths[7]}/status`;
+    const path = `${paths[6]}/status`;
     expect(JSON.parse(await get(path, "de"))).toMatchObject({ phase: "making", words: "Ihr Panorama entsteht" });
     expect(JSON.parse(await get(path, "en"))).toMatchObject({ phase: "making", words: "Making your panorama" });
   });

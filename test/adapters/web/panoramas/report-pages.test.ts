@@ -4,7 +4,6 @@ import { MemoryOperatorStore } from "../../../../adapters/memory/stores/memory-o
 import { suspendAccount } from "../../../../application/operators/suspend-account.js";
 import { withholdAccount } from "../../../../application/operators/withhold-panorama.js";
 import { keep, uploading } from "../../../../domain/images/storage-status.js";
-import { parseHotspots } from "../../../../domain/tasks/hotspots.js";
 import { REPORT_CHARACTERS_MAX } from "../../../../domain/tasks/report.js";
 import { PASSWORD, type Person, WebService } from "../../../support/web-service.js";
 
@@ -97,7 +96,6 @@ describe("a hundred hostile public panoramas", () => {
         accountId: eve.id,
         request,
         image,
-        hotspots: parseHotspots([{ yaw: 1, pitch: 1, note: prompt.slice(0, 150) }])._unsafeUnwrap(),
       });
       service.database.tasks.set(task.id, { task, place: undefined, dueAt: undefined, fence: 0, hidden: false });
       slugs.push(task.slug);
