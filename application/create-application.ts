@@ -62,7 +62,6 @@ import { withholdAccount, withholdPanorama } from "./operators/withhold-panorama
 import { cancelTask } from "./panoramas/cancel-task.js";
 import { changeVisibility } from "./panoramas/change-visibility.js";
 import { checkUpload } from "./panoramas/check-upload.js";
-import { chooseStartView } from "./panoramas/choose-start-view.js";
 import { countAhead } from "./panoramas/count-ahead.js";
 import { createPanorama } from "./panoramas/create-panorama.js";
 import { deletePanorama } from "./panoramas/delete-panorama.js";
@@ -177,7 +176,6 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     isWithheldImage: (image: ImageAddress) => ports.tasks.isWithheldImage(image),
     report: reportPanorama(ports),
     changeVisibility: changeVisibility(ports),
-    chooseStartView: chooseStartView(ports),
     checkUpload: checkUpload(ports, settings),
     retryImage: retryImage(ports),
     retryFailedImages: retryFailedImages(ports),

@@ -6,8 +6,6 @@ import { WEBP_QUALITY } from "./webp-quality.js";
 
 /** Wide enough to show a place, and not so wide that it looks bent. */
 const FIELD_DEGREES = 95;
-/** A wider view is hard to read in a small picture. */
-const FIELD_DEGREES_MAX = 110;
 /** More pixels of the panorama are not decoded: about as many as a view of that field shows. */
 const DECODED_PIXELS_PER_PIXEL = 3.4;
 const JPEG_QUALITY = 82;
@@ -52,11 +50,11 @@ type Pixels = PixelSize & { readonly data: Uint8Array };
 const painter = (
   { data, width, height }: { readonly data: Uint8Array; readonly width: number; readonly height: number },
   { data: pixels, widthPixels, heightPixels }: Pixels,
-  { yaw, pitch, fov = FIELD_DEGREES }: StartView,
+  { yaw, pitch }: StartView,
 ): ((from: number, to: number) => void) => {
   const [turn, tilt] = [(yaw * Math.PI) / 180, (pitch * Math.PI) / 180];
   const [sin, cos] = [Math.sin(tilt), Math.cos(tilt)];
-  const step = (2 * Math.tan((Math.min(FIELD_DEGREES_MAX, fov) * Math.PI) / 360)) / widthPixels;
+  const step = (2 * Math.tan((FIELD_DEGREES * Math.PI) / 360)) / widthPixels;
   return (from, to) => {
     let target = from * widthPixels * 3;
     for (let row = from; row < to; row += 1) {

@@ -94,7 +94,6 @@ const panoramaOf = ({ task, isHidden }: TaskOfAccount, storage: Pick<ObjectStora
     state,
     failureReason: task.state === "failed" ? toldReason(task) : undefined,
     credits: reservation.credits,
-    startView: task.startView,
     ...(task.state === "succeeded" && { finishedAt: task.succeededAt }),
     ...(task.state === "failed" && { finishedAt: task.failedAt }),
     withheldReason: task.withheldReason,

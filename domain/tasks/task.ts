@@ -75,8 +75,6 @@ type TaskCore = {
    * (out-of-sight.ts).
    */
   readonly visibilityAfterReview?: Visibility | undefined;
-  /** Where its owner wants viewers of its panorama to look first. */
-  readonly startView?: StartView | undefined;
   /** Why others cannot see its panorama (out-of-sight.ts); `undefined`: its visibility decides. */
   readonly withheldReason?: string | undefined;
 };
@@ -238,8 +236,8 @@ export const isRefusedCreation = (before: Task, next: Task): boolean =>
 export const isInGallery = (task: Task): task is SucceededTask =>
   task.state === "succeeded" && task.request.visibility === "public" && isKept(task.image);
 
-/** Where viewers look first: where the owner wants, or at the best part of the picture. `undefined`: at its middle. */
-export const startViewOf = ({ startView, figures }: SucceededTask): StartView | undefined => startView ?? figures?.view;
+/** Where viewers look first: at the best part of the picture. `undefined`: at its middle. */
+export const startViewOf = ({ figures }: SucceededTask): StartView | undefined => figures?.view;
 
 /** The `status` that the client sees (specification, Panorama task). */
 export const statusOf = (task: Task): "processing" | "succeeded" | "failed" =>

@@ -197,7 +197,6 @@ export const ROUTES: Readonly<Record<string, Row>> = {
   "POST /works/selected": {
     "": (who, run) => form("/works/selected", { id: kept(who, 0), act: "publish" })(who, run),
   },
-  "POST /works/:id/start": { "": form((who) => `/works/${kept(who, 0)}/start`, { view: "10,0,75" }) },
   "POST /works/:id/visibility": {
     "": form((who) => `/works/${kept(who, 0)}/visibility`, { visibility: "private" }),
   },

@@ -14,7 +14,6 @@ import type { StoredImage } from "../../../domain/images/storage-status.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { UNDER_REVIEW, type Withheld } from "../../../domain/tasks/out-of-sight.js";
 import type { Slug } from "../../../domain/tasks/slug.js";
-import { startViewText } from "../../../domain/tasks/start-view.js";
 import type { ReservedTask, SubmittedTask, Task } from "../../../domain/tasks/task.js";
 import type { Visibility } from "../../../domain/tasks/visibility.js";
 import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
@@ -43,7 +42,6 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
     findBySlug: (slug) => findBySlug(database, slug),
     ended: (ids) => ended(database, ids),
     setVisibility: (id, owner, visibility) => setVisibility(database, id, owner, visibility),
-    setStartView: (id, owner, view) => setOwn(database, { id, owner }, startViewText(view)),
     withhold: (id, withheld, nextName) => withhold(database, id, withheld, nextName),
     withholdAll: (owner, withheld, limit, nextName) => withholdAll(database, { owner, withheld, limit, nextName }),
     isWithheldImage: (image) => isWithheldImage(database, image),
@@ -102,22 +100,6 @@ const setVisibility = async (
     if (changed[0]?.is_out_of_search) await updateSearch(sql, dialect, [id]);
     return ok(undefined);
   });
-};
-
-type OwnTask = { readonly id: TaskId; readonly owner: AccountId };
-
-/** What the owner adds to a panorama. */
-const setOwn = async (
-  database: Database,
-  { id, owner }: OwnTask,
-  value: string | null,
-): Promise<Result<void, NotFound>> => {
-  const changed = await database.sql(
-    `update task set start_view = ? where id = ? and account_id = ? and state = 'succeeded' and hidden_at is null
-    returning id`,
-    [value, id, owner],
-  );
-  return changed.length === 1 ? ok(undefined) : err(notFound(`There is no panorama ${id}.`));
 };
 
 const withhold = (
@@ -267,6 +249,8 @@ const recordCancelWish = async (
 /** Of an image that is stored, whose panorama is being hidden. Its parameters are until when, and the next name. */
 const KEPT = `, kept_until = case when ${KEPT_IMAGE} then cast(? as timestamptz) end,
   next_image_name = case when ${KEPT_IMAGE} then coalesce(next_image_name, cast(? as text)) else next_image_name end`;
+
+type OwnTask = { readonly id: TaskId; readonly owner: AccountId };
 
 const hide = async (
   database: Database,

@@ -4,7 +4,6 @@ import { STORAGE_STATUSES, type StoredImage } from "../../../domain/images/stora
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import { type Metadata, NO_METADATA } from "../../../domain/tasks/metadata.js";
 import { UNDER_REVIEW } from "../../../domain/tasks/out-of-sight.js";
-import { parseStartView } from "../../../domain/tasks/start-view.js";
 import {
   FAILURE_REASONS,
   type FailedTask,
@@ -62,8 +61,7 @@ export const TASK_COLUMNS = [
  */
 export const toTask = (row: Row): Task => {
   const task = withCost(withDetail(withFigures(withCancelWish(toTaskWithoutTrace(row), row), row), row), row);
-  const placed = typeof row.start_view === "string" ? { ...task, startView: parseStartView(row.start_view) } : task;
-  const shown = typeof row.withheld_reason === "string" ? { ...placed, withheldReason: row.withheld_reason } : placed;
+  const shown = typeof row.withheld_reason === "string" ? { ...task, withheldReason: row.withheld_reason } : task;
   return typeof row.traceparent === "string" ? { ...shown, traceparent: row.traceparent } : shown;
 };
 

@@ -3,16 +3,13 @@ import type { UseCases } from "../../../application/create-application.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
-import { parseTaskId } from "../../../domain/task-id.js";
 import { parseSlug, viewerPath } from "../../../domain/tasks/slug.js";
-import { parseStartView } from "../../../domain/tasks/start-view.js";
 import { isInProgress, type Task } from "../../../domain/tasks/task.js";
 import type { Page, PageReply, PageRequest } from "../../web-page/page.js";
 import { entryPath } from "../entry-path.js";
 import { html, said, type Text, Words, words } from "../html.js";
 import { languageOf } from "../languages/languages.js";
 import type { Content, Layout } from "../layout.js";
-import { redirect } from "../redirect.js";
 import type { SessionGuard } from "../session-guard.js";
 import {
   hasStoredImage,
@@ -31,7 +28,7 @@ import { endedView, type Progress, progressOf, waitingView } from "./waiting-vie
 type Parts = {
   readonly panoramas: Pick<
     UseCases["panoramas"],
-    "findPublic" | "findOwn" | "forecast" | "isLate" | "listPublic" | "list" | "chooseStartView"
+    "findPublic" | "findOwn" | "forecast" | "isLate" | "listPublic" | "list"
   >;
   readonly clock: Pick<Clock, "now">;
   readonly images: Images & Pick<ObjectStorage, "read">;
@@ -97,7 +94,6 @@ export const viewerPages = (parts: Parts): readonly Page[] => {
       body: "none",
       handle: guard.member(async (request, visitor) => status(await findOwn(request, visitor), request)),
     },
-    startForm(parts),
     ...OWN_FILES.map(
       ([file, contentType]): Page => ({
         method: "GET",
@@ -112,23 +108,6 @@ export const viewerPages = (parts: Parts): readonly Page[] => {
     ),
   ];
 };
-
-/** The owner chooses where viewers look first. The script of the viewer sends the view. */
-const startForm = ({ panoramas, guard, layout }: Parts): Page => ({
-  method: "POST",
-  path: "/works/:id/start",
-  body: "fields",
-  handle: guard.memberForm(async ({ params, form }, visitor) => {
-    const id = parseTaskId(params.id ?? "");
-    const view = parseStartView(form.get("view") ?? "");
-    if (id === undefined || view === undefined) return layout.notFound(visitor);
-    const chosen = await panoramas.chooseStartView(id, visitor.account.id, view);
-    return chosen.match(
-      () => redirect("/works"),
-      () => layout.notFound(visitor),
-    );
-  }),
-});
 
 /** The files of a panorama whose URLs nobody may open, because an operator has hidden it. Its owner still sees it. */
 const OWN_FILES = [

@@ -88,7 +88,7 @@ ${menuButton("download", words`Download`, "M12 4v11M7 11l5 5 5-5M5 20h14", "down
 ${barButton("share", words`Share`, "M12 15V4M8 7.500l4-4 4 4M6 11H5v9h14v-9h-1")}`
 }
 </div></div>
-${!isEmbedded && moreMenu(task, options)}${!isEmbedded && downloadMenu(task, url)}${!isEmbedded && shareDialog(task, link, options)}</div>`;
+${!isEmbedded && moreMenu(options)}${!isEmbedded && downloadMenu(task, url)}${!isEmbedded && shareDialog(task, link, options)}</div>`;
 };
 
 const film = ({ strip }: Options): Html => html`
@@ -104,16 +104,11 @@ const menuButton = (id: string, label: Text, path: string, menu: string): Html =
   html`<button type="button" class="round" id="${id}" popovertarget="${menu}" aria-label="${label}" title="${label}">${icon(path)}</button>`;
 
 /** What is not needed at every visit. */
-const moreMenu = ({ id }: KeptTask, { owner, next }: Options): Html => html`
+const moreMenu = ({ next }: Options): Html => html`
 <div id="more-menu" class="menu" popover role="group" aria-label="More">
 <button type="button" id="planet" aria-pressed="false">Little planet <small>The ground seen from above</small></button>
 <button type="button" id="split">Two views <small>For a box with lenses</small></button>
 ${next && html`<button type="button" id="slides" aria-pressed="false">Slide show <small>The next panorama every ten seconds</small></button>`}
-${
-  owner &&
-  html`<form method="post" action="/works/${id}/start" id="start-form">${hiddenToken(owner.formToken)}<input type="hidden" name="view">
-<button>Start here <small>Everybody sees this view first</small></button></form>`
-}
 <p class="keys">Keys in the picture: arrows turn, + and − zoom, Space rotates, F fills the screen, Home returns, Page Up and Page Down travel.</p></div>`;
 
 const downloadMenu = (task: KeptTask, url: string): Html => html`

@@ -118,7 +118,6 @@ const ROUTES: Readonly<Record<string, Positions>> = {
     },
   },
   "post /works/selected": { fields: { id: "none", act: "publish" } },
-  "post /works/:id/start": { fields: { view: "10,0,75" } },
   "post /works/:id/visibility": { fields: { visibility: "public" } },
   "post /works/:id/cancel": { fields: {} },
   "post /works/:id/delete": { fields: {} },

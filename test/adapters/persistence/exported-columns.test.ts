@@ -95,14 +95,13 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     hiddenAt: ["isDeleted"],
     webhookUrl: ["webhookUrl"],
     withheldReason: ["withheldReason"],
-    startView: ["startView"],
     ...Object.fromEntries(
       [
         ...["submittedAt", "upstreamTaskId", "failureImage", "failureDetail", "storageStatus", "temporaryUrl"],
         ...["failedAttempts", "nativeWidth", "nativeHeight", "resultFigures", "costMicros", "costCurrency", "dueAt"],
         ...["fence", "turn", "submissions", "place", "textsErasedAt", "traceparent", "leasedUntil", "cancelWantedAt"],
         ...["cancelRefusedAt", "inSearch", "startedAt", "generatedAt", "savedAt", "expiredAt", "nextImageName"],
-        ...["keptUntil", "hasTiles", "hotspots"],
+        ...["keptUntil", "hasTiles", "hotspots", "startView"],
       ].map((name) => [name, "how the service works on it"]),
     ),
     ...Object.fromEntries(
@@ -202,7 +201,7 @@ describe("the export of an account", () => {
       metadata: { project: "x" },
       webhook_url: "https://example.com/hook",
     });
-    const own = { startView: { yaw: 1, pitch: 2, fov: 70 }, withheldReason: "a reason", apiKeyId: key.id };
+    const own = { withheldReason: "a reason", apiKeyId: key.id };
     const entry = { accountId: account.id, at: noon, credits: 1 };
     const adjustment = { ...entry, kind: "adjustment", reason: "a gift", reference: "r-1" };
     const entries = [adjustment, { ...entry, kind: "purchase", orderId: orderId(1) }];

@@ -2,7 +2,6 @@ import fc from "fast-check";
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { ObjectName } from "../../../domain/images/object-name.js";
-import { startView } from "../../../domain/tasks/start-view.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
 
@@ -159,8 +158,9 @@ describe("the pictures of tiles and the front page", () => {
     const [small] = publish(["a lake"], { request: { ...first.request, resolution: "1k" } });
     const path = `/p/${small?.slug}/tile-480.webp`;
     expect(pictureOf((await read("/gallery")).text)?.slice(1, 3)).toEqual([path, `${path} 480w`]);
-    const [large] = publish(["a sea"], { startView: startView("170,0,80") });
-    const [wide, wider] = [480, 960].map((width) => `/p/${large?.slug}/tile-${width}.webp?v=170,0,80`);
+    const figures = { seam: 0, seamRatio: 1, poleDeviation: { zenith: 0, nadir: 0 }, view: { yaw: 170, pitch: 0 } };
+    const [large] = publish(["a sea"], { figures });
+    const [wide, wider] = [480, 960].map((width) => `/p/${large?.slug}/tile-${width}.webp?v=170,0`);
     expect(pictureOf((await read("/gallery")).text)?.slice(1, 3)).toEqual([wide, `${wide} 480w, ${wider} 960w`]);
     const picture = new Uint8Array(await (await get(wider ?? "")).arrayBuffer());
     expect(await sharp(picture).metadata()).toMatchObject({ format: "webp", width: 960, height: 720 });

@@ -53,9 +53,9 @@ export const moveMemoryTask = (
   }
   const last = stored.task;
   // Keeps what the owner and operators have changed since `current` was read: the visibility, the wish to cancel it.
-  const { withheldReason: _, startView: __, ...moved } = next;
-  const { request, withheldReason, startView } = last;
-  const kept = { ...moved, request, ...(withheldReason && { withheldReason }), ...(startView && { startView }) };
+  const { withheldReason: _, ...moved } = next;
+  const { request, withheldReason } = last;
+  const kept = { ...moved, request, ...(withheldReason && { withheldReason }) };
   stored.task = withKeptUntil(last, withNextName(last, withPlaceAndFacts(stored, withWishOf(last, kept as Task))));
   noteStage(stored, before, next, clock.now());
   const isWanted = stored.hidden || nextNameOf(last) !== undefined;

@@ -51,7 +51,6 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
         return stored !== undefined && !isActive(stored.task);
       }),
     setVisibility: async (id, owner, visibility) => setVisibility(database, id, owner, visibility),
-    setStartView: async (id, owner, startView) => setOwn(database, id, owner, { startView }),
     recordCancelWish: async (task, now) => recordCancelWish(database, task, now),
     holdForReview: async (id, now) => holdForReview(database, id, now),
     withhold: async (id, withheld, nextName) => withhold(database, id, withheld, nextName),
@@ -219,19 +218,6 @@ const withhold = (
   if (!isKept(task.image)) return ok(undefined);
   stored.task = withImage(task, { ...task.image, nextName: task.image.nextName ?? nextName() });
   stored.dueAt = withheld.at;
-  return ok(undefined);
-};
-
-/** What the owner adds to a panorama. */
-const setOwn = (
-  database: MemoryDatabase,
-  id: TaskId,
-  owner: AccountId,
-  added: Pick<Task, "startView">,
-): Result<void, NotFound> => {
-  const stored = database.shown(id, owner);
-  if (stored?.task.state !== "succeeded") return err(notFound(`There is no panorama ${id}.`));
-  stored.task = { ...stored.task, ...added };
   return ok(undefined);
 };
 

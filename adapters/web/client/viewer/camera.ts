@@ -88,9 +88,7 @@ export class Camera {
 
   /** Looks where the panorama starts. */
   home(): void {
-    const { yaw, pitch, fov } = this.start;
-    if (fov !== undefined) this.lookAs({ yaw, pitch, fov });
-    else this.look({ yaw, pitch, fov: Math.max(START_FIELD, this.fieldMagnifiedBy(START_MAGNIFICATION_MAX)) });
+    this.look({ ...this.start, fov: Math.max(START_FIELD, this.fieldMagnifiedBy(START_MAGNIFICATION_MAX)) });
   }
 
   /** Degrees to the left in which the start view is. */

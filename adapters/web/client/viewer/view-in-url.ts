@@ -13,16 +13,14 @@ export const viewOf = (fragment: string): View | undefined => {
   return Math.abs(yaw) <= 360 && Math.abs(pitch) <= 90 && fov >= 10 && fov <= 150 ? { yaw, pitch, fov } : undefined;
 };
 
-/** Where a panorama is entered: yaw and pitch, and the field of view if its owner has chosen it. */
-export type Start = Omit<View, "fov"> & { readonly fov?: number | undefined };
+/** Where a panorama is entered. */
+export type Start = Omit<View, "fov">;
 
-/** From the attribute that the page has, `yaw,pitch` or `yaw,pitch,fov`. Without it the middle of the picture. */
+/** From the attribute that the page has, `yaw,pitch`. Without it the middle of the picture. */
 export const startOf = (text = "0,0"): Start => {
-  const [yaw = 0, pitch = 0, fov] = text.split(",").map(Number);
-  return { yaw, pitch, fov };
+  const [yaw = 0, pitch = 0] = text.split(",").map(Number);
+  return { yaw, pitch };
 };
 
-export const fragmentOf = ({ yaw, pitch, fov }: View): string => `#v=${textOf({ yaw, pitch, fov })}`;
-
-export const textOf = ({ yaw, pitch, fov }: View): string =>
-  [yaw, pitch, fov].map((degrees) => Number(degrees.toFixed(1))).join();
+export const fragmentOf = ({ yaw, pitch, fov }: View): string =>
+  `#v=${[yaw, pitch, fov].map((degrees) => Number(degrees.toFixed(1))).join()}`;

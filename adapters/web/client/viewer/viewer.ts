@@ -1,6 +1,5 @@
 import { element } from "../element.js";
 import { localTimes } from "../local-times.js";
-import { isDone, postForm } from "../post-form.js";
 import { words } from "../words.js";
 import { Camera, isReducedMotion } from "./camera.js";
 import { connectDownloads } from "./downloads.js";
@@ -12,7 +11,7 @@ import { connectShare } from "./share.js";
 import { type Picture, Sphere } from "./sphere.js";
 import { openTiles, showTiles, type Tiles } from "./tiles.js";
 import { travelBetween } from "./travel.js";
-import { fragmentOf, type Start, startOf, textOf, viewOf } from "./view-in-url.js";
+import { fragmentOf, type Start, startOf, viewOf } from "./view-in-url.js";
 import { connectVr } from "./vr.js";
 
 const IDLE_MILLISECONDS = 4_000;
@@ -311,19 +310,6 @@ function connectMore(camera: Camera, travel: Travel): void {
     if (act === undefined) return;
     element("more-menu").hidePopover();
     act();
-  });
-  element("scene").addEventListener("submit", async (event) => {
-    const form = event.target as HTMLFormElement;
-    if (form.id !== "start-form") return;
-    event.preventDefault();
-    (form.elements.namedItem("view") as HTMLInputElement).value = textOf(camera.sharedView);
-    const answer = await postForm(form);
-    element("more-menu").hidePopover();
-    say(
-      isDone(answer)
-        ? words`Everybody sees this view first now.`
-        : words`This did not work. Reload the page and try again.`,
-    );
   });
 }
 

@@ -11,7 +11,6 @@ import type { TaskId } from "../../../../domain/task-id.js";
 import type { DeletedBy, Withheld } from "../../../../domain/tasks/out-of-sight.js";
 import type { ProviderPlace, QueuePosition } from "../../../../domain/tasks/queue.js";
 import type { Slug } from "../../../../domain/tasks/slug.js";
-import type { StartView } from "../../../../domain/tasks/start-view.js";
 import type { OpenedTask, ReservedTask, SubmittedTask, Task } from "../../../../domain/tasks/task.js";
 import type { Visibility } from "../../../../domain/tasks/visibility.js";
 import type { NotFound } from "../../../errors.js";
@@ -136,9 +135,6 @@ export interface TaskStore {
 
   /** What an operator has hidden stays private. */
   setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound | IsWithheld>>;
-
-  /** Where viewers of a panorama look first. A task without one is not found. */
-  setStartView(id: TaskId, owner: AccountId, view: StartView): Promise<Result<void, NotFound>>;
 
   /**
    * Hides a task from everybody but its owner: it is private, and stays so. Ends its reports and the operator's choice
