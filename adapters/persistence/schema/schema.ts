@@ -389,16 +389,12 @@ export const TaskTable = defineEntity({
     /** When an operator has chosen it for the front page, and for a gallery of chosen ones. */
     featuredAt: p.datetime(3).nullable(),
     approvedAt: p.datetime(3).nullable(),
-    /** Where viewers look first (domain/tasks/start-view.ts); null if its owner has chosen nothing. */
-    startView: p.string().length(24).nullable(),
     /** The name that its stored files are being given (domain/images/storage-status.ts). */
     nextImageName: p.string().length(128).nullable(),
     /** Until when an operator can bring the deleted panorama back; null if its image is not kept. */
     keptUntil: p.datetime(3).nullable(),
     /** True if the tiles of its image are stored. */
     hasTiles: p.boolean().nullable(),
-    /** Notes of its owner in the panorama (domain/tasks/hotspots.ts), as JSON; null if there are none. */
-    hotspots: p.text().nullable(),
   },
 });
 

@@ -101,7 +101,7 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]
         ...["failedAttempts", "nativeWidth", "nativeHeight", "resultFigures", "costMicros", "costCurrency", "dueAt"],
         ...["fence", "turn", "submissions", "place", "textsErasedAt", "traceparent", "leasedUntil", "cancelWantedAt"],
         ...["cancelRefusedAt", "inSearch", "startedAt", "generatedAt", "savedAt", "expiredAt", "nextImageName"],
-        ...["keptUntil", "hasTiles", "hotspots", "startView"],
+        ...["keptUntil", "hasTiles"],
       ].map((name) => [name, "how the service works on it"]),
     ),
     ...Object.fromEntries(

@@ -290,11 +290,9 @@ create table task (
   withheld_by varchar(100) null,
   featured_at timestamptz(3) null,
   approved_at timestamptz(3) null,
-  start_view varchar(24) null,
   next_image_name varchar(128) null,
   kept_until timestamptz(3) null,
   has_tiles boolean null,
-  hotspots text null,
   constraint task_pkey primary key (id)
 );
 

@@ -297,11 +297,9 @@ create table task (
   withheld_by text null,
   featured_at datetime null,
   approved_at datetime null,
-  start_view text null,
   next_image_name text null,
   kept_until datetime null,
   has_tiles integer null,
-  hotspots text null,
   constraint task_account_id_foreign foreign key(account_id) references account(id) on delete restrict on update restrict,
   primary key (id)
 );
