@@ -48,7 +48,6 @@ import { confirmRetention, readRetention } from "./operators/confirm-retention.j
 import { explainTask } from "./operators/explain-task.js";
 import { exportAccount } from "./operators/export-account.js";
 import { findKeyBySecret } from "./operators/find-key-by-secret.js";
-import { findKeys } from "./operators/find-keys.js";
 import { invite } from "./operators/invite.js";
 import { makePasswordLink } from "./operators/make-password-link.js";
 import { readUsage } from "./operators/read-usage.js";
@@ -196,7 +195,6 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     changeKeyLimits: changeKeyLimits(ports),
     closeAccount: closeAccount(ports),
     explainTask: explainTask(ports),
-    findKeys: findKeys(ports),
     findKeyBySecret: findKeyBySecret(ports),
     revokeKeys: revokeKeys(ports),
     withholdPanorama: withholdPanorama(ports),

@@ -127,25 +127,6 @@ export const describeOperatorStore = (
       expect(await operators.account(accountId(3))).toBe(undefined);
     });
 
-    it("finds accounts by a part of the address and by the ids of what they own", async () => {
-      const { operators, orders, keys } = stores;
-      const task = await open(7);
-      await orders.insert(aPendingOrder({ id: orderId(8) }));
-      (await keys.insert(anApiKey({ id: apiKeyId(9), accountId: other }), () => ok(undefined)))._unsafeUnwrap();
-      const found = async (text: string) => ids(await operators.searchAccounts(text, 9));
-      expect(await found("@EXAMPLE.com")).toEqual([other, owner]);
-      expect(await found("owner-000000000001")).toEqual([owner]);
-      const { email } = anAccount();
-      await stores.accounts.open(anAccount({ id: accountId(3), email: `x${email}` as Email }));
-      expect(await found(email.toUpperCase())).toEqual([owner]);
-      expect(await found(email.slice(0, -1))).toEqual([accountId(3), owner]);
-      for (const text of [owner, task.id, task.slug, orderId(8), apiKeyId(1)])
-        expect(await found(text)).toEqual([owner]);
-      expect(await found(apiKeyId(9))).toEqual([other]);
-      for (const text of ["nobody", "owner%", "owner_000000000001", "!"]) expect(await found(text)).toEqual([]);
-      expect(ids(await operators.searchAccounts("@", 1))).toEqual([accountId(3)]);
-    });
-
     it("reads tasks of any account, hidden ones included", async () => {
       const { operators, tasks } = stores;
       const done = await succeeded(1, { place: "comfyui:1" });
@@ -159,30 +140,6 @@ export const describeOperatorStore = (
       ]);
       expect(await operators.tasks(owner, 1, second.id)).toEqual([{ task: done, isHidden: true }]);
       expect(await operators.tasks(other, 9, undefined)).toEqual([]);
-    });
-
-    it("summarizes the queue", async () => {
-      const { operators, tasks } = stores;
-      expect(await operators.queue(9)).toEqual({ waiting: 0, oldest: undefined, running: [], accounts: [] });
-      const places = [{ name: "one", concurrencyMax: 1, canMake: () => true }];
-      for (const n of [1, 2, 3]) {
-        const draft = aReservedTask({ id: taskId(n) });
-        const opened = await tasks.open({
-          account: owner,
-          dueAt: later,
-          queue: { places, dueAt: later },
-          decide: (standing, queuePosition, _, place) =>
-            openATask(standing, draft, secondsAfter(noon, n), { turn: queuePosition?.turn, place }),
-        });
-        opened._unsafeUnwrap();
-      }
-      expect(await operators.queue(9)).toEqual({
-        waiting: 2,
-        oldest: secondsAfter(noon, 2),
-        running: [{ place: "one", tasks: 1 }],
-        accounts: [{ accountId: owner, waiting: 2 }],
-      });
-      expect((await operators.queue(0)).accounts).toEqual([]);
     });
 
     it("adjusts the balance together with its ledger entry, and stores nothing that is refused", async () => {

@@ -30,8 +30,8 @@ export type ApiKey = {
   readonly limits: KeyLimits;
   /** The last admitted request, to the minute; `undefined`: none yet. */
   readonly lastUsedAt: Date | undefined;
-  /** The beginning of its secret, by which people recognize it; `undefined` for keys of earlier versions. */
-  readonly prefix?: string | undefined;
+  /** The beginning of its secret, by which people recognize it. */
+  readonly prefix: string;
 };
 
 /** The account has never paid, so it gets no key. */
@@ -46,9 +46,6 @@ const PREFIX_CHARACTERS = 8;
 
 /** The beginning of a secret that people may see. */
 export const prefixOf = (secret: ApiKeySecret): string => secret.slice(0, "sk-".length + PREFIX_CHARACTERS);
-
-/** The prefix in a text that begins with one: a prefix, a secret, or a part of one; `undefined` for any other text. */
-export const parsePrefix = (text: string): string | undefined => /^sk-[A-Za-z0-9_-]{8}/.exec(text)?.[0];
 
 /** Returns `undefined` for text that cannot be a key, so no lookup is made. */
 export const parseApiKeySecret = (text: string): ApiKeySecret | undefined =>

@@ -113,11 +113,11 @@ export const seedMember = async (run: Execute, dialect: Dialect, who: Member, si
     select account_id, 'purchase', credits, id, paid_at from credit_order where account_id = '${id}' and paid_at is not null`);
   await run(`insert into ledger_entry (account_id, kind, credits, at, reason)
     values ('${id}', 'adjustment', ${balance + spent - 500 * others}, ${at(`${now.getTime() - DAY}`)}, 'goodwill')`);
-  await run(`insert into api_key (id, account_id, name, secret_sha256, created_at, revoked_at)
-    select 'key_' || ${pad("n")} || '${name}', '${id}', 'key ' || n, ${dialects[dialect].hash(`'${name}' || n`)},
+  await run(`insert into api_key (id, account_id, name, prefix, secret_sha256, created_at, revoked_at)
+    select 'key_' || ${pad("n")} || '${name}', '${id}', 'key ' || n, 'sk-AbCdEfGh', ${dialects[dialect].hash(`'${name}' || n`)},
       ${at(`${now.getTime() - 300 * DAY}`)}, ${at(`${now.getTime() - 200 * DAY}`)} from ${numbers(others)}`);
-  await run(`insert into api_key (id, account_id, name, secret_sha256, created_at)
-    values ('key_z${name}', '${id}', 'program', '${digest(who.apiKey)}', ${at(`${now.getTime() - 300 * DAY}`)})`);
+  await run(`insert into api_key (id, account_id, name, prefix, secret_sha256, created_at)
+    values ('key_z${name}', '${id}', 'program', 'sk-AbCdEfGh', '${digest(who.apiKey)}', ${at(`${now.getTime() - 300 * DAY}`)})`);
   await run(`insert into key_spending (api_key_id, day, credits)
     select 'key_z${name}', 20240000 + n, 4 from ${numbers(others)}`);
   await run(`insert into session (token_sha256, account_id, created_at, expires_at)
@@ -172,8 +172,8 @@ export const seedCrowd = async (run: Execute, dialect: Dialect, accounts: number
     select 'ord_crowd' || ${pad("n")}, ${account}, 500, ${moment}, ${moment} from ${numbers(accounts)}`);
   await run(`insert into ledger_entry (account_id, kind, credits, order_id, at)
     select ${account}, 'purchase', 500, 'ord_crowd' || ${pad("n")}, ${moment} from ${numbers(accounts)}`);
-  await run(`insert into api_key (id, account_id, name, secret_sha256, created_at)
-    select 'key_crowd' || ${pad("n")}, ${account}, 'program', ${hash("'c' || n")}, ${moment} from ${numbers(accounts)}`);
+  await run(`insert into api_key (id, account_id, name, prefix, secret_sha256, created_at)
+    select 'key_crowd' || ${pad("n")}, ${account}, 'program', 'sk-AbCdEfGh', ${hash("'c' || n")}, ${moment} from ${numbers(accounts)}`);
   await run(`insert into session (token_sha256, account_id, created_at, expires_at)
     select ${hash("'c' || n")}, ${account}, ${moment}, ${at(`${now.getTime() + DAY}`)} from ${numbers(accounts)}`);
   const owner = `'acc_crowd' || ${pad(`n % ${accounts} + 1`)}`;

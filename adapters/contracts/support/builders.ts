@@ -102,6 +102,7 @@ export const anApiKey = (differences: Partial<ApiKey> = {}): ApiKey => {
     revokedAt: undefined,
     limits: NO_LIMITS,
     lastUsedAt: undefined,
+    prefix: "sk-AbCdEfGh",
     ...differences,
   };
 };

@@ -4,7 +4,6 @@ import type {
   AccountSummary,
   OperatorFilter,
   OperatorStore,
-  QueueSummary,
   TaskOfAccount,
   TaskRecord,
 } from "../../../application/ports/stores/operator-store.js";
@@ -37,21 +36,6 @@ export class MemoryOperatorStore implements OperatorStore {
 
   async account(id: AccountId): Promise<AccountSummary | undefined> {
     return this.newestFirst().find(({ account }) => account.id === id);
-  }
-
-  async searchAccounts(text: string, limit: number): Promise<AccountSummary[]> {
-    const { tasks, orders, keys } = this.database;
-    const owners = new Set<AccountId | undefined>([
-      text as AccountId,
-      tasks.get(text as TaskId)?.task.accountId,
-      [...tasks.values()].find(({ task }) => task.slug === text)?.task.accountId,
-      [...orders.values()].find(({ id }) => id === text)?.accountId,
-      ...[...keys.values()].filter(({ id, prefix }) => id === text || prefix === text).map((key) => key.accountId),
-    ]);
-    const email = text.toLowerCase();
-    const named = this.newestFirst().filter(({ account }) => account.email === email || owners.has(account.id));
-    const found = named.length > 0 ? named : this.newestFirst().filter(({ account }) => account.email.includes(email));
-    return found.slice(0, limit);
   }
 
   async task(id: TaskId): Promise<TaskOfAccount | undefined> {
@@ -120,27 +104,6 @@ export class MemoryOperatorStore implements OperatorStore {
       .map(({ name, uploadedAt }) => ({ name, uploadedAt }));
   }
 
-  async queue(accountsMax: number): Promise<QueueSummary> {
-    const stored = [...this.database.tasks.values()];
-    const waiting = stored.map(({ task }) => task).filter(({ state }) => state === "queued");
-    const running = countBy(
-      stored
-        .filter(({ task, dueAt }) => (task.state === "reserved" || task.state === "submitted") && dueAt !== undefined)
-        .map(({ place }) => place),
-    );
-    const accounts = countBy(waiting.map(({ accountId }) => accountId));
-    const times = waiting.map(({ reservedAt }) => reservedAt.getTime());
-    return {
-      waiting: waiting.length,
-      oldest: times.length === 0 ? undefined : new Date(Math.min(...times)),
-      running: running.map(([place, tasks]) => ({ place, tasks })),
-      accounts: accounts
-        .map(([accountId, count]) => ({ accountId, waiting: count }))
-        .sort((a, b) => b.waiting - a.waiting)
-        .slice(0, accountsMax),
-    };
-  }
-
   async adjust<Refusal>(
     account: AccountId,
     decide: (funds: Funds, known: LedgerEntry | undefined) => Result<Booked, Refusal>,
@@ -170,12 +133,6 @@ export class MemoryOperatorStore implements OperatorStore {
 
   async keyWithSecret(secretSha256: string): Promise<ApiKey | undefined> {
     return [...this.database.keys.values()].find((key) => key.secretSha256 === secretSha256);
-  }
-
-  async findKeys(prefixOrSha256: string): Promise<ApiKey[]> {
-    return [...this.database.keys.values()]
-      .filter(({ prefix, secretSha256 }) => prefix === prefixOrSha256 || secretSha256 === prefixOrSha256)
-      .sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
   /** What the key has spent is summed from its tasks, always. */
@@ -296,9 +253,3 @@ export class MemoryOperatorStore implements OperatorStore {
       .sort((a, b) => (a.task.id < b.task.id ? -1 : 1));
   }
 }
-
-const countBy = <Key>(keys: readonly Key[]): [Key, number][] => {
-  const counts = new Map<Key, number>();
-  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
-  return [...counts];
-};

@@ -152,7 +152,7 @@ export const toApiKey = (row: Row): ApiKey => ({
   revokedAt: optional(row, "revoked_at", date),
   limits: toKeyLimits(row),
   lastUsedAt: optional(row, "last_used_at", date),
-  prefix: optional(row, "prefix", text),
+  prefix: text(row, "prefix"),
 });
 
 /** The column of a key that may do everything, as nearly all do. */
@@ -191,5 +191,5 @@ export const apiKeyRow = (key: ApiKey): Row => ({
   credits_per_day: key.limits.creditsPerDay ?? null,
   credits_per_month: key.limits.creditsPerMonth ?? null,
   last_used_at: key.lastUsedAt ?? null,
-  prefix: key.prefix ?? null,
+  prefix: key.prefix,
 });

@@ -177,7 +177,6 @@ export const ApiKeyTable = defineEntity({
   tableName: "api_key",
   indexes: [
     { name: "api_key_account_index", properties: ["accountId"] },
-    { name: "api_key_prefix_index", properties: ["prefix"] },
     {
       // Partial: revoked keys stay for ever.
       name: "api_key_live_index",
@@ -197,8 +196,8 @@ export const ApiKeyTable = defineEntity({
     creditsPerDay: p.integer().nullable(),
     creditsPerMonth: p.integer().nullable(),
     lastUsedAt: p.datetime(3).nullable(),
-    /** The beginning of the secret, which people see; null for keys of versions that did not store it. */
-    prefix: p.string().length(16).nullable(),
+    /** The beginning of the secret, which people see. */
+    prefix: p.string().length(16),
   },
 });
 
@@ -478,17 +477,6 @@ export const LetterTable = defineEntity({
     attempt: p.integer(),
     /** Of the next attempt, or until when somebody has it. */
     dueAt: p.datetime(3).index(),
-  },
-});
-
-/** One row while an operator has put the service into maintenance (application/ports/stores/maintenance-store.ts). */
-export const MaintenanceTable = defineEntity({
-  name: "Maintenance",
-  tableName: "maintenance",
-  properties: {
-    id: p.integer().primary().autoincrement(false),
-    message: p.text(),
-    since: p.datetime(3),
   },
 });
 
@@ -826,7 +814,6 @@ export const tables = [
   OperatorLoginTable,
   OperatorSessionTable,
   LetterTable,
-  MaintenanceTable,
   InstallationSecretTable,
   MadeFileTable,
   ReportTable,

@@ -4,7 +4,6 @@ import type {
   AccountSummary,
   OperatorFilter,
   OperatorStore,
-  QueueSummary,
   TaskOfAccount,
   TaskRecord,
 } from "../../../application/ports/stores/operator-store.js";
@@ -56,26 +55,6 @@ export class SqlOperatorStore implements OperatorStore {
     return row && toSummary(row);
   }
 
-  async searchAccounts(searched: string, limit: number): Promise<AccountSummary[]> {
-    const email = searched.toLowerCase();
-    const named = await this.database.sql(
-      `select * from account where id in (
-        select id from account where id = ? or email = ?
-        union select account_id from task where id = ? or slug = ?
-        union select account_id from credit_order where id = ?
-        union select account_id from api_key where id = ? or prefix = ?
-      ) order by id desc limit ?`,
-      [searched, email, searched, searched, searched, searched, searched, limit],
-    );
-    if (named.length > 0) return named.map(toSummary);
-    // Reads every address: only for what is no id and no whole address.
-    const rows = await this.database.sql(
-      "select * from account where email like ? escape '!' order by id desc limit ?",
-      [`%${email.replace(/[%_!]/g, "!$&")}%`, limit],
-    );
-    return rows.map(toSummary);
-  }
-
   async task(id: TaskId): Promise<TaskOfAccount | undefined> {
     const [row] = await this.database.sql("select * from task where id = ?", [id]);
     return row && toTaskOfAccount(row);
@@ -117,33 +96,6 @@ export class SqlOperatorStore implements OperatorStore {
     return rows.map((row) => ({ name: branded<ObjectName>(row, "name"), uploadedAt: date(row, "uploaded_at") }));
   }
 
-  queue(accountsMax: number): Promise<QueueSummary> {
-    return this.database.snapshot(async (sql) => {
-      const [waiting = {}] = await sql(
-        "select cast(count(*) as integer) as tasks, min(reserved_at) as oldest from task where state = 'queued'",
-      );
-      const running = await sql(
-        `select place, cast(count(*) as integer) as tasks from task
-        where state in ('reserved', 'submitted') and due_at is not null group by place order by place`,
-      );
-      // Grouped by an expression: SQLite would walk the index of all tasks by account, to have the groups in order.
-      const accounts = await sql(
-        `select account_id || '' as account_id, cast(count(*) as integer) as tasks from task where state = 'queued'
-        group by 1 order by tasks desc, 1 limit ?`,
-        [accountsMax],
-      );
-      return {
-        waiting: integer(waiting, "tasks"),
-        oldest: optional(waiting, "oldest", date),
-        running: running.map((row) => ({ place: optional(row, "place", text), tasks: integer(row, "tasks") })),
-        accounts: accounts.map((row) => ({
-          accountId: branded<AccountId>(row, "account_id"),
-          waiting: integer(row, "tasks"),
-        })),
-      };
-    });
-  }
-
   adjust<Refusal>(
     account: AccountId,
     decide: (funds: Funds, known: LedgerEntry | undefined) => Result<Booked, Refusal>,
@@ -178,14 +130,6 @@ export class SqlOperatorStore implements OperatorStore {
   async keyWithSecret(secretSha256: string): Promise<ApiKey | undefined> {
     const [row] = await this.database.sql("select * from api_key where secret_sha256 = ?", [secretSha256]);
     return row && toApiKey(row);
-  }
-
-  async findKeys(prefixOrSha256: string): Promise<ApiKey[]> {
-    const rows = await this.database.sql("select * from api_key where prefix = ? or secret_sha256 = ? order by id", [
-      prefixOrSha256,
-      prefixOrSha256,
-    ]);
-    return rows.map(toApiKey);
   }
 
   setKeyLimits(id: ApiKeyId, limits: KeyLimits): Promise<Result<void, NotFound>> {

@@ -195,7 +195,7 @@ const keyLine = ({ key, spending }: KeyWithSpending, { formToken }: Visitor, now
   const { scopes, expiresAt, creditsPerDay, creditsPerMonth } = key.limits;
   const isExpired = expiresAt !== undefined && expiresAt <= now;
   return html`<li><span><strong>${key.name}</strong>
-${key.prefix !== undefined && html`<small><code>${key.prefix}…</code></small>`}
+<small><code>${key.prefix}…</code></small>
 <small>created ${dateOf(key.createdAt)}, ${key.lastUsedAt === undefined ? words`never used` : html`last used ${timeOf(key.lastUsedAt)}`}</small>
 <small>spent ${count(spending.today)}${creditsPerDay !== undefined && words` of ${count(creditsPerDay)}`} credits today, ${count(spending.thisMonth)}${creditsPerMonth !== undefined && words` of ${count(creditsPerMonth)}`} this month</small>
 ${

@@ -63,17 +63,6 @@ export type OperatorFilter = {
   readonly until?: Date | undefined;
 };
 
-/** The queue in front of the provider (domain/tasks/queue.ts) at one moment. */
-export type QueueSummary = {
-  readonly waiting: number;
-  /** When the oldest waiting task was reserved; `undefined` if none waits. */
-  readonly oldest: Date | undefined;
-  /** The tasks that hold a slot, by the name of their place; `undefined`: none was recorded. */
-  readonly running: readonly { readonly place: string | undefined; readonly tasks: number }[];
-  /** The accounts with the most waiting tasks, most first. */
-  readonly accounts: readonly { readonly accountId: AccountId; readonly waiting: number }[];
-};
-
 /**
  * Reads and changes what operators ask for, of all accounts. Throws if the store is unreachable or a row is unreadable.
  * The methods that change an account throw if there is no such account.
@@ -82,11 +71,6 @@ export interface OperatorStore {
   /** Newest first, at most `limit`, older than `before`. */
   accounts(limit: number, before: AccountId | undefined): Promise<AccountSummary[]>;
   account(id: AccountId): Promise<AccountSummary | undefined>;
-  /**
-   * The accounts with this e-mail address, in any case, or id, or with a task, slug, order or key of this id, or with a
-   * key of this prefix. If there are none, those whose address contains the text. Newest first.
-   */
-  searchAccounts(text: string, limit: number): Promise<AccountSummary[]>;
   task(id: TaskId): Promise<TaskOfAccount | undefined>;
   /** The task with this id or slug. */
   record(idOrSlug: string): Promise<TaskRecord | undefined>;
@@ -101,8 +85,6 @@ export interface OperatorStore {
   ): Promise<TaskOfAccount[]>;
   /** The uploaded images that no task uses. */
   unusedUploads(account: AccountId): Promise<{ readonly name: ObjectName; readonly uploadedAt: Date }[]>;
-  /** `accountsMax`: how many accounts it names. */
-  queue(accountsMax: number): Promise<QueueSummary>;
 
   /**
    * Stores the entries, the balance and the debt that `decide` returns for the current ones; nothing if it refuses.
@@ -120,8 +102,6 @@ export interface OperatorStore {
   key(id: ApiKeyId): Promise<ApiKey | undefined>;
   /** The key with this SHA-256 of its secret, also a revoked one. */
   keyWithSecret(secretSha256: string): Promise<ApiKey | undefined>;
-  /** The keys with this prefix, and the one with this digest of its secret, revoked ones included. */
-  findKeys(prefixOrSha256: string): Promise<ApiKey[]>;
   /** Replaces the limits. What the key has spent in the day and the month of `now` counts for its new budgets. */
   setKeyLimits(id: ApiKeyId, limits: KeyLimits, now: Date): Promise<Result<void, NotFound>>;
 

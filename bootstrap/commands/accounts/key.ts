@@ -74,7 +74,7 @@ export const keyList: Command = {
       json: {
         keys: keys.map(({ key, spending }) => ({
           key_id: key.id,
-          prefix: key.prefix ?? null,
+          prefix: key.prefix,
           name: key.name,
           created_at: key.createdAt.toISOString(),
           revoked_at: key.revokedAt?.toISOString() ?? null,
@@ -102,7 +102,7 @@ const keyLine = ({ key, spending }: KeyWithSpending, now: Date): string => {
   const of = (budget: number | undefined): string => (budget === undefined ? "" : ` of ${budget}`);
   return [
     id,
-    prefix === undefined ? "no prefix" : `${prefix}…`,
+    `${prefix}…`,
     createdAt.toISOString(),
     stateOf(revokedAt, expiresAt, now),
     scopes.join(","),

@@ -168,7 +168,6 @@ const OTHER_TABLES: Readonly<Record<string, string>> = {
   reference_image: "contents, which accounts share",
   task_queue: "of the service",
   retention: "of the service",
-  maintenance: "of the service",
   operator_action: "of operators",
   operator_login: "of operators",
   operator_session: "of operators",

@@ -41,15 +41,13 @@ create table api_key (
   credits_per_day int null,
   credits_per_month int null,
   last_used_at timestamptz(3) null,
-  prefix varchar(16) null,
+  prefix varchar(16) not null,
   constraint api_key_pkey primary key (id)
 );
 
 alter table api_key add constraint api_key_secret_unique unique (secret_sha256);
 
 create index api_key_account_index on api_key (account_id);
-
-create index api_key_prefix_index on api_key (prefix);
 
 create index api_key_live_index on api_key (account_id) where revoked_at is null;
 
@@ -114,13 +112,6 @@ create table made_file (
   provider text not null,
   made_at timestamptz(3) not null,
   constraint made_file_pkey primary key (digest)
-);
-
-create table maintenance (
-  id int not null,
-  message text not null,
-  since timestamptz(3) not null,
-  constraint maintenance_pkey primary key (id)
 );
 
 create table operator_action (

@@ -41,7 +41,7 @@ create table api_key (
   credits_per_day integer null,
   credits_per_month integer null,
   last_used_at datetime null,
-  prefix text null,
+  prefix text not null,
   constraint api_key_account_id_foreign foreign key(account_id) references account(id) on delete restrict on update restrict,
   primary key (id)
 );
@@ -49,8 +49,6 @@ create table api_key (
 create unique index api_key_secret_unique on api_key (secret_sha256);
 
 create index api_key_account_index on api_key (account_id);
-
-create index api_key_prefix_index on api_key (prefix);
 
 create index api_key_live_index on api_key (account_id) where revoked_at is null;
 
@@ -117,13 +115,6 @@ create table made_file (
   provider text not null,
   made_at datetime not null,
   primary key (digest)
-);
-
-create table maintenance (
-  id integer not null,
-  message text not null,
-  since datetime not null,
-  primary key (id)
 );
 
 create table operator_action (
