@@ -1,20 +1,28 @@
-/** The exit status of each kind of error, as CONFIGURATION.md lists them. */
+/** The exit status of each kind of error. */
 export const EXIT_STATUS = {
-  /** Anything that has no kind of its own. */
   failed: 1,
-  /** An unknown command or option, or a value that breaks a rule. */
   usage: 2,
-  /** There is no such account, task, order, key, endpoint or delivery. */
   not_found: 3,
-  /** The database or the service cannot be reached. */
   unreachable: 4,
-  /** The state of the data does not allow it, or another process: it has the port, or the SQLite folder. */
   refused: 5,
-  /** An environment variable is wrong, or DATA_DIR or DATABASE_URL names no database of this version. */
   configuration: 6,
-  /** By Ctrl-C; what shells report. */
+  /** What shells report. */
   interrupted: 130,
 } as const;
+
+/** What each kind of error means, for people. */
+export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT_STATUS, string>> = {
+  failed:
+    "anything else; also `ledger verify`, `storage verify` and `backup` with findings, which they print on standard output",
+  usage: "an unknown command or option, or a value that breaks a rule",
+  not_found: "there is no such account, task, order, key, endpoint or delivery",
+  unreachable: "the database, or the service of a client command, cannot be reached: try again later",
+  refused:
+    "the data does not allow it, such as a second account for an address, or another process: its port is in use, or a second `serve` on a SQLite folder",
+  configuration:
+    "an environment variable is wrong, or there is no database of this version: `DATA_DIR` is mistyped, `panorama migrate` has not run, or a later version has migrated it",
+  interrupted: "ended by Ctrl-C",
+};
 
 /** Why a command did not do what it was told. `message` is one line. `NotFound` of a use case is such an error. */
 export type CommandError = { readonly kind: keyof typeof EXIT_STATUS; readonly message: string };

@@ -159,7 +159,7 @@ describe.each(["OPERATIONS.md", "CONFIGURATION.md", "CUSTOMERS.md", "INCIDENTS.m
   });
 });
 
-describe("CONFIGURATION.md and COMMANDS.md", () => {
+describe("CONFIGURATION.md", () => {
   it("lists exactly the environment variables that the service reads", async () => {
     const [service = ""] = section(await read("CONFIGURATION.md"), "Environment variables").split("### ");
     const listed = found(firstCells(service), /`([A-Z][A-Z0-9_]+)`/g);
@@ -172,14 +172,6 @@ describe("CONFIGURATION.md and COMMANDS.md", () => {
     );
     const readByService = sources.flatMap((source) => found(source, /^ {2}([A-Z][A-Z0-9_]+):/gm));
     expect(listed.sort()).toEqual(readByService.sort());
-  });
-
-  it("lists every command of bootstrap/commands", async () => {
-    const files = (await readdir("bootstrap/commands", { recursive: true })).filter((file) => file.endsWith(".ts"));
-    const sources = await Promise.all(files.map((file) => read(join("bootstrap/commands", file))));
-    const commands = sources.flatMap((source) => found(source, /^ {2}words: "([a-z -]+)"/gm));
-    const listed = found(await read("COMMANDS.md"), /^ {4}panorama ([a-z]+(?:[ -][a-z]+)*)/gm);
-    expect(listed.sort()).toEqual(commands.sort());
   });
 });
 

@@ -15,7 +15,8 @@ const TIMEOUT_MILLISECONDS = 180_000;
 
 export const generate: Command = {
   words: "generate",
-  about: "Generates a panorama with the service, and saves its image to a file. It needs PANORAMA_API_KEY.",
+  about:
+    "Generates a panorama with the service, waits until its image is stored, and saves it to a file. Ctrl-C ends it with the id of the task, which continues. It needs PANORAMA_API_KEY, and PANORAMA_BASE_URL for a service elsewhere.",
   usage:
     "[PROMPT] [--image FILE_OR_URL ...] [--resolution 1k] [--visibility private] [--seed N] [--max-credits N] [--out FILE] [--watch]",
   options: {
@@ -25,7 +26,7 @@ export const generate: Command = {
     seed: { type: "string", about: "repeats a picture where the provider takes it" },
     "max-credits": { type: "string", about: "the most that it may cost" },
     out: { type: "string", about: "file for the image" },
-    watch: { type: "boolean", default: false, about: "print a line for each change of the task" },
+    watch: { type: "boolean", default: false, about: "print a line for each change of the task; with --json the task" },
   },
   positional: "prompt",
   required: [],

@@ -2,12 +2,16 @@ import type { Command } from "./common/command.js";
 
 export const synopsisOf = ({ words, usage }: Command): string => `panorama ${words} ${usage}`.trimEnd();
 
-/** The help of one command. */
-export const helpOf = (command: Command): string => {
-  const options = [...Object.entries(command.options), JSON_OPTION].map(([name, { type, about, default: initial }]) => {
+/** The options of a command with their meanings. An ellipsis stands for a value. */
+export const optionsOf = ({ options }: Command): readonly (readonly [name: string, meaning: string])[] =>
+  Object.entries(options).map(([name, { type, about, default: initial }]) => {
     const given = typeof initial === "string" ? `, ${initial} if it is left out` : "";
     return [`--${name}${type === "string" ? " …" : ""}`, `${about}${given}`] as const;
   });
+
+/** The help of one command. */
+export const helpOf = (command: Command): string => {
+  const options = [...optionsOf(command), JSON_OPTION];
   const width = Math.max(...options.map(([name]) => name.length));
   return [
     `Usage: ${synopsisOf(command)}`,
@@ -20,10 +24,7 @@ export const helpOf = (command: Command): string => {
   ].join("\n");
 };
 
-const JSON_OPTION = [
-  "json",
-  { type: "boolean", about: "print one JSON object, also for an error", default: false },
-] as const;
+const JSON_OPTION = ["--json", "print one JSON object, also for an error"] as const;
 
 /** The help of several commands: all, or those that begin with the same word. */
 export const helpOfAll = (commands: readonly Command[]): string =>
@@ -33,5 +34,5 @@ export const helpOfAll = (commands: readonly Command[]): string =>
     ...commands.map((command) => `  ${synopsisOf(command)}`),
     "",
     "panorama COMMAND --help explains one command with an example, panorama --version prints the version.",
-    "CONFIGURATION.md lists the exit statuses, and the environment variables that configure the service.",
+    "bootstrap/commands/COMMANDS.md lists the exit statuses, bootstrap/CONFIGURATION.md the environment variables.",
   ].join("\n");

@@ -3,7 +3,8 @@ import type { Command } from "./common/command.js";
 
 export const mcp: Command = {
   words: "mcp",
-  about: "Runs the MCP server on standard input and output. It needs PANORAMA_API_KEY.",
+  about:
+    "Runs the MCP server on standard input and output. It needs PANORAMA_API_KEY, and PANORAMA_BASE_URL for a service elsewhere.",
   usage: "",
   options: {},
   required: [],

@@ -4,7 +4,7 @@ import type { Command } from "./common/command.js";
 
 export const migrate: Command = {
   words: "migrate",
-  about: "Makes the database, or brings it up to date with this version.",
+  about: "Makes the database, or brings it up to date with this version. On SQLite, serve does it by itself.",
   usage: "",
   options: {},
   required: [],

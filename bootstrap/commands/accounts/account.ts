@@ -27,7 +27,7 @@ export const accountCreate: Command = {
   usage: "--email E [--password-stdin] [--credits N] [--key]",
   options: {
     ...EMAIL,
-    "password-stdin": { type: "boolean", about: "read a password from standard input" },
+    "password-stdin": { type: "boolean", about: "read a password of 10 to 200 characters from standard input" },
     credits: { type: "string", about: "open it with one paid order of so many credits" },
     key: { type: "boolean", about: "make an API key, which needs --credits" },
   },

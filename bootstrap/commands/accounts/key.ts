@@ -1,7 +1,13 @@
 import { err, ok, type Result, safeTry } from "neverthrow";
 import type { KeyWithSpending } from "../../../application/accounts/list-api-keys.js";
 import type { AccountId } from "../../../domain/account-id.js";
-import { type ApiKey, type ApiKeyId, parseApiKeySecret, parseKeyName } from "../../../domain/accounts/api-key.js";
+import {
+  API_KEYS_MAX,
+  type ApiKey,
+  type ApiKeyId,
+  parseApiKeySecret,
+  parseKeyName,
+} from "../../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
 import { parseKeyLimits } from "../../../domain/accounts/parse-key-limits.js";
 import { type CommandError, misused, notFound, refused } from "../../command-error.js";
@@ -13,14 +19,14 @@ import { readSecretLine } from "../common/read-password.js";
 
 export const keyCreate: Command = {
   words: "key create",
-  about: "Makes an API key, and shows it once. The account needs a paid order.",
+  about: `Makes an API key, and shows it once. The account needs a paid order, and fewer than ${API_KEYS_MAX} keys that are not revoked.`,
   usage:
     "--account ID [--name N] [--scopes read,create] [--expires-at TIME] [--credits-per-day N] [--credits-per-month N]",
   options: {
     ...ACCOUNT,
     name: { type: "string", about: "name that the owner sees; key if it is left out" },
     scopes: { type: "string", about: "read, create or both" },
-    "expires-at": { type: "string", about: "date or time of RFC 3339" },
+    "expires-at": { type: "string", about: "date or time of RFC 3339, in UTC without an offset" },
     "credits-per-day": { type: "string", about: "budget of a day in UTC" },
     "credits-per-month": { type: "string", about: "budget of a month in UTC" },
   },

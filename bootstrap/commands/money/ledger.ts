@@ -69,7 +69,8 @@ const subjectOf = (entry: LedgerEntry) => {
 
 export const ledgerVerify: Command = {
   words: "ledger verify",
-  about: "Checks the ledger of every account, a part at a time. Findings and unreadable rows give exit status 1.",
+  about:
+    "Checks the ledger of every account, a part at a time: that the balance is the sum of its entries and not negative, and that every task has the entries that its state requires. Works beside a running service. Findings and unreadable rows give exit status 1.",
   usage: "",
   options: {},
   required: [],
