@@ -3,7 +3,6 @@ import type { Credits } from "../domain/credits/credits.js";
 import type { ResultBounds } from "../domain/images/picture.js";
 import type { PanoramaPolicy } from "../domain/panorama-policy.js";
 import type { GalleryMode } from "../domain/tasks/gallery.js";
-import type { ProviderPrices } from "../domain/tasks/generation-cost.js";
 import type { Slug } from "../domain/tasks/slug.js";
 import type { Visibility } from "../domain/tasks/visibility.js";
 
@@ -45,8 +44,6 @@ export type ApplicationSettings = {
   readonly moderationWhenUnavailable?: "refuse" | "allow" | undefined;
   /** Generated pictures with larger figures are refunded (domain/images/picture.ts). Default: any are allowed. */
   readonly resultBounds?: ResultBounds | undefined;
-  /** What providers cost that do not tell it themselves, for the operator's sums. Default: none is known. */
-  readonly providerPrices?: ProviderPrices | undefined;
   /** How long an unused uploaded reference image is kept. Default: one day. */
   readonly referenceRetentionHours?: number | undefined;
   /** How long finished images are kept, from the success of their task; `null` for ever. Default: `null`. */

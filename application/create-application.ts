@@ -50,7 +50,6 @@ import { exportAccount } from "./operators/export-account.js";
 import { findKeyBySecret } from "./operators/find-key-by-secret.js";
 import { invite } from "./operators/invite.js";
 import { makePasswordLink } from "./operators/make-password-link.js";
-import { readUsage } from "./operators/read-usage.js";
 import { recordAction } from "./operators/record-action.js";
 import { refundOrder } from "./operators/refund-order.js";
 import { dismissReports, listReports, reportPanorama } from "./operators/reports.js";
@@ -205,7 +204,6 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     dismissReports: dismissReports(ports),
     invite: invite(ports, settings),
     makePasswordLink: makePasswordLink(ports),
-    readUsage: readUsage(ports, settings),
     readRetention: readRetention(ports),
     confirmRetention: confirmRetention(ports),
   },

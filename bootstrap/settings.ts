@@ -8,8 +8,6 @@ import { type Credits, credits } from "../domain/credits/credits.js";
 import type { ResultBounds } from "../domain/images/picture.js";
 import { PANORAMA_POLICY, type PanoramaPolicy, panoramaPolicy } from "../domain/panorama-policy.js";
 import type { GalleryMode } from "../domain/tasks/gallery.js";
-import type { ProviderPrices } from "../domain/tasks/generation-cost.js";
-import { KNOWN_PRICES } from "./providers/known-prices.js";
 import { identityOf } from "./settings/identity-of.js";
 import { sentenceOf } from "./settings/setting-sentence.js";
 import { type SettingsFile, settingsSchema } from "./settings/settings-schema.js";
@@ -34,7 +32,6 @@ export type Settings = {
   /** Generated pictures with larger figures are unusable, and refunded. */
   readonly resultBounds: ResultBounds;
   /** What the operator pays; those of the file replace the known ones. */
-  readonly providerPrices: ProviderPrices;
   /** What receipts say besides the order, such as the seller's address and taxes. */
   readonly receiptText: string | undefined;
   /** How an order is paid, where no payment service is configured. */
@@ -97,7 +94,6 @@ const settingsOf = (
     signUp = "open",
     gallery = "open",
     welcomeCredits,
-    providerPrices = {},
     receiptText,
     paymentText,
     providerPrompt,
@@ -141,23 +137,8 @@ const settingsOf = (
     resultBounds: { ...results, seamMax: seamMax ?? results.seamMax },
     receiptText,
     paymentText,
-    providerPrices: { ...KNOWN_PRICES, ...pricesOf(providerPrices) },
   });
 };
-
-/** In millionths. */
-const pricesOf = (inFile: NonNullable<SettingsFile["providerPrices"]>): ProviderPrices =>
-  Object.fromEntries(
-    Object.entries(inFile).map(([name, { currency, perPanorama: each, perUnit }]) => {
-      const [small, medium, large] =
-        typeof each === "object" ? [each["1k"], each["2k"], each["4k"]] : ([each, each, each] as const);
-      const perPanorama =
-        small === undefined || medium === undefined || large === undefined
-          ? undefined
-          : { "1k": small * 1e6, "2k": medium * 1e6, "4k": large * 1e6 };
-      return [name, { currency, perPanorama, perUnit: perUnit === undefined ? undefined : perUnit * 1e6 }];
-    }),
-  );
 
 /** Smallest first, as the account page shows them. */
 const packsOf = ({ currency, packs }: NonNullable<SettingsFile["creditPacks"]>): CreditPacks => {

@@ -51,7 +51,6 @@ import type { ReferenceStore } from "../application/ports/stores/reference-store
 import type { ReportStore } from "../application/ports/stores/report-store.js";
 import type { RetentionStore } from "../application/ports/stores/retention-store.js";
 import type { TaskPorts } from "../application/ports/stores/tasks/task-ports.js";
-import type { UsageStore } from "../application/ports/stores/usage-store.js";
 import type { TaskSignals } from "../application/ports/task-signals.js";
 import type { Config } from "./config.js";
 import { token } from "./provide.js";
@@ -95,7 +94,6 @@ export const tokens = {
   events: token<EventStore>("events"),
   references: token<ReferenceStore>("references"),
   retentions: token<RetentionStore>("retentions"),
-  usage: token<UsageStore>("usage"),
   sessions: token<SessionStore>("sessions"),
   links: token<PasswordLinkStore>("links"),
   letterOutbox: token<LetterOutbox>("letterOutbox"),
@@ -165,7 +163,6 @@ const {
   events,
   references,
   retentions,
-  usage,
   tasks,
 } = tokens;
 const { operators, operatorLog, reports, apiRequests, rateLimits, clock, ids, secrets } = tokens;
@@ -184,7 +181,6 @@ export const storePorts = {
     events,
     references,
     retentions,
-    usage,
     tasks,
   },
   ...{ operators, operatorLog, reports, apiRequests, rateLimits, clock, ids, secrets },

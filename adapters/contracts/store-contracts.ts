@@ -15,7 +15,6 @@ import type { SuiteOptions } from "./support/suite-options.js";
 import type { TestFunctions } from "./support/test-functions.js";
 import { timed } from "./support/timed.js";
 import { describeTaskStore } from "./tasks/task-store-contract.js";
-import { describeUsageStore } from "./usage-store-contract.js";
 
 /**
  * Runs the contract suite of every store. `technology` completes the suites' names, such as `on SQLite`. There are
@@ -44,5 +43,4 @@ export const describeStores = (
   describeEventStore(test, technology, makeStores);
   describeReferenceStore(test, technology, makeStores);
   describeRetentionStore(test, technology, makeStores);
-  describeUsageStore(test, technology, makeStores, options);
 };

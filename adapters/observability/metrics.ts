@@ -61,13 +61,6 @@ export class Metrics {
     registers: this.registers,
   });
 
-  readonly providerCost = new Counter({
-    name: "panorama_provider_cost_total",
-    help: "What the generations that this instance has seen end cost the operator, in units of the currency, as far as it is known.",
-    labelNames: ["provider", "currency"] as const,
-    registers: this.registers,
-  });
-
   readonly tasks = new Gauge({
     name: "panorama_tasks",
     help: "Unfinished tasks of all instances by state, at most 10000 of each. Those that succeeded have an image to store or to erase.",

@@ -1,7 +1,7 @@
 import type { Clock } from "../../application/ports/clock.js";
 import type { DueWork } from "../../application/ports/stores/tasks/task-work.js";
 import type { PaidOrder } from "../../domain/credits/order.js";
-import { isActive, placeOf, type Task } from "../../domain/tasks/task.js";
+import { isActive, type Task } from "../../domain/tasks/task.js";
 import type { Metrics } from "./metrics.js";
 
 /** Counts what this instance has committed. Every method is synchronous. */
@@ -24,17 +24,9 @@ export class TaskMetrics {
   }
 
   moved(before: Task, next: Task): void {
-    this.billed(before, next);
     if (!isActive(before) || isActive(next)) return;
     const kind = next.state === "succeeded" ? "charged" : "refunded";
     this.metrics.credits.inc({ kind }, next.reservation.credits);
-  }
-
-  /** The cost is known from the end of the generation on, and goes with the task from there. */
-  private billed(before: Task, next: Task): void {
-    if (before.state !== "submitted" || !("cost" in next) || next.cost === undefined) return;
-    const { currency, micros } = next.cost;
-    this.metrics.providerCost.inc({ provider: placeOf(next) ?? "", currency }, micros / 1e6);
   }
 
   stale(): void {

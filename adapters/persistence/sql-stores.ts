@@ -23,7 +23,6 @@ import { SqlProvenanceLog } from "./stores/sql-provenance-log.js";
 import { SqlReferenceStore } from "./stores/sql-reference-store.js";
 import { SqlReportStore } from "./stores/sql-report-store.js";
 import { SqlRetentionStore } from "./stores/sql-retention-store.js";
-import { SqlUsageStore } from "./stores/sql-usage-store.js";
 import { sqlTasks } from "./tasks/sql-tasks.js";
 
 /** Every store of panoramas, as `memoryStores` has them. */
@@ -57,7 +56,6 @@ export const sqlStores = (
   references: new SqlReferenceStore(database),
   tasks: sqlTasks(database, { reporter, clock }),
   retentions: new SqlRetentionStore(database),
-  usage: new SqlUsageStore(database),
   operators: new SqlOperatorStore(database),
   operatorLog: new SqlOperatorLog(database),
   reports: new SqlReportStore(database),

@@ -160,7 +160,6 @@ export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedu
 /** What moves tasks to their ends, and images into the storage and out of it. */
 const taskWork = (ports: Ports, settings: CompleteSettings) => {
   const { leaseMilliseconds, generationDeadlineMilliseconds, queueDeadlineMilliseconds, resultBounds } = settings;
-  const { providerPrices } = settings;
   const imageLease = { leaseMilliseconds: IMAGE_LEASES * leaseMilliseconds };
   return {
     start: startQueuedTasks(ports, settings),
@@ -168,7 +167,6 @@ const taskWork = (ports: Ports, settings: CompleteSettings) => {
       leaseMilliseconds,
       concurrency: POLL_CONCURRENCY,
       generationDeadlineMilliseconds,
-      providerPrices,
     }),
     check: checkGeneratedImages(ports, {
       ...imageLease,

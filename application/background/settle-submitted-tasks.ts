@@ -1,16 +1,8 @@
-import { costOfGeneration, type ProviderPrices, priceOf } from "../../domain/tasks/generation-cost.js";
 import { resultUrlOf } from "../../domain/tasks/result-url.js";
-import {
-  type FailureReason,
-  finish,
-  isCancelable,
-  type SubmittedTask,
-  wantsCancel,
-  withCost,
-} from "../../domain/tasks/task.js";
+import { type FailureReason, finish, isCancelable, type SubmittedTask, wantsCancel } from "../../domain/tasks/task.js";
 import { failTask, moveTask } from "../panoramas/end-task.js";
 import { carryOutCancel, stopGeneration } from "../panoramas/stop-generation.js";
-import type { GenerationProvider, Progress } from "../ports/generation-provider.js";
+import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { Lease, TaskStore } from "../ports/stores/tasks/task-store.js";
 import {
   attemptBeforeDeadline,
@@ -25,8 +17,6 @@ type Ports = DeadlinePorts & {
   readonly provider: Pick<GenerationProvider, "poll" | "cancel" | "readiness" | "nextPollMilliseconds">;
 };
 
-type Settings = DeadlineSettings & { readonly providerPrices?: ProviderPrices | undefined };
-
 /**
  * Polls the provider for every submitted task that is due. A task with a result is `generated`, and the result due to
  * be checked (check-generated-images.ts); a failed one is refunded. If its owner wants a task canceled, the provider is
@@ -34,7 +24,7 @@ type Settings = DeadlineSettings & { readonly providerPrices?: ProviderPrices | 
  * throws, the provider is asked to stop it, and it fails and is refunded. Resolves to the number of tasks.
  */
 export const settleSubmittedTasks =
-  (ports: Ports, settings: Settings) =>
+  (ports: Ports, settings: DeadlineSettings) =>
   (stopping?: AbortSignal): Promise<number> =>
     workOnLeases(ports, "settle", { ...settings, stopping }, (claimed) =>
       attemptBeforeDeadline<SubmittedTask>(ports, settings, claimed, {
@@ -42,7 +32,7 @@ export const settleSubmittedTasks =
         attempt: async (lease, sinceSubmissionMilliseconds) =>
           (await hasEndedByCancel(ports, settings, lease))
             ? undefined
-            : poll(ports, settings, lease, sinceSubmissionMilliseconds),
+            : poll(ports, lease, sinceSubmissionMilliseconds),
         stop: (task) => stopGeneration(ports, task),
       }),
     );
@@ -64,7 +54,6 @@ const hasEndedByCancel = async (
 /** Polls once, and moves the task on if the provider has ended the generation. */
 const poll = async (
   ports: Ports,
-  { providerPrices = {} }: Settings,
   lease: Lease<SubmittedTask>,
   sinceSubmissionMilliseconds: number,
 ): Promise<NotYet | undefined> => {
@@ -83,9 +72,8 @@ const poll = async (
     return stillRunning();
   }
   if (progress.value.state === "running") return stillRunning();
-  const ended = { ...lease, task: withCost(task, costOfEnd(providerPrices, task, progress.value)) };
   const fails = async (reason: FailureReason, detail: string, imageIndex?: number): Promise<undefined> => {
-    await failTask(ports, ended, { reason, detail, imageIndex });
+    await failTask(ports, lease, { reason, detail, imageIndex });
   };
   if (progress.value.state === "failed") {
     // The owner may have wanted it canceled since the task was leased, and the provider has stopped it because of that.
@@ -98,12 +86,6 @@ const poll = async (
   if (temporaryUrl === undefined) {
     return fails("unusable_result", "the provider's result is not a URL that can be downloaded");
   }
-  await moveTask(ports, ended, finish(ended.task, temporaryUrl), clock.now());
+  await moveTask(ports, lease, finish(task, temporaryUrl), clock.now());
   return undefined;
 };
-
-const costOfEnd = (
-  prices: ProviderPrices,
-  { place, request }: SubmittedTask,
-  { state, billed }: Exclude<Progress, { readonly state: "running" }>,
-) => costOfGeneration(priceOf(prices, place), request.resolution, { billed, isMade: state === "succeeded" });

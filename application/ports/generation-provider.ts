@@ -3,7 +3,6 @@ import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { Abilities } from "../../domain/tasks/abilities.js";
 import type { CreationRequest } from "../../domain/tasks/creation-request.js";
-import type { Billed } from "../../domain/tasks/generation-cost.js";
 import type { ProviderPlace } from "../../domain/tasks/queue.js";
 
 /** A request to the provider. The upstream task is tagged with `taskId`, so that `search` can find it. */
@@ -68,15 +67,13 @@ export type FailureCause =
 
 /**
  * What the provider says about a generation. `reason` is for the log only. `cause`: what is known about a failure.
- * `imageIndex`: which reference image it is about. `billed`: what it cost, if the provider tells. A failure may cost,
- * too.
+ * `imageIndex`: which reference image it is about.
  */
 export type Progress =
   | { readonly state: "running" }
-  | { readonly state: "succeeded"; readonly temporaryUrl: string; readonly billed?: Billed | undefined }
+  | { readonly state: "succeeded"; readonly temporaryUrl: string }
   | {
       readonly state: "failed";
-      readonly billed?: Billed | undefined;
       readonly reason: string;
       readonly cause?: FailureCause | undefined;
       readonly imageIndex?: number | undefined;

@@ -31,7 +31,6 @@ import { creditsGrant, creditsTake } from "./money/credits.js";
 import { ledgerShow, ledgerVerify } from "./money/ledger.js";
 import { orderCreate, orderList, orderPay, orderRefund } from "./money/order.js";
 import { paymentsReconcile } from "./money/payments.js";
-import { usage } from "./money/usage.js";
 import { reportDismiss, reportHide, reportList } from "./report.js";
 import { retentionApply, retentionShow } from "./retention.js";
 import { reviewAllow, reviewBlock, reviewList } from "./review.js";
@@ -95,7 +94,6 @@ export const COMMANDS: readonly Command[] = [
   reviewList,
   reviewAllow,
   reviewBlock,
-  usage,
   webhookCreate,
   webhookList,
   webhookDelete,

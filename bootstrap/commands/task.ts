@@ -7,7 +7,6 @@ import type { AccountId } from "../../domain/account-id.js";
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";
 import type { ResultFigures } from "../../domain/images/picture.js";
 import type { TaskId } from "../../domain/task-id.js";
-import type { GenerationCost } from "../../domain/tasks/generation-cost.js";
 import { FAILURE_REASONS, isActive, placeOf, statusOf, TASK_STATES, type Task } from "../../domain/tasks/task.js";
 import { toldReason } from "../../domain/tasks/told-reason.js";
 import { type CommandError, failed, misused, notFound, refused } from "../command-error.js";
@@ -268,7 +267,6 @@ const taskJson = ({ task, isHidden }: TaskOfAccount) => ({
   made_by: placeOf(task) ?? null,
   upstream_task_id: "upstreamTaskId" in task ? task.upstreamTaskId : null,
   ...figuresJson("figures" in task ? task.figures : undefined),
-  ...costJson("cost" in task ? task.cost : undefined),
   created_at: task.reservedAt.toISOString(),
   ended_at: endOf(task)?.toISOString() ?? null,
   deleted: isHidden,
@@ -291,12 +289,6 @@ const figuresJson = (figures: ResultFigures | undefined) => ({
   zenith_deviation: figures?.poleDeviation.zenith ?? null,
   nadir_deviation: figures?.poleDeviation.nadir ?? null,
   horizon: figures?.horizon ?? null,
-});
-
-/** What it cost the operator, as far as that is known. */
-const costJson = (cost: GenerationCost | undefined) => ({
-  cost: cost === undefined ? null : cost.micros / 1e6,
-  cost_currency: cost?.currency ?? null,
 });
 
 const endOf = (task: Task): Date | undefined => {

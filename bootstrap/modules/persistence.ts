@@ -28,7 +28,6 @@ import { SqlProvenanceLog } from "../../adapters/persistence/stores/sql-provenan
 import { SqlReferenceStore } from "../../adapters/persistence/stores/sql-reference-store.js";
 import { SqlReportStore } from "../../adapters/persistence/stores/sql-report-store.js";
 import { SqlRetentionStore } from "../../adapters/persistence/stores/sql-retention-store.js";
-import { SqlUsageStore } from "../../adapters/persistence/stores/sql-usage-store.js";
 import { sqlTasks } from "../../adapters/persistence/tasks/sql-tasks.js";
 import type { CopiedObjects } from "../../adapters/storage/copy-objects.js";
 import type { Config } from "../config.js";
@@ -94,7 +93,6 @@ const bindStores = (bind: Bind): void => {
   );
   provide(bind, tokens.references, { database }, ({ database }) => new SqlReferenceStore(database));
   provide(bind, tokens.retentions, { database }, ({ database }) => new SqlRetentionStore(database));
-  provide(bind, tokens.usage, { database }, ({ database }) => new SqlUsageStore(database));
   provide(bind, tokens.operators, { database }, ({ database }) => new SqlOperatorStore(database));
   provide(bind, tokens.operatorLog, { database }, ({ database }) => new SqlOperatorLog(database));
   provide(bind, tokens.reports, { database }, ({ database }) => new SqlReportStore(database));

@@ -55,20 +55,6 @@ const colour = z.string({ error: COLOUR_ERROR }).regex(/^#[0-9a-fA-F]{6}$/, { er
 
 const pack = object({ credits: integer(1, 1_000_000), price });
 
-const cost = number(0, 1000);
-
-const providerPrice = object({
-  currency: z
-    .string({ error: "must be the code of a currency, such as USD" })
-    .regex(/^[A-Z]{3}$/, "must be the code of a currency, such as USD"),
-  perPanorama: z
-    .union([cost, object({ "1k": cost, "2k": cost, "4k": cost })], {
-      error: "must be a number from 0 to 1000, or an object with such numbers for 1k, 2k and 4k",
-    })
-    .optional(),
-  perUnit: cost.optional(),
-});
-
 /** The settings as they are in the file. Omitted ones have their defaults. */
 export const settingsSchema = object({
   $schema: z.string({ error: "must be the path or URL of a JSON schema" }).optional(),
@@ -134,10 +120,6 @@ export const settingsSchema = object({
     .max(4000, "must be a text of at most 4000 characters")
     .optional()
     .meta({ description: "How orders are paid where no payment service is configured, such as a bank account." }),
-  providerPrices: z
-    .record(z.string(), providerPrice, { error: "must be an object in braces" })
-    .optional()
-    .meta({ description: "What the operator pays, by the name of the provider, such as replicate or fal:flux-3." }),
   providerPrompt: providerPrompt.optional().meta({
     description:
       "What models that were not trained on panoramas are told: {prompt} is the customer's prompt, {references} what " +

@@ -23,7 +23,6 @@ import { isKept, type StoredImage, uploading } from "../images/storage-status.js
 import type { TaskId } from "../task-id.js";
 import type { CreationRequest } from "./creation-request.js";
 import { admitAfterFailures, type TooManyFailures } from "./failure-budget.js";
-import type { GenerationCost } from "./generation-cost.js";
 import { NO_METADATA } from "./metadata.js";
 import type { Slug } from "./slug.js";
 import type { StartView } from "./start-view.js";
@@ -86,8 +85,6 @@ type Placed = { readonly place?: string | undefined };
 type Accepted = Placed & { readonly submittedAt: Date; readonly upstreamTaskId: string };
 /** What was measured in its result; `undefined` if none was decoded, or by a version that did not record it. */
 type Measured = { readonly figures?: ResultFigures | undefined };
-/** What it cost the operator, for the operator only; `undefined` if that is not known, or it has not ended. */
-type Costed = { readonly cost?: GenerationCost | undefined };
 
 /** The owner wants the task canceled. `refusedAt`: when the provider was asked and did not stop the generation. */
 export type CancelWish = { readonly wantedAt: Date; readonly refusedAt?: Date | undefined };
@@ -118,17 +115,14 @@ export type ReservedTask = TaskCore &
 /** The provider works on it. */
 export type SubmittedTask = TaskCore &
   Accepted &
-  Costed &
   Cancelable & { readonly state: "submitted"; readonly reservation: HeldReservation };
 /** The provider has a result, which is not checked yet. */
 export type GeneratedTask = TaskCore &
   Accepted &
-  Costed &
   Measured & { readonly state: "generated"; readonly reservation: HeldReservation; readonly temporaryUrl: string };
 /** Has a usable picture; its credits are spent. */
 export type SucceededTask = TaskCore &
   Accepted &
-  Costed &
   Measured & {
     readonly state: "succeeded";
     readonly reservation: CapturedReservation;
@@ -140,7 +134,6 @@ export type SucceededTask = TaskCore &
 /** Has no picture; its credits were refunded. */
 export type FailedTask = TaskCore &
   Placed &
-  Costed &
   Measured & {
     readonly state: "failed";
     readonly reservation: RefundedReservation;
@@ -346,10 +339,6 @@ export const restartAge = <T extends SubmittedTask | GeneratedTask>(task: T, now
   submittedAt: now,
 });
 
-/** The provider has ended the generation, at this cost. */
-export const withCost = (task: SubmittedTask, cost: GenerationCost | undefined): SubmittedTask =>
-  cost === undefined ? task : { ...task, cost };
-
 /** The provider has ended the generation with a result at its temporary URL. */
 export const finish = ({ cancelWish: _, ...task }: SubmittedTask, temporaryUrl: string): GeneratedTask => ({
   ...task,
@@ -390,7 +379,6 @@ export const fail = (task: ActiveTask, reason: FailureReason, now: Date, imageIn
     reservedAt,
     place: placeOf(task),
     figures: "figures" in task ? task.figures : undefined,
-    cost: "cost" in task ? task.cost : undefined,
     state: "failed",
     reservation: refund(reservation),
     failedAt: now,
@@ -403,7 +391,7 @@ export const fail = (task: ActiveTask, reason: FailureReason, now: Date, imageIn
 export const TEXTS_KEPT_MILLISECONDS = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * Without prompt, image URLs and metadata: the task has no picture, so that only its cost and its end matter any more.
+ * Without prompt, image URLs and metadata: the task has no picture, so that only its credits and end matter any more.
  */
 export const withoutTexts = (task: Task): Task => {
   const request = { ...task.request, prompt: undefined, imageUrls: [], metadata: NO_METADATA };

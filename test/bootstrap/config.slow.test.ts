@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseTrustedProxies } from "../../adapters/http/requests/client-address.js";
 import { readConfig, shownEnvironment } from "../../bootstrap/config.js";
-import { KNOWN_PRICES } from "../../bootstrap/providers/known-prices.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 
 const valid = (environment: Record<string, string>) => readConfig(environment)._unsafeUnwrap();
@@ -47,7 +46,6 @@ describe("readConfig", () => {
       welcomeCredits: 12,
       retention: { finishedImagesDays: null, deletedDays: 0 },
       resultBounds: { seamMax: undefined },
-      providerPrices: KNOWN_PRICES,
     });
   });
 

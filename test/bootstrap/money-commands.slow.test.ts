@@ -1,21 +1,12 @@
-import { execFile } from "node:child_process";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { migratedInstallation } from "../support/migrated-installation.js";
-import { RestClient } from "../support/rest-client.js";
-import { type Installation, PANORAMA } from "../support/service-process.js";
+import type { Installation } from "../support/service-process.js";
 
 describe("the operator's commands about money", () => {
   let installation: Installation;
 
   beforeAll(async () => {
     installation = await migratedInstallation({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0" });
-    const settings = join(installation.dataDir, "settings.json");
-    const providerPrices = { local: { currency: "USD", perPanorama: { "1k": 0.02, "2k": 0.04, "4k": 0.08 } } };
-    await writeFile(settings, JSON.stringify({ providerPrices }));
-    installation.environment.PANORAMA_SETTINGS = settings;
   });
   afterAll(() => installation.remove());
 
@@ -94,33 +85,5 @@ describe("the operator's commands about money", () => {
       "refused",
       "Stripe cannot be asked: STRIPE_SECRET_KEY is not set.",
     ]);
-  });
-
-  it("usage sums what the ledger has, by account", async () => {
-    const { account, key } = await customer("cas@example.com");
-    await installation.start();
-    const client = new RestClient(installation.url, key);
-    for (const prompt of ["a foggy ocean test:plain", "a lake test:fail"]) {
-      await client.untilKept((await client.create({ prompt, resolution: "1k" })).id);
-    }
-    const sums = { panoramas: 1, failed: 1, in_progress: 0, credits: 4, refunded_credits: 4, reserved_credits: 0 };
-    expect((await run("usage")).total).toMatchObject(sums);
-    expect((await run("usage", "--by", "account")).rows).toMatchObject([{ account, ...sums }]);
-    // 4 credits at 6.45 cents, as in the largest pack, less 2 cents for the one panorama that was made.
-    const money = {
-      costs: [{ currency: "USD", amount: 0.02 }],
-      panoramas_without_cost: 0,
-      margin: { currency: "USD", amount: 0.238 },
-    };
-    expect((await run("usage", "--by", "provider")).rows).toEqual([{ provider: "local", ...sums, ...money }]);
-    const { stdout } = await promisify(execFile)(process.execPath, [PANORAMA, "usage", "--by", "provider", "--csv"], {
-      env: installation.environment,
-    });
-    expect(stdout.split(/\r?\n/)).toEqual([
-      "provider,panoramas,failed,in_progress,credits,refunded_credits,reserved_credits,panoramas_without_cost,cost_USD,margin_USD",
-      "local,1,1,0,4,4,0,0,0.02,0.238",
-      "",
-    ]);
-    expect((await refusal("usage", "--by", "colour"))[0]).toBe("usage");
   });
 });

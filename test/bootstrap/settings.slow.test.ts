@@ -11,7 +11,6 @@ import { memoryPorts } from "../../adapters/memory/memory-ports.js";
 import { pricesSentence } from "../../adapters/wording/prices.js";
 import { createApplication } from "../../application/create-application.js";
 import { readConfig } from "../../bootstrap/config.js";
-import { KNOWN_PRICES } from "../../bootstrap/providers/known-prices.js";
 import { settingsJsonSchema } from "../../bootstrap/settings/settings-schema.js";
 import { parseSettings, readSettings, type SettingsContext } from "../../bootstrap/settings.js";
 import type { Email } from "../../domain/accounts/account.js";
@@ -36,7 +35,6 @@ describe("the settings", () => {
       gallery: "open",
       welcomeCredits: 12,
       providerPrompt: undefined,
-      providerPrices: KNOWN_PRICES,
       receiptText: undefined,
       paymentText: undefined,
       retention: { finishedImagesDays: null, deletedDays: 0 },
@@ -124,7 +122,7 @@ describe("the settings", () => {
     ],
     [
       { signup: "open" },
-      "signup is not a setting. Did you mean signUp? Known here: $schema, prices, creditPacks, limits, retention, results, receiptText, paymentText, providerPrices, providerPrompt, suspendOnDispute, identity, signUp, gallery, welcomeCredits",
+      "signup is not a setting. Did you mean signUp? Known here: $schema, prices, creditPacks, limits, retention, results, receiptText, paymentText, providerPrompt, suspendOnDispute, identity, signUp, gallery, welcomeCredits",
     ],
     [{ signUp: "private" }, 'signUp is "private": must be one of open, invited, closed'],
     [{ limits: { activeTasks: 0 } }, "limits.activeTasks is 0: must be an integer from 1 to 1000"],
@@ -246,17 +244,7 @@ describe("the settings", () => {
     const schema = settingsJsonSchema() as { properties: Record<string, { properties?: object }> };
     expect(schema).toMatchObject({ type: "object", additionalProperties: false });
     expect(Object.keys(schema.properties)).toEqual([
-      ...[
-        "$schema",
-        "prices",
-        "creditPacks",
-        "limits",
-        "retention",
-        "results",
-        "receiptText",
-        "paymentText",
-        "providerPrices",
-      ],
+      ...["$schema", "prices", "creditPacks", "limits", "retention", "results", "receiptText", "paymentText"],
       "providerPrompt",
       "suspendOnDispute",
       ...["identity", "signUp", "gallery", "welcomeCredits"],

@@ -97,7 +97,6 @@ export class Instance {
       events: guarded("events", stores.events),
       references: guarded("references", stores.references),
       retentions: guarded("retentions", stores.retentions),
-      usage: guarded("usage", stores.usage),
       tasks: guarded("tasks", stores.tasks),
       requestsAt: stores.requestsAt,
       reports: guarded("reports", stores.reports),

@@ -36,7 +36,6 @@ const READS: Reads = {
   "task list": ({ id }) => ({ account: id }),
   "task show": ({ taskId }) => ({ task: taskId(1) }),
   "operator list": () => ({}),
-  usage: "reads the panoramas of its days; usage.growth.test.ts measures it",
   "review list": () => ({}),
   "report list": () => ({}),
   "webhook list": ({ id }) => ({ account: id }),

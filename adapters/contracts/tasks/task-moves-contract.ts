@@ -13,12 +13,10 @@ import {
 } from "../../../domain/images/storage-status.js";
 import {
   FAILURE_REASONS,
-  finish,
   type GeneratedTask,
   restartAge,
   submit,
   succeed,
-  withCost,
   withFigures,
   withImage,
 } from "../../../domain/tasks/task.js";
@@ -112,23 +110,6 @@ export const describeMoves = ({ it, beforeEach }: TestFunctions, on: TaskSetup):
     const { figures: _, ...read } = withImage(succeeded, keep(succeeded.image as UploadingImage));
     unwrap(await tasks.move(succeeded, read, undefined));
     expect(await tasks.find(task.id, owner)).toMatchObject({ image: { status: "saved" }, figures });
-  });
-
-  it("stores what a generation cost, whether it succeeds or fails, and keeps it", async () => {
-    const cost = { currency: "USD", micros: 40_000 };
-    const [good, bad] = [
-      withCost(await submitted(1), cost),
-      withCost(await submitted(2), { currency: "EUR", micros: 0 }),
-    ];
-    const ended = finish(good, "https://p.example/1");
-    unwrap(await tasks.move(good, ended, noon));
-    expect(await tasks.find(good.id, owner)).toEqual(ended);
-    const { cost: _, ...read } = ended;
-    const succeeded = succeed(read, anImageName(1), aNativeSize, secondsAfter(noon, 30));
-    unwrap(await tasks.move(read, succeeded, noon));
-    unwrap(await tasks.move(bad, failed(bad), undefined));
-    expect(await tasks.find(good.id, owner)).toEqual({ ...succeeded, cost });
-    expect(await tasks.find(bad.id, owner)).toMatchObject({ state: "failed", cost: { currency: "EUR", micros: 0 } });
   });
 
   it("stores every transition of the image's status", async () => {

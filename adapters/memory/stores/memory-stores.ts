@@ -19,7 +19,6 @@ import { MemoryReferenceStore } from "./memory-reference-store.js";
 import { MemoryReportStore } from "./memory-report-store.js";
 import { MemoryRetentionStore } from "./memory-retention-store.js";
 import { MemorySessionStore } from "./memory-session-store.js";
-import { MemoryUsageStore } from "./memory-usage-store.js";
 import { memoryTasks } from "./tasks/memory-tasks.js";
 
 /** Every store, on one in-memory database. `clock`: the one that the use cases have. */
@@ -36,7 +35,6 @@ export const memoryStores = (database = new MemoryDatabase(), clock?: Pick<Clock
   references: new MemoryReferenceStore(database),
   tasks: memoryTasks(database, clock),
   retentions: new MemoryRetentionStore(database),
-  usage: new MemoryUsageStore(database),
   operators: new MemoryOperatorStore(database),
   operatorLog: new MemoryOperatorLog(database),
   reports: new MemoryReportStore(database),

@@ -40,11 +40,5 @@ export const HAS_TEXTS_TO_ERASE = "(state = 'failed' or hidden_at is not null) a
 /** When such a task failed or, later, was deleted. */
 export const ENDED_WITHOUT_PICTURE_AT = "coalesce(hidden_at, failed_at)";
 
-/**
- * When a task was reserved, for sums over all accounts. It is never null: as an expression, the index is not taken for
- * the list of one account, for which it would read the tasks of all.
- */
-export const RESERVED_AT = "coalesce(reserved_at, failed_at)";
-
 /** An endpoint that is not deleted. */
 export const LISTED_ENDPOINT = "(off_reason is null or off_reason <> 'deleted')";

@@ -12,7 +12,6 @@ import {
   KEPT_IMAGE,
   LISTED_ENDPOINT,
   OPEN_REPORT,
-  RESERVED_AT,
   TO_BE_ERASED,
   WITHHELD,
 } from "./indexed-conditions.js";
@@ -240,10 +239,6 @@ export const TaskTable = defineEntity({
     },
     { name: "task_created_index", properties: ["accountId", "reservedAt"] },
     {
-      name: "task_reserved_index",
-      expression: `create index task_reserved_index on task (${RESERVED_AT})`,
-    },
-    {
       // Partial: the tasks without a picture whose texts are not erased yet, in the order in which they are.
       name: "task_text_index",
       expression: `create index task_text_index on task (${ENDED_WITHOUT_PICTURE_AT}) where ${HAS_TEXTS_TO_ERASE}`,
@@ -339,9 +334,6 @@ export const TaskTable = defineEntity({
     nativeHeight: p.integer().nullable(),
     /** What was measured in the result (domain/images/picture.ts), as JSON; null if none was decoded. */
     resultFigures: p.text().nullable(),
-    /** What it cost the operator: millionths, and their currency; null if that is not known. */
-    costMicros: p.double().nullable(),
-    costCurrency: p.string().length(3).nullable(),
     /** When the next work on it is due. Of a leased task: before `leasedUntil` if somebody has wanted it meanwhile. */
     dueAt: p.datetime(3).nullable(),
     fence: p.integer(),

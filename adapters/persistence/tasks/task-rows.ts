@@ -7,7 +7,6 @@ import { UNDER_REVIEW } from "../../../domain/tasks/out-of-sight.js";
 import {
   FAILURE_REASONS,
   type FailedTask,
-  isActive,
   isCancelable,
   type OpenedTask,
   TASK_STATES,
@@ -55,12 +54,11 @@ export const TASK_COLUMNS = [
   .join(", ");
 
 /**
- * A read by id omits the trace context, the wish to cancel, the figures, the detail of a failure, the cost, the start
- * view, and of an image its next name and until when it is kept: only background work, a cancellation, a
- * deletion, operators and pages need them.
+ * A read by id omits the trace context, the wish to cancel, the figures, the detail of a failure, and of an image its
+ * next name and until when it is kept: only background work, a cancellation, a deletion, operators and pages need them.
  */
 export const toTask = (row: Row): Task => {
-  const task = withCost(withDetail(withFigures(withCancelWish(toTaskWithoutTrace(row), row), row), row), row);
+  const task = withDetail(withFigures(withCancelWish(toTaskWithoutTrace(row), row), row), row);
   const shown = typeof row.withheld_reason === "string" ? { ...task, withheldReason: row.withheld_reason } : task;
   return typeof row.traceparent === "string" ? { ...shown, traceparent: row.traceparent } : shown;
 };
@@ -72,11 +70,6 @@ const withFigures = (task: Task, row: Row): Task =>
 
 const withDetail = (task: Task, row: Row): Task =>
   task.state === "failed" && typeof row.failure_detail === "string" ? { ...task, detail: row.failure_detail } : task;
-
-const withCost = (task: Task, row: Row): Task =>
-  typeof row.cost_micros === "number" && (task.state === "generated" || !isActive(task))
-    ? { ...task, cost: { micros: integer(row, "cost_micros"), currency: text(row, "cost_currency") } }
-    : task;
 
 const withCancelWish = (task: Task, row: Row): Task => {
   if (row.cancel_wanted_at === undefined || row.cancel_wanted_at === null || !isCancelable(task)) return task;
@@ -297,7 +290,7 @@ export const stateColumns = (task: Task): Row => {
         ...(task.cancelWish?.refusedAt && { cancel_refused_at: task.cancelWish.refusedAt }),
       };
     case "generated":
-      return { state, submitted_at: task.submittedAt, temporary_url: task.temporaryUrl, ...costColumns(task) };
+      return { state, submitted_at: task.submittedAt, temporary_url: task.temporaryUrl };
     case "succeeded":
       return {
         state,
@@ -319,14 +312,9 @@ export const stateColumns = (task: Task): Row => {
         failure_image: task.imageIndex ?? null,
         failure_detail: task.detail?.slice(0, DETAIL_CHARACTERS_MAX) ?? null,
         ...figuresColumn(task),
-        ...costColumns(task),
       };
   }
 };
-
-/** A task that was read by id has none, so that the columns keep their values. */
-const costColumns = ({ cost }: Pick<FailedTask, "cost">): Row =>
-  cost === undefined ? {} : { cost_micros: cost.micros, cost_currency: cost.currency };
 
 /** A task that was read by id has none, so that their column keeps its value. */
 const figuresColumn = ({ figures }: Pick<FailedTask, "figures">): Row =>

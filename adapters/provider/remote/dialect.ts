@@ -11,7 +11,6 @@ import type {
 import type { TaskId } from "../../../domain/task-id.js";
 import type { Abilities } from "../../../domain/tasks/abilities.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
-import type { Billed } from "../../../domain/tasks/generation-cost.js";
 import type { Answer, Form, UpstreamHttp } from "./calls/upstream-http.js";
 import type { ReferenceSources } from "./images/reference-input.js";
 import type { GivenAs } from "./leading-prompt.js";
@@ -150,7 +149,7 @@ export type Creation = {
 export type Report =
   | Progress
   /** The provider does not understand what the adapter has sent. Fails the task and warns the operator. */
-  | { readonly state: "misunderstood"; readonly reason: string; readonly billed?: Billed | undefined }
+  | { readonly state: "misunderstood"; readonly reason: string }
   /** May have come too early: counts as `duringGracePeriod` first, and as failed with `reason` afterwards. */
   | {
       readonly state: "uncertain";
@@ -159,13 +158,6 @@ export type Report =
     }
   /** A status that the provider does not document. */
   | { readonly state: "unknown"; readonly status: string };
-
-/** The report of a generation that has ended, with what the provider bills for it. Others are as they were. */
-export const withBilled = (report: Report, billed: Billed | undefined): Report =>
-  billed !== undefined &&
-  (report.state === "succeeded" || report.state === "failed" || report.state === "misunderstood")
-    ? { ...report, billed }
-    : report;
 
 /** The provider's list of tasks, newest first. */
 export type TaskList = {

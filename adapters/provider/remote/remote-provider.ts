@@ -197,7 +197,7 @@ export class RemoteProvider implements GenerationProvider {
       this.warn(
         `${this.name} does not understand what it was sent, which is a fault of the adapter: ${report.reason}.`,
       );
-      return ok({ state: "failed", reason: report.reason, billed: report.billed });
+      return ok({ state: "failed", reason: report.reason });
     }
     if (report.state !== "unknown") return ok(report);
     this.unknownStatuses.warnOnce(this.name, report.status);

@@ -18,7 +18,6 @@ import type { ReferenceStore } from "./reference-store.js";
 import type { ReportStore } from "./report-store.js";
 import type { RetentionStore } from "./retention-store.js";
 import type { TaskPorts } from "./tasks/task-ports.js";
-import type { UsageStore } from "./usage-store.js";
 
 /** All stores. They share one database: what one method writes is one transaction. */
 export type Stores = {
@@ -34,7 +33,6 @@ export type Stores = {
   readonly references: ReferenceStore;
   readonly tasks: TaskPorts;
   readonly retentions: RetentionStore;
-  readonly usage: UsageStore;
   readonly operators: OperatorStore;
   readonly operatorLog: OperatorLog;
   readonly reports: ReportStore;

@@ -98,7 +98,7 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     ...Object.fromEntries(
       [
         ...["submittedAt", "upstreamTaskId", "failureImage", "failureDetail", "storageStatus", "temporaryUrl"],
-        ...["failedAttempts", "nativeWidth", "nativeHeight", "resultFigures", "costMicros", "costCurrency", "dueAt"],
+        ...["failedAttempts", "nativeWidth", "nativeHeight", "resultFigures", "dueAt"],
         ...["fence", "turn", "submissions", "place", "textsErasedAt", "traceparent", "leasedUntil", "cancelWantedAt"],
         ...["cancelRefusedAt", "inSearch", "startedAt", "generatedAt", "savedAt", "expiredAt", "nextImageName"],
         ...["keptUntil", "hasTiles"],

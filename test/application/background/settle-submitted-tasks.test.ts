@@ -1,7 +1,6 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, noon } from "../../../adapters/contracts/support/builders.js";
-import { settleSubmittedTasks } from "../../../application/background/settle-submitted-tasks.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { Task } from "../../../domain/tasks/task.js";
@@ -70,32 +69,6 @@ describe("settleSubmittedTasks", () => {
     await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS);
     expect(await world.settle()).toBe(0);
     expect(await balance()).toBe(100);
-  });
-
-  it("records what the generation cost by the price of its provider, and keeps it with an unusable result", async () => {
-    const perPanorama = { "1k": 10_000, "2k": 20_000, "4k": 30_000 };
-    const limits = { leaseMilliseconds: LEASE_MILLISECONDS, concurrency: 2 };
-    const settle = settleSubmittedTasks(world, {
-      ...limits,
-      generationDeadlineMilliseconds: GENERATION_DEADLINE_MILLISECONDS,
-      providerPrices: { scripted: { currency: "EUR", perPanorama } },
-    });
-    world.provider.play({ download: "black" });
-    await nextPoll();
-    await settle();
-    const cost = { currency: "EUR", micros: perPanorama["1k"] };
-    expect(await task()).toMatchObject({ state: "generated", cost });
-    await world.check();
-    expect(await task()).toMatchObject({ state: "failed", reason: "unusable_result", cost });
-  });
-
-  it("records what the provider bills for a failure, and nothing where it does not tell", async () => {
-    const cost = { currency: "USD", micros: 1_200 };
-    const ends = { state: "failed", reason: "the provider ended it", billed: cost } as const;
-    world.provider.poll = async () => ok(ends);
-    await nextPoll();
-    await world.settle();
-    expect(await task()).toMatchObject({ state: "failed", cost });
   });
 
   it.each(["running", "unavailable"] as const)(

@@ -25,7 +25,7 @@ import { SqlOrderStore } from "../../../adapters/persistence/stores/sql-order-st
 import { sqlTasks } from "../../../adapters/persistence/tasks/sql-tasks.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { pay } from "../../../domain/credits/order.js";
-import { fail, finish, type ReservedTask, submit, succeed, withCost } from "../../../domain/tasks/task.js";
+import { fail, finish, type ReservedTask, submit, succeed } from "../../../domain/tasks/task.js";
 import type { AnyDatabase } from "../sql-stores.js";
 
 /** What a store tells the metrics about tasks and orders, and what it reads for them. */
@@ -81,23 +81,6 @@ export const describeTaskMetrics = (
         'panorama_credits_total{kind="granted"} 0',
       ]);
       expect(await samples("panorama_stale_writes_total")).toEqual(["panorama_stale_writes_total 1"]);
-    });
-
-    it("counts what a generation cost once, by provider and currency, whatever becomes of its result", async () => {
-      for (const [n, micros] of [
-        [1, 40_000],
-        [2, 250_000],
-      ] as const) {
-        const task = { ...(await open(n)), place: "fal:flux-3" };
-        const submitted = submit(task, `upstream-${n}`, noon);
-        await tasks.move(task, submitted, later);
-        const generated = finish(withCost(submitted, { currency: "USD", micros }), "https://p.example/1");
-        await tasks.move(submitted, generated, later);
-        await tasks.move(generated, fail(generated, "unusable_result", noon), undefined);
-      }
-      expect(await samples("panorama_provider_cost_total")).toEqual([
-        'panorama_provider_cost_total{provider="fal:flux-3",currency="USD"} 0.29',
-      ]);
     });
 
     it("counts the credits of an order once, however often it is paid", async () => {

@@ -279,11 +279,6 @@ export const describeGrowthPlans = (
         ({ events }) => events.after(accountId(1), 20_000, 9),
       ],
       [
-        "sums the usage of a period with the index of its tasks",
-        /task_reserved_index/,
-        ({ usage }) => usage.usage({ from: later, to: secondsAfter(later, 86_400), by: "day" }),
-      ],
-      [
         "reads the events of one task by the task",
         /event_task_unique/,
         ({ events }) => events.after(accountId(1), 0, 9, "t30000" as TaskId),

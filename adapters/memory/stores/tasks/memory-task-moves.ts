@@ -120,12 +120,11 @@ export const keepKeys = (
   database.idempotencyKeys = database.idempotencyKeys.filter(wanted);
 };
 
-/** The place belongs to the store, which has given the slot. Figures and the cost are written once. */
+/** The place belongs to the store, which has given the slot. Figures are written once. */
 const withPlaceAndFacts = ({ task, place }: { task: Task; place: string | undefined }, next: Task): Task => {
   if (next.state === "queued") return next;
   const figures = "figures" in task ? task.figures : undefined;
-  const cost = "cost" in task ? task.cost : undefined;
-  return { ...next, place, ...(figures !== undefined && { figures }), ...(cost !== undefined && { cost }) };
+  return { ...next, place, ...(figures !== undefined && { figures }) };
 };
 
 /** Until when an image is kept is changed only by a deletion, and by what ends it. */

@@ -259,8 +259,6 @@ create table task (
   native_width integer null,
   native_height integer null,
   result_figures text null,
-  cost_micros double null,
-  cost_currency text null,
   due_at datetime null,
   fence integer not null,
   turn integer null,
@@ -304,8 +302,6 @@ create index task_visible_index on task (account_id, id) where hidden_at is null
 create index task_filter_index on task (account_id, state, visibility, id) where hidden_at is null;
 
 create index task_created_index on task (account_id, reserved_at);
-
-create index task_reserved_index on task (coalesce(reserved_at, failed_at));
 
 create index task_text_index on task (coalesce(hidden_at, failed_at)) where (state = 'failed' or hidden_at is not null) and texts_erased_at is null;
 

@@ -31,8 +31,6 @@ export type Answer = {
   readonly status: number;
   readonly retryAfter: string | undefined;
   readonly body: unknown;
-  /** What the provider says to bill for it, in its units. */
-  readonly billableUnits?: string | undefined;
 };
 
 /**
@@ -41,8 +39,6 @@ export type Answer = {
  */
 export type CallFailure = { readonly kind: "not_sent" | "too_late" | "no_answer"; readonly reason: string };
 
-/** Of fal. */
-const BILLABLE_UNITS = "x-fal-billable-units";
 const CONNECT_TIMEOUT_MILLISECONDS = 10_000;
 const BODY_BYTES_MAX = 32 * 1024 * 1024;
 
@@ -94,12 +90,11 @@ const send = async (
     if (error instanceof TooLate) return err({ kind: "too_late", reason: error.message });
     return err({ kind: error instanceof NoConnection ? "not_sent" : "no_answer", reason: codeOf(error) });
   }
-  const { "retry-after": retryAfter, [BILLABLE_UNITS]: billableUnits } = answer.headers;
+  const { "retry-after": retryAfter } = answer.headers;
   return ok({
     status: answer.statusCode,
     retryAfter: typeof retryAfter === "string" ? retryAfter : undefined,
     body: await readJson(answer.body),
-    ...(typeof billableUnits === "string" && { billableUnits }),
   });
 };
 

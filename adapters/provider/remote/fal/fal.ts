@@ -7,22 +7,13 @@ import type {
   SubmissionFailure,
 } from "../../../../application/ports/generation-provider.js";
 import { admitAbilities } from "../../../../domain/tasks/abilities.js";
-import type { Billed } from "../../../../domain/tasks/generation-cost.js";
 import { unavailable } from "../../unavailable.js";
 import { jsonOf, nonEmpty, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
 import { meaningOf } from "../answers/meaning-of.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import type { Answer } from "../calls/upstream-http.js";
-import {
-  type CancelCalls,
-  type CreationContext,
-  type Dialect,
-  type ProviderAccess,
-  type Read,
-  type Report,
-  withBilled,
-} from "../dialect.js";
+import type { CancelCalls, CreationContext, Dialect, ProviderAccess, Read, Report } from "../dialect.js";
 import { pathBelow } from "../path-below.js";
 import type { CheckFailure } from "../remote-options.js";
 import { checkedJson, unchecked } from "../start-check.js";
@@ -159,9 +150,7 @@ const reportOf = async (
   switch (status) {
     case "COMPLETED":
       if (error || error_type) return ok(falFailure("COMPLETED with an error", polled.value));
-      return (await read(pathsIn(upstreamTaskId).result)).andThen((answer) =>
-        resultReport(answer).map((report) => withBilled(report, unitsIn(answer))),
-      );
+      return (await read(pathsIn(upstreamTaskId).result)).andThen(resultReport);
     case "IN_QUEUE":
     case "IN_PROGRESS":
       return ok({ state: "running" });
@@ -209,12 +198,6 @@ const pathsIn = (upstreamTaskId: string): { readonly status: string; readonly re
   const [status = "", result = ""] = upstreamTaskId.split(" ");
   return { status, result };
 };
-
-/** A result, and also a 422 of a model that has run, says how many units are billed. */
-const unitsIn = ({ billableUnits }: Answer): Billed | undefined =>
-  billableUnits === undefined || !/^[0-9]+(\.[0-9]+)?$/.test(billableUnits)
-    ? undefined
-    : { units: Number(billableUnits) };
 
 /** fal says `COMPLETED` of failures as well; then the result has the status with which the model failed. */
 const resultReport = (answer: Answer): Result<Report, ProviderUnavailable> => {

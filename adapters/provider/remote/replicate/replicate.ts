@@ -12,15 +12,7 @@ import { jsonOf, nonEmpty, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import type { Answer } from "../calls/upstream-http.js";
-import {
-  type CancelCalls,
-  type CreationContext,
-  type Dialect,
-  type ProviderAccess,
-  type Report,
-  type TaskList,
-  withBilled,
-} from "../dialect.js";
+import type { CancelCalls, CreationContext, Dialect, ProviderAccess, Report, TaskList } from "../dialect.js";
 import { leadingCharacters } from "../leading-prompt.js";
 import type { ModelInputs } from "./model-inputs.js";
 import { predictionInput } from "./prediction-input.js";
@@ -34,10 +26,6 @@ const predictionSchema = z.object({
   output: z.unknown().optional(),
   error: z.unknown().optional(),
   data_removed: z.boolean().nullish(),
-  metrics: z
-    .object({ predict_time: z.number().min(0) })
-    .nullish()
-    .catch(undefined),
 });
 const listSchema = z.object({
   results: z.array(
@@ -121,15 +109,13 @@ const predictionOf = async (
 const predictionPath = (upstreamTaskId: string): string => `/predictions/${encodeURIComponent(upstreamTaskId)}`;
 
 const reportOf = (body: unknown): Result<Report, ProviderUnavailable> =>
-  parseBody(predictionSchema, "a prediction", body).map(({ status, output, error, data_removed, metrics }): Report => {
-    // Models that are billed by time are also billed for a prediction that fails after its start.
-    const seconds = metrics ? { units: metrics.predict_time } : undefined;
+  parseBody(predictionSchema, "a prediction", body).map(({ status, output, error, data_removed }): Report => {
     switch (status) {
       case "succeeded":
-        return withBilled(resultOf(output, data_removed === true), seconds);
+        return resultOf(output, data_removed === true);
       case "failed":
       case "canceled":
-        return withBilled(failedAs(status, error), seconds);
+        return failedAs(status, error);
       case "aborted": // before it started
         return { cause: "never_started", ...failedAs(status, error) };
       case "starting":

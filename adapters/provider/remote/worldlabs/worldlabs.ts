@@ -3,7 +3,6 @@ import { err, ok, type Result } from "neverthrow";
 import * as z from "zod";
 import type {
   GenerationOrder,
-  Progress,
   ProviderUnavailable,
   SubmissionFailure,
 } from "../../../../application/ports/generation-provider.js";
@@ -15,14 +14,7 @@ import { failedAs } from "../answers/failed-as.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import type { Answer } from "../calls/upstream-http.js";
 import { correlationSeed } from "../correlation-seed.js";
-import {
-  type CreationContext,
-  type Dialect,
-  type ProviderAccess,
-  type Read,
-  type Report,
-  withBilled,
-} from "../dialect.js";
+import type { CreationContext, Dialect, ProviderAccess, Read, Report } from "../dialect.js";
 import type { CheckFailure } from "../remote-options.js";
 import { checkedJson, unchecked } from "../start-check.js";
 import { worldPrompt } from "./world-prompt.js";
@@ -34,8 +26,6 @@ const ROOT = "/marble/v1";
 /** By the provider's prompt guidelines. Its schema has no limit. */
 const PROMPT_CHARACTERS_MAX = 2000;
 const TAG_CHARACTERS_MAX = 32;
-/** What the provider sells for a dollar. */
-const CREDITS_PER_DOLLAR = 1250;
 
 const creditsSchema = z.object({ remaining_credits: z.number() });
 const createdSchema = z.object({ operation_id: nonEmpty });
@@ -51,10 +41,6 @@ const operationSchema = z.object({
   error: z.looseObject({}).nullish(),
   metadata: z.object({ world_id: nonEmpty.nullish() }).nullish().catch(undefined),
   response: worldSchema.nullish(),
-  cost: z
-    .object({ total_credits: z.number().min(0) })
-    .nullish()
-    .catch(undefined),
 });
 const listSchema = z.object({
   worlds: z.array(z.object({ world_id: nonEmpty, tags: z.array(z.string()).nullish() })),
@@ -149,13 +135,11 @@ const worldIdOf = (id: string): string => `worlds/${encodeURIComponent(id)}`;
 
 const panoramaOf = ({ assets }: World): string | undefined => assets?.imagery?.pano_url || undefined;
 
-const reportOfOperation = ({ done, error, response, cost }: z.infer<typeof operationSchema>): Report => {
+const reportOfOperation = ({ done, error, response }: z.infer<typeof operationSchema>): Report => {
   if (!done) return { state: "running" };
-  const billed = cost ? { currency: "USD", micros: (cost.total_credits * 1e6) / CREDITS_PER_DOLLAR } : undefined;
-  if (error) return withBilled(failedAs("failed", error), billed);
+  if (error) return failedAs("failed", error);
   const url = response && panoramaOf(response);
-  const ended: Progress = url ? succeededWith(url) : { state: "failed", reason: "the world has no panorama" };
-  return withBilled(ended, billed);
+  return url ? succeededWith(url) : { state: "failed", reason: "the world has no panorama" };
 };
 
 /**

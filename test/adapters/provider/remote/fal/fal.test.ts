@@ -246,24 +246,6 @@ describe("fal dialect", () => {
     await remote.close();
   });
 
-  it.each([
-    ["1", 1],
-    ["0.0184", 0.0184],
-    ["-1", undefined],
-    ["NaN", undefined],
-    ["", undefined],
-  ])("tells the billed units of a result whose header has %j", async (header, units) => {
-    const id = await submitted();
-    const headers = { "x-fal-billable-units": header };
-    fal.fake.resultFaults.push(refuses(200, headers, { image: { url: `${fal.fake.server.url}/1.png` } }));
-    fal.fake.resultFaults.push(refuses(422, headers, { detail: [{ type: "content_policy_violation" }] }));
-    const billed = units === undefined ? undefined : { units };
-    for (const state of ["succeeded", "failed"]) {
-      const progress = (await fal.provider.poll(id))._unsafeUnwrap();
-      expect([progress.state, "billed" in progress ? progress.billed : undefined]).toEqual([state, billed]);
-    }
-  });
-
   it("tells why a creation was refused, if the customer can change it", async () => {
     const refusal = async (type: string) => {
       fal.fake.faults.creates.push(refuses(422, {}, { detail: [{ loc: ["body", "image_url"], msg: "No.", type }] }));

@@ -66,25 +66,6 @@ describe("replicate dialect", () => {
     expect(found).toEqual([true, true]);
   });
 
-  it("tells the billed seconds of a prediction that has succeeded, failed or was canceled", async () => {
-    const id = await submitted();
-    const ended = async (prediction: object) => {
-      replicate.fake.faults.polls.push(answers({ id, ...prediction }));
-      return (await replicate.provider.poll(id))._unsafeUnwrap();
-    };
-    const metrics = { predict_time: 12.5, total_time: 20 };
-    const billed = { units: 12.5 };
-    expect(await ended({ status: "succeeded", output: ["https://p.example/1.png"], metrics })).toMatchObject({
-      billed,
-    });
-    for (const status of ["failed", "canceled"]) {
-      expect(await ended({ status, metrics })).toMatchObject({ state: "failed", billed });
-    }
-    for (const metrics of [undefined, null, {}, { predict_time: "long" }, { predict_time: -1 }]) {
-      expect(await ended({ status: "failed", metrics })).not.toHaveProperty("billed");
-    }
-  });
-
   it("is not canceled if it has started in the meantime, because it is billed then; a poll finds the end", async () => {
     replicate.fake.plan = "run";
     replicate.fake.waiting = true;
