@@ -69,14 +69,11 @@ export type PageBody = {
 /** Text that is too long for memory: it is sent as it arrives. */
 export type PageText = { readonly chunks: AsyncIterable<string> };
 
-/** Text that depends on what the reader's browser asks for, such as the language. `headers`: of the request. */
-export type PageDocument = { readonly writeFor: (headers: PageRequest["headers"]) => string };
-
 export type PageReply = {
   readonly status: number;
   /** By name in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array | PageText | PageDocument | undefined;
+  readonly body: string | Uint8Array | PageText | undefined;
   /**
    * Whether the body may be sent compressed. Only without secrets: who can put text into a page and see how long the
    * answer is could guess them (the attack BREACH). `kept`: the page answers with this same object again, so what was

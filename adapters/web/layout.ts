@@ -2,16 +2,14 @@ import { createHash } from "node:crypto";
 import type { Visitor } from "../../application/accounts/sessions/find-session.js";
 import type { PageReply } from "../web-page/page.js";
 import type { InvalidMessage } from "../wording/message-rule.js";
-import { Html, html, type Text, Words, words } from "./html.js";
+import { Html, html } from "./html.js";
 import { type Identity, type Site, siteOf } from "./identity.js";
-import { languageChoice } from "./languages/language-choice.js";
-import { languageOf } from "./languages/languages.js";
 import type { StaticFiles } from "./static-files.js";
 
 export type Content = {
-  readonly title: Text;
+  readonly title: string;
   /** One or two sentences for search engines and link previews. */
-  readonly description?: Text;
+  readonly description?: string;
   readonly main: Html;
   /** Additional elements of the head, such as descriptions for link previews. */
   readonly head?: Html | undefined;
@@ -47,7 +45,7 @@ export type LayoutParts = {
   readonly hasSignUp?: boolean;
 };
 
-type Message = { readonly title: Text; readonly sentence: Text };
+type Message = { readonly title: string; readonly sentence: string };
 
 /** Renders complete pages with their security headers. */
 export class Layout {
@@ -94,38 +92,38 @@ export class Layout {
         "x-content-type-options": "nosniff",
         "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
-        vary: "accept-language, cookie",
+        vary: "cookie",
         ...headers,
       },
-      body: { writeFor: (request) => `<!doctype html>\n${page.in(languageOf(request))}` },
+      body: `<!doctype html>\n${page.text}`,
       // The pages of members have the form token, and what only they may see.
       compressible: content.visitor === undefined,
     };
   }
 
   notFound(visitor: Visitor | undefined): PageReply {
-    const sentence = words`This page does not exist, or you do not have access to it.`;
-    return this.message(404, { title: words`Page not found`, sentence }, visitor);
+    const sentence = "This page does not exist, or you do not have access to it.";
+    return this.message(404, { title: "Page not found", sentence }, visitor);
   }
 
   /** The page after an unexpected error. It shows no login state, because the database may be unavailable. */
   failed(requestId: string, again: string | undefined): PageReply {
-    const sentence = words`Something went wrong on our side. Try again in a moment. If it happens again, tell the operator this request id: ${requestId}.`;
-    return this.message(500, { title: words`Something went wrong`, sentence }, undefined, again);
+    const sentence = `Something went wrong on our side. Try again in a moment. If it happens again, tell the operator this request id: ${requestId}.`;
+    return this.message(500, { title: "Something went wrong", sentence }, undefined, again);
   }
 
   /** The page after too many requests. It reads nothing. */
   limited(retryAfterSeconds: number, visitor: Visitor | undefined, again?: string): PageReply {
-    const sentence = words`Too many requests. Try again in ${retryAfterSeconds} s.`;
-    return retriedAfter(retryAfterSeconds, this.message(429, { title: words`Please wait`, sentence }, visitor, again));
+    const sentence = `Too many requests. Try again in ${retryAfterSeconds} s.`;
+    return retriedAfter(retryAfterSeconds, this.message(429, { title: "Please wait", sentence }, visitor, again));
   }
 
   /** The page if the database was busy for too long. It shows no login state. */
   busy(retryAfterSeconds: number, again: string | undefined): PageReply {
-    const sentence = words`The service is busy and could not do this. Nothing was charged. Try again in ${retryAfterSeconds} seconds.`;
+    const sentence = `The service is busy and could not do this. Nothing was charged. Try again in ${retryAfterSeconds} seconds.`;
     return retriedAfter(
       retryAfterSeconds,
-      this.message(429, { title: words`Please try again`, sentence }, undefined, again),
+      this.message(429, { title: "Please try again", sentence }, undefined, again),
     );
   }
 
@@ -141,21 +139,21 @@ export class Layout {
 
   /** The answer to a form that no page of this service has sent, or that an earlier session has shown. */
   refusedForm(visitor: Visitor | undefined): PageReply {
-    const sentence = words`This form is outdated, or another site sent it. Go back, reload the page and try again.`;
-    return this.message(403, { title: words`Request refused`, sentence }, visitor);
+    const sentence = "This form is outdated, or another site sent it. Go back, reload the page and try again.";
+    return this.message(403, { title: "Request refused", sentence }, visitor);
   }
 
   /** The answer to a form whose body was not read. */
   unreadForm({ rule }: InvalidMessage, visitor: Visitor | undefined): PageReply {
     if (rule.name !== "bytes_max") return this.refusedForm(visitor);
-    const sentence = words`Its texts have more than ${rule.max / 1024} kB, so nothing was saved. Go back, shorten them, and send the form again.`;
-    return this.message(413, { title: words`The form is too large`, sentence }, visitor);
+    const sentence = `Its texts have more than ${rule.max / 1024} kB, so nothing was saved. Go back, shorten them, and send the form again.`;
+    return this.message(413, { title: "The form is too large", sentence }, visitor);
   }
 
   private page(content: Content, inlineStyle: Html | undefined): Html {
     const { title, description, main, head, scripts = [], frame } = content;
     const { name, icons, touchIcon } = this.site;
-    return html`<html lang="${PAGE_LANGUAGE}">
+    return html`<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -169,7 +167,7 @@ ${content.inlineStyles !== true && stylesOf(content).map((file) => html`<link re
 ${touchIcon !== undefined && html`<link rel="apple-touch-icon" href="${touchIcon}">`}
 <link rel="manifest" href="/manifest.webmanifest">
 ${head}
-${scripts.length > 0 && scriptWords(scripts.flatMap((name) => this.files.wordsOf(name)))}${scripts.map((name) => html`<script type="module" src="${this.files.urlOf(name)}"></script>`)}
+${scripts.map((name) => html`<script type="module" src="${this.files.urlOf(name)}"></script>`)}
 </head>
 <body class="${frame ?? "plain"}">
 ${frame !== "bare" && html`<a class="skip" href="#main">Skip to the content</a>${header(content, this)}`}
@@ -209,8 +207,6 @@ ${frame !== "stage" && frame !== "bare" && this.footer(hasTheme(content))}
   }
 }
 
-const PAGE_LANGUAGE = new Words(({ code }) => code);
-
 /** Whether the page is light or dark: others are dark in both. */
 const hasTheme = ({ frame }: Content): boolean => frame === undefined || frame === "hero-page";
 
@@ -221,18 +217,6 @@ const inline = (element: "script" | "style", text: string): Inline => ({
   element: new Html(`<${element}>${text}</${element}>`),
   source: `'sha256-${createHash("sha256").update(text).digest("base64")}'`,
 });
-
-/** The messages of scripts in the language of the page, which client/words.ts reads; nothing in English. */
-const scriptWords = (messages: readonly string[]): Html =>
-  new Html((language) => {
-    const texts = messages.flatMap((message) => {
-      const text = language.messages.get(message);
-      return text === undefined ? [] : [[message, text]];
-    });
-    if (texts.length === 0) return "";
-    const json = JSON.stringify(Object.fromEntries(texts)).replaceAll("<", "\\u003c");
-    return `<script type="application/json" id="words">${json}</script>\n`;
-  });
 
 const stylesOf = ({ styles = [], frame }: Content): readonly string[] => [
   "style.css",
@@ -251,13 +235,13 @@ ${menu(visitor, offered, place)}
 type Place = Content["place"];
 
 const menu = (visitor: Visitor | undefined, { hasGallery, hasSignUp }: Offered, place: Place): Html => html`
-<nav aria-label="Main">${hasGallery && menuLink("/gallery", words`Gallery`, place)}
+<nav aria-label="Main">${hasGallery && menuLink("/gallery", "Gallery", place)}
 ${menuLink("/docs", "API", place, "wide")}
 ${visitor === undefined ? guestLinks(hasSignUp) : memberLinks(visitor, place)}
 </nav>`;
 
 /** The pages below an entry belong to it, too. */
-const menuLink = (path: NonNullable<Place>, label: Text, place: Place, style?: string): Html =>
+const menuLink = (path: NonNullable<Place>, label: string, place: Place, style?: string): Html =>
   html`<a href="${path}"${style !== undefined && html` class="${style}"`}${path === place && html` aria-current="true"`}>${label}</a>`;
 
 const guestLinks = (hasSignUp: boolean): Html =>
@@ -265,8 +249,8 @@ const guestLinks = (hasSignUp: boolean): Html =>
     ? html`<a href="/login">Log in</a><a class="button small" href="/signup">Sign up</a>`
     : html`<a class="button small" href="/login">Log in</a>`;
 
-const memberLinks = ({ formToken }: Visitor, place: Place): Html => html`${menuLink("/works", words`Works`, place)}
-${menuLink("/account", words`Account`, place)}
+const memberLinks = ({ formToken }: Visitor, place: Place): Html => html`${menuLink("/works", "Works", place)}
+${menuLink("/account", "Account", place)}
 <form method="post" action="/logout" class="wide">${hiddenToken(formToken)}<button class="link">Log out</button></form>`;
 
 /** The form token, which proves that a page of this service sent the form (session-guard.ts). */
@@ -274,7 +258,7 @@ export const hiddenToken = (formToken: string): Html =>
   html`<input type="hidden" name="form_token" value="${formToken}">`;
 
 /** A page of this site, and the words of the link to it. */
-export type FooterLink = { readonly path: string; readonly title: Text };
+export type FooterLink = { readonly path: string; readonly title: string };
 
 const footer = (
   links: readonly FooterLink[],
@@ -283,7 +267,7 @@ const footer = (
 ): Html => html`<footer class="site">
 <span>360° panoramas from text and images</span>
 <nav aria-label="More">${hasGallery && html`<a href="/gallery">Gallery</a> `}<a href="/docs">API reference</a> <a href="/mcp">Assistants (MCP)</a> <a href="/provenance">Is it from here?</a>
-${links.map(({ path, title }) => html`<a href="${path}">${title}</a> `)}</nav><div class="choices-of-reader">${languageChoice}${withTheme && THEME}</div></footer>`;
+${links.map(({ path, title }) => html`<a href="${path}">${title}</a> `)}</nav>${withTheme && THEME}</footer>`;
 
 /** Shown by its script, client/theme.ts. */
 const THEME = html`<label class="theme">Theme <select id="theme" autocomplete="off">

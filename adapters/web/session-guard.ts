@@ -6,7 +6,6 @@ import { parseSessionToken, SESSION_SECONDS, type SessionToken } from "../../dom
 import type { PageReply, PageRequest } from "../web-page/page.js";
 import { admitForm } from "./admit-write.js";
 import { nextQuery } from "./entry-path.js";
-import { words } from "./html.js";
 import type { Layout } from "./layout.js";
 import { nextPath } from "./next-path.js";
 import { redirect } from "./redirect.js";
@@ -30,15 +29,13 @@ export type MemberFormOptions = {
 };
 
 /** Above the form that is shown again. */
-export const STALE_FORM = words`This page was open for too long. Check and send again.`;
+export const STALE_FORM = "This page was open for too long. Check and send again.";
 
 /** Browsers drop a cookie of more than 4 kB with its name and attributes. */
 const KEPT_CHARACTERS_MAX = 3_800;
 
 /** How long the browser keeps a note, such as a new API key on its way to the page that shows it. */
 const NOTE_SECONDS = 60;
-
-const LANGUAGE_SECONDS = 365 * 24 * 60 * 60;
 
 /** Finds the session of a request, and accepts forms only from pages of this service. */
 export class SessionGuard {
@@ -153,11 +150,6 @@ export class SessionGuard {
   keptNext({ cookies }: PageRequest): string {
     const kept = cookies.get(this.nameOf("next"));
     return nextPath(kept === undefined ? null : Buffer.from(kept, "base64url").toString());
-  }
-
-  /** The header that keeps the reader's language (languages/languages.ts). */
-  keepLanguage(code: string): Readonly<Record<string, string>> {
-    return this.setCookie("language", code, LANGUAGE_SECONDS);
   }
 
   private get secure(): boolean {

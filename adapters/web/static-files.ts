@@ -32,15 +32,10 @@ const BUILT_NAME = /^([0-9a-f]{12})-(.+\.\w+)$/;
 /** Each page contains it (layout.ts). */
 const INLINE_SCRIPT = "theme.js";
 
-/** By the name of the script. The build writes it (client/build.mjs). */
-type WordsOfScripts = Readonly<Record<string, readonly string[]>>;
-const WORDS_FILE = "words.json";
-
 type Built = {
   readonly pages: readonly Page[];
   readonly urls: ReadonlyMap<string, string>;
   readonly texts: ReadonlyMap<string, string>;
-  readonly words: WordsOfScripts;
 };
 
 /** Scripts, styles, fonts and images. Each URL contains a digest of the content, so browsers may cache it forever. */
@@ -48,13 +43,11 @@ export class StaticFiles {
   readonly pages: readonly Page[];
   private readonly urls: ReadonlyMap<string, string>;
   private readonly texts: ReadonlyMap<string, string>;
-  private readonly words: WordsOfScripts;
 
-  private constructor({ pages, urls, texts, words }: Built) {
+  private constructor({ pages, urls, texts }: Built) {
     this.pages = pages;
     this.urls = urls;
     this.texts = texts;
-    this.words = words;
   }
 
   static async read(folder: string): Promise<StaticFiles> {
@@ -72,13 +65,7 @@ export class StaticFiles {
       pages.push(staticPage({ url, file: join(folder, file), digest, contentType, forms }));
       if (name.endsWith(".css") || name === INLINE_SCRIPT) texts.set(name, await readFile(join(folder, file), "utf8"));
     }
-    const words = JSON.parse(await readFile(join(folder, WORDS_FILE), "utf8")) as WordsOfScripts;
-    return new StaticFiles({ pages, urls, texts, words });
-  }
-
-  /** The messages that a script shows to people. */
-  wordsOf(script: string): readonly string[] {
-    return this.words[script] ?? [];
+    return new StaticFiles({ pages, urls, texts });
   }
 
   /** Throws if there is no built file of this name. */

@@ -18,7 +18,6 @@ import { receiptPages } from "./account/receipt-pages.js";
 import { settingsPages } from "./account/settings-pages.js";
 import { webhookPages } from "./account/webhook-pages.js";
 import type { Identity } from "./identity.js";
-import { languagePage, readable } from "./languages/language-page.js";
 import { Layout } from "./layout.js";
 import { nextPath } from "./next-path.js";
 import { galleryPage } from "./panoramas/gallery-page.js";
@@ -29,6 +28,7 @@ import { type PicturesOnDemand, sharePages } from "./panoramas/share-pages.js";
 import { ANY_PLACE, type Suggestions } from "./panoramas/suggestions.js";
 import { viewerPages } from "./panoramas/viewer-pages.js";
 import { worksPages } from "./panoramas/works-pages.js";
+import { readableAddress } from "./readable-address.js";
 import { SessionGuard } from "./session-guard.js";
 import { docsPages } from "./site/docs-page.js";
 import { galleryLists } from "./site/gallery-lists.js";
@@ -125,7 +125,6 @@ export const webPages = async (
     ...keyPages(all),
     ...webhookPages(all),
     ...settingsPages(all),
-    languagePage(guard, publicUrl, () => pages),
     ...docsPages({ ...all, files, describe, guidesFolder: join(staticFolder, "guides") }),
     provenancePage(all),
     mcpPage(mcp, guard, layout, policy.prices),
@@ -135,7 +134,7 @@ export const webPages = async (
     ...files.pages,
   ];
   /** The page of this address, or the next one above for the address of a form. */
-  const again = (url: string) => (nextPath(url) === url ? readable(url, pages) : undefined);
+  const again = (url: string) => (nextPath(url) === url ? readableAddress(url, pages) : undefined);
   return {
     pages,
     notFound: async (request) => layout.notFound(await guard.visitor(request)),
@@ -144,4 +143,3 @@ export const webPages = async (
     busy: (retryAfterSeconds, url) => layout.busy(retryAfterSeconds, again(url)),
   };
 };
-

@@ -239,7 +239,6 @@ export const ROUTES: Readonly<Record<string, Row>> = {
   "GET /signup": NO_ROWS,
   "POST /signup": "hashes a password, and inserts one account",
   "POST /logout": "deletes one session by its key",
-  "POST /language": NO_ROWS,
   "GET /password/forgot": NO_ROWS,
   "POST /password/forgot": NO_ROWS,
   "GET /password/reset": { "unknown link": page("/password/reset?token=none", 410) },

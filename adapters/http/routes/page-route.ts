@@ -5,7 +5,6 @@ import type { AdmitFiles, Page, PageBody, PageReply, PageRequest, PageText, WebS
 import type { VisitorLimits } from "../limits/visitor-limits.js";
 import { COMPRESSED_BYTES_MIN, type Coding, codingFor, compress } from "../replies/compression.js";
 import type { Reply } from "../replies/reply.js";
-import { written } from "../replies/written.js";
 import type { TrustedProxies } from "../requests/client-address.js";
 import type { Exchange } from "../requests/exchange.js";
 import { readBytes } from "../requests/read-bytes.js";
@@ -36,7 +35,7 @@ export const pageRoute =
     const remoteAddress = exchange.remoteAddress(trustedProxies); // not available after the client has disconnected
     const counted = page.method === "POST" ? "form" : page.cost;
     const seconds = counted && limits.refuses(counted, remoteAddress);
-    if (seconds !== undefined) return written(limited(seconds, exchange.url), exchange);
+    if (seconds !== undefined) return limited(seconds, exchange.url);
     if (page.body === "none") return answer(page, exchange, remoteAddress, async () => NO_BODY);
     if (page.body === "fields") return answer(page, exchange, remoteAddress, () => readFields(exchange));
     return withTemporaryFolder(uploadsFolder, "form-", (folder) =>
@@ -72,7 +71,7 @@ const answer = async (
   readBody: PageRequest["readBody"],
 ): Promise<Reply> => {
   const acceptEncoding = exchange.header("accept-encoding");
-  const answered = await page.handle({
+  const reply = await page.handle({
     readBody,
     get signal() {
       return exchange.signal; // made only for the pages that need it
@@ -89,37 +88,34 @@ const answer = async (
       exchange.accountId = account;
     },
   });
-  const reply = written(answered, exchange);
   if (exchange.method === "HEAD" && isText(reply.body)) return { ...reply, body: "" };
-  return answered.compressible ? compressed(answered, reply, acceptEncoding) : reply;
+  return reply.compressible ? compressed(reply, acceptEncoding) : reply;
 };
 
 const isText = (body: Reply["body"]): body is PageText => typeof body === "object" && "chunks" in body;
 
-const compressed = async (page: PageReply, reply: Reply, acceptEncoding: string | undefined): Promise<Reply> => {
+const compressed = async (reply: PageReply, acceptEncoding: string | undefined): Promise<Reply> => {
   const { body } = reply;
   if (typeof body !== "string" || body.length < COMPRESSED_BYTES_MIN) return reply;
   const { vary } = reply.headers;
   const headers = { ...reply.headers, vary: vary === undefined ? "accept-encoding" : `${vary}, accept-encoding` };
   const coding = codingFor(acceptEncoding);
   if (coding === undefined) return { ...reply, headers };
-  const sent = await (page.compressible === "kept" ? keptForm(page, body, coding) : compress(body, coding, 4));
+  const sent = await (reply.compressible === "kept" ? keptForm(reply, body, coding) : compress(body, coding, 4));
   return { ...reply, headers: { ...headers, "content-encoding": coding }, body: sent };
 };
 
-const keptForm = (page: PageReply, body: string, coding: Coding): Promise<Buffer> => {
-  const texts = KEPT_FORMS.get(page) ?? new Map<string, Forms>();
-  KEPT_FORMS.set(page, texts);
-  const forms = texts.get(body) ?? {};
-  texts.set(body, forms);
+const keptForm = (reply: PageReply, body: string, coding: Coding): Promise<Buffer> => {
+  const forms = KEPT_FORMS.get(reply) ?? {};
+  KEPT_FORMS.set(reply, forms);
   forms[coding] ??= compress(body, coding, 9);
   return forms[coding];
 };
 
 type Forms = Partial<Record<Coding, Promise<Buffer>>>;
 
-/** What was compressed of replies that pages give again, by their text: one in each language. */
-const KEPT_FORMS = new WeakMap<PageReply, Map<string, Forms>>();
+/** What was compressed of replies that pages give again. */
+const KEPT_FORMS = new WeakMap<PageReply, Forms>();
 
 /** Empty for text that is not valid percent-encoding, or that no store can look for. */
 const decoded = (text: string): string => {

@@ -3,7 +3,6 @@ import { StoreBusy, StoreFull } from "../../../application/ports/stores/store-bu
 import type { Page, PageReply, WebSide } from "../../web-page/page.js";
 import { AWAY_RETRY_AFTER_SECONDS, BUSY_RETRY_AFTER_SECONDS } from "../replies/errors.js";
 import type { Reply } from "../replies/reply.js";
-import { written } from "../replies/written.js";
 import type { Exchange } from "../requests/exchange.js";
 import { type Fallback, type Handler, JSON_FALLBACK } from "../routes.js";
 
@@ -47,7 +46,7 @@ export const peopleFallback = (
     failed: (exchange, thrown) =>
       FOR_PROGRAMS.test(partsOf(exchange).path)
         ? JSON_FALLBACK.failed(exchange, thrown)
-        : { ...written(withRetry(pageFor(exchange, thrown), thrown), exchange), cause: thrown },
+        : { ...withRetry(pageFor(exchange, thrown), thrown), cause: thrown },
   };
 };
 

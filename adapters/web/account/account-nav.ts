@@ -1,10 +1,10 @@
-import { type Html, html, words } from "../html.js";
+import { type Html, html } from "../html.js";
 
 const PLACES = [
-  { path: "/account", label: words`Credits` },
-  { path: "/account/keys", label: words`Keys and usage` },
-  { path: "/account/webhooks", label: words`Webhooks` },
-  { path: "/account/settings", label: words`Settings` },
+  { path: "/account", label: "Credits" },
+  { path: "/account/keys", label: "Keys and usage" },
+  { path: "/account/webhooks", label: "Webhooks" },
+  { path: "/account/settings", label: "Settings" },
 ] as const;
 
 /** The links between the pages of the account. */

@@ -22,7 +22,7 @@ import { change, count, creditsCount } from "../count.js";
 import { dateOf, timeOf } from "../date.js";
 import { errorBox } from "../error-box.js";
 import { fieldMessage } from "../field-message.js";
-import { type Html, html, joined, said, type Text, words } from "../html.js";
+import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { atMostText, moneyText } from "../money-text.js";
 import { orderState } from "../order-state.js";
@@ -118,35 +118,35 @@ type Refusal = InvalidRequest | NotForSale | TooManyPendingOrders | PaymentsUnav
 
 /** A refusal without a status and a sentence does not compile. */
 const refusals: {
-  readonly [Kind in Refusal["kind"]]: readonly [number, (refused: Extract<Refusal, { kind: Kind }>) => Text];
+  readonly [Kind in Refusal["kind"]]: readonly [number, (refused: Extract<Refusal, { kind: Kind }>) => string];
 } = {
   invalid_request: [400, fieldMessage],
-  not_for_sale: [400, () => words`This number of credits is not for sale.`],
+  not_for_sale: [400, () => "This number of credits is not for sale."],
   too_many_pending_orders: [
     409,
     ({ limit }) =>
-      words`You have ${limit} orders of the last 24 hours that are not paid, the maximum. Pay one of them, or order again later.`,
+      `You have ${limit} orders of the last 24 hours that are not paid, the maximum. Pay one of them, or order again later.`,
   ],
   payments_unavailable: [
     503,
-    () => words`The payment service is currently unavailable. You were not charged. Please try again.`,
+    () => "The payment service is currently unavailable. You were not charged. Please try again.",
   ],
 };
 
 /** `threshold`: what was typed for the low balance. */
 const refusal = (parts: Parts, visitor: Visitor, refused: Refusal, threshold?: string): Promise<PageReply> => {
-  const [status, sentence] = refusals[refused.kind] as [number, (refused: Refusal) => Text];
+  const [status, sentence] = refusals[refused.kind] as [number, (refused: Refusal) => string];
   return accountPage(parts, status, visitor, { error: sentence(refused), threshold });
 };
 
-const NOTICES: Readonly<Record<string, Text>> = {
-  canceled: words`The order is canceled.`,
-  paid: words`Thank you. The credits are added when the payment service confirms the payment, usually within seconds.`,
+const NOTICES: Readonly<Record<string, string>> = {
+  canceled: "The order is canceled.",
+  paid: "Thank you. The credits are added when the payment service confirms the payment, usually within seconds.",
 };
 
 type Shown = {
-  readonly error?: Text;
-  readonly notice?: Text | undefined;
+  readonly error?: string;
+  readonly notice?: string | undefined;
   /** The threshold that was refused. */
   readonly threshold?: string | undefined;
   /** Names the pages of the orders and of the ledger. */
@@ -205,7 +205,7 @@ ${keySpendingSection(
 ${activitySection(overview, tasks, query)}
 </div>`;
   const page = {
-    title: words`Account`,
+    title: "Account",
     main,
     visitor,
     scripts: ["account.js"],
@@ -219,46 +219,43 @@ ${activitySection(overview, tasks, query)}
 /** What a panorama costs in money, where the operator has set prices: in the pack with the dearest credits. */
 const panoramaPrices = ({ packs, prices }: Pick<PanoramaPolicy, "packs" | "prices">): Html | undefined =>
   priceAtMost(prices[RESOLUTION_NAMES[0]], packs) &&
-  html`<p class="hint">A panorama costs ${joined(
-    RESOLUTION_NAMES.map((name) => words`${atMostText(prices[name], packs)} in ${name.toUpperCase()}`),
-    "; ",
-  )}.</p>`;
+  html`<p class="hint">A panorama costs ${RESOLUTION_NAMES.map((name) => `${atMostText(prices[name], packs)} in ${name.toUpperCase()}`).join("; ")}.</p>`;
 
 const ordersSection = ({ orders, nextOrders }: AccountOverview, query: URLSearchParams): Html => html`
 <section aria-labelledby="orders"><h2 id="orders">Orders</h2>${
   orders.length === 0
-    ? html`<p class="empty">${query.has("orders") ? words`No older orders.` : words`No orders yet.`}</p>`
+    ? html`<p class="empty">${query.has("orders") ? "No older orders." : "No orders yet."}</p>`
     : table(
-        [words`Date`, words`Credits`, words`State`, words`Order`],
+        ["Date", "Credits", "State", "Order"],
         orders.map(
           (order) => html`<tr><td><a href="/account/orders/${order.id}">${dateOf(order.createdAt)}</a></td>
 <td class="number">${count(order.credits)}</td><td>${orderState(order)}</td><td class="id"><code>${order.id}</code></td></tr>`,
         ),
       )
-}${pager("orders", nextOrders, [words`Newest orders`, words`Older orders`], query)}</section>`;
+}${pager("orders", nextOrders, ["Newest orders", "Older orders"], query)}</section>`;
 
 type Tasks = ReadonlyMap<TaskId, Task>;
 
 const activitySection = ({ ledger, nextLedger }: AccountOverview, tasks: Tasks, query: URLSearchParams): Html => html`
 <section aria-labelledby="ledger"><h2 id="ledger">Activity</h2>${
   ledger.length === 0
-    ? html`<p class="empty">${query.has("ledger") ? words`Nothing older.` : words`Nothing yet.`}</p>`
+    ? html`<p class="empty">${query.has("ledger") ? "Nothing older." : "Nothing yet."}</p>`
     : table(
-        [words`Time`, words`What`, words`Credits`, words`Balance`],
+        ["Time", "What", "Credits", "Balance"],
         ledger.map(
           ({ entry, balanceAfter }) => html`<tr><td>${timeOf(entry.at)}</td><td>${subjectOf(entry, tasks)}</td>
 <td class="number">${change(entry.credits)}</td><td class="number">${count(balanceAfter)}</td></tr>`,
         ),
       )
-}${pager("ledger", nextLedger && entryPlaceText(nextLedger), [words`Newest activity`, words`Older activity`], query)}<p><a href="/account/entries.csv${
+}${pager("ledger", nextLedger && entryPlaceText(nextLedger), ["Newest activity", "Older activity"], query)}<p><a href="/account/entries.csv${
   query.has("ledger") && `?${new URLSearchParams({ ledger: query.get("ledger") ?? "" })}`
 }" download>Download as CSV</a></p></section>`;
 
 /** What a ledger entry is for, such as "4k panorama", with a link to it unless it is deleted. */
-const subjectOf = (entry: LedgerEntry, tasks: Tasks): Html | Text => {
+const subjectOf = (entry: LedgerEntry, tasks: Tasks): Html | string => {
   switch (entry.kind) {
     case "adjustment":
-      return said(entry.reason);
+      return entry.reason;
     case "purchase":
       return html`<a href="/account/orders/${entry.orderId}">Order</a>`;
     case "payment_refund":
@@ -266,14 +263,14 @@ const subjectOf = (entry: LedgerEntry, tasks: Tasks): Html | Text => {
     case "payment_restored":
       return html`Payment kept after all, <a href="/account/orders/${entry.orderId}">order</a>`;
     case "debt":
-      return entry.credits > 0 ? words`Owed, because these credits were spent` : words`Pays what is owed`;
+      return entry.credits > 0 ? "Owed, because these credits were spent" : "Pays what is owed";
     case "reservation":
     case "refund": {
       const task = tasks.get(entry.taskId);
-      const refunded = entry.kind === "refund" && words`, refunded`;
+      const refunded = entry.kind === "refund" && ", refunded";
       if (task === undefined) return html`Panorama, deleted${refunded}`;
       const { slug, request } = task;
-      return html`<a href="${viewerPath(slug, "private")}">${request.resolution} panorama</a>${refunded} <small dir="auto">${request.prompt === undefined ? words`from pictures` : cutAtWord(request.prompt, WORDS_CHARACTERS_MAX)}</small>`;
+      return html`<a href="${viewerPath(slug, "private")}">${request.resolution} panorama</a>${refunded} <small dir="auto">${request.prompt === undefined ? "from pictures" : cutAtWord(request.prompt, WORDS_CHARACTERS_MAX)}</small>`;
     }
   }
 };
@@ -287,7 +284,7 @@ type List = "orders" | "ledger";
 const pager = (
   list: List,
   before: string | undefined,
-  [newest, older]: readonly [Text, Text],
+  [newest, older]: readonly [string, string],
   query: URLSearchParams,
 ): Html => {
   const href = (place: string | undefined): string => {
@@ -302,5 +299,5 @@ const pager = (
   }</p>`;
 };
 
-const table = (columns: readonly Text[], rows: readonly Html[]): Html => html`<div class="table" tabindex="0"><table>
+const table = (columns: readonly string[], rows: readonly Html[]): Html => html`<div class="table" tabindex="0"><table>
 <thead><tr>${columns.map((column) => html`<th scope="col">${column}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;

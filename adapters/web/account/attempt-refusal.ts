@@ -3,21 +3,20 @@ import type { SignUpMode, SignUpRefused } from "../../../domain/accounts/sign-up
 import type { RateLimited } from "../../../domain/credits/rate-limit.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { fieldMessage } from "../field-message.js";
-import { type Text, words } from "../html.js";
 
 /** How a form without a session answers a refusal: the status, and the sentence above the form. */
 export type AttemptRefusal = {
   readonly status: number;
-  readonly error: Text;
+  readonly error: string;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
 const BUSY_SECONDS = 5;
 
 /** Why nobody can sign up on the page. */
-export const NO_SIGN_UP: Readonly<Record<Exclude<SignUpMode, "open">, Text>> = {
-  invited: words`Accounts of this service are opened by invitation. Ask the operator for a link.`,
-  closed: words`This service opens no new accounts at the moment.`,
+export const NO_SIGN_UP: Readonly<Record<Exclude<SignUpMode, "open">, string>> = {
+  invited: "Accounts of this service are opened by invitation. Ask the operator for a link.",
+  closed: "This service opens no new accounts at the moment.",
 };
 
 export const attemptRefusal = (error: InvalidRequest | RateLimited | HashingBusy | SignUpRefused): AttemptRefusal => {
@@ -27,7 +26,7 @@ export const attemptRefusal = (error: InvalidRequest | RateLimited | HashingBusy
     case "rate_limited":
       return {
         status: 429,
-        error: words`Too many attempts. Try again in ${error.retryAfterSeconds} seconds.`,
+        error: `Too many attempts. Try again in ${error.retryAfterSeconds} seconds.`,
         headers: { "retry-after": String(error.retryAfterSeconds) },
       };
     case "sign_up_refused":
@@ -35,7 +34,7 @@ export const attemptRefusal = (error: InvalidRequest | RateLimited | HashingBusy
     case "hashing_busy":
       return {
         status: 503,
-        error: words`Too many people are logging in at this moment. Try again in a few seconds.`,
+        error: "Too many people are logging in at this moment. Try again in a few seconds.",
         headers: { "retry-after": String(BUSY_SECONDS) },
       };
   }

@@ -20,7 +20,7 @@ import { count } from "../count.js";
 import { dateOf, timeOf } from "../date.js";
 import { errorBox } from "../error-box.js";
 import { fieldMessage } from "../field-message.js";
-import { type Html, html, joined, type Text, words } from "../html.js";
+import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
@@ -103,17 +103,14 @@ const refusal = (parts: Parts, visitor: Visitor, refused: Refusal, form: URLSear
   return keysPage(parts, status, visitor, { error, form });
 };
 
-const refusalOf = (refused: Refusal): readonly [number, Text] => {
+const refusalOf = (refused: Refusal): readonly [number, string] => {
   switch (refused.kind) {
     case "invalid_request":
       return [400, fieldMessage(refused)];
     case "no_paid_order":
-      return [409, words`You need at least one paid order to create an API key.`];
+      return [409, "You need at least one paid order to create an API key."];
     case "too_many_api_keys":
-      return [
-        409,
-        words`You already have ${refused.limit} API keys, the maximum. Revoke one before you create another.`,
-      ];
+      return [409, `You already have ${refused.limit} API keys, the maximum. Revoke one before you create another.`];
   }
 };
 
@@ -129,7 +126,7 @@ const newKeyOf = (note: string): NewKey => {
 };
 
 type Shown = {
-  readonly error?: Text;
+  readonly error?: string;
   /** Shown only once, on the page after the creation. */
   readonly newKey?: NewKey | undefined;
   /** What was typed into a refused form. */
@@ -158,7 +155,7 @@ ${
 ${keysSection(overview, visitor, clock.now(), form)}
 </div>`;
   const page = {
-    title: words`Keys and usage`,
+    title: "Keys and usage",
     main,
     visitor,
     scripts: ["account.js"],
@@ -189,21 +186,18 @@ ${
     : html`<p class="hint">You can create API keys after your first order is paid. <a href="/account#buy">Order credits</a></p>`
 }</section>`;
 
-const SCOPE_LABELS: Readonly<Record<Scope, Text>> = { read: words`read`, create: words`create and upload` };
+const SCOPE_LABELS: Readonly<Record<Scope, string>> = { read: "read", create: "create and upload" };
 
 const keyLine = ({ key, spending }: KeyWithSpending, { formToken }: Visitor, now: Date): Html => {
   const { scopes, expiresAt, creditsPerDay, creditsPerMonth } = key.limits;
   const isExpired = expiresAt !== undefined && expiresAt <= now;
   return html`<li><span><strong>${key.name}</strong>
 <small><code>${key.prefix}…</code></small>
-<small>created ${dateOf(key.createdAt)}, ${key.lastUsedAt === undefined ? words`never used` : html`last used ${timeOf(key.lastUsedAt)}`}</small>
-<small>spent ${count(spending.today)}${creditsPerDay !== undefined && words` of ${count(creditsPerDay)}`} credits today, ${count(spending.thisMonth)}${creditsPerMonth !== undefined && words` of ${count(creditsPerMonth)}`} this month</small>
+<small>created ${dateOf(key.createdAt)}, ${key.lastUsedAt === undefined ? "never used" : html`last used ${timeOf(key.lastUsedAt)}`}</small>
+<small>spent ${count(spending.today)}${creditsPerDay !== undefined && ` of ${count(creditsPerDay)}`} credits today, ${count(spending.thisMonth)}${creditsPerMonth !== undefined && ` of ${count(creditsPerMonth)}`} this month</small>
 ${
   scopes.length < SCOPES.length &&
-  html`<small>may only ${joined(
-    scopes.map((scope) => SCOPE_LABELS[scope]),
-    ", ",
-  )}</small>`
+  html`<small>may only ${scopes.map((scope) => SCOPE_LABELS[scope]).join(", ")}</small>`
 }
 ${expiresAt !== undefined && html`<small>${isExpired ? html`expired ${timeOf(expiresAt)}` : html`expires ${timeOf(expiresAt)}`}</small>`}</span>
 <details class="revoke"><summary aria-label="Revoke ${key.name}">Revoke</summary><form method="post" action="${PATH}/${key.id}/revoke">${hiddenToken(formToken)}

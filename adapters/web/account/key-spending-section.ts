@@ -2,7 +2,7 @@ import type { KeySpending } from "../../../application/accounts/read-key-spendin
 import type { ApiKey } from "../../../domain/accounts/api-key.js";
 import { endOf, startOf } from "../../../domain/credits/budget.js";
 import { count } from "../count.js";
-import { type Html, html, Words } from "../html.js";
+import { type Html, html } from "../html.js";
 
 type NamedKey = Pick<ApiKey, "id" | "name">;
 
@@ -43,7 +43,7 @@ export const keySpendingSection = (
 const keyName = (id: KeySpending["apiKeyId"], keys: readonly NamedKey[]): Html | string =>
   keys.find((key) => key.id === id)?.name ?? html`Revoked key <code>${id}</code>`;
 
-const nameOf = (month: Date): Words =>
-  new Words(({ locale }) => month.toLocaleDateString(locale, { month: "long", year: "numeric", timeZone: "UTC" }));
+const nameOf = (month: Date): string =>
+  month.toLocaleDateString("en-GB", { month: "long", year: "numeric", timeZone: "UTC" });
 
 const hrefOf = (month: Date): string => `/account?month=${month.toISOString().slice(0, 7)}#spending`;

@@ -7,7 +7,7 @@ import type { Page, PageBody, PageReply, PageRequest } from "../../web-page/page
 import { nextIn, pathWith } from "../entry-path.js";
 import { errorBox } from "../error-box.js";
 import { gate } from "../gate.js";
-import { html, type Text, words } from "../html.js";
+import { html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { nextPath } from "../next-path.js";
 import { pricesText } from "../prices-text.js";
@@ -107,24 +107,24 @@ const signUp = async (parts: Parts, { form, remoteAddress, signal }: FormRequest
   );
 };
 
-const WRONG: AttemptRefusal = { status: 401, error: words`The e-mail address or the password is wrong.` };
+const WRONG: AttemptRefusal = { status: 401, error: "The e-mail address or the password is wrong." };
 
 /** After a sign-up that was not followed by a login, and for a visitor whose session has ended. */
-const noticeOf = (query: URLSearchParams, next: string): Text | undefined => {
+const noticeOf = (query: URLSearchParams, next: string): string | undefined => {
   if (query.get("new") === "1")
-    return words`If this address had an account before, log in with the password of that account.`;
+    return "If this address had an account before, log in with the password of that account.";
   if (query.get("deleted") === "1")
-    return words`Your account is deleted, and its panoramas are being deleted. Thank you for having been here.`;
+    return "Your account is deleted, and its panoramas are being deleted. Thank you for having been here.";
   if (query.get("ended") !== "1") return undefined;
   return next.startsWith("/works?prompt=")
-    ? words`You were logged out. Your prompt is kept: log in to go on.`
-    : words`You were logged out. Log in to go on.`;
+    ? "You were logged out. Your prompt is kept: log in to go on."
+    : "You were logged out. Log in to go on.";
 };
 
 type LoginForm = {
   readonly next: string;
   readonly email: string;
-  readonly notice?: Text | undefined;
+  readonly notice?: string | undefined;
   readonly refusal?: AttemptRefusal;
 };
 
@@ -137,7 +137,7 @@ ${emailField(email)}
 <button class="button">Log in</button></form>
 <p class="aside"><a href="${pathWith("/password/forgot", next)}">Forgot your password?</a></p>
 <p class="aside">${signUpMode === "open" ? html`No account yet? <a href="${pathWith("/signup", next)}">Sign up</a>` : NO_SIGN_UP[signUpMode]}</p>`;
-  const page = { title: words`Log in`, main: gate(words`Log in`, next, content), frame: "gate" } as const;
+  const page = { title: "Log in", main: gate("Log in", next, content), frame: "gate" } as const;
   return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
 };
 
@@ -155,7 +155,7 @@ const signUpForm = (
   if (signUpMode !== "open") {
     const closed = html`<p class="panel">${NO_SIGN_UP[signUpMode]}</p>
 <p class="aside">Already have an account? <a class="button small" href="${pathWith("/login", next)}">Log in</a></p>`;
-    const page = { title: words`Sign up`, main: gate(words`Sign up`, next, closed), frame: "gate" } as const;
+    const page = { title: "Sign up", main: gate("Sign up", next, closed), frame: "gate" } as const;
     return layout.reply(refusal?.status ?? 200, page);
   }
   const content = html`${sent && html`<p class="notice" role="status">${LINK_SENT}</p>`}${errorBox(refusal?.error)}
@@ -168,12 +168,12 @@ ${
     : newPasswordField()
 }
 <button class="button">Sign up</button>
-<p class="hint">${words`A panorama costs ${pricesText(policy.prices)}.`}${welcomeCredits ? words` You start with ${welcomeCredits} credits.` : ""}</p></form>
+<p class="hint">A panorama costs ${pricesText(policy.prices)}.${welcomeCredits ? ` You start with ${welcomeCredits} credits.` : ""}</p></form>
 <p class="aside">Already have an account? <a href="${pathWith("/login", next)}">Log in</a></p>`;
-  const page = { title: words`Sign up`, main: gate(words`Sign up`, next, content), frame: "gate" } as const;
+  const page = { title: "Sign up", main: gate("Sign up", next, content), frame: "gate" } as const;
   return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
 };
 
 /** The same text whether the address was new or not, so that it does not reveal who has an account. */
-const LINK_SENT = words`Look into your mailbox: an e-mail with a link is on its way. Follow the link within
+const LINK_SENT = `Look into your mailbox: an e-mail with a link is on its way. Follow the link within
 ${PASSWORD_LINK_SECONDS / 60} minutes.`;

@@ -1,6 +1,6 @@
 import { EMAIL_CHARACTERS_MAX } from "../../../domain/accounts/account.js";
 import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from "../../../domain/accounts/password.js";
-import { type Html, html, words } from "../html.js";
+import { type Html, html } from "../html.js";
 
 export const emailField = (email: string): Html =>
   html`<label>E-mail address<input type="email" name="email" value="${email}" autocomplete="username"
@@ -19,7 +19,7 @@ export const ownPasswordField = html`<label>Current password<input type="passwor
 autocomplete="current-password" required></label>`;
 
 export const newPasswordField = (
-  label = words`Password`,
+  label = "Password",
 ): Html => html`<label>${label}<input type="password" name="password" autocomplete="new-password" required
 minlength="${PASSWORD_CHARACTERS_MIN}" maxlength="${PASSWORD_CHARACTERS_MAX}" aria-describedby="password-hint"></label>
 <p class="hint" id="password-hint">At least ${PASSWORD_CHARACTERS_MIN} characters. A few random words make a good password.</p>`;

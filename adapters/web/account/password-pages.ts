@@ -10,7 +10,7 @@ import type { Page, PageReply, PageRequest } from "../../web-page/page.js";
 import { nextIn, pathWith } from "../entry-path.js";
 import { errorBox } from "../error-box.js";
 import { gate } from "../gate.js";
-import { html, words } from "../html.js";
+import { html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { nextPath } from "../next-path.js";
 import { redirect } from "../redirect.js";
@@ -81,10 +81,10 @@ export const passwordPages = (parts: Parts): readonly Page[] => {
 const MINUTES = PASSWORD_LINK_SECONDS / 60;
 
 /** The same text whether the address has an account or not, so that it does not reveal who has one. */
-const SENT = words`If this address has an account, an e-mail with a link is on its way. The link works for ${MINUTES} minutes.
+const SENT = `If this address has an account, an e-mail with a link is on its way. The link works for ${MINUTES} minutes.
 An address gets at most ${PASSWORD_LINKS_MAX} e-mails in ${MINUTES} minutes; links of earlier ones still work.`;
 
-const HANDED_OVER = words`If this address has an account, the operator of this service now has a link with which you can set a
+const HANDED_OVER = `If this address has an account, the operator of this service now has a link with which you can set a
 password within ${MINUTES} minutes. This service sends no e-mails, so please ask the operator for it.`;
 
 type ForgotForm = {
@@ -104,7 +104,7 @@ const forgotForm = (
 ${emailField(email)}
 <button class="button">Send a link</button></form>
 <p class="aside">Remembered it? <a href="${pathWith("/login", next)}">Log in</a></p>`;
-  const title = words`Set a new password`;
+  const title = "Set a new password";
   return layout.reply(
     refusal?.status ?? 200,
     { title, main: gate(title, next, content), frame: "gate" },
@@ -123,8 +123,8 @@ const passwordPage = async (
   const link = await accounts.checkPasswordLink(token);
   if (link === undefined) return expiredPage(parts);
   const { email, opensAccount } = link;
-  const title = opensAccount ? words`Welcome` : words`Choose a password`;
-  const credits = welcomeCredits ? words` You start with ${welcomeCredits} credits.` : "";
+  const title = opensAccount ? "Welcome" : "Choose a password";
+  const credits = welcomeCredits ? ` You start with ${welcomeCredits} credits.` : "";
   const content = html`<p class="lead">${
     opensAccount
       ? html`Choose a password, and the account for <strong>${email}</strong> is yours.${credits}`
@@ -134,8 +134,8 @@ const passwordPage = async (
 <input type="hidden" name="token" value="${token}">
 ${ownEmailField(email)}
 ${newPasswordField()}
-<button class="button">${opensAccount ? words`Open the account` : words`Set password`}</button></form>
-<p class="aside">${opensAccount ? words`You are logged in then.` : words`Setting the password logs you in here, and out everywhere else.`}</p>`;
+<button class="button">${opensAccount ? "Open the account" : "Set password"}</button></form>
+<p class="aside">${opensAccount ? "You are logged in then." : "Setting the password logs you in here, and out everywhere else."}</p>`;
   const page = { title, main: gate(title, guard.keptNext(request), content), frame: "gate" } as const;
   return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
 };
@@ -145,7 +145,7 @@ const expiredPage = ({ layout, signUpMode }: Parts): PageReply => {
   const main = html`<div class="narrow"><h1>This link has expired</h1>
 <p class="lead">A link works once, within ${MINUTES} minutes, an invitation within ${INVITATION_SECONDS / 86_400} days. It is also invalid if another link of yours was used after it was sent.</p>
 <dl class="panel ways"><dt>You have an account</dt><dd><a class="button small" href="/password/forgot">Get a new link</a> or <a href="/login">log in</a></dd>
-<dt>You were signing up</dt><dd>${signUpMode === "open" ? html`<a href="/signup">Sign up again</a>, and use the newest e-mail.` : signUpMode === "invited" ? words`Nobody can sign up here without an invitation.` : NO_SIGN_UP.closed}</dd>
-<dt>You were invited</dt><dd>${signUpMode === "closed" ? NO_SIGN_UP.closed : words`Ask for a new invitation: whoever invited you can send one at once.`}</dd></dl></div>`;
-  return layout.reply(410, { title: words`This link has expired`, main, frame: "gate" });
+<dt>You were signing up</dt><dd>${signUpMode === "open" ? html`<a href="/signup">Sign up again</a>, and use the newest e-mail.` : signUpMode === "invited" ? "Nobody can sign up here without an invitation." : NO_SIGN_UP.closed}</dd>
+<dt>You were invited</dt><dd>${signUpMode === "closed" ? NO_SIGN_UP.closed : "Ask for a new invitation: whoever invited you can send one at once."}</dd></dl></div>`;
+  return layout.reply(410, { title: "This link has expired", main, frame: "gate" });
 };

@@ -6,7 +6,7 @@ import type { Page, PageReply } from "../../web-page/page.js";
 import { admitWrite } from "../admit-write.js";
 import { count } from "../count.js";
 import { dateOf } from "../date.js";
-import { type Html, html, type Text, words } from "../html.js";
+import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { moneyText } from "../money-text.js";
 import { redirect } from "../redirect.js";
@@ -60,7 +60,7 @@ export const receiptPages = (parts: Parts): readonly Page[] => {
 
 const receipt = (parts: Parts, order: Order, visitor: Visitor, isNew: boolean): PageReply => {
   const { layout, receiptText } = parts;
-  const title = order.state === "pending" ? words`Order` : words`Receipt`;
+  const title = order.state === "pending" ? "Order" : "Receipt";
   const main = html`<div class="page receipt"><p class="back"><a href="/account">Account</a></p>
 <h1>${title}</h1>
 ${isNew && order.state === "pending" && html`<p class="notice" role="status">Thank you, your order is placed.</p>`}
@@ -83,25 +83,25 @@ ${receiptText !== undefined && html`<p class="legal">${receiptText}</p>`}</div>`
 /** Of an order that is paid to the operator. It can be canceled: no payment of it is under way that we would miss. */
 const howToPay = ({ paymentText, contact }: Parts, { id }: Order, { formToken }: Visitor): Html => html`
 <section aria-labelledby="pay"><h2 id="pay">How to pay</h2>
-<p class="legal">${paymentText ?? words`You pay the operator of this service directly.`}</p>
+<p class="legal">${paymentText ?? "You pay the operator of this service directly."}</p>
 <p>Name the number of the order with your payment. The credits are on your account when the operator has confirmed it.${
   contact !== undefined && html` Questions? <a href="${contact}">Contact</a>`
 }</p>
 <form method="post" action="/account/orders/${id}/cancel">${hiddenToken(formToken)}<button class="button quiet small">Cancel the order</button></form></section>`;
 
-const facts = (order: Order, email: string): (readonly [Text, Html | Text])[] => [
-  [words`Number`, html`<code>${order.id}</code>`],
-  [words`Ordered`, dateOf(order.createdAt)],
-  "paidAt" in order ? [words`Paid`, dateOf(order.paidAt)] : [words`State`, words`Waiting for payment`],
-  [words`For`, email],
-  [words`Credits`, count(order.credits)],
+const facts = (order: Order, email: string): (readonly [string, Html | string])[] => [
+  ["Number", html`<code>${order.id}</code>`],
+  ["Ordered", dateOf(order.createdAt)],
+  "paidAt" in order ? ["Paid", dateOf(order.paidAt)] : ["State", "Waiting for payment"],
+  ["For", email],
+  ["Credits", count(order.credits)],
   ...takenBackOf(order),
   ...amountOf(order),
 ];
 
-const takenBackOf = (order: Order): (readonly [Text, Text])[] =>
-  order.state === "pending" || !order.takenBack ? [] : [[words`Credits taken back`, count(order.takenBack)]];
+const takenBackOf = (order: Order): (readonly [string, string])[] =>
+  order.state === "pending" || !order.takenBack ? [] : [["Credits taken back", count(order.takenBack)]];
 
 /** An order without a checkout is paid to the operator, who knows the amount. */
-const amountOf = ({ checkout }: Order): (readonly [Text, Text])[] =>
-  checkout === undefined ? [] : [[words`Amount`, moneyText(checkout)]];
+const amountOf = ({ checkout }: Order): (readonly [string, string])[] =>
+  checkout === undefined ? [] : [["Amount", moneyText(checkout)]];

@@ -15,7 +15,7 @@ import { admitWrite } from "../admit-write.js";
 import { creditsCount } from "../count.js";
 import { errorBox } from "../error-box.js";
 import { gate } from "../gate.js";
-import { type Html, html, type Text, words } from "../html.js";
+import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
@@ -128,16 +128,16 @@ const STALE: AttemptRefusal = { status: 403, error: STALE_FORM };
 const refusalOf = (refused: Refusal): AttemptRefusal => {
   switch (refused.kind) {
     case "wrong_login":
-      return { status: 403, error: words`The current password is wrong. Nothing has changed.` };
+      return { status: 403, error: "The current password is wrong. Nothing has changed." };
     case "same_email":
-      return { status: 400, error: words`This is the e-mail address of your account already.` };
+      return { status: 400, error: "This is the e-mail address of your account already." };
     case "tasks_active":
       return {
         status: 409,
         error:
           refused.activeTasks === 1
-            ? words`A panorama of yours is being made. Cancel that in your works, or wait until it has ended, and delete the account then.`
-            : words`${refused.activeTasks} panoramas of yours are being made. Cancel that in your works, or wait until it has ended, and delete the account then.`,
+            ? "A panorama of yours is being made. Cancel that in your works, or wait until it has ended, and delete the account then."
+            : `${refused.activeTasks} panoramas of yours are being made. Cancel that in your works, or wait until it has ended, and delete the account then.`,
       };
     default:
       return attemptRefusal(refused);
@@ -147,17 +147,17 @@ const refusalOf = (refused: Refusal): AttemptRefusal => {
 const MINUTES = PASSWORD_LINK_SECONDS / 60;
 
 /** The same text whether the address has an account or not, so that it does not reveal who has one. */
-const LINK_SENT = words`If the address can be used, an e-mail with a link is on its way to it. Your address changes when you follow the link, within ${MINUTES} minutes. An address gets at most ${PASSWORD_LINKS_MAX} e-mails in ${MINUTES} minutes.`;
-const HANDED_OVER = words`If the address can be used, the operator of this service now has a link for you. Your address changes when you follow it, within ${MINUTES} minutes. This service sends no e-mails, so please ask the operator for the link.`;
+const LINK_SENT = `If the address can be used, an e-mail with a link is on its way to it. Your address changes when you follow the link, within ${MINUTES} minutes. An address gets at most ${PASSWORD_LINKS_MAX} e-mails in ${MINUTES} minutes.`;
+const HANDED_OVER = `If the address can be used, the operator of this service now has a link for you. Your address changes when you follow it, within ${MINUTES} minutes. This service sends no e-mails, so please ask the operator for the link.`;
 
-const noticeOf = (done: string, sendsMail: boolean): Text | undefined => {
+const noticeOf = (done: string, sendsMail: boolean): string | undefined => {
   switch (done) {
     case "password":
-      return words`Your password is changed. You are logged out everywhere else.`;
+      return "Your password is changed. You are logged out everywhere else.";
     case "link":
       return sendsMail ? LINK_SENT : HANDED_OVER;
     case "email":
-      return words`Your e-mail address is changed. Log in with it from now on.`;
+      return "Your e-mail address is changed. Log in with it from now on.";
     default:
       return undefined;
   }
@@ -193,16 +193,16 @@ ${newEmailField(form.get("email") ?? "")}
 ${ownPasswordField}
 <p class="hint">${
     sendsMail
-      ? words`The new address gets a link, and nothing changes until you follow it. Then this address is told.`
-      : words`This service sends no e-mails. The operator gets a link for the new address, and nothing changes until you follow it.`
+      ? "The new address gets a link, and nothing changes until you follow it. Then this address is told."
+      : "This service sends no e-mails. The operator gets a link for the new address, and nothing changes until you follow it."
   }</p>
 <button class="button">Change the address</button></form></section>
 <section class="panel" aria-labelledby="password"><h2 id="password">Password</h2>
 <form method="post" action="/account/password" class="fields">${hiddenToken(formToken)}
 <div hidden>${ownEmailField(email)}</div>
 ${ownPasswordField}
-${newPasswordField(words`New password`)}
-<p class="hint">You stay logged in here, and are logged out everywhere else. ${sendsMail ? words`An e-mail tells you.` : ""} API keys stay valid.</p>
+${newPasswordField("New password")}
+<p class="hint">You stay logged in here, and are logged out everywhere else. ${sendsMail ? "An e-mail tells you." : ""} API keys stay valid.</p>
 <button class="button">Change the password</button></form></section>
 <section class="panel" aria-labelledby="data"><h2 id="data">Your data</h2>
 <p>A file with all that is stored about you: the account, keys, orders, credits, panoramas with their prompts and the addresses of their pictures, uploads and webhooks. It has one JSON object in each line, and no passwords or secrets.</p>
@@ -215,7 +215,7 @@ ${whatBecomesOfCredits(totals)}
 ${ownPasswordField}
 <button class="button danger">Delete my account for good</button></form></details></section>
 </div></div>`;
-  const page = { title: words`Settings`, main, visitor, styles: ["account.css"], place: "/account" as const };
+  const page = { title: "Settings", main, visitor, styles: ["account.css"], place: "/account" as const };
   return layout.reply(refusal?.status ?? 200, page, refusal?.headers);
 };
 
@@ -229,7 +229,7 @@ const confirmPage = async (parts: Parts, visitor: Visitor, token: string): Promi
   const { accounts, layout } = parts;
   const email = await accounts.checkEmailLink(visitor.account.id, token);
   if (email === undefined) return expiredPage(parts, visitor);
-  const title = words`Your new address`;
+  const title = "Your new address";
   const content = html`<p class="lead">From <strong>${visitor.account.email}</strong> to <strong>${email}</strong>.</p>
 <form method="post" action="/account/email/confirm" class="panel">${hiddenToken(visitor.formToken)}
 <input type="hidden" name="token" value="${token}">
@@ -240,7 +240,7 @@ const confirmPage = async (parts: Parts, visitor: Visitor, token: string): Promi
 };
 
 const expiredPage = ({ layout }: Parts, visitor: Visitor): PageReply => {
-  const title = words`This link does not work`;
+  const title = "This link does not work";
   const content = html`<p class="lead">It works once, within ${MINUTES} minutes, and only for the account that asked for it. You are logged in as <strong>${visitor.account.email}</strong>.</p>
 <p><a class="button" href="${PATH}#address">Ask for a new link</a></p>`;
   return layout.reply(410, { title, main: gate(title, PATH, content), visitor, frame: "gate" });
@@ -248,8 +248,8 @@ const expiredPage = ({ layout }: Parts, visitor: Visitor): PageReply => {
 
 /** Who gets here reads the e-mail of the address, so it may be told that the address has an account. */
 const takenPage = ({ layout }: Parts, visitor: Visitor): PageReply => {
-  const sentence = words`The address belongs to another account by now. Yours keeps its address.`;
-  return layout.message(409, { title: words`Address in use`, sentence }, visitor);
+  const sentence = "The address belongs to another account by now. Yours keeps its address.";
+  return layout.message(409, { title: "Address in use", sentence }, visitor);
 };
 
 const CHUNK_CHARACTERS = 16_384;

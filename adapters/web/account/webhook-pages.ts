@@ -12,7 +12,7 @@ import { admitWrite } from "../admit-write.js";
 import { dateOf, timeOf } from "../date.js";
 import { errorBox } from "../error-box.js";
 import { fieldMessage } from "../field-message.js";
-import { type Html, html, said, type Text, words } from "../html.js";
+import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
@@ -89,8 +89,8 @@ const changeForm = (
     const changed = await change(params.id ?? "", visitor.account.id);
     if (changed.isOk()) return redirect(PATH);
     if (changed.error.kind === "not_found") return parts.layout.notFound(visitor);
-    const sentence = words`The endpoint is switched off. Switch it on first.`;
-    return parts.layout.message(409, { title: words`Not sent`, sentence }, visitor);
+    const sentence = "The endpoint is switched off. Switch it on first.";
+    return parts.layout.message(409, { title: "Not sent", sentence }, visitor);
   }, formOptions(parts)),
 });
 
@@ -99,12 +99,12 @@ const createEndpoint = async (parts: Parts, form: URLSearchParams, visitor: Visi
   if (limited !== undefined) return limited;
   const created = await parts.webhooks.createEndpoint(visitor.account.id, (form.get("url") ?? "").trim());
   if (created.isOk()) return redirect(PATH);
-  const refusal = (status: number, error: Text) => webhooksPage(parts, status, visitor, { error, form });
+  const refusal = (status: number, error: string) => webhooksPage(parts, status, visitor, { error, form });
   switch (created.error.kind) {
     case "invalid_request":
       return refusal(400, fieldMessage(created.error));
     case "too_many_endpoints":
-      return refusal(409, words`You already have ${created.error.limit} endpoints, the maximum.`);
+      return refusal(409, `You already have ${created.error.limit} endpoints, the maximum.`);
     case "not_found":
       return parts.layout.notFound(visitor);
   }
@@ -122,7 +122,7 @@ const testOf = (note: string): ShownTest | undefined => {
 };
 
 type Shown = {
-  readonly error?: Text;
+  readonly error?: string;
   /** Of an endpoint, just now. */
   readonly test?: ShownTest | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -156,14 +156,8 @@ ${errorBox(error)}${test && outcome(test, endpoints.value)}
 <label>URL of the new endpoint<input name="url" type="url" value="${form?.get("url") ?? ""}" required placeholder="https://example.com/webhooks"></label><button class="button">Add endpoint</button></form></section>
 <section aria-labelledby="deliveries"><h2 id="deliveries">Deliveries of the last 30 days</h2>${
     deliveries.length === 0
-      ? html`<p class="empty">Nothing was sent${query.has("before") && words` before that`}.</p>`
-      : html`<div class="table" tabindex="0"><table><thead><tr>${[
-          words`Time`,
-          words`Event`,
-          words`State`,
-          words`Endpoint`,
-          words`Task`,
-        ].map(
+      ? html`<p class="empty">Nothing was sent${query.has("before") && " before that"}.</p>`
+      : html`<div class="table" tabindex="0"><table><thead><tr>${["Time", "Event", "State", "Endpoint", "Task"].map(
           (column) => html`<th scope="col">${column}</th>`,
         )}<th scope="col"><span class="visually-hidden">Send again</span></th></tr></thead><tbody>${deliveries.map((delivery) => deliveryRow(delivery, formToken))}</tbody></table></div>`
   }<p class="more">${query.has("before") && html`<a class="button quiet" rel="prev" href="${PATH}#deliveries">Newest deliveries</a> `}${
@@ -173,56 +167,55 @@ ${errorBox(error)}${test && outcome(test, endpoints.value)}
 </div>`;
   return layout.reply(
     status,
-    { title: words`Webhooks`, main, visitor, scripts: ["account.js"], styles: ["account.css"], place: "/account" },
+    { title: "Webhooks", main, visitor, scripts: ["account.js"], styles: ["account.css"], place: "/account" },
     headers,
   );
 };
 
 /** What came of the test event, and what to do if it has not arrived. */
 const outcome = ({ id, isDelivered, detail, milliseconds }: ShownTest, endpoints: readonly Endpoint[]): Html => {
-  const url = endpoints.find((endpoint) => endpoint.id === id)?.url ?? words`the endpoint`;
+  const url = endpoints.find((endpoint) => endpoint.id === id)?.url ?? "the endpoint";
   const time = milliseconds < 1000 ? `${milliseconds} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
   return isDelivered
-    ? html`<p class="notice" role="status">The test event has arrived at <strong>${url}</strong>: ${said(detail)} after ${time}.</p>`
-    : html`<p class="error" role="alert">The test event has not arrived at <strong>${url}</strong>: ${said(detail)} after ${time}. An endpoint must answer within ten seconds with a status from 200 to 299.</p>`;
+    ? html`<p class="notice" role="status">The test event has arrived at <strong>${url}</strong>: ${detail} after ${time}.</p>`
+    : html`<p class="error" role="alert">The test event has not arrived at <strong>${url}</strong>: ${detail} after ${time}. An endpoint must answer within ten seconds with a status from 200 to 299.</p>`;
 };
 
 const endpointLine = (endpoint: Endpoint, formToken: string): Html => {
   const { id, url, secret, off } = endpoint;
-  const name = url ?? words`Tasks with a webhook_url of their own`;
-  const button = (action: string, label: Text, style: string) =>
+  const name = url ?? "Tasks with a webhook_url of their own";
+  const button = (action: string, label: string, style: string) =>
     html`<form method="post" action="${PATH}/${id}/${action}">${hiddenToken(formToken)}<button class="button ${style} small" aria-label="${label} ${name}">${label}</button></form>`;
   return html`<li><span><strong>${name}</strong>
 <small>${stateOf(endpoint)}</small>
 <details><summary aria-label="Secret of ${name}">Secret</summary><code>${secret}</code></details></span>
-${off !== undefined && button("enable", words`Switch on`, "quiet")}${url !== undefined && button("test", words`Send a test`, "quiet")}${button("rotate", words`New secret`, "quiet")}${
+${off !== undefined && button("enable", "Switch on", "quiet")}${url !== undefined && button("test", "Send a test", "quiet")}${button("rotate", "New secret", "quiet")}${
   url !== undefined &&
   html`<details class="revoke"><summary aria-label="Delete ${name}">Delete</summary>
-<p>Nothing more is sent to this URL, and its secret is lost. This can’t be undone.</p>${button("delete", words`Delete now`, "danger")}</details>`
+<p>Nothing more is sent to this URL, and its secret is lost. This can’t be undone.</p>${button("delete", "Delete now", "danger")}</details>`
 }</li>`;
 };
 
 const stateOf = ({ url, off, failingSince, previous }: Endpoint): Html => {
   if (off !== undefined) {
-    const reason =
-      off.reason === "gone" ? words`it answered with status 410` : words`every attempt of three days has failed`;
+    const reason = off.reason === "gone" ? "it answered with status 410" : "every attempt of three days has failed";
     return html`Switched off on ${dateOf(off.at)}: ${reason}.`;
   }
   if (failingSince !== undefined) return html`Failing since ${timeOf(failingSince)}.`;
-  const what = url === undefined ? words`Their webhooks are signed with this secret` : words`On`;
+  const what = url === undefined ? "Their webhooks are signed with this secret" : "On";
   return html`${what}${previous !== undefined && html`; the previous secret is valid until ${timeOf(previous.until)}`}.`;
 };
 
-const STATE_WORDS: Readonly<Record<ListedDelivery["delivery"]["state"], Text>> = {
-  delivered: words`delivered`,
-  pending: words`pending`,
-  failed: words`failed`,
+const STATE_WORDS: Readonly<Record<ListedDelivery["delivery"]["state"], string>> = {
+  delivered: "delivered",
+  pending: "pending",
+  failed: "failed",
 };
 
 const deliveryRow = ({ id, delivery, event, url }: ListedDelivery, formToken: string): Html => {
   const style = { delivered: "good", pending: "busy", failed: "bad" }[delivery.state];
   return html`<tr><td>${timeOf(event.at)}</td><td class="event">${event.type}</td>
-<td><span class="state ${style}">${STATE_WORDS[delivery.state]}</span> ${delivery.detail === undefined ? "" : said(delivery.detail)}</td>
+<td><span class="state ${style}">${STATE_WORDS[delivery.state]}</span> ${delivery.detail}</td>
 <td class="address">${url}</td><td class="id"><code>${event.type === "credits.low" ? "" : event.taskId}</code></td>
 <td><form method="post" action="/account/deliveries/${id}/resend">${hiddenToken(formToken)}<button class="button quiet small" aria-label="Send again: delivery ${id}">Send again</button></form></td></tr>`;
 };

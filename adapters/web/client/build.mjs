@@ -93,33 +93,14 @@ export const buildClient = async (folder) => {
     target: "es2022",
     loader: { ".svg": "dataurl" },
     plugins: [builtFiles(files)],
-    metafile: true,
     legalComments: "eof",
     logLevel: "warning",
   };
   const built = await build(options);
   for (const { path, contents } of built.outputFiles) files.set(basename(path), contents);
   await Promise.all([...files].map(([name, content]) => write(folder, name, content)));
-  await writeFile(join(folder, "words.json"), JSON.stringify(await wordsOf(built)));
   await cp(source("docs"), join(folder, "guides"), { recursive: true });
 };
-
-/** The messages of each script (words.ts), which its pages bring in their language. */
-const wordsOf = async (built) => {
-  const entries = Object.entries(built.metafile.outputs).map(async ([output, { inputs }]) => {
-    const sources = Object.keys(inputs).filter((input) => input.endsWith(".ts"));
-    const messages = (await Promise.all(sources.map(async (path) => messagesIn(await readFile(path, "utf8"))))).flat();
-    return [basename(output), [...new Set(messages)].sort()];
-  });
-  return Object.fromEntries((await Promise.all(entries)).filter(([, messages]) => messages.length > 0));
-};
-
-/** Values in a message have no braces of their own. */
-const messagesIn = (text) =>
-  [...text.matchAll(/\bwords`((?:[^`$]|\$\{[^}]*\})*)`/g)].map(([, template]) => {
-    let values = 0;
-    return template.replace(/\$\{[^}]*\}/g, () => `{${values++}}`);
-  });
 
 const fontParts = async () => {
   const font = await readFile(createRequire(import.meta.url).resolve(DISPLAY_FONT));

@@ -1,10 +1,8 @@
 import { element } from "./element.js";
 import { takePrompt } from "./kept-prompt.js";
-import { locale } from "./locale.js";
 import { checkInBrowser } from "./open-invalid.js";
 import { pictureList } from "./picture-list.js";
 import { readPage } from "./read-page.js";
-import { words } from "./words.js";
 
 /** The form with its cost and counter. It is sent without leaving the page, so that a refusal loses nothing. */
 export const creationForm = (): void => {
@@ -17,11 +15,11 @@ export const creationForm = (): void => {
   const showCost = (): void => {
     const chosen = form.querySelector<HTMLInputElement>("input[name=resolution]:checked");
     const cost = Number(chosen?.dataset.cost);
-    element("cost").textContent = ` ${words`· ${cost} credits`}`;
+    element("cost").textContent = ` · ${cost} credits`;
     element("cost").hidden = false;
     element("short").hidden = Number(form.dataset.balance) >= cost;
     element("short").firstChild?.replaceWith(
-      `${words`You have ${Number(form.dataset.balance).toLocaleString(locale)} credits, too few for this.`} `,
+      `You have ${Number(form.dataset.balance).toLocaleString("en-GB")} credits, too few for this. `,
     );
   };
   form.addEventListener("change", showCost);
@@ -34,10 +32,10 @@ export const creationForm = (): void => {
   const showCount = (): void => {
     const characters = [...prompt.value.trim()].length; // as the service counts them
     const count = element("count");
-    count.textContent = `${characters.toLocaleString(locale)} / ${charactersMax.toLocaleString(locale)}`;
+    count.textContent = `${characters.toLocaleString("en-GB")} / ${charactersMax.toLocaleString("en-GB")}`;
     count.classList.toggle("over", characters > charactersMax);
     prompt.setCustomValidity(
-      characters > charactersMax ? words`Use at most ${charactersMax.toLocaleString(locale)} characters.` : "",
+      characters > charactersMax ? `Use at most ${charactersMax.toLocaleString("en-GB")} characters.` : "",
     );
   };
   prompt.addEventListener("input", showCount);
@@ -71,15 +69,13 @@ const send = (form: HTMLFormElement, make: HTMLButtonElement): void => {
     progress.hidden = true;
     show(error);
   };
-  request.addEventListener("error", () =>
-    end(words`The service doesn’t answer. Check your connection and send again.`),
-  );
+  request.addEventListener("error", () => end("The service doesn’t answer. Check your connection and send again."));
   request.addEventListener("load", () => {
     const url = new URL(request.responseURL);
     const page = readPage(request.responseText);
     if (url.pathname === "/login" && (files.length > 0 || !url.search.includes("prompt"))) {
       // The login page could not bring back what is chosen here.
-      return end(words`You were logged out. Log in in another tab, then send again.`);
+      return end("You were logged out. Log in in another tab, then send again.");
     }
     if (request.status < 300) {
       // After the way back to this page, the form is a new one.
@@ -91,8 +87,7 @@ const send = (form: HTMLFormElement, make: HTMLButtonElement): void => {
       if (fresh !== null) setField(form, name, fresh.value);
     }
     end(
-      page.querySelector(".studio > [role=alert], .message p")?.textContent ??
-        words`This didn’t work. Please send again.`,
+      page.querySelector(".studio > [role=alert], .message p")?.textContent ?? "This didn’t work. Please send again.",
     );
   });
   make.disabled = true;

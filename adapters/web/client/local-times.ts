@@ -1,5 +1,3 @@
-import { locale } from "./locale.js";
-
 /** Shows the times of the page in the zone of the reader, and that of the service when one points at them. */
 export const localTimes = (page: Document): void => {
   for (const time of page.querySelectorAll("time")) {
@@ -7,7 +5,7 @@ export const localTimes = (page: Document): void => {
     const date = { day: "numeric", month: "short", year: "numeric" } as const;
     const clock = { hour: "2-digit", minute: "2-digit", timeZoneName: "short" } as const;
     const hasClock = written.endsWith("UTC");
-    const shown = new Date(time.dateTime).toLocaleString(locale, hasClock ? { ...date, ...clock } : date);
+    const shown = new Date(time.dateTime).toLocaleString("en-GB", hasClock ? { ...date, ...clock } : date);
     if (shown === written) continue;
     time.title = written;
     time.textContent = shown;

@@ -1,5 +1,4 @@
 import { element } from "./element.js";
-import { words } from "./words.js";
 
 const MIB = 1024 * 1024;
 
@@ -23,10 +22,10 @@ export const pictureList = (form: HTMLFormElement): void => {
   const pictures = (): number => chosen.length + othersOf(form);
 
   const refusalOf = (file: File): string | undefined => {
-    if (!types.includes(file.type)) return words`“${file.name}” isn’t a JPEG, PNG or WebP.`;
-    if (file.size > bytesMax) return words`“${file.name}” is larger than ${Math.floor(bytesMax / MIB)} MB.`;
+    if (!types.includes(file.type)) return `“${file.name}” isn’t a JPEG, PNG or WebP.`;
+    if (file.size > bytesMax) return `“${file.name}” is larger than ${Math.floor(bytesMax / MIB)} MB.`;
     if (chosen.reduce((sum, { size }) => sum + size, file.size) > totalBytesMax)
-      return words`Together the pictures are larger than ${Math.floor(totalBytesMax / MIB)} MB.`;
+      return `Together the pictures are larger than ${Math.floor(totalBytesMax / MIB)} MB.`;
     return pictures() >= countMax ? refusalOfMore(countMax) : undefined;
   };
 
@@ -53,7 +52,7 @@ export const pictureList = (form: HTMLFormElement): void => {
   };
 
   const requireEnough = (): void => {
-    input.setCustomValidity(pictures() < countMin ? words`Add a picture.` : "");
+    input.setCustomValidity(pictures() < countMin ? "Add a picture." : "");
   };
 
   const remove = (file: File): void => {
@@ -79,7 +78,7 @@ export const pictureList = (form: HTMLFormElement): void => {
 };
 
 const refusalOfMore = (countMax: number): string =>
-  countMax === 1 ? words`Add at most 1 picture.` : words`Add at most ${countMax} pictures.`;
+  countMax === 1 ? "Add at most 1 picture." : `Add at most ${countMax} pictures.`;
 
 const itemOf = (file: File, onRemove: (file: File) => void): HTMLElement => {
   const item = document.createElement("li");
@@ -91,8 +90,8 @@ const itemOf = (file: File, onRemove: (file: File) => void): HTMLElement => {
   const remove = document.createElement("button");
   remove.type = "button";
   remove.className = "link";
-  remove.textContent = words`Remove`;
-  remove.setAttribute("aria-label", words`Remove ${file.name}`);
+  remove.textContent = "Remove";
+  remove.setAttribute("aria-label", `Remove ${file.name}`);
   remove.addEventListener("click", () => onRemove(file));
   item.append(image, name, remove);
   return item;

@@ -2,7 +2,7 @@ import type { UseCases } from "../../../application/create-application.js";
 import { parseTaskId, type TaskId } from "../../../domain/task-id.js";
 import type { Page } from "../../web-page/page.js";
 import { entryPath } from "../entry-path.js";
-import { type Html, html, words } from "../html.js";
+import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import type { SessionGuard } from "../session-guard.js";
@@ -19,7 +19,8 @@ type Parts = {
 };
 
 const PANORAMAS_PER_PAGE = 24;
-const DESCRIPTION = words`360° panoramas that others have made from a sentence or from pictures. Open one and look around in it.`;
+const DESCRIPTION =
+  "360° panoramas that others have made from a sentence or from pictures. Open one and look around in it.";
 
 const NOTHING_SEARCHED = { text: "", words: [] } as const;
 
@@ -64,10 +65,10 @@ export const galleryPage = (parts: Parts): Page => ({
     if (isFirst && panoramas.length === 0 && view.search === "") {
       const start = entryPath("/works", visitor !== undefined, parts.layout.hasSignUp);
       const canMake = visitor !== undefined || parts.layout.hasSignUp;
-      const main = html`<div class="message"><h1>Gallery</h1><p>There is nothing here yet.${canMake && words` The first public panorama can be yours.`}</p>
-<p><a class="button" href="${start}">${canMake ? words`Make a panorama` : words`Log in`}</a></p></div>`;
+      const main = html`<div class="message"><h1>Gallery</h1><p>There is nothing here yet.${canMake && " The first public panorama can be yours."}</p>
+<p><a class="button" href="${start}">${canMake ? "Make a panorama" : "Log in"}</a></p></div>`;
       return parts.layout.reply(200, {
-        title: words`Gallery`,
+        title: "Gallery",
         description: DESCRIPTION,
         main,
         visitor,
@@ -84,7 +85,7 @@ ${
 <p class="more">${links[back]}
 ${links[forward]}</p></div>`;
     return parts.layout.reply(200, {
-      title: view.search === "" ? words`Gallery` : words`${view.search} · Gallery`,
+      title: view.search === "" ? "Gallery" : `${view.search} · Gallery`,
       description: DESCRIPTION,
       main,
       visitor,
@@ -110,7 +111,7 @@ const pathOf = ({ search, sort }: View, cursor: Readonly<Record<string, string>>
 const link = (view: View, age: "older" | "newer", cursor: TaskId): Html => {
   const isBack = age === AGES[view.sort][0];
   const path = pathOf(view, { [age === "older" ? "before" : "after"]: cursor });
-  return html`<a class="button${isBack && " quiet"}" rel="${isBack ? "prev" : "next"}" href="${path}">${age === "older" ? words`Older panoramas` : words`Newer panoramas`}</a>`;
+  return html`<a class="button${isBack && " quiet"}" rel="${isBack ? "prev" : "next"}" href="${path}">${age === "older" ? "Older panoramas" : "Newer panoramas"}</a>`;
 };
 
 const head = (
@@ -122,28 +123,28 @@ ${
   hasFound &&
   html`<p>${
     view.search === ""
-      ? words`Open a panorama to look around in it.`
+      ? "Open a panorama to look around in it."
       : html`Results for “<bdi>${view.search}</bdi>” · <a href="${pathOf({ ...view, search: "" })}">Show all</a>`
   }</p>`
 }</div>
 ${text !== undefined && searchForm(view, text)}
 <nav class="sort" aria-label="Sorting">${(["newest", "oldest"] as const).map(
   (sort) =>
-    html`<a href="${pathOf({ ...view, sort })}"${sort === view.sort && html` aria-current="true"`}>${sort === "newest" ? words`Newest` : words`Oldest`}</a>`,
+    html`<a href="${pathOf({ ...view, sort })}"${sort === view.sort && html` aria-current="true"`}>${sort === "newest" ? "Newest" : "Oldest"}</a>`,
 )}</nav></div>`;
 
 const searchForm = (
   view: View,
   text: string,
-): Html => html`<form class="search" method="get" action="/gallery" role="search">${searchField(text, words`Search in descriptions`, words`Search: lake, night, snow …`)}
+): Html => html`<form class="search" method="get" action="/gallery" role="search">${searchField(text, "Search in descriptions", "Search: lake, night, snow …")}
 ${view.sort === "oldest" && html`<input type="hidden" name="sort" value="oldest">`}</form>`;
 
 const nothingFound = (view: View, isFirst: boolean): Html => {
   const { search, sort } = view;
   if (search === "") {
-    return html`<div class="nothing"><p>${AGES[sort][1] === "older" ? words`There are no older panoramas.` : words`There are no newer panoramas.`}</p>
-<p><a class="button" href="${pathOf(view)}">${sort === "newest" ? words`Newest panoramas` : words`Oldest panoramas`}</a></p></div>`;
+    return html`<div class="nothing"><p>${AGES[sort][1] === "older" ? "There are no older panoramas." : "There are no newer panoramas."}</p>
+<p><a class="button" href="${pathOf(view)}">${sort === "newest" ? "Newest panoramas" : "Oldest panoramas"}</a></p></div>`;
   }
   return html`<div class="nothing"><p>${isFirst ? html`Nothing found for “<bdi>${search}</bdi>”.` : html`Nothing more found for “<bdi>${search}</bdi>”.`}</p>
-<p class="hint">${isFirst && words`Try fewer words, or only their beginnings.`}</p><p><a class="button" href="${pathOf({ ...view, search: isFirst ? "" : search })}">${isFirst ? words`Show all panoramas` : words`First results`}</a></p></div>`;
+<p class="hint">${isFirst && "Try fewer words, or only their beginnings."}</p><p><a class="button" href="${pathOf({ ...view, search: isFirst ? "" : search })}">${isFirst ? "Show all panoramas" : "First results"}</a></p></div>`;
 };

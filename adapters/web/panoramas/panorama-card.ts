@@ -8,7 +8,7 @@ import { startViewText } from "../../../domain/tasks/start-view.js";
 import { type SucceededTask, startViewOf, type Task } from "../../../domain/tasks/task.js";
 import { cutAtWord } from "../../wording/cut-at-word.js";
 import { dateOf } from "../date.js";
-import { type Html, html, type Text, words } from "../html.js";
+import { type Html, html } from "../html.js";
 
 export type Images = Pick<ObjectStorage, "urlOf">;
 
@@ -16,13 +16,13 @@ const TITLE_CHARACTERS_MAX = 80;
 const SUMMARY_CHARACTERS_MAX = 160;
 
 /** The start of the prompt on one line, or a default title without a prompt. For titles, headings and cards. */
-export const titleOf = (task: Task): Text => startOf(task, TITLE_CHARACTERS_MAX);
+export const titleOf = (task: Task): string => startOf(task, TITLE_CHARACTERS_MAX);
 
 /** As `titleOf`, but longer, for descriptions in link previews. */
-export const summaryOf = (task: Task): Text => startOf(task, SUMMARY_CHARACTERS_MAX);
+export const summaryOf = (task: Task): string => startOf(task, SUMMARY_CHARACTERS_MAX);
 
-const startOf = (task: Task, charactersMax: number): Text =>
-  task.request.prompt === undefined ? words`Panorama from images` : cutAtWord(onOneLine(task), charactersMax);
+const startOf = (task: Task, charactersMax: number): string =>
+  task.request.prompt === undefined ? "Panorama from images" : cutAtWord(onOneLine(task), charactersMax);
 
 /** The prompt, if `titleOf` leaves a part of it out. Prompts of earlier versions may be longer than new ones can be. */
 export const fullPromptOf = (task: Task): string | undefined =>

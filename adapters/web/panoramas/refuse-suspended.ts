@@ -1,13 +1,12 @@
 import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
 import type { PageReply } from "../../web-page/page.js";
 import { suspendedSentence } from "../../wording/suspended-sentence.js";
-import { said, words } from "../html.js";
 import type { Layout } from "../layout.js";
 
 /** The refusal of a member whose account is suspended: nothing is created or published. The rest of the pages works. */
 export const refuseSuspended = (layout: Layout, visitor: Visitor): PageReply | undefined => {
   const { suspension } = visitor.account;
   if (suspension === undefined) return undefined;
-  const sentence = said(suspendedSentence(suspension), suspension.reason);
-  return layout.message(403, { title: words`Account suspended`, sentence }, visitor);
+  const sentence = suspendedSentence(suspension);
+  return layout.message(403, { title: "Account suspended", sentence }, visitor);
 };

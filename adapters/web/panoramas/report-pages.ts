@@ -6,7 +6,7 @@ import type { SucceededTask } from "../../../domain/tasks/task.js";
 import type { Page, PageReply, PageRequest } from "../../web-page/page.js";
 import { type AttemptRefusal, attemptRefusal } from "../account/attempt-refusal.js";
 import { errorBox } from "../error-box.js";
-import { html, type Words, words } from "../html.js";
+import { html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import type { SessionGuard } from "../session-guard.js";
@@ -19,13 +19,13 @@ type Parts = {
 };
 
 /** The reasons of a report, as people choose them. */
-const REPORT_WORDS: Readonly<Record<ReportReason, Words>> = {
-  person: words`It shows a real person who has not agreed`,
-  rights: words`It violates a right, such as a copyright`,
-  violence: words`Violence or cruelty`,
-  sexual: words`Sexual content`,
-  hate: words`Hate or harassment`,
-  other: words`Something else`,
+const REPORT_WORDS: Readonly<Record<ReportReason, string>> = {
+  person: "It shows a real person who has not agreed",
+  rights: "It violates a right, such as a copyright",
+  violence: "Violence or cruelty",
+  sexual: "Sexual content",
+  hate: "Hate or harassment",
+  other: "Something else",
 };
 
 /** `/p/{slug}/report`: everybody can report a public panorama to the operator, without an account. */
@@ -90,7 +90,7 @@ You need no account, and its owner does not learn who you are.</p>${errorBox(ref
   const head = html`<meta name="robots" content="noindex">`;
   return layout.reply(
     refusal?.status ?? 200,
-    { title: words`Report a panorama`, main, visitor, head, styles: ["account.css"] },
+    { title: "Report a panorama", main, visitor, head, styles: ["account.css"] },
     refusal?.headers,
   );
 };
@@ -100,7 +100,7 @@ const thanks = ({ layout }: Parts, { slug }: SucceededTask, visitor: Visitor | u
 <p role="status">The operator will look at this panorama. Each network can report it once.</p>
 <p><a class="button" href="/p/${slug}">Back to the panorama</a></p></div>`;
   return layout.reply(200, {
-    title: words`Report sent`,
+    title: "Report sent",
     main,
     visitor,
     head: html`<meta name="robots" content="noindex">`,

@@ -3,7 +3,7 @@ import type { UseCases } from "../../../application/create-application.js";
 import { parseTaskId, type TaskId } from "../../../domain/task-id.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
-import { type Html, html, type Words, words } from "../html.js";
+import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import type { MemberFormOptions, SessionGuard } from "../session-guard.js";
@@ -75,11 +75,11 @@ const confirmPage = ({ layout }: Parts, tasks: readonly Task[], visitor: Visitor
 <p class="lead">This can’t be undone. Used credits aren’t returned.</p>
 <form method="post" action="${PATH}" class="panel">${hiddenToken(visitor.formToken)}<input type="hidden" name="act" value="delete"><input type="hidden" name="sure" value="1">
 <ul class="chosen">${tasks.map((task) => html`<li dir="auto"><input type="hidden" name="id" value="${task.id}">${titleOf(task)}</li>`)}</ul>
-<button class="button danger">Delete permanently</button><a class="button quiet" href="/works">${tasks.length === 1 ? words`Keep it` : words`Keep them`}</a></form></div>`;
-  return layout.reply(200, { title: words`Delete ${what}?`, main, visitor, frame: "gate", styles: ["works.css"] });
+<button class="button danger">Delete permanently</button><a class="button quiet" href="/works">${tasks.length === 1 ? "Keep it" : "Keep them"}</a></form></div>`;
+  return layout.reply(200, { title: `Delete ${what}?`, main, visitor, frame: "gate", styles: ["works.css"] });
 };
 
-const panoramas = (number: number): Words => (number === 1 ? words`1 panorama` : words`${number} panoramas`);
+const panoramas = (number: number): string => (number === 1 ? "1 panorama" : `${number} panoramas`);
 
 /** The buttons below the list. With the script, they appear with the first selected panorama. */
 export const selectionForm = ({ formToken }: Visitor): Html => html`
@@ -91,20 +91,20 @@ export const selectionForm = ({ formToken }: Visitor): Html => html`
 <button type="reset" class="link">Clear</button></form>`;
 
 /** What the last action on several panoramas has done, after its redirect; `undefined` without one. */
-export const doneSentence = (query: URLSearchParams): Words | undefined => {
+export const doneSentence = (query: URLSearchParams): string | undefined => {
   const [count, left] = ["count", "left"].map((name) => Number(query.get(name)));
   const done = query.get("done");
   if ((done !== "deleted" && done !== "published") || !isCount(count) || !isCount(left)) return undefined;
   if (done === "deleted") {
-    const deleted = words`${panoramas(count)} deleted.`;
+    const deleted = `${panoramas(count)} deleted.`;
     return left === 0
       ? deleted
-      : words`${deleted} ${left} could not be deleted: what is still being made can be deleted when it is finished.`;
+      : `${deleted} ${left} could not be deleted: what is still being made can be deleted when it is finished.`;
   }
-  const published = words`${panoramas(count)} published.`;
+  const published = `${panoramas(count)} published.`;
   return left === 0
     ? published
-    : words`${published} ${left} could not be published, because there is no picture to show, or the operator has hidden it.`;
+    : `${published} ${left} could not be published, because there is no picture to show, or the operator has hidden it.`;
 };
 
 const isCount = (value: number | undefined): value is number =>

@@ -7,8 +7,7 @@ import { parseSlug, viewerPath } from "../../../domain/tasks/slug.js";
 import { isInProgress, type Task } from "../../../domain/tasks/task.js";
 import type { Page, PageReply, PageRequest } from "../../web-page/page.js";
 import { entryPath } from "../entry-path.js";
-import { html, said, type Text, Words, words } from "../html.js";
-import { languageOf } from "../languages/languages.js";
+import { html } from "../html.js";
 import type { Content, Layout } from "../layout.js";
 import type { SessionGuard } from "../session-guard.js";
 import {
@@ -52,14 +51,12 @@ export const viewerPages = (parts: Parts): readonly Page[] => {
     const slug = parseSlug(params.slug ?? "");
     return slug && panoramas.findOwn(slug, account.id);
   };
-  const status = async (task: Task | undefined, { headers }: PageRequest): Promise<PageReply> => {
+  const status = async (task: Task | undefined): Promise<PageReply> => {
     const told = task && (await progress(parts, task));
-    const language = languageOf(headers);
-    const inLanguage = (_name: string, value: unknown) => (value instanceof Words ? value.in(language) : value);
     return {
       status: task === undefined ? 404 : 200,
       headers: { "content-type": "application/json", "cache-control": "no-store", "x-content-type-options": "nosniff" },
-      body: JSON.stringify(told ?? {}, inLanguage),
+      body: JSON.stringify(told ?? {}),
     };
   };
   return [
@@ -77,7 +74,7 @@ export const viewerPages = (parts: Parts): readonly Page[] => {
       method: "GET",
       path: "/p/:slug/status",
       body: "none",
-      handle: async (request) => status(await findPublic(request), request),
+      handle: async (request) => status(await findPublic(request)),
     },
     {
       method: "GET",
@@ -92,7 +89,7 @@ export const viewerPages = (parts: Parts): readonly Page[] => {
       method: "GET",
       path: "/works/:slug/status",
       body: "none",
-      handle: guard.member(async (request, visitor) => status(await findOwn(request, visitor), request)),
+      handle: guard.member(async (request, visitor) => status(await findOwn(request, visitor))),
     },
     ...OWN_FILES.map(
       ([file, contentType]): Page => ({
@@ -198,10 +195,10 @@ const viewer = async (
 };
 
 /** Said while the reader can still cancel. References alone need no words. */
-const hintOf = ({ suggestions: { offer } }: Parts, { request: { prompt } }: Task): Text | undefined =>
+const hintOf = ({ suggestions: { offer } }: Parts, { request: { prompt } }: Task): string | undefined =>
   offer === undefined || prompt === undefined || offer.knows(prompt)
     ? undefined
-    : words`${said(offer.sentence)} It knows no word of this prompt, and makes some landscape.`;
+    : `${offer.sentence} It knows no word of this prompt, and makes some landscape.`;
 
 /** Panoramas on each side, of which the strip has pictures. */
 const NEIGHBOURS_MAX = 6;

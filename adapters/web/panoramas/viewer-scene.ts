@@ -5,7 +5,7 @@ import { startViewOf } from "../../../domain/tasks/task.js";
 import { pixelSize } from "../../wording/pixel-size.js";
 import { withheldSentence } from "../../wording/withheld-sentence.js";
 import { dateOf } from "../date.js";
-import { type Html, html, said, type Text, words } from "../html.js";
+import { type Html, html } from "../html.js";
 import { icon } from "../icon.js";
 import { hiddenToken } from "../layout.js";
 import { creationPath } from "./creation-path.js";
@@ -36,9 +36,9 @@ type Options = {
   readonly strip: readonly (Neighbour & { readonly picture: Html; readonly isThis: boolean })[];
 };
 
-type Neighbour = { readonly path: string; readonly title: Text };
+type Neighbour = { readonly path: string; readonly title: string };
 
-const STRIP_LABEL = words`Panoramas beside this one`;
+const STRIP_LABEL = "Panoramas beside this one";
 
 /** The sphere with its caption, bar, menu and dialog. The script client/viewer.ts shows what needs a script. */
 export const viewerScene = (task: KeptTask, { url, thumbnail, tiles, link }: Urls, options: Options): Html => {
@@ -64,28 +64,28 @@ ${
 }
 <button type="button" class="round compass" id="compass" aria-label="Back to the start view" title="Back to the start view"><svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><path class="needle" d="M12 3l4 9H8z"/><path d="M12 21l4-9H8z"/></svg></button>
 <div class="overlay"><div class="caption" id="caption"><h1 dir="auto">${title}</h1>
-<p class="facts"><span>${dateOf(task.succeededAt)} · ${pixelSize(size)} · ${visibility === "public" ? words`public` : words`only you can see this`} · Made with AI</span>
+<p class="facts"><span>${dateOf(task.succeededAt)} · ${pixelSize(size)} · ${visibility === "public" ? "public" : "only you can see this"} · Made with AI</span>
 ${hasPrompt && !isEmbedded && html`<a href="${options.enter(withPrompt)}">Use this prompt</a>`}${
   visibility === "public" &&
   !isEmbedded &&
   options.owner === undefined &&
   html`<a href="/p/${task.slug}/report" rel="nofollow">Report</a>`
 }</p>
-${task.withheldReason !== undefined && html`<p class="withheld">${said(withheldSentence(task.withheldReason), task.withheldReason)}</p>`}
+${task.withheldReason !== undefined && html`<p class="withheld">${withheldSentence(task.withheldReason)}</p>`}
 ${full !== undefined && html`<details><summary>Full prompt</summary><p dir="auto">${full}</p></details>`}</div>
 <div class="bar" id="bar" role="group" aria-label="Viewer controls" hidden>
-${barButton("rotate", words`Rotate`, "M20 12a8 8 0 1 1-2.3-5.6M20 3v4h-4")}
-${barButton("zoom-out", words`Zoom out`, "M5 12h14")}
-${barButton("zoom-in", words`Zoom in`, "M12 5v14M5 12h14")}
-${barButton("motion", words`Look around by moving the device`, "M8 3h8a1 1 0 0 1 1 1v16a1 1 0 0 1-1 1H8a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1zM3 9v6M21 9v6", true)}
-${barButton("vr", words`View in VR`, "M3 7h18v10h-6l-3-3-3 3H3zM7.5 11.5h.01M16.500 11.500h.01", true)}
-${barButton("fullscreen", words`Full screen`, "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5", true)}
+${barButton("rotate", "Rotate", "M20 12a8 8 0 1 1-2.3-5.6M20 3v4h-4")}
+${barButton("zoom-out", "Zoom out", "M5 12h14")}
+${barButton("zoom-in", "Zoom in", "M12 5v14M5 12h14")}
+${barButton("motion", "Look around by moving the device", "M8 3h8a1 1 0 0 1 1 1v16a1 1 0 0 1-1 1H8a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1zM3 9v6M21 9v6", true)}
+${barButton("vr", "View in VR", "M3 7h18v10h-6l-3-3-3 3H3zM7.5 11.5h.01M16.500 11.500h.01", true)}
+${barButton("fullscreen", "Full screen", "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5", true)}
 ${
   isEmbedded
     ? html`<a class="round" id="open" href="${link}" target="_blank" rel="noopener" aria-label="Open in a new tab" title="Open in a new tab">${icon("M14 4h6v6M20 4l-9 9M10 5H5v14h14v-5")}</a>`
-    : html`${menuButton("more", words`More`, "M4.400 12a.6.6 0 1 0 1.200 0a.6.6 0 1 0-1.200 0M11.400 12a.6.6 0 1 0 1.200 0a.6.6 0 1 0-1.200 0M18.400 12a.6.6 0 1 0 1.200 0a.6.6 0 1 0-1.200 0", "more-menu")}
-${menuButton("download", words`Download`, "M12 4v11M7 11l5 5 5-5M5 20h14", "downloads")}
-${barButton("share", words`Share`, "M12 15V4M8 7.500l4-4 4 4M6 11H5v9h14v-9h-1")}`
+    : html`${menuButton("more", "More", "M4.400 12a.6.6 0 1 0 1.200 0a.6.6 0 1 0-1.200 0M11.400 12a.6.6 0 1 0 1.200 0a.6.6 0 1 0-1.200 0M18.400 12a.6.6 0 1 0 1.200 0a.6.6 0 1 0-1.200 0", "more-menu")}
+${menuButton("download", "Download", "M12 4v11M7 11l5 5 5-5M5 20h14", "downloads")}
+${barButton("share", "Share", "M12 15V4M8 7.500l4-4 4 4M6 11H5v9h14v-9h-1")}`
 }
 </div></div>
 ${!isEmbedded && moreMenu(options)}${!isEmbedded && downloadMenu(task, url)}${!isEmbedded && shareDialog(task, link, options)}</div>`;
@@ -97,10 +97,10 @@ const film = ({ strip }: Options): Html => html`
     html`<a href="${path}" aria-label="${title}" title="${title}"${isThis && html` aria-current="page" autofocus`}>${picture}</a>`,
 )}</nav>`;
 
-const barButton = (id: string, label: Text, path: string, hidden = false): Html =>
+const barButton = (id: string, label: string, path: string, hidden = false): Html =>
   html`<button type="button" class="round" id="${id}" aria-label="${label}" title="${label}"${hidden && html` hidden`}>${icon(path)}</button>`;
 
-const menuButton = (id: string, label: Text, path: string, menu: string): Html =>
+const menuButton = (id: string, label: string, path: string, menu: string): Html =>
   html`<button type="button" class="round" id="${id}" popovertarget="${menu}" aria-label="${label}" title="${label}">${icon(path)}</button>`;
 
 /** What is not needed at every visit. */
@@ -141,9 +141,9 @@ const privateNote = (
 <p>${
   withheldReason === undefined
     ? hasGallery
-      ? words`Only you can open this panorama. To share it, make it public: everybody with the link can open it, and the gallery may show it.`
-      : words`Only you can open this panorama. To share it, make it public: everybody with the link can open it.`
-    : said(withheldSentence(withheldReason), withheldReason)
+      ? "Only you can open this panorama. To share it, make it public: everybody with the link can open it, and the gallery may show it."
+      : "Only you can open this panorama. To share it, make it public: everybody with the link can open it."
+    : withheldSentence(withheldReason)
 }</p>
 ${
   owner &&
@@ -158,8 +158,8 @@ export const linkPreview = (task: KeptTask, link: string, publicUrl: string, sit
   const size = pixelSize(RESOLUTIONS[task.request.resolution]);
   const description =
     fullPromptOf(task) === undefined
-      ? words`A 360° panorama of ${size} pixels, made with AI. Open it and look around.`
-      : words`${summaryOf(task)} A 360° panorama, made with AI.`;
+      ? `A 360° panorama of ${size} pixels, made with AI. Open it and look around.`
+      : `${summaryOf(task)} A 360° panorama, made with AI.`;
   const image = socialImageUrl(publicUrl, task);
   const { widthPixels, heightPixels } = SOCIAL_IMAGE_SIZE;
   return html`<link rel="canonical" href="${link}">

@@ -3,8 +3,7 @@ import { failureSentence } from "../../../application/events/failure-sentence.js
 import { AHEAD_MAX } from "../../../application/panoramas/count-ahead.js";
 import type { TaskForecast } from "../../../application/panoramas/forecast-task.js";
 import { isCancelable, type SucceededTask, type Task } from "../../../domain/tasks/task.js";
-import { type Html, html, joined, said, type Text, Words, words } from "../html.js";
-import { ENGLISH } from "../languages/language.js";
+import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";
 import { lateNote } from "./late-note.js";
 import { summaryOf, titleOf } from "./panorama-card.js";
@@ -14,13 +13,13 @@ export type Progress = {
   /** `ready`: the page shows the sphere now. `ended`: there is none, and the page says why. */
   readonly phase: "queued" | "making" | "saving" | "ready" | "ended";
   /** The phase in words for people. */
-  readonly words: Text;
+  readonly words: string;
   /** One or two sentences if it takes longer than usual; otherwise empty. */
-  readonly note: Text;
+  readonly note: string;
   /** Since the creation. */
   readonly elapsed_seconds: number;
   /** How long it still takes, in words, as far as generations of late tell; otherwise empty. */
-  readonly rest: Text;
+  readonly rest: string;
   /** How much of the whole time has passed, if that is known. */
   readonly done_percent?: number;
 };
@@ -40,10 +39,10 @@ export const progressOf = (
 };
 
 /** Rounded, because the next generation takes a little more or less than the last ones. */
-const restOf = (seconds: number): Text => {
-  if (seconds < 8) return words`A few seconds left`;
-  if (seconds <= 90) return words`About ${5 * Math.round(seconds / 5)} seconds left`;
-  return words`About ${Math.round(seconds / 60)} minutes left`;
+const restOf = (seconds: number): string => {
+  if (seconds < 8) return "A few seconds left";
+  if (seconds <= 90) return `About ${5 * Math.round(seconds / 5)} seconds left`;
+  return `About ${Math.round(seconds / 60)} minutes left`;
 };
 
 type Phase = Pick<Progress, "phase" | "words">;
@@ -51,26 +50,25 @@ type Phase = Pick<Progress, "phase" | "words">;
 const phaseOf = (task: Task, ahead: number | undefined): Phase => {
   switch (task.state) {
     case "queued":
-      return { phase: "queued", words: ahead === undefined ? words`Waiting for its turn` : placeInLine(ahead) };
+      return { phase: "queued", words: ahead === undefined ? "Waiting for its turn" : placeInLine(ahead) };
     case "reserved":
-      return { phase: "queued", words: words`Starting` };
+      return { phase: "queued", words: "Starting" };
     case "submitted":
-      return { phase: "making", words: words`Making your panorama` };
+      return { phase: "making", words: "Making your panorama" };
     case "generated":
-      return { phase: "making", words: words`Checking the picture` };
+      return { phase: "making", words: "Checking the picture" };
     case "failed":
-      return { phase: "ended", words: words`It did not work` };
+      return { phase: "ended", words: "It did not work" };
     case "succeeded":
       return phaseOfImage(task);
   }
 };
 
 /** "3rd in line" and not "2 ahead of you": those ahead may be the reader's own. */
-const placeInLine = (ahead: number): Text => {
-  if (ahead === 0) return words`Next in line`;
-  if (ahead > AHEAD_MAX) return words`More than ${AHEAD_MAX} ahead in line`;
-  const place = words`Place ${ahead + 1} in line`;
-  return new Words((language) => (language === ENGLISH ? `${ordinal(ahead + 1)} in line` : place.in(language)));
+const placeInLine = (ahead: number): string => {
+  if (ahead === 0) return "Next in line";
+  if (ahead > AHEAD_MAX) return `More than ${AHEAD_MAX} ahead in line`;
+  return `${ordinal(ahead + 1)} in line`;
 };
 
 const ORDINALS = new Intl.PluralRules("en", { type: "ordinal" });
@@ -87,14 +85,14 @@ const ordinal = (n: number): string => `${n}${ENDINGS[ORDINALS.select(n)]}`;
 const phaseOfImage = ({ image }: SucceededTask): Phase => {
   switch (image.status) {
     case "uploading":
-      return { phase: "saving", words: words`Almost there: saving the picture` };
+      return { phase: "saving", words: "Almost there: saving the picture" };
     case "saved":
     case "saved-no-thumb":
-      return { phase: "ready", words: words`Ready` };
+      return { phase: "ready", words: "Ready" };
     case "failed":
-      return { phase: "ended", words: words`The picture could not be saved` };
+      return { phase: "ended", words: "The picture could not be saved" };
     case "expired":
-      return { phase: "ended", words: words`The picture is no longer stored` };
+      return { phase: "ended", words: "The picture is no longer stored" };
   }
 };
 
@@ -107,7 +105,7 @@ const REFRESH_SECONDS = 3;
 export const waitingView = (
   task: Task,
   { words: phase, note, elapsed_seconds, rest, done_percent }: Progress,
-  owner: (Visitor & { readonly hint: Text | undefined }) | undefined,
+  owner: (Visitor & { readonly hint: string | undefined }) | undefined,
   statusPath: string,
 ): { readonly main: Html; readonly head: Html } => ({
   head: html`<noscript><meta http-equiv="refresh" content="${REFRESH_SECONDS}"></noscript>`,
@@ -135,7 +133,7 @@ const clockOf = (seconds: number): string => `${Math.floor(seconds / 60)}:${Stri
 
 /** The page of a panorama that has no image, in two sentences: what happened, and where the credits are. */
 export const endedView = (task: Task, owner: Visitor | undefined): Html => {
-  const again = task.state === "failed" ? words`Try again` : words`Use this prompt`;
+  const again = task.state === "failed" ? "Try again" : "Use this prompt";
   const { heading, sentence } = ending(task);
   return html`<div class="scene waiting ended"><div class="horizon" aria-hidden="true"></div>
 <div class="waiting-text"><h1>${heading}</h1><p role="status">${sentence}</p>
@@ -147,21 +145,21 @@ export const endedView = (task: Task, owner: Visitor | undefined): Html => {
   }</p></div></div>`;
 };
 
-const ending = (task: Task): { readonly heading: Text; readonly sentence: Text } => {
+const ending = (task: Task): { readonly heading: string; readonly sentence: string } => {
   if (task.state !== "failed") {
     const isExpired = task.state === "succeeded" && task.image.status === "expired";
     return isExpired
       ? {
-          heading: words`Image no longer available`,
-          sentence: words`This panorama was made, but its image is no longer stored.`,
+          heading: "Image no longer available",
+          sentence: "This panorama was made, but its image is no longer stored.",
         }
       : {
-          heading: words`The picture could not be saved`,
-          sentence: words`This panorama was made, but storing its picture failed. The operator of this service may still fetch it.`,
+          heading: "The picture could not be saved",
+          sentence:
+            "This panorama was made, but storing its picture failed. The operator of this service may still fetch it.",
         };
   }
-  const back = words`Your ${task.reservation.credits} credits are back.`;
-  if (task.reason === "canceled")
-    return { heading: words`Canceled`, sentence: words`You stopped this panorama. ${back}` };
-  return { heading: words`This one did not work`, sentence: joined([said(failureSentence(task)), back], " ") };
+  const back = `Your ${task.reservation.credits} credits are back.`;
+  if (task.reason === "canceled") return { heading: "Canceled", sentence: `You stopped this panorama. ${back}` };
+  return { heading: "This one did not work", sentence: `${failureSentence(task)} ${back}` };
 };

@@ -6,7 +6,7 @@ import type { Visibility } from "../../../domain/tasks/visibility.js";
 import { withheldSentence } from "../../wording/withheld-sentence.js";
 import { count } from "../count.js";
 import { dateOf } from "../date.js";
-import { type Html, html, joined, said, type Text, words } from "../html.js";
+import { type Html, html } from "../html.js";
 import { icon } from "../icon.js";
 import { hiddenToken } from "../layout.js";
 import { lateNote } from "./late-note.js";
@@ -44,50 +44,50 @@ export const workCard = (task: Task, visitor: Visitor, images: Images, isLate: b
   }${!isInProgress(task) && ownerActions(task, title, visitor, images)}</div></details></li>`;
 };
 
-const VISIBILITY_WORDS: Readonly<Record<Visibility, Text>> = { public: words`public`, private: words`private` };
+const VISIBILITY_WORDS: Readonly<Record<Visibility, string>> = { public: "public", private: "private" };
 
-type State = { readonly label: Text; readonly tone: "calm" | "busy" | "bad"; readonly note?: Text };
+type State = { readonly label: string; readonly tone: "calm" | "busy" | "bad"; readonly note?: string };
 
 /** `undefined` for what is as it should be: there is nothing to say. */
 const stateOf = (task: Task, isLate: boolean): State | undefined => {
   if (isActive(task)) {
-    const label = task.state === "queued" ? words`Waiting for its turn` : words`Generating`;
+    const label = task.state === "queued" ? "Waiting for its turn" : "Generating";
     return { label, tone: "busy", ...(isLate && { note: lateNote(task) }) };
   }
   if (task.state === "failed") {
     const { credits } = task.reservation;
-    const refunded = credits === 1 ? words`1 credit was refunded.` : words`${count(credits)} credits were refunded.`;
+    const refunded = credits === 1 ? "1 credit was refunded." : `${count(credits)} credits were refunded.`;
     return task.reason === "canceled"
-      ? { label: words`Canceled`, tone: "calm", note: refunded }
-      : { label: words`Failed`, tone: "bad", note: joined([said(failureSentence(task)), refunded], " ") };
+      ? { label: "Canceled", tone: "calm", note: refunded }
+      : { label: "Failed", tone: "bad", note: `${failureSentence(task)} ${refunded}` };
   }
   switch (task.image.status) {
     case "uploading":
-      return { label: words`Saving`, tone: "busy", ...(isLate && { note: lateNote(task) }) };
+      return { label: "Saving", tone: "busy", ...(isLate && { note: lateNote(task) }) };
     case "saved":
     case "saved-no-thumb":
       return task.withheldReason === undefined
         ? undefined
         : {
-            label: words`Hidden from others`,
+            label: "Hidden from others",
             tone: "bad",
-            note: said(withheldSentence(task.withheldReason), task.withheldReason),
+            note: withheldSentence(task.withheldReason),
           };
     case "failed":
-      return { label: words`The picture could not be saved`, tone: "bad" };
+      return { label: "The picture could not be saved", tone: "bad" };
     case "expired":
-      return { label: words`Image no longer available`, tone: "bad" };
+      return { label: "Image no longer available", tone: "bad" };
   }
 };
 
 /** The accessible names begin with the visible ones and name the panorama, because every tile has the same buttons. */
-const cancelAction = ({ id }: Task, title: Text, { formToken }: Visitor): Html => html`
+const cancelAction = ({ id }: Task, title: string, { formToken }: Visitor): Html => html`
 <form method="post" action="/works/${id}/cancel">${hiddenToken(formToken)}<button class="link" aria-label="Cancel: ${title}">Cancel</button></form>`;
 
-const ownerActions = (task: Task, title: Text, { formToken }: Visitor, images: Images): Html => {
+const ownerActions = (task: Task, title: string, { formToken }: Visitor, images: Images): Html => {
   const other = task.request.visibility === "public" ? "private" : "public";
-  const makeOther = other === "public" ? words`Make public` : words`Make private`;
-  const again = task.state === "succeeded" ? words`Remix` : words`Try again`;
+  const makeOther = other === "public" ? "Make public" : "Make private";
+  const again = task.state === "succeeded" ? "Remix" : "Try again";
   const isKept = hasStoredImage(task);
   return html`${
     isKept &&

@@ -15,7 +15,7 @@ import type { Task } from "../../../domain/tasks/task.js";
 import { imagesRange } from "../../wording/abilities-sentence.js";
 import { pixelSize } from "../../wording/pixel-size.js";
 import { count } from "../count.js";
-import { type Html, html, said, type Text, words } from "../html.js";
+import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";
 import { atMostText } from "../money-text.js";
 import { imageOrigin } from "./image-origin.js";
@@ -85,20 +85,20 @@ ${hiddenToken(formToken)}<input type="hidden" name="idempotency_key" value="${ra
 <p class="error" id="form-error" role="alert" hidden></p>
 <div class="words"><label for="prompt">Prompt</label>
 <textarea name="prompt" rows="3" placeholder="A quiet lake at dawn, mist over the water" id="prompt" dir="auto" aria-describedby="count" data-min="${PROMPT_CHARACTERS_MIN}" data-max="${promptCharactersMax}">${form.get("prompt") ?? ""}</textarea>
-${offer && html`<p class="hint">${said(offer.sentence)}</p>`}
+${offer && html`<p class="hint">${offer.sentence}</p>`}
 <p class="hint count" id="count">Up to ${count(promptCharactersMax)} characters</p></div>
 <div class="columns">
 <fieldset><legend>Resolution</legend><div class="choices">${RESOLUTION_NAMES.map((name) =>
     choice("resolution", name, chosen, {
-      label: words`${name.toUpperCase()} · ${prices[name]} credits`,
+      label: `${name.toUpperCase()} · ${prices[name]} credits`,
       note: pixelSize(RESOLUTIONS[name]),
       price: atMostText(prices[name], packs),
       cost: prices[name],
     }),
   )}</div></fieldset>
 <fieldset><legend>Visibility</legend><div class="choices">
-${choice("visibility", "private", visibility, { label: words`Private`, note: words`only you` })}
-${choice("visibility", "public", visibility, { label: words`Public`, note: hasGallery ? words`in the gallery` : words`by its link` })}</div></fieldset>
+${choice("visibility", "private", visibility, { label: "Private", note: "only you" })}
+${choice("visibility", "public", visibility, { label: "Public", note: hasGallery ? "in the gallery" : "by its link" })}</div></fieldset>
 </div>
 ${abilities.imagesMax === 0 ? html`<p class="hint">Panoramas are made from words only here, without pictures.</p>` : pictureFields(form, images, policy, abilities)}
 <details class="references"${form.get("seed")?.trim() && html` open`}><summary>Seed (optional)</summary>
@@ -124,7 +124,7 @@ const pictureFields = (
   const addresses = form.getAll("image_url").filter((url) => url.trim() !== "");
   const isOpen = imagesMin > 0 || uploaded.length + addresses.length > 0;
   const addressFields = Math.min(IMAGE_URLS_MAX, Math.max(imagesMax, addresses.length));
-  return html`<details class="references"${isOpen && html` open`}><summary>Pictures to start from (${imagesMin === 0 ? words`up to ${imagesMax}` : said(imagesRange(abilities))})</summary>
+  return html`<details class="references"${isOpen && html` open`}><summary>Pictures to start from (${imagesMin === 0 ? `up to ${imagesMax}` : imagesRange(abilities)})</summary>
 ${
   uploaded.length > 0 &&
   html`<ul class="pictures kept" aria-label="Uploaded pictures">${uploaded.map((url, index) => keptPicture(url, index + 1, images))}</ul>`
@@ -143,7 +143,12 @@ const keptPicture = (url: string, number: number, images: Images): Html =>
     isStoredHere(url, images) && html`<img src="${url}" alt="" width="96" height="72">`
   }<label class="check"><input type="checkbox" name="uploaded_url" value="${url}" checked> Picture ${number}</label></li>`;
 
-type Choice = { readonly label: Text; readonly note: Text; readonly price?: Text | undefined; readonly cost?: number };
+type Choice = {
+  readonly label: string;
+  readonly note: string;
+  readonly price?: string | undefined;
+  readonly cost?: number;
+};
 
 const choice = (name: string, value: string, chosen: string, { label, note, price, cost }: Choice): Html =>
   html`<label class="choice"><input type="radio" name="${name}" value="${value}"${value === chosen && html` checked`}${cost !== undefined && html` data-cost="${cost}"`}>

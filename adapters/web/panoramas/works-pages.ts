@@ -26,7 +26,7 @@ import { admitWrite } from "../admit-write.js";
 import { count, creditsCount } from "../count.js";
 import { errorBox } from "../error-box.js";
 import { fieldMessage } from "../field-message.js";
-import { type Html, html, said, type Text, words } from "../html.js";
+import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import { type SessionGuard, STALE_FORM } from "../session-guard.js";
@@ -132,8 +132,8 @@ const visibilityForm = (parts: Parts): Page => ({
           ? parts.layout.message(
               409,
               {
-                title: words`This panorama stays private`,
-                sentence: said(withheldSentence(error.reason), error.reason),
+                title: "This panorama stays private",
+                sentence: withheldSentence(error.reason),
               },
               visitor,
             )
@@ -156,7 +156,7 @@ const cancelForm = (parts: Parts): Page => ({
       (task) =>
         task.state === "failed"
           ? redirect("/works")
-          : parts.layout.message(409, { title: words`Too late to cancel`, sentence: tooLateSentence(task) }, visitor),
+          : parts.layout.message(409, { title: "Too late to cancel", sentence: tooLateSentence(task) }, visitor),
       () => parts.layout.notFound(visitor),
     );
   }, cardForm(parts)),
@@ -178,16 +178,16 @@ const deleteForm = (parts: Parts): Page => ({
           ? parts.layout.message(
               409,
               {
-                title: words`Not finished yet`,
-                sentence: words`This panorama is still being generated. You can delete it when it is finished.`,
+                title: "Not finished yet",
+                sentence: "This panorama is still being generated. You can delete it when it is finished.",
               },
               visitor,
             )
           : parts.layout.message(
               503,
               {
-                title: words`Not deleted`,
-                sentence: words`The image storage is currently unavailable. Please try again.`,
+                title: "Not deleted",
+                sentence: "The image storage is currently unavailable. Please try again.",
               },
               visitor,
             );
@@ -220,44 +220,44 @@ const STATUS: Readonly<Record<Refusal["kind"], number>> = {
   storage_unavailable: 503,
 };
 
-const sentence = (refusal: Refusal): Text => {
+const sentence = (refusal: Refusal): string => {
   switch (refusal.kind) {
     case "invalid_request":
       return fieldMessage(refusal);
     case "too_many_images":
       return tooManySentence(refusal.max);
     case "account_suspended":
-      return said(suspendedSentence(refusal), refusal.reason);
+      return suspendedSentence(refusal);
     case "insufficient_credits": {
       const returned = returnedPaymentSentence(refusal);
-      if (returned !== undefined) return said(returned);
-      return words`This costs ${creditsCount(refusal.cost)}, but you have ${count(refusal.balance)}. Buy more on your account page.`;
+      if (returned !== undefined) return returned;
+      return `This costs ${creditsCount(refusal.cost)}, but you have ${count(refusal.balance)}. Buy more on your account page.`;
     }
     case "budget_spent":
-      return said(budgetSentence(refusal));
+      return budgetSentence(refusal);
     case "too_many_failures":
-      return words`Too many of your panoramas could not be made today. You can create the next one after 00:00 UTC.`;
+      return "Too many of your panoramas could not be made today. You can create the next one after 00:00 UTC.";
     case "too_many_active_tasks":
-      return words`${refusal.limit} panoramas are being made, the most at a time. Try again when one is finished.`;
+      return `${refusal.limit} panoramas are being made, the most at a time. Try again when one is finished.`;
     case "upstream_error":
-      return words`This couldn’t be started. You weren’t charged. Please try again.`;
+      return "This couldn’t be started. You weren’t charged. Please try again.";
     case "storage_unavailable":
-      return words`The pictures couldn’t be stored. Please try again.`;
+      return "The pictures couldn’t be stored. Please try again.";
   }
 };
 
-const tooManySentence = (max: number): Text => {
+const tooManySentence = (max: number): string => {
   if (max === 0) return fieldMessage(invalidRequest("image_urls", { name: "text_only" }));
   return max === 1
-    ? words`Add at most 1 picture, a file or a URL.`
-    : words`Add at most ${max} pictures, files and URLs together.`;
+    ? "Add at most 1 picture, a file or a URL."
+    : `Add at most ${max} pictures, files and URLs together.`;
 };
 
-const tooLateSentence = (task: Task): Text => {
-  if (!isActive(task)) return words`This panorama is finished. You can delete it on your works page.`;
+const tooLateSentence = (task: Task): string => {
+  if (!isActive(task)) return "This panorama is finished. You can delete it on your works page.";
   return task.state === "reserved"
-    ? words`This panorama is being started at this moment. Try again in a few seconds.`
-    : words`This panorama cannot be stopped without a charge any more, so it is being finished.`;
+    ? "This panorama is being started at this moment. Try again in a few seconds."
+    : "This panorama cannot be stopped without a charge any more, so it is being finished.";
 };
 
 type FormRequest = Pick<PageRequest & PageBody, "query" | "form">;
@@ -317,7 +317,7 @@ const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Vi
 
 const worksPage = async (
   parts: Parts,
-  { status, error }: { readonly status: number; readonly error?: Text },
+  { status, error }: { readonly status: number; readonly error?: string },
   { query, form }: FormRequest,
   visitor: Visitor,
 ): Promise<PageReply> => {
@@ -340,10 +340,10 @@ const worksPage = async (
 <p><strong id="balance">${count(balance)}</strong> credits · <a href="/account">account</a></p></div></div>
 <div class="studio">${errorBox(error)}
 ${notice !== undefined && html`<p class="notice" role="status">${notice}</p>`}
-${visitor.account.suspension && html`<p class="notice" role="status">${said(suspendedSentence(visitor.account.suspension), visitor.account.suspension.reason)}</p>`}
+${visitor.account.suspension && html`<p class="notice" role="status">${suspendedSentence(visitor.account.suspension)}</p>`}
 ${hasForm && creationForm(form, visitor, offer)}
 <p class="notice" id="not-updated" role="status" hidden>This list is not up to date, because the service doesn’t answer. <a href="/works">Reload</a></p></div>
-<div class="band-head gallery-head works-bar"><h2>${isFirst ? words`Your panoramas` : words`Older panoramas`}</h2>
+<div class="band-head gallery-head works-bar"><h2>${isFirst ? "Your panoramas" : "Older panoramas"}</h2>
 ${(tasks.length > 0 || isNarrowed(search)) && worksSearchForm(search)}</div>
 <div id="works">${
     tasks.length === 0
@@ -354,9 +354,9 @@ ${selectionForm(visitor)}`
 <p class="visually-hidden" id="news" role="status"></p>
 <p class="more">${newer !== undefined && html`<a class="button quiet" rel="prev" href="${worksPath(search, { after: newer })}">Newer panoramas</a>`}
 ${next !== undefined && html`<a class="button" rel="next" href="${worksPath(search, { before: next })}">Older panoramas</a>`}
-${(!isFirst || isNarrowed(search)) && html`<a class="button quiet" href="${isFirst ? "/works" : worksPath(search)}">${isFirst ? words`Show all` : words`Newest panoramas`}</a>`}</p>`;
+${(!isFirst || isNarrowed(search)) && html`<a class="button quiet" href="${isFirst ? "/works" : worksPath(search)}">${isFirst ? "Show all" : "Newest panoramas"}</a>`}</p>`;
   return layout.reply(status, {
-    title: words`Works`,
+    title: "Works",
     main,
     visitor,
     frame: "dark",
@@ -384,15 +384,15 @@ type Nothing = { readonly hasForm: boolean; readonly isFirst: boolean; readonly 
 const nothingHere = (search: WorksSearch, { hasForm, isFirst, next }: Nothing): Html => {
   if (!isNarrowed(search)) {
     const nothing = hasForm
-      ? words`Nothing here yet. Describe a place above, and it is here in a moment.`
-      : words`Nothing here yet.`;
-    return html`<div class="nothing"><p>${isFirst ? nothing : words`There are no older panoramas.`}</p></div>`;
+      ? "Nothing here yet. Describe a place above, and it is here in a moment."
+      : "Nothing here yet.";
+    return html`<div class="nothing"><p>${isFirst ? nothing : "There are no older panoramas."}</p></div>`;
   }
   const { text } = search;
   if (next === undefined) {
-    return html`<div class="nothing"><p>${text === "" ? words`Nothing found with these filters.` : html`Nothing found for “<bdi>${text}</bdi>”.`}</p>
+    return html`<div class="nothing"><p>${text === "" ? "Nothing found with these filters." : html`Nothing found for “<bdi>${text}</bdi>”.`}</p>
 <p class="hint">Try fewer words, only their beginnings, or fewer filters.</p></div>`;
   }
-  return html`<div class="nothing"><p>${text === "" ? words`Nothing found yet with these filters.` : html`Nothing found yet for “<bdi>${text}</bdi>”.`}</p>
+  return html`<div class="nothing"><p>${text === "" ? "Nothing found yet with these filters." : html`Nothing found yet for “<bdi>${text}</bdi>”.`}</p>
 <p class="hint">Your latest panoramas have been searched. Older ones may match.</p></div>`;
 };

@@ -1,7 +1,7 @@
 import { RESOLUTION_NAMES, type Resolution } from "../../../domain/images/resolution.js";
 import { TASK_STATUSES, type TaskFilter } from "../../../domain/tasks/task-filter.js";
 import { VISIBILITIES } from "../../../domain/tasks/visibility.js";
-import { type Html, html, type Text, words } from "../html.js";
+import { type Html, html } from "../html.js";
 import { searchedIn, searchField } from "./search-field.js";
 
 /** What the member wants to see of the works. */
@@ -42,31 +42,31 @@ export const worksPath = (
   return query.size === 0 ? "/works" : `/works?${query}`;
 };
 
-const STATUS_LABELS: Readonly<Record<(typeof TASK_STATUSES)[number], Text>> = {
-  processing: words`In progress`,
-  succeeded: words`Finished`,
-  failed: words`Failed or canceled`,
+const STATUS_LABELS: Readonly<Record<(typeof TASK_STATUSES)[number], string>> = {
+  processing: "In progress",
+  succeeded: "Finished",
+  failed: "Failed or canceled",
 };
 
 /** The fields that narrow the list. */
 export const worksSearchForm = ({ text, status, visibility, resolution }: WorksSearch): Html => html`
 <form class="filters" method="get" action="/works" role="search" id="filters">
-<div class="search">${searchField(text, words`Search in your prompts`, words`Search your prompts`)}</div>
+<div class="search">${searchField(text, "Search in your prompts", "Search your prompts")}</div>
 ${select(
   "status",
-  words`Status`,
+  "Status",
   status,
   TASK_STATUSES.map((one) => [one, STATUS_LABELS[one]]),
 )}
 ${select(
   "visibility",
-  words`Visibility`,
+  "Visibility",
   visibility,
-  VISIBILITIES.map((one) => [one, one === "public" ? words`Public` : words`Private`]),
+  VISIBILITIES.map((one) => [one, one === "public" ? "Public" : "Private"]),
 )}
 ${select(
   "resolution",
-  words`Resolution`,
+  "Resolution",
   resolution,
   RESOLUTION_NAMES.map((one) => [one, one.toUpperCase()]),
 )}</form>`;
@@ -74,9 +74,9 @@ ${select(
 /** `label`: also that of the choice of all values. */
 const select = (
   name: "status" | "visibility" | "resolution",
-  label: Text,
+  label: string,
   chosen: string | undefined,
-  options: readonly (readonly [value: string, label: Text])[],
+  options: readonly (readonly [value: string, label: string])[],
 ): Html =>
   html`<select name="${name}" aria-label="${label}" autocomplete="off"><option value="">${label}</option>${options.map(
     ([value, shown]) => html`<option value="${value}"${value === chosen && html` selected`}>${shown}</option>`,

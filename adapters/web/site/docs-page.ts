@@ -6,9 +6,7 @@ import { keptFor } from "../../web-page/kept-for.js";
 import type { Page, PageReply } from "../../web-page/page.js";
 import type { Description } from "../docs/description.js";
 import { HOUR_CACHE } from "../hour-cache.js";
-import { Html, html, words } from "../html.js";
-import type { Language } from "../languages/language.js";
-import { languageOf } from "../languages/languages.js";
+import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import type { SessionGuard } from "../session-guard.js";
 import type { StaticFiles } from "../static-files.js";
@@ -49,7 +47,7 @@ export const docsPages = ({
     layout.reply(
       200,
       {
-        title: words`API reference`,
+        title: "API reference",
         description:
           "The REST interface of Panorama: create 360° panoramas from your own programs, poll them or get webhooks.",
         visitor,
@@ -57,13 +55,12 @@ export const docsPages = ({
         scripts: ["docs.js"],
         styles: ["docs.css"],
         head: html`<link rel="alternate" type="text/markdown" href="/docs.md">`,
-        // It is large and in English only: it becomes text once.
-        main: new Html((await rendered(abilities)).page(keys, files.urlOf("try-it.js")).text),
+        main: (await rendered(abilities)).page(keys, files.urlOf("try-it.js")),
       },
       { link: '</docs.md>; rel="alternate"; type="text/markdown"' },
     );
   const publicReply = keptFor(async (abilities: Abilities) =>
-    keptDocument(await reply(abilities, noKeys(layout.hasSignUp), undefined)),
+    kept(await reply(abilities, noKeys(layout.hasSignUp), undefined)),
   );
   const page: Page = {
     method: "GET",
@@ -98,20 +95,6 @@ export const docsPages = ({
 
 /** Given again, so that it is compressed once. */
 const kept = (reply: PageReply): PageReply => ({ ...reply, compressible: "kept" });
-
-/** The same, with its text in each language. */
-const keptDocument = (reply: PageReply): PageReply => {
-  const { body } = reply;
-  if (typeof body !== "object" || !("writeFor" in body)) return kept(reply);
-  const texts = new Map<Language, string>();
-  const writeFor: typeof body.writeFor = (headers) => {
-    const language = languageOf(headers);
-    const text = texts.get(language) ?? body.writeFor(headers);
-    texts.set(language, text);
-    return text;
-  };
-  return kept({ ...reply, body: { writeFor } });
-};
 
 const noKeys = (hasSignUp: boolean): Html =>
   html`<p class="keys">The examples read your key from <code>$PANORAMA_API_KEY</code>.

@@ -3,7 +3,6 @@ import type { Clock } from "../../../application/ports/clock.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import { type Slug, viewerPath } from "../../../domain/tasks/slug.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
-import { type Text, words } from "../html.js";
 import { copyPath, type Images, titleOf } from "../panoramas/panorama-card.js";
 import type { PicturesOnDemand } from "../panoramas/share-pages.js";
 import type { StaticFiles } from "../static-files.js";
@@ -13,7 +12,7 @@ export type Scrim = "dim" | "light" | "bright";
 
 /** The panorama at the top of the landing page. */
 export type HeroPicture = {
-  readonly title: Text;
+  readonly title: string;
   /** The path of its viewer. Absent for the bundled picture. */
   readonly viewer: string | undefined;
   readonly thumbnail: string;
@@ -48,7 +47,7 @@ export const heroPicture = async (parts: Parts, featured: readonly SucceededTask
     if (picture !== undefined) return picture;
   }
   return {
-    title: words`Neon city in a thunderstorm`,
+    title: "Neon city in a thunderstorm",
     viewer: undefined,
     thumbnail: files.urlOf("hero-small.webp"),
     picture: files.urlOf("hero.jpg"),

@@ -7,7 +7,7 @@ import type { Page } from "../../web-page/page.js";
 import { pixelSize } from "../../wording/pixel-size.js";
 import { NO_SIGN_UP } from "../account/attempt-refusal.js";
 import { entryPath } from "../entry-path.js";
-import { type Html, html, said, type Text, type Words, words } from "../html.js";
+import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { atMostText } from "../money-text.js";
 import { galleryTile } from "../panoramas/panorama-card.js";
@@ -30,10 +30,10 @@ type Parts = Parameters<typeof heroPicture>[0] & {
 const FEATURED_PANORAMAS = 6;
 const FEATURED_IN_ROW = 3;
 
-const descriptionOf = ({ imagesMax }: Abilities): Words =>
+const descriptionOf = ({ imagesMax }: Abilities): string =>
   imagesMax > 0
-    ? words`Describe a place, then stand in it: seamless 360° panoramas from a sentence or from your own images, for the web, for games and for headsets.`
-    : words`Describe a place, then stand in it: seamless 360° panoramas from a sentence, for the web, for games and for headsets.`;
+    ? "Describe a place, then stand in it: seamless 360° panoramas from a sentence or from your own images, for the web, for games and for headsets."
+    : "Describe a place, then stand in it: seamless 360° panoramas from a sentence, for the web, for games and for headsets.";
 
 /** `GET /`: a panorama with a prompt field in it, what is featured, how it works, a quick start and the prices. */
 export const landingPage = (parts: Parts): Page => ({
@@ -78,7 +78,7 @@ You find your API keys in <a href="${enter("/account/keys")}">your account</a>.<
 <ul class="prices">${RESOLUTION_NAMES.map((name) => priceOf(name, parts.policy))}</ul>
 </section>
 </div>`;
-    const title = abilities.imagesMax > 0 ? words`360° images from text and images` : words`360° images from text`;
+    const title = abilities.imagesMax > 0 ? "360° images from text and images" : "360° images from text";
     const description = descriptionOf(abilities);
     return layout.reply(200, {
       title,
@@ -102,13 +102,12 @@ ${feedLink(layout)}`,
   },
 });
 
-const wordsAndPictures = ({ imagesMin, imagesMax }: Abilities): Words => {
-  if (imagesMax === 0) return words`A sentence is enough.`;
-  const pictures =
-    imagesMax === 1 ? words`one picture` : imagesMax === 2 ? words`up to two pictures` : words`up to three pictures`;
+const wordsAndPictures = ({ imagesMin, imagesMax }: Abilities): string => {
+  if (imagesMax === 0) return "A sentence is enough.";
+  const pictures = imagesMax === 1 ? "one picture" : imagesMax === 2 ? "up to two pictures" : "up to three pictures";
   return imagesMin > 0
-    ? words`Add ${pictures} of your own, and a sentence if you like.`
-    : words`A sentence is enough. Add ${pictures} of your own if you like.`;
+    ? `Add ${pictures} of your own, and a sentence if you like.`
+    : `A sentence is enough. Add ${pictures} of your own if you like.`;
 };
 
 /** The form leads strangers over the sign-up to `/works`, with the prompt. Where nobody can sign up, it says so. */
@@ -119,7 +118,7 @@ const hero = (
   { examples, surprises, offer }: Suggestions,
 ): Html => {
   const surprise = surprises[Math.floor(Math.random() * surprises.length)] ?? surprises[0];
-  const example = (prompt: string, text: Text): Html =>
+  const example = (prompt: string, text: string): Html =>
     html`<li><a href="${enter(`/works?${new URLSearchParams({ prompt })}`)}">${text}</a></li>`;
   return html`<section class="hero" id="hero" data-scrim="${scrim}" data-thumbnail="${thumbnail}" data-picture="${picture}">
 <picture><source media="(prefers-reduced-motion: reduce)" srcset="${picture}">
@@ -133,8 +132,8 @@ ${(reader === "invited" || reader === "closed") && html`<p class="hero-closed">$
 <form class="hero-form" id="hero-form" method="get" action="${reader === "open" ? "/signup" : "/works"}"${reader !== "member" && html` data-visitor`}>
 <input name="prompt" aria-label="Describe a place" placeholder="A quiet lake at dawn, mist over the water" required
 maxlength="${PROMPT_CHARACTERS_MAX}" autocomplete="off" dir="auto"><button class="button">Make it</button></form>
-<ul class="hero-examples" aria-label="Examples">${examples.map((prompt) => example(prompt, prompt))}${example(surprise, words`Surprise me`)}</ul>
-${offer && html`<p class="hero-offer">${said(offer.sentence)}</p>`}</div>
+<ul class="hero-examples" aria-label="Examples">${examples.map((prompt) => example(prompt, prompt))}${example(surprise, "Surprise me")}</ul>
+${offer && html`<p class="hero-offer">${offer.sentence}</p>`}</div>
 <div class="hero-note"><button type="button" class="hero-pause" id="hero-pause" aria-label="Pause the rotation" data-words="Continue the rotation" hidden>
 <svg viewBox="0 0 24 24" width="18" height="18" aria-hidden="true"><path class="pause" d="M8 5v14M16 5v14"/><path class="play" d="M8 5l11 7-11 7z"/></svg></button>
 ${viewer === undefined ? html`<span>${title}</span>` : html`<a href="${viewer}" dir="auto">${title}</a>`}</div>

@@ -2,18 +2,18 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { err, ok, type Result } from "neverthrow";
 import type { Page } from "../../web-page/page.js";
-import { Html, html, type Text, words } from "../html.js";
+import { Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import type { SessionGuard } from "../session-guard.js";
 
 /** A page whose text the operator has written. */
-export type LegalPage = { readonly path: string; readonly title: Text; readonly content: Html };
+export type LegalPage = { readonly path: string; readonly title: string; readonly content: Html };
 
 /** The files that the operator's folder may have, and the words of the links to them. */
 const PAGES = [
-  { file: "terms.md", path: "/terms", title: words`Terms` },
-  { file: "privacy.md", path: "/privacy", title: words`Privacy` },
-  { file: "contact.md", path: "/contact", title: words`Contact` },
+  { file: "terms.md", path: "/terms", title: "Terms" },
+  { file: "privacy.md", path: "/privacy", title: "Privacy" },
+  { file: "contact.md", path: "/contact", title: "Contact" },
 ];
 
 /** What is known of this installation, by the name that the files have in double braces. Plain text. */
@@ -64,7 +64,7 @@ export const legalPages = (pages: readonly LegalPage[], guard: SessionGuard, lay
 const LINK = /^(https?:\/\/|mailto:|tel:|\/(?!\/)|#)/i;
 
 /** Markdown as safe HTML. HTML in it is shown as text, and so are pictures: other origins would have to serve them. */
-const rendered = async (markdown: string, title: Text): Promise<Html> => {
+const rendered = async (markdown: string, title: string): Promise<Html> => {
   const { Marked } = await import("marked");
   const shown = (text: string): string => html`${text}`.text;
   const marked = new Marked({

@@ -1,7 +1,7 @@
 import type { Prices } from "../../../domain/images/resolution.js";
 import type { Page } from "../../web-page/page.js";
 import { entryPath } from "../entry-path.js";
-import { html, words } from "../html.js";
+import { html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { pricesText } from "../prices-text.js";
 import type { SessionGuard } from "../session-guard.js";
@@ -24,8 +24,8 @@ export const mcpPage = (offer: McpOffer, guard: SessionGuard, layout: Layout, pr
     const visitor = await guard.visitor(request);
     const keys = entryPath("/account/keys", visitor !== undefined, layout.hasSignUp);
     return layout.reply(200, {
-      title: words`Panoramas in your assistant`,
-      description: words`A local MCP server with which assistants such as Claude make 360° panoramas with your credits.`,
+      title: "Panoramas in your assistant",
+      description: "A local MCP server with which assistants such as Claude make 360° panoramas with your credits.",
       visitor,
       main: html`<div class="page prose"><h1>Panoramas in your assistant</h1>
 <p class="lead">With a local MCP server, an assistant can generate 360° panoramas with your credits. The server runs on your

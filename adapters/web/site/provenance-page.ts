@@ -2,7 +2,7 @@ import type { UseCases } from "../../../application/create-application.js";
 import type { MadeFile } from "../../../application/ports/stores/provenance-log.js";
 import type { Page } from "../../web-page/page.js";
 import { timeOf } from "../date.js";
-import { type Html, html, words } from "../html.js";
+import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import type { SessionGuard } from "../session-guard.js";
 
@@ -25,8 +25,8 @@ export const provenancePage = ({ panoramas, guard, layout }: Parts): Page => ({
     const sha256 = (request.query.get("sha256") ?? "").trim();
     const answer = sha256 === "" ? undefined : answerFor(await panoramas.findFile(sha256));
     return layout.reply(200, {
-      title: words`Is it from here?`,
-      description: words`Check whether a picture was made by this service.`,
+      title: "Is it from here?",
+      description: "Check whether a picture was made by this service.",
       visitor: await guard.visitor(request),
       scripts: ["provenance.js"],
       main: html`<div class="page prose"><h1>Is it from here?</h1>

@@ -99,7 +99,6 @@ const ROUTES: Readonly<Record<string, Positions>> = {
   "get /signup": { query: ["sent", "next", "prompt", "resolution", "visibility"] },
   "post /signup": { fields: { email: "nobody@example.com", password: "right words here" } },
   "post /logout": { fields: {} },
-  "post /language": { fields: { language: "de" } },
   "get /password/forgot": { query: ["sent", "next", "prompt", "resolution", "visibility"] },
   "post /password/forgot": { fields: { email: "nobody@example.com" } },
   "get /password/reset": { query: ["token"] },

@@ -1,5 +1,4 @@
 import { element } from "../element.js";
-import { words } from "../words.js";
 import type { Camera } from "./camera.js";
 import type { View } from "./sphere.js";
 import { zip } from "./zip.js";
@@ -88,14 +87,14 @@ export function connectDownloads(camera: Camera, shown: () => Shown): void {
     event.preventDefault();
     const note = element("save-note");
     note.hidden = false;
-    note.textContent = words`Preparing the file …`;
+    note.textContent = "Preparing the file …";
     try {
       const made = await make(camera, shown());
       if (made !== undefined) save(...made);
       note.hidden = true;
       element("downloads").hidePopover();
     } catch {
-      note.textContent = words`This file could not be made. Try again.`;
+      note.textContent = "This file could not be made. Try again.";
     }
   });
 }

@@ -1,5 +1,4 @@
 import { element } from "../element.js";
-import { words } from "../words.js";
 import type { Camera } from "./camera.js";
 import { degrees, radians, type View } from "./sphere.js";
 
@@ -42,7 +41,7 @@ export function connectMotion(camera: Camera, say: (sentence: string) => void): 
   button.addEventListener("click", async () => {
     if (!isActive && asks) {
       const answer = await (DeviceOrientationEvent as WithPermission).requestPermission?.().catch(() => "denied");
-      if (answer !== "granted") return say(words`Your browser does not allow this page to use the device's motion.`);
+      if (answer !== "granted") return say("Your browser does not allow this page to use the device's motion.");
     }
     isActive = !isActive;
     button.setAttribute("aria-pressed", String(isActive));

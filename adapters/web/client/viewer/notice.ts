@@ -1,4 +1,3 @@
-import { words } from "../words.js";
 /**
  * The button that asks for a notification. Shown where a page can show one: browsers of phones need a service worker.
  * Returns what to call at the end: it notifies a reader who has asked for it and looks at something else.
@@ -11,7 +10,7 @@ export const offerNotice = (): ((sentence: string) => void) => {
   let isAsked = false;
   button.addEventListener("click", async () => {
     isAsked = (await Notification.requestPermission()) === "granted";
-    button.textContent = isAsked ? words`You will be told` : words`Your browser allows no notifications here`;
+    button.textContent = isAsked ? "You will be told" : "Your browser allows no notifications here";
     button.setAttribute("aria-disabled", "true");
   });
   return (sentence) => {

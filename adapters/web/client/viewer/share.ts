@@ -1,6 +1,5 @@
 import { element } from "../element.js";
 import { isDone, postForm } from "../post-form.js";
-import { words } from "../words.js";
 import type { View } from "./sphere.js";
 import { fragmentOf } from "./view-in-url.js";
 
@@ -66,7 +65,7 @@ const copyText = async (field: HTMLInputElement): Promise<void> => {
     () => false,
   );
   const isCopied = copied ?? document.execCommand("copy");
-  element("copied").textContent = isCopied ? words`Copied.` : words`Press Ctrl+C (⌘C on a Mac) to copy.`;
+  element("copied").textContent = isCopied ? "Copied." : "Press Ctrl+C (⌘C on a Mac) to copy.";
 };
 
 /** Sends the page's form in the background and opens the public viewer. After a logout, the page asks for a login. */
@@ -76,5 +75,5 @@ const publish = async (event: Event): Promise<void> => {
   const answer = await postForm(form);
   if (isDone(answer)) location.assign(`${form.dataset.public}#share`);
   else if (answer?.ok) location.reload();
-  else element("copied").textContent = words`This did not work. Reload the page and try again.`;
+  else element("copied").textContent = "This did not work. Reload the page and try again.";
 };

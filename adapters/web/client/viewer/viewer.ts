@@ -1,6 +1,5 @@
 import { element } from "../element.js";
 import { localTimes } from "../local-times.js";
-import { words } from "../words.js";
 import { Camera, isReducedMotion } from "./camera.js";
 import { connectDownloads } from "./downloads.js";
 import { fetchWithProgress } from "./fetch-with-progress.js";
@@ -19,9 +18,9 @@ const NOTE_MILLISECONDS = 6_000;
 /** After the view has come to rest. */
 const ADDRESS_MILLISECONDS = 500;
 
-const NO_SPHERE = words`This browser cannot show the 360° view. This is the flat picture.`;
-const NOT_IN_FULL = words`The picture could not be loaded in full. This is a small preview.`;
-const NO_PICTURE = words`The 360° view could not be loaded. This is the flat picture.`;
+const NO_SPHERE = "This browser cannot show the 360° view. This is the flat picture.";
+const NOT_IN_FULL = "The picture could not be loaded in full. This is a small preview.";
+const NO_PICTURE = "The 360° view could not be loaded. This is the flat picture.";
 
 /** A panorama. */
 type Panorama = {
@@ -213,7 +212,7 @@ const makeSphere = (stage: HTMLElement): Sphere | undefined => {
 function start(camera: Camera): void {
   const rotate = element("rotate");
   camera.onRotation = (rotates) => {
-    label(rotate, rotates ? words`Pause rotation` : words`Rotate`);
+    label(rotate, rotates ? "Pause rotation" : "Rotate");
     rotate.classList.toggle("rotating", rotates);
   };
   rotate.addEventListener("click", () => toggleRotation(camera));
@@ -239,7 +238,7 @@ function connectControls(stage: HTMLElement, camera: Camera, travel: Travel): vo
   element("bar").hidden = false;
   const onPlainWheel = (): void => {
     const key = /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘" : "Ctrl";
-    say(words`Hold ${key} and scroll to zoom.`);
+    say(`Hold ${key} and scroll to zoom.`);
   };
   const fullScreen = element("fullscreen");
   connectInput(stage, camera, onPlainWheel, {
@@ -259,10 +258,10 @@ function connectControls(stage: HTMLElement, camera: Camera, travel: Travel): vo
   fullScreen.hidden = !document.fullscreenEnabled || scene.requestFullscreen === undefined;
   fullScreen.addEventListener("click", () => {
     const change = document.fullscreenElement === null ? scene.requestFullscreen() : document.exitFullscreen();
-    void change.catch(() => say(words`This browser does not allow full screen here.`));
+    void change.catch(() => say("This browser does not allow full screen here."));
   });
   document.addEventListener("fullscreenchange", () =>
-    label(fullScreen, document.fullscreenElement === null ? words`Full screen` : words`Leave full screen`),
+    label(fullScreen, document.fullscreenElement === null ? "Full screen" : "Leave full screen"),
   );
 }
 
@@ -343,7 +342,7 @@ function startSplit(camera: Camera): void {
   const motion = element("motion");
   if (!motion.hidden && motion.getAttribute("aria-pressed") !== "true") motion.click();
   void scene.requestFullscreen?.().catch(() => {});
-  say(words`Put the phone into its box. Touch the picture to leave.`);
+  say("Put the phone into its box. Touch the picture to leave.");
   const end = new AbortController();
   const leave = (): void => {
     end.abort();
@@ -402,7 +401,7 @@ function showFlatImage(sentence: string, url: string): void {
   flat.addEventListener("error", () => {
     flat.hidden = true;
     hide("download");
-    tell(words`The picture could not be loaded. Reload the page to try again.`, "nothing");
+    tell("The picture could not be loaded. Reload the page to try again.", "nothing");
   });
   // An image element may show an image that scripts may not read.
   flat.removeAttribute("crossorigin");

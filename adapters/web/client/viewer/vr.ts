@@ -1,5 +1,4 @@
 import { element } from "../element.js";
-import { words } from "../words.js";
 import type { Camera } from "./camera.js";
 import { type Turn, turnOf } from "./sphere.js";
 
@@ -48,7 +47,7 @@ export async function connectVr(camera: Camera, say: (sentence: string) => void)
       button.setAttribute("aria-pressed", "true");
     } catch {
       void session?.end();
-      say(words`The headset could not be started.`);
+      say("The headset could not be started.");
     }
   });
 }

@@ -1,6 +1,5 @@
 import { element } from "../element.js";
 import { readPage } from "../read-page.js";
-import { words } from "../words.js";
 import { drift } from "./drift.js";
 import { offerNotice } from "./notice.js";
 
@@ -38,7 +37,7 @@ async function wait(stage: HTMLElement): Promise<void> {
     showRing(ring, progress.done_percent);
     since = performance.now() - 1000 * progress.elapsed_seconds;
     if ((progress.phase === "ready" || progress.phase === "ended") && (await showResult())) {
-      tell(progress.phase === "ready" ? words`Your panorama is ready.` : progress.words);
+      tell(progress.phase === "ready" ? "Your panorama is ready." : progress.words);
       break;
     }
   }

@@ -1,6 +1,5 @@
 import { element } from "../element.js";
 import { readPage } from "../read-page.js";
-import { words } from "../words.js";
 
 const POLL_MILLISECONDS = 2_000;
 
@@ -58,4 +57,4 @@ const updateCard = (card: HTMLElement, fresh: HTMLElement): boolean => {
   return true;
 };
 
-const stateOf = (card: HTMLElement): string => card.querySelector(".state")?.textContent ?? words`Finished`;
+const stateOf = (card: HTMLElement): string => card.querySelector(".state")?.textContent ?? "Finished";

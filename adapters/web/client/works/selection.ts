@@ -1,7 +1,6 @@
 import { element } from "../element.js";
 import { save } from "../viewer/downloads.js";
 import { zip } from "../viewer/zip.js";
-import { words } from "../words.js";
 
 /** The bar with the actions on the selected panoramas, which appears with the first of them. */
 export const selection = (): void => {
@@ -17,7 +16,7 @@ export const selection = (): void => {
   const show = (): void => {
     const all = chosen();
     form.hidden = all.length === 0;
-    label.textContent = words`${all.length} selected`;
+    label.textContent = `${all.length} selected`;
     download.hidden = !all.some(({ dataset }) => dataset.picture);
   };
   document.addEventListener("change", ({ target }) => {
@@ -30,7 +29,7 @@ export const selection = (): void => {
     try {
       for (const { dataset } of chosen()) {
         if (!dataset.picture || !dataset.file) continue;
-        label.textContent = words`Loading picture ${files.size + 1} …`;
+        label.textContent = `Loading picture ${files.size + 1} …`;
         const answer = await fetch(dataset.picture);
         if (!answer.ok) throw new Error(`status ${answer.status}`);
         files.set(dataset.file, await answer.blob());
@@ -39,7 +38,7 @@ export const selection = (): void => {
       save(files.size === 1 && only ? only : await zip(files), files.size === 1 ? name : "panoramas.zip");
       show();
     } catch {
-      label.textContent = words`The pictures could not be loaded. Try again.`;
+      label.textContent = "The pictures could not be loaded. Try again.";
     }
     download.disabled = false;
   });

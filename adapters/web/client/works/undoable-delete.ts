@@ -1,6 +1,5 @@
 import { isDone, postForm } from "../post-form.js";
 import { readPage } from "../read-page.js";
-import { words } from "../words.js";
 
 const UNDO_MILLISECONDS = 8_000;
 
@@ -18,7 +17,7 @@ export const undoableDelete = (): void => {
   label.setAttribute("role", "status");
   const undo = document.createElement("button");
   undo.className = "button small";
-  undo.textContent = words`Undo`;
+  undo.textContent = "Undo";
   toast.append(label, undo);
   document.body.append(toast);
   document.body.classList.add("undoable");
@@ -39,8 +38,8 @@ export const undoableDelete = (): void => {
     if (isDone(answer)) return card.remove();
     card.hidden = false;
     const page = answer && readPage(await answer.text());
-    const reason = page?.querySelector("[role=alert], .message p")?.textContent ?? words`The service doesn’t answer.`;
-    label.textContent = words`Not deleted. ${reason}`;
+    const reason = page?.querySelector("[role=alert], .message p")?.textContent ?? "The service doesn’t answer.";
+    label.textContent = `Not deleted. ${reason}`;
     undo.hidden = true;
     toast.hidden = false;
   };
@@ -54,7 +53,7 @@ export const undoableDelete = (): void => {
     void commit();
     card.hidden = true;
     current = { card, form, timer: window.setTimeout(() => void commit(), UNDO_MILLISECONDS) };
-    label.textContent = words`Deleted “${card.dataset.title ?? ""}”.`;
+    label.textContent = `Deleted “${card.dataset.title ?? ""}”.`;
     undo.hidden = false;
     toast.hidden = false;
     undo.focus();

@@ -77,12 +77,8 @@ describe("POST /p/{slug}/report", () => {
 
 describe("a hundred hostile public panoramas", () => {
   it("change nothing on the front page, and are hidden by one command", async () => {
-    const htmlIn = async (language: string, path = "/") =>
-      (await fetch(service.url + path, { headers: { "accept-language": language } })).text();
-    const page = async () => {
-      const texts = await Promise.all(["en", "de"].map((language) => htmlIn(language)));
-      return texts.map((text) => text.replace(/\/signup\?prompt=[^>]+>/g, ""));
-    };
+    const htmlOf = async (path: string) => (await fetch(service.url + path)).text();
+    const page = async () => (await htmlOf("/")).replace(/\/signup\?prompt=[^>]+>/g, "");
     const eve = await service.person("eve", 10_000);
     const before = await page();
     const slugs: string[] = [];
@@ -101,13 +97,11 @@ describe("a hundred hostile public panoramas", () => {
       slugs.push(task.slug);
     }
     expect(await page()).toEqual(before);
-    for (const language of ["en", "de"]) {
-      const texts = [await htmlIn(language, "/gallery")];
-      for (const slug of slugs.slice(0, HOSTILE.length)) texts.push(await htmlIn(language, `/p/${slug}`));
-      for (const text of texts) {
-        expect(text).toContain("spam.example");
-        expect(text).not.toMatch(/<script>alert|<img src=x|"onmouseover=/);
-      }
+    const texts = [await htmlOf("/gallery")];
+    for (const slug of slugs.slice(0, HOSTILE.length)) texts.push(await htmlOf(`/p/${slug}`));
+    for (const text of texts) {
+      expect(text).toContain("spam.example");
+      expect(text).not.toMatch(/<script>alert|<img src=x|"onmouseover=/);
     }
     const hidden = await withholdAccount(ports())(eve.id, { reason: "Advertising", by: "olga" });
     expect(hidden._unsafeUnwrap()).toBe(100);

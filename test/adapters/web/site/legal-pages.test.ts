@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { written } from "../../../../adapters/http/replies/written.js";
 import { HandClock } from "../../../../adapters/memory/hand-clock.js";
 import { MemoryRateLimits } from "../../../../adapters/memory/stores/memory-rate-limits.js";
 import { Layout } from "../../../../adapters/web/layout.js";
@@ -36,7 +35,7 @@ describe("the operator's pages", () => {
     const guard = new SessionGuard({ findSession: async () => undefined }, rateLimits, layout, PUBLIC_URL);
     const page = legalPages(legal, guard, layout).find((one) => one.path === path);
     const reply = await page?.handle({ cookies: new Map() } as unknown as PageRequest);
-    return reply === undefined ? "" : String(written(reply, { headers: {} }).body);
+    return reply === undefined ? "" : String(reply.body);
   };
 
   it("are those that exist, and the footer names them", async () => {
