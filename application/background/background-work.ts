@@ -52,9 +52,6 @@ const SWEEP_CONCURRENCY = 16;
 const ERASE_CONCURRENCY = 4;
 const DELIVERY_CONCURRENCY = 256; // many receivers may be slow at the same time, and waiting for one costs little
 
-/** Panoramas entered into the index of searches per run: 300,000 take about a quarter of an hour. */
-const SEARCH_PER_RUN = 2_000;
-
 /** Longer than an attempt to send a webhook can take. */
 const DELIVERY_LEASE_MILLISECONDS = 20_000;
 
@@ -103,12 +100,11 @@ export type WorkName =
   | "expire"
   | "retention"
   | "uses"
-  | "search"
   | "clean";
 
 /** All work that runs in the background, with its times and limits. */
 export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedule<WorkName> => {
-  const { provider, storage, tasks, rateLimits, eventSignals, keyUses, reporter } = ports;
+  const { provider, storage, rateLimits, eventSignals, keyUses, reporter } = ports;
   const { start, settle, check, keep, sweepTasks, erase } = taskWork(ports, settings);
   const { expire, retain, forget } = retentionWork(ports, settings);
   let claimDeliveries = () => {};
@@ -139,8 +135,6 @@ export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedu
       { name: "streams", everySeconds: 1, run: watchStreams({ ...ports, signals: eventSignals }) },
       { name: "forget", everySeconds: 60, offsetSeconds: 45, run: forget },
       { name: "expire", everySeconds: 60, offsetSeconds: 30, run: expire },
-      // Only databases of earlier versions have any, and those on which one still works.
-      { name: "search", everySeconds: 5, offsetSeconds: 2, run: async () => tasks.completeSearch?.(SEARCH_PER_RUN) },
       { name: "retention", everySeconds: 60, offsetSeconds: 15, run: retain },
       { name: "uses", everySeconds: 60, offsetSeconds: 45, run: keyUses.flush },
       { name: "clean", everySeconds: 3600, run: () => Promise.all([provider.clean?.(), rateLimits.clean?.()]) },

@@ -22,9 +22,6 @@ export const TO_BE_ERASED = "closed_at is not null and erased_at is null";
 /** A report about which no operator has decided. */
 export const OPEN_REPORT = "ended_at is null";
 
-/** Whether the index of searches (search-rows.ts) differs from the gallery in a task. */
-export const IS_OUT_OF_SEARCH = `in_search <> (${IN_GALLERY})`;
-
 /** Finished images in the storage. */
 export const KEPT_IMAGE = "state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null";
 

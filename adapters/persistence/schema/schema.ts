@@ -7,7 +7,6 @@ import {
   FEATURED,
   HAS_TEXTS_TO_ERASE,
   IN_GALLERY,
-  IS_OUT_OF_SEARCH,
   KEPT_FOR_NOW,
   KEPT_IMAGE,
   LISTED_ENDPOINT,
@@ -122,7 +121,7 @@ export const OrderTable = defineEntity({
     checkoutToken: p.text().nullable(),
     priceCents: p.integer().nullable(),
     currency: p.string().length(3).nullable(),
-    /** The payment service's id of the payment. Null before it, and for orders that were paid before migration 026. */
+    /** The payment service's id of the payment. Null before it. */
     paymentId: p.string().length(255).nullable(),
     /** These follow from the rows of `payment_return` (domain/credits/payment-return.ts). */
     takenBack: p.integer().default(0),
@@ -264,11 +263,6 @@ export const TaskTable = defineEntity({
       expression: `create index task_kept_image_index on task (succeeded_at) where ${KEPT_IMAGE}`,
     },
     {
-      // Partial: empty as long as the index of searches has exactly the gallery.
-      name: "task_out_of_search_index",
-      expression: `create index task_out_of_search_index on task (id) where ${IS_OUT_OF_SEARCH}`,
-    },
-    {
       name: "task_review_index",
       expression: "create index task_review_index on task (review_since, id) where review_since is not null",
     },
@@ -329,7 +323,7 @@ export const TaskTable = defineEntity({
     temporaryUrl: p.text().nullable(),
     imageName: p.string().length(128).nullable(),
     failedAttempts: p.integer().nullable(),
-    /** The size of the provider's result; null for tasks of versions that did not record it. */
+    /** The size of the provider's result. */
     nativeWidth: p.integer().nullable(),
     nativeHeight: p.integer().nullable(),
     /** What was measured in the result (domain/images/picture.ts), as JSON; null if none was decoded. */
@@ -360,7 +354,7 @@ export const TaskTable = defineEntity({
     cancelRefusedAt: p.datetime(3).nullable(),
     /** Whether the index of searches has it (search-rows.ts). */
     inSearch: p.boolean().default(false),
-    /** When it left the queue, its result was there, its image was stored and expired; null in older versions. */
+    /** When it left the queue, its result was there, its image was stored and expired. */
     startedAt: p.datetime(3).nullable(),
     generatedAt: p.datetime(3).nullable(),
     savedAt: p.datetime(3).nullable(),
@@ -375,7 +369,7 @@ export const TaskTable = defineEntity({
     /** Since when it waits for an operator, and the visibility that it gets back. */
     reviewSince: p.datetime(3).nullable(),
     visibilityAfterReview: p.string().length(16).nullable(),
-    /** Who has hidden it; null in older versions. */
+    /** Who has hidden it. */
     withheldBy: p.string().length(100).nullable(),
     /** When an operator has chosen it for the front page, and for a gallery of chosen ones. */
     featuredAt: p.datetime(3).nullable(),

@@ -1,9 +1,8 @@
-import { ok } from "neverthrow";
 import { indexedWords } from "../../../domain/tasks/prompt-search.js";
-import { IN_GALLERY, IS_OUT_OF_SEARCH } from "../schema/indexed-conditions.js";
+import { IN_GALLERY } from "../schema/indexed-conditions.js";
 import { integer, optional, type Row, text } from "../sql/columns.js";
-import type { Database, Dialect, Sql } from "../sql/database.js";
-import { isAmong, listOf, skipLocked } from "../sql/dialect-sql.js";
+import type { Dialect, Sql } from "../sql/database.js";
+import { isAmong, listOf } from "../sql/dialect-sql.js";
 import { newerThan, olderThan } from "../sql/statement.js";
 import type { Source, TaskRange } from "./task-filters.js";
 
@@ -13,9 +12,8 @@ import type { Source, TaskRange } from "./task-filters.js";
  * in the order of the ids, with gaps, so that a search reads only the page that it shows.
  */
 
-/** Panoramas in one transaction. The first ones with so many characters together, so that it takes milliseconds. */
-const PER_TRANSACTION = 20;
-const CHARACTERS_PER_TRANSACTION = 4_000;
+/** Whether the index of searches differs from the gallery in a task. */
+export const IS_OUT_OF_SEARCH = `in_search <> (${IN_GALLERY})`;
 
 /**
  * Between the numbers of two neighbours at first. 2 to the power of 29 panoramas have numbers that are exact in
@@ -30,30 +28,6 @@ export const updateSearch = async (sql: Sql, dialect: Dialect, ids: readonly unk
     [listOf(ids, dialect)],
   );
   for (const row of rows) await (row.in_search ? remove : enter)(sql, dialect, row);
-};
-
-/** `TaskLists.completeSearch`. Several processes may do it at the same time. */
-export const completeSearch = async (database: Database, limit: number): Promise<number> => {
-  const { dialect } = database;
-  const due = `select id, coalesce(length(prompt), 0) as characters from task where ${IS_OUT_OF_SEARCH} order by id desc`;
-  if ((await database.sql(`${due} limit 1`)).length === 0) return 0; // nearly always
-  let completed = 0;
-  for (let moved = 1; moved > 0 && completed < limit; completed += moved) {
-    const outcome = await database.transaction<number, never>(async (sql) => {
-      const rows = await sql(`${due} limit ${PER_TRANSACTION} ${skipLocked(dialect)}`);
-      let characters = 0;
-      const first = rows.filter((row) => {
-        const fits = characters < CHARACTERS_PER_TRANSACTION;
-        characters += integer(row, "characters");
-        return fits;
-      });
-      const ids = first.map(({ id }) => id);
-      await updateSearch(sql, dialect, ids);
-      return ok(ids.length);
-    });
-    moved = outcome._unsafeUnwrap();
-  }
-  return completed;
 };
 
 /**

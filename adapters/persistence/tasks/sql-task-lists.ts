@@ -4,7 +4,7 @@ import { isInGallery, type SucceededTask, type Task } from "../../../domain/task
 import { NEXT_PAGE_SIZE } from "../rows/unreadable-tasks.js";
 import { APPROVED, FAILED_IMAGE, FEATURED, IN_GALLERY, KEPT_IMAGE } from "../schema/indexed-conditions.js";
 import { newerThan, olderThan, type Statement } from "../sql/statement.js";
-import { completeSearch, found } from "./search-rows.js";
+import { found } from "./search-rows.js";
 import type { SqlTaskContext } from "./sql-task-context.js";
 import { rangesOf, type Source, TASKS, type TaskRange } from "./task-filters.js";
 import { toTask } from "./task-rows.js";
@@ -34,7 +34,6 @@ export const sqlTaskLists = (context: SqlTaskContext): TaskLists => {
       }
       return page.filter(isInGallery);
     },
-    completeSearch: (limit) => completeSearch(database, limit),
     listFailedImages: async (limit, beyond) => {
       const tasks = await inOrder(context, [FAILED_IMAGES], { first: "newest", limit, beyond });
       return tasks.filter((task) => task.state === "succeeded");

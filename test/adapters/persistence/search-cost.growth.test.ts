@@ -1,9 +1,11 @@
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
+import { ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { accountId, anAccount, aPaidOrder, noon } from "../../../adapters/contracts/support/builders.js";
 import { openSqliteDatabase } from "../../../adapters/persistence/sqlite/open-sqlite-database.js";
 import type { SqliteDatabase } from "../../../adapters/persistence/sqlite/sqlite-database.js";
+import { updateSearch } from "../../../adapters/persistence/tasks/search-rows.js";
 import { searchPublicPanoramas } from "../../../application/panoramas/lists/search-public-panoramas.js";
 import { PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/creation-request.js";
 import { searchWords } from "../../../domain/tasks/prompt-search.js";
@@ -58,7 +60,11 @@ describe("a search of the gallery on SQLite", () => {
       from numbers`,
       [accountId(1), noon, prompt, noon, noon],
     );
-  const enter = () => sqlStores(database).tasks.completeSearch?.(PANORAMAS);
+  const enter = async () => {
+    for (const { id } of await database.sql("select id from task")) {
+      await database.transaction(async (sql) => ok(await updateSearch(sql, "sqlite", [id])));
+    }
+  };
   /** Gives all panoramas this prompt instead. */
   const replace = async (prompt: string) => {
     await database.sql("update task set visibility = 'private'");

@@ -313,8 +313,6 @@ create index task_failed_image_index on task (id) where state = 'succeeded' and 
 
 create index task_kept_image_index on task (succeeded_at) where state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null;
 
-create index task_out_of_search_index on task (id) where in_search <> (visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null);
-
 create index task_review_index on task (review_since, id) where review_since is not null;
 
 create index task_withheld_image_index on task (image_name) where withheld_at is not null and review_since is null;

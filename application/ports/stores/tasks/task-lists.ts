@@ -39,12 +39,6 @@ export interface TaskLists {
     first?: "newest" | "oldest",
   ): Promise<SucceededTask[]>;
 
-  /**
-   * Puts panoramas into the index of `searchPublic`, and takes them out, whose place in the gallery an earlier version
-   * has changed: at most `limit`, and returns how many. Absent if the index has always been complete.
-   */
-  completeSearch?(limit: number): Promise<number>;
-
   /** Finished tasks of all accounts whose image has the storage status `failed`; otherwise like `list`. */
   listFailedImages(limit: number, before: TaskId | undefined): Promise<SucceededTask[]>;
 
