@@ -291,8 +291,7 @@ const hold = async <Price extends string, RateKind extends string>(
   const cost = costOf(policy, price, quantity);
   const rate = kind === undefined ? undefined : rateOf(policy, kind);
   const key = givenKey === undefined ? undefined : idempotencyKey(givenKey);
-  // As earlier versions have stored it, which knew no quantity.
-  const requestSha256 = JSON.stringify([price, fingerprint ?? null, ...(quantity === 1 ? [] : [quantity])]);
+  const requestSha256 = JSON.stringify([price, fingerprint ?? null, quantity]);
   const noted = entryNotes(notes);
   const query = { rate: kind, idempotencyKey: key };
   const held = await change<Result<TaskHold, HoldRefusal>>(account, query, (expiry, record) => {

@@ -17,7 +17,7 @@ import type { AdmissionLog } from "../../../domain/credits/rate-limit.js";
 import type { Reservation } from "../../../domain/credits/reservation.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { entryRow, toLedgerEntry } from "../rows/ledger-rows.js";
-import { amount, branded, date, json, oneOf, optional, type Row, text } from "../sql/columns.js";
+import { amount, branded, date, json, oneOf, type Row, text } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
 import { databaseTime } from "../sql/database-time.js";
 import { insert } from "../sql/insert.js";
@@ -192,8 +192,8 @@ const toHold = (row: Row): Hold => {
   const reserved = { taskId, accountId: branded<AccountId>(row, "account_id"), credits: amount(row, "credits") };
   const state = oneOf(row, "state", STATES);
   if (state !== "captured") return { ...core, reservation: { ...reserved, state } } as Hold;
-  const captured = optional(row, "captured", amount) ?? reserved.credits;
-  return { ...core, reservation: { ...reserved, state }, captured, refunded: amount(row, "refunded") };
+  const [captured, refunded] = [amount(row, "captured"), amount(row, "refunded")];
+  return { ...core, reservation: { ...reserved, state }, captured, refunded };
 };
 
 const meterEntryRow = (entry: MeterEntry): Row => ({

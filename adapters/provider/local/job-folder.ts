@@ -7,7 +7,7 @@ import { writeOnce } from "../../system/durable-file.js";
 import { isFileError } from "../../system/is-file-error.js";
 
 const jobSchema = z.object({
-  /** Missing in jobs of earlier versions. */
+  /** Missing if the order has none. */
   owner: z.string().optional(),
   submittedAt: z.iso.datetime().transform((text) => new Date(text)),
   prompt: z.string().optional(),
@@ -71,7 +71,7 @@ export class JobFolder {
   async outcome(job: Job): Promise<Outcome | undefined> {
     if (await fileExists(this.resultPath(job.resultName))) return { kind: "painted" };
     const failure = await readIfExists(this.failurePath(job.resultName));
-    return failure === undefined ? undefined : { kind: "failed", ...failureIn(failure.toString()) };
+    return failure && { kind: "failed", ...failureSchema.parse(JSON.parse(failure.toString())) };
   }
 
   /** `name` becomes a part of a path, so the caller must have checked it. */
@@ -121,10 +121,6 @@ export class JobFolder {
     return join(this.results, `${name}.failed`);
   }
 }
-
-/** Up to version 2.0 the text was the reason. */
-const failureIn = (text: string): JobFailure =>
-  text.startsWith("{") ? failureSchema.parse(JSON.parse(text)) : { reason: text };
 
 const readIfExists = (path: string): Promise<Buffer | undefined> => undefinedIfMissing(readFile(path));
 

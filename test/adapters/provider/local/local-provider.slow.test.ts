@@ -324,17 +324,6 @@ describe("LocalProvider", () => {
       expect(await outcomeOf(anOrder(`a foggy ocean ${trigger}`))).toMatchObject({ state: "failed", cause });
     });
 
-    it("reads a failure that version 2.0 has stored, whose text is the reason", async () => {
-      await outcomeOf(anOrder("a foggy ocean test:content"));
-      const results = join(folder, "results");
-      const [name = ""] = await readdir(results);
-      await writeFile(join(results, name), "the paint thread crashed");
-      expect((await provider.poll(`local-${taskId(1)}`))._unsafeUnwrap()).toEqual({
-        state: "failed",
-        reason: "the paint thread crashed",
-      });
-    });
-
     it("test:slow makes the generation take a minute", async () => {
       expect((await outcomeOf(anOrder("a foggy ocean test:slow"))).state).toBe("running");
       await clock.advance(58_499);
