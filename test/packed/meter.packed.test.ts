@@ -77,13 +77,6 @@ describe("panorama-meter in an empty project", () => {
     expect(await output("--test", "suites.js")).toContain("# fail 0");
   });
 
-  it("proves itself on PostgreSQL with processes that are killed", async () => {
-    const command = join(project, "node_modules/.bin/panorama-meter");
-    const { stdout } = await run(command, ["prove", "--postgres", database, "--seconds", "2"], { cwd: project });
-    expect(stdout.match(/^ok /gm)).toHaveLength(4);
-    expect(stdout).not.toContain("NOT");
-  });
-
   /** Compiles the sources, by name, as a strict project does. */
   const compile = async (sources: Readonly<Record<string, string | undefined>>): Promise<void> => {
     for (const [name, source] of Object.entries(sources)) await writeFile(join(project, `${name}.ts`), source ?? "");

@@ -82,18 +82,17 @@ export const buildClient = async (): Promise<void> => {
   });
 };
 
-const METER_COMMAND = "./dist/bootstrap/meter/command.js";
-
 /**
  * Bundles the meter with neverthrow, whose package would install a compiler's module, and with no driver of a database:
  * its user passes a pool or a connection. So the package depends on nothing.
  */
 export const buildMeter = async (): Promise<void> => {
   const modules = modulesOf(METER_MODULES);
-  await bundle("panorama-meter", [...modules.map(({ target }) => target.default), METER_COMMAND], {
-    platform: "node",
-    external: ["fast-check", "pg"],
-  });
+  await bundle(
+    "panorama-meter",
+    modules.map(({ target }) => target.default),
+    { platform: "node", external: ["fast-check", "pg"] },
+  );
   const { declarations } = clientDeclarations(project, sourcesOf(modules));
   for (const [file, text] of declarations) {
     const path = join(target, "panorama-meter/dist", file);
@@ -106,7 +105,6 @@ export const buildMeter = async (): Promise<void> => {
     {
       sideEffects: false,
       keywords: ["credits", "billing", "metering", "usage", "quota", "rate-limit", "idempotency", "ledger"],
-      bin: { "panorama-meter": METER_COMMAND },
       exports: exportsOfBundle(modules),
       peerDependencies: { "fast-check": ">=3", pg: "^8.11.0" },
       peerDependenciesMeta: { "fast-check": { optional: true }, pg: { optional: true } },
