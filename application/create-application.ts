@@ -14,6 +14,7 @@ import { revokeApiKey } from "./accounts/revoke-api-key.js";
 import { changePassword } from "./accounts/self-service/change-password.js";
 import { checkEmailLink, confirmEmail } from "./accounts/self-service/confirm-email.js";
 import { deleteAccount } from "./accounts/self-service/delete-account.js";
+import { exportAccount } from "./accounts/self-service/export-account.js";
 import { sendEmailLink } from "./accounts/self-service/send-email-link.js";
 import { sendPasswordLink } from "./accounts/send-password-link.js";
 import { findSession } from "./accounts/sessions/find-session.js";
@@ -46,7 +47,6 @@ import { choosePanorama } from "./operators/choose-panorama.js";
 import { closeAccount } from "./operators/close-account.js";
 import { confirmRetention, readRetention } from "./operators/confirm-retention.js";
 import { explainTask } from "./operators/explain-task.js";
-import { exportAccount } from "./operators/export-account.js";
 import { findKeyBySecret } from "./operators/find-key-by-secret.js";
 import { invite } from "./operators/invite.js";
 import { makePasswordLink } from "./operators/make-password-link.js";
@@ -233,6 +233,7 @@ const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
       sendEmailLink: sendEmailLink(ports),
       confirmEmail: confirmEmail(ports),
       delete: deleteAccount({ ...ports, closeAccount: operators.closeAccount }),
+      export: exportAccount(ports),
       noteKeyUse: ports.keyUses.note,
       holdKey: ports.heldKeys.hold,
     },
@@ -258,7 +259,6 @@ const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
     webhooks: { ...webhooks, testEndpoint: testEndpoint(ports) },
     operators: {
       ...operators,
-      exportAccount: exportAccount(ports),
       restorePanorama: restorePanorama(ports),
       reconcilePayments: reconcilePayments(ports),
     },

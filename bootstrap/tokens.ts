@@ -21,7 +21,7 @@ import type { GcsObjectStorage } from "../adapters/storage/gcs-object-storage.js
 import type { S3ObjectStorage } from "../adapters/storage/s3-object-storage.js";
 import type { WebSide } from "../adapters/web-page/page.js";
 import type { HttpWebhookSender } from "../adapters/webhooks/http-webhook-sender.js";
-import type { Application, StoreUseCases, UseCases } from "../application/create-application.js";
+import type { Application, StoreUseCases } from "../application/create-application.js";
 import type { restorePanorama } from "../application/operators/restore-panorama.js";
 import type { EventSignals } from "../application/ports/event-signals.js";
 import type { GenerationProvider } from "../application/ports/generation-provider.js";
@@ -143,7 +143,6 @@ export const tokens = {
 
   /** Needs no provider, as `application` does. */
   restorePanorama: token<ReturnType<typeof restorePanorama>>("restorePanorama"),
-  exportAccount: token<UseCases["operators"]["exportAccount"]>("exportAccount"),
   application: token<Application>("application"),
 
   // web, http

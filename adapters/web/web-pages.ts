@@ -39,7 +39,7 @@ import { provenancePage } from "./site/provenance-page.js";
 import { siteFiles } from "./site/site-files.js";
 import { StaticFiles } from "./static-files.js";
 
-export type WebParts = Pick<UseCases, "accounts" | "panoramas" | "credits" | "webhooks" | "operators"> & {
+export type WebParts = Pick<UseCases, "accounts" | "panoramas" | "credits" | "webhooks"> & {
   readonly rateLimits: RateLimits;
   readonly clock: Pick<Clock, "now">;
   readonly images: Images & Pick<ObjectStorage, "read">;

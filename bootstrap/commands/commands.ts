@@ -10,7 +10,6 @@ import {
   accountSuspend,
 } from "./accounts/account.js";
 import { accountEraseAgain, accountErasures } from "./accounts/erasures.js";
-import { exportAccount } from "./accounts/export.js";
 import { keyCreate, keyLimits, keyList, keyRevoke } from "./accounts/key.js";
 import { auditList } from "./audit.js";
 import { backup } from "./backup.js";
@@ -62,7 +61,6 @@ export const COMMANDS: readonly Command[] = [
   accountClose,
   accountErasures,
   accountEraseAgain,
-  exportAccount,
   creditsGrant,
   creditsTake,
   orderCreate,

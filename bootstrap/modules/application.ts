@@ -5,7 +5,6 @@ import type { Tracing } from "../../adapters/observability/tracing.js";
 import { longestPollMilliseconds, POLL_MILLISECONDS } from "../../adapters/provider/remote/calls/poll-delay.js";
 import { cronSchedule } from "../../adapters/scheduling/work-schedule.js";
 import { createApplication } from "../../application/create-application.js";
-import { exportAccount } from "../../application/operators/export-account.js";
 import { restorePanorama } from "../../application/operators/restore-panorama.js";
 import { viewerPath } from "../../domain/tasks/slug.js";
 import type { Config } from "../config.js";
@@ -59,8 +58,7 @@ export const application = new ContainerModule(({ bind }) => {
       });
     },
   );
-  const { operators, keys, orders, ledger, endpoints, tasks, clock } = tokens;
-  provide(bind, tokens.exportAccount, { operators, keys, orders, ledger, endpoints, storage }, exportAccount);
+  const { operators, tasks, clock } = tokens;
   provide(bind, tokens.restorePanorama, { operators, tasks, storage, clock }, restorePanorama);
 });
 

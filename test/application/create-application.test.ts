@@ -254,12 +254,12 @@ describe("createApplication", () => {
     expect(listed?.key.lastUsedAt).toEqual(ports.clock.now());
   });
 
-  it("lets the operator correct, export and close an account", async () => {
+  it("lets the operator correct and close an account, and its owner export it", async () => {
     const { id } = await opened(5);
     const reason = parseAdjustmentReason("goodwill")._unsafeUnwrap();
     expect(await app.operators.adjustCredits(id, 3, reason)).toEqual(ok(8));
     const types: string[] = [];
-    for await (const { type } of (await app.operators.exportAccount(id))._unsafeUnwrap()) types.push(type);
+    for await (const { type } of (await app.accounts.export(id))._unsafeUnwrap()) types.push(type);
     expect(types).toEqual(["account", "order", "ledger_entry", "ledger_entry"]);
     expect(await app.operators.closeAccount(id)).toEqual(ok(undefined));
     expect(await kinds(id)).toEqual(["purchase", "adjustment", "adjustment"]);

@@ -46,7 +46,7 @@ const READS: Reads = {
 
 /** They write, copy everything, or do not use the database. */
 const OTHERS =
-  /^(serve|export|migrate|backup|doctor|generate|mcp|settings|payments|gallery|credits)\b|^\S+ (create|close|invite|revoke|refund|cancel|retry|apply|delete|rotate|enable|resend|allow|block|restore|dismiss|hide|suspend|resume|erase-again|password-link|set-\S+|pay|password|remove)$/;
+  /^(serve|migrate|backup|doctor|generate|mcp|settings|payments|gallery|credits)\b|^\S+ (create|close|invite|revoke|refund|cancel|retry|apply|delete|rotate|enable|resend|allow|block|restore|dismiss|hide|suspend|resume|erase-again|password-link|set-\S+|pay|password|remove)$/;
 
 /** The commands that are neither measured nor named. */
 export const unnamedCommands = (): readonly string[] =>

@@ -1,9 +1,9 @@
+import type { ExportedRecord } from "../../../application/accounts/self-service/export-account.js";
 import type { SameEmail } from "../../../application/accounts/self-service/send-email-link.js";
 import type { WrongLogin } from "../../../application/accounts/sessions/check-credentials.js";
 import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { TasksActive } from "../../../application/errors.js";
-import type { ExportedRecord } from "../../../application/operators/export-account.js";
 import type { HashingBusy } from "../../../application/ports/secrets.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import { PASSWORD_LINK_SECONDS, PASSWORD_LINKS_MAX } from "../../../domain/accounts/password-link.js";
@@ -26,10 +26,9 @@ import { newEmailField, newPasswordField, ownEmailField, ownPasswordField } from
 type Parts = {
   readonly accounts: Pick<
     UseCases["accounts"],
-    "changePassword" | "sendEmailLink" | "checkEmailLink" | "confirmEmail" | "delete"
+    "changePassword" | "sendEmailLink" | "checkEmailLink" | "confirmEmail" | "delete" | "export"
   >;
   readonly credits: Pick<UseCases["credits"], "readTotals">;
-  readonly operators: Pick<UseCases["operators"], "exportAccount">;
   readonly rateLimits: RateLimits;
   readonly guard: SessionGuard;
   readonly layout: Layout;
@@ -258,7 +257,7 @@ const CHUNK_CHARACTERS = 16_384;
 const ownData = async (parts: Parts, visitor: Visitor): Promise<PageReply> => {
   const limited = await admitWrite(parts, visitor);
   if (limited !== undefined) return limited;
-  const records = await parts.operators.exportAccount(visitor.account.id);
+  const records = await parts.accounts.export(visitor.account.id);
   if (records.isErr()) return parts.layout.notFound(visitor);
   return {
     status: 200,

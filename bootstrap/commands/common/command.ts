@@ -35,7 +35,7 @@ export type Command = {
   readonly example: string;
   /** A REST client. It may run on another machine than the service, and the files that it writes are the user's. */
   readonly isClient?: true;
-  /** It changes something, or reads everything about a person: it is written to the log of operators. */
+  /** It changes something: it is written to the log of operators. */
   readonly isRecorded?: true;
   /** Creates the SQLite file if it is missing, and migrates it. Other commands refuse: DATA_DIR may be mistyped. */
   readonly createsDatabase?: true;

@@ -1,17 +1,17 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
-import type { LedgerCursor } from "../../domain/credits/ledger.js";
-import type { OrderId } from "../../domain/credits/order.js";
-import type { TaskId } from "../../domain/task-id.js";
-import { toldImageName } from "../../domain/tasks/told-image-name.js";
-import { toldReason } from "../../domain/tasks/told-reason.js";
-import { type NotFound, notFound } from "../errors.js";
-import type { ObjectStorage } from "../ports/object-storage.js";
-import type { ApiKeyStore } from "../ports/stores/accounts/api-key-store.js";
-import type { EndpointStore } from "../ports/stores/endpoint-store.js";
-import type { LedgerStore } from "../ports/stores/ledger-store.js";
-import type { AccountSummary, OperatorStore, TaskOfAccount } from "../ports/stores/operator-store.js";
-import type { OrderStore } from "../ports/stores/order-store.js";
+import type { AccountId } from "../../../domain/account-id.js";
+import type { LedgerCursor } from "../../../domain/credits/ledger.js";
+import type { OrderId } from "../../../domain/credits/order.js";
+import type { TaskId } from "../../../domain/task-id.js";
+import { toldImageName } from "../../../domain/tasks/told-image-name.js";
+import { toldReason } from "../../../domain/tasks/told-reason.js";
+import { type NotFound, notFound } from "../../errors.js";
+import type { ObjectStorage } from "../../ports/object-storage.js";
+import type { ApiKeyStore } from "../../ports/stores/accounts/api-key-store.js";
+import type { EndpointStore } from "../../ports/stores/endpoint-store.js";
+import type { LedgerStore } from "../../ports/stores/ledger-store.js";
+import type { AccountSummary, OperatorStore, TaskOfAccount } from "../../ports/stores/operator-store.js";
+import type { OrderStore } from "../../ports/stores/order-store.js";
 
 type Ports = {
   readonly operators: Pick<OperatorStore, "account" | "tasks" | "unusedUploads">;
@@ -30,8 +30,8 @@ export type ExportedRecord = {
 } & Readonly<Record<string, unknown>>;
 
 /**
- * For the operator: everything that is stored about the person of an account, without hashes and secrets, which are not
- * about the person. It is read a page at a time while it is written.
+ * Everything that is stored about the person of an account, without hashes and secrets, which are not about the person.
+ * It is read a page at a time while it is written.
  */
 export const exportAccount =
   (ports: Ports) =>
