@@ -63,7 +63,6 @@ import { checkUpload } from "./panoramas/check-upload.js";
 import { countAhead } from "./panoramas/count-ahead.js";
 import { createPanorama } from "./panoramas/create-panorama.js";
 import { deletePanorama } from "./panoramas/delete-panorama.js";
-import { findFile } from "./panoramas/find-file.js";
 import { findOwnPanorama } from "./panoramas/find-own-panorama.js";
 import { findPublicPanorama } from "./panoramas/find-public-panorama.js";
 import { forecastTask } from "./panoramas/forecast-task.js";
@@ -88,7 +87,6 @@ import type { Payments } from "./ports/payments.js";
 import type { ProviderWebhooks } from "./ports/provider-webhooks.js";
 import type { Reporter } from "./ports/reporter.js";
 import type { MakeSchedule } from "./ports/schedule.js";
-import type { ProvenanceLog } from "./ports/stores/provenance-log.js";
 import type { StorePorts } from "./ports/stores/stores.js";
 import type { ImageAddress } from "./ports/stores/tasks/task-store.js";
 import type { TaskSignals } from "./ports/task-signals.js";
@@ -120,8 +118,6 @@ export type ApplicationPorts = StorePorts & {
   readonly moderation?: Moderation | undefined;
   /** Runs the background work. Absent: `clock` does. */
   readonly schedule?: MakeSchedule | undefined;
-  /** Which files were made here. Absent: none is recorded, and none is found. */
-  readonly provenance?: ProvenanceLog | undefined;
 };
 
 type StoreSettings = Pick<ApplicationSettings, "webhookPrivateOrigins" | "signUp" | "gallery" | "welcomeCredits"> &
@@ -252,7 +248,6 @@ const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
       cancel: cancelTask(ports, settings),
       delete: deletePanorama(ports, settings.deletedKeptMilliseconds),
       uploadImages: uploadImages(ports, settings),
-      findFile: findFile(ports),
       receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: ports.providerWebhooks ?? new Map() }),
     },
     events: { stream: streamEvents({ ...ports, signals: ports.eventSignals }) },

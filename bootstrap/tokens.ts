@@ -45,7 +45,6 @@ import type { LetterOutbox } from "../application/ports/stores/letter-outbox.js"
 import type { OperatorLog } from "../application/ports/stores/operator-log.js";
 import type { OperatorStore } from "../application/ports/stores/operator-store.js";
 import type { OrderStore } from "../application/ports/stores/order-store.js";
-import type { ProvenanceLog } from "../application/ports/stores/provenance-log.js";
 import type { RateLimits } from "../application/ports/stores/rate-limits.js";
 import type { ReferenceStore } from "../application/ports/stores/reference-store.js";
 import type { ReportStore } from "../application/ports/stores/report-store.js";
@@ -134,7 +133,6 @@ export const tokens = {
   imaging: token<Imaging>("imaging"),
   signingPair: token<SigningPair>("signingPair"),
   signPicture: token<SignPicture>("signPicture"),
-  provenance: token<ProvenanceLog>("provenance"),
 
   // provider
   provider: token<GenerationProvider>("provider"),

@@ -18,7 +18,6 @@ import {
   isEmpty,
   isEntryPage,
   isPage,
-  isProvenance,
   isTask,
   isTotals,
   isUploaded,
@@ -37,7 +36,6 @@ import type {
   ListFilter,
   PanoramaEvent,
   PanoramaTask,
-  Provenance,
   TaskPage,
   UploadedImages,
 } from "./resources.js";
@@ -350,11 +348,6 @@ export class PanoramaClient {
   /** `GET /abilities`: what the service can make now. A service of an older version answers `not_found`. */
   abilities(options: CallOptions = {}): Call<ToldAbilities> {
     return this.#call(get("/abilities", isAbilities, options), options);
-  }
-
-  /** `GET /provenance/{sha256}`: whether a file was made there. `sha256`: its digest, 64 hexadecimal digits. */
-  provenance(sha256: string, options: CallOptions = {}): Call<Provenance> {
-    return this.#call(get(`/provenance/${encodeURIComponent(sha256)}`, isProvenance, options), options);
   }
 
   /**

@@ -117,7 +117,6 @@ export type ListFilter = {
 };
 
 /** Whether exactly a file was made by the service, when (RFC 3339, in UTC), and by which image generator. */
-export type Provenance = { readonly made_here: boolean; readonly made_at?: string; readonly provider?: string };
 
 /** A page of the list, newest first. `next_cursor` is `null` on the last one. */
 export type TaskPage = { readonly data: readonly PanoramaTask[]; readonly next_cursor: string | null };

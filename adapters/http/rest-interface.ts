@@ -14,7 +14,6 @@ import { accountEventsRoute, taskEventsRoute } from "./routes/events-route.js";
 import { guard } from "./routes/guard.js";
 import { listEntriesRoute } from "./routes/list-entries-route.js";
 import { listPanoramasRoute } from "./routes/list-panoramas-route.js";
-import { provenanceRoute } from "./routes/provenance-route.js";
 import { readAbilitiesRoute } from "./routes/read-abilities-route.js";
 import { readCreditsRoute } from "./routes/read-credits-route.js";
 import { readPanoramaRoute } from "./routes/read-panorama-route.js";
@@ -27,7 +26,7 @@ export type RestParts = {
   readonly panoramas: Pick<
     UseCases["panoramas"],
     "create" | "readAbilities" | "waitFor" | "forecast" | "list" | "cancel" | "delete" | "checkUpload" | "uploadImages"
-  > & { readonly findFile?: UseCases["panoramas"]["findFile"] | undefined };
+  >;
   readonly credits: Pick<UseCases["credits"], "readTotals" | "listEntries">;
   readonly events: Pick<UseCases["events"], "stream">;
   readonly clock: Clock;
@@ -77,10 +76,6 @@ export const addRestInterface = (
   api("get", "/abilities", guarded("read", readAbilitiesRoute(panoramas)));
   api("get", "/credits", guarded("read", readCreditsRoute(credits)));
   api("get", "/credits/entries", guarded("read", listEntriesRoute(credits)));
-  const { findFile } = panoramas;
-  if (findFile !== undefined) {
-    api("get", "/provenance/:sha256", provenanceRoute({ findFile, limits, senders }));
-  }
   api("get", "/openapi.json", openApiRoute("3.1", publicUrl, parts));
   api("get", "/openapi-3.0.json", openApiRoute("3.0", publicUrl, parts));
 };

@@ -37,10 +37,10 @@ type Without<Group, Name extends keyof Group> = Omit<Group, Name> & {
 export type RestUseCases = {
   readonly accounts: Without<UseCases["accounts"], "holdKey">;
   /**
-   * `receiveProviderWebhook`: `POST /hooks/{provider}`. `findFile`: `GET /provenance/{sha256}`. `isWithheldImage`:
-   * which images are not served, because an operator has hidden their panorama; without it all are.
+   * `receiveProviderWebhook`: `POST /hooks/{provider}`. `isWithheldImage`: which images are not served, because an
+   * operator has hidden their panorama; without it all are.
    */
-  readonly panoramas: Without<UseCases["panoramas"], "receiveProviderWebhook" | "findFile" | "isWithheldImage">;
+  readonly panoramas: Without<UseCases["panoramas"], "receiveProviderWebhook" | "isWithheldImage">;
   /** `receivePaymentWebhook`: `POST /payments/stripe`. */
   readonly credits: Without<UseCases["credits"], "receivePaymentWebhook">;
   readonly events: UseCases["events"];

@@ -7,7 +7,7 @@ import { brightestGrey } from "./brightest-grey.js";
 import { KeptPictures } from "./kept-pictures.js";
 import { perspectiveView } from "./perspective-view.js";
 import { sourceTypeIn, sourceTypeXmp } from "./photo-sphere-xmp.js";
-import type { Marks } from "./provenance/marks.js";
+import type { SignPicture } from "./provenance/sign-picture.js";
 import { WEBP_QUALITY } from "./webp-quality.js";
 
 /** Bytes of the pictures in memory. A view has about 100 kB, a picture for a tile 10 to 100 kB. */
@@ -17,12 +17,12 @@ const WHITE = 255;
 /**
  * Makes pictures of stored panoramas on demand: perspective views as JPEG, and smaller copies as WebP.
  * The most recently requested pictures are kept in memory. Each function returns `undefined` if the image cannot be
- * read, or if too many pictures are being made. `marks` signs each picture and records it, as its panorama was.
+ * read, or if too many pictures are being made. `sign` marks each picture.
  */
 export const picturesOnDemand = (
   storage: Pick<ObjectStorage, "read">,
   viewSize: PixelSize,
-  marks: Marks,
+  sign: SignPicture,
   keptBytesMax = KEPT_BYTES_MAX,
 ) => {
   const kept = new KeptPictures(keptBytesMax);
@@ -33,37 +33,21 @@ export const picturesOnDemand = (
       return image.isErr() ? undefined : make(image.value);
     });
 
-  const recorded = (make: (image: Uint8Array) => Promise<Uint8Array>) => async (image: Uint8Array) => {
-    const made = await make(image);
-    await marks.record(image, made);
-    return made;
-  };
-
   return {
     /** A view of a panorama for link previews. */
     socialImage: (name: ObjectName, view: StartView): Promise<Uint8Array | undefined> =>
-      picture(
-        `view ${startViewText(view)} ${name}`,
-        name,
-        recorded((image) => perspective(image, viewSize, { view, for: "preview" }, marks)),
+      picture(`view ${startViewText(view)} ${name}`, name, (image) =>
+        perspective(image, viewSize, { view, for: "preview" }, sign),
       ),
     /** A view of a panorama, 4:3, `widthPixels` wide, for tiles. */
     tile: (name: ObjectName, widthPixels: number, view: StartView): Promise<Uint8Array | undefined> =>
-      picture(
-        `tile ${widthPixels} ${startViewText(view)} ${name}`,
-        name,
-        recorded((image) => {
-          const size = { widthPixels, heightPixels: Math.round((widthPixels * 3) / 4) };
-          return perspective(image, size, { view, for: "tile" }, marks);
-        }),
-      ),
+      picture(`tile ${widthPixels} ${startViewText(view)} ${name}`, name, (image) => {
+        const size = { widthPixels, heightPixels: Math.round((widthPixels * 3) / 4) };
+        return perspective(image, size, { view, for: "tile" }, sign);
+      }),
     /** A panorama or its thumbnail, `widthPixels` wide. */
     resized: (name: ObjectName, widthPixels: number): Promise<Uint8Array | undefined> =>
-      picture(
-        `${widthPixels} ${name}`,
-        name,
-        recorded((image) => resized(image, widthPixels, marks)),
-      ),
+      picture(`${widthPixels} ${name}`, name, (image) => resized(image, widthPixels, sign)),
     /**
      * The brightest grey of a picture (brightest-grey.ts), kept as one byte; that of white if it cannot be decoded.
      * `undefined` until it is measured: nobody waits for the storage.
@@ -81,7 +65,7 @@ const perspective = async (
   image: Uint8Array,
   size: PixelSize,
   what: { readonly view: StartView; readonly for: "preview" | "tile" },
-  { sign }: Marks,
+  sign: SignPicture,
 ): Promise<Uint8Array> => {
   const sourceType = sourceTypeIn(image);
   const made = await perspectiveView(image, size, { ...what, xmp: sourceTypeXmp(sourceType) });
@@ -89,7 +73,7 @@ const perspective = async (
   return sign(made, { sourceType, ...(what.for === "preview" && { madeFrom: image }) });
 };
 
-const resized = async (image: Uint8Array, width: number, { sign }: Marks): Promise<Uint8Array> => {
+const resized = async (image: Uint8Array, width: number, sign: SignPicture): Promise<Uint8Array> => {
   const sourceType = sourceTypeIn(image);
   const made = await decoding((sharp) =>
     sharp(image, { failOn: "error" })

@@ -1,7 +1,6 @@
 import type { Clock } from "../../application/ports/clock.js";
 import type { Reporter } from "../../application/ports/reporter.js";
 import type { ApiRequests } from "../../application/ports/stores/accounts/api-requests.js";
-import type { ProvenanceLog } from "../../application/ports/stores/provenance-log.js";
 import type { Stores } from "../../application/ports/stores/stores.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { MemoryRateLimits } from "../memory/stores/memory-rate-limits.js";
@@ -19,7 +18,6 @@ import { SqlLedgerStore } from "./stores/sql-ledger-store.js";
 import { SqlOperatorLog } from "./stores/sql-operator-log.js";
 import { SqlOperatorStore } from "./stores/sql-operator-store.js";
 import { SqlOrderStore } from "./stores/sql-order-store.js";
-import { SqlProvenanceLog } from "./stores/sql-provenance-log.js";
 import { SqlReferenceStore } from "./stores/sql-reference-store.js";
 import { SqlReportStore } from "./stores/sql-report-store.js";
 import { SqlRetentionStore } from "./stores/sql-retention-store.js";
@@ -27,7 +25,6 @@ import { sqlTasks } from "./tasks/sql-tasks.js";
 
 /** Every store of panoramas, as `memoryStores` has them. */
 export interface SqlStores extends Omit<Stores, "apiRequests" | "rateLimits"> {
-  readonly provenance: ProvenanceLog;
   /**
    * Counts requests by this clock: on PostgreSQL in the database, for all processes together; on SQLite in this
    * process, so that one process should serve the requests. `rates`: by default those of the specification.
@@ -59,7 +56,6 @@ export const sqlStores = (
   operators: new SqlOperatorStore(database),
   operatorLog: new SqlOperatorLog(database),
   reports: new SqlReportStore(database),
-  provenance: new SqlProvenanceLog(database),
   requestsAt: (clock, rates) =>
     database.dialect === "postgresql"
       ? new PostgresApiRequests(database, clock, rates)

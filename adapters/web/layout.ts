@@ -266,7 +266,7 @@ const footer = (
   withTheme: boolean,
 ): Html => html`<footer class="site">
 <span>360° panoramas from text and images</span>
-<nav aria-label="More">${hasGallery && html`<a href="/gallery">Gallery</a> `}<a href="/docs">API reference</a> <a href="/mcp">Assistants (MCP)</a> <a href="/provenance">Is it from here?</a>
+<nav aria-label="More">${hasGallery && html`<a href="/gallery">Gallery</a> `}<a href="/docs">API reference</a> <a href="/mcp">Assistants (MCP)</a>
 ${links.map(({ path, title }) => html`<a href="${path}">${title}</a> `)}</nav>${withTheme && THEME}</footer>`;
 
 /** Shown by its script, client/theme.ts. */

@@ -35,7 +35,6 @@ import { galleryLists } from "./site/gallery-lists.js";
 import { landingPage } from "./site/landing-page.js";
 import { type LegalPage, legalPages } from "./site/legal-pages.js";
 import { type McpOffer, mcpPage } from "./site/mcp-page.js";
-import { provenancePage } from "./site/provenance-page.js";
 import { siteFiles } from "./site/site-files.js";
 import { StaticFiles } from "./static-files.js";
 
@@ -126,7 +125,6 @@ export const webPages = async (
     ...webhookPages(all),
     ...settingsPages(all),
     ...docsPages({ ...all, files, describe, guidesFolder: join(staticFolder, "guides") }),
-    provenancePage(all),
     mcpPage(mcp, guard, layout, policy.prices),
     ...legalPages(legal, guard, layout),
     ...siteFiles(files, layout.site, publicUrl),

@@ -22,8 +22,6 @@ import { type MovePorts, moveTask } from "../panoramas/end-task.js";
 import type { GeneratedImage } from "../ports/generation-provider.js";
 import type { Imaging } from "../ports/imaging.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
-import type { Secrets } from "../ports/secrets.js";
-import type { ProvenanceLog } from "../ports/stores/provenance-log.js";
 import type { Lease, TaskStore } from "../ports/stores/tasks/task-store.js";
 import type { LeasePorts } from "./work-on-leases.js";
 
@@ -33,22 +31,7 @@ export type StoragePorts = MovePorts &
     readonly tasks: Pick<TaskStore, "wantedImage">;
     readonly storage: Pick<ObjectStorage, "put" | "read" | "delete">;
     readonly imaging: Pick<Imaging, "panorama" | "thumbnail" | "tiles">;
-    readonly secrets: Pick<Secrets, "sha256">;
-    readonly provenance?: ProvenanceLog | undefined;
   };
-
-/** Records files of a task as made here, before anybody can have them. */
-export const recordFiles = async (
-  { secrets, provenance }: Pick<StoragePorts, "secrets" | "provenance">,
-  { place = "unknown", succeededAt }: SucceededTask,
-  files: readonly Uint8Array[],
-): Promise<void> =>
-  provenance?.record(
-    files.map((bytes) => ({ sha256: secrets.sha256(bytes), provider: publicNameOf(place), madeAt: succeededAt })),
-  );
-
-/** The provider alone: anybody may read it, and a place is also named after a model or an address of our network. */
-export const publicNameOf = (place: string): string => /^[a-z]+(?=:|$)/i.exec(place)?.[0] ?? "unknown";
 
 /** An image is never due later than this. */
 export const KEEP_PAUSE_MILLISECONDS_MAX = 10 * 60 * 1000;
@@ -117,10 +100,8 @@ export const storePanorama = async (
   ports: StoragePorts,
   { task, image }: Uploading,
   panorama: Uint8Array,
-  { bytes, thumbnail, ends }: GeneratedImage,
+  { thumbnail, ends }: Pick<GeneratedImage, "thumbnail" | "ends">,
 ): Promise<Attempt> => {
-  // The provider's file, too: it is behind the temporary URL.
-  await recordFiles(ports, task, [bytes, panorama]);
   if (ends !== undefined) {
     return { image: ends === "expired" ? expire(image) : giveUp(image), detail: `the provider's sandbox: ${ends}` };
   }
@@ -148,7 +129,6 @@ export const storeThumbnail = async (
   const { imageName } = task.image;
   const thumbnail = await imaging.thumbnail(panorama);
   if (thumbnail.isErr()) return err(thumbnail.error.reason);
-  await recordFiles(ports, task, [thumbnail.value]);
   const stored = await storage.put(thumbnailNameOf(imageName), thumbnail.value, "image/webp");
   return stored.isErr() ? err(stored.error.reason) : ok(undefined);
 };

@@ -16,10 +16,9 @@ import { storePorts, tokens } from "../tokens.js";
 
 /** The whole application, with its background work. */
 export const application = new ContainerModule(({ bind }) => {
-  const { config, database, provenance, provider, storage, imaging, mail, payments, webhookSender } = tokens;
+  const { config, database, provider, storage, imaging, mail, payments, webhookSender } = tokens;
   const { signals, eventSignals, reporter, providerWebhooks, metrics, tracing } = tokens;
   const outside = {
-    provenance,
     provider,
     storage,
     imaging,

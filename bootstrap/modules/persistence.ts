@@ -24,7 +24,6 @@ import { SqlLetterOutbox } from "../../adapters/persistence/stores/sql-letter-ou
 import { SqlOperatorLog } from "../../adapters/persistence/stores/sql-operator-log.js";
 import { SqlOperatorStore } from "../../adapters/persistence/stores/sql-operator-store.js";
 import { SqlOrderStore } from "../../adapters/persistence/stores/sql-order-store.js";
-import { SqlProvenanceLog } from "../../adapters/persistence/stores/sql-provenance-log.js";
 import { SqlReferenceStore } from "../../adapters/persistence/stores/sql-reference-store.js";
 import { SqlReportStore } from "../../adapters/persistence/stores/sql-report-store.js";
 import { SqlRetentionStore } from "../../adapters/persistence/stores/sql-retention-store.js";
@@ -96,7 +95,6 @@ const bindStores = (bind: Bind): void => {
   provide(bind, tokens.operators, { database }, ({ database }) => new SqlOperatorStore(database));
   provide(bind, tokens.operatorLog, { database }, ({ database }) => new SqlOperatorLog(database));
   provide(bind, tokens.reports, { database }, ({ database }) => new SqlReportStore(database));
-  provide(bind, tokens.provenance, { database }, ({ database }) => new SqlProvenanceLog(database));
   provide(bind, tokens.sessions, { database }, ({ database }) => new SqlSessionStore(database));
 };
 

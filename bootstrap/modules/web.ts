@@ -1,7 +1,5 @@
 import { ContainerModule } from "inversify";
 import { picturesOnDemand } from "../../adapters/imaging/pictures-on-demand.js";
-import { recordPictures } from "../../adapters/imaging/provenance/marks.js";
-import { isRepeatable } from "../../adapters/imaging/provenance/sign-picture.js";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
 import { featuresOf } from "../../adapters/provider/local/painter/words.js";
 import { imageOrigin } from "../../adapters/web/panoramas/image-origin.js";
@@ -26,21 +24,16 @@ export const web = new ContainerModule(({ bind }) => {
       clock: tokens.clock,
       rateLimits: tokens.rateLimits,
       images: tokens.storage,
-      provenance: tokens.provenance,
-      signingPair: tokens.signingPair,
       sign: tokens.signPicture,
     },
-    async ({ config, application, provenance, signingPair, sign, ...parts }) => {
+    async ({ config, application, sign, ...parts }) => {
       const { publicUrl, provider, mail, identity, signUp, gallery, welcomeCredits } = config;
       const { heroPanoramas, legalPagesFolder, receiptText, paymentText } = config;
       return webPages(
         {
           ...parts,
           ...application,
-          pictures: picturesOnDemand(parts.images, SOCIAL_IMAGE_SIZE, {
-            sign,
-            record: recordPictures(provenance, isRepeatable(signingPair)),
-          }),
+          pictures: picturesOnDemand(parts.images, SOCIAL_IMAGE_SIZE, sign),
         },
         {
           publicUrl,

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { certificatesIn, makeSigningPair } from "../../adapters/imaging/provenance/signing-pair.js";
 import { migratedInstallation } from "../support/migrated-installation.js";
@@ -68,18 +67,6 @@ describe("a service whose operator has a certificate", () => {
       const at = type === "image/jpeg" ? changed.length - 4 : 40;
       changed[at] = (changed[at] ?? 0) ^ 1;
       expect([name, (await verifiedProvenance(changed, type, root))?.state]).toEqual([name, "Invalid"]);
-    }
-  });
-
-  it("knows all of them by their digests, and no other file", async () => {
-    const ask = async (bytes: Uint8Array): Promise<object> => {
-      const sha256 = createHash("sha256").update(bytes).digest("hex");
-      return (await fetch(`${installation.url}/api/v1/provenance/${sha256}`)).json() as Promise<object>;
-    };
-    for (const { name, bytes } of files) {
-      const known = { made_here: true, provider: "local", made_at: expect.any(String) };
-      expect({ name, ...(await ask(bytes)) }).toEqual({ name, ...known });
-      expect({ name, ...(await ask(bytes.subarray(1))) }).toMatchObject({ name, made_here: false });
     }
   });
 });

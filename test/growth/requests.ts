@@ -130,7 +130,6 @@ export const ROUTES: Readonly<Record<string, Row>> = {
     })),
   },
   "GET /api/v1/abilities": { "": api("/abilities") },
-  "GET /api/v1/provenance/:sha256": { unknown: api(`/provenance/${"0".repeat(64)}`) },
   "GET /api/v1/credits": { "": api("/credits") },
   "GET /api/v1/credits/entries": {
     "": api(`/credits/entries?limit=${PAGE}`),
@@ -141,7 +140,6 @@ export const ROUTES: Readonly<Record<string, Row>> = {
   "POST /payments/stripe": NO_ROWS,
   "POST /hooks/:provider": NO_ROWS,
   "GET /": { "": page("/") },
-  "GET /provenance": { "": page("/provenance"), unknown: page(`/provenance?sha256=${"0".repeat(64)}`) },
   "GET /gallery": {
     "": page("/gallery"),
     oldest: page("/gallery?sort=oldest"),

@@ -19,7 +19,6 @@ import { MemoryDatabase } from "../../adapters/memory/stores/memory-database.js"
 import { MemoryEventStore } from "../../adapters/memory/stores/memory-event-store.js";
 import { MemoryLedgerStore } from "../../adapters/memory/stores/memory-ledger-store.js";
 import { MemoryOrderStore } from "../../adapters/memory/stores/memory-order-store.js";
-import { MemoryProvenanceLog } from "../../adapters/memory/stores/memory-provenance-log.js";
 import { MemoryReferenceStore } from "../../adapters/memory/stores/memory-reference-store.js";
 import { memoryStores } from "../../adapters/memory/stores/memory-stores.js";
 import { memoryTasks } from "../../adapters/memory/stores/tasks/memory-tasks.js";
@@ -92,7 +91,6 @@ export class HttpService {
   readonly imaging = new MemoryImaging();
   readonly provider = new ScriptedProvider();
   readonly signals = new InProcessTaskSignals();
-  readonly provenance = new MemoryProvenanceLog();
   readonly reporter = new RecordingReporter();
   readonly secrets = new NodeSecrets();
   readonly ids = new RandomIds();

@@ -1,4 +1,4 @@
-import type { Marks } from "../../adapters/imaging/provenance/marks.js";
+import type { SignPicture } from "../../adapters/imaging/provenance/sign-picture.js";
 
 /** For tests of pictures that are about something else. */
-export const UNMARKED: Marks = { sign: async (picture) => picture, record: async () => {} };
+export const UNMARKED: SignPicture = async (picture) => picture;

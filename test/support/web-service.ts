@@ -25,7 +25,6 @@ import { MemoryEndpointStore } from "../../adapters/memory/stores/memory-endpoin
 import { MemoryLedgerStore } from "../../adapters/memory/stores/memory-ledger-store.js";
 import { MemoryOrderStore } from "../../adapters/memory/stores/memory-order-store.js";
 import { MemoryPasswordLinkStore } from "../../adapters/memory/stores/memory-password-link-store.js";
-import { MemoryProvenanceLog } from "../../adapters/memory/stores/memory-provenance-log.js";
 import { MemoryRateLimits } from "../../adapters/memory/stores/memory-rate-limits.js";
 import { MemoryReferenceStore } from "../../adapters/memory/stores/memory-reference-store.js";
 import { MemoryReportStore } from "../../adapters/memory/stores/memory-report-store.js";
@@ -130,7 +129,6 @@ export class WebService {
   readonly webhookSender = new RecordingWebhookSender();
   readonly references = new MemoryReferenceStore(this.database);
   readonly reports = new MemoryReportStore(this.database);
-  readonly provenance = new MemoryProvenanceLog();
   /** Of what is sent by forms. */
   readonly formModeration = new MemoryModeration();
   readonly provider = new PaintingProvider();

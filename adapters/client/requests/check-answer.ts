@@ -40,8 +40,6 @@ export const isTotals: Check = (value) => isObject(value) && Number.isInteger(va
 /** What the service can make. */
 export const isAbilities: Check = (value) => isObject(value) && Number.isInteger(value.images_max);
 
-export const isProvenance: Check = (value) => isObject(value) && typeof value.made_here === "boolean";
-
 /** The OpenAPI description, with or without prices and limits. */
 export const isDescription: Check = (value) => {
   if (!isObject(value)) return false;

@@ -21,7 +21,6 @@ import {
   readPanorama,
   uploadImages,
 } from "./openapi-panoramas.js";
-import { readProvenance } from "./openapi-provenance.js";
 
 /** Version of the REST interface (specification, Versioning). */
 const VERSION = "1.0.0";
@@ -50,7 +49,6 @@ const TAGS = [
   { name: "Panoramas", description: "Create panoramas, and read, cancel and delete them." },
   { name: "Images", description: "Upload reference images." },
   { name: "Events", description: "Learn what happens to tasks and credits." },
-  { name: "Provenance", description: "Learn whether a file was made here." },
   { name: "Credits", description: "Read the balance, and what has changed it." },
 ];
 
@@ -64,7 +62,6 @@ const paths = (described: Described) => ({
   "/abilities": { get: readAbilities(described) },
   "/credits": { get: readCredits(described) },
   "/credits/entries": { get: listEntries(described) },
-  "/provenance/{sha256}": { get: readProvenance(described) },
 });
 
 /**

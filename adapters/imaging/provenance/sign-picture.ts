@@ -23,9 +23,6 @@ const PARENT_BYTES_MAX = 1024 * 1024;
 /** The signature is made after its space is reserved; what is left of the space is filled with zeros. */
 const SIGNATURE_PADDING_BYTES = 1024;
 
-/** Whether a picture that is signed again has the same bytes. */
-export const isRepeatable = ({ key }: SigningPair): boolean => createPrivateKey(key).asymmetricKeyType === "ed25519";
-
 /**
  * `pair` is asked for at the first picture. Until it can be had, no picture can be signed, and none after its
  * certificate has expired: such marks are invalid.

@@ -13,7 +13,6 @@ import { MemoryOperatorLog } from "./memory-operator-log.js";
 import { MemoryOperatorStore } from "./memory-operator-store.js";
 import { MemoryOrderStore } from "./memory-order-store.js";
 import { MemoryPasswordLinkStore } from "./memory-password-link-store.js";
-import { MemoryProvenanceLog } from "./memory-provenance-log.js";
 import { MemoryRateLimits } from "./memory-rate-limits.js";
 import { MemoryReferenceStore } from "./memory-reference-store.js";
 import { MemoryReportStore } from "./memory-report-store.js";
@@ -38,7 +37,6 @@ export const memoryStores = (database = new MemoryDatabase(), clock?: Pick<Clock
   operators: new MemoryOperatorStore(database),
   operatorLog: new MemoryOperatorLog(database),
   reports: new MemoryReportStore(database),
-  provenance: new MemoryProvenanceLog(),
   requestsAt: (clock: Clock, rates: PanoramaPolicy["rates"]): ApiRequests =>
     new MemoryApiRequests(database, new MemoryRateLimits(clock, rates), clock),
 });

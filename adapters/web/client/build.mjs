@@ -18,7 +18,6 @@ const SOURCES = [
   "account.ts",
   "docs.ts",
   "try-it/try-it.ts",
-  "provenance.ts",
   "theme.ts",
   "styles/style.css",
   "styles/landing.css",

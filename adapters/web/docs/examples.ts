@@ -115,7 +115,6 @@ const CALLS: Readonly<Record<string, (id: string, body: unknown, idempotencyKey:
   streamEvents: () => "for await (const event of client.events()) console.log(event.id, event.type, event.data);",
   uploadImages: () => `const { image_urls } = await client.upload("${FILE}");\nconsole.log(image_urls);`,
   readAbilities: () => "console.log(await client.abilities());",
-  readProvenance: (sha256) => `console.log(await client.provenance(${sha256}));`,
   readCredits: () => "console.log(await client.credits());",
   listEntries: () => "for await (const entry of client.entries()) console.log(entry.kind, entry.credits);",
 };

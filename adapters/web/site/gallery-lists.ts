@@ -33,7 +33,7 @@ const FEED_PANORAMAS = 24;
  * Search engines find older ones over the pages of the gallery.
  */
 const SITEMAP_PANORAMAS = 1_000;
-const SITE_PATHS = ["/", "/docs", "/mcp", "/provenance"];
+const SITE_PATHS = ["/", "/docs", "/mcp"];
 
 const XML_DECLARATION = '<?xml version="1.0" encoding="utf-8"?>\n';
 

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { VISITOR_LIMITS } from "../../../adapters/http/limits/visitor-limits.js";
 import { openApi30 } from "../../../adapters/http/openapi/openapi-30.js";
 import { openApiDocument } from "../../../adapters/http/openapi/openapi-document.js";
 import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
@@ -85,7 +84,6 @@ describe("the OpenAPI description", () => {
     ["get /abilities", ["200", "401", "429", "500"]],
     ["get /credits", ["200", "401", "429", "500"]],
     ["get /credits/entries", ["200", "400", "401", "429", "500"]],
-    ["get /provenance/{sha256}", ["200", "400", "429", "500"]],
   ])("lists every status of %s", (operation, statuses) => {
     expect(Object.keys(operationOf(operation).responses).sort()).toEqual(statuses);
   });
@@ -240,11 +238,6 @@ describe("the OpenAPI description", () => {
     ]) {
       seen.push(await checked(`get ${path}`, await service.request(path.replace("{id}", "x"), busy)));
     }
-
-    const provenance = () => fetch(`${service.url}/api/v1/provenance/${"0".repeat(64)}`);
-    seen.push(await checked("get /provenance/{sha256}", await fetch(`${service.url}/api/v1/provenance/abc`)));
-    for (let n = 0; n < VISITOR_LIMITS.search; n++)
-      seen.push(await checked("get /provenance/{sha256}", await provenance()));
 
     const described = Object.entries(description.paths ?? {}).flatMap(([path, item]) =>
       Object.entries(item as Record<string, Operation>).flatMap(([method, { responses }]) =>

@@ -47,7 +47,6 @@ describe("the examples of /docs", () => {
       "GET /panoramas 200",
       "GET /panoramas/ID 200",
       "GET /panoramas/ID/events 200 text/event-stream; charset=utf-8",
-      "GET /provenance/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08 200",
       "POST /images 200",
       "POST /panoramas 202",
       "POST /panoramas/ID/cancel 200",

@@ -29,7 +29,6 @@ const BUDGET_BYTES: Readonly<Record<string, number>> = {
   "docs.js": 2_000,
   "docs.css": 2_600,
   "try-it.js": 5_000,
-  "provenance.js": 600,
   "theme.js": 300,
   "icon-512.png": 4_000,
 };

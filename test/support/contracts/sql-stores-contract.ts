@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
 import { describeLetterOutbox } from "../../../adapters/contracts/letter-outbox-contract.js";
 import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
-import { describeProvenanceLog } from "../../../adapters/contracts/provenance-log-contract.js";
 import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import { describeTaskRecords } from "../../../adapters/contracts/task-record-contract.js";
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
@@ -30,7 +29,6 @@ export const describeSqlStores = (
   describeOperatorStore(test, technology, makeStores);
   describeOperatorLog(test, technology, makeStores);
   describeTaskRecords(test, technology, makeStores);
-  describeProvenanceLog(test, technology, makeStores);
   describeLetterOutbox(test, technology, async () => {
     const { database, close } = await makeStores();
     return { letters: new SqlLetterOutbox(database), close };

@@ -34,7 +34,7 @@ describe("the sitemap and the feed", () => {
     [...(await read("/sitemap.xml")).text.matchAll(/<loc>(.*?)<\/loc>/g)].map(([, url = ""]) =>
       url.replace(service.url, ""),
     );
-  const PAGES = ["/", "/docs", "/mcp", "/provenance", "/gallery", "/terms"];
+  const PAGES = ["/", "/docs", "/mcp", "/gallery", "/terms"];
 
   it("the sitemap names the pages of the site and what the gallery has, and robots.txt names it", async () => {
     expect(await locations()).toEqual([...PAGES, `/p/${first.slug}`]);

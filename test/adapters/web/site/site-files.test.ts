@@ -41,7 +41,7 @@ describe("what browsers and search engines ask for by a fixed path", () => {
     );
     expect(titles).toContain("Idempotency");
     // Errors are one object on the page; the others are a group of the operations.
-    const groups = ["Panoramas", "Images", "Events", "Abilities", "Credits", "Provenance", "Webhook requests", "Error"];
+    const groups = ["Panoramas", "Images", "Events", "Abilities", "Credits", "Webhook requests", "Error"];
     const lines = copy.split("\n").map((line) => line.replace(/^#+ /, ""));
     expect(titles.filter((title) => !lines.includes(title) && !groups.includes(title))).toEqual([]);
     expect(copy).not.toMatch(/\{\{|\]\([#/]/);
