@@ -747,13 +747,6 @@ export const InstallationSecretTable = defineEntity({
   properties: { name: p.string().length(64).primary(), value: p.text() },
 });
 
-/** Files that were made here, by a keyed digest. */
-export const MadeFileTable = defineEntity({
-  name: "MadeFile",
-  tableName: "made_file",
-  properties: { digest: p.string().length(64).primary(), provider: p.text(), madeAt: p.datetime(3) },
-});
-
 /** What visitors have reported. `network`: a keyed digest of the sender's. The text is erased at the end. */
 export const ReportTable = defineEntity({
   name: "Report",
@@ -801,6 +794,5 @@ export const tables = [
   OperatorSessionTable,
   LetterTable,
   InstallationSecretTable,
-  MadeFileTable,
   ReportTable,
 ];

@@ -172,7 +172,6 @@ const OTHER_TABLES: Readonly<Record<string, string>> = {
   operator_login: "of operators",
   operator_session: "of operators",
   installation_secret: "of the service",
-  made_file: "digests of files, without accounts",
 };
 
 describe("the export of an account", () => {

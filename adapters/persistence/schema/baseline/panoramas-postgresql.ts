@@ -107,13 +107,6 @@ create table letter (
 
 create index letter_due_at_index on letter (due_at);
 
-create table made_file (
-  digest varchar(64) not null,
-  provider text not null,
-  made_at timestamptz(3) not null,
-  constraint made_file_pkey primary key (digest)
-);
-
 create table operator_action (
   id bigserial primary key,
   at timestamptz(3) not null,

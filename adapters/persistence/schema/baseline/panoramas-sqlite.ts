@@ -110,13 +110,6 @@ create table letter (
 
 create index letter_due_at_index on letter (due_at);
 
-create table made_file (
-  digest text not null,
-  provider text not null,
-  made_at datetime not null,
-  primary key (digest)
-);
-
 create table operator_action (
   id integer not null primary key autoincrement,
   at datetime not null,
