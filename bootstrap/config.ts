@@ -1,114 +1,13 @@
 import { err, ok, type Result, safeTry } from "neverthrow";
-import * as z from "zod";
-import { parseTrustedProxies, type TrustedProxies } from "../adapters/http/requests/client-address.js";
+import type { TrustedProxies } from "../adapters/http/requests/client-address.js";
 import type { ServerName } from "../adapters/http/servers/load-server.js";
-import { REMOTE_DEFAULTS } from "../adapters/provider/remote/remote-defaults.js";
-import { completeSettings } from "../application/complete-settings.js";
 import type { Email } from "../domain/accounts/account.js";
-import { parseSlug, type Slug } from "../domain/tasks/slug.js";
-import { type ModerationConfig, moderationOf, moderationVariables } from "./moderation/moderation-config.js";
-import {
-  type LocalProviderConfig,
-  providerOf,
-  providerVariables,
-  type RemoteProvidersConfig,
-} from "./providers/provider-config.js";
+import type { Slug } from "../domain/tasks/slug.js";
+import { type Environment, environmentSchema } from "./environment.js";
+import { type ModerationConfig, moderationOf } from "./moderation/moderation-config.js";
+import { type LocalProviderConfig, providerOf, type RemoteProvidersConfig } from "./providers/provider-config.js";
 import { distance } from "./settings/setting-sentence.js";
 import { readSettings, type Settings } from "./settings.js";
-import { milliseconds, origin, ownServer } from "./variables.js";
-
-const DEFAULTS = completeSettings({});
-
-const port = z.coerce.number().int().min(1).max(65_535);
-
-const httpsOrigin = origin.refine((url) => url.startsWith("https://"), "must start with https://");
-
-const origins = z
-  .string()
-  .transform((list) => list.split(",").map((text) => text.trim()))
-  .refine(
-    (texts) => texts.every((text) => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text),
-    "must be origins such as http://10.0.0.5:9000, separated by commas",
-  );
-
-const slugs = z.string().transform((list, context) => {
-  const parsed = list.split(",").map((text) => parseSlug(text.trim()));
-  if (parsed.every((slug) => slug !== undefined)) return parsed;
-  context.addIssue(
-    "must be slugs of public panoramas, separated by commas: the 16 characters after /p/ in their links",
-  );
-  return z.NEVER;
-});
-
-const trustedProxies = z.string().transform((list, context) => {
-  const parsed = parseTrustedProxies(list);
-  if (parsed !== undefined) return parsed;
-  context.addIssue("must be IP addresses or networks, separated by commas, such as 10.0.0.5,fd00::/8");
-  return z.NEVER;
-});
-
-/** Every environment variable that the service reads, as CONFIGURATION.md lists them. */
-const environmentSchema = z.object({
-  HOST: z.string().min(1).default("127.0.0.1"),
-  PORT: port.default(8080),
-  HTTP_SERVER: z.enum(["native", "node"]).optional(),
-  PUBLIC_URL: origin.optional(),
-  ASSET_URL: origin.optional(),
-  TLS_PORT: port.default(8443),
-  TRUSTED_PROXIES: trustedProxies.prefault("127.0.0.0/8,::1"),
-  PANORAMA_SETTINGS: z.string().optional(),
-  DATA_DIR: z.string().min(1).default("./data"),
-  DATABASE_URL: z
-    .url({ protocol: /^postgres(ql)?$/, error: "must be postgresql://USER:PASSWORD@HOST/DATABASE" })
-    .optional(),
-  DATABASE_CONNECTIONS: z.coerce.number().int().min(2).max(1000).default(10),
-  STORAGE: z.enum(["filesystem", "gcs", "s3"]).default("filesystem"),
-  GCS_BUCKET: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/)
-    .optional(),
-  GCS_PUBLIC_URL: httpsOrigin.optional(),
-  GCS_API_ENDPOINT: origin.optional(),
-  S3_BUCKET: z
-    .string()
-    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "must be the name of a bucket, without a URL or a path")
-    .optional(),
-  S3_REGION: z
-    .string()
-    .regex(/^[a-z0-9-]{2,32}$/, "must be a region such as eu-central-1")
-    .optional(),
-  S3_ENDPOINT: ownServer.optional(),
-  S3_PATH_STYLE: z.stringbool().optional(),
-  S3_PUBLIC_URL: httpsOrigin.optional(),
-  AWS_ACCESS_KEY_ID: z.string().optional(),
-  AWS_SECRET_ACCESS_KEY: z.string().optional(),
-  AWS_SESSION_TOKEN: z.string().optional(),
-  SUBMIT_TIMEOUT_MS: milliseconds(100).default(REMOTE_DEFAULTS.submitTimeoutMilliseconds),
-  GENERATION_DEADLINE_MS: milliseconds(1000).default(DEFAULTS.generationDeadlineMilliseconds),
-  QUEUE_MAX: z.coerce.number().int().min(0).max(1_000_000).default(DEFAULTS.queueMax),
-  ...providerVariables,
-  SEAM_MAX: z.coerce.number().min(0).max(255).optional(),
-  LEASE_MS: milliseconds(1000).default(DEFAULTS.leaseMilliseconds),
-  WEBHOOK_PRIVATE_ORIGINS: origins.default([]),
-  HERO_PANORAMAS: slugs.default([]),
-  LEGAL_PAGES_DIR: z.string().min(1).optional(),
-  C2PA_CERTIFICATE: z.string().optional(),
-  C2PA_KEY: z.string().optional(),
-  REFERENCE_RETENTION_HOURS: z.coerce.number().int().min(1).max(8760).default(DEFAULTS.referenceRetentionHours),
-  STRIPE_SECRET_KEY: z.string().startsWith("sk_").optional(),
-  STRIPE_WEBHOOK_SECRET: z.string().startsWith("whsec_").optional(),
-  SMTP_URL: z.url({ protocol: /^smtps?$/, error: "must be smtp:// or smtps://USER:PASSWORD@HOST:PORT" }).optional(),
-  MAIL_FROM: z
-    .string()
-    .regex(/^[^\r\n]*[^\s@<]+@[^\s@>]+>?$/, "must be an e-mail address, such as Panorama <no-reply@panorama.example>")
-    .optional(),
-  OPERATOR_EMAIL: z.email("must be an e-mail address, such as orders@panorama.example").optional(),
-  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }).optional(),
-  ...moderationVariables,
-  NODE_ENV: z.string().optional(),
-  DEMO: z.stringbool().optional(),
-  LOG_LEVEL: z.enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"]).default("info"),
-});
 
 export type Config = Settings & {
   readonly host: string;
@@ -288,8 +187,6 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     });
   });
 
-type Environment = z.infer<typeof environmentSchema>;
-
 const parseEnvironment = (environment: NodeJS.ProcessEnv): Result<Environment, string> => {
   // An empty variable counts as not set: compose files and shells cannot always leave a variable out.
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ""));
@@ -298,7 +195,9 @@ const parseEnvironment = (environment: NodeJS.ProcessEnv): Result<Environment, s
   const issue = parsed.error.issues[0];
   const name = String(issue?.path[0]);
   const value = SECRET.test(name) ? NOT_SHOWN : JSON.stringify(shown(name, set[name] ?? ""));
-  return err(`Bad configuration: ${name}=${value}: ${issue?.message}. See CONFIGURATION.md for the allowed values.`);
+  return err(
+    `Bad configuration: ${name}=${value}: ${issue?.message}. See bootstrap/CONFIGURATION.md for the allowed values.`,
+  );
 };
 
 /** Refuses half of what belongs together. */

@@ -151,27 +151,11 @@ describe("README.md", () => {
   });
 });
 
-describe.each(["OPERATIONS.md", "CONFIGURATION.md", "CUSTOMERS.md", "INCIDENTS.md"])("%s", (document) => {
+describe.each(["OPERATIONS.md", "CUSTOMERS.md", "INCIDENTS.md"])("%s", (document) => {
   it("begins with links for what its reader wants", async () => {
     const [beginning = ""] = (await read(document)).split(/^## /m);
     expect(beginning).toContain("You want to …\n\n- ");
     expect(found(beginning, /\]\((#[^)]+)\)/g).length).toBeGreaterThanOrEqual(4);
-  });
-});
-
-describe("CONFIGURATION.md", () => {
-  it("lists exactly the environment variables that the service reads", async () => {
-    const [service = ""] = section(await read("CONFIGURATION.md"), "Environment variables").split("### ");
-    const listed = found(firstCells(service), /`([A-Z][A-Z0-9_]+)`/g);
-    const sources = await Promise.all(
-      [
-        "bootstrap/config.ts",
-        "bootstrap/moderation/moderation-config.ts",
-        "bootstrap/providers/provider-config.ts",
-      ].map(read),
-    );
-    const readByService = sources.flatMap((source) => found(source, /^ {2}([A-Z][A-Z0-9_]+):/gm));
-    expect(listed.sort()).toEqual(readByService.sort());
   });
 });
 

@@ -1,5 +1,6 @@
 import { err, ok, Result } from "neverthrow";
 import * as z from "zod";
+import { POLL_MILLISECONDS } from "../../adapters/provider/remote/calls/poll-delay.js";
 import { needsComfyKey } from "../../adapters/provider/remote/comfy/needs-comfy-key.js";
 import {
   FAL_QUALITIES,
@@ -62,40 +63,114 @@ const replicateModel = z
 const worldlabsModel = z.enum(WORLDLABS_MODELS, `must be one of ${WORLDLABS_MODELS.join(", ")}`);
 const bundledWorkflow = z.enum(BUNDLED_WORKFLOWS, `must be ${BUNDLED_WORKFLOWS.join(" or ")}`);
 
-/** The variables of the generation providers (CONFIGURATION.md). */
+const INSTEAD = "URL of a proxy or an emulator instead of the provider";
+
+/** The variables of the generation providers. */
 export const providerVariables = {
-  PROVIDER: providerNames.default("local"),
-  PROVIDER_POLL_MS: milliseconds(100).optional(),
-  PROVIDER_CALLS_PER_SECOND: z.coerce.number().int().min(1).max(100_000).optional(),
-  PROVIDER_MAX_CONCURRENT: z.coerce.number().int().min(1).optional(),
-  LOCAL_PROVIDER_DELAY_MS: milliseconds(0).default(1_500),
-  SKYBOX_API_KEY: secret.optional(),
-  SKYBOX_BASE_URL: origin.default(REMOTE_DEFAULTS.skybox.baseUrl),
-  SKYBOX_STYLE_ID: z.coerce.number().int().min(1).default(REMOTE_DEFAULTS.skybox.styleId),
-  REPLICATE_API_KEY: secret.optional(),
-  REPLICATE_BASE_URL: origin.default(REMOTE_DEFAULTS.replicate.baseUrl),
-  REPLICATE_MODEL: replicateModel.default(REMOTE_DEFAULTS.replicate.model),
-  FAL_API_KEY: secret.optional(),
-  FAL_BASE_URL: origin.default(REMOTE_DEFAULTS.fal.baseUrl),
-  FAL_PLATFORM_URL: origin.default(REMOTE_DEFAULTS.fal.platformUrl),
-  FAL_JWKS_URL: z.url({ protocol: /^https?$/ }).optional(),
-  FAL_MODEL: z.string().optional(),
-  FAL_EDIT_MODEL: z.string().optional(),
-  FAL_QUALITY: z.enum(FAL_QUALITIES).optional(),
-  FAL_REFERENCES: z.enum(FAL_REFERENCES).optional(),
-  FAL_LORA_URL: z.url({ protocol: /^https$/ }).optional(),
-  WORLDLABS_API_KEY: secret.optional(),
-  WORLDLABS_BASE_URL: origin.default(REMOTE_DEFAULTS.worldlabs.baseUrl),
-  WORLDLABS_MODEL: worldlabsModel.default(REMOTE_DEFAULTS.worldlabs.model),
-  COMFY_BASE_URL: ownServer.default(REMOTE_DEFAULTS.comfy.baseUrl),
-  COMFY_API_KEY: secret.optional(),
-  COMFY_WORKFLOW: z.string().optional(),
-  COMFYUI_BASE_URL: ownServers.optional(),
-  /** Was the key of Comfy Cloud. */
-  COMFYUI_API_KEY: secret.optional(),
-  COMFYUI_WORKFLOW: z.string().optional(),
-  HTTP_PROVIDER_URL: ownServer.optional(),
-  HTTP_PROVIDER_TOKEN: secret.optional(),
+  PROVIDER: providerNames
+    .default("local")
+    .describe(
+      "who generates: `local`, `skybox`, `replicate`, `fal`, `worldlabs`, `comfy`, `comfyui`, `http`, or several of these separated by commas, some with a model: `fal:seedream-4.5,replicate:owner/name,comfyui:qwen-image-edit,skybox`. PROVIDERS.md says what each can do",
+    ),
+  PROVIDER_POLL_MS: milliseconds(100)
+    .optional()
+    .meta({
+      default: `\`${POLL_MILLISECONDS}\``,
+      description:
+        "shortest time between two polls of one generation at a remote provider. Up to half of it is added at random. After the first minute of a generation both are two thirds longer",
+    }),
+  PROVIDER_CALLS_PER_SECOND: z.coerce.number().int().min(1).max(100_000).optional().meta({
+    default:
+      "`skybox` 10, `replicate` 40, `fal` 20, `worldlabs` 10, `comfy` 10, `comfyui` 20 for each server, `http` 20",
+    description: "maximum number of calls that one instance makes to a remote provider per second",
+  }),
+  PROVIDER_MAX_CONCURRENT: z.coerce.number().int().min(1).optional().meta({
+    default:
+      "`skybox` 1 (Standard plan; Business has 2), `fal` 2 (a new account), `worldlabs` 2 (about the three starts a minute of a new account), `comfy` 1 (other plans have 3 or 5), `comfyui` 1 for each server, `http` 1, `replicate` unlimited; `local` always 32",
+    description:
+      "maximum number of generations that a remote provider runs at once, over all instances; with several providers for each of them, with several ComfyUI servers for each server. Further tasks wait in a fair queue",
+  }),
+  LOCAL_PROVIDER_DELAY_MS: milliseconds(0)
+    .default(1_500)
+    .describe("shortest time that a generation of the `local` provider takes"),
+  SKYBOX_API_KEY: secret.optional().meta({
+    default: "required for `skybox`",
+    description: "key of a paid plan of Blockade Labs",
+  }),
+  SKYBOX_BASE_URL: origin.default(REMOTE_DEFAULTS.skybox.baseUrl).describe(INSTEAD),
+  SKYBOX_STYLE_ID: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(REMOTE_DEFAULTS.skybox.styleId)
+    .describe("the style; 67 is photorealistic"),
+  REPLICATE_API_KEY: secret.optional().meta({ default: "required for `replicate`", description: "API token" }),
+  REPLICATE_BASE_URL: origin.default(REMOTE_DEFAULTS.replicate.baseUrl).describe(INSTEAD),
+  REPLICATE_MODEL: replicateModel
+    .default(REMOTE_DEFAULTS.replicate.model)
+    .describe("`owner/name` or `owner/name:version`: a model with a width and height of its own, or a FLUX.1 LoRA"),
+  FAL_API_KEY: secret.optional().meta({ default: "required for `fal`", description: "API key" }),
+  FAL_BASE_URL: origin.default(REMOTE_DEFAULTS.fal.baseUrl).describe(INSTEAD),
+  FAL_PLATFORM_URL: origin
+    .default(REMOTE_DEFAULTS.fal.platformUrl)
+    .describe("fal's interface that lists requests and models, for the check at the start and for lost submissions"),
+  FAL_JWKS_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .meta({ default: "fal's own URLs", description: "the public keys that verify fal's webhooks" }),
+  FAL_MODEL: z.string().optional().meta({
+    default: "`seedream-4.5`",
+    description:
+      "a preset: `seedream-4.5`, `gpt-image-2`, `gpt-image-2.5`, `flux-2`, `flux-3`, `hunyuan-world` (from one image), `flux-lora` (from text, needs `FAL_LORA_URL`); or the id of an endpoint",
+  }),
+  FAL_EDIT_MODEL: z
+    .string()
+    .optional()
+    .describe(
+      "the id of the endpoint for requests with reference images, if `FAL_MODEL` is the id of the one for text",
+    ),
+  FAL_QUALITY: z
+    .enum(FAL_QUALITIES)
+    .optional()
+    .meta({ default: "`medium`", description: "the quality, for endpoints that have it" }),
+  FAL_REFERENCES: z.enum(FAL_REFERENCES).optional().meta({
+    default: "`separate`",
+    description: "`canvas`: a model with a mask gets one panorama with the photos in it, and paints the rest",
+  }),
+  FAL_LORA_URL: z
+    .url({ protocol: /^https$/ })
+    .optional()
+    .meta({ default: "required for `flux-lora`", description: "https URL of LoRA weights trained on panoramas" }),
+  WORLDLABS_API_KEY: secret.optional().meta({
+    default: "required for `worldlabs`",
+    description: "API key of the World Labs platform",
+  }),
+  WORLDLABS_BASE_URL: origin.default(REMOTE_DEFAULTS.worldlabs.baseUrl).describe(INSTEAD),
+  WORLDLABS_MODEL: worldlabsModel.default(REMOTE_DEFAULTS.worldlabs.model).describe("the model"),
+  COMFY_BASE_URL: ownServer
+    .default(REMOTE_DEFAULTS.comfy.baseUrl)
+    .describe(
+      "Comfy API v2: Comfy Cloud, a deployment (`https://….run.comfy.app`), or a `comfy-api-proxy` of your own, also http or private",
+    ),
+  COMFY_API_KEY: secret.optional().meta({
+    default: "required for `comfy` at Comfy Cloud and for a deployment",
+    description: "API key of Comfy",
+  }),
+  COMFY_WORKFLOW: z.string().optional().meta({ default: "`qwen-image-edit`", description: "as `COMFYUI_WORKFLOW`" }),
+  COMFYUI_BASE_URL: ownServers.optional().meta({
+    default: "required for `comfyui`",
+    description: "base URLs of ComfyUI servers, separated by commas, also http or private",
+  }),
+  COMFYUI_WORKFLOW: z.string().optional().meta({
+    default: "`qwen-image-360`",
+    description:
+      "a bundled workflow, `qwen-image-360` (from text) or `qwen-image-edit` (from text and up to three images), or a JSON file with a workflow in API format",
+  }),
+  HTTP_PROVIDER_URL: ownServer.optional().meta({
+    default: "required for `http`",
+    description: "base URL of a worker of your own, also http or private",
+  }),
+  HTTP_PROVIDER_TOKEN: secret.optional().describe("the bearer token of the worker, if it asks for one"),
 };
 
 /** The embedded provider, which paints panoramas on this machine. */
@@ -183,8 +258,8 @@ const remoteProviderOf = (named: Named, data: Variables): Result<RemoteProviderC
     return set.map((workflowSetting) => ({ kind, baseUrl, apiKey, workflowSetting, ...limits }));
   }
   if (kind === "comfyui") {
-    const { COMFYUI_BASE_URL: baseUrls, COMFYUI_API_KEY: oldKey, COMFYUI_WORKFLOW: workflow } = data;
-    if (oldKey !== undefined || baseUrls?.some(isComfyCloud)) return err(COMFY_CLOUD_MOVED);
+    const { COMFYUI_BASE_URL: baseUrls, COMFYUI_WORKFLOW: workflow } = data;
+    if (baseUrls?.some(isComfyCloud)) return err(COMFY_CLOUD);
     if (baseUrls === undefined) return needs("COMFYUI_BASE_URL");
     const set = modelOf<WorkflowSetting>(named, bundledWorkflow, workflow);
     return set.map((workflowSetting) => ({ kind, baseUrls, workflowSetting, ...limits }));
@@ -210,9 +285,9 @@ const remoteProviderOf = (named: Named, data: Variables): Result<RemoteProviderC
 
 const isComfyCloud = (baseUrl: string): boolean => new URL(baseUrl).hostname === "cloud.comfy.org";
 
-const COMFY_CLOUD_MOVED =
-  "Bad configuration: PROVIDER=comfyui is for ComfyUI servers of your own, without COMFYUI_API_KEY. " +
-  "For Comfy Cloud set PROVIDER=comfy and COMFY_API_KEY, and remove COMFYUI_API_KEY and COMFYUI_BASE_URL.";
+const COMFY_CLOUD =
+  "Bad configuration: PROVIDER=comfyui is for ComfyUI servers of your own. For Comfy Cloud set PROVIDER=comfy and " +
+  "COMFY_API_KEY, and remove COMFYUI_BASE_URL.";
 
 const shownName = ({ kind, model }: Named): string => (model === undefined ? kind : `${kind}:${model}`);
 

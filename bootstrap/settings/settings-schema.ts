@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { SIGN_UP_MODES } from "../../domain/accounts/sign-up.js";
-import { PRICE_MAX } from "../../domain/panorama-policy.js";
+import type { Resolution } from "../../domain/images/resolution.js";
+import { PANORAMA_POLICY, PRICE_MAX } from "../../domain/panorama-policy.js";
 import { GALLERY_MODES } from "../../domain/tasks/gallery.js";
 import { MARK_ERROR } from "./identity-of.js";
 
@@ -15,6 +16,12 @@ const integer = (min: number, max: number) => {
     .meta({ type: "integer", minimum: min, maximum: max });
 };
 
+/** The price of a panorama in this resolution. */
+const priceOf = (resolution: Resolution) =>
+  integer(1, PRICE_MAX)
+    .optional()
+    .meta({ description: `Credits of one panorama in ${resolution}.`, default: PANORAMA_POLICY.prices[resolution] });
+
 const number = (min: number, max: number) => {
   const error = `must be a number from ${min} to ${max}`;
   return z.number({ error }).min(min, { error }).max(max, { error });
@@ -22,6 +29,9 @@ const number = (min: number, max: number) => {
 
 const oneOf = <const Values extends readonly string[]>(values: Values) =>
   z.enum(values, { error: `must be one of ${values.join(", ")}` });
+
+const { rates, uploads } = PANORAMA_POLICY;
+const MIB = 1024 * 1024;
 
 const PRICE_ERROR = "must be an amount from 0.50 to 999999.99 with at most two decimals";
 
@@ -53,20 +63,51 @@ const COLOUR_ERROR = "must be a colour such as #3d50d0";
 
 const colour = z.string({ error: COLOUR_ERROR }).regex(/^#[0-9a-fA-F]{6}$/, { error: COLOUR_ERROR });
 
-const pack = object({ credits: integer(1, 1_000_000), price });
+const pack = object({
+  credits: integer(1, 1_000_000).meta({ description: "Credits of one pack." }),
+  price: price.meta({ description: "Its price, with two decimals." }),
+});
+
+/** Every setting that is not a long text. */
+const EXAMPLE = {
+  $schema: "./panorama-settings.schema.json",
+  prices: { "1k": 2, "2k": 5, "4k": 12 },
+  creditPacks: {
+    currency: "EUR",
+    packs: [
+      { credits: 50, price: 4.5 },
+      { credits: 300, price: 24 },
+      { credits: 1000, price: 69.9 },
+    ],
+  },
+  limits: {
+    readsPerMinute: 120,
+    writesPerMinute: 20,
+    activeTasks: 10,
+    uploads: { files: 5, fileMebibytes: 15, totalMebibytes: 30, requestMebibytes: 40 },
+  },
+  results: { seamRatioMax: 20, poleDeviationMax: 60 },
+  identity: { name: "Weitblick", accent: "#0b6e5f", accentOnDark: "#7fd0c2" },
+  signUp: "invited",
+  gallery: "off",
+  welcomeCredits: 8,
+};
 
 /** The settings as they are in the file. Omitted ones have their defaults. */
 export const settingsSchema = object({
-  $schema: z.string({ error: "must be the path or URL of a JSON schema" }).optional(),
+  $schema: z
+    .string({ error: "must be the path or URL of a JSON schema" })
+    .optional()
+    .meta({ description: "The JSON schema of this file, for editors." }),
   prices: object({
-    "1k": integer(1, PRICE_MAX).optional(),
-    "2k": integer(1, PRICE_MAX).optional(),
-    "4k": integer(1, PRICE_MAX).optional(),
+    "1k": priceOf("1k"),
+    "2k": priceOf("2k"),
+    "4k": priceOf("4k"),
   })
     .optional()
     .meta({ description: "Credits of one panorama." }),
   creditPacks: object({
-    currency: oneOf(CURRENCIES),
+    currency: oneOf(CURRENCIES).meta({ description: "Stripe charges this currency." }),
     packs: z
       .array(pack, { error: "must be a list in brackets" })
       .min(1, { error: "must have 1 to 10 packs" })
@@ -76,16 +117,45 @@ export const settingsSchema = object({
       }),
   })
     .optional()
-    .meta({ description: "What customers can buy." }),
+    .meta({ description: "What customers can buy. Without it: 100 credits for 9 USD, 500 for 39, and 2000 for 129." }),
   limits: object({
-    readsPerMinute: integer(1, 6000).optional(),
-    writesPerMinute: integer(1, 600).optional(),
-    activeTasks: integer(1, 1000).optional(),
+    readsPerMinute: integer(1, 6000).optional().meta({
+      description: "Reads of one API key in any 60 seconds.",
+      default: rates.read.limit,
+    }),
+    writesPerMinute: integer(1, 600)
+      .optional()
+      .meta({
+        description:
+          "Writes of one API key in any 60 seconds; the orders, new keys, changes of endpoints, creations and cancels of " +
+          "an account on the web pages count together as those of one more key. An account may write 20 times as often " +
+          "over all its keys.",
+        default: rates.write.limit,
+      }),
+    activeTasks: integer(1, 1000).optional().meta({
+      description: "Tasks of one account in processing.",
+      default: PANORAMA_POLICY.activeMax,
+    }),
     uploads: object({
-      files: integer(1, 20).optional(),
-      fileMebibytes: integer(1, 50).optional(),
-      totalMebibytes: integer(1, 200).optional(),
-      requestMebibytes: integer(1, 250).optional(),
+      files: integer(1, 20).optional().meta({ description: "Files of one upload.", default: uploads.filesMax }),
+      fileMebibytes: integer(1, 50)
+        .optional()
+        .meta({
+          description: "Size of one file, in MiB.",
+          default: uploads.fileBytesMax / MIB,
+        }),
+      totalMebibytes: integer(1, 200)
+        .optional()
+        .meta({
+          description: "Size of all files of one upload, in MiB; not less than that of one.",
+          default: uploads.totalBytesMax / MIB,
+        }),
+      requestMebibytes: integer(1, 250)
+        .optional()
+        .meta({
+          description: "Size of the whole request, in MiB; more than that of its files.",
+          default: uploads.requestBytesMax / MIB,
+        }),
     }).optional(),
   })
     .optional()
@@ -100,10 +170,12 @@ export const settingsSchema = object({
       .meta({ description: "For so many days, an operator can bring a deleted panorama back; 0: not at all." }),
   }).optional(),
   results: object({
-    seamMax: number(0, 255).optional().meta({ description: "Like SEAM_MAX: levels, where the seam is worst." }),
+    seamMax: number(0, 255)
+      .optional()
+      .meta({ description: "As the variable SEAM_MAX: levels, where the seam is worst." }),
     seamRatioMax: number(1, 1000)
       .optional()
-      .meta({ description: "Difference of the edges, compared with neighbouring columns." }),
+      .meta({ description: "Difference of the left and the right edge, divided by that of neighbouring columns." }),
     poleDeviationMax: number(0, 128)
       .optional()
       .meta({ description: "Standard deviation of the first and the last row, in levels." }),
@@ -122,29 +194,51 @@ export const settingsSchema = object({
     .meta({ description: "How orders are paid where no payment service is configured, such as a bank account." }),
   providerPrompt: providerPrompt.optional().meta({
     description:
-      "What models that were not trained on panoramas are told: {prompt} is the customer's prompt, {references} what " +
-      "the reference images are.",
+      "What models are told that were not trained on panoramas: {prompt} is the customer's prompt, {references} says " +
+      "what the reference images are and how they lie around the viewer. A model takes so many fewer characters of the " +
+      "customer's prompt. `panorama settings show` prints the default.",
   }),
   suspendOnDispute: z.boolean({ error: "must be true or false" }).optional().meta({
     description: "Whether an account can create nothing while one of its payments is disputed.",
+    default: false,
   }),
   identity: object({
     name: z
       .string({ error: NAME_ERROR })
       .regex(/^(?! )[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,40}(?<! )$/u, { error: NAME_ERROR })
-      .optional(),
+      .optional()
+      .meta({
+        description: "The name in pages, their titles, e-mails, link previews, oEmbed and the web manifest.",
+        default: "Panorama",
+      }),
     mark: z.string({ error: MARK_ERROR }).min(1, { error: MARK_ERROR }).optional(),
-    accent: colour.optional(),
-    accentOnDark: colour.optional(),
+    accent: colour.optional().meta({
+      description:
+        "Links and buttons on light backgrounds, with a contrast of 4.5 (WCAG 2.2 AA). The colours under the pointer, of " +
+        "text on buttons and behind what is chosen are derived.",
+      default: "#3d50d0",
+    }),
+    accentOnDark: colour.optional().meta({
+      description: "The same on dark backgrounds; with an accent of yours a lighter tone of it.",
+      default: "#aab6ff",
+    }),
   })
     .optional()
     .meta({ description: "Name, mark and colours of the pages, and the name in e-mails." }),
-  signUp: oneOf(SIGN_UP_MODES).optional().meta({ description: "Who may open an account." }),
+  signUp: oneOf(SIGN_UP_MODES).optional().meta({
+    description:
+      "Who may open an account: everybody, those with an invitation, or nobody. `panorama account create` always may.",
+    default: "open",
+  }),
   gallery: oneOf(GALLERY_MODES).optional().meta({ description: "Which public panoramas the gallery shows." }),
   welcomeCredits: integer(0, 1_000_000)
     .optional()
-    .meta({ description: "The credits with which an account begins that somebody has opened by signing up." }),
-});
+    .meta({
+      description:
+        "The credits with which an account begins that somebody opens by signing up or by an invitation. By default 12 " +
+        "with the provider local, otherwise 0.",
+    }),
+}).meta({ examples: [EXAMPLE] });
 
 /** What the file contains. */
 export type SettingsFile = z.infer<typeof settingsSchema>;

@@ -110,7 +110,7 @@ describe("readConfig", () => {
     for (const wrong of ["https://pano.example/p/abcdefghijklmnop", "abcdefghijklmnop,", "ABCDEFGHIJKLMNOP"]) {
       expect(readConfig({ HERO_PANORAMAS: wrong })._unsafeUnwrapErr()).toBe(
         `Bad configuration: HERO_PANORAMAS="${wrong}": must be slugs of public panoramas, separated by commas: the 16 ` +
-          "characters after /p/ in their links. See CONFIGURATION.md for the allowed values.",
+          "characters after /p/ in their links. See bootstrap/CONFIGURATION.md for the allowed values.",
       );
     }
   });
@@ -283,7 +283,7 @@ describe("readConfig", () => {
       expect(readConfig({ PROVIDER: list, ...keys })._unsafeUnwrapErr()).toBe(
         `Bad configuration: PROVIDER="${list}": must be local, or a comma-separated list of skybox, replicate, fal, ` +
           "worldlabs, comfy, comfyui, http without duplicates, where replicate, fal and worldlabs may name a model, such " +
-          "as fal:seedream-4.5, and comfy and comfyui a bundled workflow. See CONFIGURATION.md for the allowed values.",
+          "as fal:seedream-4.5, and comfy and comfyui a bundled workflow. See bootstrap/CONFIGURATION.md for the allowed values.",
       );
     },
   );

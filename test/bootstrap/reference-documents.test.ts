@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { COMMANDS } from "../../bootstrap/commands/commands.js";
 import { commandsDocument } from "../../bootstrap/commands/commands-document.js";
+import { configurationDocument } from "../../bootstrap/configuration-document.js";
 
 /* `npx vitest run test/bootstrap/reference-documents.test.ts -u` writes the documents again. */
 
@@ -10,6 +11,10 @@ const FOLDER = "bootstrap/commands";
 
 it("COMMANDS.md says what the commands say of themselves", async () => {
   await expect(commandsDocument(COMMANDS)).toMatchFileSnapshot(`../../${FOLDER}/COMMANDS.md`);
+});
+
+it("CONFIGURATION.md says what the schemas of the variables and of the settings file say", async () => {
+  await expect(configurationDocument()).toMatchFileSnapshot("../../bootstrap/CONFIGURATION.md");
 });
 
 it("the list of commands has every command of its folder", async () => {

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import sharp from "sharp";
@@ -22,6 +22,14 @@ import { parseCreationRequest } from "../../domain/tasks/creation-request.js";
 import { scratchFolder } from "../support/scratch-folder.js";
 
 const LOCAL = { hasRealProvider: false, sendsMail: false };
+type Schema = { readonly default?: unknown; readonly properties?: Readonly<Record<string, Schema>> };
+/** The defaults of all settings in an object; `undefined` if there is none. */
+const defaultsOf = ({ default: initial, properties = {} }: Schema): unknown => {
+  const inner = Object.entries(properties).map(([name, property]) => [name, defaultsOf(property)]);
+  const known = inner.filter(([, value]) => value !== undefined);
+  return known.length === 0 ? initial : Object.fromEntries(known);
+};
+
 const parsed = (content: unknown, context: SettingsContext = LOCAL) => parseSettings(content, context)._unsafeUnwrap();
 
 const PROMPT_RULE = "must be a text of at most 4000 characters that contains {prompt} once";
@@ -233,11 +241,17 @@ describe("the settings", () => {
     expect(parsed({ identity: { mark: "👩‍🚀✓W" } }).identity.mark).toEqual({ kind: "text", text: "👩‍🚀✓W" });
   });
 
-  it("have an example in CONFIGURATION.md that is valid", async () => {
-    const [, example = ""] =
-      /## Prices, packs and limits.*?```json\n(.*?)```/s.exec(await readFile("CONFIGURATION.md", "utf8")) ?? [];
-    const settings = parsed(JSON.parse(example), { hasRealProvider: true, sendsMail: true });
-    expect(settings).toMatchObject({ signUp: "invited", retention: { finishedImagesDays: 365 } });
+  it("have an example that is valid", () => {
+    const { examples = [] } = settingsJsonSchema() as { examples?: unknown[] };
+    const settings = parsed(examples[0], { hasRealProvider: true, sendsMail: true });
+    expect(settings).toMatchObject({ signUp: "invited", gallery: "off", welcomeCredits: 8 });
+  });
+
+  it("have the defaults that their schema says", () => {
+    const { identity: _, ...defaults } = parsed({});
+    const { identity: __, ...said } = parsed(defaultsOf(settingsJsonSchema()));
+    expect(said).toEqual(defaults);
+    expect(defaultsOf(settingsJsonSchema())).toMatchObject({ limits: { readsPerMinute: 60 }, signUp: "open" });
   });
 
   it("have a JSON schema with every setting, which allows no other", () => {

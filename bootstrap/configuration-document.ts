@@ -1,0 +1,98 @@
+import * as z from "zod";
+import { environmentSchema } from "./environment.js";
+import { settingsSchema } from "./settings/settings-schema.js";
+
+/** What is read of a JSON schema. */
+type Property = {
+  readonly type?: string;
+  readonly format?: string;
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly maxLength?: number;
+  readonly default?: unknown;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Property>>;
+  readonly items?: Property;
+  readonly anyOf?: readonly Property[];
+};
+
+const BEGINNING = `# Configuration
+
+Made from the schemas of the variables (\`environment.ts\`) and of the settings file (\`settings/settings-schema.ts\`).
+After a change of one, \`npx vitest run test/bootstrap/reference-documents.test.ts -u\` writes it again.
+
+## Environment variables
+
+The service reads them when it starts. An invalid value stops the start with one line that names the variable. An empty
+variable counts as unset. \`panorama doctor\` checks all of them. \`panorama generate\` and \`panorama mcp\` read those
+that [their help](commands/COMMANDS.md#generate) names.
+
+| variable | type | default | meaning |
+|---|---|---|---|
+`;
+
+const SETTINGS = `## The settings file
+
+\`PANORAMA_SETTINGS\` names a JSON file, read once at the start. What it leaves out keeps its default. A mistake stops
+the start with one line that names file, setting, value and what is allowed. \`panorama settings show\` prints what is in
+effect; \`panorama settings show --schema > panorama-settings.schema.json\` makes the schema with which editors complete
+and check the file.
+
+| setting | type | default | meaning |
+|---|---|---|---|
+`;
+
+/** The text of CONFIGURATION.md. */
+export const configurationDocument = (): string => {
+  const { examples = [] } = settingsSchema.meta() ?? {};
+  const example = JSON.stringify((examples as readonly unknown[])[0], undefined, 2);
+  const file = z.toJSONSchema(settingsSchema) as Property;
+  const settings = settingRows("", file).join("");
+  return `${BEGINNING}${variableRows().join("")}\n${SETTINGS}${settings}\nFor example:\n\n\`\`\`json\n${example}\n\`\`\`\n`;
+};
+
+const variableRows = (): readonly string[] => {
+  const { properties } = z.toJSONSchema(environmentSchema, { io: "input", unrepresentable: "any" });
+  return Object.entries(environmentSchema.shape).map(([name, schema]) => {
+    // A default of the schema is a constant, one of `meta` a text.
+    const constant = "defaultValue" in schema.def ? code(String(schema.def.defaultValue)) : "unset";
+    return rowOf(name, properties?.[name] as Property, schema.meta()?.default ?? constant);
+  });
+};
+
+/** An object with a meaning, and the settings in it. */
+const settingRows = (name: string, property: Property): readonly string[] => {
+  const { properties, items } = property;
+  if (items !== undefined) return settingRows(`${name}[]`, items);
+  if (properties === undefined) {
+    return [rowOf(name, property, property.default === undefined ? "none" : code(JSON.stringify(property.default)))];
+  }
+  const inner = Object.entries(properties).flatMap(([key, one]) =>
+    settingRows(name === "" ? key : `${name}.${key}`, one),
+  );
+  return property.description === undefined || name === "" ? inner : [rowOf(name, property, ""), ...inner];
+};
+
+const rowOf = (name: string, property: Property, initial: unknown): string => {
+  const cells = [code(name), typeOf(property), initial, property.description ?? ""];
+  return `| ${cells.map((cell) => String(cell).replaceAll("|", "\\|")).join(" | ")} |\n`;
+};
+
+const code = (text: string): string => `\`${text}\``;
+
+const typeOf = (property: Property): string => {
+  const { type, format, enum: allowed, minimum, maximum = Number.MAX_SAFE_INTEGER, maxLength, anyOf } = property;
+  if (anyOf !== undefined) return anyOf.map(typeOf).join(" or ");
+  if (allowed !== undefined) return allowed.map(code).join(", ");
+  if (type === "boolean") return "`true` or `false`";
+  if (type === "object") return "object";
+  if (type === "null") return "`null`";
+  if (type === "integer" || type === "number") {
+    const range = maximum === Number.MAX_SAFE_INTEGER ? `from ${minimum}` : `from ${minimum} to ${maximum}`;
+    return `${type} ${range}`;
+  }
+  if (format === "uri") return "URL";
+  if (format === "email") return "e-mail address";
+  return maxLength === undefined ? "text" : `text of at most ${maxLength} characters`;
+};

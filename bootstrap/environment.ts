@@ -1,0 +1,255 @@
+import * as z from "zod";
+import { parseTrustedProxies } from "../adapters/http/requests/client-address.js";
+import { REMOTE_DEFAULTS } from "../adapters/provider/remote/remote-defaults.js";
+import { completeSettings } from "../application/complete-settings.js";
+import { parseSlug } from "../domain/tasks/slug.js";
+import { moderationVariables } from "./moderation/moderation-config.js";
+import { providerVariables } from "./providers/provider-config.js";
+import { milliseconds, origin, ownServer } from "./variables.js";
+
+const DEFAULTS = completeSettings({});
+
+const port = z.coerce.number().int().min(1).max(65_535);
+
+const httpsOrigin = origin.refine((url) => url.startsWith("https://"), "must start with https://");
+
+const origins = z
+  .string()
+  .transform((list) => list.split(",").map((text) => text.trim()))
+  .refine(
+    (texts) => texts.every((text) => /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text),
+    "must be origins such as http://10.0.0.5:9000, separated by commas",
+  );
+
+const slugs = z.string().transform((list, context) => {
+  const parsed = list.split(",").map((text) => parseSlug(text.trim()));
+  if (parsed.every((slug) => slug !== undefined)) return parsed;
+  context.addIssue(
+    "must be slugs of public panoramas, separated by commas: the 16 characters after /p/ in their links",
+  );
+  return z.NEVER;
+});
+
+const trustedProxies = z.string().transform((list, context) => {
+  const parsed = parseTrustedProxies(list);
+  if (parsed !== undefined) return parsed;
+  context.addIssue("must be IP addresses or networks, separated by commas, such as 10.0.0.5,fd00::/8");
+  return z.NEVER;
+});
+
+/**
+ * Every environment variable that the service reads: its type, its default and what it means, of which
+ * CONFIGURATION.md is made (configuration-document.ts). `default` in `meta` says what holds without the variable where
+ * no constant does.
+ */
+export const environmentSchema = z.object({
+  HOST: z.string().min(1).default("127.0.0.1").describe("the address at which the service listens"),
+  PORT: port.default(8080).describe("the port at which the service listens"),
+  HTTP_SERVER: z.enum(["native", "node"]).optional().meta({
+    default: "`native`, or `node` where that cannot be loaded",
+    description:
+      "`native`: uWebSockets, the faster one; the service does not start if it cannot be loaded. `node`: `node:http`",
+  }),
+  PUBLIC_URL: origin.optional().meta({
+    default: "`http://localhost:$PORT`",
+    description: "origin of viewer links. With https, providers also send webhooks there",
+  }),
+  ASSET_URL: origin.optional().meta({
+    default: "`$PUBLIC_URL/assets`",
+    description:
+      "where finished images are served, for instance a CDN in front of the service. Reference images use it too if it is https, otherwise the TLS listener",
+  }),
+  TLS_PORT: port
+    .default(8443)
+    .describe(
+      "port of the TLS listener for reference images, on the host of `PUBLIC_URL`. It uses a self-signed certificate made at the first start. Not opened if `ASSET_URL` is https",
+    ),
+  TRUSTED_PROXIES: trustedProxies
+    .prefault("127.0.0.0/8,::1")
+    .describe(
+      "addresses or networks of reverse proxies, separated by commas. Only their `X-Forwarded-For` counts; without it, a proxy is taken for the client, and all users share one limit for logins and one for pages and forms. The list replaces the default",
+    ),
+  PANORAMA_SETTINGS: z.string().optional().meta({
+    default: "none: as in the specification",
+    description: "a JSON file with prices, packs, limits and who may sign up: the settings file",
+  }),
+  DATA_DIR: z.string().min(1).default("./data").describe("the SQLite file, stored images, temporary files"),
+  DATABASE_URL: z
+    .url({ protocol: /^postgres(ql)?$/, error: "must be postgresql://USER:PASSWORD@HOST/DATABASE" })
+    .optional()
+    .meta({
+      default: "SQLite in `DATA_DIR`",
+      description:
+        "`postgresql://USER:PASSWORD@HOST/DATABASE`, shared by any number of instances. Run `panorama migrate` before `serve`",
+    }),
+  DATABASE_CONNECTIONS: z.coerce
+    .number()
+    .int()
+    .min(2)
+    .max(1000)
+    .default(10)
+    .describe("maximum number of PostgreSQL connections of one instance"),
+  STORAGE: z
+    .enum(["filesystem", "gcs", "s3"])
+    .default("filesystem")
+    .describe(
+      "`gcs` stores images in a Google Cloud Storage bucket, `s3` in a bucket of an S3-compatible service. Then the service serves no images itself and opens no TLS listener",
+    ),
+  GCS_BUCKET: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/)
+    .optional()
+    .meta({
+      default: "required for `gcs`",
+      description:
+        "name of the bucket. Credentials are found as Google's clients find them (`GOOGLE_APPLICATION_CREDENTIALS`, workload identity)",
+    }),
+  GCS_PUBLIC_URL: httpsOrigin.optional().meta({
+    default: "the bucket's own URL",
+    description: "origin of the CDN in front of the bucket, https",
+  }),
+  GCS_API_ENDPOINT: origin.optional().meta({
+    default: "Google's API",
+    description: "URL of an emulator to use instead of Google. No credentials are sent to it",
+  }),
+  S3_BUCKET: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "must be the name of a bucket, without a URL or a path")
+    .optional()
+    .meta({ default: "required for `s3`", description: "name of the bucket" }),
+  S3_REGION: z
+    .string()
+    .regex(/^[a-z0-9-]{2,32}$/, "must be a region such as eu-central-1")
+    .optional()
+    .meta({
+      default: "required for AWS; `us-east-1` with `S3_ENDPOINT`",
+      description: "region of the bucket, such as `eu-central-1`",
+    }),
+  S3_ENDPOINT: ownServer.optional().meta({
+    default: "AWS",
+    description: "URL of another service, without the bucket, such as `http://minio.internal:9000`",
+  }),
+  S3_PATH_STYLE: z.stringbool().optional().meta({
+    type: "boolean",
+    default: "`false` for AWS, `true` with `S3_ENDPOINT`",
+    description: "`true`: the path of a request names the bucket. `false`: its host name does",
+  }),
+  S3_PUBLIC_URL: httpsOrigin.optional().meta({
+    default: "the bucket's own URL at AWS; required with `S3_ENDPOINT`",
+    description: "https URL below which clients read objects: the CDN, or the bucket",
+  }),
+  AWS_ACCESS_KEY_ID: z.string().optional().meta({
+    default: "found as AWS's clients find them: `~/.aws`, SSO, web identity (EKS), or the role of the machine",
+    description: "the access key for `s3`",
+  }),
+  AWS_SECRET_ACCESS_KEY: z.string().optional().describe("the secret of `AWS_ACCESS_KEY_ID`"),
+  AWS_SESSION_TOKEN: z.string().optional().describe("the session token, which only temporary credentials have"),
+  SUBMIT_TIMEOUT_MS: milliseconds(100)
+    .default(REMOTE_DEFAULTS.submitTimeoutMilliseconds)
+    .describe("timeout of one call that starts a generation. Each provider that is asked has the whole time"),
+  GENERATION_DEADLINE_MS: milliseconds(1000)
+    .default(DEFAULTS.generationDeadlineMilliseconds)
+    .describe(
+      "maximum time of one generation, and before it of the wait in the queue. After it the task is failed and refunded",
+    ),
+  QUEUE_MAX: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .default(DEFAULTS.queueMax)
+    .describe("maximum number of tasks that wait in the queue. Further creations get 502 and cost nothing"),
+  ...providerVariables,
+  SEAM_MAX: z.coerce.number().min(0).max(255).optional().meta({
+    default: "no limit",
+    description:
+      "generated pictures with a larger seam between their right and left edge are unusable, and refunded, as in the metric `panorama_seam_levels`. Seams above 3 are visible; smaller limits than 10 refuse many pictures that can be blended well. The same as `results.seamMax` of the settings file",
+  }),
+  LEASE_MS: milliseconds(1000)
+    .default(DEFAULTS.leaseMilliseconds)
+    .describe(
+      "how long one instance has the exclusive right to work on a task in the background; three times as long for checking and storing an image. If the instance is killed, another one takes over after this time",
+    ),
+  WEBHOOK_PRIVATE_ORIGINS: origins.default([]).meta({
+    default: "only https and public addresses",
+    description:
+      "origins to which webhooks, to endpoints and to a `webhook_url`, may be sent although they use http or have a private address, separated by commas, such as `http://10.0.0.5:9000`",
+  }),
+  HERO_PANORAMAS: slugs.default([]).meta({
+    default: "a bundled picture",
+    description:
+      "the picture of the landing page: slugs of public panoramas (the 16 characters after `/p/` in their links), separated by commas. Each hour another one is shown. One that is deleted or no longer public is passed over. Those in 2k look best: 1k is coarse, 4k takes long to load",
+  }),
+  LEGAL_PAGES_DIR: z.string().min(1).optional().meta({
+    default: "no such pages",
+    description: "a folder with the files `terms.md`, `privacy.md` and `contact.md`, or some of them",
+  }),
+  C2PA_CERTIFICATE: z.string().optional().meta({
+    default: "one of this installation, made at the first start in the database",
+    description:
+      "the certificate with which the marks in pictures are signed, with its chain, the leaf first: a PEM text or a file. A certificate for TLS is refused: it must be one for signatures (extended key usage `emailProtection` or `documentSigning`). Verifiers show an unknown signer unless its issuer is on their list",
+  }),
+  C2PA_KEY: z
+    .string()
+    .optional()
+    .describe("the private key of `C2PA_CERTIFICATE` (PKCS#8, no password; EC, RSA or Ed25519): a PEM text or a file"),
+  REFERENCE_RETENTION_HOURS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(8760)
+    .default(DEFAULTS.referenceRetentionHours)
+    .describe("how long an uploaded reference image is kept that no task uses"),
+  STRIPE_SECRET_KEY: z.string().startsWith("sk_").optional().meta({
+    default: "the operator takes the money and runs `panorama order pay`",
+    description: "the secret key of Stripe: orders on the account page are paid through Stripe Checkout",
+  }),
+  STRIPE_WEBHOOK_SECRET: z
+    .string()
+    .startsWith("whsec_")
+    .optional()
+    .describe(
+      "the signing secret of the webhook at `$PUBLIC_URL/payments/stripe`, to which Stripe sends `checkout.session.completed`, `checkout.session.async_payment_succeeded`, `refund.created`, `refund.updated`, `refund.failed` and `charge.dispute.*` (`charge.refunded` only where an account sends no `refund.*`)",
+    ),
+  SMTP_URL: z
+    .url({ protocol: /^smtps?$/, error: "must be smtp:// or smtps://USER:PASSWORD@HOST:PORT" })
+    .optional()
+    .meta({
+      default: "links for passwords go to the log",
+      description:
+        "the mail server: `smtps://USER:PASSWORD@HOST:465`, or `smtp://…:587`, which encrypts if the server offers it; with `?requireTLS=true` only then. Special characters in user and password are percent-encoded",
+    }),
+  MAIL_FROM: z
+    .string()
+    .regex(/^[^\r\n]*[^\s@<]+@[^\s@>]+>?$/, "must be an e-mail address, such as Panorama <no-reply@panorama.example>")
+    .optional()
+    .describe("the sender of e-mails, such as `Panorama <no-reply@panorama.example>`. Needed with `SMTP_URL`"),
+  OPERATOR_EMAIL: z.email("must be an e-mail address, such as orders@panorama.example").optional().meta({
+    default: "no e-mail",
+    description: "without Stripe, gets an e-mail for each order that waits for `panorama order pay`. Needs `SMTP_URL`",
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: "must be an http or https URL" })
+    .optional()
+    .meta({
+      default: "no traces",
+      description:
+        "base URL of an OTLP/HTTP receiver to which traces are sent, such as `http://collector.internal:4318`",
+    }),
+  ...moderationVariables,
+  NODE_ENV: z
+    .string()
+    .optional()
+    .describe("everything but `development` turns the demo account off, a misspelled `production` too"),
+  DEMO: z.stringbool().optional().meta({
+    type: "boolean",
+    default: "`true` if `NODE_ENV` is unset or `development`",
+    description: "creates a demo account with a key if there is no account yet",
+  }),
+  LOG_LEVEL: z
+    .enum(["fatal", "error", "warn", "info", "debug", "trace", "silent"])
+    .default("info")
+    .describe("what is written to the log"),
+});
+
+export type Environment = z.infer<typeof environmentSchema>;
