@@ -99,7 +99,6 @@ const MAY_IMPORT = {
       "adapters/webhooks",
     ],
   },
-  "adapters/moderation": { folders: [...CORE, ...SHARED], packages: ["neverthrow", "zod"], node: true },
   "adapters/observability": {
     folders: [...CORE, ...SHARED],
     packages: [

@@ -35,13 +35,6 @@ export type ApplicationSettings = {
   readonly leaseMilliseconds?: number | undefined;
   /** The longest delay that `provider.nextPollMilliseconds` returns. Default: not longer than a lease. */
   readonly pollMillisecondsMax?: number | undefined;
-  /** How long a creation or a result waits for the port `moderation`. Default: 5 seconds. */
-  readonly moderationTimeoutMilliseconds?: number | undefined;
-  /**
-   * What happens without an answer of the port `moderation`. `refuse`: creations get `upstream_error`, and results wait
-   * until the generation deadline, and are refunded. Default: `refuse`.
-   */
-  readonly moderationWhenUnavailable?: "refuse" | "allow" | undefined;
   /** Generated pictures with larger figures are refunded (domain/images/picture.ts). Default: any are allowed. */
   readonly resultBounds?: ResultBounds | undefined;
   /** How long an unused uploaded reference image is kept. Default: one day. */

@@ -81,7 +81,6 @@ import type { EventSignals } from "./ports/event-signals.js";
 import type { GenerationProvider } from "./ports/generation-provider.js";
 import type { Imaging } from "./ports/imaging.js";
 import type { Mail } from "./ports/mail.js";
-import type { Moderation } from "./ports/moderation.js";
 import type { ObjectStorage } from "./ports/object-storage.js";
 import type { Payments } from "./ports/payments.js";
 import type { ProviderWebhooks } from "./ports/provider-webhooks.js";
@@ -114,8 +113,6 @@ export type ApplicationPorts = StorePorts & {
   readonly reporter: Reporter;
   /** The providers that send webhooks, by name. Absent: none does. */
   readonly providerWebhooks?: ReadonlyMap<string, ProviderWebhooks> | undefined;
-  /** Judges creations and results. Absent: everything is allowed. */
-  readonly moderation?: Moderation | undefined;
   /** Runs the background work. Absent: `clock` does. */
   readonly schedule?: MakeSchedule | undefined;
 };

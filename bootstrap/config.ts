@@ -4,7 +4,6 @@ import type { ServerName } from "../adapters/http/servers/load-server.js";
 import type { Email } from "../domain/accounts/account.js";
 import type { Slug } from "../domain/tasks/slug.js";
 import { type Environment, environmentSchema } from "./environment.js";
-import { type ModerationConfig, moderationOf } from "./moderation/moderation-config.js";
 import { type LocalProviderConfig, providerOf, type RemoteProvidersConfig } from "./providers/provider-config.js";
 import { distance } from "./settings/setting-sentence.js";
 import { readSettings, type Settings } from "./settings.js";
@@ -51,8 +50,6 @@ export type Config = Settings & {
   readonly operatorEmail: Email | undefined;
   /** Base URL to which traces are sent. Absent: nothing is traced. */
   readonly otlpEndpoint: string | undefined;
-  /** Absent: nothing is moderated. */
-  readonly moderation: ModerationConfig | undefined;
   readonly demo: boolean;
   readonly logLevel: string;
 };
@@ -149,7 +146,6 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
     const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
     const storage = yield* storageOf(data, publicUrl);
     const provider = yield* providerOf(data);
-    const moderation = yield* moderationOf(data);
     const settings = yield* readSettings(data.PANORAMA_SETTINGS, {
       hasRealProvider: provider.kind !== "local",
       sendsMail: smtpUrl !== undefined,
@@ -179,7 +175,6 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
       stripe: secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret },
       operatorEmail: data.OPERATOR_EMAIL as Email | undefined,
       mail: smtpUrl === undefined || mailFrom === undefined ? undefined : { url: smtpUrl, from: mailFrom },
-      moderation,
       otlpEndpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT,
       // Any other environment counts as production: a misspelled name must not open an account with a known address.
       demo: data.DEMO ?? (data.NODE_ENV === undefined || data.NODE_ENV === "development"),

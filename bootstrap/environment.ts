@@ -3,7 +3,6 @@ import { parseTrustedProxies } from "../adapters/http/requests/client-address.js
 import { REMOTE_DEFAULTS } from "../adapters/provider/remote/remote-defaults.js";
 import { completeSettings } from "../application/complete-settings.js";
 import { parseSlug } from "../domain/tasks/slug.js";
-import { moderationVariables } from "./moderation/moderation-config.js";
 import { providerVariables } from "./providers/provider-config.js";
 import { milliseconds, origin, ownServer } from "./variables.js";
 
@@ -236,7 +235,6 @@ export const environmentSchema = z.object({
       description:
         "base URL of an OTLP/HTTP receiver to which traces are sent, such as `http://collector.internal:4318`",
     }),
-  ...moderationVariables,
   NODE_ENV: z
     .string()
     .optional()

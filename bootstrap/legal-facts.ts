@@ -4,7 +4,6 @@ import { EVENT_RETENTION_MILLISECONDS } from "../domain/tasks/account-event.js";
 import type { GalleryMode } from "../domain/tasks/gallery.js";
 import { TEXTS_KEPT_MILLISECONDS } from "../domain/tasks/task.js";
 import type { Config } from "./config.js";
-import type { ModerationConfig } from "./moderation/moderation-config.js";
 
 const DAY_MILLISECONDS = 86_400_000;
 const daysIn = (milliseconds: number): string => String(milliseconds / DAY_MILLISECONDS);
@@ -13,13 +12,6 @@ const GALLERIES: Readonly<Record<GalleryMode, string>> = {
   open: "The gallery shows all public panoramas.",
   approved: "The gallery shows those that an operator has approved.",
   off: "There is no gallery: others need the link.",
-};
-
-const MODERATIONS: Readonly<Record<ModerationConfig["kind"] | "off", string>> = {
-  off: "Prompts and pictures are not examined automatically.",
-  words: "A list of words is applied to prompts here. Nothing is sent to others for that.",
-  openai: "Prompts, pictures and results are sent to OpenAI, which says whether they break rules.",
-  http: "Prompts, pictures and results are sent to a moderation of the operator.",
 };
 
 const STORAGES: Readonly<Record<Config["storage"]["kind"], string>> = {
@@ -37,7 +29,6 @@ export const legalFacts = (
     retention: { finishedImagesDays, deletedDays },
     referenceRetentionHours,
     gallery,
-    moderation,
     stripe,
     mail,
   }: Config,
@@ -63,7 +54,6 @@ export const legalFacts = (
   text_days: daysIn(TEXTS_KEPT_MILLISECONDS),
   event_days: daysIn(EVENT_RETENTION_MILLISECONDS),
   gallery: GALLERIES[gallery],
-  moderation: MODERATIONS[moderation?.kind ?? "off"],
   mail:
     mail === undefined
       ? "This service sends no e-mails."

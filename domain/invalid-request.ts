@@ -61,8 +61,6 @@ type CreationRule =
   | { readonly name: "prompt_without_images"; readonly min: number; readonly actual: string }
   /** The URL is one of this service, which has no such image: it is deleted, has expired, or never existed. */
   | { readonly name: "missing_image" }
-  /** The moderation of this service refuses it. It does not say why. */
-  | { readonly name: "content_refused" }
   /** `max_credits` is below the cost of the panorama. */
   | { readonly name: "cost_max"; readonly max: number; readonly cost: number }
   /** The panorama is still being generated or stored. */

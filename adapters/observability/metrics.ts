@@ -178,13 +178,6 @@ export class Metrics {
     buckets: CALL_SECONDS,
     registers: this.registers,
   });
-  readonly moderationSeconds = new Histogram({
-    name: "panorama_moderation_duration_seconds",
-    help: "Time of a question to the moderation, by what it was about and the answer; unavailable: there was none.",
-    labelNames: ["of", "answer"] as const,
-    buckets: CALL_SECONDS,
-    registers: this.registers,
-  });
   readonly storageCallSeconds = new Histogram({
     name: "panorama_storage_call_duration_seconds",
     help: "Time of a call to the image storage, by operation and outcome.",

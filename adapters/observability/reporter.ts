@@ -38,10 +38,6 @@ const log = (logger: Logger, event: OperationalEvent): void => {
     case "task_unreadable":
       logger.error(line);
       break;
-    case "moderated":
-      if (event.answer === "unavailable") logger.warn(line);
-      else logger.info(line);
-      break;
     case "possible_orphan":
     case "provider_unavailable":
     case "mail_failed":
@@ -67,7 +63,6 @@ const UNKNOWN = "none";
 
 /** What each event adds to the metrics. An event that is missing does not compile. */
 const COUNTS: Counts = {
-  moderated: ({ moderationSeconds }, { of, answer, seconds }) => moderationSeconds.observe({ of, answer }, seconds),
   task_queued: ({ tasksQueued }) => tasksQueued.inc(),
   task_requeued: ({ tasksRequeued }) => tasksRequeued.inc(),
   task_submitted: ({ tasksSubmitted }) => tasksSubmitted.inc(),

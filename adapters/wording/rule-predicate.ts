@@ -56,7 +56,6 @@ const predicates: {
     `must have at least ${min} characters, not counting white space at its ends, if there are no ${imageUrls}, but is ${shown(actual)}.`,
   missing_image: () =>
     "does not exist in this service: it was deleted, has expired, or was never there; upload the image again and use its new URL.",
-  content_refused: () => "is not allowed by the content rules of this service; change it. Nothing was reserved.",
   cost_max: ({ max, cost }) => `is ${max}, but this panorama costs ${cost} credits; nothing was reserved.`,
   not_finished: () => "is still being generated or stored; delete it when it is finished, or cancel it first.",
   images_only: () => "must have an item: this service makes panoramas from images only.",

@@ -163,8 +163,6 @@ const taskWork = (ports: Ports, settings: CompleteSettings) => {
       concurrency: CHECK_CONCURRENCY,
       generationDeadlineMilliseconds,
       resultBounds,
-      moderationTimeoutMilliseconds: settings.moderationTimeoutMilliseconds,
-      moderationWhenUnavailable: settings.moderationWhenUnavailable,
     }),
     keep: keepFinishedImages(ports, { ...imageLease, concurrency: KEEP_CONCURRENCY }),
     sweepTasks: sweep(ports, {

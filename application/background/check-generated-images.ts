@@ -3,11 +3,10 @@ import { figuresOf, flawOf, type ResultBounds } from "../../domain/images/pictur
 import { RESOLUTIONS } from "../../domain/images/resolution.js";
 import { type GeneratedTask, type SucceededTask, succeed, withFigures } from "../../domain/tasks/task.js";
 import { announceStored, type Failure, failTask } from "../panoramas/end-task.js";
-import { type ModerationPorts, type ModerationSettings, moderateResult } from "../panoramas/moderate.js";
 import { type GeneratedImage, type GenerationProvider, sourceTypeOf } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";
 import type { EncodedPanorama } from "../ports/imaging.js";
-import type { Lease, TaskStore } from "../ports/stores/tasks/task-store.js";
+import type { Lease } from "../ports/stores/tasks/task-store.js";
 import {
   attemptBeforeDeadline,
   type DeadlinePorts,
@@ -19,18 +18,15 @@ import { recordAttempt, type StoragePorts, storePanorama } from "./store-panoram
 import { workOnLeases } from "./work-on-leases.js";
 
 type Ports = DeadlinePorts &
-  ModerationPorts &
   StoragePorts & {
-    readonly tasks: Pick<TaskStore, "holdForReview">;
     readonly provider: Pick<GenerationProvider, "download">;
     readonly ids: Pick<Ids, "unguessable">;
   };
 
-type Settings = DeadlineSettings &
-  ModerationSettings & {
-    /** Results beyond it are unusable. */
-    readonly resultBounds: ResultBounds;
-  };
+type Settings = DeadlineSettings & {
+  /** Results beyond it are unusable. */
+  readonly resultBounds: ResultBounds;
+};
 
 /** Between two attempts to download a result. */
 export const CHECK_PAUSE_MILLISECONDS = 5_000;
@@ -66,8 +62,7 @@ const checkResult = async (
     return undefined;
   }
   const { panorama, downloaded } = examined;
-  const judged = examined.needsReview ? await held(ports, examined.lease) : examined.lease;
-  const succeeded = await recordSuccess(ports, judged, panorama, settings.leaseMilliseconds);
+  const succeeded = await recordSuccess(ports, examined.lease, panorama, settings.leaseMilliseconds);
   if (succeeded !== undefined) await storeResult(ports, probe, succeeded, { bytes: panorama.bytes, downloaded });
   return undefined;
 };
@@ -79,12 +74,11 @@ type Examined =
       readonly lease: Lease<GeneratedTask>;
       readonly panorama: EncodedPanorama;
       readonly downloaded: GeneratedImage;
-      readonly needsReview: boolean;
     }
   | { readonly kind: "failed"; readonly lease: Lease<GeneratedTask>; readonly failure: Failure }
   | (NotYet & { readonly kind: "not_yet" });
 
-/** Downloads, measures and moderates a result. Stores nothing. */
+/** Downloads and measures a result. Stores nothing. */
 const examine = async (ports: Ports, settings: Settings, lease: Lease<GeneratedTask>): Promise<Examined> => {
   const { provider, imaging, reporter } = ports;
   const { task } = lease;
@@ -93,7 +87,7 @@ const examine = async (ports: Ports, settings: Settings, lease: Lease<GeneratedT
     const { kind, reason } = downloaded.error;
     if (kind !== "provider_unavailable") return unusable(lease, reason);
     reporter.report({ kind: "provider_unavailable", taskId: task.id, detail: reason });
-    return notYet("the result cannot be downloaded");
+    return { kind: "not_yet", detail: "the result cannot be downloaded", pauseMilliseconds: CHECK_PAUSE_MILLISECONDS };
   }
   const sourceType = sourceTypeOf(downloaded.value, task.request);
   const panorama = await imaging.panorama(downloaded.value.bytes, RESOLUTIONS[task.request.resolution], sourceType);
@@ -101,22 +95,8 @@ const examine = async (ports: Ports, settings: Settings, lease: Lease<GeneratedT
   const measured = measure(ports, lease, panorama.value);
   const flaw = flawOf(panorama.value, settings.resultBounds);
   if (flaw !== undefined) return unusable(measured, flaw);
-
-  const judgement = await moderateResult(ports, settings, panorama.value.bytes);
-  if (judgement === "block") {
-    const failure = { reason: "content_refused", detail: "the moderation refuses the result" } as const;
-    return { kind: "failed", lease: measured, failure };
-  }
-  if (judgement === "unavailable") return notYet("the result cannot be moderated");
-  const needsReview = judgement === "review";
-  return { kind: "usable", lease: measured, panorama: panorama.value, downloaded: downloaded.value, needsReview };
+  return { kind: "usable", lease: measured, panorama: panorama.value, downloaded: downloaded.value };
 };
-
-const notYet = (detail: string): Examined => ({
-  kind: "not_yet",
-  detail,
-  pauseMilliseconds: CHECK_PAUSE_MILLISECONDS,
-});
 
 const unusable = (lease: Lease<GeneratedTask>, reason: string): Examined => ({
   kind: "failed",
@@ -131,13 +111,6 @@ const measure = ({ reporter }: Ports, lease: Lease<GeneratedTask>, panorama: Enc
   const { nativeSize } = panorama;
   reporter.report({ kind: "picture_measured", taskId: task.id, provider: task.place, nativeSize, ...figures });
   return { ...lease, task: withFigures(task, figures) };
-};
-
-/** Written before the success: between the two the task is still processing, and shows nothing. */
-const held = async ({ tasks, clock }: Ports, lease: Lease<GeneratedTask>): Promise<Lease<GeneratedTask>> => {
-  await tasks.holdForReview(lease.task.id, clock.now());
-  const { request } = lease.task;
-  return { ...lease, task: { ...lease.task, request: { ...request, visibility: "private" } } };
 };
 
 /** The lease continues for the time that storing may take. Resolves to `undefined` if another worker has it now. */

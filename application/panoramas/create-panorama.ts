@@ -12,7 +12,6 @@ import {
   openTask,
   type ReservedTask,
   type Task,
-  type TaskDraft,
 } from "../../domain/tasks/task.js";
 import type { CompleteSettings } from "../complete-settings.js";
 import { type GenerationProvider, takesCreations } from "../ports/generation-provider.js";
@@ -23,7 +22,6 @@ import type { AdmittedKey } from "../ports/stores/accounts/api-requests.js";
 import { StoreBusy } from "../ports/stores/store-busy.js";
 import type { TaskOpening, TaskStore } from "../ports/stores/tasks/task-store.js";
 import type { GenerationTime } from "./generation-time.js";
-import { type Judged, type ModerationPorts, type ModerationSettings, moderateCreation } from "./moderate.js";
 import { type ImageUrls, readImageUrls } from "./read-image-urls.js";
 import { type SubmissionPorts, type SubmissionSettings, submitTask, type UpstreamError } from "./submit-task.js";
 
@@ -46,24 +44,22 @@ export type CreationOptions = {
 /** `replayed`: the idempotency key belongs to this existing task; this call started and charged nothing. */
 export type CreatedPanorama = { readonly task: Task; readonly replayed: boolean };
 
-type Ports = SubmissionPorts &
-  ModerationPorts & {
-    readonly tasks: Pick<TaskStore, "open" | "isWithheldImage">;
-    readonly provider: Pick<GenerationProvider, "canMake" | "callsPerSecond" | "places">;
-    readonly generationTime: Pick<GenerationTime, "lately">;
-    readonly ids: Pick<Ids, "taskId" | "slug">;
-    readonly secrets: Pick<Secrets, "sha256">;
-    readonly storage: Pick<ObjectStorage, "nameOf" | "urlOf" | "has" | "read">;
-    /**
-     * Called before a task with a `webhook_url` is opened (webhooks/ensure-default-endpoint.ts). Absent: sends no
-     * webhooks.
-     */
-    readonly ensureDefaultEndpoint?: (account: AccountId) => Promise<unknown>;
-  };
+type Ports = SubmissionPorts & {
+  readonly tasks: Pick<TaskStore, "open" | "isWithheldImage">;
+  readonly provider: Pick<GenerationProvider, "canMake" | "callsPerSecond" | "places">;
+  readonly generationTime: Pick<GenerationTime, "lately">;
+  readonly ids: Pick<Ids, "taskId" | "slug">;
+  readonly secrets: Pick<Secrets, "sha256">;
+  readonly storage: Pick<ObjectStorage, "nameOf" | "urlOf" | "has">;
+  /**
+   * Called before a task with a `webhook_url` is opened (webhooks/ensure-default-endpoint.ts). Absent: sends no
+   * webhooks.
+   */
+  readonly ensureDefaultEndpoint?: (account: AccountId) => Promise<unknown>;
+};
 
 /** Limits of a creation and of the queue. */
 export type CreationSettings = SubmissionSettings &
-  ModerationSettings &
   Pick<CompleteSettings, "policy"> & {
     /** The sweep resolves a task that has no recorded answer of the provider after this time. */
     readonly submissionDeadlineMilliseconds: number;
@@ -87,11 +83,9 @@ export const createPanorama =
     const possible = ports.provider.canMake(request);
     if (possible.isErr()) return err(possible.error);
     const { imageUrls } = request;
-    const judged =
-      ports.moderation && (await moderateCreation({ ...ports, moderation: ports.moderation }, settings, request));
     const planned = planOf(ports, settings, request, options);
     const images = imageUrls.length === 0 ? undefined : await readImageUrls(ports, imageUrls);
-    const plan = { ...planned, images, judged };
+    const plan = { ...planned, images };
     if (request.webhookUrl !== undefined) await ports.ensureDefaultEndpoint?.(owner);
 
     const opened = await ports.tasks.open(openingOf(ports, plan, owner, idempotencyKey));
@@ -106,11 +100,7 @@ export const createPanorama =
     return submission.map((submitted) => ({ task: submitted, replayed }));
   };
 
-type Plan = ReturnType<typeof planOf> & {
-  readonly images: ImageUrls | undefined;
-  /** Absent if nothing is moderated. */
-  readonly judged: Judged | undefined;
-};
+type Plan = ReturnType<typeof planOf> & { readonly images: ImageUrls | undefined };
 
 /** What is known of the creation before its account is read. */
 const planOf = (
@@ -166,17 +156,14 @@ const openingOf = (
 };
 
 /**
- * Opens the task, or refuses it. A refusal of the account comes before one for which the provider is the reason. Those
- * of an image and of the moderation are here, and not earlier, because a repeat gets its task also after an image is
- * deleted or the rules have changed.
+ * Opens the task, or refuses it. A refusal of the account comes before one for which the provider is the reason. That
+ * of an image is here, and not earlier, because a repeat gets its task also after an image is deleted.
  */
 const decisionOf =
   (plan: Plan): TaskOpening<CreatePanoramaError>["decide"] =>
   (standing, queuePosition, spending, place) => {
-    const { now, policy, apiKey, maxCredits, images, judged } = plan;
+    const { draft, now, policy, apiKey, maxCredits, images } = plan;
     if (images?.refusal !== undefined) return err(images.refusal);
-    if (judged?.refusal !== undefined) return err(judged.refusal);
-    const draft = judged?.needsReview ? reviewed(plan.draft) : plan.draft;
     const cost = policy.prices[draft.request.resolution];
     if (maxCredits !== undefined && cost > maxCredits) {
       return err(invalidRequest("max_credits", { name: "cost_max", max: maxCredits, cost }));
@@ -186,13 +173,6 @@ const decisionOf =
     const isHopeless = plan.isDown || (queuePosition !== undefined && plan.waitsTooLong(queuePosition));
     return opening.isOk() && isHopeless ? err({ kind: "upstream_error" }) : opening;
   };
-
-/** It begins private, in the transaction that opens it: no instance can take it for a public one. */
-const reviewed = (draft: Plan["draft"]): TaskDraft => ({
-  ...draft,
-  request: { ...draft.request, visibility: "private" },
-  visibilityAfterReview: draft.request.visibility,
-});
 
 /** Throws if the store has not read what a key with budgets has spent: its budgets must not count as unused. */
 const budgetOf = (budgets: Budgets | undefined, spending: Spending | undefined): BudgetState | undefined => {

@@ -9,7 +9,6 @@ import type { TaskId } from "../../domain/task-id.js";
 import type { FailureReason, Task } from "../../domain/tasks/task.js";
 import type { Delivery } from "../../domain/webhooks/webhook-delivery.js";
 import type { EndpointId, OffReason } from "../../domain/webhooks/webhook-endpoint.js";
-import type { ModerationAnswer } from "./moderation.js";
 
 /** `provider`: what makes or has made the task (`placeOf` of domain/tasks/task.ts), such as `fal:seedream-4.5`. */
 type OfProvider = { readonly taskId: TaskId; readonly provider?: string | undefined };
@@ -19,18 +18,6 @@ export type LoginFailure = "unknown_address" | "no_password" | "wrong_password" 
 
 /** An event for the operator's logs and metrics. It never contains a prompt, key or password. */
 export type OperationalEvent =
-  /**
-   * The moderation was asked about one text or image. `hash`: `Moderation.hashOf` of it; absent if it could not be
-   * read. `detail`: why there is no answer.
-   */
-  | {
-      readonly kind: "moderated";
-      readonly of: "creation" | "result";
-      readonly answer: ModerationAnswer | "unavailable";
-      readonly seconds: number;
-      readonly hash?: string | undefined;
-      readonly detail?: string | undefined;
-    }
   /** The provider has no room now; the task waits in the queue. */
   | { readonly kind: "task_queued"; readonly taskId: TaskId }
   /** A submission has certainly started nothing; the task waits in the queue again. */

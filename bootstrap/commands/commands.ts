@@ -32,7 +32,6 @@ import { orderCreate, orderList, orderPay, orderRefund } from "./money/order.js"
 import { paymentsReconcile } from "./money/payments.js";
 import { reportDismiss, reportHide, reportList } from "./report.js";
 import { retentionApply, retentionShow } from "./retention.js";
-import { reviewAllow, reviewBlock, reviewList } from "./review.js";
 import { serve } from "./serve.js";
 import { settingsShow } from "./settings.js";
 import { storageVerify } from "./storage.js";
@@ -89,9 +88,6 @@ export const COMMANDS: readonly Command[] = [
   reportList,
   reportDismiss,
   reportHide,
-  reviewList,
-  reviewAllow,
-  reviewBlock,
   webhookCreate,
   webhookList,
   webhookDelete,

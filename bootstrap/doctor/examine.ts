@@ -5,7 +5,6 @@ import { checkPublicUrl, checkTlsListener } from "./check-access.js";
 import { checkDatabase } from "./check-database.js";
 import { checkMachine } from "./check-machine.js";
 import { checkMail } from "./check-mail.js";
-import { checkModeration } from "./check-moderation.js";
 import { checkProduction, checkVariables } from "./check-production.js";
 import { checkProvider } from "./check-provider.js";
 import { checkStripe, checkTraces } from "./check-services.js";
@@ -49,7 +48,6 @@ export const examine = async (
     { name: "signed marks", run: () => checkSigning(config, clock) },
     { name: "mail", run: () => checkMail(config) },
     { name: "Stripe", run: () => checkStripe(config) },
-    { name: "moderation", run: () => checkModeration(config) },
     { name: "traces", run: () => checkTraces(config) },
   ];
   return (await Promise.all(checks.map((check) => resultOf(check, timeoutMilliseconds)))).flat();

@@ -8,7 +8,6 @@ import { createApplication } from "../../application/create-application.js";
 import { restorePanorama } from "../../application/operators/restore-panorama.js";
 import { viewerPath } from "../../domain/tasks/slug.js";
 import type { Config } from "../config.js";
-import { openModeration } from "../moderation/open-moderation.js";
 import { provide } from "../provide.js";
 import { deletedKeptMilliseconds, retentionSettings } from "../retention-settings.js";
 import { submissionDeadlineMilliseconds } from "../submission-deadline.js";
@@ -39,13 +38,10 @@ export const application = new ContainerModule(({ bind }) => {
         ports: {
           ...ports,
           ...tracedPorts({ ...ports, storage: measuredStorage(ports.storage, metrics) }, tracing),
-          moderation: config.moderation && (await openModeration(config.moderation)),
           schedule: cronSchedule(ports.clock),
         },
         settings: {
           ...config,
-          moderationTimeoutMilliseconds: config.moderation?.timeoutMilliseconds,
-          moderationWhenUnavailable: config.moderation?.whenUnavailable,
           submissionDeadlineMilliseconds: submissionDeadlineMilliseconds(config),
           pollMillisecondsMax: pollMillisecondsMax(config),
           finishedImageRetentionMilliseconds: retentionSettings(config).finished_images,

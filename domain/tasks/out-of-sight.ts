@@ -7,17 +7,12 @@ export type DeletedBy = "page" | "operator" | Brand<`key ${string}`, "DeletedBy"
 /** Its owner, by a request with this key. */
 export const deletedByKey = (id: ApiKeyId): DeletedBy => `key ${id}` as DeletedBy;
 
-/** The reason of a panorama that waits for an operator because of the moderation. Its owner sees it. */
-export const UNDER_REVIEW = "It waits for a review by the operator.";
-
 /**
  * An operator has hidden the panorama from everybody but its owner.
  *
  *   visible ──hide──▶ hidden ──show──▶ visible
- *      └──review──▶ under review ──hide──▶ hidden
- *                        └─────────show──▶ visible
  *
- * Visible, it has the visibility that its owner chose. Hidden or under review it is `private`, and its owner cannot
- * change that. `by`: who has hidden it; `undefined` under review, and if an earlier version did not record it.
+ * Visible, it has the visibility that its owner chose. Hidden it is `private`, and its owner cannot change that. `by`:
+ * who has hidden it.
  */
 export type Withheld = { readonly at: Date; readonly reason: string; readonly by?: string | undefined };

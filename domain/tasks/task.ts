@@ -26,7 +26,6 @@ import { admitAfterFailures, type TooManyFailures } from "./failure-budget.js";
 import { NO_METADATA } from "./metadata.js";
 import type { Slug } from "./slug.js";
 import type { StartView } from "./start-view.js";
-import type { Visibility } from "./visibility.js";
 
 /**
  * A panorama task (specification, Panorama task).
@@ -69,11 +68,6 @@ type TaskCore = {
   readonly reservedAt: Date;
   /** The W3C trace context of its creation. */
   readonly traceparent?: string | undefined;
-  /**
-   * Only of a new task: an operator must look at its panorama before others may, and then it gets this visibility
-   * (out-of-sight.ts).
-   */
-  readonly visibilityAfterReview?: Visibility | undefined;
   /** Why others cannot see its panorama (out-of-sight.ts); `undefined`: its visibility decides. */
   readonly withheldReason?: string | undefined;
 };
@@ -258,8 +252,7 @@ export type OpeningRefusal =
   | TooManyActiveTasks;
 
 /** A task before it is opened. */
-export type TaskDraft = Pick<TaskCore, "id" | "slug" | "request"> &
-  Partial<Pick<TaskCore, "apiKeyId" | "traceparent" | "visibilityAfterReview">>;
+export type TaskDraft = Pick<TaskCore, "id" | "slug" | "request"> & Partial<Pick<TaskCore, "apiKeyId" | "traceparent">>;
 
 /** What decides about a task that is opened, besides the standing of its account. */
 export type OpeningTerms = {

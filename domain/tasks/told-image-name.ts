@@ -1,5 +1,4 @@
 import { type ObjectName, panoramaName } from "../images/object-name.js";
-import { UNDER_REVIEW } from "./out-of-sight.js";
 import type { SucceededTask } from "./task.js";
 
 /**
@@ -7,4 +6,4 @@ import type { SucceededTask } from "./task.js";
  * a name under which nothing is ever stored: a bucket would serve its files to everybody to whom the owner passes it.
  */
 export const toldImageName = ({ slug, image, withheldReason }: SucceededTask): ObjectName =>
-  withheldReason === undefined || withheldReason === UNDER_REVIEW ? image.imageName : panoramaName(`hidden-${slug}`);
+  withheldReason === undefined ? image.imageName : panoramaName(`hidden-${slug}`);

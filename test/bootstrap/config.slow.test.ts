@@ -36,7 +36,6 @@ describe("readConfig", () => {
       referenceRetentionHours: 24,
       stripe: undefined,
       mail: undefined,
-      moderation: undefined,
       demo: true,
       logLevel: "info",
       policy: PANORAMA_POLICY,

@@ -55,8 +55,6 @@ describe("the templates of terms, privacy and contact", () => {
         PUBLIC_URL: "https://ours.example",
       },
       ...{
-        MODERATION: "openai",
-        MODERATION_API_KEY: "key",
         SMTP_URL: "smtp://mail.internal",
         MAIL_FROM: "a@ours.example",
       },
@@ -65,7 +63,6 @@ describe("the templates of terms, privacy and contact", () => {
       provider: "Prompts and reference pictures are sent to fal.",
       storage: "Pictures are in a bucket of Google Cloud Storage.",
       other_sites: "Pictures are loaded from https://storage.googleapis.com, and nothing from other sites.",
-      moderation: expect.stringContaining("sent to OpenAI"),
       mail: expect.stringContaining("A mail server gets your address"),
     });
   });

@@ -1,35 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { fakeModeration } from "../support/fake-moderation.js";
 import { migratedInstallation } from "../support/migrated-installation.js";
 import { RestClient, type Task } from "../support/rest-client.js";
 import type { Installation } from "../support/service-process.js";
 
 const REASON = "Shows a private person";
 
-describe("the commands of moderation and takedown while the service runs", () => {
-  let moderation: Awaited<ReturnType<typeof fakeModeration>>;
+describe("the commands of takedown while the service runs", () => {
   let installation: Installation;
   let account: string;
   let client: RestClient;
 
   beforeAll(async () => {
-    moderation = await fakeModeration();
-    installation = await migratedInstallation({
-      DEMO: "false",
-      LOCAL_PROVIDER_DELAY_MS: "0",
-      MODERATION: "http",
-      MODERATION_URL: moderation.url,
-      MODERATION_API_KEY: "key",
-    });
+    installation = await migratedInstallation({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0" });
     const opened = await run("account", "create", "--email", "ann@example.com", "--credits", "100", "--key");
     account = String(opened.account_id);
     client = new RestClient(installation.url, String(opened.api_key));
     await installation.start();
   });
-  afterAll(async () => {
-    await installation.remove();
-    await moderation.close();
-  });
+  afterAll(() => installation.remove());
 
   const run = async (...args: string[]): Promise<Record<string, unknown>> => {
     const { status, json, stderr } = await installation.answer(...args);
@@ -59,24 +47,6 @@ describe("the commands of moderation and takedown while the service runs", () =>
   };
   const VISIBLE = [200, 200, true, true, true];
   const HIDDEN = [404, 404, false, false, false];
-
-  it("review list, allow and block decide what a moderation is in doubt about", async () => {
-    const allowed = await published("a doubtful lake test:plain");
-    const blocked = await published("a doubtful wood test:plain");
-    const shownImage = 200; // its URL is known to its owner only
-    for (const panorama of [allowed, blocked])
-      expect(await shown(panorama)).toEqual([404, shownImage, false, false, false]);
-    const waiting = async () => ((await run("review", "list")).reviews as { slug: string }[]).map(({ slug }) => slug);
-    expect(await waiting()).toEqual([allowed.slug, blocked.slug]);
-    expect(await run("review", "allow", allowed.slug)).toMatchObject({ slug: allowed.slug, hidden: false });
-    expect(await shown(allowed)).toEqual(VISIBLE);
-    expect(await run("review", "block", blocked.slug, "--reason", REASON)).toMatchObject({ hidden: true });
-    expect(await shown(blocked)).toEqual(HIDDEN);
-    expect(await read(blocked.id)).toMatchObject({ visibility: "private", hidden_reason: REASON });
-    expect(await waiting()).toEqual([]);
-    expect(await refused("review", "allow", "AbCdEfGhIj")).toBe("not_found");
-    expect(await client.credits()).toBe(100 - 2 * 4);
-  });
 
   const report = async (slug: string, text = "") => {
     const body = new URLSearchParams({ reason: "person", text });

@@ -35,8 +35,6 @@ const READS: Reads = {
   "storage verify": "asks for every object",
   "task list": ({ id }) => ({ account: id }),
   "task show": ({ taskId }) => ({ task: taskId(1) }),
-  "operator list": () => ({}),
-  "review list": () => ({}),
   "report list": () => ({}),
   "webhook list": ({ id }) => ({ account: id }),
   "webhook deliveries": ({ id }) => ({ account: id }),

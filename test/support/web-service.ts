@@ -10,7 +10,6 @@ import { sharpImaging } from "../../adapters/imaging/sharp-imaging.js";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
 import { InProcessTaskSignals } from "../../adapters/memory/in-process-task-signals.js";
-import { MemoryModeration } from "../../adapters/memory/memory-moderation.js";
 import { memoryPorts } from "../../adapters/memory/memory-ports.js";
 import { RecordingMail } from "../../adapters/memory/recording-mail.js";
 import { RecordingReporter } from "../../adapters/memory/recording-reporter.js";
@@ -129,8 +128,6 @@ export class WebService {
   readonly webhookSender = new RecordingWebhookSender();
   readonly references = new MemoryReferenceStore(this.database);
   readonly reports = new MemoryReportStore(this.database);
-  /** Of what is sent by forms. */
-  readonly formModeration = new MemoryModeration();
   readonly provider = new PaintingProvider();
   readonly signals = new InProcessTaskSignals();
   readonly reporter = new RecordingReporter();
@@ -244,7 +241,6 @@ export class WebService {
         ...this,
         apiRequests: new MemoryApiRequests(this.database, rateLimits, clock),
         payments: this.payments,
-        moderation: this.formModeration,
         providerWebhooks: new Map(),
       },
       settings: { ...CREATION_SETTINGS, ...settings, generationDeadlineMilliseconds: 600_000 },

@@ -47,8 +47,7 @@ type StoredTask = {
   accepted?: { submittedAt: Date; upstreamTaskId: string };
   deletedBy?: DeletedBy | undefined;
   withheld?: Withheld | undefined;
-  review?: { readonly since: Date } | undefined;
-  visibilityAfterReview?: Visibility | undefined;
+  chosenVisibility?: Visibility | undefined;
   featured?: Date | undefined;
   approved?: Date | undefined;
 };

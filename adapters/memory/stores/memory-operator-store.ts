@@ -73,13 +73,6 @@ export class MemoryOperatorStore implements OperatorStore {
     };
   }
 
-  async reviews(limit: number): Promise<{ task: TaskOfAccount["task"]; since: Date }[]> {
-    return [...this.database.tasks.values()]
-      .flatMap(({ task, review, hidden }) => (review === undefined || hidden ? [] : [{ task, since: review.since }]))
-      .sort((one, other) => one.since.getTime() - other.since.getTime() || (one.task.id < other.task.id ? -1 : 1))
-      .slice(0, limit);
-  }
-
   async tasks(
     account: AccountId,
     limit: number,

@@ -10,8 +10,8 @@ export const IN_GALLERY =
 export const FEATURED = `${IN_GALLERY} and featured_at is not null`;
 export const APPROVED = `${IN_GALLERY} and approved_at is not null`;
 
-/** Hidden by an operator, who has looked at it. Also while the files of a deleted one are being erased. */
-export const WITHHELD = "withheld_at is not null and review_since is null";
+/** Hidden by an operator. Also while the files of a deleted one are being erased. */
+export const WITHHELD = "withheld_at is not null";
 
 /** An order that an operator has to confirm, because its customer pays outside of this service. */
 export const AWAITS_OPERATOR = "paid_at is null and checkout_session is null";

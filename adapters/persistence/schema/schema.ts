@@ -263,10 +263,6 @@ export const TaskTable = defineEntity({
       expression: `create index task_kept_image_index on task (succeeded_at) where ${KEPT_IMAGE}`,
     },
     {
-      name: "task_review_index",
-      expression: "create index task_review_index on task (review_since, id) where review_since is not null",
-    },
-    {
       // Partial: each request for a stored image asks whether it may be shown.
       name: "task_withheld_image_index",
       expression: `create index task_withheld_image_index on task (image_name) where ${WITHHELD}`,
@@ -363,14 +359,12 @@ export const TaskTable = defineEntity({
     failureDetail: p.text().nullable(),
     /** Who has deleted it (domain/tasks/out-of-sight.ts). */
     deletedBy: p.string().length(64).nullable(),
-    /** When an operator has hidden it from everybody but its owner, and why. */
+    /** When an operator has hidden it from everybody but its owner, why, and who. */
     withheldAt: p.datetime(3).nullable(),
     withheldReason: p.string().length(200).nullable(),
-    /** Since when it waits for an operator, and the visibility that it gets back. */
-    reviewSince: p.datetime(3).nullable(),
-    visibilityAfterReview: p.string().length(16).nullable(),
-    /** Who has hidden it. */
     withheldBy: p.string().length(100).nullable(),
+    /** Of a hidden one: the visibility that its owner chose, which it gets back. */
+    chosenVisibility: p.string().length(7).nullable(),
     /** When an operator has chosen it for the front page, and for a gallery of chosen ones. */
     featuredAt: p.datetime(3).nullable(),
     approvedAt: p.datetime(3).nullable(),
@@ -479,31 +473,6 @@ export const OperatorActionTable = defineEntity({
     arguments: p.text(),
     /** Null until the command has ended. */
     outcome: p.string().length(16).nullable(),
-  },
-});
-
-/** Who may use the operator's pages (domain/accounts/operator.ts). */
-export const OperatorLoginTable = defineEntity({
-  name: "OperatorLogin",
-  tableName: "operator_login",
-  properties: {
-    name: p.string().length(64).primary(),
-    passwordHash: p.string().length(255),
-    /** The shared secret of the one-time codes, as base32. */
-    codeSecret: p.string().length(64),
-    /** The time step of the last code that was used. */
-    codeStep: p.integer(),
-    createdAt: p.datetime(3),
-  },
-});
-
-export const OperatorSessionTable = defineEntity({
-  name: "OperatorSession",
-  tableName: "operator_session",
-  properties: {
-    tokenSha256: p.string().length(64).primary(),
-    operator: p.string().length(64),
-    expiresAt: p.datetime(3),
   },
 });
 
@@ -790,8 +759,6 @@ export const tables = [
   WebhookReceiverTable,
   OperatorActionTable,
   RetentionTable,
-  OperatorLoginTable,
-  OperatorSessionTable,
   LetterTable,
   InstallationSecretTable,
   ReportTable,

@@ -65,14 +65,6 @@ export class SqlOperatorStore implements OperatorStore {
     return row && toTaskRecord(row);
   }
 
-  async reviews(limit: number) {
-    const rows = await this.database.sql(
-      "select * from task where review_since is not null and hidden_at is null order by review_since, id limit ?",
-      [limit],
-    );
-    return rows.map((row) => ({ task: toTask(row), since: date(row, "review_since") }));
-  }
-
   async tasks(
     account: AccountId,
     limit: number,

@@ -12,7 +12,7 @@ import type { AccountId } from "../../../domain/account-id.js";
 import { type ObjectName, panoramaOf } from "../../../domain/images/object-name.js";
 import type { StoredImage } from "../../../domain/images/storage-status.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import { UNDER_REVIEW, type Withheld } from "../../../domain/tasks/out-of-sight.js";
+import type { Withheld } from "../../../domain/tasks/out-of-sight.js";
 import type { Slug } from "../../../domain/tasks/slug.js";
 import type { ReservedTask, SubmittedTask, Task } from "../../../domain/tasks/task.js";
 import type { Visibility } from "../../../domain/tasks/visibility.js";
@@ -46,7 +46,6 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
     withholdAll: (owner, withheld, limit, nextName) => withholdAll(database, { owner, withheld, limit, nextName }),
     isWithheldImage: (image) => isWithheldImage(database, image),
     choose: (id, choice, at) => choose(database, id, choice, at),
-    holdForReview: (id, now) => holdForReview(database, id, now),
     recordCancelWish: (task, now) => recordCancelWish(database, task, now),
     hide: (id, owner, now, how) => hide(database, { id, owner }, now, how),
     restore: (id, hasThumbnail, now) => restore(database, id, hasThumbnail, now),
@@ -87,7 +86,7 @@ const setVisibility = async (
     const afterwards =
       visibility === "public"
         ? ""
-        : ", visibility_after_review = case when withheld_at is null then visibility_after_review else 'private' end";
+        : ", chosen_visibility = case when withheld_at is null then chosen_visibility else 'private' end";
     const changed = await sql(
       `update task set visibility = case when withheld_at is null then ? else 'private' end${afterwards}
       where id = ? and account_id = ? and hidden_at is null
@@ -112,8 +111,8 @@ const withhold = (
     const changed =
       withheld === undefined
         ? await sql(
-            `update task set visibility = coalesce(visibility_after_review, 'public'), visibility_after_review = null,
-            review_since = null, withheld_at = null, withheld_reason = null, withheld_by = null
+            `update task set visibility = chosen_visibility, chosen_visibility = null,
+            withheld_at = null, withheld_reason = null, withheld_by = null
             where id = ? and withheld_at is not null and hidden_at is null returning id`,
             [id],
           )
@@ -134,9 +133,8 @@ const hideRows = (
   parameters: readonly unknown[],
 ): Promise<Row[]> =>
   sql(
-    `update task set visibility_after_review =
-      case when withheld_at is null and visibility = 'private' then 'private' else visibility_after_review end,
-    visibility = 'private', withheld_at = ?, withheld_reason = ?, withheld_by = ?, review_since = null,
+    `update task set chosen_visibility = case when withheld_at is null then visibility else chosen_visibility end,
+    visibility = 'private', withheld_at = ?, withheld_reason = ?, withheld_by = ?,
     featured_at = null, approved_at = null
     where ${which} and hidden_at is null returning id`,
     [at, reason, by ?? null, ...parameters],
@@ -210,21 +208,6 @@ const choose = async (
     [at ?? null, id],
   );
   return rows.length === 1 ? ok(undefined) : err(notFound(`There is no such panorama ${id} in the gallery.`));
-};
-
-const holdForReview = async (database: Database, id: TaskId, now: Date): Promise<void> => {
-  await database.transaction(async (sql) => {
-    // What an operator has hidden before keeps its reason, and is public afterwards.
-    const changed = await sql(
-      `update task set review_since = ?,
-      visibility_after_review = case when withheld_at is null then visibility else visibility_after_review end,
-      visibility = 'private', withheld_at = coalesce(withheld_at, ?), withheld_reason = coalesce(withheld_reason, ?)
-      where id = ? and review_since is null returning id`,
-      [now, now, UNDER_REVIEW, id],
-    );
-    if (changed.length > 0) await updateSearch(sql, database.dialect, [id]);
-    return ok(undefined);
-  });
 };
 
 const recordCancelWish = async (

@@ -3,7 +3,6 @@ import { type PixelSize, RESOLUTIONS, type Resolution } from "../../../domain/im
 import { STORAGE_STATUSES, type StoredImage } from "../../../domain/images/storage-status.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import { type Metadata, NO_METADATA } from "../../../domain/tasks/metadata.js";
-import { UNDER_REVIEW } from "../../../domain/tasks/out-of-sight.js";
 import {
   FAILURE_REASONS,
   type FailedTask,
@@ -247,19 +246,8 @@ export const newTaskRow = (task: OpenedTask["task"], dueAt: Date): Row => ({
   reserved_at: task.reservedAt,
   due_at: dueAt,
   fence: 0,
-  ...reviewColumns(task),
   ...stateColumns(task),
 });
-
-const reviewColumns = ({ visibilityAfterReview, reservedAt }: OpenedTask["task"]): Row =>
-  visibilityAfterReview === undefined
-    ? {}
-    : {
-        visibility_after_review: visibilityAfterReview,
-        review_since: reservedAt,
-        withheld_at: reservedAt,
-        withheld_reason: UNDER_REVIEW,
-      };
 
 const metadataColumn = (metadata: Metadata): string | null =>
   Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata);

@@ -74,8 +74,6 @@ export interface OperatorStore {
   task(id: TaskId): Promise<TaskOfAccount | undefined>;
   /** The task with this id or slug. */
   record(idOrSlug: string): Promise<TaskRecord | undefined>;
-  /** Panoramas that wait for an operator, the oldest first. */
-  reviews(limit: number): Promise<{ readonly task: Task; readonly since: Date }[]>;
   /** The tasks of the account, newest first, at most `limit`, older than `before`. */
   tasks(
     account: AccountId,

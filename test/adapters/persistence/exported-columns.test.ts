@@ -105,10 +105,10 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]
       ].map((name) => [name, "how the service works on it"]),
     ),
     ...Object.fromEntries(
-      [
-        ...["deletedBy", "withheldAt", "withheldBy", "reviewSince", "visibilityAfterReview", "featuredAt"],
-        "approvedAt",
-      ].map((name) => [name, "what operators decide"]),
+      [...["deletedBy", "withheldAt", "withheldBy", "chosenVisibility", "featuredAt"], "approvedAt"].map((name) => [
+        name,
+        "what operators decide",
+      ]),
     ),
   },
   ledger_entry: {
@@ -169,8 +169,6 @@ const OTHER_TABLES: Readonly<Record<string, string>> = {
   task_queue: "of the service",
   retention: "of the service",
   operator_action: "of operators",
-  operator_login: "of operators",
-  operator_session: "of operators",
   installation_secret: "of the service",
 };
 

@@ -24,10 +24,6 @@ const examples: { readonly [Name in RequestRule["name"]]: [Extract<RequestRule, 
     { name: "visible_ascii", min: 1, max: 255, actual: "schlüssel" },
     'must have 1 to 255 visible ASCII characters, but is "schlüssel".',
   ],
-  content_refused: [
-    { name: "content_refused" },
-    "is not allowed by the content rules of this service; change it. Nothing was reserved.",
-  ],
   storable_text: [{ name: "storable_text" }, "must be valid Unicode text without NUL characters."],
   email: [{ name: "email", actual: "me" }, 'must be an email address such as name@example.com, but is "me".'],
   https_url: [

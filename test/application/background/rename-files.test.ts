@@ -4,7 +4,6 @@ import { panoramaTask } from "../../../application/events/panorama-task.js";
 import { withholdAccount } from "../../../application/operators/withhold-panorama.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import { UNDER_REVIEW } from "../../../domain/tasks/out-of-sight.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { anOwner, aWorld } from "../../support/world.js";
 
@@ -54,6 +53,5 @@ it("renames the files of everything that is hidden when the storage is available
     return stored.map((url) => told.includes(url));
   };
   expect(toldOf("why")).toEqual([false, false]);
-  expect(toldOf(UNDER_REVIEW)).toEqual([true, true]);
   expect(toldOf(undefined)).toEqual([true, true]);
 });

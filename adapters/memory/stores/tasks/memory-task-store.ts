@@ -18,7 +18,7 @@ import type { InvalidRequest } from "../../../../domain/invalid-request.js";
 import { PANORAMA_POLICY } from "../../../../domain/panorama-policy.js";
 import type { TaskId } from "../../../../domain/task-id.js";
 import type { CreationRequest } from "../../../../domain/tasks/creation-request.js";
-import { UNDER_REVIEW, type Withheld } from "../../../../domain/tasks/out-of-sight.js";
+import type { Withheld } from "../../../../domain/tasks/out-of-sight.js";
 import { nextTurn, placeOfNewTask, type QueuePosition } from "../../../../domain/tasks/queue.js";
 import {
   isActive,
@@ -52,7 +52,6 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
       }),
     setVisibility: async (id, owner, visibility) => setVisibility(database, id, owner, visibility),
     recordCancelWish: async (task, now) => recordCancelWish(database, task, now),
-    holdForReview: async (id, now) => holdForReview(database, id, now),
     withhold: async (id, withheld, nextName) => withhold(database, id, withheld, nextName),
     withholdAll: async (owner, withheld, limit, nextName) => {
       const shown = database
@@ -64,9 +63,8 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
     },
     isWithheldImage: async (image) =>
       [...database.tasks.values()].some(
-        ({ task, withheld, review }) =>
-          isOf(task, image) &&
-          ((withheld !== undefined && review === undefined) || ("name" in image && isKeptForNow(task))),
+        ({ task, withheld }) =>
+          isOf(task, image) && (withheld !== undefined || ("name" in image && isKeptForNow(task))),
       ),
     choose: async (id, choice, at) => {
       const stored = database.tasks.get(id);
@@ -111,19 +109,7 @@ const openRow = <Refusal>(
   return decide(stored.standing, queuePosition, spending, place).map(({ task, standing, lowBalance }) => {
     stored.lastTurn = queuePosition?.turn ?? stored.lastTurn;
     const due = task.state === "queued" && queue ? queue.dueAt : dueAt;
-    const { visibilityAfterReview, reservedAt: since, ...rest } = task;
-    tasks.set(task.id, {
-      task: { ...rest, reservedAt: since, ...(visibilityAfterReview && { withheldReason: UNDER_REVIEW }) },
-      place: placeOf(task),
-      dueAt: due,
-      fence: 0,
-      hidden: false,
-      ...(visibilityAfterReview && {
-        visibilityAfterReview,
-        review: { since },
-        withheld: { at: since, reason: UNDER_REVIEW },
-      }),
-    });
+    tasks.set(task.id, { task, place: placeOf(task), dueAt: due, fence: 0, hidden: false });
     ledger.push(reservationEntry(task.reservation, task.reservedAt));
     stored.standing = standing;
     if (used.size > 0) database.taskReferences.set(task.id, used);
@@ -176,7 +162,7 @@ const setVisibility = (
   if (stored === undefined) return err(notFound(`There is no task ${id}.`));
   if (stored.withheld !== undefined) {
     if (visibility === "public") return err({ kind: "withheld", reason: stored.withheld.reason });
-    stored.visibilityAfterReview = visibility;
+    stored.chosenVisibility = visibility;
     return ok(undefined);
   }
   stored.task = { ...stored.task, request: { ...stored.task.request, visibility } as CreationRequest };
@@ -202,13 +188,10 @@ const withhold = (
   if (stored === undefined || stored.hidden || (withheld === undefined && stored.withheld === undefined)) {
     return err(notFound(`There is no such panorama ${id}.`));
   }
-  if (stored.withheld === undefined && stored.task.request.visibility === "private") {
-    stored.visibilityAfterReview = "private";
-  }
-  stored.review = undefined;
-  const visibility = withheld === undefined ? (stored.visibilityAfterReview ?? "public") : "private";
-  if (withheld === undefined) stored.visibilityAfterReview = undefined;
-  else {
+  const chosen = stored.chosenVisibility ?? stored.task.request.visibility;
+  const visibility = withheld === undefined ? chosen : "private";
+  stored.chosenVisibility = withheld === undefined ? undefined : chosen;
+  if (withheld !== undefined) {
     Object.assign(stored, { featured: undefined, approved: undefined });
     database.endReports(id, "hidden");
   }
@@ -230,14 +213,6 @@ const keepWithheld = (
   stored.withheld = withheld;
   const request = { ...task.request, visibility } as CreationRequest;
   stored.task = { ...task, request, ...(withheld && { withheldReason: withheld.reason }) } as Task;
-};
-
-const holdForReview = (database: MemoryDatabase, id: TaskId, now: Date): void => {
-  const stored = database.tasks.get(id);
-  if (stored === undefined || stored.review !== undefined) return;
-  if (stored.withheld === undefined) stored.visibilityAfterReview = stored.task.request.visibility;
-  stored.review = { since: now };
-  keepWithheld(stored, stored.withheld ?? { at: now, reason: UNDER_REVIEW }, "private");
 };
 
 const recordCancelWish = (

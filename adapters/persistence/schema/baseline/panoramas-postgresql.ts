@@ -116,22 +116,6 @@ create table operator_action (
   outcome varchar(16) null
 );
 
-create table operator_login (
-  name varchar(64) not null,
-  password_hash varchar(255) not null,
-  code_secret varchar(64) not null,
-  code_step int not null,
-  created_at timestamptz(3) not null,
-  constraint operator_login_pkey primary key (name)
-);
-
-create table operator_session (
-  token_sha256 varchar(64) not null,
-  operator varchar(64) not null,
-  expires_at timestamptz(3) not null,
-  constraint operator_session_pkey primary key (token_sha256)
-);
-
 create table password_link (
   token_sha256 varchar(64) not null,
   email varchar(254) not null,
@@ -267,9 +251,8 @@ create table task (
   deleted_by varchar(64) null,
   withheld_at timestamptz(3) null,
   withheld_reason varchar(200) null,
-  review_since timestamptz(3) null,
-  visibility_after_review varchar(16) null,
   withheld_by varchar(100) null,
+  chosen_visibility varchar(7) null,
   featured_at timestamptz(3) null,
   approved_at timestamptz(3) null,
   next_image_name varchar(128) null,
@@ -298,11 +281,9 @@ create index task_failed_image_index on task (id) where state = 'succeeded' and 
 
 create index task_kept_image_index on task (succeeded_at) where state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null;
 
-create index task_review_index on task (review_since, id) where review_since is not null;
+create index task_withheld_image_index on task (image_name) where withheld_at is not null;
 
-create index task_withheld_image_index on task (image_name) where withheld_at is not null and review_since is null;
-
-create index task_withheld_url_index on task (temporary_url) where withheld_at is not null and review_since is null;
+create index task_withheld_url_index on task (temporary_url) where withheld_at is not null;
 
 create index task_kept_name_index on task (image_name) where kept_until is not null;
 

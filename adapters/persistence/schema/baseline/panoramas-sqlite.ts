@@ -119,22 +119,6 @@ create table operator_action (
   outcome text null
 );
 
-create table operator_login (
-  name text not null,
-  password_hash text not null,
-  code_secret text not null,
-  code_step integer not null,
-  created_at datetime not null,
-  primary key (name)
-);
-
-create table operator_session (
-  token_sha256 text not null,
-  operator text not null,
-  expires_at datetime not null,
-  primary key (token_sha256)
-);
-
 create table password_link (
   token_sha256 text not null,
   email text not null,
@@ -274,9 +258,8 @@ create table task (
   deleted_by text null,
   withheld_at datetime null,
   withheld_reason text null,
-  review_since datetime null,
-  visibility_after_review text null,
   withheld_by text null,
+  chosen_visibility text null,
   featured_at datetime null,
   approved_at datetime null,
   next_image_name text null,
@@ -306,11 +289,9 @@ create index task_failed_image_index on task (id) where state = 'succeeded' and 
 
 create index task_kept_image_index on task (succeeded_at) where state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null;
 
-create index task_review_index on task (review_since, id) where review_since is not null;
+create index task_withheld_image_index on task (image_name) where withheld_at is not null;
 
-create index task_withheld_image_index on task (image_name) where withheld_at is not null and review_since is null;
-
-create index task_withheld_url_index on task (temporary_url) where withheld_at is not null and review_since is null;
+create index task_withheld_url_index on task (temporary_url) where withheld_at is not null;
 
 create index task_kept_name_index on task (image_name) where kept_until is not null;
 

@@ -152,19 +152,12 @@ export interface TaskStore {
 
   /**
    * Whether the image, its thumbnail, or what is at this temporary URL belongs to a panorama that an operator has
-   * hidden. One that waits for a review does not count: only its owner knows its URLs, or only its notes are in doubt.
-   * The image of a deleted one that is kept counts.
+   * hidden. The image of a deleted one that is kept counts.
    */
   isWithheldImage(image: ImageAddress): Promise<boolean>;
 
   /** The operator's choice for the front page or the gallery, of what is in the gallery; `undefined` ends it. */
   choose(id: TaskId, choice: GalleryChoice, at: Date | undefined): Promise<Result<void, NotFound>>;
-
-  /**
-   * Withholds a task of any visibility until an operator has looked at it: `withhold` with `undefined` gives it its
-   * visibility back, and with a reason keeps it private. Changes nothing if it is held already, or if there is none.
-   */
-  holdForReview(id: TaskId, now: Date): Promise<void>;
 
   /**
    * Records the owner's wish to cancel the task (`wantCancel` of domain/tasks/task.ts), and makes the next work on a
