@@ -316,7 +316,6 @@ describe("createApplication", () => {
       { name: "streams", everySeconds: 1 },
       { name: "forget", everySeconds: 60, offsetSeconds: 45 },
       { name: "expire", everySeconds: 60, offsetSeconds: 30 },
-      { name: "search", everySeconds: 5, offsetSeconds: 2 },
       { name: "retention", everySeconds: 60, offsetSeconds: 15 },
       { name: "uses", everySeconds: 60, offsetSeconds: 45 },
       { name: "clean", everySeconds: 3600 },
@@ -328,7 +327,7 @@ describe("createApplication", () => {
     works.length = 0;
     createApplication({ ports: several, settings: { processes: "one" } });
     expect(works.map(({ name }) => name)).not.toContain("watch");
-    expect(works).toHaveLength(14);
+    expect(works).toHaveLength(13);
   });
 
   it("cleans the provider and the rate limits every hour", async () => {
