@@ -35,7 +35,6 @@ import { listEntries } from "./credits/list-entries.js";
 import { payOrder } from "./credits/pay-order.js";
 import { readBalance } from "./credits/read-balance.js";
 import { readCreditTotals } from "./credits/read-credit-totals.js";
-import { readLedger } from "./credits/read-ledger.js";
 import { readOrder } from "./credits/read-order.js";
 import { receivePaymentWebhook } from "./credits/receive-payment-webhook.js";
 import { reconcilePayments } from "./credits/reconcile-payments.js";
@@ -60,7 +59,6 @@ import { withholdAccount, withholdPanorama } from "./operators/withhold-panorama
 import { cancelTask } from "./panoramas/cancel-task.js";
 import { changeVisibility } from "./panoramas/change-visibility.js";
 import { checkUpload } from "./panoramas/check-upload.js";
-import { countAhead } from "./panoramas/count-ahead.js";
 import { createPanorama } from "./panoramas/create-panorama.js";
 import { deletePanorama } from "./panoramas/delete-panorama.js";
 import { findOwnPanorama } from "./panoramas/find-own-panorama.js";
@@ -151,7 +149,6 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     readBalance: readBalance(ports),
     readTotals: readCreditTotals(ports),
     listEntries: listEntries(ports),
-    readLedger: readLedger(ports),
     verifyLedger: verifyLedger(ports),
   },
   panoramas: {
@@ -159,7 +156,6 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     list: listTasks(ports),
     searchOwn: searchOwnTasks(ports),
     findOwn: findOwnPanorama(ports),
-    countAhead: countAhead(ports),
     findPublic: findPublicPanorama(ports),
     listPublic: listPublicPanoramas(ports, settings),
     searchPublic: searchPublicPanoramas(ports, settings),

@@ -6,7 +6,6 @@ import { openAccount } from "../../../application/accounts/open-account.js";
 import { buyCredits } from "../../../application/credits/buy-credits.js";
 import { readBalance } from "../../../application/credits/read-balance.js";
 import { readCreditTotals } from "../../../application/credits/read-credit-totals.js";
-import { readLedger } from "../../../application/credits/read-ledger.js";
 import { receivePaymentWebhook } from "../../../application/credits/receive-payment-webhook.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
 import type { Payments } from "../../../application/ports/payments.js";
@@ -187,18 +186,6 @@ describe("readCreditTotals", () => {
     await world.clock.advance(5_000);
     await world.settle();
     expect(await readCreditTotals(world)(id)).toEqual({ remaining: 21, reserved: 0, spent: 4 });
-  });
-});
-
-describe("readLedger", () => {
-  it("returns the account's entries", async () => {
-    const id = await open("owner@example.com", credits(5));
-    expect((await readLedger(world)(id))._unsafeUnwrap()).toEqual(await world.ledger.entries(id));
-  });
-
-  it("returns not_found for an unknown account", async () => {
-    const message = `There is no account ${accountId(404)}.`;
-    expect((await readLedger(world)(accountId(404)))._unsafeUnwrapErr()).toEqual({ kind: "not_found", message });
   });
 });
 
