@@ -27,7 +27,6 @@ const TEST_PACKAGES = [
   "neverthrow",
   "pg",
   "playwright-core",
-  "qr",
   "s3rver",
   "sharp",
   "smtp-server",
@@ -157,7 +156,7 @@ const MAY_IMPORT = {
   "adapters/terminal": { folders: [...CORE, ...SHARED], packages: ["neverthrow"], node: true },
   "adapters/web": {
     folders: [...CORE, ...SHARED, "adapters/web-page"],
-    packages: ["@highlightjs/cdn-assets", "marked", "neverthrow", "qr"],
+    packages: ["@highlightjs/cdn-assets", "marked", "neverthrow"],
     node: true,
   },
   // Runs in the browser; only its build script uses esbuild and Node.js.

@@ -171,7 +171,6 @@ export const ROUTES: Readonly<Record<string, Row>> = {
   "GET /p/:slug/512.webp": "finds its panorama as GET /p/:slug does",
   "GET /p/:slug/tile-480.webp": "finds its panorama as GET /p/:slug does",
   "GET /p/:slug/tile-960.webp": "finds its panorama as GET /p/:slug does",
-  "GET /p/:slug/qr.svg": "finds its panorama as GET /p/:slug does",
   "GET /oembed": { "": page(`/oembed?format=json&url=${encodeURIComponent(`${ORIGIN}/p/0000000003crowd0`)}`) },
   // Not a search: it compares up to 500 tasks of the account, 100,000 characters at most, which takes 8 ms.
   "GET /works": {

@@ -113,13 +113,6 @@ const tileImage = (task: KeptTask): Html => {
   return html`<img src="${urlOf(480)}" srcset="${sources.join(", ")}" sizes="${TILE_SIZES}" alt="" width="960" height="720" loading="lazy" decoding="async">`;
 };
 
-/** Of the strip in the viewer. It is loaded when the strip is opened: `loading` comes first, also in a copy of it. */
-export const stripPicture = (task: KeptTask, images: Images): Html => {
-  const isPublic = task.request.visibility === "public" && task.withheldReason === undefined;
-  const url = isPublic ? `/p/${task.slug}/tile-480.webp${viewVersion(task)}` : thumbnailUrl(task, images);
-  return html`<img loading="lazy" src="${url}" alt="" width="160" height="120" decoding="async">`;
-};
-
 /**
  * The picture of a panorama in its owner's list: as in the gallery if it is public, and else the middle of its
  * thumbnail, because views are made on demand for what is public only.

@@ -56,7 +56,7 @@ const AHEAD: StartView = { yaw: 0, pitch: 0 };
 
 /**
  * What pages and other sites read about a public panorama: `GET /p/{slug}/social.jpg`, `GET /p/{slug}/512.webp`,
- * `GET /p/{slug}/tile-{width}.webp`, `GET /p/{slug}/qr.svg` and `GET /oembed?url=…&format=json`.
+ * `GET /p/{slug}/tile-{width}.webp` and `GET /oembed?url=…&format=json`.
  */
 export const sharePages = (parts: Parts): readonly Page[] => [
   picturePage(parts, "social.jpg", "image/jpeg", (task) =>
@@ -72,7 +72,6 @@ export const sharePages = (parts: Parts): readonly Page[] => [
   picturePage(parts, `${COPY_WIDTH}.webp`, "image/webp", (task) =>
     parts.pictures.resized(sourceOf(task.image), COPY_WIDTH),
   ),
-  picturePage(parts, "qr.svg", "image/svg+xml", async ({ slug }) => qrCode(`${parts.publicUrl}/p/${slug}`)),
   { method: "GET", path: "/oembed", body: "none", cost: "page", handle: ({ query }) => oembed(parts, query) },
 ];
 
@@ -83,7 +82,7 @@ const picturePage = (
   { panoramas }: Parts,
   file: string,
   contentType: string,
-  make: (task: KeptTask) => Promise<Uint8Array | string | undefined> | "none",
+  make: (task: KeptTask) => Promise<Uint8Array | undefined> | "none",
 ): Page => ({
   method: "GET",
   path: `/p/:slug/${file}`,
@@ -101,9 +100,6 @@ const picturePage = (
     return { status: 200, headers: { ...caching(etag), "content-type": contentType }, body };
   },
 });
-
-/** Loaded at the first code: few readers want one. */
-const qrCode = async (link: string): Promise<string> => (await import("qr")).default(link, "svg");
 
 /** The thumbnail takes less time to read and to decode than the image. */
 const sourceOf = ({ status, imageName }: KeptImage): ObjectName =>

@@ -10,25 +10,13 @@ import { entryPath } from "../entry-path.js";
 import { html } from "../html.js";
 import type { Content, Layout } from "../layout.js";
 import type { SessionGuard } from "../session-guard.js";
-import {
-  hasStoredImage,
-  type Images,
-  imageUrl,
-  type KeptTask,
-  stripPicture,
-  thumbnailUrl,
-  tilesUrl,
-  titleOf,
-} from "./panorama-card.js";
+import { hasStoredImage, type Images, imageUrl, thumbnailUrl, tilesUrl, titleOf } from "./panorama-card.js";
 import type { Suggestions } from "./suggestions.js";
 import { linkPreview, viewerScene } from "./viewer-scene.js";
 import { endedView, type Progress, progressOf, waitingView } from "./waiting-view.js";
 
 type Parts = {
-  readonly panoramas: Pick<
-    UseCases["panoramas"],
-    "findPublic" | "findOwn" | "forecast" | "isLate" | "listPublic" | "list"
-  >;
+  readonly panoramas: Pick<UseCases["panoramas"], "findPublic" | "findOwn" | "forecast" | "isLate">;
   readonly clock: Pick<Clock, "now">;
   readonly images: Images & Pick<ObjectStorage, "read">;
   readonly guard: SessionGuard;
@@ -175,18 +163,11 @@ const viewer = async (
     tiles: tilesUrl(task, images),
     link: publicUrl + viewerPath(task.slug, task.request.visibility),
   };
-  const { newer, older } = isEmbedded ? { newer: [], older: [] } : await neighbours(parts, task, folder);
-  const linkTo = (other: Task) => ({ path: `${folder}/${other.slug}`, title: titleOf(other) });
-  const [previous, next] = [newer.at(-1), older[0]];
-  const strip = newer.length + older.length === 0 ? [] : [...newer, task, ...older];
   const main = viewerScene(task, scene, {
     isEmbedded,
     owner: isOwner ? visitor : undefined,
     hasGallery: layout.hasGallery,
     enter: (path) => entryPath(path, visitor !== undefined, layout.hasSignUp),
-    previous: previous && linkTo(previous),
-    next: next && linkTo(next),
-    strip: strip.map((one) => ({ ...linkTo(one), picture: stripPicture(one, images), isThis: one === task })),
   });
   const head = isPublic
     ? linkPreview(task, scene.link, publicUrl, layout.site.name)
@@ -199,35 +180,3 @@ const hintOf = ({ suggestions: { offer } }: Parts, { request: { prompt } }: Task
   offer === undefined || prompt === undefined || offer.knows(prompt)
     ? undefined
     : `${offer.sentence} It knows no word of this prompt, and makes some landscape.`;
-
-/** Panoramas on each side, of which the strip has pictures. */
-const NEIGHBOURS_MAX = 6;
-/** Tasks of a member that are read to find them: some have no image. */
-const NEIGHBOURS_READ = 9;
-
-/** Newest first. */
-type Neighbours = { readonly newer: readonly KeptTask[]; readonly older: readonly KeptTask[] };
-
-/** The next newer and the next older panoramas: of the gallery, or of the member's own. */
-const neighbours = async (
-  { panoramas }: Parts,
-  { id, accountId }: Task,
-  folder: "/p" | "/works",
-): Promise<Neighbours> => {
-  if (folder === "/p") {
-    const [older, newer] = await Promise.all([
-      panoramas.listPublic(NEIGHBOURS_MAX, { before: id }),
-      panoramas.listPublic(NEIGHBOURS_MAX, { after: id }),
-    ]);
-    return { newer: newer.panoramas.filter(hasStoredImage), older: older.panoramas.filter(hasStoredImage) };
-  }
-  const filter = { status: "succeeded" } as const;
-  const [older, newer] = await Promise.all([
-    panoramas.list(accountId, NEIGHBOURS_READ, { before: id, filter }),
-    panoramas.list(accountId, NEIGHBOURS_READ, { after: id, filter }),
-  ]);
-  return {
-    newer: newer.tasks.filter(hasStoredImage).slice(-NEIGHBOURS_MAX),
-    older: older.tasks.filter(hasStoredImage).slice(0, NEIGHBOURS_MAX),
-  };
-};

@@ -29,20 +29,11 @@ type Options = {
   readonly hasGallery: boolean;
   /** Where a link to a page of members leads. */
   readonly enter: (path: string) => string;
-  /** The next newer panorama, and the next older one. */
-  readonly previous: Neighbour | undefined;
-  readonly next: Neighbour | undefined;
-  /** This panorama and those around it, newest first; empty if there are none. */
-  readonly strip: readonly (Neighbour & { readonly picture: Html; readonly isThis: boolean })[];
 };
-
-type Neighbour = { readonly path: string; readonly title: string };
-
-const STRIP_LABEL = "Panoramas beside this one";
 
 /** The sphere with its caption, bar, menu and dialog. The script client/viewer.ts shows what needs a script. */
 export const viewerScene = (task: KeptTask, { url, thumbnail, tiles, link }: Urls, options: Options): Html => {
-  const { isEmbedded, previous, next } = options;
+  const { isEmbedded } = options;
   const title = titleOf(task);
   const full = fullPromptOf(task);
   const { prompt, visibility } = task.request;
@@ -54,14 +45,8 @@ export const viewerScene = (task: KeptTask, { url, thumbnail, tiles, link }: Url
 <img class="flat" id="flat" src="${thumbnail}" alt="${title}, as a flat image" crossorigin="anonymous" fetchpriority="high">
 <div id="viewer" class="sphere" data-image="${url}"${tiles && html` data-tiles="${tiles}"`} data-width="${size.widthPixels}" data-name="${fileNameOf(task)}"${start && html` data-start="${startViewText(start)}"`} tabindex="0" role="application" aria-label="${title}: 360° view. Drag, or use the arrow keys, to look around; plus and minus zoom."></div>
 <div class="progress" id="progress" role="progressbar" aria-label="Loading the picture" aria-valuemin="0" aria-valuemax="100" aria-valuenow="0"><span></span></div>
-<p class="stage-note" id="stage-note" role="status" hidden></p><p class="visually-hidden" id="arrived" aria-live="polite"></p>
+<p class="stage-note" id="stage-note" role="status" hidden></p>
 <noscript><p class="stage-note">The 360° view needs JavaScript. <a href="${url}">Open the flat picture.</a></p></noscript>
-${previous && html`<a class="round neighbour" id="previous" rel="prev" href="${previous.path}" aria-label="Previous panorama: ${previous.title}" title="Previous panorama">${icon("M15 5l-7 7 7 7")}</a>`}
-${next && html`<a class="round neighbour" id="next" rel="next" href="${next.path}" aria-label="Next panorama: ${next.title}" title="Next panorama">${icon("M9 5l7 7-7 7")}</a>`}
-${
-  options.strip.length > 0 &&
-  html`<button type="button" class="round film-button" id="film-open" popovertarget="film" aria-label="${STRIP_LABEL}" title="${STRIP_LABEL}">${icon("M3 8h18v8H3zM9 8v8M15 8v8")}</button>${film(options)}`
-}
 <button type="button" class="round compass" id="compass" aria-label="Back to the start view" title="Back to the start view"><svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><path class="needle" d="M12 3l4 9H8z"/><path d="M12 21l4-9H8z"/></svg></button>
 <div class="overlay"><div class="caption" id="caption"><h1 dir="auto">${title}</h1>
 <p class="facts"><span>${dateOf(task.succeededAt)} · ${pixelSize(size)} · ${visibility === "public" ? "public" : "only you can see this"} · Made with AI</span>
@@ -83,19 +68,13 @@ ${barButton("fullscreen", "Full screen", "M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5
 ${
   isEmbedded
     ? html`<a class="round" id="open" href="${link}" target="_blank" rel="noopener" aria-label="Open in a new tab" title="Open in a new tab">${icon("M14 4h6v6M20 4l-9 9M10 5H5v14h14v-5")}</a>`
-    : html`${menuButton("more", "More", "M4.400 12a.6.6 0 1 0 1.200 0a.6.6 0 1 0-1.200 0M11.400 12a.6.6 0 1 0 1.200 0a.6.6 0 1 0-1.200 0M18.400 12a.6.6 0 1 0 1.200 0a.6.6 0 1 0-1.200 0", "more-menu")}
+    : html`${menuButton("keys", "Keyboard", "M3 6.500h18v11H3zM7 10.500h.01M12 10.500h.01M17 10.500h.01M8 14h8", "keys-note")}
 ${menuButton("download", "Download", "M12 4v11M7 11l5 5 5-5M5 20h14", "downloads")}
 ${barButton("share", "Share", "M12 15V4M8 7.500l4-4 4 4M6 11H5v9h14v-9h-1")}`
 }
 </div></div>
-${!isEmbedded && moreMenu(options)}${!isEmbedded && downloadMenu(task, url)}${!isEmbedded && shareDialog(task, link, options)}</div>`;
+${!isEmbedded && KEYS}${!isEmbedded && downloadMenu(task, url)}${!isEmbedded && shareDialog(task, link, options)}</div>`;
 };
-
-const film = ({ strip }: Options): Html => html`
-<nav id="film" class="film" popover aria-label="${STRIP_LABEL}">${strip.map(
-  ({ path, title, picture, isThis }) =>
-    html`<a href="${path}" aria-label="${title}" title="${title}"${isThis && html` aria-current="page" autofocus`}>${picture}</a>`,
-)}</nav>`;
 
 const barButton = (id: string, label: string, path: string, hidden = false): Html =>
   html`<button type="button" class="round" id="${id}" aria-label="${label}" title="${label}"${hidden && html` hidden`}>${icon(path)}</button>`;
@@ -103,19 +82,14 @@ const barButton = (id: string, label: string, path: string, hidden = false): Htm
 const menuButton = (id: string, label: string, path: string, menu: string): Html =>
   html`<button type="button" class="round" id="${id}" popovertarget="${menu}" aria-label="${label}" title="${label}">${icon(path)}</button>`;
 
-/** What is not needed at every visit. */
-const moreMenu = ({ next }: Options): Html => html`
-<div id="more-menu" class="menu" popover role="group" aria-label="More">
-<button type="button" id="planet" aria-pressed="false">Little planet <small>The ground seen from above</small></button>
-<button type="button" id="split">Two views <small>For a box with lenses</small></button>
-${next && html`<button type="button" id="slides" aria-pressed="false">Slide show <small>The next panorama every ten seconds</small></button>`}
-<p class="keys">Keys in the picture: arrows turn, + and − zoom, Space rotates, F fills the screen, Home returns, Page Up and Page Down travel.</p></div>`;
+const KEYS: Html = html`
+<div id="keys-note" class="menu" popover role="group" aria-label="Keyboard">
+<p>Keys in the picture: arrows turn, + and − zoom, Space rotates, F fills the screen, Home returns.</p></div>`;
 
 const downloadMenu = (task: KeptTask, url: string): Html => html`
 <div id="downloads" class="menu" popover role="group" aria-label="Download">
 <a href="${url}" download="${fileNameOf(task)}.jpg" id="save-picture">Panorama <small>JPEG, ${pixelSize(RESOLUTIONS[task.request.resolution])}</small></a>
 <button type="button" id="save-view">This view <small>PNG</small></button>
-<button type="button" id="save-video">Once around <small>Video of eight seconds</small></button>
 <button type="button" id="save-cube">Six cube faces <small>JPEG, in a ZIP file</small></button>
 <p id="save-note" role="status" hidden></p></div>`;
 
@@ -129,7 +103,6 @@ const shareFields = (task: KeptTask, link: string): Html => html`
 <div><label for="share-link">Link</label><span class="copy"><input id="share-link" value="${link}" readonly dir="ltr"><button type="button" class="button small" data-copy="share-link">Copy link</button></span></div>
 <label class="check"><input type="checkbox" id="share-view"><span>Start at this view</span></label>
 <div><label for="share-frame">To embed it in a page</label><span class="copy"><textarea id="share-frame" rows="3" readonly dir="ltr" data-title="${titleOf(task)}"></textarea><button type="button" class="button small" data-copy="share-frame">Copy code</button></span></div>
-<details class="qr"><summary>QR code</summary><img src="/p/${task.slug}/qr.svg" alt="QR code of the link" width="220" height="220" loading="lazy"></details>
 <p class="actions"><button type="button" class="button quiet small" id="share-system" hidden>More ways to share</button></p>
 <p id="copied" role="status"></p>`;
 

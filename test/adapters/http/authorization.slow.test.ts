@@ -86,7 +86,6 @@ const ROUTES: Readonly<Record<string, Positions>> = {
   "get /p/:slug/512.webp": { headers: ["if-none-match"] },
   "get /p/:slug/tile-480.webp": { headers: ["if-none-match"] },
   "get /p/:slug/tile-960.webp": { headers: ["if-none-match"] },
-  "get /p/:slug/qr.svg": { headers: ["if-none-match"] },
   "get /oembed": { query: ["url", "format", "maxwidth", "maxheight"] },
   "get /works/:slug": { query: ["embed"] },
   "get /works/:slug/status": ACCEPTS_NOTHING,

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import type { Download } from "playwright-core";
-import decodeQR from "qr/decode.js";
 import sharp from "sharp";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { StartView } from "../../../domain/tasks/start-view.js";
@@ -168,17 +167,6 @@ describe("sharing a panorama", () => {
       expect(view.suggestedFilename()).toBe(`${name}-view.png`);
       expect(await halvesOf(await bytesOf(view))).toEqual([1, 2]);
 
-      // Each frame of the eight seconds takes processor time.
-      await tab.page.clock.install();
-      const video = await save("Once around", async () => {
-        await tab.page.locator('#viewer:not([data-yaw="0.0"])').waitFor();
-        await tab.page.clock.fastForward(8_000);
-      });
-      expect(video.suggestedFilename()).toMatch(new RegExp(`^${name}-turn\\.(mp4|webm)$`));
-      const start = (await bytesOf(video)).subarray(0, 12);
-      // A WebM file begins with the number of EBML, an MP4 file with its box "ftyp".
-      expect(start.readUInt32BE(0) === 0x1a45dfa3 || start.toString("latin1", 4, 8) === "ftyp").toBe(true);
-
       const cube = await save("Six cube faces");
       expect(cube.suggestedFilename()).toBe(`${name}-cube.zip`);
       const faces = storedFilesOf(await bytesOf(cube));
@@ -214,17 +202,6 @@ describe("sharing a panorama", () => {
       expect(await tab.page.getByLabel("To embed it in a page").inputValue()).toBe(
         `<iframe title="a place to share" loading="lazy" allow="fullscreen; gyroscope; accelerometer; xr-spatial-tracking" src="${address.replace("#", "?embed=1#")}" style="display: block; width: 100%; aspect-ratio: 16 / 9; border: 0px;"></iframe>`,
       );
-      await tab.page.getByText("QR code", { exact: true }).press("Enter");
-      const code = tab.page.getByRole("img", { name: "QR code of the link" });
-      await expect
-        .poll(() => code.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth))
-        .toBeGreaterThan(0);
-      const shot = await (await on.openTab({ deviceScaleFactor: 2 })).page
-        .goto(`/p/${slug}/qr.svg`)
-        .then((answer) => answer!.frame().page().screenshot());
-      const { data, info } = await sharp(shot).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
-      expect(decodeQR({ ...info, data })).toBe(`${service.url}/p/${slug}`);
-
       const shown = async (url: string) => {
         await tab.page.goto("about:blank");
         await tab.page.goto(url);
@@ -299,111 +276,12 @@ describe("sharing a panorama", () => {
       expect((await service.tasks.find(id, ann.id))?.request.visibility).toBe("private");
     });
 
-    it("leads to the panoramas before and after it, and a prompt to the form", async () => {
-      await service.kept(ann, { prompt: "the oldest one" });
-      const older = await service.kept(ann, { prompt: "the older one" });
-      const middle = await service.kept(ann, { prompt: "the middle one" });
-      await service.kept(ann, { prompt: "a private one", visibility: "private" });
-      const newer = await service.kept(ann, { prompt: "the newer one" });
-      const pictures: string[] = [];
-      tab.page.on("request", (request) => void (/tile-480/.test(request.url()) && pictures.push(request.url())));
-      await tab.page.goto(`/p/${middle.slug}`);
-      await ready(tab.page, "sphere");
+    it("leads a prompt to the form", async () => {
+      const { slug } = await service.kept(ann, { prompt: "a prompt to use" });
+      await tab.page.goto(`/p/${slug}`);
       expect(await tab.page.getByRole("link", { name: "Use this prompt" }).getAttribute("href")).toBe(
-        "/signup?prompt=the+middle+one",
+        "/signup?prompt=a+prompt+to+use",
       );
-      const centre = async (name: string) => {
-        const box = await tab.page.getByRole("link", { name }).boundingBox();
-        return (box?.x ?? 0) + (box?.width ?? 0) / 2;
-      };
-      expect(await centre("Previous panorama: the newer one")).toBeLessThan(100);
-      expect(await centre("Next panorama: the older one")).toBeGreaterThan(900);
-      // The arrow keys turn the sphere. The links are reached with Tab.
-      await tab.page.locator("#viewer").focus();
-      await tab.page.keyboard.press("ArrowLeft");
-      await tab.page.keyboard.press("Tab");
-      await tab.page.keyboard.press("Enter");
-      await tab.page.waitForURL(`**/p/${newer.slug}`);
-      await tab.page.locator("[rel=prev]").waitFor({ state: "detached" });
-      await tab.page.locator("[rel=next]").click();
-      await tab.page.waitForURL(`**/p/${middle.slug}`);
-      await tab.page.locator("[rel=next]").click();
-      await tab.page.waitForURL(`**/p/${older.slug}`);
-
-      // The strip loads its pictures when it is opened, stays open on the way, and goes by itself.
-      await tab.page.evaluate("window.isOld = false");
-      const open = tab.page.getByRole("button", { name: "Panoramas beside this one" });
-      const strip = tab.page.getByRole("navigation", { name: "Panoramas beside this one" });
-      const titles = () => strip.getByRole("link").evaluateAll((links) => links.map((link) => link.title));
-      expect([await strip.isVisible(), pictures]).toEqual([false, []]);
-      await open.focus();
-      await tab.page.keyboard.press("Enter");
-      await strip.waitFor();
-      expect((await titles()).slice(0, 3)).toEqual(["the newer one", "the middle one", "the older one"]);
-      expect(await titles()).not.toContain("a private one");
-      const current = strip.locator("[aria-current=page]");
-      expect(await current.getAttribute("title")).toBe("the older one");
-      await expect.poll(() => pictures.length).toBeGreaterThan(2);
-      expect(await strip.locator("[aria-current=page]:focus").count()).toBe(1);
-      await tab.page.keyboard.press("ArrowLeft");
-      await tab.page.keyboard.press("ArrowLeft");
-      await tab.page.keyboard.press("ArrowRight");
-      await tab.page.keyboard.press("Enter");
-      await tab.page.waitForURL(`**/p/${middle.slug}`);
-      await strip.waitFor();
-      await expect.poll(() => current.getAttribute("title")).toBe("the middle one");
-      expect(await strip.locator("[aria-current=page]:focus").count()).toBe(1);
-      await tab.page.keyboard.press("Escape");
-      await strip.waitFor({ state: "hidden" });
-      await open.click();
-      await strip.getByRole("link", { name: "the older one" }).click();
-      await tab.page.waitForURL(`**/p/${older.slug}`);
-      await strip.waitFor();
-      await tab.page.mouse.move(500, 200);
-      await strip.waitFor({ state: "hidden" }); // after some seconds
-      expect(await tab.page.evaluate("window.isOld")).toBe(false);
-
-      // None of this has loaded a page: the canvas is the one of the beginning, and full screen stays.
-      const isOld = () => tab.page.evaluate("window.isOld ??= false");
-      await tab.page.evaluate("window.isOld = true; document.querySelector('#viewer canvas').dataset.isOld = ''");
-      await tab.page.locator("#viewer").focus();
-      await tab.page.keyboard.press("f");
-      await tab.page.getByRole("button", { name: "Leave full screen" }).waitFor();
-      await tab.page.keyboard.press("PageUp");
-      await tab.page.waitForURL(`**/p/${middle.slug}`);
-      await tab.page.getByRole("heading", { name: "the middle one" }).waitFor();
-      expect(await tab.page.title()).toBe("the middle one · Panorama");
-      await tab.page.getByRole("application", { name: "the middle one: 360° view" }).waitFor();
-      await tab.page.getByRole("button", { name: "Leave full screen" }).waitFor();
-      await tab.page.keyboard.press("f");
-      await tab.page.getByRole("button", { name: "Share" }).click();
-      expect(await tab.page.getByLabel("Link", { exact: true }).inputValue()).toBe(`${service.url}/p/${middle.slug}`);
-      await tab.page.keyboard.press("Escape");
-      await tab.page.goBack();
-      await tab.page.getByRole("heading", { name: "the older one" }).waitFor();
-      await tab.page.goForward();
-      await tab.page.getByRole("heading", { name: "the middle one" }).waitFor(); // the other one may be shown in full
-      await tab.page.locator('#viewer[data-quality="full"]').waitFor();
-      expect([await isOld(), await tab.page.locator("canvas[data-is-old]").count()]).toEqual([true, 1]);
-      // A slide show goes on by itself.
-      await tab.page.clock.install();
-      await tab.page.getByRole("button", { name: "More" }).press("Enter");
-      await tab.page.getByRole("button", { name: "Slide show" }).press("Enter");
-      await tab.page.clock.runFor(11_000);
-      await tab.page.waitForURL(`**/p/${older.slug}`);
-      expect([await isOld(), await tab.page.locator("#slides").getAttribute("aria-pressed")]).toEqual([true, "true"]);
-      await tab.page.clock.resume();
-
-      // Among one's own, panoramas without an image are left out.
-      service.provider.play({ poll: "failed" });
-      await service.panorama(ann);
-      service.provider.play({ poll: "succeeded" });
-      await logInAs(tab, ann);
-      await tab.page.goto(`/works/${newer.slug}`);
-      expect(await tab.page.locator("[rel=prev]").count()).toBe(0);
-      await tab.page.getByRole("link", { name: "Next panorama: a private one" }).click();
-      await tab.page.getByRole("link", { name: "Previous panorama: the newer one" }).click();
-      await tab.page.waitForURL(`**/works/${newer.slug}`);
     });
   });
 });

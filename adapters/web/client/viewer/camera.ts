@@ -12,12 +12,11 @@ const MAGNIFICATION_MAX = 4;
 const START_MAGNIFICATION_MAX = 2;
 const ROTATION_DEGREES_PER_SECOND = 2;
 const KEY_DEGREES_PER_SECOND = 60;
-const FALL_MILLISECONDS = { intro: 2_400, planet: 1_200 };
+const INTRO_MILLISECONDS = 2_400;
 /** The intro turns by so many degrees on its way down. */
 const INTRO_DEGREES = 120;
-/** Above the planet: how much of the sphere the shorter side of the window shows. */
-const PLANET_SCALE = 2.1;
-const FADE_MILLISECONDS = 700;
+/** At the start of the intro: how much of the sphere the shorter side of the window shows. */
+const INTRO_SCALE = 2.1;
 /** The part of its speed that a released sphere has after a second. */
 const GLIDE_LEFT = 0.02;
 /** More pixels of the canvas for a CSS pixel are not seen. */
@@ -25,20 +24,18 @@ const DENSITY_MAX = 2;
 /** After the last movement. */
 const SHARP_MILLISECONDS = 250;
 
-const MIDDLE: Start = { yaw: 0, pitch: 0 };
+/** In pixels, and where it is entered. */
+type Panorama = { readonly width: number; readonly start: Start };
 
 export const isReducedMotion = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
-
-/** From above a little planet (0) down to its ground (1), or up again. */
-type Fall = { readonly from: 0 | 1; readonly since: number; readonly milliseconds: number; readonly turn: number };
 
 /** Moves the view of a sphere, and draws it when it has changed. */
 export class Camera {
   readonly sphere: Sphere;
   /** In pixels: limits how far the view can be zoomed in. */
-  private pictureWidth: number;
+  private readonly pictureWidth: number;
   /** Where the panorama is entered, and where `home` leads. */
-  private start: Start = MIDDLE;
+  private readonly start: Start;
   /** Called when the sphere starts or stops rotating by itself. */
   onRotation: (rotates: boolean) => void = () => {};
   /** Called when the view is drawn. */
@@ -50,15 +47,12 @@ export class Camera {
   /** Keys that are held down: degrees a second that they turn the view by. */
   readonly held = new Map<string, readonly [right: number, up: number]>();
   private rotates = false;
-  private fall: Fall | undefined;
-  private planet = false;
-  private fadeSince: number | undefined;
+  private introSince: number | undefined;
   /** Degrees a second to the right and upwards. */
   private glide: [number, number] = [0, 0];
   private frame = 0;
   private last = 0;
   private readonly painter: Painter;
-  private isFilmed = false;
   /** The timer before a sharp frame, until that is drawn. */
   private sharpening = 0;
   /** The picture has got new parts meanwhile. */
@@ -67,23 +61,18 @@ export class Camera {
   /** Of the stage. Reading it at each frame could make the browser lay out the page. */
   private size: Size;
 
-  constructor(sphere: Sphere, stage: HTMLElement, pictureWidth: number) {
+  /** Looks as a link says, or where the panorama starts. */
+  constructor(sphere: Sphere, stage: HTMLElement, { width, start }: Panorama, given: View | undefined) {
     this.sphere = sphere;
     this.stage = stage;
-    this.pictureWidth = pictureWidth;
+    this.pictureWidth = width;
+    this.start = start;
     this.size = sizeOf(stage);
     this.painter = new Painter(sphere, DENSITY_MAX);
     sphere.resize(this.size);
-    this.enter(pictureWidth, MIDDLE);
-    new ResizeObserver(() => this.fit()).observe(stage);
-  }
-
-  /** Looks at a panorama, as a link says or where it starts. */
-  enter(pictureWidth: number, start: Start, given?: View): void {
-    this.pictureWidth = pictureWidth;
-    this.start = start;
     if (given === undefined) this.home();
     else this.lookAs(given);
+    new ResizeObserver(() => this.fit()).observe(stage);
   }
 
   /** Looks where the panorama starts. */
@@ -94,13 +83,6 @@ export class Camera {
   /** Degrees to the left in which the start view is. */
   get fromStart(): number {
     return wrapped(this.start.yaw - this.view.yaw);
-  }
-
-  /** Fades from the panorama that was left to the one that is shown now. */
-  crossfade(): void {
-    if (isReducedMotion()) this.sphere.forget();
-    else this.fadeSince = performance.now();
-    this.redraw();
   }
 
   get view(): View {
@@ -165,50 +147,21 @@ export class Camera {
     return this.rotates;
   }
 
-  /** Nothing turns, glides, falls or fades. */
+  /** Nothing turns, glides or falls. */
   get isAtRest(): boolean {
-    return !this.rotates && !this.isGliding && this.fall === undefined && this.fadeSince === undefined;
+    return !this.rotates && !this.isGliding && this.introSince === undefined;
   }
 
-  /** Goes from above a little planet down to its ground. */
+  /** Goes from high above down to the ground. */
   playIntro(): void {
-    this.fallFrom(0, FALL_MILLISECONDS.intro, INTRO_DEGREES);
-  }
-
-  /** Shows the ground as a little planet, seen from above, or the view from the ground again. */
-  showPlanet(planet: boolean): void {
-    this.planet = planet;
-    this.fallFrom(planet ? 1 : 0, isReducedMotion() ? 0 : FALL_MILLISECONDS.planet, 0);
-  }
-
-  get isPlanet(): boolean {
-    return this.planet;
-  }
-
-  /** Shows two views side by side, or one again. */
-  split(isSplit: boolean): void {
-    this.sphere.isSplit = isSplit;
-    this.home();
-  }
-
-  /** Turns once around in this time, sharply. Resolves afterwards. */
-  async turnAround(milliseconds: number): Promise<void> {
-    this.stopMoving();
-    this.isFilmed = true;
-    const { yaw } = this.view;
-    const since = performance.now();
-    for (let done = 0; done < 1; ) {
-      const now = await new Promise<number>(requestAnimationFrame);
-      done = Math.min(1, (now - since) / milliseconds);
-      this.look({ yaw: yaw + 360 * done });
-    }
-    this.isFilmed = false;
+    this.introSince = performance.now();
+    this.redraw();
   }
 
   /** The reader has taken over. */
   stopMoving(): void {
     this.glide = [0, 0];
-    this.fall = undefined;
+    this.introSince = undefined;
     if (this.rotates) this.rotate(false);
     this.onTakeOver();
     this.redraw();
@@ -243,11 +196,6 @@ export class Camera {
     if (this.isStale) this.sharpen();
   }
 
-  private fallFrom(from: 0 | 1, milliseconds: number, turn: number): void {
-    this.fall = { from, milliseconds, turn, since: performance.now() };
-    this.redraw();
-  }
-
   private get isGliding(): boolean {
     return this.glide.some((speed) => Math.abs(speed) > 1);
   }
@@ -270,7 +218,7 @@ export class Camera {
     clearTimeout(this.sharpening);
     this.sharpening = 0;
     await this.draw(now);
-    if (moves || this.fall !== undefined || this.fadeSince !== undefined) this.redraw();
+    if (moves || this.introSince !== undefined) this.redraw();
     else if (this.frame === 0) {
       this.last = 0;
       if (!this.painter.isSharp) this.sharpen();
@@ -288,8 +236,7 @@ export class Camera {
 
   private async draw(now: number): Promise<void> {
     const { painter, stage, size } = this;
-    if (this.isFilmed) this.aimed(now, () => painter.paintAtOnce(size));
-    else await this.aimed(now, () => painter.paint(size));
+    await this.aimed(now, () => painter.paint(size));
     // For tests, and for scripts of the page.
     for (const name of ["yaw", "pitch", "fov"] as const) stage.dataset[name] = this.view[name].toFixed(1);
     stage.dataset.moves = String(!this.isAtRest);
@@ -302,44 +249,35 @@ export class Camera {
     const target = sphere.view;
     const height = this.heightAt(now);
     if (height > 0) {
-      const wide = PLANET_SCALE * Math.max(1, size.width / size.height);
+      const wide = INTRO_SCALE * Math.max(1, size.width / size.height);
       const scale = Math.tan((target.fov * Math.PI) / 360);
       sphere.view = {
-        yaw: target.yaw - (this.fall?.turn ?? 0) * height,
+        yaw: target.yaw - INTRO_DEGREES * height,
         pitch: target.pitch - (90 + target.pitch) * height,
         fov: (Math.atan(scale * (wide / scale) ** height) * 360) / Math.PI,
       };
     }
     sphere.bend = height;
-    if (this.fadeSince !== undefined) {
-      sphere.fade = Math.min(1, (now - this.fadeSince) / FADE_MILLISECONDS);
-      if (sphere.fade === 1) {
-        this.fadeSince = undefined;
-        sphere.forget();
-      }
-    }
     const drawn = draw();
     sphere.view = target;
     return drawn;
   }
 
-  /** From 0 on the ground to 1 above the planet. */
+  /** From 0 on the ground to 1 at the start of the intro. */
   private heightAt(now: number): number {
-    const { fall } = this;
-    if (fall === undefined) return Number(this.planet);
-    const done = Math.max(0, now - fall.since) / fall.milliseconds;
+    if (this.introSince === undefined) return 0;
+    const done = Math.max(0, now - this.introSince) / INTRO_MILLISECONDS;
     if (!(done < 1)) {
-      this.fall = undefined;
-      return Number(this.planet);
+      this.introSince = undefined;
+      return 0;
     }
-    const smooth = done * done * (3 - 2 * done);
-    return fall.from === 0 ? 1 - smooth : smooth;
+    return 1 - done * done * (3 - 2 * done);
   }
 
   /** The vertical field of view is limited: beyond, a picture is stretched towards the edges. */
   private fieldMax(): number {
     const { width, height } = this.size;
-    return Math.min(FIELD_MAX, otherField(VERTICAL_FIELD_MAX, width / (this.sphere.isSplit ? 2 : 1) / height));
+    return Math.min(FIELD_MAX, otherField(VERTICAL_FIELD_MAX, width / height));
   }
 
   /** The field of view in whose middle a pixel of the picture covers so many of the screen. */

@@ -1,6 +1,6 @@
 import { element } from "../element.js";
 import type { Camera } from "./camera.js";
-import type { View } from "./sphere.js";
+import type { Sphere, View } from "./sphere.js";
 import { zip } from "./zip.js";
 
 const FACE_PIXELS_MAX = 2048;
@@ -24,12 +24,7 @@ type Shown = {
 };
 
 /** Makes a file; `undefined` if there is nothing to save. */
-type Maker = (camera: Camera, shown: Shown) => Promise<readonly [Blob, string] | undefined>;
-
-const TURN_MILLISECONDS = 8_000;
-const VIDEO_BITS_PER_SECOND = 8_000_000;
-/** The first one that the browser can record; most programs play the first one. */
-const VIDEO_TYPES = ["video/mp4", "video/webm"] as const;
+type Maker = (sphere: Sphere, shown: Shown) => Promise<readonly [Blob, string] | undefined>;
 
 const MAKERS: Readonly<Record<string, Maker>> = {
   "save-picture": async (_, { picture, name }) => {
@@ -39,13 +34,13 @@ const MAKERS: Readonly<Record<string, Maker>> = {
     window.open((element("save-picture") as HTMLAnchorElement).href, "_blank", "noopener");
     return undefined;
   },
-  "save-view": async ({ sphere }, { complete, name }) => {
+  "save-view": async (sphere, { complete, name }) => {
     await complete();
     const { width: across, height } = sphere.canvas;
     const viewHeight = Math.round((VIEW_WIDTH_PIXELS * height) / across);
     return [await sphere.capture(VIEW_WIDTH_PIXELS, viewHeight, sphere.view, "image/png"), `${name}-view.png`];
   },
-  "save-cube": async ({ sphere }, { complete, name, width }) => {
+  "save-cube": async (sphere, { complete, name, width }) => {
     await complete();
     const side = Math.min(FACE_PIXELS_MAX, Math.round(width / 4));
     const files = new Map<string, Blob>();
@@ -53,33 +48,10 @@ const MAKERS: Readonly<Record<string, Maker>> = {
       files.set(`${name}-${face}.jpg`, await sphere.capture(side, side, { ...direction, fov: 90 }, "image/jpeg"));
     return [await zip(files), `${name}-cube.zip`];
   },
-  "save-video": async (camera, { complete, name }) => {
-    await complete();
-    const type = videoType();
-    const recorder = new MediaRecorder(camera.sphere.canvas.captureStream(), {
-      ...(type !== undefined && { mimeType: type }),
-      videoBitsPerSecond: VIDEO_BITS_PER_SECOND,
-    });
-    const parts: Blob[] = [];
-    recorder.addEventListener("dataavailable", ({ data }) => parts.push(data));
-    const stopped = new Promise((resolve, reject) => {
-      recorder.addEventListener("stop", resolve);
-      recorder.addEventListener("error", reject);
-    });
-    recorder.start();
-    await camera.turnAround(TURN_MILLISECONDS);
-    recorder.stop();
-    await stopped;
-    return [new Blob(parts, { type: recorder.mimeType }), `${name}-turn.${type === "video/mp4" ? "mp4" : "webm"}`];
-  },
 };
 
-const videoType = (): (typeof VIDEO_TYPES)[number] | undefined =>
-  "MediaRecorder" in window ? VIDEO_TYPES.find((type) => MediaRecorder.isTypeSupported(type)) : undefined;
-
-/** The menu with the downloads, of whatever panorama is shown. */
-export function connectDownloads(camera: Camera, shown: () => Shown): void {
-  document.body.classList.toggle("records", videoType() !== undefined);
+/** The menu with the downloads. */
+export function connectDownloads({ sphere }: Camera, shown: Shown): void {
   element("scene").addEventListener("click", async (event) => {
     const { id = "" } = (event.target as Element).closest("#downloads :is(a, button)") ?? {};
     const make = MAKERS[id];
@@ -89,7 +61,7 @@ export function connectDownloads(camera: Camera, shown: () => Shown): void {
     note.hidden = false;
     note.textContent = "Preparing the file …";
     try {
-      const made = await make(camera, shown());
+      const made = await make(sphere, shown);
       if (made !== undefined) save(...made);
       note.hidden = true;
       element("downloads").hidePopover();

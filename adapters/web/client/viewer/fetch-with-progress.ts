@@ -2,12 +2,8 @@
  * Downloads an image and reports the progress in percent. Rejects unless the whole image arrives. The session is sent
  * to this origin only: it serves owners what is hidden from others.
  */
-export const fetchWithProgress = async (
-  url: string,
-  onProgress: (percent: number) => void,
-  signal: AbortSignal,
-): Promise<Blob> => {
-  const response = await fetch(url, { signal });
+export const fetchWithProgress = async (url: string, onProgress: (percent: number) => void): Promise<Blob> => {
+  const response = await fetch(url);
   if (!response.ok || response.body === null) throw new Error(`${url} answered ${response.status}`);
   const total = Number(response.headers.get("content-length"));
   const chunks: BlobPart[] = [];

@@ -20,12 +20,7 @@ export type KeyActions = Readonly<Record<string, () => void>>;
  * Looks around by dragging and with the arrow keys, and zooms with two fingers, a double click, the wheel, plus and
  * minus. In a frame of another page the wheel and one finger upwards scroll that page; `onPlainWheel` is called then.
  */
-export function connectInput(
-  stage: HTMLElement,
-  camera: Camera,
-  onPlainWheel: () => void,
-  actions: KeyActions = {},
-): void {
+export function connectInput(stage: HTMLElement, camera: Camera, onPlainWheel: () => void, actions: KeyActions): void {
   stage.classList.toggle("framed", isInFrame);
   const pointers = new Map<number, PointerEvent>();
   let speed: [number, number] = [0, 0];

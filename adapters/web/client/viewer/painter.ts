@@ -34,7 +34,8 @@ export class Painter {
     const { sphere, density, max } = this;
     if (this.isSharp) {
       const since = performance.now();
-      this.paintAtOnce(size);
+      sphere.resize(canvasSize(size, max, max));
+      sphere.draw();
       void sphere.settled().then(() => this.learn(performance.now() - since));
     } else {
       this.isBusy = true;
@@ -42,12 +43,6 @@ export class Painter {
       this.learn(await this.paintAside(pixels, pixels.height, true));
       this.isBusy = false;
     }
-  }
-
-  /** With all pixels, whatever that takes. */
-  paintAtOnce(size: Size): void {
-    this.sphere.resize(canvasSize(size, this.max, this.max));
-    this.sphere.draw();
   }
 
   /** With all pixels, a few rows at a time. Ends without a change as soon as it is not wanted. */

@@ -3,10 +3,7 @@ import { isDone, postForm } from "../post-form.js";
 import type { View } from "./sphere.js";
 import { fragmentOf } from "./view-in-url.js";
 
-/**
- * The dialog with the link, its view, and the code of a frame, of whatever panorama is shown. It can make a private
- * panorama public.
- */
+/** The dialog with the link, its view, and the code of a frame. It can make a private panorama public. */
 export function connectShare(view: () => View | undefined): void {
   const button = document.getElementById("share");
   if (button === null) return;

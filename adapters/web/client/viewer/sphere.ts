@@ -18,7 +18,7 @@ type Eye = { readonly lens: Lens; readonly turn: Turn; readonly bend: number };
 const GROWTH_PIXELS = 256 * 1024;
 const LOOK_AGAIN_MILLISECONDS = 4;
 
-const UNIFORMS = ["lens", "turn", "bend", "opacity"] as const;
+const UNIFORMS = ["lens", "turn", "bend"] as const;
 type Program = {
   readonly program: WebGLProgram;
   readonly at: Partial<Record<(typeof UNIFORMS)[number], WebGLUniformLocation | null>>;
@@ -44,7 +44,7 @@ out vec2 p;
 void main() { p = at; gl_Position = vec4(at, 0, 1); }`;
 
 // With `bend` from 0 to 1, the eye moves from the middle of the sphere to its back: from a perspective view to a
-// stereographic one, which shows the ground as a little planet. `foot` is how many pixels of the picture one pixel of
+// stereographic one, which shows the ground from above as a disc. `foot` is how many pixels of the picture one pixel of
 // the screen covers. Below one, the picture is magnified: Catmull-Rom sampling in nine reads, because linear sampling
 // looks jagged. Above, derivatives are taken across the left and right edge of the picture, and less of them near its
 // poles, so that no seam shows and the poles are not blurred. QUICK: with one read, for a view that moves where drawing
@@ -55,7 +55,7 @@ precision highp float;
 uniform sampler2D picture;
 uniform vec4 lens;
 uniform mat3 turn;
-uniform float bend, opacity;
+uniform float bend;
 in vec2 p;
 out vec4 color;
 vec3 at(vec2 p, vec2 size) { return textureLod(picture, p / size, 0.).rgb; }
@@ -88,7 +88,7 @@ void main() {
   if (foot < 1.) seen = magnified(uv, size);
   if (foot > .7) seen = mix(seen, textureGrad(picture, uv, dx, dy).rgb, min(1., (foot - .7) / .3));
 #endif
-  color = vec4(seen, opacity);
+  color = vec4(seen, 1);
 }`;
 
 /**
@@ -105,14 +105,8 @@ export class Sphere {
   bend = 0;
   /** Pictures must not be wider. */
   readonly widthMax: number;
-  /** Two views side by side, for the lenses of a box with a phone in it. */
-  isSplit = false;
-  /** How much of the picture shows over the one that was left: from 0 to 1. */
-  fade = 1;
   private picture: WebGLTexture | null = null;
   private size: Size = { width: 0, height: 0 };
-  /** The picture that was left, as it was seen last. */
-  private left: (Eye & { readonly picture: WebGLTexture | null }) | undefined;
   private full: Program | undefined;
   /** Compiled when it is first used. */
   private quick: Program | undefined;
@@ -133,8 +127,6 @@ export class Sphere {
     const { gl } = this;
     this.full = programOf(gl, fragment(false));
     this.quick = undefined;
-    gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
-    this.left = undefined;
     this.addTexture();
   }
 
@@ -144,20 +136,6 @@ export class Sphere {
     gl.bindTexture(gl.TEXTURE_2D, this.picture);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE);
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR_MIPMAP_LINEAR);
-  }
-
-  /** The next picture is another one. Until `forget`, the one of now shows through as far as `fade` is below 1. */
-  leave(): void {
-    this.forget();
-    this.left = { picture: this.picture, lens: this.lens, turn: turnOf(this.view, this.roll), bend: this.bend };
-    this.fade = 0;
-    this.addTexture();
-  }
-
-  forget(): void {
-    if (this.left !== undefined) this.gl.deleteTexture(this.left.picture);
-    this.left = undefined;
-    this.fade = 1;
   }
 
   show(picture: Picture): void {
@@ -185,7 +163,7 @@ export class Sphere {
     });
     const steps = Math.ceil((whole.width * whole.height) / GROWTH_PIXELS);
     for (let n = 0; n < steps; n += 1) {
-      if (this.picture !== small) return gl.deleteTexture(large); // another panorama is shown now
+      if (this.picture !== small) return gl.deleteTexture(large); // the context was restored
       const [from, to] = [size, whole].map(({ width, height }) => {
         const [top, bottom] = [n, n + 1].map((at) => Math.round((at * height) / steps)) as [number, number];
         return { left: 0, top, right: width, bottom };
@@ -226,7 +204,7 @@ export class Sphere {
   put(part: ImageBitmap, left: number, top: number): Promise<void> {
     const { gl, picture } = this;
     return this.ask(() => {
-      if (this.picture !== picture) return; // another panorama is shown now
+      if (this.picture !== picture) return; // the context was restored
       gl.bindTexture(gl.TEXTURE_2D, picture);
       gl.texSubImage2D(gl.TEXTURE_2D, 0, left, top, gl.RGBA, gl.UNSIGNED_BYTE, part);
       this.shrink(picture, this.size, { left, top, right: left + part.width, bottom: top + part.height });
@@ -272,29 +250,17 @@ export class Sphere {
   }
 
   /** What draws the view of now with so many pixels. */
-  shot({ width: whole, height }: Size, isQuick = false): () => void {
-    const { gl, isSplit, bend } = this;
-    const width = isSplit ? Math.floor(whole / 2) : whole;
+  shot({ width, height }: Size, isQuick = false): () => void {
+    const { gl, bend } = this;
     const eye = { lens: lensOf(this.view.fov, height / width), turn: turnOf(this.view, this.roll), bend };
     return () => {
-      const { left } = this;
       gl.viewport(0, 0, width, height);
-      if (left !== undefined) {
-        gl.bindTexture(gl.TEXTURE_2D, left.picture);
-        this.drawEye(left, 1, isQuick);
-        gl.bindTexture(gl.TEXTURE_2D, this.picture);
-        gl.enable(gl.BLEND);
-      }
-      this.drawEye(eye, this.fade, isQuick);
-      gl.disable(gl.BLEND);
-      if (!isSplit) return;
-      gl.viewport(whole - width, 0, width, height);
-      this.drawEye(eye, 1, isQuick);
+      this.drawEye(eye, isQuick);
     };
   }
 
   /** Draws into the viewport that is set. */
-  drawEye({ lens, turn, bend }: Eye, opacity = 1, isQuick = false): void {
+  drawEye({ lens, turn, bend }: Eye, isQuick = false): void {
     const { gl } = this;
     if (isQuick) this.quick ??= programOf(gl, fragment(true));
     const { program = null, at = {} } = (isQuick ? this.quick : this.full) ?? {};
@@ -302,39 +268,29 @@ export class Sphere {
     gl.uniform4fv(at.lens ?? null, lens);
     gl.uniformMatrix3fv(at.turn ?? null, false, turn);
     gl.uniform1f(at.bend ?? null, bend);
-    gl.uniform1f(at.opacity ?? null, opacity);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
-  }
-
-  /** Of one view, in pixels of the canvas. */
-  get width(): number {
-    return this.isSplit ? Math.floor(this.canvas.width / 2) : this.canvas.width;
-  }
-
-  private get lens(): Lens {
-    return lensOf(this.view.fov, this.canvas.height / this.width);
   }
 
   /** A view as an image file, in the canvas itself: it is drawn again before the browser shows it. */
   capture(width: number, height: number, view: View, type: string): Promise<Blob> {
     const { canvas } = this;
     const kept = { width: canvas.width, height: canvas.height };
-    const { view: shown, roll, bend, fade } = this;
+    const { view: shown, roll, bend } = this;
     Object.assign(canvas, { width, height });
-    Object.assign(this, { view, roll: 0, bend: 0, fade: 1 });
+    Object.assign(this, { view, roll: 0, bend: 0 });
     this.draw();
     const captured = new Promise<Blob>((resolve, reject) =>
       canvas.toBlob((blob) => (blob === null ? reject(new Error("no image was made")) : resolve(blob)), type, 0.92),
     );
     Object.assign(canvas, kept);
-    Object.assign(this, { view: shown, roll, bend, fade });
+    Object.assign(this, { view: shown, roll, bend });
     this.draw();
     return captured;
   }
 
   /** The direction at a point of the canvas, from -1 to 1, to the right and upwards. */
   directionAt(x: number, y: number, view: View): Pick<View, "yaw" | "pitch"> {
-    const [scaleX, scaleY] = lensOf(view.fov, this.canvas.height / this.width);
+    const [scaleX, scaleY] = lensOf(view.fov, this.canvas.height / this.canvas.width);
     const turn = turnOf(view, 0);
     const along = (row: number) =>
       (turn[row] ?? 0) * x * scaleX + (turn[3 + row] ?? 0) * y * scaleY - (turn[6 + row] ?? 0);

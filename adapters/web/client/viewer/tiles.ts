@@ -24,8 +24,7 @@ type Source = { readonly index: Index; readonly tile: (n: number) => Promise<Blo
 type Options = {
   /** It shows the preview of the panorama. */
   readonly sphere: Sphere;
-  readonly signal: AbortSignal;
-  /** Everything will be seen: from above, or in a headset. */
+  /** Everything will be seen, in a headset. */
   readonly seesAll: () => boolean;
   /** A tile is shown, or has failed; `done` of 1 of those in sight are shown. */
   readonly onTile: (done: number, hasFailed: boolean) => void;
@@ -40,10 +39,10 @@ export type Tiles = {
 };
 
 /** Rejects if there are none, or if nobody serves ranges of their file. */
-export const openTiles = async (url: string, signal: AbortSignal): Promise<Source> => {
+export const openTiles = async (url: string): Promise<Source> => {
   const read = async (name: number | string, from: number, length: number): Promise<Blob> => {
     // Chrome lets one request at a time write what it keeps of an address, so each tile has an address of its own.
-    const answer = await fetch(`${url}?${name}`, { headers: { range: `bytes=${from}-${from + length - 1}` }, signal });
+    const answer = await fetch(`${url}?${name}`, { headers: { range: `bytes=${from}-${from + length - 1}` } });
     if (answer.status === 206) return answer.blob();
     void answer.body?.cancel();
     throw new Error(`${url} answered ${answer.status}`);
@@ -54,7 +53,7 @@ export const openTiles = async (url: string, signal: AbortSignal): Promise<Sourc
 };
 
 /** Replaces the preview by tiles, where the reader looks. */
-export const showTiles = ({ index, tile }: Source, { sphere, signal, seesAll, onTile }: Options): Tiles => {
+export const showTiles = ({ index, tile }: Source, { sphere, seesAll, onTile }: Options): Tiles => {
   const { columns, rows, sizes } = index;
   /** The graphics card may take no picture that is as wide. */
   const scale = Math.min(1, sphere.widthMax / index.width);
@@ -85,14 +84,14 @@ export const showTiles = ({ index, tile }: Source, { sphere, signal, seesAll, on
     const [top, bottom] = [row, row + 1].map((at) => Math.round((at * height) / rows)) as [number, number];
     const size = scale < 1 ? { resizeWidth: right - left, resizeHeight: bottom - top } : {};
     const [picture] = await Promise.all([tile(n).then((blob) => createImageBitmap(blob, size)), grown]);
-    if (!isStopped && !signal.aborted) await sphere.put(picture, left, top);
+    if (!isStopped) await sphere.put(picture, left, top);
     picture.close();
     shown.add(n);
   };
 
   const look = (): void => {
     timer = 0;
-    if (isStopped || signal.aborted) return;
+    if (isStopped) return;
     for (const n of inSight()) {
       if (begun.has(n)) continue;
       if (begun.size - shown.size >= AT_ONCE) return;
@@ -109,7 +108,7 @@ export const showTiles = ({ index, tile }: Source, { sphere, signal, seesAll, on
   };
 
   const settled = (hasFailed: boolean): void => {
-    if (isStopped || signal.aborted) return;
+    if (isStopped) return;
     if (!hasFailed) look();
     const wanted = inSight(1);
     onTile(wanted.filter((n) => shown.has(n)).length / wanted.length, hasFailed);

@@ -3,13 +3,11 @@ import { localTimes } from "../local-times.js";
 import { Camera, isReducedMotion } from "./camera.js";
 import { connectDownloads } from "./downloads.js";
 import { fetchWithProgress } from "./fetch-with-progress.js";
-import { connectFilm, hideFilm } from "./film.js";
 import { connectInput, ZOOM_STEP } from "./input.js";
 import { connectMotion } from "./motion.js";
 import { connectShare } from "./share.js";
 import { type Picture, Sphere } from "./sphere.js";
 import { openTiles, showTiles, type Tiles } from "./tiles.js";
-import { travelBetween } from "./travel.js";
 import { fragmentOf, type Start, startOf, viewOf } from "./view-in-url.js";
 import { connectVr } from "./vr.js";
 
@@ -22,7 +20,7 @@ const NO_SPHERE = "This browser cannot show the 360° view. This is the flat pic
 const NOT_IN_FULL = "The picture could not be loaded in full. This is a small preview.";
 const NO_PICTURE = "The 360° view could not be loaded. This is the flat picture.";
 
-/** A panorama. */
+/** The panorama of the page. */
 type Panorama = {
   readonly url: string;
   readonly width: number;
@@ -34,19 +32,14 @@ type Panorama = {
   readonly picture: () => Promise<Blob>;
   /** Resolves when all of it is shown. */
   readonly complete: () => Promise<unknown>;
-  readonly signal: AbortSignal;
-  /** It is not needed any more. */
-  readonly stop: () => void;
 };
 
 /** The panorama that the attributes of the stage describe. */
 const panoramaOf = (stage: HTMLElement): Panorama => {
   const { image: url = "", width = "0", name = "", start, tiles: tilesUrl } = stage.dataset;
-  const stopping = new AbortController();
-  const { signal } = stopping;
   let fetched: Promise<Blob> | undefined;
   const picture = (): Promise<Blob> => {
-    fetched ??= fetchWithProgress(url, (percent) => signal.aborted || showProgress(percent), signal);
+    fetched ??= fetchWithProgress(url, showProgress);
     fetched.catch(() => {}); // handled below, after the preview
     return fetched;
   };
@@ -54,11 +47,10 @@ const panoramaOf = (stage: HTMLElement): Panorama => {
   showProgress(0);
   element("progress").hidden = false;
   const of: Panorama = {
-    ...{ url, name, tilesUrl, picture, signal },
+    ...{ url, name, tilesUrl, picture },
     width: Number(width),
     start: startOf(start),
     complete: () => of.tiles?.loadAll() ?? picture(),
-    stop: () => stopping.abort(),
   };
   return of;
 };
@@ -75,15 +67,13 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
   let camera: Camera | undefined;
   connectShare(() => camera?.sharedView);
   connectIdle(scene);
-  connectFilm(scene);
   if (location.hash === "#share") document.getElementById("share")?.click();
 
   const sphere = makeSphere(stage);
   if (sphere === undefined) return showFlatImage(NO_SPHERE, stage.dataset.image ?? "");
-  let shown = panoramaOf(stage);
+  const panorama = panoramaOf(stage);
 
-  const present = (of: Panorama, picture: Picture, quality: "preview" | "full"): void => {
-    if (of !== shown) return;
+  const present = (picture: Picture, quality: "preview" | "full"): void => {
     sphere.show(picture);
     if (picture instanceof ImageBitmap) picture.close(); // 30 MB, and the graphics card has a copy now
     stage.dataset.quality = quality;
@@ -91,30 +81,27 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
       camera.redraw();
       return;
     }
-    camera = new Camera(sphere, stage, of.width);
-    camera.enter(of.width, of.start, viewOf(location.hash));
-    connectControls(stage, camera, travel);
-    connectDownloads(camera, () => shown);
+    camera = new Camera(sphere, stage, panorama, viewOf(location.hash));
+    connectControls(stage, camera);
+    connectDownloads(camera, panorama);
     const { onView } = camera;
     camera.onView = () => {
       if (document.body.dataset.ready === undefined) stage.append(sphere.canvas);
       document.body.dataset.ready ??= "sphere";
       onView();
-      shown.tiles?.look();
+      panorama.tiles?.look();
     };
     start(camera);
   };
 
   /** Shows tiles over the preview. Resolves when those in sight are shown or have failed; rejects without tiles. */
-  const loadTiles = async (of: Panorama, url: string, previewed: Promise<boolean>): Promise<void> => {
-    const [source, isPreviewed] = await Promise.all([openTiles(url, of.signal), previewed]);
+  const loadTiles = async (url: string, previewed: Promise<boolean>): Promise<void> => {
+    const [source, isPreviewed] = await Promise.all([openTiles(url), previewed]);
     if (!isPreviewed) throw new Error("there is no preview");
     await new Promise<void>((resolve) => {
-      of.signal.addEventListener("abort", () => resolve());
-      of.tiles = showTiles(source, {
+      panorama.tiles = showTiles(source, {
         sphere,
-        signal: of.signal,
-        seesAll: () => camera !== undefined && (camera.isPlanet || camera.isElsewhere || sphere.isSplit),
+        seesAll: () => camera?.isElsewhere === true,
         onTile: (done, hasFailed) => {
           camera?.sharpen();
           showProgress(Math.round(100 * done));
@@ -127,62 +114,43 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
   };
 
   /** The preview is shown first, if it arrives first; tiles or the picture replace it in the same view. */
-  const load = async (of: Panorama): Promise<void> => {
+  const load = async ({ url, tilesUrl, picture }: Panorama): Promise<void> => {
     const flat = element("flat") as HTMLImageElement;
     let isComplete = false;
-    const preview = flat.src === of.url ? Promise.reject() : flat.decode();
+    const preview = flat.src === url ? Promise.reject() : flat.decode();
     const previewed = preview.then(
       () => {
-        if (!isComplete) present(of, flat, "preview");
+        if (!isComplete) present(flat, "preview");
         return true;
       },
       () => false, // the picture itself may still arrive
     );
     try {
-      const hasTiles = await (of.tilesUrl === undefined
+      const hasTiles = await (tilesUrl === undefined
         ? false
-        : loadTiles(of, of.tilesUrl, previewed).then(
+        : loadTiles(tilesUrl, previewed).then(
             () => true,
             () => false,
           ));
-      if (hasTiles || of !== shown) return;
-      const picture = await decoded(await of.picture(), sphere.widthMax);
+      if (hasTiles) return;
+      const whole = await decoded(await picture(), sphere.widthMax);
       isComplete = true;
-      present(of, picture, "full");
+      present(whole, "full");
     } catch {
       await previewed;
-      if (of !== shown) return;
-      if (camera === undefined) return showFlatImage(NO_PICTURE, of.url);
+      if (camera === undefined) return showFlatImage(NO_PICTURE, url);
       say(NOT_IN_FULL);
     } finally {
-      if (of === shown) element("progress").hidden = true;
+      element("progress").hidden = true;
     }
   };
 
-  const travel = travelBetween(stage, {
-    leave: () => {
-      shown.stop();
-      sphere.leave();
-    },
-    arrive: async () => {
-      shown = panoramaOf(stage);
-      camera?.enter(shown.width, shown.start, viewOf(location.hash));
-      camera?.crossfade();
-      if (camera !== undefined) showPlanetState(camera);
-      await load(shown);
-    },
-    onSlides: (slides) => {
-      document.getElementById("slides")?.setAttribute("aria-pressed", String(slides));
-      if (slides && !isReducedMotion()) camera?.rotate(true);
-    },
-  });
-  await load(shown);
-  travel.prefetch();
+  await load(panorama);
   sphere.canvas.addEventListener("webglcontextrestored", async () => {
     sphere.prepare();
-    shown.tiles?.stop();
-    shown.tiles = undefined;
-    const again = await shown
+    panorama.tiles?.stop();
+    panorama.tiles = undefined;
+    const again = await panorama
       .picture()
       .then((bytes) => decoded(bytes, sphere.widthMax))
       .catch(() => element("flat"));
@@ -232,9 +200,7 @@ const toggleRotation = (camera: Camera): void => {
   camera.rotate(rotates);
 };
 
-type Travel = ReturnType<typeof travelBetween>;
-
-function connectControls(stage: HTMLElement, camera: Camera, travel: Travel): void {
+function connectControls(stage: HTMLElement, camera: Camera): void {
   element("bar").hidden = false;
   const onPlainWheel = (): void => {
     const key = /Mac|iPhone|iPad/.test(navigator.platform) ? "⌘" : "Ctrl";
@@ -244,15 +210,12 @@ function connectControls(stage: HTMLElement, camera: Camera, travel: Travel): vo
   connectInput(stage, camera, onPlainWheel, {
     " ": () => toggleRotation(camera),
     f: () => fullScreen.hidden || fullScreen.click(),
-    pageup: () => travel.follow("previous"),
-    pagedown: () => travel.follow("next"),
   });
   element("zoom-in").addEventListener("click", () => camera.zoom(ZOOM_STEP));
   element("zoom-out").addEventListener("click", () => camera.zoom(1 / ZOOM_STEP));
   connectMotion(camera, say);
   void connectVr(camera, say);
-  connectAddress(camera, travel);
-  connectMore(camera, travel);
+  connectAddress(camera);
   // iPhones have no full screen for pages; frames need the permission of the page around them.
   const scene = element("scene");
   fullScreen.hidden = !document.fullscreenEnabled || scene.requestFullscreen === undefined;
@@ -266,23 +229,19 @@ function connectControls(stage: HTMLElement, camera: Camera, travel: Travel): vo
 }
 
 /** The address of the page follows the view that the reader has chosen, and the view follows the address. */
-function connectAddress(camera: Camera, travel: Travel): void {
+function connectAddress(camera: Camera): void {
   let timer = 0;
-  /** The path of the page whose view the reader has changed. */
-  let changed: string | undefined;
+  let isChanged = false;
   camera.onTakeOver = () => {
-    changed = location.pathname;
-    if (travel.slides) travel.showSlides(false);
+    isChanged = true;
   };
   const showNeedle = connectCompass(camera);
   camera.onView = () => {
     showNeedle();
     clearTimeout(timer);
-    if (changed !== location.pathname) changed = undefined;
-    if (window.top !== window || changed === undefined) return;
+    if (window.top !== window || !isChanged) return;
     timer = setTimeout(() => {
-      if (changed === location.pathname && camera.isAtRest)
-        history.replaceState(null, "", fragmentOf(camera.sharedView));
+      if (camera.isAtRest) history.replaceState(null, "", fragmentOf(camera.sharedView));
     }, ADDRESS_MILLISECONDS);
   };
   addEventListener("hashchange", () => {
@@ -293,67 +252,17 @@ function connectAddress(camera: Camera, travel: Travel): void {
   });
 }
 
-/** The menu with what is not needed at every visit. Its parts may be replaced by those of another panorama. */
-function connectMore(camera: Camera, travel: Travel): void {
-  const actions: Readonly<Record<string, () => void>> = {
-    slides: () => travel.showSlides(!travel.slides),
-    planet: () => {
-      camera.stopMoving();
-      camera.showPlanet(!camera.isPlanet);
-      showPlanetState(camera);
-    },
-    split: () => startSplit(camera),
-  };
-  element("scene").addEventListener("click", (event) => {
-    const act = actions[(event.target as Element).closest("#more-menu button")?.id ?? ""];
-    if (act === undefined) return;
-    element("more-menu").hidePopover();
-    act();
-  });
-}
-
-/** Hides caption and strip while nothing happens, unless they have the focus. */
+/** Hides the caption while nothing happens, unless it has the focus. */
 function connectIdle(scene: HTMLElement): void {
   let timer = 0;
   const wake = (): void => {
     scene.classList.remove("idle");
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      scene.classList.add("idle");
-      hideFilm();
-    }, IDLE_MILLISECONDS);
+    timer = setTimeout(() => scene.classList.add("idle"), IDLE_MILLISECONDS);
   };
   for (const type of ["pointermove", "pointerdown", "keydown", "focusin", "wheel"])
     document.addEventListener(type, wake, { passive: true });
   wake();
-}
-
-const showPlanetState = (camera: Camera): void =>
-  document.getElementById("planet")?.setAttribute("aria-pressed", String(camera.isPlanet));
-
-/** For phones whose browser knows no headset: two views for a box with lenses. A touch of the picture ends it. */
-function startSplit(camera: Camera): void {
-  const scene = element("scene");
-  const show = (isSplit: boolean): void => {
-    scene.classList.toggle("split", isSplit);
-    camera.split(isSplit);
-  };
-  show(true);
-  const motion = element("motion");
-  if (!motion.hidden && motion.getAttribute("aria-pressed") !== "true") motion.click();
-  void scene.requestFullscreen?.().catch(() => {});
-  say("Put the phone into its box. Touch the picture to leave.");
-  const end = new AbortController();
-  const leave = (): void => {
-    end.abort();
-    show(false);
-    if (document.fullscreenElement !== null) void document.exitFullscreen();
-  };
-  const { signal } = end;
-  // A touch that is long, moves or follows a swipe at once gives no click.
-  element("viewer").addEventListener("pointerup", leave, { signal });
-  document.addEventListener("keydown", ({ key }) => key === "Escape" && leave(), { signal });
-  document.addEventListener("fullscreenchange", () => document.fullscreenElement === null && leave(), { signal });
 }
 
 /** The needle shows where the start view is. */
@@ -388,7 +297,7 @@ function hide(...ids: readonly string[]): void {
 
 /** What needs the sphere is hidden; the picture can still be saved and shared. */
 function showFlatImage(sentence: string, url: string): void {
-  hide("progress", "viewer", "rotate", "zoom-out", "zoom-in", "more", "save-view", "save-cube");
+  hide("progress", "viewer", "rotate", "zoom-out", "zoom-in", "keys", "save-view", "save-cube");
   element("bar").hidden = false;
   const note = element("stage-note");
   const flat = element("flat") as HTMLImageElement;

@@ -26,8 +26,6 @@ type LayerClass = new (session: Session, gl: WebGL2RenderingContext) => Layer;
 export async function connectVr(camera: Camera, say: (sentence: string) => void): Promise<void> {
   const { xr } = navigator as { xr?: Xr };
   const isSupported = await xr?.isSessionSupported("immersive-vr").catch(() => false);
-  // Without headsets, a phone can show two views in a box with lenses.
-  document.body.classList.toggle("splits", !isSupported && matchMedia("(pointer: coarse)").matches);
   if (xr === undefined || !isSupported) return;
   const button = element("vr");
   button.hidden = false;
