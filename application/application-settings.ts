@@ -39,10 +39,6 @@ export type ApplicationSettings = {
   readonly resultBounds?: ResultBounds | undefined;
   /** How long an unused uploaded reference image is kept. Default: one day. */
   readonly referenceRetentionHours?: number | undefined;
-  /** How long finished images are kept, from the success of their task; `null` for ever. Default: `null`. */
-  readonly finishedImageRetentionMilliseconds?: number | null | undefined;
-  /** How long an operator can bring a deleted panorama back, whose files are kept until then. Default: not at all. */
-  readonly deletedKeptMilliseconds?: number | undefined;
   /** Origins to which webhooks are sent although they use http or have a private address. Default: none. */
   readonly webhookPrivateOrigins?: readonly string[] | undefined;
   /** `one`: no other process uses the same stores, so nobody has to look for changes of others. Default: `several`. */

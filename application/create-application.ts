@@ -44,7 +44,6 @@ import { adjustCredits } from "./operators/adjust-credits.js";
 import { changeKeyLimits } from "./operators/change-key-limits.js";
 import { choosePanorama } from "./operators/choose-panorama.js";
 import { closeAccount } from "./operators/close-account.js";
-import { confirmRetention, readRetention } from "./operators/confirm-retention.js";
 import { explainTask } from "./operators/explain-task.js";
 import { findKeyBySecret } from "./operators/find-key-by-secret.js";
 import { invite } from "./operators/invite.js";
@@ -52,7 +51,6 @@ import { makePasswordLink } from "./operators/make-password-link.js";
 import { recordAction } from "./operators/record-action.js";
 import { refundOrder } from "./operators/refund-order.js";
 import { dismissReports, listReports, reportPanorama } from "./operators/reports.js";
-import { restorePanorama } from "./operators/restore-panorama.js";
 import { revokeKeys } from "./operators/revoke-keys.js";
 import { suspendAccount } from "./operators/suspend-account.js";
 import { withholdAccount, withholdPanorama } from "./operators/withhold-panorama.js";
@@ -193,8 +191,6 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     dismissReports: dismissReports(ports),
     invite: invite(ports, settings),
     makePasswordLink: makePasswordLink(ports),
-    readRetention: readRetention(ports),
-    confirmRetention: confirmRetention(ports),
   },
 });
 
@@ -207,7 +203,6 @@ type InnerPorts = ApplicationPorts & {
   readonly keyUses: KeyUses;
   readonly heldKeys: HeldKeys;
   readonly pollDue: () => void;
-  readonly eraseDue: () => void;
 };
 
 /** Each use case stands here, or in `storeUseCases`, and nowhere else: what calls it takes its type from `UseCases`. */
@@ -239,7 +234,7 @@ const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
       create: createPanorama({ ...ports, ensureDefaultEndpoint: ensureDefaultEndpoint(ports) }, settings),
       waitFor: waitForTask(ports),
       cancel: cancelTask(ports, settings),
-      delete: deletePanorama(ports, settings.deletedKeptMilliseconds),
+      delete: deletePanorama(ports),
       uploadImages: uploadImages(ports, settings),
       receiveProviderWebhook: receiveProviderWebhook({ ...ports, webhooks: ports.providerWebhooks ?? new Map() }),
     },
@@ -247,7 +242,6 @@ const allUseCases = (ports: InnerPorts, settings: CompleteSettings) => {
     webhooks: { ...webhooks, testEndpoint: testEndpoint(ports) },
     operators: {
       ...operators,
-      restorePanorama: restorePanorama(ports),
       reconcilePayments: reconcilePayments(ports),
     },
   };
@@ -278,7 +272,7 @@ export const createApplication = ({
     if (started) schedule.wake(work); // another process may do the background work
   };
   return {
-    ...allUseCases({ ...inside, pollDue: () => wake("settle"), eraseDue: () => wake("erase") }, complete),
+    ...allUseCases({ ...inside, pollDue: () => wake("settle") }, complete),
     /** The prices and limits that the use cases apply, for what tells clients about them. */
     policy: complete.policy,
     /** Origins to which webhooks may be sent although they use http or have a private address. */

@@ -22,16 +22,7 @@ const STORAGES: Readonly<Record<Config["storage"]["kind"], string>> = {
 
 /** What the pages of the operator can say of this installation without being told. `imageOrigin`: serves pictures. */
 export const legalFacts = (
-  {
-    publicUrl,
-    provider,
-    storage,
-    retention: { finishedImagesDays, deletedDays },
-    referenceRetentionHours,
-    gallery,
-    stripe,
-    mail,
-  }: Config,
+  { publicUrl, provider, storage, referenceRetentionHours, gallery, stripe, mail }: Config,
   imageOrigin: string,
 ): LegalFacts => ({
   public_url: publicUrl,
@@ -44,11 +35,6 @@ export const legalFacts = (
     imageOrigin === new URL(publicUrl).origin
       ? "Nothing is loaded from other sites."
       : `Pictures are loaded from ${imageOrigin}, and nothing from other sites.`,
-  finished_images: finishedImagesDays === null ? "without a limit" : `${finishedImagesDays} days`,
-  deleted_images:
-    deletedDays === 0
-      ? "until you delete them"
-      : `until you delete them; the operator can bring a deleted one back for ${deletedDays} days, and then its files are erased`,
   reference_hours: String(referenceRetentionHours),
   session_days: daysIn(SESSION_SECONDS * 1000),
   text_days: daysIn(TEXTS_KEPT_MILLISECONDS),

@@ -23,12 +23,6 @@ export type Settings = {
   readonly welcomeCredits: Credits;
   /** What models that were not trained on panoramas are told, with `{prompt}`. Absent: `PROMPT_TEMPLATE`. */
   readonly providerPrompt: string | undefined;
-  readonly retention: {
-    /** Finished images are deleted after this many days; `null`: never. */
-    readonly finishedImagesDays: number | null;
-    /** For so many days, an operator can bring a deleted panorama back. */
-    readonly deletedDays: number;
-  };
   /** Generated pictures with larger figures are unusable, and refunded. */
   readonly resultBounds: ResultBounds;
   /** What the operator pays; those of the file replace the known ones. */
@@ -87,7 +81,6 @@ const settingsOf = (
     prices = {},
     creditPacks,
     limits = {},
-    retention,
     results = {},
     suspendOnDispute,
     identity = {},
@@ -133,7 +126,6 @@ const settingsOf = (
     gallery,
     welcomeCredits: credits(welcomeCredits ?? (hasRealProvider ? 0 : LOCAL_WELCOME_CREDITS)),
     providerPrompt,
-    retention: { finishedImagesDays: retention?.finishedImagesDays ?? null, deletedDays: retention?.deletedDays ?? 0 },
     resultBounds: { ...results, seamMax: seamMax ?? results.seamMax },
     receiptText,
     paymentText,

@@ -22,7 +22,6 @@ import type { S3ObjectStorage } from "../adapters/storage/s3-object-storage.js";
 import type { WebSide } from "../adapters/web-page/page.js";
 import type { HttpWebhookSender } from "../adapters/webhooks/http-webhook-sender.js";
 import type { Application, StoreUseCases } from "../application/create-application.js";
-import type { restorePanorama } from "../application/operators/restore-panorama.js";
 import type { EventSignals } from "../application/ports/event-signals.js";
 import type { GenerationProvider } from "../application/ports/generation-provider.js";
 import type { Ids } from "../application/ports/ids.js";
@@ -48,7 +47,6 @@ import type { OrderStore } from "../application/ports/stores/order-store.js";
 import type { RateLimits } from "../application/ports/stores/rate-limits.js";
 import type { ReferenceStore } from "../application/ports/stores/reference-store.js";
 import type { ReportStore } from "../application/ports/stores/report-store.js";
-import type { RetentionStore } from "../application/ports/stores/retention-store.js";
 import type { TaskPorts } from "../application/ports/stores/tasks/task-ports.js";
 import type { TaskSignals } from "../application/ports/task-signals.js";
 import type { Config } from "./config.js";
@@ -92,7 +90,6 @@ export const tokens = {
   deliveries: token<DeliveryStore>("deliveries"),
   events: token<EventStore>("events"),
   references: token<ReferenceStore>("references"),
-  retentions: token<RetentionStore>("retentions"),
   sessions: token<SessionStore>("sessions"),
   links: token<PasswordLinkStore>("links"),
   letterOutbox: token<LetterOutbox>("letterOutbox"),
@@ -139,8 +136,6 @@ export const tokens = {
   /** By provider name. */
   providerWebhooks: token<ReadonlyMap<string, ProviderWebhooks>>("providerWebhooks"),
 
-  /** Needs no provider, as `application` does. */
-  restorePanorama: token<ReturnType<typeof restorePanorama>>("restorePanorama"),
   application: token<Application>("application"),
 
   // web, http
@@ -148,20 +143,7 @@ export const tokens = {
   httpServer: token<HttpServer>("httpServer"),
 } as const;
 
-const {
-  accounts,
-  orders,
-  keys,
-  ledger,
-  sessions,
-  links,
-  endpoints,
-  deliveries,
-  events,
-  references,
-  retentions,
-  tasks,
-} = tokens;
+const { accounts, orders, keys, ledger, sessions, links, endpoints, deliveries, events, references, tasks } = tokens;
 const { operators, operatorLog, reports, apiRequests, rateLimits, clock, ids, secrets } = tokens;
 
 /** The ports of the use cases that need nothing but the stores. */
@@ -177,7 +159,6 @@ export const storePorts = {
     deliveries,
     events,
     references,
-    retentions,
     tasks,
   },
   ...{ operators, operatorLog, reports, apiRequests, rateLimits, clock, ids, secrets },

@@ -9,7 +9,6 @@ import { describeEventStore } from "./event-store-contract.js";
 import { describeLedgerStore } from "./ledger-store-contract.js";
 import { describeOrderStore } from "./order-store-contract.js";
 import { describeReferenceStore } from "./reference-store-contract.js";
-import { describeRetentionStore } from "./retention-store-contract.js";
 import type { Stores } from "./support/stores.js";
 import type { SuiteOptions } from "./support/suite-options.js";
 import type { TestFunctions } from "./support/test-functions.js";
@@ -42,5 +41,4 @@ export const describeStores = (
   describeDeliveryStore(test, technology, makeStores);
   describeEventStore(test, technology, makeStores);
   describeReferenceStore(test, technology, makeStores);
-  describeRetentionStore(test, technology, makeStores);
 };

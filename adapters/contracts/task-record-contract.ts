@@ -5,6 +5,7 @@ import type { Standing } from "../../domain/credits/standing.js";
 import { thumbnailNameOf, tilesNameOf } from "../../domain/images/object-name.js";
 import { addTiles, keep } from "../../domain/images/storage-status.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";
+import type { TaskId } from "../../domain/task-id.js";
 import { deletedByKey } from "../../domain/tasks/out-of-sight.js";
 import { fail, finish, submit, succeed, withImage } from "../../domain/tasks/task.js";
 import {
@@ -103,35 +104,8 @@ export const describeTaskRecords = (
     it("tells who has deleted a task, and when", async () => {
       const { id } = await kept();
       const by = deletedByKey(apiKeyId(1));
-      (await stores.tasks.hide(id, owner, end, { by }))._unsafeUnwrap();
+      (await stores.tasks.hide(id, owner, end, by))._unsafeUnwrap();
       expect(await stores.operators.record(id)).toMatchObject({ isHidden: true, deleted: { at: end, by } });
-    });
-
-    it("has a deleted task again, private, with its metadata and without work, unless it is being erased", async () => {
-      const request = aCreationRequest({ visibility: "public", metadata: { album: "lakes" } });
-      const { id, slug } = await kept(aReservedTask({ request }));
-      const restore = (hasThumbnail = true, at = end) => stores.tasks.restore(id, hasThumbnail, at);
-      const ofAlbum = async () =>
-        (await stores.tasks.list(owner, 9, undefined, { filter: { metadata: { album: "lakes" } } })).length;
-      expect((await restore()).isErr()).toBe(true); // it is not deleted
-      (await stores.tasks.hide(id, owner, end))._unsafeUnwrap();
-      expect(await ofAlbum()).toBe(0);
-      const soon = secondsAfter(end, 60);
-      expect(await stores.tasks.claim("erase", end, soon, 9)).toHaveLength(1);
-      expect((await restore()).isErr()).toBe(true);
-      (await restore(false, soon))._unsafeUnwrap();
-      expect(await stores.tasks.findBySlug(slug)).toMatchObject({
-        request: { visibility: "private", metadata: { album: "lakes" } },
-        image: { status: "saved-no-thumb" },
-      });
-      expect([await ofAlbum(), await stores.tasks.listPublic(9, undefined)]).toEqual([1, []]);
-      expect(await stores.operators.record(id)).toMatchObject({
-        isHidden: false,
-        deleted: undefined,
-        dueAt: undefined,
-      });
-      expect(await stores.tasks.claim("erase", secondsAfter(soon, 60), secondsAfter(soon, 120), 9)).toEqual([]);
-      expect((await stores.tasks.restore(taskId(404), true, end)).isErr()).toBe(true);
     });
 
     it("has the ledger entries and the deliveries of a task, and of no other", async () => {
@@ -258,72 +232,23 @@ export const describeTaskRecords = (
       expect(await tasks.claim("keep", secondsAfter(until, 60), secondsAfter(until, 90), 9)).toEqual([]);
     });
 
-    it("keeps the image of a deleted task until its time ends, under another name", async () => {
-      const { tasks } = stores;
-      const task = await kept();
-      const [until, soon, late] = [3600, 10, 3700].map((seconds) => secondsAfter(end, seconds)) as [Date, Date, Date];
-      const name = task.image.imageName;
-      const due = async (now: Date) =>
-        (await tasks.claim("erase", now, secondsAfter(now, 60), 9)).map((lease) => lease);
-      const nextName = anImageName(2);
-      (await tasks.hide(task.id, owner, end, { by: "page", kept: { until, nextName } }))._unsafeUnwrap();
-      expect(await tasks.find(task.id, owner)).toBeUndefined();
-      expect(await tasks.isWithheldImage({ name })).toBe(true);
-      expect(await tasks.isWithheldImage({ name: thumbnailNameOf(name) })).toBe(true);
-      expect(await tasks.claim("keep", end, soon, 9)).toEqual([]);
-      const [lease] = await due(end);
-      if (lease === undefined) throw new Error("it is not due");
-      const hidden = { ...task.image, nextName, keptUntil: until };
-      expect(lease.task.image).toEqual(hidden);
-      expect(await tasks.wantedImage(task.id)).toEqual(hidden);
-      const renamed = withImage(task, { ...task.image, imageName: nextName, keptUntil: until });
-      await moved(tasks.move(lease, renamed, undefined), renamed);
-      expect((await tasks.wantedImage(task.id))?.imageName).toBe(nextName);
-
-      const before = new Date(until.getTime() - 1);
-      expect(await tasks.endKeeping(before, 9)).toBe(0);
-      expect(await due(before)).toEqual([]);
-      expect(await tasks.endKeeping(until, 9)).toBe(1);
-      expect(await tasks.endKeeping(late, 9)).toBe(0);
-      expect(await tasks.wantedImage(task.id)).toBeUndefined();
-      const [last] = await due(until);
-      expect(last?.task.image).toEqual({ ...task.image, imageName: nextName });
-      expect(await tasks.isWithheldImage({ name: nextName })).toBe(false);
-    });
-
-    it("keeps only an image that is stored, and nothing of a closed account", async () => {
+    it("erases a deleted task under the present and the next name of its image", async () => {
       const { tasks, operators } = stores;
-      const running = await submitted(aReservedTask({ id: taskId(2) }));
-      const until = secondsAfter(end, 3600);
-      (
-        await tasks.hide(running.id, owner, end, { by: "page", kept: { until, nextName: anImageName(3) } })
-      )._unsafeUnwrap();
-      expect(await tasks.endKeeping(until, 9)).toBe(0);
-
-      const task = await kept();
-      (
-        await tasks.hide(task.id, owner, end, { by: "page", kept: { until, nextName: anImageName(2) } })
-      )._unsafeUnwrap();
-      await operators.eraseTasks(owner, undefined, 9, end);
-      expect(await tasks.wantedImage(task.id)).toBeUndefined();
-      const [lease] = await tasks.claim("erase", end, until, 9);
-      expect(lease?.task.image).toEqual({ ...task.image, nextName: anImageName(2) });
-    });
-
-    it("restores a deleted task while its image is kept, and goes on giving it the next name", async () => {
-      const { tasks } = stores;
-      const task = await kept();
-      const until = secondsAfter(end, 3600);
-      (
-        await tasks.hide(task.id, owner, end, { by: "page", kept: { until, nextName: anImageName(2) } })
-      )._unsafeUnwrap();
-      (await tasks.restore(task.id, true, end))._unsafeUnwrap();
-      expect(await tasks.endKeeping(until, 9)).toBe(0);
-      expect(await tasks.isWithheldImage({ name: task.image.imageName })).toBe(false);
-      expect(await tasks.claim("erase", until, until, 9)).toEqual([]);
-      const [lease] = await tasks.claim("keep", end, until, 9);
-      expect(lease?.task.image).toEqual({ ...task.image, nextName: anImageName(2) });
-      expect(lease?.task.request.visibility).toBe("private");
+      const until = secondsAfter(end, 60);
+      const deletions = [
+        (id: TaskId) => tasks.hide(id, owner, end).then((hidden) => hidden._unsafeUnwrap()),
+        () => operators.eraseTasks(owner, undefined, 9, end),
+      ];
+      for (const [n, remove] of deletions.entries()) {
+        const task = await kept(aReservedTask({ id: taskId(n) }));
+        const nextName = anImageName(10 + n);
+        (await tasks.withhold(task.id, { at: end, reason: "why" }, () => nextName))._unsafeUnwrap();
+        await remove(task.id);
+        expect(await tasks.wantedImage(task.id)).toBeUndefined();
+        expect(await tasks.claim("keep", end, until, 9)).toEqual([]);
+        const [lease] = await tasks.claim("erase", end, until, 9);
+        expect(lease?.task.image).toEqual({ ...task.image, nextName });
+      }
     });
 
     it("hides everything public of one account, a page at a time", async () => {

@@ -149,7 +149,6 @@ const WRITTEN: ReadonlySet<OperationalEvent["kind"]> = new Set([
   "payment_ignored",
   "possible_orphan",
   "provider_unavailable",
-  "retention_pending",
   "task_unreadable",
   "webhook_endpoint_off",
   "work_failed",

@@ -193,14 +193,7 @@ export class Metrics {
   });
   readonly imagesExpired = new Counter({
     name: "panorama_images_expired_total",
-    help: "Images that this instance has expired because their retention is over.",
-    labelNames: ["images"] as const,
-    registers: this.registers,
-  });
-  readonly retentionPending = new Gauge({
-    name: "panorama_retention_pending",
-    help: "Images that the settings of this instance would erase, and that are kept until the operator confirms them with `panorama retention apply`.",
-    labelNames: ["images"] as const,
+    help: "Uploaded images that this instance has deleted because no task uses them.",
     registers: this.registers,
   });
   readonly diskFreeBytes = new Gauge({

@@ -43,7 +43,6 @@ const log = (logger: Logger, event: OperationalEvent): void => {
     case "mail_failed":
     case "payment_ignored":
     case "webhook_endpoint_off":
-    case "retention_pending":
       logger.warn(line);
       break;
     default:
@@ -84,9 +83,7 @@ const COUNTS: Counts = {
   payment_returned: () => {},
   webhook_attempt: ({ webhookAttempts }, { state }) => webhookAttempts.inc({ state }),
   webhook_endpoint_off: ({ webhookEndpointsOff }, { reason }) => webhookEndpointsOff.inc({ reason }),
-  images_expired: ({ imagesExpired }, { retained, count }) => imagesExpired.inc({ images: retained }, count),
-  retention_in_force: ({ retentionPending }, { retained }) => retentionPending.set({ images: retained }, 0),
-  retention_pending: ({ retentionPending }, { retained, count }) => retentionPending.set({ images: retained }, count),
+  images_expired: ({ imagesExpired }, { count }) => imagesExpired.inc(count),
   work_failed: ({ workFailures }, { work }) => workFailures.inc({ work }),
   task_unreadable: ({ tasksUnreadable }) => tasksUnreadable.inc(),
 };

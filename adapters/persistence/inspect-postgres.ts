@@ -1,11 +1,9 @@
 import type { Clock } from "../../application/ports/clock.js";
-import type { Retained, Retention } from "../../domain/images/retention.js";
 import { type QueueInspection, toQueueInspection, WAITING_TASKS } from "./inspect-queue.js";
 import { postgresDatabase } from "./postgres/open-postgres-database.js";
 import { type MigrationState, migrationState } from "./schema/migration-state.js";
 import { cannotConnect } from "./sql/database-error.js";
 import { postgresTime } from "./sql/database-time.js";
-import { toRetentions } from "./stores/sql-retention-store.js";
 
 /** The state of a PostgreSQL server, and of the service's database in it. */
 export type PostgresInspection = {
@@ -17,8 +15,6 @@ export type PostgresInspection = {
   readonly migrations: MigrationState;
   /** `undefined` before the migrations have run. */
   readonly queue: QueueInspection | undefined;
-  /** None before the migrations have run. */
-  readonly retentions: ReadonlyMap<Retained, Retention>;
   /** Of the fastest of a few statements. */
   readonly latencyMilliseconds: number;
   /** How much the clock of the server is ahead of this machine's; negative if it is behind. */
@@ -48,7 +44,6 @@ export const inspectPostgres = async (url: string, clock: Pick<Clock, "now">): P
     }
     const migrations = migrationState(await database.recordedSteps());
     const [queue] = migrations.kind === "current" ? await database.sql(WAITING_TASKS) : [];
-    const retentions = migrations.kind === "current" ? await database.sql("select * from retention") : [];
     const [fastest] = measurements.sort((a, b) => a.latency - b.latency);
     return {
       version: String(server?.version).split(" ")[0] ?? "",
@@ -56,7 +51,6 @@ export const inspectPostgres = async (url: string, clock: Pick<Clock, "now">): P
       connectionsMax: Number(server?.connections),
       migrations,
       queue: queue && toQueueInspection(queue),
-      retentions: toRetentions(retentions),
       latencyMilliseconds: fastest?.latency ?? 0,
       aheadMilliseconds: fastest?.ahead ?? 0,
     };

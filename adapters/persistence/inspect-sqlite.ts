@@ -1,13 +1,11 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "@photostructure/sqlite";
-import type { Retained, Retention } from "../../domain/images/retention.js";
 import { type QueueInspection, toQueueInspection, WAITING_TASKS } from "./inspect-queue.js";
 import { type MigrationState, migrationState } from "./schema/migration-state.js";
 import { OWN_DATABASE } from "./schema/table-names.js";
 import { cannotOpenFile, missingFile } from "./sql/database-error.js";
 import { SqliteConnection } from "./sqlite/sqlite-connection.js";
 import { recordedSteps } from "./sqlite/sqlite-database.js";
-import { toRetentions } from "./stores/sql-retention-store.js";
 
 /** The state of a SQLite file of the service. */
 export type SqliteInspection = {
@@ -15,8 +13,6 @@ export type SqliteInspection = {
   readonly migrations: MigrationState;
   /** `undefined` before the migrations have run. */
   readonly queue: QueueInspection | undefined;
-  /** None before the migrations have run. */
-  readonly retentions: ReadonlyMap<Retained, Retention>;
 };
 
 const BUSY_MILLISECONDS = 1_000;
@@ -31,8 +27,7 @@ export const inspectSqlite = async (file: string): Promise<SqliteInspection> => 
       const version = String(connection.first("select sqlite_version() as version", [])?.version);
       const migrations = migrationState(recordedSteps(connection));
       const queue = migrations.kind === "current" ? connection.first(WAITING_TASKS, []) : undefined;
-      const rows = migrations.kind === "current" ? connection.all("select * from retention", []) : [];
-      return { version, migrations, queue: queue && toQueueInspection(queue), retentions: toRetentions(rows) };
+      return { version, migrations, queue: queue && toQueueInspection(queue) };
     } finally {
       connection.close();
     }

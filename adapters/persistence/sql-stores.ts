@@ -20,7 +20,6 @@ import { SqlOperatorStore } from "./stores/sql-operator-store.js";
 import { SqlOrderStore } from "./stores/sql-order-store.js";
 import { SqlReferenceStore } from "./stores/sql-reference-store.js";
 import { SqlReportStore } from "./stores/sql-report-store.js";
-import { SqlRetentionStore } from "./stores/sql-retention-store.js";
 import { sqlTasks } from "./tasks/sql-tasks.js";
 
 /** Every store of panoramas, as `memoryStores` has them. */
@@ -52,7 +51,6 @@ export const sqlStores = (
   events: new SqlEventStore(database, reporter),
   references: new SqlReferenceStore(database),
   tasks: sqlTasks(database, { reporter, clock }),
-  retentions: new SqlRetentionStore(database),
   operators: new SqlOperatorStore(database),
   operatorLog: new SqlOperatorLog(database),
   reports: new SqlReportStore(database),

@@ -16,20 +16,17 @@ import type { EventStore } from "../ports/stores/event-store.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
 import type { RateLimits } from "../ports/stores/rate-limits.js";
 import type { ReferenceStore } from "../ports/stores/reference-store.js";
-import type { RetentionStore } from "../ports/stores/retention-store.js";
 import type { TaskPorts } from "../ports/stores/tasks/task-ports.js";
 import type { DueWork } from "../ports/stores/tasks/task-work.js";
 import type { TaskSignals } from "../ports/task-signals.js";
 import type { WebhookSender } from "../ports/webhook-sender.js";
 import { deleteOldEvents } from "../webhooks/delete-old-events.js";
 import { deliverEvents } from "../webhooks/deliver-events.js";
-import { applyRetention } from "./apply-retention.js";
 import { CHECK_PAUSE_MILLISECONDS, checkGeneratedImages } from "./check-generated-images.js";
 import { deleteExpiredReferences } from "./delete-expired-references.js";
 import { eraseClosedAccounts } from "./erase-closed-accounts.js";
-import { ERASE_PAUSE_MILLISECONDS, endKeeping, eraseDeletedPanoramas } from "./erase-deleted-panoramas.js";
+import { ERASE_PAUSE_MILLISECONDS, eraseDeletedPanoramas } from "./erase-deleted-panoramas.js";
 import { eraseTexts } from "./erase-texts.js";
-import { expireFinishedImages } from "./expire-finished-images.js";
 import { keepFinishedImages } from "./keep-finished-images.js";
 import { settleSubmittedTasks } from "./settle-submitted-tasks.js";
 import { startQueuedTasks } from "./start-queued-tasks.js";
@@ -56,13 +53,9 @@ const DELIVERY_LEASE_MILLISECONDS = 20_000;
 /** A lease for one image is this many times longer, because download, encoding and upload take longer than a poll. */
 const IMAGE_LEASES = 3;
 
-/** Unused uploads are kept then, except those of closed accounts and deleted panoramas, which are dated 1970. */
-const NEARLY_FOR_EVER = 50 * 365 * 24 * 60 * 60 * 1000;
-
 type Ports = {
   readonly tasks: TaskPorts;
   readonly references: ReferenceStore;
-  readonly retentions: RetentionStore;
   readonly events: EventStore;
   readonly deliveries: DeliveryStore;
   readonly operators: OperatorStore;
@@ -94,7 +87,6 @@ export type WorkName =
   | "streams"
   | "forget"
   | "expire"
-  | "retention"
   | "uses"
   | "clean";
 
@@ -102,7 +94,7 @@ export type WorkName =
 export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedule<WorkName> => {
   const { provider, storage, rateLimits, eventSignals, keyUses, reporter } = ports;
   const { start, settle, check, keep, sweepTasks, erase } = taskWork(ports, settings);
-  const { expire, retain, forget } = retentionWork(ports, settings);
+  const { expire, forget } = expiryWork(ports, settings);
   let claimDeliveries = () => {};
   const deliver = deliverEvents(
     { ...ports, sender: ports.webhookSender },
@@ -131,7 +123,6 @@ export const backgroundWork = (ports: Ports, settings: CompleteSettings): Schedu
       { name: "streams", everySeconds: 1, run: watchStreams({ ...ports, signals: eventSignals }) },
       { name: "forget", everySeconds: 60, offsetSeconds: 45, run: forget },
       { name: "expire", everySeconds: 60, offsetSeconds: 30, run: expire },
-      { name: "retention", everySeconds: 60, offsetSeconds: 15, run: retain },
       { name: "uses", everySeconds: 60, offsetSeconds: 45, run: keyUses.flush },
       { name: "clean", everySeconds: 3600, run: () => Promise.all([provider.clean?.(), rateLimits.clean?.()]) },
     ],
@@ -175,24 +166,15 @@ const taskWork = (ports: Ports, settings: CompleteSettings) => {
   };
 };
 
-/** What erases images, events and texts whose time is over. */
-const retentionWork = (ports: Ports, settings: CompleteSettings) => {
-  const { leaseMilliseconds, referenceRetentionHours, finishedImageRetentionMilliseconds } = settings;
-  const imageLease = { leaseMilliseconds: IMAGE_LEASES * leaseMilliseconds };
+/** What erases unused uploads, events and texts whose time is over, and what closed accounts have left. */
+const expiryWork = (ports: Ports, settings: CompleteSettings) => {
+  const { leaseMilliseconds, referenceRetentionHours } = settings;
   // Closed accounts last: one that cannot be erased throws, and would keep the others from their turn.
-  const forgotten = [deleteOldEvents(ports), eraseTexts(ports), endKeeping(ports), eraseClosedAccounts(ports)];
+  const forgotten = [deleteOldEvents(ports), eraseTexts(ports), eraseClosedAccounts(ports)];
   return {
-    expire: applyRetention(ports, {
-      retained: "reference_images",
-      setting: referenceRetentionHours * 60 * 60 * 1000,
-      erase: (time, stopping) =>
-        deleteExpiredReferences(ports, { retentionMilliseconds: time ?? NEARLY_FOR_EVER, leaseMilliseconds })(stopping),
-    }),
-    retain: applyRetention(ports, {
-      retained: "finished_images",
-      setting: finishedImageRetentionMilliseconds,
-      erase: async (time, stopping) =>
-        time === null ? 0 : expireFinishedImages(ports, { retentionMilliseconds: time, ...imageLease })(stopping),
+    expire: deleteExpiredReferences(ports, {
+      retentionMilliseconds: referenceRetentionHours * 60 * 60 * 1000,
+      leaseMilliseconds,
     }),
     forget: async (stopping?: AbortSignal) => {
       let count = 0;

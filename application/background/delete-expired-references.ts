@@ -47,6 +47,6 @@ export const deleteExpiredReferences =
         deleted += 1;
       }
     }
-    if (deleted > 0) reporter.report({ kind: "images_expired", retained: "reference_images", count: deleted });
+    if (deleted > 0) reporter.report({ kind: "images_expired", count: deleted });
     return deleted;
   };

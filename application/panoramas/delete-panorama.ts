@@ -1,13 +1,11 @@
 import { err, ok, type Result } from "neverthrow";
 import type { AccountId } from "../../domain/account-id.js";
-import { panoramaName } from "../../domain/images/object-name.js";
-import { isKept, objectsOf } from "../../domain/images/storage-status.js";
+import { objectsOf } from "../../domain/images/storage-status.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { DeletedBy } from "../../domain/tasks/out-of-sight.js";
 import { isInProgress } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
-import type { Ids } from "../ports/ids.js";
 import type { ObjectStorage, StorageUnavailable } from "../ports/object-storage.js";
 import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 
@@ -15,9 +13,6 @@ type Ports = {
   readonly tasks: Pick<TaskStore, "find" | "hide" | "isHidden">;
   readonly storage: Pick<ObjectStorage, "delete">;
   readonly clock: Pick<Clock, "now">;
-  readonly ids: Pick<Ids, "unguessable">;
-  /** Something is to be erased now. */
-  readonly eraseDue?: (() => void) | undefined;
 };
 
 /** The panorama is still being generated or stored. It can be deleted afterwards. */
@@ -28,12 +23,9 @@ export type NotFinished = { readonly kind: "not_finished" };
  * longer found. Its ledger entries remain. Succeeds also if it is deleted already. The objects are deleted first, so
  * that the owner can repeat an interrupted deletion. What another worker stores at the same time, and the provider's
  * copy, are deleted afterwards (erase-deleted-panoramas.ts).
- *
- * With `keptMilliseconds`, the objects get names that nobody can guess instead, within seconds after the answer, and an
- * operator can bring the panorama back until then (restore-panorama.ts).
  */
 export const deletePanorama =
-  ({ tasks, storage, clock, ids, eraseDue = () => {} }: Ports, keptMilliseconds = 0) =>
+  ({ tasks, storage, clock }: Ports) =>
   async (
     id: TaskId,
     owner: AccountId,
@@ -47,12 +39,6 @@ export const deletePanorama =
     }
     if (isInProgress(task)) return err({ kind: "not_finished" });
     const now = clock.now();
-    if (keptMilliseconds > 0 && task.state === "succeeded" && isKept(task.image)) {
-      const until = new Date(now.getTime() + keptMilliseconds);
-      await tasks.hide(id, owner, now, { by, kept: { until, nextName: panoramaName(ids.unguessable()) } });
-      eraseDue();
-      return ok(undefined);
-    }
     if (task.state === "succeeded") {
       for (const name of objectsOf(task.image)) {
         const deleted = await storage.delete(name);
@@ -60,6 +46,6 @@ export const deletePanorama =
       }
     }
     // If it is not found now, the same deletion was made at the same time.
-    await tasks.hide(id, owner, now, { by });
+    await tasks.hide(id, owner, now, by);
     return ok(undefined);
   };

@@ -3,7 +3,6 @@ import type { OrderId, PaymentDifference } from "../../domain/credits/order.js";
 import type { PaymentReturn } from "../../domain/credits/payment-return.js";
 import type { ResultFigures } from "../../domain/images/picture.js";
 import type { PixelSize } from "../../domain/images/resolution.js";
-import type { Retained } from "../../domain/images/retention.js";
 import type { StorageStatus } from "../../domain/images/storage-status.js";
 import type { TaskId } from "../../domain/task-id.js";
 import type { FailureReason, Task } from "../../domain/tasks/task.js";
@@ -33,35 +32,8 @@ export type OperationalEvent =
   | (OfProvider & { readonly kind: "submission_recovered"; readonly upstreamTaskId: string })
   | { readonly kind: "provider_unavailable"; readonly taskId: TaskId; readonly detail: string }
   | { readonly kind: "image_status"; readonly taskId: TaskId; readonly status: StorageStatus; readonly detail: string }
-  /** Images were erased because their retention is over. The times are those that it counts from. */
-  | {
-      readonly kind: "images_expired";
-      readonly retained: Retained;
-      readonly count: number;
-      readonly oldest?: Date | undefined;
-      readonly newest?: Date | undefined;
-    }
-  /** Nothing waits for a confirmation. `null`: for ever. */
-  | {
-      readonly kind: "retention_in_force";
-      readonly retained: Retained;
-      readonly settingSeconds: number | null;
-      readonly inForceSeconds: number | null;
-    }
-  /**
-   * The setting would erase more than the retention in force: it waits until the operator confirms it, or until
-   * `confirmedFrom` (domain/images/retention.ts). `count` and the times: what it would erase now.
-   */
-  | {
-      readonly kind: "retention_pending";
-      readonly retained: Retained;
-      readonly settingSeconds: number | null;
-      readonly inForceSeconds: number | null;
-      readonly count: number;
-      readonly oldest?: Date | undefined;
-      readonly newest?: Date | undefined;
-      readonly confirmedFrom: Date | undefined;
-    }
+  /** Uploaded images were deleted because no task uses them. */
+  | { readonly kind: "images_expired"; readonly count: number }
   /**
    * A login was refused. `network`: as in the lines of requests. `accountId`: that of the e-mail address, if there is
    * one. The address itself is not in the log: it may be mistyped, and somebody else's.

@@ -31,11 +31,10 @@ import { ledgerShow, ledgerVerify } from "./money/ledger.js";
 import { orderCreate, orderList, orderPay, orderRefund } from "./money/order.js";
 import { paymentsReconcile } from "./money/payments.js";
 import { reportDismiss, reportHide, reportList } from "./report.js";
-import { retentionApply, retentionShow } from "./retention.js";
 import { serve } from "./serve.js";
 import { settingsShow } from "./settings.js";
 import { storageVerify } from "./storage.js";
-import { taskCancel, taskList, taskRestore, taskRetry, taskShow } from "./task.js";
+import { taskCancel, taskList, taskRetry, taskShow } from "./task.js";
 import {
   webhookCreate,
   webhookDelete,
@@ -77,7 +76,6 @@ export const COMMANDS: readonly Command[] = [
   taskList,
   taskShow,
   taskCancel,
-  taskRestore,
   taskRetry,
   galleryHide,
   galleryShow,
@@ -96,8 +94,6 @@ export const COMMANDS: readonly Command[] = [
   webhookDeliveries,
   webhookResend,
   auditList,
-  retentionShow,
-  retentionApply,
   generate,
   mcp,
   migrate,

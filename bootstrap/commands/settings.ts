@@ -15,17 +15,8 @@ export const settingsShow: Command = {
   example: "settings show --schema > panorama-settings.schema.json",
   run: async (service, values) => {
     const config = await service.get(tokens.config);
-    const {
-      policy,
-      identity,
-      signUp,
-      gallery,
-      welcomeCredits,
-      providerPrompt,
-      retention,
-      resultBounds,
-      referenceRetentionHours,
-    } = config;
+    const { policy, identity, signUp, gallery, welcomeCredits, providerPrompt, resultBounds, referenceRetentionHours } =
+      config;
     const json =
       values.schema === true
         ? settingsJsonSchema()
@@ -41,8 +32,6 @@ export const settingsShow: Command = {
             gallery,
             welcome_credits: welcomeCredits,
             provider_prompt: providerPrompt ?? PROMPT_TEMPLATE,
-            finished_images_days: retention.finishedImagesDays,
-            deleted_days: retention.deletedDays,
             result_bounds: {
               seam_max: resultBounds.seamMax ?? null,
               seam_ratio_max: resultBounds.seamRatioMax ?? null,

@@ -9,7 +9,7 @@ import type { ResultFigures } from "../../domain/images/picture.js";
 import type { TaskId } from "../../domain/task-id.js";
 import { FAILURE_REASONS, isActive, placeOf, statusOf, TASK_STATES, type Task } from "../../domain/tasks/task.js";
 import { toldReason } from "../../domain/tasks/told-reason.js";
-import { type CommandError, failed, misused, notFound, refused } from "../command-error.js";
+import { type CommandError, misused, notFound, refused } from "../command-error.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";
 import { ACCOUNT, type Command, type Output, optionalText, text, type Values } from "./common/command.js";
@@ -162,36 +162,6 @@ const retryOne = async (service: Service, { id, accountId }: Task): Promise<Resu
     });
 };
 
-export const taskRestore: Command = {
-  words: "task restore",
-  about: "Shows a deleted panorama to its owner again, private, if its image is kept or was brought back.",
-  usage: "ID|SLUG",
-  options: {},
-  positional: "id",
-  required: ["id"],
-  example: "task restore pan_…",
-  isRecorded: true,
-  run: async (service, values) => {
-    await service.loadServer(); // for the storage
-    const restore = await service.get(tokens.restorePanorama);
-    return (await restore(text(values, "id").trim()))
-      .map(({ id, slug }) => ({
-        json: { task_id: id, slug, visibility: "private" },
-        lines: [`task ${id} is there again, private, at /works/${slug}`],
-      }))
-      .mapErr((error) => {
-        switch (error.kind) {
-          case "not_found":
-            return error;
-          case "object_is_gone":
-            return refused(`The storage has no ${error.name}. Bring it back first: OPERATIONS.md, a deleted picture.`);
-          case "storage_unavailable":
-            return failed(`The storage cannot be asked: ${error.reason}`);
-        }
-      });
-  },
-};
-
 const taskOf = async (service: Service, values: Values): Promise<Result<TaskOfAccount, CommandError>> => {
   const id = text(values, "task") as TaskId;
   const operators = await service.get(tokens.operators);
@@ -213,7 +183,6 @@ const storyJson = ({ record, stages, entries, deliveries }: TaskStory) => ({
   failed_image_attempts: record.imageAttempts,
   next_work_at: record.dueAt?.toISOString() ?? null,
   deleted_by: record.deleted?.by ?? null,
-  kept_until: (record.task.state === "succeeded" && record.task.image.keptUntil?.toISOString()) || null,
   hidden_reason: record.withheld?.reason ?? null,
   ledger: entries.map(({ kind, credits, at }) => ({ kind, credits, at: at.toISOString() })),
   deliveries: deliveries.map(({ id, event, delivery, url }) => ({

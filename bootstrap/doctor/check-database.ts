@@ -4,9 +4,7 @@ import type { QueueInspection } from "../../adapters/persistence/inspect-queue.j
 import { type MigrationState, migrationProblem } from "../../adapters/persistence/schema/migration-state.js";
 import { DatabaseError, missingFile } from "../../adapters/persistence/sql/database-error.js";
 import type { Clock } from "../../application/ports/clock.js";
-import { isLonger, RETAINED, type Retained, type Retention } from "../../domain/images/retention.js";
 import type { Config } from "../config.js";
-import { RETAINED_NAMES, retentionSettings, retentionText } from "../retention-settings.js";
 import { sqliteFile } from "../sqlite-file.js";
 import { broken, type Finding, fine, notChecked, warning } from "./finding.js";
 
@@ -21,16 +19,13 @@ const WAIT_MILLISECONDS_LONG = 5 * 60 * 1000;
 /** Of PostgreSQL's connections, for commands and for other instances. */
 const CONNECTIONS_LEFT_MIN = 5;
 
-type Settings = Pick<
-  Config,
-  "databaseUrl" | "databaseConnections" | "dataDir" | "retention" | "referenceRetentionHours"
->;
+type Settings = Pick<Config, "databaseUrl" | "databaseConnections" | "dataDir">;
 
 /** The database, its migrations, and its clock. Nothing is made or changed. */
 export const checkDatabase = async (config: Settings, clock: Clock): Promise<readonly Finding[]> => {
   try {
     return await (config.databaseUrl === undefined
-      ? checkSqlite(sqliteFile(config.dataDir), retentionSettings(config), clock)
+      ? checkSqlite(sqliteFile(config.dataDir), clock)
       : checkPostgres(config.databaseUrl, config, clock));
   } catch (error) {
     const kind = error instanceof DatabaseError ? error.kind : "failed";
@@ -38,21 +33,20 @@ export const checkDatabase = async (config: Settings, clock: Clock): Promise<rea
   }
 };
 
-const AFTER_DATABASE = ["migrations", "clock", "queue", "retention"].map((name) =>
+const AFTER_DATABASE = ["migrations", "clock", "queue"].map((name) =>
   notChecked(name, "The database must be usable first."),
 );
 
-const checkSqlite = async (file: string, settings: RetentionSettings, clock: Clock): Promise<readonly Finding[]> => {
+const checkSqlite = async (file: string, clock: Clock): Promise<readonly Finding[]> => {
   // The first start makes it; after that, the name is mistyped.
   if (!existsSync(file)) return [warning("database", missingFile(file).message), ...AFTER_DATABASE];
   const { inspectSqlite } = await import("../../adapters/persistence/inspect-sqlite.js");
-  const { version, migrations, queue, retentions } = await inspectSqlite(file);
+  const { version, migrations, queue } = await inspectSqlite(file);
   return [
     fine("database", `SQLite ${version} reads ${file}.`),
     checkMigrations(`The database ${file}`, migrations, "panorama serve does it at its start."),
     notChecked("clock", "SQLite has no clock of its own."),
     checkQueue(queue, clock),
-    checkRetention(settings, retentions),
   ];
 };
 
@@ -64,7 +58,6 @@ const checkPostgres = async (url: string, config: Settings, clock: Clock): Promi
     checkMigrations("The database", inspection.migrations),
     checkClock(inspection.aheadMilliseconds),
     checkQueue(inspection.queue, clock),
-    checkRetention(retentionSettings(config), inspection.retentions),
   ];
 };
 
@@ -113,20 +106,4 @@ const checkQueue = (queue: QueueInspection | undefined, clock: Clock): Finding =
   return clock.now().getTime() - oldest.getTime() > WAIT_MILLISECONDS_LONG
     ? warning(name, `${waits}. Raise PROVIDER_MAX_CONCURRENT if the provider's plan allows more, or add a provider.`)
     : fine(name, `${waits}.`);
-};
-
-type RetentionSettings = ReturnType<typeof retentionSettings>;
-
-/** The first start stores them, so nothing is wrong without them. */
-const checkRetention = (settings: RetentionSettings, retentions: ReadonlyMap<Retained, Retention>): Finding => {
-  const name = "retention";
-  const pending = RETAINED.flatMap((retained) => {
-    const inForce = retentions.get(retained)?.inForce;
-    if (inForce === undefined || !isLonger(inForce, settings[retained])) return [];
-    const [is, should] = [retentionText(inForce), retentionText(settings[retained])];
-    return [`${RETAINED_NAMES[retained]} are kept ${is}, although the settings say ${should}`];
-  });
-  return pending.length === 0
-    ? fine(name, "Images are kept for as long as the settings say.")
-    : warning(name, `Now ${pending.join(", and ")}. Run panorama retention show: what erases more must be confirmed.`);
 };

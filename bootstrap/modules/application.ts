@@ -5,11 +5,9 @@ import type { Tracing } from "../../adapters/observability/tracing.js";
 import { longestPollMilliseconds, POLL_MILLISECONDS } from "../../adapters/provider/remote/calls/poll-delay.js";
 import { cronSchedule } from "../../adapters/scheduling/work-schedule.js";
 import { createApplication } from "../../application/create-application.js";
-import { restorePanorama } from "../../application/operators/restore-panorama.js";
 import { viewerPath } from "../../domain/tasks/slug.js";
 import type { Config } from "../config.js";
 import { provide } from "../provide.js";
-import { deletedKeptMilliseconds, retentionSettings } from "../retention-settings.js";
 import { submissionDeadlineMilliseconds } from "../submission-deadline.js";
 import { storePorts, tokens } from "../tokens.js";
 
@@ -44,8 +42,6 @@ export const application = new ContainerModule(({ bind }) => {
           ...config,
           submissionDeadlineMilliseconds: submissionDeadlineMilliseconds(config),
           pollMillisecondsMax: pollMillisecondsMax(config),
-          finishedImageRetentionMilliseconds: retentionSettings(config).finished_images,
-          deletedKeptMilliseconds: deletedKeptMilliseconds(config),
           // A SQLite file has one instance.
           processes: database.dialect === "postgresql" ? "several" : "one",
           viewerUrl: (slug, visibility) => config.publicUrl + viewerPath(slug, visibility),
@@ -53,8 +49,6 @@ export const application = new ContainerModule(({ bind }) => {
       });
     },
   );
-  const { operators, tasks, clock } = tokens;
-  provide(bind, tokens.restorePanorama, { operators, tasks, storage, clock }, restorePanorama);
 });
 
 type OutsidePorts = Parameters<typeof createApplication>[0]["ports"];

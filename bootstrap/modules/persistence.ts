@@ -26,7 +26,6 @@ import { SqlOperatorStore } from "../../adapters/persistence/stores/sql-operator
 import { SqlOrderStore } from "../../adapters/persistence/stores/sql-order-store.js";
 import { SqlReferenceStore } from "../../adapters/persistence/stores/sql-reference-store.js";
 import { SqlReportStore } from "../../adapters/persistence/stores/sql-report-store.js";
-import { SqlRetentionStore } from "../../adapters/persistence/stores/sql-retention-store.js";
 import { sqlTasks } from "../../adapters/persistence/tasks/sql-tasks.js";
 import type { CopiedObjects } from "../../adapters/storage/copy-objects.js";
 import type { Config } from "../config.js";
@@ -91,7 +90,6 @@ const bindStores = (bind: Bind): void => {
     ({ database, reporter }) => new SqlEventStore(database, reporter),
   );
   provide(bind, tokens.references, { database }, ({ database }) => new SqlReferenceStore(database));
-  provide(bind, tokens.retentions, { database }, ({ database }) => new SqlRetentionStore(database));
   provide(bind, tokens.operators, { database }, ({ database }) => new SqlOperatorStore(database));
   provide(bind, tokens.operatorLog, { database }, ({ database }) => new SqlOperatorLog(database));
   provide(bind, tokens.reports, { database }, ({ database }) => new SqlReportStore(database));

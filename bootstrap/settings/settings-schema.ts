@@ -160,15 +160,6 @@ export const settingsSchema = object({
   })
     .optional()
     .meta({ description: "Requests are per API key, tasks per account, uploads per request." }),
-  retention: object({
-    finishedImagesDays: integer(1, 36_500)
-      .nullable()
-      .optional()
-      .meta({ description: "Finished images are deleted after so many days; null: never." }),
-    deletedDays: integer(0, 30)
-      .optional()
-      .meta({ description: "For so many days, an operator can bring a deleted panorama back; 0: not at all." }),
-  }).optional(),
   results: object({
     seamMax: number(0, 255)
       .optional()

@@ -7,12 +7,12 @@ import { type ObjectName, thumbnailNameOf, tilesNameOf } from "./object-name.js"
  *                 ┌──keep──▶ saved ◀──────addThumbnail──────┐
  *   uploading ────┼──keepWithoutThumbnail──▶ saved-no-thumb ┘
  *       ▲         ├──giveUp──▶ failed
- *       │         └──expire──▶ expired ◀──expire── saved, saved-no-thumb
+ *       │         └──expire──▶ expired
  *       └──retry── failed
  *
  * `failAttempt` leads back to `uploading`, or to `failed` after the last attempt. `waitForStorage` stays `uploading`.
  *
- * `expired`: the provider's temporary URL stopped working before the image was stored, or its retention is over.
+ * `expired`: the provider's temporary URL stopped working before the image was stored.
  * `failed`: no attempts to fetch the image are left, or another attempt cannot help; an operator may retry.
  */
 export type StoredImage = UploadingImage | SavedImage | SavedWithoutThumbnail | UnsavedImage | ExpiredImage;
@@ -25,8 +25,6 @@ type ImageCore = {
   readonly temporaryUrl: string;
   readonly imageName: ObjectName;
   readonly nextName?: ObjectName | undefined;
-  /** Its owner has deleted it, and an operator can bring it back until then. */
-  readonly keptUntil?: Date | undefined;
 };
 /** The image is not stored yet. */
 export type UploadingImage = ImageCore & { readonly status: "uploading"; readonly failedAttempts: number };
@@ -36,7 +34,7 @@ export type SavedImage = ImageCore & { readonly status: "saved"; readonly hasTil
 export type SavedWithoutThumbnail = ImageCore & { readonly status: "saved-no-thumb" };
 /** The image could not be stored. An operator may retry. */
 export type UnsavedImage = ImageCore & { readonly status: "failed" };
-/** The image was gone before it could be stored, or is deleted because its retention is over. */
+/** The image was gone before it could be stored. */
 export type ExpiredImage = ImageCore & { readonly status: "expired" };
 
 /** All storage statuses (specification, Storage status). */
@@ -119,8 +117,8 @@ export const storageRetryAfterSeconds = (sinceSuccessSeconds: number): number =>
 /** Another attempt cannot help: the bytes are not the requested image, or cannot be downloaded from this URL. */
 export const giveUp = (image: UploadingImage): UnsavedImage => ({ ...core(image), status: "failed" });
 
-/** The temporary URL has no image any more, or the retention of the stored image is over. */
-export const expire = (image: UploadingImage | KeptImage): ExpiredImage => ({ ...core(image), status: "expired" });
+/** The temporary URL has no image any more. */
+export const expire = (image: UploadingImage): ExpiredImage => ({ ...core(image), status: "expired" });
 
 /** An operator has fixed the cause of the failure. Refused for an image that is not `failed`. */
 export const retry = (image: StoredImage): Result<UploadingImage, IllegalTransition> =>

@@ -316,7 +316,6 @@ describe("createApplication", () => {
       { name: "streams", everySeconds: 1 },
       { name: "forget", everySeconds: 60, offsetSeconds: 45 },
       { name: "expire", everySeconds: 60, offsetSeconds: 30 },
-      { name: "retention", everySeconds: 60, offsetSeconds: 15 },
       { name: "uses", everySeconds: 60, offsetSeconds: 45 },
       { name: "clean", everySeconds: 3600 },
     ]);

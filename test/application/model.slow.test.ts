@@ -19,7 +19,6 @@ describe("the application on in-memory stores", () => {
       "generated",
       "generation_failed",
       "image expired",
-      "image expired after its retention",
       "image failed",
       "image saved",
       "image saved-no-thumb",

@@ -43,7 +43,6 @@ describe("readConfig", () => {
       gallery: "open",
       identity: {},
       welcomeCredits: 12,
-      retention: { finishedImagesDays: null, deletedDays: 0 },
       resultBounds: { seamMax: undefined },
     });
   });

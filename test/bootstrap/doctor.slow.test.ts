@@ -174,7 +174,6 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
       "migrations",
       "clock",
       "queue",
-      "retention",
       "storage",
       "image URL",
       "CORS",
@@ -317,14 +316,6 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
         opened._unsafeUnwrap();
       },
       repair: () => sql(EMPTY_TABLES),
-    },
-    {
-      fault: "a shorter retention in the settings",
-      name: "retention",
-      status: "warning",
-      says: "Now unused reference images are kept for 2 days, although the settings say for 24 hours. Run panorama retention show",
-      plant: () => sql("insert into retention (retained, in_force) values ('reference_images', 172800000)"),
-      repair: () => sql("delete from retention"),
     },
     {
       fault: "a database whose clock is ahead",

@@ -38,7 +38,12 @@ describe("the templates of terms, privacy and contact", () => {
     const text = pages.map(({ content }) => content.text).join();
     expect(text).not.toContain("{{");
     for (const said of [
-      ...["Ann Example", "http://localhost:8080", "A program on our own servers", "without a limit"],
+      ...[
+        "Ann Example",
+        "http://localhost:8080",
+        "A program on our own servers",
+        "until you or the operator deletes them",
+      ],
       ...["until 7 days after it failed", "files on our own servers", "Nothing is loaded from other sites"],
     ]) {
       expect(text).toContain(said);

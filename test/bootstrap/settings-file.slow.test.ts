@@ -121,8 +121,6 @@ describe("a service with a settings file", () => {
       provider_prompt: PROMPT_TEMPLATE,
       sign_up: "invited",
       welcome_credits: 5,
-      finished_images_days: null,
-      deleted_days: 0,
     });
     const file = join(folder, "bad.json");
     await writeFile(file, '{ "prices": { "2k": 0 } }');

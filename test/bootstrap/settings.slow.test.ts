@@ -45,7 +45,6 @@ describe("the settings", () => {
       providerPrompt: undefined,
       receiptText: undefined,
       paymentText: undefined,
-      retention: { finishedImagesDays: null, deletedDays: 0 },
       resultBounds: { seamMax: undefined },
     };
     expect(readSettings(undefined, LOCAL)._unsafeUnwrap()).toEqual(defaults);
@@ -64,7 +63,7 @@ describe("the settings", () => {
   });
 
   it("keep the default of each setting that is left out, and sort the packs", () => {
-    const { policy, retention } = parsed({
+    const { policy } = parsed({
       prices: { "2k": 7 },
       limits: { writesPerMinute: 3, uploads: { files: 2 } },
       creditPacks: {
@@ -74,7 +73,6 @@ describe("the settings", () => {
           { credits: 50, price: 4.5 },
         ],
       },
-      retention: { finishedImagesDays: 30, deletedDays: 7 },
     });
     expect(policy.prices).toEqual({ "1k": 4, "2k": 7, "4k": 10 });
     expect(policy.rates).toMatchObject({ read: { limit: 60 }, write: { limit: 3 }, total: { limit: 60 } });
@@ -84,7 +82,6 @@ describe("the settings", () => {
       { credits: 50, priceCents: 450, currency: "EUR" },
       { credits: 300, priceCents: 1999, currency: "EUR" },
     ]);
-    expect(retention).toEqual({ finishedImagesDays: 30, deletedDays: 7 });
   });
 
   it("have bounds for the figures of results, of which SEAM_MAX may set the one for the seam", () => {
@@ -130,7 +127,7 @@ describe("the settings", () => {
     ],
     [
       { signup: "open" },
-      "signup is not a setting. Did you mean signUp? Known here: $schema, prices, creditPacks, limits, retention, results, receiptText, paymentText, providerPrompt, suspendOnDispute, identity, signUp, gallery, welcomeCredits",
+      "signup is not a setting. Did you mean signUp? Known here: $schema, prices, creditPacks, limits, results, receiptText, paymentText, providerPrompt, suspendOnDispute, identity, signUp, gallery, welcomeCredits",
     ],
     [{ signUp: "private" }, 'signUp is "private": must be one of open, invited, closed'],
     [{ limits: { activeTasks: 0 } }, "limits.activeTasks is 0: must be an integer from 1 to 1000"],
@@ -165,8 +162,6 @@ describe("the settings", () => {
       },
       "must not have two packs with the same number of credits",
     ],
-    [{ retention: { deletedDays: 31 } }, "retention.deletedDays is 31: must be an integer from 0 to 30"],
-    [{ retention: { finishedImagesDays: 0 } }, "retention.finishedImagesDays is 0: must be an integer from 1 to 36500"],
     [{ results: { seamMax: 256 } }, "results.seamMax is 256: must be a number from 0 to 255"],
     [{ results: { seamRatioMax: 0.5 } }, "results.seamRatioMax is 0.5: must be a number from 1 to 1000"],
     [{ results: { poleDeviationMax: "30" } }, 'results.poleDeviationMax is "30": must be a number from 0 to 128'],
@@ -211,8 +206,8 @@ describe("the settings", () => {
     expect(read()._unsafeUnwrapErr()).toBe(
       `Bad configuration: PANORAMA_SETTINGS=${file}: signUp is "clsoed": must be one of open, invited, closed.`,
     );
-    await writeFile(file, '\ufeff{ "signUp": "closed", "retention": { "finishedImagesDays": 7 } }');
-    expect(read()._unsafeUnwrap()).toMatchObject({ signUp: "closed", retention: { finishedImagesDays: 7 } });
+    await writeFile(file, '\ufeff{ "signUp": "closed", "results": { "seamMax": 7 } }');
+    expect(read()._unsafeUnwrap()).toMatchObject({ signUp: "closed", resultBounds: { seamMax: 7 } });
   });
 
   it("take the mark from a file beside theirs, if it is one", async () => {
@@ -258,7 +253,7 @@ describe("the settings", () => {
     const schema = settingsJsonSchema() as { properties: Record<string, { properties?: object }> };
     expect(schema).toMatchObject({ type: "object", additionalProperties: false });
     expect(Object.keys(schema.properties)).toEqual([
-      ...["$schema", "prices", "creditPacks", "limits", "retention", "results", "receiptText", "paymentText"],
+      ...["$schema", "prices", "creditPacks", "limits", "results", "receiptText", "paymentText"],
       "providerPrompt",
       "suspendOnDispute",
       ...["identity", "signUp", "gallery", "welcomeCredits"],

@@ -1,5 +1,3 @@
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { migratedInstallation } from "../support/migrated-installation.js";
 import { RestClient } from "../support/rest-client.js";
@@ -10,8 +8,6 @@ describe("the commands for support while the service runs", () => {
 
   beforeAll(async () => {
     installation = await migratedInstallation({ DEMO: "false", LOCAL_PROVIDER_DELAY_MS: "0" });
-    installation.environment.PANORAMA_SETTINGS = join(installation.dataDir, "settings.json");
-    await writeFile(installation.environment.PANORAMA_SETTINGS, '{ "retention": { "deletedDays": 2 } }');
     await installation.start();
   });
   afterAll(() => installation.remove());
@@ -53,51 +49,6 @@ describe("the commands for support while the service runs", () => {
     const filtered = await run("task", "list", "--account", ann.account, "--state", "failed", "--key", keyId);
     expect(filtered.tasks).toMatchObject([{ task_id: failed.id }]);
     expect((await installation.answer("task", "list", "--account", ann.account, "--state", "no")).status).toBe(2);
-  });
-
-  it("task restore brings a deleted panorama back that is kept, or whose image is in the storage again", async () => {
-    const cat = await customer("cat@example.com");
-    const { id } = await cat.client.create({ prompt: "a desert test:plain", resolution: "1k", visibility: "public" });
-    const imageUrl = (await cat.client.untilKept(id)).output?.image_url ?? "";
-    expect((await installation.answer("task", "restore", id)).status).toBe(3); // it is not deleted
-    const headers = { authorization: `Bearer ${cat.key}` };
-    const url = `${installation.url}/api/v1/panoramas/${id}`;
-    const deleteIt = async () => {
-      expect((await fetch(url, { method: "DELETE", headers })).status).toBe(204);
-      await expect.poll(async () => (await run("task", "show", "--task", id)).next_work_at).toBe(null);
-    };
-    const read = async () => (await (await fetch(url, { headers })).json()) as { output: { image_url: string } };
-    const names = () => readdir(join(installation.dataDir, "objects", "panoramas"));
-    const before = await names();
-    await deleteIt();
-    expect([(await fetch(url, { headers })).status, (await fetch(imageUrl)).status]).toEqual([404, 404]);
-    const kept = Date.parse(String((await run("task", "show", "--task", id)).kept_until)) - Date.now();
-    expect(kept / 86_400_000).toBeCloseTo(2, 1);
-    const after = await names();
-    expect(after).toHaveLength(before.length);
-    expect(after.filter((name) => imageUrl.endsWith(name))).toEqual([]);
-    expect(await run("task", "restore", id)).toMatchObject({ task_id: id, visibility: "private" });
-    const restored = await read();
-    expect(restored).toMatchObject({
-      status: "succeeded",
-      prompt: "a desert test:plain",
-      visibility: "private",
-      output: { storage_status: "saved" },
-    });
-    expect((await fetch(restored.output.image_url)).status).toBe(200);
-    expect((await fetch(imageUrl)).status).toBe(404);
-
-    const [, name = ""] = /\/assets\/(panoramas\/.+)$/.exec(restored.output.image_url) ?? [];
-    const copy = await readFile(join(installation.dataDir, "objects", name));
-    await deleteIt();
-    const [file = ""] = (await names()).filter((found) => found.endsWith(".jpg") && !after.includes(found));
-    const path = join(installation.dataDir, "objects", "panoramas", file);
-    await rm(path);
-    const gone = await installation.answer("task", "restore", id);
-    expect([gone.status, gone.stderr]).toEqual([5, expect.stringContaining(`The storage has no panoramas/${file}.`)]);
-    await writeFile(path, copy);
-    expect(await run("task", "restore", id)).toMatchObject({ task_id: id });
-    expect((await fetch((await read()).output.image_url)).status).toBe(200);
   });
 
   it("key limits and key revoke take a leaked key from standard input, and key revoke --account ends all", async () => {

@@ -96,7 +96,6 @@ export class Instance {
       deliveries: guarded("deliveries", stores.deliveries),
       events: guarded("events", stores.events),
       references: guarded("references", stores.references),
-      retentions: guarded("retentions", stores.retentions),
       tasks: guarded("tasks", stores.tasks),
       requestsAt: stores.requestsAt,
       reports: guarded("reports", stores.reports),

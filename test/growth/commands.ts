@@ -39,12 +39,11 @@ const READS: Reads = {
   "webhook list": ({ id }) => ({ account: id }),
   "webhook deliveries": ({ id }) => ({ account: id }),
   "audit list": () => ({}),
-  "retention show": "counts every image older than a shorter setting, once before it is confirmed",
 };
 
 /** They write, copy everything, or do not use the database. */
 const OTHERS =
-  /^(serve|migrate|backup|doctor|generate|mcp|settings|payments|gallery|credits)\b|^\S+ (create|close|invite|revoke|refund|cancel|retry|apply|delete|rotate|enable|resend|allow|block|restore|dismiss|hide|suspend|resume|erase-again|password-link|set-\S+|pay|password|remove)$/;
+  /^(serve|migrate|backup|doctor|generate|mcp|settings|payments|gallery|credits)\b|^\S+ (create|close|invite|revoke|refund|cancel|retry|delete|rotate|enable|resend|allow|block|dismiss|hide|suspend|resume|erase-again|password-link|set-\S+|pay|password|remove)$/;
 
 /** The commands that are neither measured nor named. */
 export const unnamedCommands = (): readonly string[] =>

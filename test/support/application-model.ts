@@ -6,7 +6,6 @@ import { InProcessTaskSignals } from "../../adapters/memory/in-process-task-sign
 import type { Script } from "../../adapters/memory/scripted-provider.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { newApiKey } from "../../application/accounts/new-api-key.js";
-import { ERASE_PAUSE_MILLISECONDS } from "../../application/background/erase-deleted-panoramas.js";
 import type { CreatedPanorama, CreatePanoramaError } from "../../application/panoramas/create-panorama.js";
 import type { Readiness } from "../../application/ports/generation-provider.js";
 import type { AdmittedKey } from "../../application/ports/stores/accounts/api-requests.js";
@@ -16,7 +15,7 @@ import { credits } from "../../domain/credits/credits.js";
 import type { IdempotencyKey } from "../../domain/credits/idempotency.js";
 import { audit } from "../../domain/credits/ledger.js";
 import type { OrderId } from "../../domain/credits/order.js";
-import { type ObjectName, thumbnailNameOf } from "../../domain/images/object-name.js";
+import { thumbnailNameOf } from "../../domain/images/object-name.js";
 import { isKept, STORAGE_STATUSES, type StorageStatus } from "../../domain/images/storage-status.js";
 import { IDEMPOTENCY_KEPT_MILLISECONDS, PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import type { TaskId } from "../../domain/task-id.js";
@@ -26,7 +25,6 @@ import { isActive, type SucceededTask, statusOf, type Task } from "../../domain/
 import { type AnnouncedEnds, announcedEnds } from "./announced-ends.js";
 import {
   GENERATION_DEADLINE_MILLISECONDS,
-  IMAGE_RETENTION_MILLISECONDS,
   LEASE_MILLISECONDS,
   type Stores,
   SUBMISSION_DEADLINE_MILLISECONDS,
@@ -68,7 +66,7 @@ export const keepsItsInvariants = async (
   return seen;
 };
 
-type Work = "start" | "sweep" | "poll" | "check" | "keep" | "expireImages" | "erase";
+type Work = "start" | "sweep" | "poll" | "check" | "keep" | "erase";
 
 type Step =
   | {
@@ -131,24 +129,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("work" as const),
       instance,
-      work: fc.constantFrom<Work[]>(
-        "start",
-        "sweep",
-        "poll",
-        "poll",
-        "check",
-        "check",
-        "keep",
-        "expireImages",
-        "erase",
-      ),
+      work: fc.constantFrom<Work[]>("start", "sweep", "poll", "poll", "check", "check", "keep", "erase"),
     }),
   },
   {
     weight: 12,
     arbitrary: fc.record({
       kind: fc.constant("workWholly" as const),
-      work: fc.constantFrom<Work[]>("poll", "poll", "check", "check", "keep", "expireImages", "erase"),
+      work: fc.constantFrom<Work[]>("poll", "poll", "check", "check", "keep", "erase"),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("retryImage" as const), instance, task: fc.nat() }) },
@@ -287,7 +275,6 @@ class Model {
   private readonly failures: unknown[] = [];
   private readonly lastSeen = new Map<TaskId, { readonly task: Task; readonly firstSeenAt: Date }>();
   /** The images that were in permanent storage at some time. */
-  private readonly kept = new Set<ObjectName>();
   private readonly seen: Set<string>;
   /** Of the waiting tasks, at the last check. */
   private places: ReadonlyMap<TaskId, { readonly turn: number; readonly place: number }> = new Map();
@@ -389,9 +376,7 @@ class Model {
     const unannounced = this.instances.flatMap(({ ends }) => [...ends.unannounced]);
     expect([this.failures, unannounced], "failures, and ends that no client is told of").toEqual([[], []]);
     for (const { work, error } of world.reporter.of("work_failed")) {
-      // Objects of an expired image cannot be deleted while the storage is off; the next run tries again.
-      if (work === "erase" && error === "the storage is switched off") continue;
-      // Nor can tiles be cut then, or when the image has been deleted meanwhile.
+      // Tiles cannot be cut while the storage is off.
       if (work === "keep" && WITHOUT_TILES.has(error)) continue;
       expect(error).toBeInstanceOf(ConnectionLost);
     }
@@ -463,29 +448,8 @@ class Model {
       await this.check();
     }
     expect(this.unfinished()).toEqual([]);
-    await this.finishRetention();
+    for (const { task } of this.lastSeen.values()) this.checkObjects(task);
     for await (const { standing } of world.ledger.all()) expect(standing.activeTasks).toBe(0);
-  }
-
-  /** The retention of an image is over, and not before. */
-  private checkExpired({ succeededAt }: SucceededTask): void {
-    const age = this.world.clock.now().getTime() - succeededAt.getTime();
-    expect(age).toBeGreaterThan(IMAGE_RETENTION_MILLISECONDS);
-    this.seen.add("image expired after its retention");
-  }
-
-  /** When the retention of all images is over, none is left that was kept: no row, and no object without one. */
-  private async finishRetention(): Promise<void> {
-    const { world } = this;
-    await world.clock.advance(IMAGE_RETENTION_MILLISECONDS + 1);
-    await world.expireImages();
-    await this.check();
-    for (const { task } of this.lastSeen.values())
-      if (task.state === "succeeded") expect(isKept(task.image)).toBe(false);
-    await world.clock.advance(ERASE_PAUSE_MILLISECONDS);
-    await world.erase();
-    const left = [...world.storage.objects.keys()];
-    expect(left.filter((name) => this.kept.has(name.replace("-thumbnail.webp", ".jpg") as ObjectName))).toEqual([]);
   }
 
   /** What the keys have spent is the sum of their tasks of the day and the month that are not refunded. */
@@ -592,21 +556,26 @@ class Model {
       expect({ ...task, image: undefined }).toEqual({ ...last.task, image: undefined });
       expect(image).toMatchObject({ temporaryUrl: last.task.image.temporaryUrl, imageName: last.task.image.imageName });
       expect(nextStatuses[last.task.image.status]).toContain(image.status);
-      if (isKept(image)) this.kept.add(image.imageName);
-      if (isKept(last.task.image) && image.status === "expired") this.checkExpired(last.task);
     }
     if (task.state === "succeeded") {
-      const { status, imageName } = task.image;
+      const { status } = task.image;
       this.seen.add(`image ${status}`);
       if (status === "uploading" && !this.world.storage.available) this.seen.add("storage unavailable");
-      const { objects } = this.world.storage;
-      if (status === "saved" || status === "saved-no-thumb") expect(objects.has(imageName)).toBe(true);
-      if (status === "saved") expect(objects.has(thumbnailNameOf(imageName))).toBe(true);
     }
+    this.checkObjects(task);
     if (task.state === "failed") this.seen.add(task.reason);
     if (task.state === "queued" || task.state === "generated") this.seen.add(task.state);
     if (task.state === "failed" && task.reason === "canceled") this.checkCanceledUpstream(task.id);
     this.lastSeen.set(task.id, { task, firstSeenAt: last?.firstSeenAt ?? this.world.clock.now() });
+  }
+
+  /** An image that was stored is there, and stays there. */
+  private checkObjects(task: Task): void {
+    if (task.state !== "succeeded" || !isKept(task.image)) return;
+    const { status, imageName } = task.image;
+    const { objects } = this.world.storage;
+    expect(objects.has(imageName)).toBe(true);
+    if (status === "saved") expect(objects.has(thumbnailNameOf(imageName))).toBe(true);
   }
 
   /** A reservation has at most one upstream task, and nothing is started without a reservation. */
@@ -669,8 +638,8 @@ const nextStates: Record<Task["state"], readonly Task["state"][]> = {
 const nextStatuses: Record<StorageStatus, readonly StorageStatus[]> = {
   uploading: STORAGE_STATUSES,
   failed: STORAGE_STATUSES,
-  "saved-no-thumb": ["saved-no-thumb", "saved", "expired"],
-  saved: ["saved", "expired"],
+  "saved-no-thumb": ["saved-no-thumb", "saved"],
+  saved: ["saved"],
   expired: ["expired"],
 };
 

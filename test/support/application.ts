@@ -3,10 +3,8 @@ import { CHECK_PAUSE_MILLISECONDS, checkGeneratedImages } from "../../applicatio
 import { deleteExpiredReferences } from "../../application/background/delete-expired-references.js";
 import {
   ERASE_PAUSE_MILLISECONDS,
-  endKeeping,
   eraseDeletedPanoramas,
 } from "../../application/background/erase-deleted-panoramas.js";
-import { expireFinishedImages } from "../../application/background/expire-finished-images.js";
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
 import { startQueuedTasks } from "../../application/background/start-queued-tasks.js";
@@ -54,11 +52,6 @@ export const QUEUE_DEADLINE_MILLISECONDS = 300_000;
 export const LEASE_MILLISECONDS = 120_000;
 
 export const RETENTION_MILLISECONDS = 24 * 60 * 60 * 1000;
-/** Shorter than attempts to make a thumbnail go on, so that they meet the end of the retention. */
-export const IMAGE_RETENTION_MILLISECONDS = 20 * 60 * 60 * 1000;
-
-/** How long `deleteKept` keeps pictures. */
-export const KEPT_MILLISECONDS = 7 * 24 * 60 * 60 * 1000;
 
 export const RESULT_BOUNDS = { seamMax: 50, seamRatioMax: 8, poleDeviationMax: 60 };
 
@@ -109,18 +102,11 @@ export const useCases = (ports: Ports) => {
       retentionMilliseconds: RETENTION_MILLISECONDS,
       leaseMilliseconds: LEASE_MILLISECONDS,
     }),
-    expireImages: expireFinishedImages(ports, {
-      retentionMilliseconds: IMAGE_RETENTION_MILLISECONDS,
-      leaseMilliseconds: LEASE_MILLISECONDS,
-    }),
     watch: watchWaitedTasks(ports),
     cancelTask: cancelTask(ports, generation),
     retryImage: retryImage(ports),
     retryFailedImages: retryFailedImages(ports),
     deletePanorama: deletePanorama(ports),
-    /** As with the setting that keeps deleted pictures for a week. */
-    deleteKept: deletePanorama(ports, KEPT_MILLISECONDS),
-    endKeeping: endKeeping(ports),
     createOrder: createOrder(ports),
     payOrder: payOrder(ports),
   };

@@ -131,17 +131,6 @@ export const describeMoves = ({ it, beforeEach }: TestFunctions, on: TaskSetup):
     }
   });
 
-  it("stores the expiry of a kept image, and keeps the credits spent", async () => {
-    const task = await succeeded();
-    const saved = keep(task.image as UploadingImage);
-    unwrap(await tasks.move(task, withImage(task, saved), undefined));
-    const expired = withImage(task, expire(saved));
-    unwrap(await tasks.move(withImage(task, saved), expired, noon));
-    expect(await tasks.find(task.id, owner)).toEqual(expired);
-    expect(await tasks.move(withImage(task, saved), expired, noon)).toEqual(err({ kind: "stale_task", id: task.id }));
-    expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 0 });
-  });
-
   for (const [status, end] of [
     ["saved", keep],
     ["expired", expire],

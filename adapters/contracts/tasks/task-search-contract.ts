@@ -4,7 +4,7 @@ import type { TaskLists } from "../../../application/ports/stores/tasks/task-lis
 import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import { credits } from "../../../domain/credits/credits.js";
-import { expire, isKept, keep } from "../../../domain/images/storage-status.js";
+import { expire, keep } from "../../../domain/images/storage-status.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { isFoundBy, searchWords } from "../../../domain/tasks/prompt-search.js";
 import { finish, type SucceededTask, submit, succeed, withImage } from "../../../domain/tasks/task.js";
@@ -68,7 +68,7 @@ export const describeSearch = ({ it, beforeEach }: TestFunctions, on: TaskSetup,
     if (event === "hide") await tasks.hide(id, owner, noon);
     let next: SucceededTask | undefined;
     if (event === "keep" && image.status === "uploading") next = withImage(task, keep(image));
-    if (event === "expire" && (image.status === "uploading" || isKept(image))) next = withImage(task, expire(image));
+    if (event === "expire" && image.status === "uploading") next = withImage(task, expire(image));
     return next !== undefined && (await tasks.move(task, next, undefined)).isOk() ? next : task;
   };
   const published = async (n: number, prompt: string) => {

@@ -14,7 +14,6 @@ import type { Order, OrderId, PaidOrder } from "../../../domain/credits/order.js
 import type { PaymentReturn } from "../../../domain/credits/payment-return.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
-import type { Retained, Retention } from "../../../domain/images/retention.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { AccountEvent, NewEvent } from "../../../domain/tasks/account-event.js";
 import type { DeletedBy, Withheld } from "../../../domain/tasks/out-of-sight.js";
@@ -99,7 +98,6 @@ export class MemoryDatabase {
   readonly receiverLeases = new Map<string, Date>();
   readonly operatorActions: OperatorAction[] = [];
   reports: (NewReport & { outcome?: ReportOutcome })[] = [];
-  readonly retentions = new Map<Retained, Retention>();
   private readonly lastEvents = new Map<AccountId, number>();
   private lastDelivery = 0;
 

@@ -18,7 +18,6 @@ import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { EndpointId } from "../../../domain/webhooks/webhook-endpoint.js";
 import type { MemoryDatabase } from "./memory-database.js";
-import { endKeepingOf } from "./tasks/memory-task-work.js";
 
 /** What operators ask for, in memory. Every method runs without an `await`, so it is atomic. */
 export class MemoryOperatorStore implements OperatorStore {
@@ -189,7 +188,6 @@ export class MemoryOperatorStore implements OperatorStore {
         stored.deletedBy = "operator";
         stored.dueAt = task.state === "succeeded" ? now : undefined;
       }
-      endKeepingOf(stored, now);
       const { resolution } = task.request;
       const request = { resolution, visibility: "private", imageUrls: [], metadata: {} };
       stored.task = {

@@ -16,7 +16,6 @@ import { MemoryPasswordLinkStore } from "./memory-password-link-store.js";
 import { MemoryRateLimits } from "./memory-rate-limits.js";
 import { MemoryReferenceStore } from "./memory-reference-store.js";
 import { MemoryReportStore } from "./memory-report-store.js";
-import { MemoryRetentionStore } from "./memory-retention-store.js";
 import { MemorySessionStore } from "./memory-session-store.js";
 import { memoryTasks } from "./tasks/memory-tasks.js";
 
@@ -33,7 +32,6 @@ export const memoryStores = (database = new MemoryDatabase(), clock?: Pick<Clock
   events: new MemoryEventStore(database),
   references: new MemoryReferenceStore(database),
   tasks: memoryTasks(database, clock),
-  retentions: new MemoryRetentionStore(database),
   operators: new MemoryOperatorStore(database),
   operatorLog: new MemoryOperatorLog(database),
   reports: new MemoryReportStore(database),

@@ -35,12 +35,11 @@ const summary = (rows: string, order = "due_at"): string =>
     ${rows} order by ${order} limit ${BACKLOG_COUNT_MAX}
   ) as unfinished`;
 
-/** What is to be erased has waited since it was deleted or has expired. */
+/** What is to be erased has waited since it was deleted. */
 const TASKS = `select cast(count(*) as integer) as waiting, min(began_at) as oldest, min(due_at) as first_due, erasing
   from (
-    select due_at, case when hidden_at is not null then hidden_at when storage_status = 'expired' and expired_at is not null
-      then expired_at else reserved_at end as began_at,
-    case when hidden_at is not null or storage_status = 'expired' then 1 else 0 end as erasing
+    select due_at, coalesce(hidden_at, reserved_at) as began_at,
+    case when hidden_at is not null then 1 else 0 end as erasing
     from task where state = ? and due_at is not null order by due_at limit ${BACKLOG_COUNT_MAX}
   ) as unfinished group by erasing`;
 /** Work for a slow or unknown receiver is due when that receiver is tried next. */

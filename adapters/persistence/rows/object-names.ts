@@ -1,7 +1,9 @@
 import { type ObjectName, thumbnailNameOf, tilesNameOf } from "../../../domain/images/object-name.js";
-import { KEPT_IMAGE } from "../schema/indexed-conditions.js";
 import { branded } from "../sql/columns.js";
 import type { Sql } from "../sql/database.js";
+
+/** Finished images in the storage. */
+export const KEPT_IMAGE = "state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null";
 
 const PAGE = 500;
 

@@ -22,12 +22,6 @@ export const TO_BE_ERASED = "closed_at is not null and erased_at is null";
 /** A report about which no operator has decided. */
 export const OPEN_REPORT = "ended_at is null";
 
-/** Finished images in the storage. */
-export const KEPT_IMAGE = "state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null";
-
-/** The image of a deleted panorama that an operator can bring back. */
-export const KEPT_FOR_NOW = "kept_until is not null";
-
 /** Finished images that an operator may retry. */
 export const FAILED_IMAGE = "state = 'succeeded' and storage_status = 'failed' and hidden_at is null";
 

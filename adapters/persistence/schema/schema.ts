@@ -7,8 +7,6 @@ import {
   FEATURED,
   HAS_TEXTS_TO_ERASE,
   IN_GALLERY,
-  KEPT_FOR_NOW,
-  KEPT_IMAGE,
   LISTED_ENDPOINT,
   OPEN_REPORT,
   TO_BE_ERASED,
@@ -258,11 +256,6 @@ export const TaskTable = defineEntity({
       expression: `create index task_failed_image_index on task (id) where ${FAILED_IMAGE}`,
     },
     {
-      // Partial, ordered by age: the images whose retention is over are the first ones.
-      name: "task_kept_image_index",
-      expression: `create index task_kept_image_index on task (succeeded_at) where ${KEPT_IMAGE}`,
-    },
-    {
       // Partial: each request for a stored image asks whether it may be shown.
       name: "task_withheld_image_index",
       expression: `create index task_withheld_image_index on task (image_name) where ${WITHHELD}`,
@@ -270,15 +263,6 @@ export const TaskTable = defineEntity({
     {
       name: "task_withheld_url_index",
       expression: `create index task_withheld_url_index on task (temporary_url) where ${WITHHELD}`,
-    },
-    {
-      name: "task_kept_name_index",
-      expression: `create index task_kept_name_index on task (image_name) where ${KEPT_FOR_NOW}`,
-    },
-    {
-      // Partial, in the order in which their time ends.
-      name: "task_kept_until_index",
-      expression: `create index task_kept_until_index on task (kept_until) where ${KEPT_FOR_NOW}`,
     },
     {
       name: "task_featured_index",
@@ -370,8 +354,6 @@ export const TaskTable = defineEntity({
     approvedAt: p.datetime(3).nullable(),
     /** The name that its stored files are being given (domain/images/storage-status.ts). */
     nextImageName: p.string().length(128).nullable(),
-    /** Until when an operator can bring the deleted panorama back; null if its image is not kept. */
-    keptUntil: p.datetime(3).nullable(),
     /** True if the tiles of its image are stored. */
     hasTiles: p.boolean().nullable(),
   },
@@ -427,19 +409,6 @@ export const LedgerEntryTable = defineEntity({
     reason: p.string().length(200).nullable(),
     /** Of an adjustment that is written once. */
     reference: p.string().length(100).nullable(),
-  },
-});
-
-/** The retentions that all instances share (domain/images/retention.ts), in milliseconds. */
-export const RetentionTable = defineEntity({
-  name: "Retention",
-  tableName: "retention",
-  properties: {
-    retained: p.string().length(32).primary(),
-    /** Null for ever. */
-    inForce: p.double().nullable(),
-    confirmed: p.double().nullable(),
-    confirmedFrom: p.datetime(3).nullable(),
   },
 });
 
@@ -758,7 +727,6 @@ export const tables = [
   WebhookDeliveryTable,
   WebhookReceiverTable,
   OperatorActionTable,
-  RetentionTable,
   LetterTable,
   InstallationSecretTable,
   ReportTable,

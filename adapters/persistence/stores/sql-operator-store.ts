@@ -24,7 +24,7 @@ import { deleteAccess } from "../rows/delete-access.js";
 import { toLedgerEntry } from "../rows/ledger-rows.js";
 import { lockAccount } from "../rows/lock-account.js";
 import { endReports } from "../rows/report-rows.js";
-import { KEPT_FOR_NOW, TO_BE_ERASED } from "../schema/indexed-conditions.js";
+import { TO_BE_ERASED } from "../schema/indexed-conditions.js";
 import { branded, date, integer, optional, type Row, text } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
@@ -197,10 +197,6 @@ export class SqlOperatorStore implements OperatorStore {
         where account_id = ? and ${isAmong("id", dialect)} and hidden_at is null`,
         [now, now, account, ids],
       );
-      await sql(`update task set kept_until = null, due_at = ? where ${isAmong("id", dialect)} and ${KEPT_FOR_NOW}`, [
-        now,
-        ids,
-      ]);
       await sql(
         `update task set prompt = null, image_urls = '[]', metadata = null, seed = null, webhook_url = null,
         visibility = 'private', api_key_id = null, traceparent = null, failure_detail = null, texts_erased_at = ? where ${isAmong("id", dialect)}`,

@@ -1,8 +1,8 @@
 import type { TaskLists } from "../../../application/ports/stores/tasks/task-lists.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import { isInGallery, type SucceededTask, type Task } from "../../../domain/tasks/task.js";
+import { isInGallery, type Task } from "../../../domain/tasks/task.js";
 import { NEXT_PAGE_SIZE } from "../rows/unreadable-tasks.js";
-import { APPROVED, FAILED_IMAGE, FEATURED, IN_GALLERY, KEPT_IMAGE } from "../schema/indexed-conditions.js";
+import { APPROVED, FAILED_IMAGE, FEATURED, IN_GALLERY } from "../schema/indexed-conditions.js";
 import { newerThan, olderThan, type Statement } from "../sql/statement.js";
 import { found } from "./search-rows.js";
 import type { SqlTaskContext } from "./sql-task-context.js";
@@ -38,26 +38,7 @@ export const sqlTaskLists = (context: SqlTaskContext): TaskLists => {
       const tasks = await inOrder(context, [FAILED_IMAGES], { first: "newest", limit, beyond });
       return tasks.filter((task) => task.state === "succeeded");
     },
-    listKeptImages: (succeededBefore, limit) => listKeptImages(context, succeededBefore, limit),
   };
-};
-
-/** Reads on behind rows that cannot be read: they stay the oldest ones. */
-const listKeptImages = async (
-  { database, unreadable }: SqlTaskContext,
-  succeededBefore: Date,
-  limit: number,
-): Promise<SucceededTask[]> => {
-  const tasks: Task[] = [];
-  for (let offset = 0, size = limit; ; offset += size, size = NEXT_PAGE_SIZE) {
-    const rows = await database.sql(
-      `select * from task where ${KEPT_IMAGE} and succeeded_at < ? order by succeeded_at limit ? offset ?`,
-      [succeededBefore, size, offset],
-    );
-    tasks.push(...unreadable.separate(rows, toTask).read);
-    if (rows.length < size || tasks.length >= limit) break;
-  }
-  return tasks.filter((task) => task.state === "succeeded").slice(0, limit);
 };
 
 /** The part of a list that is read: it begins at one of its ends, or beyond a task. */

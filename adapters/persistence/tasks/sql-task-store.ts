@@ -2,7 +2,6 @@ import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
 import type {
   GalleryChoice,
-  Hiding,
   ImageAddress,
   IsWithheld,
   StaleTask,
@@ -12,25 +11,25 @@ import type { AccountId } from "../../../domain/account-id.js";
 import { type ObjectName, panoramaOf } from "../../../domain/images/object-name.js";
 import type { StoredImage } from "../../../domain/images/storage-status.js";
 import type { TaskId } from "../../../domain/task-id.js";
-import type { Withheld } from "../../../domain/tasks/out-of-sight.js";
+import type { DeletedBy, Withheld } from "../../../domain/tasks/out-of-sight.js";
 import type { Slug } from "../../../domain/tasks/slug.js";
 import type { ReservedTask, SubmittedTask, Task } from "../../../domain/tasks/task.js";
 import type { Visibility } from "../../../domain/tasks/visibility.js";
 import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
+import { KEPT_IMAGE } from "../rows/object-names.js";
 import { releaseReferences } from "../rows/reference-rows.js";
 import { endReports } from "../rows/report-rows.js";
-import { IN_GALLERY, KEPT_FOR_NOW, KEPT_IMAGE, WITHHELD } from "../schema/indexed-conditions.js";
+import { IN_GALLERY, WITHHELD } from "../schema/indexed-conditions.js";
 import { branded, optional, type Row, text } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
-import { insert } from "../sql/insert.js";
 import { writeInOneRoundTrip } from "../sql/write-in-one-round-trip.js";
 import { deletePairs, deleteReadEvents } from "./erase-texts.js";
 import { IS_OUT_OF_SEARCH, updateSearch } from "./search-rows.js";
 import type { SqlTaskContext } from "./sql-task-context.js";
 import { moveTask } from "./task-moves.js";
 import { openTaskRows } from "./task-opening.js";
-import { metadataRows, toTask } from "./task-rows.js";
+import { toTask } from "./task-rows.js";
 
 /** Tasks in SQLite or PostgreSQL. */
 export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
@@ -47,8 +46,7 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
     isWithheldImage: (image) => isWithheldImage(database, image),
     choose: (id, choice, at) => choose(database, id, choice, at),
     recordCancelWish: (task, now) => recordCancelWish(database, task, now),
-    hide: (id, owner, now, how) => hide(database, { id, owner }, now, how),
-    restore: (id, hasThumbnail, now) => restore(database, id, hasThumbnail, now),
+    hide: (id, owner, now, by) => hide(database, { id, owner }, now, by),
     wantedImage: (id) => wantedImage(database, id),
     isHidden: (id, owner) => isHidden(database, id, owner),
   };
@@ -185,14 +183,9 @@ const withholdAll = async (
 };
 
 const isWithheldImage = async (database: Database, image: ImageAddress): Promise<boolean> => {
-  const hidden = (column: string, condition: string) => `select 1 from task where ${column} = ? and ${condition}`;
-  const rows =
-    "name" in image
-      ? await database.sql(
-          `${hidden("image_name", WITHHELD)} union all ${hidden("image_name", KEPT_FOR_NOW)} limit 1`,
-          [panoramaOf(image.name), panoramaOf(image.name)],
-        )
-      : await database.sql(`${hidden("temporary_url", WITHHELD)} limit 1`, [image.temporaryUrl]);
+  const [column, value] =
+    "name" in image ? ["image_name", panoramaOf(image.name)] : ["temporary_url", image.temporaryUrl];
+  const rows = await database.sql(`select 1 from task where ${column} = ? and ${WITHHELD} limit 1`, [value]);
   return rows.length === 1;
 };
 
@@ -229,23 +222,19 @@ const recordCancelWish = async (
   return rows.length === 1 ? ok(undefined) : err({ kind: "stale_task", id });
 };
 
-/** Of an image that is stored, whose panorama is being hidden. Its parameters are until when, and the next name. */
-const KEPT = `, kept_until = case when ${KEPT_IMAGE} then cast(? as timestamptz) end,
-  next_image_name = case when ${KEPT_IMAGE} then coalesce(next_image_name, cast(? as text)) else next_image_name end`;
-
 type OwnTask = { readonly id: TaskId; readonly owner: AccountId };
 
 const hide = async (
   database: Database,
   { id, owner }: OwnTask,
   now: Date,
-  { by, kept }: Hiding = {},
+  by: DeletedBy | undefined,
 ): Promise<Result<void, NotFound>> => {
   return database.transaction(async (sql) => {
     const hidden = await sql(
-      `update task set hidden_at = ?, deleted_by = ?, ${DUE_WHEN_HIDDEN}${kept === undefined ? "" : KEPT}
+      `update task set hidden_at = ?, deleted_by = ?, ${DUE_WHEN_HIDDEN}
       where id = ? and account_id = ? and hidden_at is null returning id, account_id, metadata, in_search`,
-      [now, by ?? null, now, ...(kept === undefined ? [] : [kept.until, kept.nextName]), id, owner],
+      [now, by ?? null, now, id, owner],
     );
     const [row] = hidden;
     if (row === undefined) return err(notFound(`There is no task ${id}.`));
@@ -261,25 +250,9 @@ const hide = async (
   });
 };
 
-const restore = (database: Database, id: TaskId, hasThumbnail: boolean, now: Date): Promise<Result<void, NotFound>> =>
-  database.transaction(async (sql) => {
-    const [row] = await sql(
-      `update task set hidden_at = null, deleted_by = null, kept_until = null, storage_status = ?,
-      due_at = case when next_image_name is not null then cast(? as timestamptz) end,
-      visibility = 'private', featured_at = null, approved_at = null
-      where id = ? and state = 'succeeded' and hidden_at is not null and storage_status in ('saved', 'saved-no-thumb')
-      and (leased_until is null or leased_until <= ?) returning *`,
-      [hasThumbnail ? "saved" : "saved-no-thumb", now, id, now],
-    );
-    if (row === undefined) return err(notFound(`There is no deleted task ${id}.`));
-    for (const pair of metadataRows(toTask(row))) await insert(sql, "task_metadata", pair);
-    return ok(undefined);
-  });
-
 const wantedImage = async ({ sql }: Database, id: TaskId): Promise<StoredImage | undefined> => {
   const [row] = await sql(
-    `select * from task where id = ? and state = 'succeeded' and storage_status <> 'expired'
-    and (hidden_at is null or ${KEPT_FOR_NOW})`,
+    "select * from task where id = ? and state = 'succeeded' and storage_status <> 'expired' and hidden_at is null",
     [id],
   );
   const task = row && toTask(row);

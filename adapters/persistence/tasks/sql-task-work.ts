@@ -2,10 +2,9 @@ import type { Lease } from "../../../application/ports/stores/tasks/task-store.j
 import type { DueBounds, DueWork, Postponement, TaskWork } from "../../../application/ports/stores/tasks/task-work.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { SubmittedTask } from "../../../domain/tasks/task.js";
-import { KEPT_FOR_NOW } from "../schema/indexed-conditions.js";
 import { integer, type Row } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
-import { isAmong, isIn, listOf, skipLocked } from "../sql/dialect-sql.js";
+import { isAmong, listOf, skipLocked } from "../sql/dialect-sql.js";
 import { IS_FREE } from "../sql/statement.js";
 import { eraseTexts } from "./erase-texts.js";
 import type { SqlTaskContext } from "./sql-task-context.js";
@@ -18,8 +17,8 @@ const rowsOfWork: Readonly<Record<keyof DueWork, string>> = {
   sweep: "state = 'reserved'",
   settle: "state = 'submitted'",
   check: "state = 'generated'",
-  keep: "state = 'succeeded' and hidden_at is null and storage_status <> 'expired'",
-  erase: "state = 'succeeded' and (hidden_at is not null or storage_status = 'expired')",
+  keep: "state = 'succeeded' and hidden_at is null",
+  erase: "state = 'succeeded' and hidden_at is not null",
 };
 
 /** Assignments. Both parameters are the end of the lease: if it is not given back, the task is due then. */
@@ -42,7 +41,6 @@ export const sqlTaskWork = (context: SqlTaskContext): TaskWork => {
     makeDueNow: (id, now) => makeDueNow(database, id, now),
     bringForward: (work, bounds) => bringForward(database, work, bounds),
     eraseTexts: (before, limit, now) => eraseTexts(database, before, limit, now),
-    endKeeping: (now, limit) => endKeeping(database, now, limit),
     forgetIdempotencyKeys: (before) => forgetIdempotencyKeys(database, before),
   };
 };
@@ -173,18 +171,6 @@ const bringForward = async (database: Database, work: keyof DueWork, bounds: () 
       ...[latest, latest],
     ],
   );
-};
-
-/** Nearly always there is nothing to do, so it reads first: a read waits for no lock. */
-const endKeeping = async ({ sql, dialect }: Database, now: Date, limit: number): Promise<number> => {
-  const ended = `select id from task where ${KEPT_FOR_NOW} and kept_until <= ? order by kept_until limit ?`;
-  if ((await sql(ended, [now, 1])).length === 0) return 0;
-  const rows = await sql(
-    `update task set kept_until = null, due_at = ? where ${isIn("id", `${ended} ${skipLocked(dialect)}`, dialect)}
-    returning id`,
-    [now, now, limit],
-  );
-  return rows.length;
 };
 
 const forgetIdempotencyKeys = async (database: Database, before: Date): Promise<void> => {

@@ -60,7 +60,7 @@ const moveRows = async (
   event: NewEvent | undefined,
 ): Promise<Result<void, StaleTask>> => {
   const { next } = move;
-  // An image that is kept, or has expired, may enter or leave the gallery.
+  // A panorama whose image is kept may enter the gallery.
   const mayChangeGallery = hasKeptImage(before) !== hasKeptImage(next);
   // Otherwise, and without an event, only the task's own row changes: one statement without a transaction.
   if (!mayChangeGallery && (event === undefined || isActive(next)))

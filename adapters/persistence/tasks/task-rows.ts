@@ -53,8 +53,8 @@ export const TASK_COLUMNS = [
   .join(", ");
 
 /**
- * A read by id omits the trace context, the wish to cancel, the figures, the detail of a failure, and of an image its
- * next name and until when it is kept: only background work, a cancellation, a deletion, operators and pages need them.
+ * A read by id omits the trace context, the wish to cancel, the figures, the detail of a failure, and the next name of
+ * an image: only background work, a cancellation, a deletion, operators and pages need them.
  */
 export const toTask = (row: Row): Task => {
   const task = withDetail(withFigures(withCancelWish(toTaskWithoutTrace(row), row), row), row);
@@ -214,11 +214,10 @@ const toImage = (row: Row): StoredImage => {
   }
   const image = { temporaryUrl, imageName, status };
   const hasTiles = status === "saved" && Boolean(row.has_tiles);
-  if (!hasTiles && typeof row.next_image_name !== "string" && (row.kept_until ?? null) === null) return image;
+  if (!hasTiles && typeof row.next_image_name !== "string") return image;
   return {
     ...image,
     nextName: optional(row, "next_image_name", branded<StoredImage["imageName"]>),
-    keptUntil: optional(row, "kept_until", date),
     ...(hasTiles && { hasTiles: true as const }),
   };
 };

@@ -31,7 +31,7 @@ export type StageTimes = {
   /** The provider had a result. */
   readonly generatedAt?: Date | undefined;
   readonly savedAt?: Date | undefined;
-  /** The image was deleted because its retention was over, or its temporary URL had ended. */
+  /** Its temporary URL had ended before the image was stored. */
   readonly expiredAt?: Date | undefined;
 };
 

@@ -16,7 +16,6 @@ import type { OrderStore } from "./order-store.js";
 import type { RateLimits } from "./rate-limits.js";
 import type { ReferenceStore } from "./reference-store.js";
 import type { ReportStore } from "./report-store.js";
-import type { RetentionStore } from "./retention-store.js";
 import type { TaskPorts } from "./tasks/task-ports.js";
 
 /** All stores. They share one database: what one method writes is one transaction. */
@@ -32,7 +31,6 @@ export type Stores = {
   readonly events: EventStore;
   readonly references: ReferenceStore;
   readonly tasks: TaskPorts;
-  readonly retentions: RetentionStore;
   readonly operators: OperatorStore;
   readonly operatorLog: OperatorLog;
   readonly reports: ReportStore;

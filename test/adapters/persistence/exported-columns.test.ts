@@ -101,7 +101,7 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]
         ...["failedAttempts", "nativeWidth", "nativeHeight", "resultFigures", "dueAt"],
         ...["fence", "turn", "submissions", "place", "textsErasedAt", "traceparent", "leasedUntil", "cancelWantedAt"],
         ...["cancelRefusedAt", "inSearch", "startedAt", "generatedAt", "savedAt", "expiredAt", "nextImageName"],
-        ...["keptUntil", "hasTiles"],
+        "hasTiles",
       ].map((name) => [name, "how the service works on it"]),
     ),
     ...Object.fromEntries(
@@ -167,7 +167,6 @@ const OTHER_TABLES: Readonly<Record<string, string>> = {
   report: "of visitors without an account",
   reference_image: "contents, which accounts share",
   task_queue: "of the service",
-  retention: "of the service",
   operator_action: "of operators",
   installation_secret: "of the service",
 };

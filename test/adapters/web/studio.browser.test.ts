@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { err } from "neverthrow";
 import sharp from "sharp";
 import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { expire } from "../../../domain/images/storage-status.js";
+import { expire, uploading } from "../../../domain/images/storage-status.js";
 import { ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { logInAs, openWorksOf, setUpBrowser, type Tab } from "../../support/browser.js";
@@ -197,9 +197,9 @@ describe("the works page as a studio", () => {
   it("works without a script, names its buttons apart, and offers an expired panorama no visibility", async () => {
     const kept = await service.kept(ann, { prompt: "the kept one", visibility: "private" });
     const gone = await service.kept(ann, { prompt: "the expired one", visibility: "private" });
-    if (gone.image.status !== "saved") throw new Error("not saved");
     const row = service.database.tasks.get(gone.id)!;
-    service.database.tasks.set(gone.id, { ...row, task: { ...gone, image: expire(gone.image) } });
+    const image = expire(uploading(gone.image.temporaryUrl, gone.image.imageName));
+    service.database.tasks.set(gone.id, { ...row, task: { ...gone, image } });
     const plain = await on.openTab({ javaScriptEnabled: false, forcedColors: "active" });
     const { page } = plain;
     await openWorksOf(plain, ann);

@@ -2,14 +2,12 @@ import fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, taskId } from "../../../adapters/contracts/support/builders.js";
-import { closeAccount } from "../../../application/operators/close-account.js";
-import { restorePanorama } from "../../../application/operators/restore-panorama.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import { type ObjectName, panoramaName, thumbnailNameOf } from "../../../domain/images/object-name.js";
 import { isKept } from "../../../domain/images/storage-status.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
-import { KEPT_MILLISECONDS, LEASE_MILLISECONDS, useCases } from "../../support/application.js";
+import { LEASE_MILLISECONDS, useCases } from "../../support/application.js";
 import { type CallOutcome, ConnectionLost, PortGates } from "../../support/port-gates.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
@@ -148,45 +146,6 @@ describe("deletePanorama", () => {
     expect(await world.erase()).toBe(0);
   });
 
-  it("keeps image and thumbnail for a week under names that nobody knows, where an operator can bring them back", async () => {
-    const { world, owner, id } = panorama;
-    const before = [...world.storage.objects.keys()];
-    const files = [...world.storage.objects.values()];
-    expect(await world.deleteKept(id, owner)).toEqual(ok(undefined));
-    expect(await statusOf(panorama)).toBe(false);
-    expect(await world.tasks.isWithheldImage({ name: before[0] as ObjectName })).toBe(true);
-    expect(await world.erase()).toBe(1);
-    expect(world.provider.discarded).toEqual(["upstream-1"]);
-    expect([...world.storage.objects.values()]).toEqual(files);
-    for (const name of before) expect(world.storage.objects.has(name as ObjectName)).toBe(false);
-    await world.clock.advance(KEPT_MILLISECONDS - 1);
-    expect([await world.endKeeping(), await world.erase()]).toEqual([0, 0]);
-    (await restorePanorama(world)(id))._unsafeUnwrap();
-    const { image, request } = (await world.readTask(id, owner))._unsafeUnwrap() as SucceededTask;
-    expect([image.status, request.visibility]).toEqual(["saved", "private"]);
-
-    await world.deleteKept(id, owner);
-    await world.erase();
-    await world.clock.advance(KEPT_MILLISECONDS);
-    expect([await world.endKeeping(), await world.erase()]).toEqual([1, 1]);
-    expect(world.storage.objects.size).toBe(0);
-    const gone = { kind: "object_is_gone" };
-    expect((await restorePanorama(world)(id))._unsafeUnwrapErr()).toMatchObject(gone);
-  });
-
-  it("deletes also while the storage is unavailable, and puts the files away when it is available again", async () => {
-    const { world, owner, id } = panorama;
-    const [name] = world.storage.objects.keys();
-    world.storage.available = false;
-    expect(await world.deleteKept(id, owner)).toEqual(ok(undefined));
-    await world.erase();
-    world.storage.available = true;
-    await world.clock.advance(TEN_MINUTES);
-    await world.erase();
-    expect(world.storage.objects.size).toBe(2);
-    expect(world.storage.objects.has(name as ObjectName)).toBe(false);
-  });
-
   it("is not finished while the image is being stored", async () => {
     const { world, owner, id } = await aPanorama("failed");
     (await world.retryImage(id, owner))._unsafeUnwrap();
@@ -195,10 +154,10 @@ describe("deletePanorama", () => {
 
   it("leaves no object and no copy, however it interleaves with workers, retries, takedowns and kills", async () => {
     type Step =
-      | { readonly kind: "delete" | "deleteKept" | "retryImage" | "erase"; readonly instance: number }
+      | { readonly kind: "delete" | "retryImage" | "erase"; readonly instance: number }
       | { readonly kind: "keep"; readonly instance: number }
       /** Runs to its end, while the calls of the instances stay halted. */
-      | { readonly kind: "deleteWholly" | "deleteKeptWholly" | "eraseWholly" | "withhold" | "show" | "restore" }
+      | { readonly kind: "deleteWholly" | "eraseWholly" | "withhold" | "show" }
       | { readonly kind: "resume"; readonly instance: number; readonly call: number; readonly outcome: CallOutcome }
       | { readonly kind: "kill"; readonly instance: number }
       | { readonly kind: "pass"; readonly milliseconds: number }
@@ -225,27 +184,16 @@ describe("deletePanorama", () => {
       { weight: 8, arbitrary: resume },
       {
         weight: 3,
-        arbitrary: fc.constantFrom(
-          { kind: "deleteWholly" as const },
-          { kind: "deleteKeptWholly" as const },
-          { kind: "eraseWholly" as const },
-        ),
+        arbitrary: fc.constantFrom({ kind: "deleteWholly" as const }, { kind: "eraseWholly" as const }),
       },
       {
         weight: 2,
-        arbitrary: fc.record({
-          kind: fc.constantFrom("delete" as const, "deleteKept" as const, "erase" as const),
-          instance,
-        }),
+        arbitrary: fc.record({ kind: fc.constantFrom("delete" as const, "erase" as const), instance }),
       },
       { weight: 2, arbitrary: storing },
       {
         weight: 1,
-        arbitrary: fc.constantFrom(
-          { kind: "withhold" as const },
-          { kind: "show" as const },
-          { kind: "restore" as const },
-        ),
+        arbitrary: fc.constantFrom({ kind: "withhold" as const }, { kind: "show" as const }),
       },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant("kill" as const), instance }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant("pass" as const), milliseconds }) },
@@ -257,16 +205,11 @@ describe("deletePanorama", () => {
       { kind: "withhold" as const },
       ...steps.filter(({ kind }) => !kind.startsWith("delete")),
     ]);
-    const keepings = deletings.map((steps) => [
-      { kind: "deleteKeptWholly" as const },
-      ...steps.filter(({ kind }) => kind !== "delete" && kind !== "deleteWholly"),
-    ]);
     const run = fc
       .tuple(
         storings,
         fc.oneof(
           deletings,
-          keepings,
           fc.tuple(hidings, deletings).map((parts) => parts.flat()),
           hidings,
         ),
@@ -274,14 +217,12 @@ describe("deletePanorama", () => {
       .map((parts) => parts.flat());
     let deletedInFlight = 0;
     let renamedInFlight = 0;
-    const keptInFlight = { erased: 0, restored: 0, closed: 0 };
 
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom("saved", "saved-no-thumb", "saved-no-thumb", "failed"),
         run,
-        fc.constantFrom("erased" as const, "restored" as const, "closed" as const),
-        async (image, steps, end) => {
+        async (image, steps) => {
           const { world, owner, id } = await aPanorama(image);
           await world.clock.advance(TEN_MINUTES); // the missing thumbnail is due
           const hiddenNames = new Set<ObjectName>();
@@ -307,9 +248,6 @@ describe("deletePanorama", () => {
               case "delete":
                 watch(useCases.deletePanorama(id, owner));
                 break;
-              case "deleteKept":
-                watch(useCases.deleteKept(id, owner));
-                break;
               case "retryImage":
                 watch(useCases.retryImage(id, owner));
                 break;
@@ -319,17 +257,6 @@ describe("deletePanorama", () => {
                 break;
               case "deleteWholly":
                 await world.deletePanorama(id, owner);
-                break;
-              case "deleteKeptWholly": {
-                const task = await world.tasks.find(id, owner);
-                const deleted = await world.deleteKept(id, owner);
-                if (task?.state === "succeeded" && deleted.isOk() && isKept(task.image)) {
-                  hiddenNames.add(task.image.imageName);
-                }
-                break;
-              }
-              case "restore":
-                await restorePanorama(world)(id);
                 break;
               case "eraseWholly":
                 await world.erase();
@@ -369,38 +296,7 @@ describe("deletePanorama", () => {
             await world.erase();
           }
           expect(failures).toEqual([]);
-          const objects = () => [...world.storage.objects.keys()].sort();
-          const record = await world.operators.record(id);
-          const hidden = record?.task.state === "succeeded" && record.isHidden ? record.task.image : undefined;
-          if (hidden?.keptUntil !== undefined) {
-            // Nobody finds it, also not under a name that others know.
-            expect(await world.tasks.find(id, owner)).toBeUndefined();
-            expect(hiddenNames).not.toContain(hidden.imageName);
-            expect(hidden.nextName).toBeUndefined();
-            expect(world.provider.discarded).toContain("upstream-1");
-            const ofImage = [thumbnailNameOf(hidden.imageName), hidden.imageName];
-            expect(ofImage).toEqual(expect.arrayContaining(objects()));
-            const kept = objects();
-            // An instance without the setting may have deleted the files at the same time.
-            const isWhole = steps.every(({ kind }) => kind !== "delete" && kind !== "deleteWholly");
-            if (isWhole) expect(kept).toContain(hidden.imageName);
-            if (isWhole && hidden.status === "saved") expect(kept).toEqual(ofImage.sort());
-            if (isWhole && inFlight) keptInFlight[end] += 1;
-            if (end === "restored" && isWhole) {
-              (await restorePanorama(world)(id))._unsafeUnwrap();
-              const restored = (await world.readTask(id, owner))._unsafeUnwrap();
-              expect(restored.request.visibility).toBe("private");
-            } else if (end === "closed") (await closeAccount(world)(owner))._unsafeUnwrap();
-            else await world.clock.advance(KEPT_MILLISECONDS);
-            await world.endKeeping();
-            await world.erase();
-            await world.clock.advance(KEPT_MILLISECONDS);
-            await world.endKeeping();
-            await world.erase();
-            expect(objects()).toEqual(end === "restored" && isWhole ? kept : []);
-            return;
-          }
-          const left = objects();
+          const left = [...world.storage.objects.keys()].sort();
           const task = (await world.tasks.find(id, owner)) as SucceededTask | undefined;
           if (task !== undefined) {
             if (inFlight && hiddenNames.size > 0) renamedInFlight += 1;
@@ -422,6 +318,5 @@ describe("deletePanorama", () => {
     );
     expect(deletedInFlight).toBeGreaterThan(0);
     expect(renamedInFlight).toBeGreaterThan(0);
-    for (const [end, count] of Object.entries(keptInFlight)) expect([end, count]).not.toEqual([end, 0]);
   });
 });

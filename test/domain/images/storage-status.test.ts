@@ -57,11 +57,10 @@ const legalEvents = (image: StoredImage): Partial<Record<Event, () => StoredImag
         expire: () => expire(image),
       };
     case "saved-no-thumb":
-      return { addThumbnail: () => addThumbnail(image), expire: () => expire(image) };
+      return { addThumbnail: () => addThumbnail(image) };
     case "failed":
       return { retry: () => retry(image)._unsafeUnwrap() };
     case "saved":
-      return { expire: () => expire(image) };
     case "expired":
       return {};
   }
@@ -87,8 +86,6 @@ describe("the image of a finished task", () => {
     ["uploading", "giveUp", "failed"],
     ["uploading", "expire", "expired"],
     ["saved-no-thumb", "addThumbnail", "saved"],
-    ["saved-no-thumb", "expire", "expired"],
-    ["saved", "expire", "expired"],
     ["failed", "retry", "uploading"],
   ])("moves from %s by %s to %s, and the image before stays unchanged", (state, event, target) => {
     const before = states[state];
@@ -105,7 +102,7 @@ describe("the image of a finished task", () => {
     expectTypeOf<StatesThatAllow<"failAttempt">>().toEqualTypeOf<"uploading">();
     expectTypeOf<StatesThatAllow<"waitForStorage">>().toEqualTypeOf<"uploading">();
     expectTypeOf<StatesThatAllow<"giveUp">>().toEqualTypeOf<"uploading">();
-    expectTypeOf<StatesThatAllow<"expire">>().toEqualTypeOf<"uploading" | "saved" | "saved-no-thumb">();
+    expectTypeOf<StatesThatAllow<"expire">>().toEqualTypeOf<"uploading">();
   });
 
   it.each(["uploading", "saved", "saved-no-thumb", "expired"] as const)(

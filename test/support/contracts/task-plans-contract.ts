@@ -105,12 +105,10 @@ export const describeTaskPlans = (
       expect(backlog.tasks.get("succeeded")).toEqual({ waiting: 0, oldest: undefined, dueAt: undefined });
     });
 
-    // The two indexes of hidden images are empty here: either costs nothing.
+    // The index of hidden images is empty here.
     it("finds hidden images, what is featured and what is approved with indexes of their own", async () => {
       const image = { name: "panoramas/none.jpg" as ObjectName };
-      const asked = await plansOf((tasks) => tasks.isWithheldImage(image));
-      for (const index of ["task_withheld_", "task_kept_"]) expectIndex(asked, index);
-      expectIndex(await plansOf((tasks) => tasks.endKeeping(noon, 9)), "task_kept_until_index");
+      expectIndex(await plansOf((tasks) => tasks.isWithheldImage(image)), "task_withheld_");
       const temporary = { temporaryUrl: "https://provider.example/none.jpg" };
       expectIndex(await plansOf((tasks) => tasks.isWithheldImage(temporary)), "task_withheld_");
       expectIndex(await plansOf((tasks) => tasks.listFeatured(6)), "task_featured_index");
@@ -139,10 +137,6 @@ export const describeTaskPlans = (
         expect(plans).toMatch(/VIRTUAL TABLE INDEX|task_search_words_index|task_search_pkey/);
         expect(plans).not.toMatch(/Seq Scan|SCAN task\b|SCAN task_search\b|TEMP B-TREE/);
       }
-    });
-
-    it("finds the oldest kept images with an index of their own", async () => {
-      expectIndex(await plansOf((tasks) => tasks.listKeptImages(later, 100)), "task_kept_image_index");
     });
   });
 

@@ -1,5 +1,4 @@
 import type { TaskLists } from "../../../../application/ports/stores/tasks/task-lists.js";
-import { isKept } from "../../../../domain/images/storage-status.js";
 import type { TaskId } from "../../../../domain/task-id.js";
 import { isFoundBy } from "../../../../domain/tasks/prompt-search.js";
 import { isInGallery, type SucceededTask, type Task } from "../../../../domain/tasks/task.js";
@@ -34,12 +33,6 @@ export const memoryTaskLists = ({ database }: MemoryTaskContext): TaskLists => (
     const hasFailed = (task: Task): task is SucceededTask => imageStatus(task) === "failed";
     return inOrder(database, { first: "newest", limit, beyond }, hasFailed);
   },
-  listKeptImages: async (succeededBefore, limit) =>
-    [...database.tasks.values()]
-      .flatMap(({ task, hidden }) => (!hidden && task.state === "succeeded" && isKept(task.image) ? [task] : []))
-      .filter(({ succeededAt }) => succeededAt < succeededBefore)
-      .sort((a, b) => a.succeededAt.getTime() - b.succeededAt.getTime())
-      .slice(0, limit),
 });
 
 /** The part of a list that is read: it begins at one of its ends, or beyond a task. */

@@ -56,7 +56,7 @@ export const moveMemoryTask = (
   const { withheldReason: _, ...moved } = next;
   const { request, withheldReason } = last;
   const kept = { ...moved, request, ...(withheldReason && { withheldReason }) };
-  stored.task = withKeptUntil(last, withNextName(last, withPlaceAndFacts(stored, withWishOf(last, kept as Task))));
+  stored.task = withNextName(last, withPlaceAndFacts(stored, withWishOf(last, kept as Task)));
   noteStage(stored, before, next, clock.now());
   const isWanted = stored.hidden || nextNameOf(last) !== undefined;
   if (!(isWanted && isWantedEarlier(stored))) stored.dueAt = dueAt;
@@ -125,14 +125,6 @@ const withPlaceAndFacts = ({ task, place }: { task: Task; place: string | undefi
   if (next.state === "queued") return next;
   const figures = "figures" in task ? task.figures : undefined;
   return { ...next, place, ...(figures !== undefined && { figures }) };
-};
-
-/** Until when an image is kept is changed only by a deletion, and by what ends it. */
-const withKeptUntil = (stored: Task, next: Task): Task => {
-  if (next.state !== "succeeded" || stored.state !== "succeeded") return next;
-  const { keptUntil: _, ...image } = next.image;
-  const { keptUntil } = stored.image;
-  return withImage(next, keptUntil === undefined ? image : { ...image, keptUntil });
 };
 
 const nextNameOf = (task: Task) => (task.state === "succeeded" ? task.image.nextName : undefined);

@@ -1,7 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../../application/errors.js";
 import type {
-  Hiding,
   ImageAddress,
   IsWithheld,
   StaleTask,
@@ -18,7 +17,7 @@ import type { InvalidRequest } from "../../../../domain/invalid-request.js";
 import { PANORAMA_POLICY } from "../../../../domain/panorama-policy.js";
 import type { TaskId } from "../../../../domain/task-id.js";
 import type { CreationRequest } from "../../../../domain/tasks/creation-request.js";
-import type { Withheld } from "../../../../domain/tasks/out-of-sight.js";
+import type { DeletedBy, Withheld } from "../../../../domain/tasks/out-of-sight.js";
 import { nextTurn, placeOfNewTask, type QueuePosition } from "../../../../domain/tasks/queue.js";
 import {
   isActive,
@@ -62,10 +61,7 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
       return shown.length;
     },
     isWithheldImage: async (image) =>
-      [...database.tasks.values()].some(
-        ({ task, withheld }) =>
-          isOf(task, image) && (withheld !== undefined || ("name" in image && isKeptForNow(task))),
-      ),
+      [...database.tasks.values()].some(({ task, withheld }) => isOf(task, image) && withheld !== undefined),
     choose: async (id, choice, at) => {
       const stored = database.tasks.get(id);
       if (stored === undefined || stored.hidden || (at !== undefined && !isInGallery(stored.task))) {
@@ -74,13 +70,11 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
       stored[choice] = at;
       return ok(undefined);
     },
-    hide: async (id, owner, now, how) => hide(database, { id, owner }, now, how),
-    restore: async (id, hasThumbnail, now) => restore(database, id, hasThumbnail, now),
+    hide: async (id, owner, now, by) => hide(database, { id, owner }, now, by),
     wantedImage: async (id) => {
       const stored = database.tasks.get(id);
       if (stored?.task.state !== "succeeded" || stored.task.image.status === "expired") return undefined;
-      const { image } = stored.task;
-      return stored.hidden && image.keptUntil === undefined ? undefined : image;
+      return stored.hidden ? undefined : stored.task.image;
     },
     isHidden: async (id, owner) => {
       const stored = database.tasks.get(id);
@@ -169,8 +163,6 @@ const setVisibility = (
   return ok(undefined);
 };
 
-const isKeptForNow = (task: Task): boolean => task.state === "succeeded" && task.image.keptUntil !== undefined;
-
 const isOf = (task: Task, image: ImageAddress): boolean => {
   if ("temporaryUrl" in image) {
     return (task.state === "succeeded" ? task.image.temporaryUrl : undefined) === image.temporaryUrl;
@@ -238,43 +230,16 @@ const hide = (
   database: MemoryDatabase,
   { id, owner }: { readonly id: TaskId; readonly owner: AccountId },
   now: Date,
-  { by, kept }: Hiding = {},
+  by: DeletedBy | undefined,
 ): Result<void, NotFound> => {
   const stored = database.shown(id, owner);
   if (stored === undefined) return err(notFound(`There is no task ${id}.`));
   stored.hidden = true;
   stored.hiddenAt = now;
   stored.deletedBy = by;
-  const { task } = stored;
-  stored.dueAt = task.state === "succeeded" ? now : undefined;
-  if (kept !== undefined && task.state === "succeeded" && isKept(task.image)) {
-    const nextName = task.image.nextName ?? kept.nextName;
-    stored.task = withImage(task, { ...task.image, nextName, keptUntil: kept.until });
-  }
+  stored.dueAt = stored.task.state === "succeeded" ? now : undefined;
   database.releaseReferences(id, owner, new Date(0));
   database.endReports(id, "deleted");
   database.deleteReadEvents(id);
-  return ok(undefined);
-};
-
-const restore = (database: MemoryDatabase, id: TaskId, hasThumbnail: boolean, now: Date): Result<void, NotFound> => {
-  const stored = database.tasks.get(id);
-  const isErasing = stored?.leasedUntil !== undefined && stored.leasedUntil > now;
-  if (!stored?.hidden || stored.task.state !== "succeeded" || !isKept(stored.task.image) || isErasing) {
-    return err(notFound(`There is no deleted task ${id}.`));
-  }
-  const { task } = stored;
-  const { keptUntil: _, ...image } = stored.task.image;
-  stored.task = {
-    ...task,
-    request: { ...task.request, visibility: "private" },
-    image: { ...image, status: hasThumbnail ? "saved" : "saved-no-thumb" },
-  };
-  stored.hidden = false;
-  stored.hiddenAt = undefined;
-  stored.deletedBy = undefined;
-  stored.dueAt = image.nextName === undefined ? undefined : now;
-  stored.featured = undefined;
-  stored.approved = undefined;
   return ok(undefined);
 };

@@ -6,7 +6,7 @@ import type {
   TaskWork,
 } from "../../../../application/ports/stores/tasks/task-work.js";
 import type { TaskId } from "../../../../domain/task-id.js";
-import { type SubmittedTask, type Task, withImage, withoutTexts } from "../../../../domain/tasks/task.js";
+import { type SubmittedTask, type Task, withoutTexts } from "../../../../domain/tasks/task.js";
 import type { MemoryDatabase } from "../memory-database.js";
 import { keepKeys, moveMemoryTask } from "./memory-task-moves.js";
 import { isLeased, isWantedEarlier, type MemoryRow, type MemoryTaskContext } from "./memory-task-rows.js";
@@ -22,7 +22,7 @@ const stateOfWork = {
 
 const isRowOf = (work: keyof DueWork, { task, hidden }: { readonly task: Task; readonly hidden: boolean }): boolean => {
   if (task.state !== stateOfWork[work]) return false;
-  return task.state !== "succeeded" || (hidden || task.image.status === "expired") === (work === "erase");
+  return task.state !== "succeeded" || hidden === (work === "erase");
 };
 
 /** The background work in memory. Every method runs without an `await`, so it is atomic. */
@@ -37,27 +37,8 @@ export const memoryTaskWork = (context: MemoryTaskContext): TaskWork => {
     makeDueNow: async (id, now) => makeDueNow(database, id, now),
     bringForward: async (work, bounds) => bringForward(database, work, bounds),
     eraseTexts: async (before, limit) => eraseTexts(database, before, limit),
-    endKeeping: async (now, limit) => {
-      const ended = [...database.tasks.values()].filter(({ task }) => (keptUntilOf(task) ?? FOR_EVER) <= now);
-      const first = ended.sort((a, b) => Number(keptUntilOf(a.task)) - Number(keptUntilOf(b.task))).slice(0, limit);
-      for (const stored of first) endKeepingOf(stored, now);
-      return first.length;
-    },
     forgetIdempotencyKeys: async (before) => keepKeys(database, ({ createdAt }) => createdAt >= before),
   };
-};
-
-/** No time is later. */
-const FOR_EVER = new Date(8.64e15);
-
-const keptUntilOf = (task: Task): Date | undefined => (task.state === "succeeded" ? task.image.keptUntil : undefined);
-
-/** Its image is not kept any more, if it was: it is erased. */
-export const endKeepingOf = (stored: MemoryRow & { task: Task }, now: Date): void => {
-  if (stored.task.state !== "succeeded" || stored.task.image.keptUntil === undefined) return;
-  const { keptUntil: _, ...image } = stored.task.image;
-  stored.task = withImage(stored.task, image);
-  stored.dueAt = now;
 };
 
 /** When a claim is made, when its leases end, and how many there may be. */

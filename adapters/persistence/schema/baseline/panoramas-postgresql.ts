@@ -183,14 +183,6 @@ create table report (
 
 create index report_open_index on report (task_id, reported_at) where ended_at is null;
 
-create table retention (
-  retained varchar(32) not null,
-  in_force double precision null,
-  confirmed double precision null,
-  confirmed_from timestamptz(3) null,
-  constraint retention_pkey primary key (retained)
-);
-
 create table session (
   token_sha256 varchar(64) not null,
   account_id varchar(40) not null,
@@ -256,7 +248,6 @@ create table task (
   featured_at timestamptz(3) null,
   approved_at timestamptz(3) null,
   next_image_name varchar(128) null,
-  kept_until timestamptz(3) null,
   has_tiles boolean null,
   constraint task_pkey primary key (id)
 );
@@ -279,15 +270,9 @@ create index task_gallery_index on task (id) where visibility = 'public' and sta
 
 create index task_failed_image_index on task (id) where state = 'succeeded' and storage_status = 'failed' and hidden_at is null;
 
-create index task_kept_image_index on task (succeeded_at) where state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null;
-
 create index task_withheld_image_index on task (image_name) where withheld_at is not null;
 
 create index task_withheld_url_index on task (temporary_url) where withheld_at is not null;
-
-create index task_kept_name_index on task (image_name) where kept_until is not null;
-
-create index task_kept_until_index on task (kept_until) where kept_until is not null;
 
 create index task_featured_index on task (featured_at) where visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null and featured_at is not null;
 

@@ -189,14 +189,6 @@ create table report (
 
 create index report_open_index on report (task_id, reported_at) where ended_at is null;
 
-create table retention (
-  retained text not null,
-  in_force double null,
-  confirmed double null,
-  confirmed_from datetime null,
-  primary key (retained)
-);
-
 create table session (
   token_sha256 text not null,
   account_id text not null,
@@ -263,7 +255,6 @@ create table task (
   featured_at datetime null,
   approved_at datetime null,
   next_image_name text null,
-  kept_until datetime null,
   has_tiles integer null,
   constraint task_account_id_foreign foreign key(account_id) references account(id) on delete restrict on update restrict,
   primary key (id)
@@ -287,15 +278,9 @@ create index task_gallery_index on task (id) where visibility = 'public' and sta
 
 create index task_failed_image_index on task (id) where state = 'succeeded' and storage_status = 'failed' and hidden_at is null;
 
-create index task_kept_image_index on task (succeeded_at) where state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null;
-
 create index task_withheld_image_index on task (image_name) where withheld_at is not null;
 
 create index task_withheld_url_index on task (temporary_url) where withheld_at is not null;
-
-create index task_kept_name_index on task (image_name) where kept_until is not null;
-
-create index task_kept_until_index on task (kept_until) where kept_until is not null;
 
 create index task_featured_index on task (featured_at) where visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null and featured_at is not null;
 

@@ -41,7 +41,4 @@ export interface TaskLists {
 
   /** Finished tasks of all accounts whose image has the storage status `failed`; otherwise like `list`. */
   listFailedImages(limit: number, before: TaskId | undefined): Promise<SucceededTask[]>;
-
-  /** Tasks of all accounts that succeeded before this time and whose image is kept, oldest first, at most `limit`. */
-  listKeptImages(succeededBefore: Date, limit: number): Promise<SucceededTask[]>;
 }

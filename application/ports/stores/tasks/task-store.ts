@@ -80,12 +80,6 @@ export type ImageAddress = { readonly name: ObjectName } | { readonly temporaryU
 /** `featured`: for the front page. `approved`: for a gallery that shows only what the operator has looked at. */
 export type GalleryChoice = "featured" | "approved";
 
-/** Who deletes the task, and for how long its image is kept (`TaskStore.hide`). */
-export type Hiding = {
-  readonly by?: DeletedBy | undefined;
-  readonly kept?: { readonly until: Date; readonly nextName: ObjectName };
-};
-
 /** An operator has hidden the panorama: it cannot be public. */
 export type IsWithheld = { readonly kind: "withheld"; readonly reason: string };
 
@@ -152,7 +146,7 @@ export interface TaskStore {
 
   /**
    * Whether the image, its thumbnail, or what is at this temporary URL belongs to a panorama that an operator has
-   * hidden. The image of a deleted one that is kept counts.
+   * hidden.
    */
   isWithheldImage(image: ImageAddress): Promise<boolean>;
 
@@ -170,22 +164,11 @@ export interface TaskStore {
    * Hides the task permanently from everything except the ledger, the idempotency keys and, if it had succeeded, the
    * work `erase`. That is due now, or when the worker that has leased the task gives it back or its lease expires:
    * until then the worker may still store an object. All other background work on the task ends. It no longer uses its
-   * reference images. Its events are deleted, unless a delivery of them is pending.
-   *
-   * `kept`: the same transaction records for an image that is kept (`StoredImage`) until when, and its next name unless
-   * it has one; the work `erase` gives its files that name, and deletes them after `TaskWork.endKeeping`.
+   * reference images. Its events are deleted, unless a delivery of them is pending. `by`: who deletes it.
    */
-  hide(id: TaskId, owner: AccountId, now: Date, how?: Hiding): Promise<Result<void, NotFound>>;
+  hide(id: TaskId, owner: AccountId, now: Date, by?: DeletedBy): Promise<Result<void, NotFound>>;
 
-  /**
-   * Ends what `hide` has done to a succeeded task whose image is in the storage, with or without its thumbnail. It is
-   * private, has the status `saved` or `saved-no-thumb`, and no background work but `keep` for an image with a next
-   * name. Its reference images and events do not come back. Not found: any other task, one whose image has expired, and
-   * one that a worker is erasing.
-   */
-  restore(id: TaskId, hasThumbnail: boolean, now: Date): Promise<Result<void, NotFound>>;
-
-  /** The image whose objects are wanted: not of a hidden task, unless it is kept, and not one that has expired. */
+  /** The image whose objects are wanted: not of a hidden task, and not one that has expired. */
   wantedImage(id: TaskId): Promise<StoredImage | undefined>;
 
   /** Whether the owner has hidden this task. */

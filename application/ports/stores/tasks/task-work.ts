@@ -25,7 +25,7 @@ export type DueWork = {
   readonly check: GeneratedTask;
   /** Succeeded tasks whose image or thumbnail is not stored yet, or is to have another name. */
   readonly keep: SucceededTask;
-  /** Hidden tasks, and those whose image has expired, whose objects or copy at the provider may still exist. */
+  /** Hidden tasks, whose objects or copy at the provider may still exist. */
   readonly erase: SucceededTask;
 };
 
@@ -76,9 +76,6 @@ export interface TaskWork {
    * `webhookUrl`.
    */
   eraseTexts(before: Date, limit: number, now: Date): Promise<number>;
-
-  /** Ends the time of up to `limit` hidden tasks whose image was kept until `now` or earlier: `erase` is due. */
-  endKeeping(now: Date, limit: number): Promise<number>;
 
   /** Deletes idempotency keys first used before `before`: the oldest ones, if there are too many for one statement. */
   forgetIdempotencyKeys(before: Date): Promise<void>;
