@@ -326,7 +326,7 @@ describe("createApplication", () => {
     works.length = 0;
     createApplication({ ports: several, settings: { processes: "one" } });
     expect(works.map(({ name }) => name)).not.toContain("watch");
-    expect(works).toHaveLength(13);
+    expect(works).toHaveLength(12);
   });
 
   it("cleans the provider and the rate limits every hour", async () => {
