@@ -283,8 +283,8 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
       name: "migrations",
       status: "failed",
       says: "The database is not up to date: run panorama migrate first.",
-      plant: removeMigration("015-operators"),
-      repair: addMigration("015-operators"),
+      plant: removeMigration("001-baseline"),
+      repair: addMigration("001-baseline"),
       stops: tokens.database,
     },
     {
