@@ -30,8 +30,7 @@ import { viewerPages } from "./panoramas/viewer-pages.js";
 import { worksPages } from "./panoramas/works-pages.js";
 import { readableAddress } from "./readable-address.js";
 import { SessionGuard } from "./session-guard.js";
-import { docsPages } from "./site/docs-page.js";
-import { galleryLists } from "./site/gallery-lists.js";
+import { docsPage } from "./site/docs-page.js";
 import { landingPage } from "./site/landing-page.js";
 import { type LegalPage, legalPages } from "./site/legal-pages.js";
 import { type McpOffer, mcpPage } from "./site/mcp-page.js";
@@ -112,7 +111,6 @@ export const webPages = async (
   const pages: readonly Page[] = [
     landingPage({ ...all, files, heroPanoramas }),
     ...(gallery === "off" ? [] : [galleryPage({ ...all, hasSearch: gallery === "open" })]),
-    ...galleryLists({ ...all, legal }),
     ...viewerPages(all),
     ...sharePages(all),
     ...reportPages(all),
@@ -124,10 +122,10 @@ export const webPages = async (
     ...keyPages(all),
     ...webhookPages(all),
     ...settingsPages(all),
-    ...docsPages({ ...all, files, describe, guidesFolder: join(staticFolder, "guides") }),
+    docsPage({ ...all, files, describe, guidesFolder: join(staticFolder, "guides") }),
     mcpPage(mcp, guard, layout, policy.prices),
     ...legalPages(legal, guard, layout),
-    ...siteFiles(files, layout.site, publicUrl),
+    ...siteFiles(files, layout.site),
     ...layout.site.pages,
     ...files.pages,
   ];

@@ -149,8 +149,6 @@ export const ROUTES: Readonly<Record<string, Row>> = {
     "a search that finds nothing, oldest": page("/gallery?q=zebra&sort=oldest"),
     "a search for a frequent and a rare word": page("/gallery?q=a+zebra"),
   },
-  "GET /gallery.atom": "reads as many panoramas as GET /gallery does",
-  "GET /sitemap.xml": "reads the newest 1,000 panoramas of the gallery in pages, as GET /gallery does",
   "GET /p/:slug": {
     "": page("/p/0000000003crowd0"),
     canceled: page(({ slug, tasks }) => `/p/${slug(tasks - 1)}`, 404),
@@ -243,8 +241,6 @@ export const ROUTES: Readonly<Record<string, Row>> = {
   "GET /favicon.ico": NO_ROWS,
   "GET /robots.txt": NO_ROWS,
   "GET /manifest.webmanifest": NO_ROWS,
-  "GET /docs.md": NO_ROWS,
-  "GET /llms.txt": NO_ROWS,
   "GET /healthz": NO_ROWS,
   "GET /readyz": { "": page("/readyz") },
   "GET /metrics": { "from what was read before": page("/metrics") },

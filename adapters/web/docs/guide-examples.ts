@@ -1,22 +1,19 @@
-import type { LanguageName } from "./code.js";
+import { LANGUAGES } from "./code.js";
 import { type Description, type Route, routesOf } from "./description.js";
 import { exampleOf } from "./examples.js";
 
 /**
- * The examples of the guides that are one call, as blocks of Markdown in these languages: made as those of the
+ * The examples of the guides that are one call, as blocks of Markdown in each language: made as those of the
  * reference are, under the names that the guides use. Creations have what their guide speaks of.
  */
-export const guideExamples = (
-  description: Description,
-  languages: readonly LanguageName[],
-): Readonly<Record<string, string>> => {
+export const guideExamples = (description: Description): Readonly<Record<string, string>> => {
   const [{ url: baseUrl }] = description.servers;
   const routes = new Map(routesOf(description.paths).map((route) => [route.operation.operationId, route]));
   const example = (name: string, change = (route: Route): Route => route): string => {
     const route = routes.get(name);
     if (route === undefined) throw new Error(`the description has no operation ${name}`);
     const { code } = exampleOf(change(route), baseUrl);
-    return languages.map((name) => `\`\`\`${name}\n${code[name]}\n\`\`\``).join("\n\n");
+    return LANGUAGES.map(({ name }) => `\`\`\`${name}\n${code[name]}\n\`\`\``).join("\n\n");
   };
   return {
     readCredits: example("readCredits"),

@@ -17,54 +17,40 @@ import { mebibytes } from "../../wording/mebibytes.js";
 import { pricesSentence } from "../../wording/prices.js";
 import { thousands } from "../../wording/thousands.js";
 import { type Html, html } from "../html.js";
-import { LANGUAGES, type LanguageName } from "./code.js";
 import type { Description } from "./description.js";
 import { guideExamples } from "./guide-examples.js";
 import { filledGuide, type Guide, renderGuide } from "./markdown.js";
-import { docsMarkdown, LEAD, llmsText } from "./markdown-copy.js";
 import { referenceSections, type Section } from "./reference.js";
 
 const HOUR_MILLISECONDS = 60 * 60 * 1000;
 
-/** The same documentation for people and for programs. */
-export type Docs = {
-  /**
-   * The page without its header: guides, operations, webhooks and objects. `keys` goes below the title; `tryIt` is the
-   * URL of the script that sends requests (client/try-it).
-   */
-  readonly page: (keys: Html, tryIt: string) => Html;
-  readonly markdown: string;
-  /** The content of `/llms.txt`. */
-  readonly llms: string;
-};
-
+/**
+ * Makes the page without its header: guides, operations, webhooks and objects. `keys` goes below the title; `tryIt` is
+ * the URL of the script that sends requests (client/try-it).
+ */
 export const renderDocs = async (
   description: Description,
   guidesFolder: string,
   policy: PanoramaPolicy,
   abilities: Abilities,
-): Promise<Docs> => {
-  const texts = await readGuides(guidesFolder);
-  const values = guideValues(description, policy, abilities);
-  const filled = (languages: readonly LanguageName[]) =>
-    texts.map((text) => filledGuide(text, { ...values, ...guideExamples(description, languages) }));
-  const guides = filled(LANGUAGES.map(({ name }) => name)).map(renderGuide);
+): Promise<(keys: Html, tryIt: string) => Html> => {
+  const values = { ...guideValues(description, policy, abilities), ...guideExamples(description) };
+  const guides = (await readGuides(guidesFolder)).map((text) => renderGuide(filledGuide(text, values)));
   const sections = referenceSections(description);
   const [{ url: baseUrl }] = description.servers;
   const links = contents(guides, sections);
   const content = html`${guides.map((guide) => guide.content)}
 ${sections.map(({ id, title, content }) => html`<section class="group" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${content}</section>`)}`;
-  const page = (keys: Html, tryIt: string) => html`<div class="docs" lang="en" data-try-it="${tryIt}">
+  return (keys: Html, tryIt: string) => html`<div class="docs" lang="en" data-try-it="${tryIt}">
 <nav class="contents" aria-label="Contents">${links}</nav>
 <div class="content">
 <header><h1>API reference</h1>
-<p class="lead">${LEAD}</p>
+<p class="lead">Create 360° panoramas from your own programs: one request creates a task, a second one collects the picture.</p>
 <p>${imagesSentence(abilities)} ${promptSentence(abilities)}</p>
-<dl class="facts"><div><dt>Base URL</dt><dd><code>${baseUrl}</code></dd></div><div><dt>Version</dt><dd>${description.info.version}</dd></div><div><dt>For your tools</dt><dd><a href="/api/v1/openapi.json">OpenAPI 3.1</a>, <a href="/api/v1/openapi-3.0.json">3.0</a>, <a href="/docs.md">Markdown</a></dd></div></dl>
+<dl class="facts"><div><dt>Base URL</dt><dd><code>${baseUrl}</code></dd></div><div><dt>Version</dt><dd>${description.info.version}</dd></div><div><dt>For your tools</dt><dd><a href="/api/v1/openapi.json">OpenAPI 3.1</a>, <a href="/api/v1/openapi-3.0.json">3.0</a></dd></div></dl>
 ${keys}</header>
 <details class="contents"><summary>Contents</summary><nav aria-label="Contents of the page">${links}</nav></details>
 ${content}</div></div>`;
-  return { page, markdown: docsMarkdown(description, filled(["bash"])), llms: llmsText(description) };
 };
 
 /** The texts of the guides in the order of their file names. */

@@ -6,7 +6,6 @@ import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { redirect } from "../redirect.js";
 import type { SessionGuard } from "../session-guard.js";
-import { feedLink } from "../site/gallery-lists.js";
 import { galleryTile, type Images } from "./panorama-card.js";
 import { searchedIn, searchField } from "./search-field.js";
 
@@ -93,7 +92,7 @@ ${links[forward]}</p></div>`;
       place: "/gallery",
       scripts: ["gallery.js"],
       styles: ["gallery.css"],
-      head: view.search === "" ? feedLink(parts.layout) : html`<meta name="robots" content="noindex">`,
+      head: view.search === "" ? undefined : html`<meta name="robots" content="noindex">`,
     });
   },
 });

@@ -7,7 +7,6 @@ import type { StartView } from "../../../domain/tasks/start-view.js";
 import { type SucceededTask, startViewOf } from "../../../domain/tasks/task.js";
 import { isCached } from "../../web-page/is-cached.js";
 import type { Page, PageReply } from "../../web-page/page.js";
-import { HOUR_CACHE } from "../hour-cache.js";
 import { html } from "../html.js";
 import type { Layout } from "../layout.js";
 import {
@@ -145,7 +144,8 @@ const oembed = async ({ panoramas, publicUrl, layout }: Parts, query: URLSearchP
     status: 200,
     headers: {
       "content-type": "application/json; charset=utf-8",
-      ...HOUR_CACHE,
+      "cache-control": "public, max-age=3600",
+      "x-content-type-options": "nosniff",
       "access-control-allow-origin": "*",
     },
     body: JSON.stringify(answer),

@@ -5,7 +5,6 @@ import type { Abilities } from "../../../domain/tasks/abilities.js";
 import { keptFor } from "../../web-page/kept-for.js";
 import type { Page, PageReply } from "../../web-page/page.js";
 import type { Description } from "../docs/description.js";
-import { HOUR_CACHE } from "../hour-cache.js";
 import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import type { SessionGuard } from "../session-guard.js";
@@ -27,9 +26,9 @@ type Parts = {
 /**
  * `GET /docs`: guides, and the reference of the REST interface from its OpenAPI description. It is rendered at the
  * first request, which loads the description and the libraries. For visitors without a login the page is the same until
- * the abilities change, so it is kept. `/docs.md` and `/llms.txt` are the same for programs.
+ * the abilities change, so it is kept.
  */
-export const docsPages = ({
+export const docsPage = ({
   describe,
   guidesFolder,
   files,
@@ -38,31 +37,30 @@ export const docsPages = ({
   panoramas,
   guard,
   layout,
-}: Parts): readonly Page[] => {
+}: Parts): Page => {
   const rendered = keptFor(async (abilities: Abilities) => {
     const { renderDocs } = await import("../docs/render-docs.js");
     return renderDocs((await describe(abilities)) as Description, guidesFolder, policy, abilities);
   });
   const reply = async (abilities: Abilities, keys: Html, visitor: Visitor | undefined): Promise<PageReply> =>
-    layout.reply(
-      200,
-      {
-        title: "API reference",
-        description:
-          "The REST interface of Panorama: create 360° panoramas from your own programs, poll them or get webhooks.",
-        visitor,
-        place: "/docs",
-        scripts: ["docs.js"],
-        styles: ["docs.css"],
-        head: html`<link rel="alternate" type="text/markdown" href="/docs.md">`,
-        main: (await rendered(abilities)).page(keys, files.urlOf("try-it.js")),
-      },
-      { link: '</docs.md>; rel="alternate"; type="text/markdown"' },
-    );
-  const publicReply = keptFor(async (abilities: Abilities) =>
-    kept(await reply(abilities, noKeys(layout.hasSignUp), undefined)),
+    layout.reply(200, {
+      title: "API reference",
+      description:
+        "The REST interface of Panorama: create 360° panoramas from your own programs, poll them or get webhooks.",
+      visitor,
+      place: "/docs",
+      scripts: ["docs.js"],
+      styles: ["docs.css"],
+      main: (await rendered(abilities))(keys, files.urlOf("try-it.js")),
+    });
+  const publicReply = keptFor(
+    // Given again, so that it is compressed once.
+    async (abilities: Abilities): Promise<PageReply> => ({
+      ...(await reply(abilities, noKeys(layout.hasSignUp), undefined)),
+      compressible: "kept",
+    }),
   );
-  const page: Page = {
+  return {
     method: "GET",
     path: "/docs",
     cost: "page",
@@ -75,26 +73,7 @@ export const docsPages = ({
         : reply(abilities, await keysOf(visitor, accounts), visitor);
     },
   };
-  const copy = (path: string, type: string, part: "markdown" | "llms", headers = {}): Page => {
-    const copyReply = keptFor(async (abilities: Abilities) =>
-      kept({
-        status: 200,
-        headers: { "content-type": `${type}; charset=utf-8`, ...HOUR_CACHE, ...headers },
-        body: (await rendered(abilities))[part],
-      }),
-    );
-    return { method: "GET", path, cost: "page", body: "none", handle: () => copyReply(panoramas.readAbilities()) };
-  };
-  return [
-    page,
-    // Search engines show the page, not its copy.
-    copy("/docs.md", "text/markdown", "markdown", { link: '</docs>; rel="canonical"' }),
-    copy("/llms.txt", "text/plain", "llms"),
-  ];
 };
-
-/** Given again, so that it is compressed once. */
-const kept = (reply: PageReply): PageReply => ({ ...reply, compressible: "kept" });
 
 const noKeys = (hasSignUp: boolean): Html =>
   html`<p class="keys">The examples read your key from <code>$PANORAMA_API_KEY</code>.

@@ -13,7 +13,6 @@ import { atMostText } from "../money-text.js";
 import { galleryTile } from "../panoramas/panorama-card.js";
 import type { Suggestions } from "../panoramas/suggestions.js";
 import type { SessionGuard } from "../session-guard.js";
-import { feedLink } from "./gallery-lists.js";
 import { type HeroPicture, heroPicture } from "./hero-picture.js";
 
 type Parts = Parameters<typeof heroPicture>[0] & {
@@ -89,8 +88,7 @@ You find your API keys in <a href="${enter("/account/keys")}">your account</a>.<
 <meta property="og:description" content="${description}">
 <meta property="og:url" content="${publicUrl}/">
 <meta property="og:image" content="${new URL(picture.picture, publicUrl).href}">
-<meta name="twitter:card" content="summary_large_image">
-${feedLink(layout)}`,
+<meta name="twitter:card" content="summary_large_image">`,
       main,
       visitor,
       frame: "hero-page",

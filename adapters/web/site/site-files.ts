@@ -15,7 +15,7 @@ Disallow: /password/
 `;
 
 /** What browsers and search engines ask for by a fixed path. */
-export const siteFiles = (files: StaticFiles, site: Site, publicUrl: string): readonly Page[] => [
+export const siteFiles = (files: StaticFiles, site: Site): readonly Page[] => [
   {
     method: "GET",
     path: "/favicon.ico",
@@ -47,9 +47,7 @@ export const siteFiles = (files: StaticFiles, site: Site, publicUrl: string): re
     handle: async () => ({
       status: 200,
       headers: { "content-type": "text/plain; charset=utf-8", ...DAY_CACHE },
-      body: `${ROBOTS}
-Sitemap: ${publicUrl}/sitemap.xml
-`,
+      body: ROBOTS,
     }),
   },
 ];

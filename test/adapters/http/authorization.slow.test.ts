@@ -144,13 +144,9 @@ const ROUTES: Readonly<Record<string, Positions>> = {
   "get /account/data.jsonl": ACCEPTS_NOTHING,
   "post /account/delete": { fields: { current: "wrong words here" } },
   "get /docs": ACCEPTS_NOTHING,
-  "get /docs.md": ACCEPTS_NOTHING,
-  "get /llms.txt": ACCEPTS_NOTHING,
   "get /favicon.ico": ACCEPTS_NOTHING,
   "get /robots.txt": ACCEPTS_NOTHING,
   "get /manifest.webmanifest": ACCEPTS_NOTHING,
-  "get /sitemap.xml": ACCEPTS_NOTHING,
-  "get /gallery.atom": ACCEPTS_NOTHING,
   "get /mcp": ACCEPTS_NOTHING,
   "get /mcp/package.tgz": ACCEPTS_NOTHING,
   // The name of an object cannot be guessed, and shows it to everybody who knows it. Other ids show nothing.

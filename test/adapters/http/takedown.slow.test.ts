@@ -133,7 +133,6 @@ describe("a panorama that an operator has hidden", () => {
       "get /gallery q=Kraniche",
       "get /gallery q=Kraniche&sort=oldest",
       "get /gallery sort=oldest",
-      "get /gallery.atom",
       "get /generations/:name",
       `get /oembed url=${encodeURIComponent(`${service.url}/p/SLUG`)}&format=json`,
       "get /p/:slug",
@@ -144,7 +143,6 @@ describe("a panorama that an operator has hidden", () => {
       "get /p/:slug/status",
       "get /p/:slug/tile-480.webp",
       "get /p/:slug/tile-960.webp",
-      "get /sitemap.xml",
     ]);
   }, 120_000);
 

@@ -40,7 +40,7 @@ describe("the identity of an operator", () => {
     }
   });
 
-  it("has a name in titles, header, link previews, oEmbed, manifest and feed", async () => {
+  it("has a name in titles, header, link previews, oEmbed and manifest", async () => {
     const { read, manifest } = await startAs({ name: "Fern & Weh" });
     const ann = await service.person("ann");
     service.provider.play({ poll: "succeeded", download: "image" });
@@ -55,7 +55,6 @@ describe("the identity of an operator", () => {
     const oembed = await read(`/oembed?url=${encodeURIComponent(`${service.url}/p/${slug}`)}`);
     expect(JSON.parse(oembed.text)).toMatchObject({ provider_name: "Fern & Weh", title: "a lake" });
     expect(await manifest()).toMatchObject({ name: "Fern & Weh" });
-    expect((await read("/gallery.atom")).text).toContain(`<title>${name}: Gallery</title>`);
   });
 
   it("has an accent that each page allows by its digest, in the icon, too", async () => {

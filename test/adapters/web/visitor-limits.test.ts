@@ -138,12 +138,8 @@ describe("the web side", () => {
 
   it.each([
     ["/gallery", "search"],
-    ["/sitemap.xml", "search"],
-    ["/gallery.atom", "search"],
     ["/oembed", "page"],
     ["/docs", "page"],
-    ["/docs.md", "page"],
-    ["/llms.txt", "page"],
     ["/p/:slug", "page"],
     ["/p/:slug/social.jpg", "picture"],
     ["/p/:slug/512.webp", "picture"],
