@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { dirname } from "node:path";
 import { err, ok, Result } from "neverthrow";
 import type { Identity } from "../adapters/web/identity.js";
 import type { SignUpMode } from "../domain/accounts/sign-up.js";
@@ -15,7 +14,7 @@ import { type SettingsFile, settingsSchema } from "./settings/settings-schema.js
 /** What an operator sets for the business, without a change of the source: the file of `PANORAMA_SETTINGS`. */
 export type Settings = {
   readonly policy: PanoramaPolicy;
-  /** Name, mark and colours of the pages. */
+  /** Name and colours of the pages. */
   readonly identity: Identity;
   readonly signUp: SignUpMode;
   readonly gallery: GalleryMode;
@@ -40,8 +39,6 @@ export type SettingsContext = {
   readonly hasRealProvider: boolean;
   readonly sendsMail: boolean;
   readonly seamMax?: number | undefined;
-  /** Where relative paths begin: the folder of the file. Default: the working directory. */
-  readonly folder?: string;
 };
 
 /** With the local provider, which costs nothing: enough for three small panoramas. */
@@ -66,7 +63,7 @@ export const readSettings = (file: string | undefined, context: SettingsContext)
   );
   return read()
     .andThen((text) => parse(text.replace(/^\uFEFF/, "")))
-    .andThen((content) => parseSettings(content, { ...context, folder: dirname(file) }).mapErr(wrong));
+    .andThen((content) => parseSettings(content, context).mapErr(wrong));
 };
 
 /** The error names the setting, its value and what is allowed. */
@@ -91,7 +88,7 @@ const settingsOf = (
     paymentText,
     providerPrompt,
   }: SettingsFile,
-  { hasRealProvider, sendsMail, seamMax, folder = "." }: SettingsContext,
+  { hasRealProvider, sendsMail, seamMax }: SettingsContext,
 ): Result<Settings, string> => {
   const { readsPerMinute, writesPerMinute, activeTasks: activeMax } = limits;
   const uploads = uploadLimitsOf(limits.uploads ?? {});
@@ -105,7 +102,7 @@ const settingsOf = (
     return err(`results.seamMax is ${results.seamMax}: must be omitted, because the variable SEAM_MAX is set`);
   }
   const packs = creditPacks && packsOf(creditPacks);
-  const shownAs = identityOf(identity, folder);
+  const shownAs = identityOf(identity);
   if (shownAs.isErr()) return err(shownAs.error);
   return ok({
     policy: panoramaPolicy({

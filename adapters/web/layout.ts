@@ -227,8 +227,12 @@ const stylesOf = ({ styles = [], frame }: Content): readonly string[] => [
 /** What this installation has. */
 type Offered = { readonly hasGallery: boolean; readonly hasSignUp: boolean; readonly site: Site };
 
+/** The sign beside the name. */
+const MARK = html`<svg class="mark" viewBox="0 0 32 32" width="28" height="28" aria-hidden="true">
+<circle cx="16" cy="16" r="13"/><path d="M3.6 19.5c7-5.2 17.8-5.2 24.8 0"/><circle class="sun" cx="20.5" cy="10.5" r="2.6"/></svg>`;
+
 const header = ({ visitor, place }: Content, offered: Offered): Html => html`<header class="site">
-<a class="brand" href="/">${offered.site.mark}<span>${offered.site.name}</span></a>
+<a class="brand" href="/">${MARK}<span>${offered.site.name}</span></a>
 ${menu(visitor, offered, place)}
 </header>`;
 

@@ -52,7 +52,7 @@ export type WebSettings = {
   readonly mcp: McpOffer;
   /** Whether e-mails can be sent. If so, an account is opened by the link in the e-mail that confirms its address. */
   readonly sendsMail: boolean;
-  /** The operator's name, mark and colours. */
+  /** The operator's name and colours. */
   readonly identity?: Identity | undefined;
   /** The prices and limits that the use cases apply. */
   readonly policy: PanoramaPolicy;

@@ -24,7 +24,6 @@ export const settingsShow: Command = {
             ...offerOf(policy, referenceRetentionHours),
             identity: {
               name: identity.name ?? null,
-              mark: identity.mark?.kind ?? null,
               accent: identity.accent?.onLight ?? null,
               accent_on_dark: identity.accent?.onDark ?? null,
             },

@@ -3,7 +3,6 @@ import { SIGN_UP_MODES } from "../../domain/accounts/sign-up.js";
 import type { Resolution } from "../../domain/images/resolution.js";
 import { PANORAMA_POLICY, PRICE_MAX } from "../../domain/panorama-policy.js";
 import { GALLERY_MODES } from "../../domain/tasks/gallery.js";
-import { MARK_ERROR } from "./identity-of.js";
 
 /** Currencies with hundredths. */
 const CURRENCIES = "AUD BRL CAD CHF CZK DKK EUR GBP HKD ILS INR MXN NOK NZD PLN RON SEK SGD THB USD ZAR".split(" ");
@@ -202,7 +201,6 @@ export const settingsSchema = object({
         description: "The name in pages, their titles, e-mails, link previews, oEmbed and the web manifest.",
         default: "Panorama",
       }),
-    mark: z.string({ error: MARK_ERROR }).min(1, { error: MARK_ERROR }).optional(),
     accent: colour.optional().meta({
       description:
         "Links and buttons on light backgrounds, with a contrast of 4.5 (WCAG 2.2 AA). The colours under the pointer, of " +
@@ -215,7 +213,7 @@ export const settingsSchema = object({
     }),
   })
     .optional()
-    .meta({ description: "Name, mark and colours of the pages, and the name in e-mails." }),
+    .meta({ description: "Name and colours of the pages, and the name in e-mails." }),
   signUp: oneOf(SIGN_UP_MODES).optional().meta({
     description:
       "Who may open an account: everybody, those with an invitation, or nobody. `panorama account create` always may.",

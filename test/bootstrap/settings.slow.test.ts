@@ -1,7 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
-import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { offerOf } from "../../adapters/client/offer.js";
 import { toldAbilities } from "../../adapters/client/told-abilities.js";
@@ -185,9 +184,6 @@ describe("the settings", () => {
       'identity.accentOnDark is "#006600": must be lighter, such as',
     ],
     [{ identity: { accentOnDark: "#aab6ff" } }, "must be omitted without identity.accent"],
-    [{ identity: { mark: "W360" } }, 'identity.mark is "W360": must be an SVG file, a square PNG file'],
-    [{ identity: { mark: "none.svg" } }, 'identity.mark is "none.svg": the file cannot be read: ENOENT'],
-    [{ identity: { mark: "package.json.png" } }, "the file cannot be read"],
     [{ welcomeCredits: -1 }, "welcomeCredits is -1: must be an integer from 0 to 1000000"],
   ])("are refused as %j", (content, sentence) => {
     expect(parseSettings(content, LOCAL)._unsafeUnwrapErr()).toContain(sentence);
@@ -208,32 +204,6 @@ describe("the settings", () => {
     );
     await writeFile(file, '\ufeff{ "signUp": "closed", "results": { "seamMax": 7 } }');
     expect(read()._unsafeUnwrap()).toMatchObject({ signUp: "closed", resultBounds: { seamMax: 7 } });
-  });
-
-  it("take the mark from a file beside theirs, if it is one", async () => {
-    const folder = await scratchFolder();
-    const file = join(folder, "settings.json");
-    const markIn = async (mark: string, content: Uint8Array | string) => {
-      await writeFile(file, JSON.stringify({ identity: { mark } }));
-      await writeFile(join(folder, mark), content);
-      return readSettings(file, LOCAL).map(({ identity }) => identity.mark);
-    };
-    const png = (width: number, height: number) =>
-      sharp({ create: { width, height, channels: 4, background: "#00f" } })
-        .png()
-        .toBuffer();
-    const square = await png(200, 200);
-    expect((await markIn("mark.PNG", square))._unsafeUnwrap()).toEqual({ kind: "png", content: square, pixels: 200 });
-    const svg = '<?xml version="1.0"?>\n<svg xmlns="http://www.w3.org/2000/svg"/>';
-    expect((await markIn("mark.svg", svg))._unsafeUnwrap()).toEqual({ kind: "svg", content: Buffer.from(svg) });
-    const rule = 'identity.mark is "mark.png": must be an SVG file, a square PNG file of 192 to 1024 pixels';
-    for (const content of [await png(200, 210), await png(191, 191), await png(1025, 1025), svg, ""]) {
-      expect((await markIn("mark.png", content))._unsafeUnwrapErr()).toContain(rule);
-    }
-    expect((await markIn("mark.svg", "<html>"))._unsafeUnwrapErr()).toContain("must be an SVG file");
-    const large = Buffer.concat([square, Buffer.alloc(256 * 1024)]);
-    expect((await markIn("mark.png", large))._unsafeUnwrapErr()).toContain("must be a file of at most 256 KiB");
-    expect(parsed({ identity: { mark: "👩‍🚀✓W" } }).identity.mark).toEqual({ kind: "text", text: "👩‍🚀✓W" });
   });
 
   it("have an example that is valid", () => {
