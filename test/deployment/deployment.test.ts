@@ -7,6 +7,7 @@ import { HELD_WAITS_MAX } from "../../adapters/http/limits/held-waits.js";
 import { VISITOR_LIMITS } from "../../adapters/http/limits/visitor-limits.js";
 import { EXIT_STATUS } from "../../bootstrap/command-error.js";
 import { readConfig } from "../../bootstrap/config.js";
+import { environmentSchema } from "../../bootstrap/environment.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { readContext, readStages, type Stage } from "./dockerfile.js";
 
@@ -14,8 +15,8 @@ const read = (file: string): string => readFileSync(file, "utf8");
 
 const PACKAGE = JSON.parse(read("package.json")) as { version: string; license: string; engines: { node: string } };
 
-/** The variables that bootstrap/config.ts reads. */
-const SETTINGS = [...read("bootstrap/config.ts").matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map(([, name = ""]) => name);
+/** The variables that the service reads. */
+const SETTINGS = Object.keys(environmentSchema.shape);
 
 /** What glibc reads. compose.yaml has it from the image. */
 const ALLOCATOR = { name: "MALLOC_MMAP_THRESHOLD_", value: String(1024 * 1024) };
@@ -207,7 +208,7 @@ describe("bootstrap/deployment/nginx.conf", () => {
   });
 
   it("has every line that OPERATIONS.md explains", () => {
-    const [, explained = ""] = /^## nginx$(.*?)^## /ms.exec(read("OPERATIONS.md")) ?? [];
+    const [, explained = ""] = /^### nginx$(.*?)^### /ms.exec(read("OPERATIONS.md")) ?? [];
     const lines = [...explained.matchAll(/^\| `([^`]+)` \|/gm)].map(([, line = ""]) => line);
     expect(lines.length).toBeGreaterThanOrEqual(6);
     expect(lines.filter((line) => !nginx.includes(line))).toEqual([]);

@@ -11,12 +11,12 @@ import { MailServer } from "../support/mail-server.js";
 import { freshDatabase } from "../support/postgres.js";
 import { S3Server } from "../support/s3-server.js";
 
-/** The commands of INSTALLATION.md, in order: nothing else sets up the instances. */
-const COMMANDS = [...readFileSync("INSTALLATION.md", "utf8").matchAll(/^```sh\n(.*?)^```$/gms)].map(
-  ([, block = ""]) => block,
-);
+const [, CHAPTER = ""] = /^## Installation$(.*?)^## /ms.exec(readFileSync("OPERATIONS.md", "utf8")) ?? [];
 
-describe("the commands of INSTALLATION.md", () => {
+/** The commands of this chapter of OPERATIONS.md, in order: nothing else sets up the instances. */
+const COMMANDS = [...CHAPTER.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block);
+
+describe("the commands of the chapter Installation of OPERATIONS.md", () => {
   let machine: MachineWithoutRoot;
   let s3: S3Server;
   let mail: MailServer;

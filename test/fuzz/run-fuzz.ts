@@ -37,7 +37,7 @@ const CONNECTIONS = 8;
 const REQUESTS_PER_GENERATION = 20;
 /** A key makes at most 10 writes a minute. */
 const REQUESTS_PER_ACCOUNT = 6;
-/** Statuses of the parser of the HTTP server, which answers without the service (INCIDENTS.md). */
+/** Statuses of the parser of the HTTP server, which answers without the service (OPERATIONS.md). */
 const PARSER_STATUSES = [400, 431, 505];
 
 /** Sends random requests to the built service, and gives random answers of providers to their adapters. */

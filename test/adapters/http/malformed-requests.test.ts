@@ -3,7 +3,7 @@ import { type Customer, HttpService } from "../../support/http-service.js";
 import { serverName } from "../../support/make-server.js";
 import { RawConnection } from "../../support/raw-connection.js";
 
-/** What both HTTP servers do with requests that a correct client never sends. INCIDENTS.md sums them up. */
+/** What both HTTP servers do with requests that a correct client never sends. OPERATIONS.md sums them up. */
 describe("the HTTP server and malformed requests", () => {
   let service: HttpService;
   let customer: Customer;

@@ -63,8 +63,8 @@ describe("the dashboard and the alert rules", () => {
     expect(labels.filter((label) => !known.has(label))).toEqual([]);
   });
 
-  it("have a summary and a runbook for every alert, which INCIDENTS.md lists", async () => {
-    const listed = [...(await readFile("INCIDENTS.md", "utf8")).matchAll(/^\| `(Panorama\w+)` \|/gm)].map(
+  it("have a summary and a runbook for every alert, which OPERATIONS.md lists", async () => {
+    const listed = [...(await readFile("OPERATIONS.md", "utf8")).matchAll(/^\| `(Panorama\w+)` \|/gm)].map(
       ([, name]) => name,
     );
     expect(listed.sort()).toEqual(rules.map(({ alert }) => alert).sort());

@@ -93,7 +93,7 @@ void main() {
 
 /**
  * Draws an equirectangular picture around the viewer, on one rectangle: in the viewer, and behind the landing page.
- * Throws without WebGL 2. Why it is a shader of our own: DECISIONS.md, 35.
+ * Throws without WebGL 2. Why it is a shader of our own: ARCHITECTURE.md, "Decisions".
  */
 export class Sphere {
   readonly canvas: HTMLCanvasElement;
