@@ -19,9 +19,8 @@ export const offerSchema = z.object({
     /** How long an uploaded image is kept that no creation uses. Absent if it is not known. */
     unused_hours: amount.optional(),
   }),
+  abilities: toldAbilitiesSchema,
   /** `price_cents`: in hundredths of the currency, a code of ISO 4217. */
-  /** Absent if the service is of an older version. */
-  abilities: toldAbilitiesSchema.optional(),
   credit_packs: z.array(z.object({ credits: amount, price_cents: amount, currency: z.string() })),
 });
 
@@ -32,7 +31,7 @@ export type Offer = z.infer<typeof offerSchema>;
 export const offerOf = (
   { prices, rates, activeMax, uploads, packs }: PanoramaPolicy,
   unusedHours?: number | undefined,
-): Offer => ({
+): Omit<Offer, "abilities"> => ({
   prices,
   active_tasks: activeMax,
   requests_per_minute: { read: rates.read.limit, write: rates.write.limit },

@@ -336,7 +336,7 @@ export class PanoramaClient {
 
   /**
    * `GET /credits/entries`: what has changed the balance, newest first. `for await` gives all of it; `await` gives the
-   * first page. A service of an older version answers `not_found`.
+   * first page.
    */
   entries({ limit = PAGE_TASKS_MAX, cursor, ...options }: EntryOptions = {}): CreditEntryList {
     return allPages(cursor, (next) => {
@@ -345,16 +345,13 @@ export class PanoramaClient {
     });
   }
 
-  /** `GET /abilities`: what the service can make now. A service of an older version answers `not_found`. */
+  /** `GET /abilities`: what the service can make now. */
   abilities(options: CallOptions = {}): Call<ToldAbilities> {
     return this.#call(get("/abilities", isAbilities, options), options);
   }
 
-  /**
-   * Prices and limits of the service, from `GET /openapi.json`. `undefined` for an older service, which uses those of
-   * the specification.
-   */
-  offer(options: CallOptions = {}): Call<Offer | undefined> {
+  /** Prices, limits and abilities of the service, from `GET /openapi.json`. */
+  offer(options: CallOptions = {}): Call<Offer> {
     const described = this.#answer<Description>(get("/openapi.json", isDescription, options), options);
     return callOf(described.then(({ value, response }) => ({ value: value["x-panorama"], response })));
   }
@@ -480,7 +477,7 @@ type Limits = Pick<ClientOptions, "timeout" | "maxRetries" | "perAttemptTimeout"
   readonly isKnown?: boolean;
 };
 
-type Description = { readonly "x-panorama"?: Offer };
+type Description = { readonly "x-panorama": Offer };
 
 /** The longest pause before a stream that has ended is opened again; up to eight times as long if it had no event. */
 const RECONNECT_MILLISECONDS = 1_000;

@@ -36,11 +36,11 @@ export type PanoramaOutput = {
   /** The interactive viewer. That of a private panorama opens for its owner only. */
   readonly viewer_url: string;
   readonly storage_status: StorageStatus;
-  /** Always true: the picture was generated. Older services do not say it. */
-  readonly ai_generated?: boolean;
-  /** Pixels of the generated image before it was resized. Absent for older tasks. */
-  readonly native_width?: number;
-  readonly native_height?: number;
+  /** Always true: the picture was generated. */
+  readonly ai_generated: boolean;
+  /** Pixels of the generated image before it was resized. */
+  readonly native_width: number;
+  readonly native_height: number;
   readonly thumbnail_url?: string;
 };
 
@@ -52,24 +52,24 @@ export type TaskError = {
   readonly code: "generation_failed";
   /** For people: why, and what to do next. */
   readonly message: string;
-  /** For programs. Older services tell none. */
-  readonly reason?: FailureReason;
+  /** For programs. */
+  readonly reason: FailureReason;
   /** The field of the creation at fault, such as `image_urls[1]`. */
   readonly param?: string;
 };
 
-/** What every task has. Older services tell only `id` and `credits_charged`. Times are RFC 3339, in UTC. */
+/** What every task has. Times are RFC 3339, in UTC. */
 type TaskCore = {
   readonly id: string;
   /** Refunded if the task fails. */
   readonly credits_charged: number;
-  readonly created_at?: string;
-  readonly resolution?: Resolution;
-  readonly visibility?: Visibility;
+  readonly created_at: string;
+  readonly resolution: Resolution;
+  readonly visibility: Visibility;
   readonly prompt?: string;
-  readonly image_urls?: readonly string[];
+  readonly image_urls: readonly string[];
   readonly seed?: number;
-  readonly metadata?: Readonly<Record<string, string>>;
+  readonly metadata: Readonly<Record<string, string>>;
 };
 
 /** A task that is queued or being generated. */
@@ -84,14 +84,14 @@ export type ProcessingTask = TaskCore & {
 /** A task with a picture. `output` may be missing for a moment after the end. */
 export type SucceededTask = TaskCore & {
   readonly status: "succeeded";
-  readonly finished_at?: string;
+  readonly finished_at: string;
   readonly output?: PanoramaOutput;
 };
 
 /** A task without a picture. Its credits are refunded. */
 export type FailedTask = TaskCore & {
   readonly status: "failed";
-  readonly finished_at?: string;
+  readonly finished_at: string;
   readonly error: TaskError;
 };
 
@@ -122,13 +122,13 @@ export type ListFilter = {
 export type TaskPage = { readonly data: readonly PanoramaTask[]; readonly next_cursor: string | null };
 
 /** The public URLs in the order of the images, and until when they are kept if no creation uses them (RFC 3339). */
-export type UploadedImages = { readonly image_urls: readonly string[]; readonly expires_at?: string };
+export type UploadedImages = { readonly image_urls: readonly string[]; readonly expires_at: string };
 
 /** What an account has, has reserved for tasks in processing, and has spent, in credits. */
 export type CreditTotals = {
   readonly remaining_credits: number;
-  readonly reserved_credits?: number;
-  readonly spent_credits?: number;
+  readonly reserved_credits: number;
+  readonly spent_credits: number;
 };
 
 /**

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { RESOLUTION_NAMES } from "../../domain/images/resolution.js";
-import { type Abilities, ALL_ABILITIES, IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../domain/tasks/abilities.js";
+import { type Abilities, IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../domain/tasks/abilities.js";
 
 /** What an installation can make: the answer to `GET /abilities`, and a member of `x-panorama`. */
 export const toldAbilitiesSchema = z.object({
@@ -23,13 +23,9 @@ export const toldAbilities = ({ imagesMin, imagesMax, promptCharactersMax }: Abi
   resolutions: [...RESOLUTION_NAMES],
 });
 
-/** What a service can make of what this version can send; everything if the service does not tell it. */
-export const abilitiesOf = (told: ToldAbilities | undefined): Abilities => {
-  if (told === undefined) return ALL_ABILITIES;
-  const { images_min, images_max, prompt_characters_max } = told;
-  return {
-    imagesMin: images_min,
-    imagesMax: Math.min(images_max, IMAGE_URLS_MAX),
-    promptCharactersMax: Math.min(prompt_characters_max, PROMPT_CHARACTERS_MAX),
-  };
-};
+/** What a service can make of what this version can send. */
+export const abilitiesOf = ({ images_min, images_max, prompt_characters_max }: ToldAbilities): Abilities => ({
+  imagesMin: images_min,
+  imagesMax: Math.min(images_max, IMAGE_URLS_MAX),
+  promptCharactersMax: Math.min(prompt_characters_max, PROMPT_CHARACTERS_MAX),
+});

@@ -1,7 +1,9 @@
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
+import { ALL_ABILITIES } from "../../domain/tasks/abilities.js";
 import { type Offer, offerOf, offerSchema } from "../client/offer.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import { resultOf } from "../client/result-of.js";
+import { toldAbilities } from "../client/told-abilities.js";
 
 /** A service that does not answer is reported by the call that needs it. */
 const OFFER_MILLISECONDS = 5_000;
@@ -12,13 +14,12 @@ const OFFER_MILLISECONDS = 5_000;
  * specification. Never rejects.
  */
 export const currentOffer = (client: PanoramaClient, log: (line: string) => void): (() => Promise<Offer>) => {
-  let known = offerOf(PANORAMA_POLICY);
+  let known: Offer = { ...offerOf(PANORAMA_POLICY), abilities: toldAbilities(ALL_ABILITIES) };
   let reading: Promise<Offer> | undefined;
   let isReported = false;
   const read = async (): Promise<Offer> => {
     const offer = await resultOf(client.offer({ timeout: OFFER_MILLISECONDS, maxRetries: 0 }));
-    // A service of version 1.0 has those of the specification.
-    if (offer.isOk()) known = offerSchema.safeParse(offer.value ?? offerOf(PANORAMA_POLICY)).data ?? known;
+    if (offer.isOk()) known = offerSchema.safeParse(offer.value).data ?? known;
     else if (!isReported) {
       log(`the prices of the service cannot be read, so the last known are used: ${offer.error.message}`);
     }

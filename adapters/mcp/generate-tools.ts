@@ -10,7 +10,6 @@ import {
   parseCreationRequest,
 } from "../../domain/tasks/creation-request.js";
 import { VISIBILITIES } from "../../domain/tasks/visibility.js";
-import { createdTaskSchema } from "../client/answers.js";
 import { creationInput } from "../client/creation-input.js";
 import type { Offer } from "../client/offer.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
@@ -20,6 +19,7 @@ import { countedImages, imagesRange, imagesSentence } from "../wording/abilities
 import { pixelSize } from "../wording/pixel-size.js";
 import { pricesSentence } from "../wording/prices.js";
 import { taskLink } from "./task-resources.js";
+import { createdTaskSchema } from "./task-schemas.js";
 import { CALL_MILLISECONDS, type Tool, type ToolAnswer, type ToolCall, tool } from "./tool.js";
 import { budgetExceeded, refusedArguments, type ToolError, toolErrorOf } from "./tool-error.js";
 import type { UnconfirmedCreations } from "./unconfirmed-creations.js";
@@ -46,8 +46,7 @@ const max_credits = z
       "nothing is created or charged. This does not limit the total spending of the account.",
   );
 
-/** The members of release 0.1.0 of the tools: the REST interface may have more. */
-const created = createdTaskSchema.pick({ id: true, status: true, credits_charged: true }).extend({
+const created = createdTaskSchema.extend({
   id: createdTaskSchema.shape.id.describe("The id of the task, for get_panorama_task."),
   credits_charged: createdTaskSchema.shape.credits_charged.describe(
     "Credits reserved now. They are refunded automatically if the generation fails.",
@@ -201,10 +200,10 @@ const whyImpossible = (
 
 /**
  * Returns `false` only for errors that tell the outcome of the earlier attempt with the same key: it was not accepted,
- * or its panorama was deleted (`invalid_request`; `not_found` from earlier versions of the service).
+ * or its panorama was deleted (`invalid_request`).
  */
 const isUndecided = (code: ToolError["code"]): boolean =>
-  !["invalid_request", "insufficient_credits", "not_found", "too_many_active_tasks", "upstream_error"].includes(code);
+  !["invalid_request", "insufficient_credits", "too_many_active_tasks", "upstream_error"].includes(code);
 
 const textOf = (task: z.infer<typeof created>, { resolution }: CreationRequest, continued: boolean): string =>
   `${continued ? "This is the task of the earlier call, charged once. " : ""}` +

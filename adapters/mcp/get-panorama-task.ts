@@ -2,13 +2,13 @@ import type { ContentBlock } from "@modelcontextprotocol/server";
 import { err, ok } from "neverthrow";
 import * as z from "zod";
 import { type ObjectName, thumbnailNameOf } from "../../domain/images/object-name.js";
-import { panoramaOutputSchema, panoramaTaskSchema, TASK_STATUSES, taskErrorSchema } from "../client/answers.js";
 import { downloadImage } from "../client/download-image.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import type { PanoramaOutput, PanoramaTask } from "../client/resources.js";
 import { resultOf } from "../client/result-of.js";
 import { forecastWords } from "../wording/forecast-words.js";
 import { canBeTaskId, imageTypeOf, taskLink } from "./task-resources.js";
+import { panoramaOutputSchema, panoramaTaskSchema, TASK_STATUSES, taskErrorSchema } from "./task-schemas.js";
 import { CALL_MILLISECONDS, type Tool, tool } from "./tool.js";
 import { afterFailure, toolErrorOf } from "./tool-error.js";
 
@@ -16,14 +16,6 @@ import { afterFailure, toolErrorOf } from "./tool-error.js";
 const WAIT_SECONDS_MAX = 30;
 const THUMBNAIL_BYTES_MAX = 512 * 1024;
 const THUMBNAIL_SECONDS = 3;
-
-/** The members of release 0.1.0 of the tools: the REST interface may have more. */
-const outputSchema = panoramaOutputSchema.pick({
-  image_url: true,
-  slug: true,
-  viewer_url: true,
-  storage_status: true,
-});
 
 const input = z.strictObject({
   id: z
@@ -51,7 +43,7 @@ const output = z.object({
     .int()
     .optional()
     .describe("While it is processing, if it is known: roughly how many seconds it still takes."),
-  output: outputSchema
+  output: panoramaOutputSchema
     .extend({
       image_url: z
         .string()

@@ -8,7 +8,7 @@ import {
 import * as z from "zod";
 import type { Clock } from "../../application/ports/clock.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
-import type { PanoramaTask } from "../client/resources.js";
+import type { PanoramaTask, ProcessingTask } from "../client/resources.js";
 import { resultOf } from "../client/result-of.js";
 import { forecastWords } from "../wording/forecast-words.js";
 import { finishedTask } from "./get-panorama-task.js";
@@ -26,6 +26,9 @@ const ANSWER_MILLISECONDS = 44_000;
 const POLL_MILLISECONDS = 3_000;
 const POLL_MILLISECONDS_MAX = 10_000;
 const POLL_MILLISECONDS_MIN = 1_000;
+
+/** What is known of a task that could not be read, and of every other one in processing. */
+type StartedTask = Pick<ProcessingTask, "id" | "status" | "created_at" | "queue_position" | "estimated_seconds">;
 
 type Dependencies = { readonly client: PanoramaClient; readonly clock: Clock; readonly site: string };
 
@@ -51,9 +54,10 @@ export const startedTask = async (
   const left = ANSWER_MILLISECONDS - (clock.now().getTime() - startedAt.getTime());
   const timeout = Math.max(0, Math.min(FIRST_READ_MILLISECONDS, left));
   const read = await resultOf(client.read(id, { signal, timeout, maxRetries: 0 }));
-  const task: PanoramaTask = read.unwrapOr({ id, status: "processing", credits_charged: 0 });
+  const now = clock.now();
+  const unread: StartedTask = { id, status: "processing", created_at: now.toISOString() };
   // Also if it has ended meanwhile: the client gets the end with its first `tasks/get`.
-  return { resultType: "task", ...shownTask(task, clock.now()), status: "working" };
+  return { resultType: "task", ...shownTask(read.unwrapOr(unread), now), status: "working" };
 };
 
 /** Answers `tasks/get`, `tasks/cancel` and `tasks/update`. A task of the protocol is a task of the service. */
@@ -82,30 +86,31 @@ export const answerTasks = (server: Server, dependencies: Dependencies): void =>
   });
 };
 
-const shownTask = (task: PanoramaTask, now: Date) => ({
+const shownTask = (task: PanoramaTask | StartedTask, now: Date) => ({
   taskId: task.id,
   status: statusOf(task),
   statusMessage: messageOf(task),
-  createdAt: task.created_at ?? now.toISOString(),
-  lastUpdatedAt: (task.status === "processing" ? undefined : task.finished_at) ?? now.toISOString(),
+  createdAt: task.created_at,
+  lastUpdatedAt: task.status === "processing" ? now.toISOString() : task.finished_at,
   ttlMs: null,
   pollIntervalMs: pollMilliseconds(task),
 });
 
 /** A failed generation is a result: `failed` is for errors of the protocol. */
-const statusOf = (task: PanoramaTask): "working" | "completed" | "cancelled" => {
+const statusOf = (task: PanoramaTask | StartedTask): "working" | "completed" | "cancelled" => {
+  if (task.status === "processing") return "working";
   if (task.status === "failed") return task.error.reason === "canceled" ? "cancelled" : "completed";
   return finishedTask(task) === undefined ? "working" : "completed";
 };
 
-const messageOf = (task: PanoramaTask): string => {
+const messageOf = (task: PanoramaTask | StartedTask): string => {
   if (task.status === "failed") return task.error.message;
   if (task.status === "succeeded") return "The panorama is finished.";
   return ["The panorama is being generated", ...forecastWords(task)].join(", ");
 };
 
 /** A quarter of the time that the service expects the generation to take still. */
-const pollMilliseconds = (task: PanoramaTask): number => {
+const pollMilliseconds = (task: PanoramaTask | StartedTask): number => {
   const seconds = task.status === "processing" ? task.estimated_seconds : undefined;
   if (seconds === undefined) return POLL_MILLISECONDS;
   return Math.min(POLL_MILLISECONDS_MAX, Math.max(POLL_MILLISECONDS_MIN, Math.round(seconds * 250)));

@@ -76,7 +76,6 @@ export const uploadReferenceImages = (dependencies: Dependencies): Tool => {
         .describe("Public URLs, in order: first the images, then the paths, then the urls."),
       expires_at: z
         .string()
-        .optional()
         .describe("An image that no panorama uses is kept until then (RFC 3339); upload it again after that."),
     }),
     run: (given, { signal }) => upload(dependencies, abilities, given, signal),
@@ -98,8 +97,8 @@ const upload = async (dependencies: Dependencies, abilities: Abilities, given: G
   const uploaded = await resultOf(client.upload(files.value, { limits: uploads, signal, timeout }));
   return uploaded
     .map(({ image_urls, expires_at }) => ({
-      structured: { image_urls: [...image_urls], ...(expires_at === undefined ? {} : { expires_at }) },
-      text: `Uploaded ${count === 1 ? "1 image" : `${count} images`}:\n${image_urls.join("\n")}\n${useOf(abilities, "these URLs")}${expires_at === undefined ? "" : ` Unused, they are kept until ${expires_at}.`}`,
+      structured: { image_urls: [...image_urls], expires_at },
+      text: `Uploaded ${count === 1 ? "1 image" : `${count} images`}:\n${image_urls.join("\n")}\n${useOf(abilities, "these URLs")} Unused, they are kept until ${expires_at}.`,
     }))
     .mapErr((error) => {
       // An upload costs nothing and can be repeated: equal bytes are one object.

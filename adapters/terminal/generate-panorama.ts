@@ -4,7 +4,6 @@ import { basename, dirname, resolve } from "node:path";
 import { err, ok, type Result } from "neverthrow";
 import { FILE_EXTENSIONS } from "../../domain/images/image-type.js";
 import { type InvalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
-import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { type Creation, parseCreation } from "../../domain/tasks/creation-request.js";
 import { type ClientError, messageWithNames } from "../client/client-error.js";
 import { creationInput } from "../client/creation-input.js";
@@ -86,9 +85,9 @@ const createAndSave = async (
   progress.step("Creating the panorama");
   const created = await resultOf(client.create(creationInput(request, maxCredits), { signal }));
   if (created.isErr()) return err(refusalOf(created.error));
-  const { id, credits_charged } = created.value;
+  const { id } = created.value;
   const changed = onlyChanges(onChange);
-  changed({ id, status: "processing", credits_charged });
+  changed({ ...created.value, status: "processing" });
 
   progress.step(`Generating (task ${id})`);
   const onProgress = ({ task, elapsedSeconds }: Progress) => {
@@ -170,7 +169,7 @@ const requireAffordable = async (
   if (maxCredits === undefined) return ok(undefined);
   const offer = await resultOf(client.offer({ signal }));
   if (offer.isErr()) return err(refusalOf(offer.error));
-  const cost = (offer.value?.prices ?? PANORAMA_POLICY.prices)[resolution];
+  const cost = offer.value.prices[resolution];
   if (cost <= maxCredits) return ok(undefined);
   return err(misused(`--max-credits: ${rulePredicate({ name: "cost_max", max: maxCredits, cost })}`));
 };

@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Offer, offerOf } from "../../adapters/client/offer.js";
+import { toldAbilities } from "../../adapters/client/told-abilities.js";
 import type { Resolution } from "../../domain/images/resolution.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
+import { ALL_ABILITIES } from "../../domain/tasks/abilities.js";
 
 /** A fault of one request. The `accept-…` faults process the request and then lose the answer. */
 export type Fault =
@@ -35,6 +37,9 @@ type Creation = {
 
 type FakeTask = { readonly id: string; readonly credits_charged: number; readonly creation: Creation; reads: number };
 
+/** Those of the specification, from a service that can make everything. */
+export const USUAL_OFFER: Offer = { ...offerOf(PANORAMA_POLICY), abilities: toldAbilities(ALL_ABILITIES) };
+
 const CREATED_AT = "2026-01-01T12:00:00.000Z";
 const FINISHED_AT = "2026-01-01T12:00:30.000Z";
 
@@ -61,10 +66,9 @@ export class FakeService {
   /** How many reads return `processing` before the task succeeds, or fails if its prompt contains test:fail. */
   readsWhileProcessing = 1;
 
-  /** Prices and limits in its description; `undefined`: of an older version. */
-  offer: Offer | undefined = offerOf(PANORAMA_POLICY);
-  /** A service of version 1.0 sends none. */
-  uploadsExpireAt: string | undefined = "2026-11-23T10:15:00.000Z";
+  /** Prices, limits and abilities in its description. */
+  offer = USUAL_OFFER;
+  readonly uploadsExpireAt = "2026-11-23T10:15:00.000Z";
 
   private readonly keys = new Map<string, FakeTask>();
   private readonly faults: { method: string; path: string; fault: Fault }[] = [];
@@ -208,7 +212,7 @@ export class FakeService {
   ): { status: number; body: unknown } {
     let task = this.keys.get(String(key));
     if (task === undefined) {
-      const cost = (this.offer ?? offerOf(PANORAMA_POLICY)).prices[creation.resolution];
+      const cost = this.offer.prices[creation.resolution];
       if (cost > this.remainingCredits) return refuse(402, "insufficient_credits");
       this.remainingCredits -= cost;
       task = { id: `task-${this.tasks.length + 1}`, credits_charged: cost, creation, reads: 0 };

@@ -4,14 +4,13 @@ import { join } from "node:path";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { type ServeStdioOptions, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { onTestFinished } from "vitest";
-import { offerOf } from "../../adapters/client/offer.js";
 import { PanoramaClient } from "../../adapters/client/panorama-client.js";
 import { AllowedFolders } from "../../adapters/mcp/allowed-folders.js";
 import { downloadFromWeb } from "../../adapters/mcp/download-from-web.js";
 import { panoramaMcpServer } from "../../adapters/mcp/panorama-mcp-server.js";
 import { UnconfirmedCreations } from "../../adapters/mcp/unconfirmed-creations.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
-import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
+import { USUAL_OFFER } from "./fake-service.js";
 import { McpSession } from "./mcp-session.js";
 
 /** A session with an MCP server in this process, which calls the service with the key. Ends with the test. */
@@ -21,7 +20,7 @@ export const mcpOverService = async (service: { readonly url: string }, apiKey: 
   const clock = new SystemClock(); // with one that does not wait, each call ends in its time limit
   const log = () => {};
   const servers = panoramaMcpServer({
-    offer: async () => offerOf(PANORAMA_POLICY),
+    offer: async () => USUAL_OFFER,
     client: new PanoramaClient({ baseUrl: service.url, apiKey }, clock, () => 0.5),
     site: service.url,
     folders: new AllowedFolders(""),

@@ -40,11 +40,10 @@ export const isTotals: Check = (value) => isObject(value) && Number.isInteger(va
 /** What the service can make. */
 export const isAbilities: Check = (value) => isObject(value) && Number.isInteger(value.images_max);
 
-/** The OpenAPI description, with or without prices and limits. */
+/** The OpenAPI description, with prices and limits. */
 export const isDescription: Check = (value) => {
-  if (!isObject(value)) return false;
-  const offer = value["x-panorama"];
-  return offer === undefined || (isObject(offer) && isObject(offer.prices) && isObject(offer.uploads));
+  const offer = isObject(value) ? value["x-panorama"] : undefined;
+  return isObject(offer) && isObject(offer.prices) && isObject(offer.uploads);
 };
 
 /** An answer without a body. A page of a proxy is no JSON either. */

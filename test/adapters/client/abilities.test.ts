@@ -2,40 +2,30 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import { abilitiesOf } from "../../../adapters/client/told-abilities.js";
 import { ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
-import { FakeService } from "../../support/fake-service.js";
 import { HttpService } from "../../support/http-service.js";
-import { failureOf } from "./client-setup.js";
 
 const TOLD = { images_min: 0, images_max: 1, prompt_characters_max: 1200, resolutions: ["1k", "2k", "4k"] };
 
 describe("PanoramaClient and what a service can make", () => {
   let service: HttpService;
-  let older: FakeService;
 
   beforeEach(async () => {
-    [service, older] = await Promise.all([HttpService.start(), FakeService.start()]);
+    service = await HttpService.start();
     service.provider.abilities = { imagesMin: 0, imagesMax: 1, promptCharactersMax: 1200 };
   });
-  afterEach(() => Promise.all([service.end(), older.stop()]));
+  afterEach(() => service.end());
 
   const clientOf = (baseUrl: string, apiKey: string) => new PanoramaClient({ baseUrl, apiKey });
 
   it("reads it as it is now, and finds it beside the prices", async () => {
     const client = clientOf(service.url, (await service.customer()).key);
     expect(await client.abilities()).toEqual(TOLD);
-    expect((await client.offer())?.abilities).toEqual(TOLD);
+    expect((await client.offer()).abilities).toEqual(TOLD);
     service.provider.abilities = ALL_ABILITIES;
     expect(await client.abilities()).toMatchObject({ images_max: 3 });
   });
 
-  it("returns not_found for a service of an older version, and prices without it", async () => {
-    const client = clientOf(older.origin, older.apiKey);
-    expect(await failureOf(client.abilities())).toMatchObject({ code: "not_found", status: 404 });
-    expect(await client.offer()).not.toHaveProperty("abilities");
-  });
-
-  it("counts a service that does not tell it as one that makes everything, and none as one that makes more", () => {
-    expect(abilitiesOf(undefined)).toEqual(ALL_ABILITIES);
+  it("counts no service as one that makes more than this version can send", () => {
     expect(abilitiesOf(TOLD)).toEqual({ imagesMin: 0, imagesMax: 1, promptCharactersMax: 1200 });
     const later = { images_min: 0, images_max: 10, prompt_characters_max: 32_000, resolutions: ["8k"] };
     expect(abilitiesOf(later)).toEqual(ALL_ABILITIES);

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { offerOf } from "../../../adapters/client/offer.js";
 import { noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
-import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 import type { Fault } from "../../support/fake-service.js";
+import { USUAL_OFFER } from "../../support/fake-service.js";
 import { pngBytes } from "../../support/image-bytes.js";
 import { A_HARBOUR_SHOWN, aRequest, failureOf, setUpClient } from "./client-setup.js";
 
@@ -192,19 +191,19 @@ describe("the other calls of PanoramaClient", () => {
     expect(on.service.received).toHaveLength(2);
   });
 
-  it("apply the limits of the service to uploads, and the usual ones to a service that describes none", async () => {
+  it("apply the limits of the service to uploads, and the usual ones if it describes none", async () => {
     const large = [{ bytes: pngBytes(11 * 1024 * 1024) }];
-    const usual = offerOf(PANORAMA_POLICY);
+    const usual = USUAL_OFFER;
     on.service.offer = { ...usual, uploads: { ...usual.uploads, file_bytes: 12 * 1024 * 1024 } };
     expect((await on.client.upload(large)).image_urls).toHaveLength(1);
-    on.service.offer = undefined;
+    on.service.failNext("GET", "/openapi.json", { kind: "answer", status: 200, body: "{}" });
     expect((await failureOf(on.client.upload(large))).message).toContain("10 MiB");
   });
 
   it("read prices and limits from the description of the service", async () => {
-    expect(await on.client.offer()).toEqual(offerOf(PANORAMA_POLICY));
-    on.service.offer = undefined;
-    expect(await on.client.offer()).toBeUndefined();
+    expect(await on.client.offer()).toEqual(USUAL_OFFER);
+    on.service.failNext("GET", "/openapi.json", { kind: "answer", status: 200, body: "{}" });
+    expect((await failureOf(on.client.offer())).code).toBe("unexpected_answer");
   });
 
   it("report unexpected_answer for an answer with HTML", async () => {

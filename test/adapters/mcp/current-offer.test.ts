@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { offerOf } from "../../../adapters/client/offer.js";
-import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
+import { USUAL_OFFER } from "../../support/fake-service.js";
 import { aHarbour, setUpMcp } from "./mcp-setup.js";
 
 const on = setUpMcp();
 
 describe("the prices of the MCP tools", () => {
-  const dear = { ...offerOf(PANORAMA_POLICY), prices: { "1k": 40, "2k": 60, "4k": 90 } };
+  const dear = { ...USUAL_OFFER, prices: { "1k": 40, "2k": 60, "4k": 90 } };
   const text = async () => {
     const { tools } = await on.session.client.listTools();
     return tools.find(({ name }) => name === "get_credit_balance")?.description;
@@ -18,7 +17,7 @@ describe("the prices of the MCP tools", () => {
     on.service.offer = dear;
     expect(await text()).toContain("costs 40 (1k)");
     expect(await create()).toMatchObject({ code: "budget_exceeded", message: expect.stringContaining("40 credits") });
-    on.service.offer = offerOf(PANORAMA_POLICY);
+    on.service.offer = USUAL_OFFER;
     expect(await create()).toBeUndefined();
   });
 

@@ -2,12 +2,11 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { offerOf } from "../../../adapters/client/offer.js";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import { AllowedFolders } from "../../../adapters/mcp/allowed-folders.js";
 import type { McpDependencies } from "../../../adapters/mcp/panorama-mcp-server.js";
-import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 import type { Fault } from "../../support/fake-service.js";
+import { USUAL_OFFER } from "../../support/fake-service.js";
 import { freePort } from "../../support/free-port.js";
 import { base64, pngBytes } from "../../support/image-bytes.js";
 import { followLiterally } from "../../support/literal-assistant.js";
@@ -42,7 +41,7 @@ const failedTask = (reason: string): Fault => {
 };
 const withAbilities = (images_min: number, images_max: number, prompt_characters_max: number) => {
   const abilities = { images_min, images_max, prompt_characters_max, resolutions: ["1k", "2k", "4k"] };
-  on.service.offer = { ...offerOf(PANORAMA_POLICY), abilities };
+  on.service.offer = { ...USUAL_OFFER, abilities };
 };
 const images = (count: number) => Array.from({ length: count }, (_, n) => `https://images.test/${n}.jpg`);
 const html: Fault = { kind: "answer", status: 200, headers: { "content-type": "text/html" }, body: "<html>" };

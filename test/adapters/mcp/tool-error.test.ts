@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { offerOf } from "../../../adapters/client/offer.js";
-import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 import type { Fault } from "../../support/fake-service.js";
+import { USUAL_OFFER } from "../../support/fake-service.js";
 import { base64, pngBytes } from "../../support/image-bytes.js";
 import { REVISIONS, textsOf } from "../../support/mcp-session.js";
 import { aHarbour, setUpMcp } from "./mcp-setup.js";
@@ -76,7 +75,7 @@ describe.each(REVISIONS)("with a client of %s:", (revision) => {
       on.service.failNext("POST", "/panoramas", ...Array<Fault>(6).fill({ kind: "accept-and-drop" }));
       const cheap = { ...aHarbour, max_credits: 4 };
       await on.session.error("generate_panorama_from_text", cheap);
-      on.service.offer = { ...offerOf(PANORAMA_POLICY), prices: { "1k": 40, "2k": 60, "4k": 90 } };
+      on.service.offer = { ...USUAL_OFFER, prices: { "1k": 40, "2k": 60, "4k": 90 } };
       // Another max_credits is another request for the service, which would refuse the key.
       const other = { ...aHarbour, max_credits: 5 };
       expect(await on.session.error("generate_panorama_from_text", other)).toMatchObject({ code: "budget_exceeded" });

@@ -1,13 +1,11 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { offerOf } from "../../../adapters/client/offer.js";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import type { PanoramaTask } from "../../../adapters/client/resources.js";
 import { type GenerateOptions, generatePanorama, stateOf } from "../../../adapters/terminal/generate-panorama.js";
 import { silentProgress } from "../../../adapters/terminal/progress-display.js";
-import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
-import { FakeService, type Fault } from "../../support/fake-service.js";
+import { FakeService, type Fault, USUAL_OFFER } from "../../support/fake-service.js";
 import { pngBytes } from "../../support/image-bytes.js";
 import { scratchFolder } from "../../support/scratch-folder.js";
 import { SkippingClock } from "../../support/skipping-clock.js";
@@ -101,7 +99,7 @@ describe("panorama generate", () => {
   });
 
   it("compares the most that the panorama may cost with the price of the service", async () => {
-    service.offer = { ...offerOf(PANORAMA_POLICY), prices: { "1k": 3, "2k": 6, "4k": 10 } };
+    service.offer = { ...USUAL_OFFER, prices: { "1k": 3, "2k": 6, "4k": 10 } };
     expect((await generate({ maxCredits: "3" })).isOk()).toBe(true);
     expect((await generate({ maxCredits: "2" }))._unsafeUnwrapErr().message).toContain("costs 3 credits");
   });
@@ -177,20 +175,23 @@ describe("panorama generate", () => {
   it("reports the failure of the task as its last change", async () => {
     const changes: PanoramaTask[] = [];
     await generate({ prompt: "a storm test:fail" }, { onChange: (task) => changes.push(task) });
+    const created = {
+      id: "task-1",
+      credits_charged: 4,
+      created_at: "2026-01-01T12:00:00.000Z",
+      resolution: "1k",
+      visibility: "private",
+      prompt: "a storm test:fail",
+      image_urls: [],
+      metadata: {},
+    };
     expect(changes).toEqual([
-      { id: "task-1", status: "processing", credits_charged: 4 },
+      { ...created, status: "processing" },
       {
-        id: "task-1",
+        ...created,
         status: "failed",
-        credits_charged: 4,
         error: { code: "generation_failed", message: "The generation failed; 4 credits were refunded." },
-        created_at: "2026-01-01T12:00:00.000Z",
         finished_at: "2026-01-01T12:00:30.000Z",
-        resolution: "1k",
-        visibility: "private",
-        prompt: "a storm test:fail",
-        image_urls: [],
-        metadata: {},
       },
     ]);
   });
