@@ -153,17 +153,13 @@ const allEntries = async (store: MeterStore): Promise<MeterEntry[]> => {
   }
 };
 
-/**
- * What a meter on the store must do. By default 200 random sequences of calls are compared with a model. A number in
- * place of the options is `runs`, as in 2.0.
- */
+/** What a meter on the store must do. By default 200 random sequences of calls are compared with a model. */
 export const describeMeter = (
   test: Pick<TestFunctions, "describe" | "it">,
   technology: string,
   open: (clock: HandClock) => Promise<MeterStoreUnderTest>,
-  given: SuiteOptions | number = {},
+  options: SuiteOptions = {},
 ): void => {
-  const options = typeof given === "number" ? { runs: given } : given;
   const { describe, it } = timed(test, options);
   const openInChangingZones = async (clock: HandClock) => inChangingZones(await open(clock));
 

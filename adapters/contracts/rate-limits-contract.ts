@@ -18,14 +18,13 @@ export type OpenRateLimits = <Kind extends string>(
 
 /**
  * What every implementation of RateLimits must do. `open` returns one without any counted request, on this clock, with
- * these limits for each kind of request. A number in place of the options is `runs`, as in 2.0.
+ * these limits for each kind of request.
  */
 export const rateLimitsContract = (
   test: Pick<TestFunctions, "describe" | "it">,
   open: OpenRateLimits,
-  given: SuiteOptions | number = {},
+  options: SuiteOptions = {},
 ): void => {
-  const options = typeof given === "number" ? { runs: given } : given;
   const { describe, it } = timed(test, options);
   const { runs } = options;
   const openPanorama = (clock: HandClock): Promise<RateLimits> => open(clock, RATE_LIMITS);
