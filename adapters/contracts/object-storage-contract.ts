@@ -15,7 +15,7 @@ export const objectStorageContract = (
   { describe, it }: Pick<TestFunctions, "describe" | "it">,
   open: () => Promise<ObjectStorage>,
 ): void => {
-  const reference = referenceImageName("0f".repeat(32), "image/png");
+  const reference = referenceImageName("0f".repeat(11), "image/png");
   const panorama = panoramaName("A".repeat(22));
   const names = [reference, panorama, thumbnailNameOf(panorama), tilesNameOf(panorama)];
 

@@ -1,4 +1,4 @@
-import { isInObjectFolder, isRecordedReference, type ObjectName } from "../../domain/images/object-name.js";
+import { isInObjectFolder, isReference, type ObjectName } from "../../domain/images/object-name.js";
 import { type BrokenRule, type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import { isPublicHost } from "../../domain/public-host.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
@@ -27,7 +27,7 @@ export const readImageUrls = async (ports: Ports, imageUrls: readonly string[]):
   let refusal: InvalidRequest | undefined;
   for (const [index, url] of imageUrls.entries()) {
     const name = ports.storage.nameOf(url);
-    if (name !== undefined && isRecordedReference(name)) {
+    if (name !== undefined && isReference(name)) {
       recorded.set(index, name);
       continue;
     }

@@ -12,11 +12,8 @@ export type ObjectName = Brand<string, "ObjectName">;
 export const referenceImageName = (unguessable: string, type: ImageType): ObjectName =>
   `references/${unguessable}.${FILE_EXTENSIONS[type]}` as ObjectName;
 
-/**
- * Whether the store knows the reference image while it exists. Earlier versions named images by the SHA-256 of their
- * bytes and recorded nothing; those are never deleted.
- */
-export const isRecordedReference = (name: ObjectName): boolean => /^references\/(?![0-9a-f]{64}\.)/.test(name);
+/** Whether it is a reference image, and not of a panorama. */
+export const isReference = (name: ObjectName): boolean => name.startsWith("references/");
 
 /** `unguessable`: at least 128 random bits as text, so that private URLs cannot be guessed and names do not collide. */
 export const panoramaName = (unguessable: string): ObjectName => `panoramas/${unguessable}.jpg` as ObjectName;
@@ -54,7 +51,7 @@ const decoded = (path: string): string => {
 
 /** Returns `undefined` for text that cannot be the name of an object of this service. */
 export const parseObjectName = (text: string): ObjectName | undefined =>
-  /^(references\/([0-9a-f]{64}|[0-9A-Za-z_-]{22,43})\.(jpg|png|webp)|panoramas\/[0-9A-Za-z_-]{22,64}(\.jpg|-thumbnail\.webp|-tiles\.bin))$/.test(
+  /^(references\/[0-9A-Za-z_-]{22,43}\.(jpg|png|webp)|panoramas\/[0-9A-Za-z_-]{22,64}(\.jpg|-thumbnail\.webp|-tiles\.bin))$/.test(
     text,
   )
     ? (text as ObjectName)
