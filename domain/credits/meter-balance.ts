@@ -10,7 +10,7 @@ const CREDITS_MAX = 2_147_483_647;
 export const balanceAfter = ({ credits: before, open }: Holdings, change: number): number => {
   const held = open.reduce((sum, { reservation }) => sum + reservation.credits, 0);
   const after = before + change;
-  if (Math.abs(change) <= CREDITS_MAX && after >= -CREDITS_MAX && (change <= 0 || after + held <= CREDITS_MAX)) {
+  if (Math.abs(change) <= CREDITS_MAX && after >= -CREDITS_MAX && after + held <= CREDITS_MAX) {
     return after;
   }
   throw new RangeError(
