@@ -71,8 +71,8 @@ const output = (task: SucceededTask, { storage, viewerUrl }: TaskUrls) => {
     viewer_url: viewerUrl?.(slug, request.visibility),
     storage_status: image.status,
     ai_generated: true as const,
-    native_width: nativeSize?.widthPixels,
-    native_height: nativeSize?.heightPixels,
+    native_width: nativeSize.widthPixels,
+    native_height: nativeSize.heightPixels,
     ...(image.status === "saved" && { thumbnail_url: storage.urlOf(thumbnailNameOf(toldImageName(task))) }),
   };
 };

@@ -61,9 +61,7 @@ type TaskCore = {
   readonly accountId: AccountId;
   readonly slug: Slug;
   readonly request: CreationRequest;
-  /**
-   * The key that created it; `undefined` if it was created on the web pages, or by a version that did not record it.
-   */
+  /** The key that created it; `undefined` if it was created on the web pages. */
   readonly apiKeyId: ApiKeyId | undefined;
   readonly reservedAt: Date;
   /** The W3C trace context of its creation. */
@@ -77,7 +75,7 @@ type TaskCore = {
  */
 type Placed = { readonly place?: string | undefined };
 type Accepted = Placed & { readonly submittedAt: Date; readonly upstreamTaskId: string };
-/** What was measured in its result; `undefined` if none was decoded, or by a version that did not record it. */
+/** What was measured in its result; `undefined` if none was decoded. */
 type Measured = { readonly figures?: ResultFigures | undefined };
 
 /** The owner wants the task canceled. `refusedAt`: when the provider was asked and did not stop the generation. */
@@ -122,8 +120,8 @@ export type SucceededTask = TaskCore &
     readonly reservation: CapturedReservation;
     readonly succeededAt: Date;
     readonly image: StoredImage;
-    /** The size of the provider's result. `undefined` for a task of a version that did not record it. */
-    readonly nativeSize: PixelSize | undefined;
+    /** The size of the provider's result. */
+    readonly nativeSize: PixelSize;
   };
 /** Has no picture; its credits were refunded. */
 export type FailedTask = TaskCore &

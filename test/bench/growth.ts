@@ -47,11 +47,12 @@ const seed = async (url: string, finished: number): Promise<void> => {
   await sql(`insert into ledger_entry (account_id, kind, credits, order_id, at)
     select 'acct_old' || n, 'purchase', ${pay}, 'ord_old' || n, now() from generate_series(1, ${accounts}) n`);
   await sql(`insert into task (id, account_id, slug, resolution, prompt, image_urls, visibility, credits, state,
-      reserved_at, submitted_at, upstream_task_id, succeeded_at, storage_status, temporary_url, image_name, fence)
+      reserved_at, submitted_at, upstream_task_id, succeeded_at, storage_status, temporary_url, image_name, native_width,
+      native_height, fence)
     select 'pan_old' || md5(n::text), 'acct_old' || (n % ${accounts} + 1), substr(md5('slug' || n), 1, 16), '1k',
       'a lake at sunset, number ' || n || ', with mountains behind it and a small boat', '[]', 'private', 4, 'succeeded',
       now(), now(), 'upstream-' || md5(n::text), now(), 'saved',
-      'https://provider.example/' || md5(n::text), 'panoramas/' || md5(n::text) || '.jpg', 3
+      'https://provider.example/' || md5(n::text), 'panoramas/' || md5(n::text) || '.jpg', 1024, 512, 3
     from generate_series(1, ${finished}) n`);
   await sql(`insert into ledger_entry (account_id, kind, credits, task_id, at)
     select account_id, 'reservation', -4, id, now() from task`);

@@ -128,7 +128,7 @@ export const seedMember = async (run: Execute, dialect: Dialect, who: Member, si
 
   await run(`insert into task (id, account_id, slug, resolution, prompt, image_urls, visibility, metadata, credits, state,
       reserved_at, submitted_at, upstream_task_id, failed_at, failure_reason, succeeded_at, storage_status, temporary_url,
-      image_name, fence, submissions, api_key_id, hidden_at)
+      image_name, native_width, native_height, fence, submissions, api_key_id, hidden_at)
     select ${task}, '${id}', ${pad("n")} || '${name.padEnd(6, "0").slice(0, 6)}', '1k',
       'a lake at sunset, number ' || n || ', with mountains behind it', '[]',
       case when ${isRare} or n % 5 = 0 then 'public' else 'private' end, '{"project":"north"}', 4,
@@ -137,7 +137,7 @@ export const seedMember = async (run: Execute, dialect: Dialect, who: Member, si
       case when ${isCanceled} then null else ${endedAt} end, case when ${isCanceled} then null else 'saved' end,
       case when ${isCanceled} then null else 'https://provider.example/' || n end,
       case when ${isCanceled} then null else 'panoramas/' || ${pad("n", 22)} || '${name}.jpg' end,
-      2, 0, 'key_z${name}', case when ${isHidden} then ${endedAt} end
+      case when ${isCanceled} then null else 1024 end, case when ${isCanceled} then null else 512 end, 2, 0, 'key_z${name}', case when ${isHidden} then ${endedAt} end
     from ${numbers(tasks)}`);
   await run(`insert into ledger_entry (account_id, kind, credits, task_id, at)
     select '${id}', 'reservation', -4, id, reserved_at from task where account_id = '${id}' order by id`);
@@ -178,10 +178,11 @@ export const seedCrowd = async (run: Execute, dialect: Dialect, accounts: number
     select ${hash("'c' || n")}, ${account}, ${moment}, ${at(`${now.getTime() + DAY}`)} from ${numbers(accounts)}`);
   const owner = `'acc_crowd' || ${pad(`n % ${accounts} + 1`)}`;
   await run(`insert into task (id, account_id, slug, resolution, prompt, image_urls, visibility, credits, state, reserved_at,
-      submitted_at, upstream_task_id, succeeded_at, storage_status, temporary_url, image_name, fence, submissions, api_key_id)
+      submitted_at, upstream_task_id, succeeded_at, storage_status, temporary_url, image_name, native_width, native_height,
+      fence, submissions, api_key_id)
     select 'pan_' || ${pad("n")} || 'crowd', ${owner}, ${pad("n")} || 'crowd0', '1k', 'a small boat, number ' || n, '[]',
       case when n % 3 = 0 then 'public' else 'private' end, 4, 'succeeded', ${moment}, ${moment}, 'local:' || n, ${moment},
-      'saved', 'https://provider.example/' || n, 'panoramas/' || ${pad("n", 22)} || 'crowd.jpg', 3, 0,
+      'saved', 'https://provider.example/' || n, 'panoramas/' || ${pad("n", 22)} || 'crowd.jpg', 1024, 512, 3, 0,
       'key_crowd' || ${pad(`n % ${accounts} + 1`)}
     from ${numbers(3 * accounts)}`);
   await run(`insert into ledger_entry (account_id, kind, credits, task_id, at)

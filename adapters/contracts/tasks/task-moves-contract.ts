@@ -82,12 +82,9 @@ export const describeMoves = ({ it, beforeEach }: TestFunctions, on: TaskSetup):
     expect(await tasks.find(task.id, owner)).toEqual(restarted);
   });
 
-  it("stores the native size of a result, and reads a task without one", async () => {
+  it("stores the native size of a result", async () => {
     const task = await succeeded();
     expect(await tasks.find(task.id, owner)).toEqual({ ...task, nativeSize: aNativeSize });
-    const older = { ...task, nativeSize: undefined };
-    unwrap(await tasks.move(task, older, noon));
-    expect(await tasks.find(task.id, owner)).toStrictEqual(older);
   });
 
   it("stores what was measured in a result, whether it is usable or not, and keeps it", async () => {

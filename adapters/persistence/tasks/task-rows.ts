@@ -222,10 +222,10 @@ const toImage = (row: Row): StoredImage => {
   };
 };
 
-const toNativeSize = (row: Row): PixelSize | undefined =>
-  row.native_width === null
-    ? undefined
-    : { widthPixels: integer(row, "native_width"), heightPixels: integer(row, "native_height") };
+const toNativeSize = (row: Row): PixelSize => ({
+  widthPixels: integer(row, "native_width"),
+  heightPixels: integer(row, "native_height"),
+});
 
 /** The row of a new task. All other columns are null. */
 export const newTaskRow = (task: OpenedTask["task"], dueAt: Date): Row => ({
@@ -287,8 +287,8 @@ export const stateColumns = (task: Task): Row => {
         image_name: task.image.imageName,
         failed_attempts: task.image.status === "uploading" ? task.image.failedAttempts : null,
         has_tiles: (task.image.status === "saved" && task.image.hasTiles) || null,
-        native_width: task.nativeSize?.widthPixels ?? null,
-        native_height: task.nativeSize?.heightPixels ?? null,
+        native_width: task.nativeSize.widthPixels,
+        native_height: task.nativeSize.heightPixels,
         ...figuresColumn(task),
       };
     case "failed":

@@ -54,10 +54,11 @@ describe("a search of the gallery on SQLite", () => {
   const insert = (prompt: string) =>
     database.sql(
       `insert into task (id, account_id, slug, resolution, image_urls, visibility, credits, reserved_at, fence, state,
-        storage_status, prompt, submitted_at, succeeded_at, upstream_task_id, temporary_url, image_name)
+        storage_status, prompt, submitted_at, succeeded_at, upstream_task_id, temporary_url, image_name,
+        native_width, native_height)
       with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${PANORAMAS})
-      select printf('task-%04d', n), ?, 's' || n, '1k', '[]', 'public', 4, ?, 0, 'succeeded', 'saved', ?, ?, ?, 'u', 'https://u', 'i'
-      from numbers`,
+      select printf('task-%04d', n), ?, 's' || n, '1k', '[]', 'public', 4, ?, 0, 'succeeded', 'saved', ?, ?, ?, 'u', 'https://u', 'i',
+        1024, 512 from numbers`,
       [accountId(1), noon, prompt, noon, noon],
     );
   const enter = async () => {
