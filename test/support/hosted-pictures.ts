@@ -6,7 +6,7 @@ import { plain } from "./test-images.js";
 export const hostedPictures = async (storage: MemoryObjectStorage, count: number): Promise<string[]> => {
   const urls: string[] = [];
   for (let n = 1; n <= count; n += 1) {
-    const name = referenceImageName(`${n}`.repeat(64), "image/png");
+    const name = referenceImageName(`${n}`.repeat(22), "image/png");
     const picture = await plain({ widthPixels: 30 + n, heightPixels: 20 })
       .png()
       .toBuffer();

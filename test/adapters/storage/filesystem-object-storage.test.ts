@@ -13,7 +13,7 @@ const ASSET_URL = "http://localhost:8080/assets";
 const REFERENCE_URL = "https://localhost:8443/assets";
 const open = (folder: string) => filesystemObjectStorage({ folder, assetUrl: ASSET_URL, referenceUrl: REFERENCE_URL });
 const panorama = panoramaName("Az09_-".repeat(4));
-const reference = referenceImageName("ab".repeat(32), "image/webp");
+const reference = referenceImageName("ab".repeat(11), "image/webp");
 
 describe("FilesystemObjectStorage", () => {
   objectStorageContract({ describe, it }, async () => open(await scratchFolder()));

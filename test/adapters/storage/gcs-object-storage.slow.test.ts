@@ -20,7 +20,7 @@ const SHORT_RETRY_TIMES: RetryTimes = {
   firstPauseMilliseconds: 10,
 };
 
-const NAME = referenceImageName("ab".repeat(32), "image/png");
+const NAME = referenceImageName("ab".repeat(11), "image/png");
 const BYTES = Buffer.from(new Uint8Array(300_000).map((_, index) => (index * index) % 251));
 
 let gcs: FakeGcs;

@@ -17,7 +17,7 @@ export const SHORT_RETRY_TIMES: RetryTimes = {
   totalMilliseconds: 1_000,
   firstPauseMilliseconds: 10,
 };
-export const NAME = referenceImageName("ab".repeat(32), "image/png");
+export const NAME = referenceImageName("ab".repeat(11), "image/png");
 const bytesOf = (length: number) => Buffer.from(new Uint8Array(length).map((_, index) => (index * index) % 251));
 export const BYTES = bytesOf(300_000);
 export const MIB = 1024 * 1024;

@@ -17,7 +17,7 @@ const publicFetch = new PublicFetch();
 
 const reference = async (bytes: Uint8Array) => {
   const storage = new MemoryObjectStorage();
-  const name = referenceImageName("ab".repeat(32), "image/png");
+  const name = referenceImageName("ab".repeat(11), "image/png");
   await storage.put(name, bytes, "image/png");
   return new ReferenceImages(storage, publicFetch).load(storage.urlOf(name), 32, new AbortController().signal);
 };

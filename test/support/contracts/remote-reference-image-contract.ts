@@ -16,7 +16,7 @@ export const describeRemoteReferenceImages = (on: RemoteSetup): void => {
   });
 
   it("that the service hosts is sent as bytes", async () => {
-    const name = referenceImageName("ab".repeat(32), "image/png");
+    const name = referenceImageName("ab".repeat(11), "image/png");
     await on.storage.put(name, await aPicture(), "image/png");
     const request = aCreationRequest({ prompt: PROMPT, image_urls: [on.storage.urlOf(name)] });
     (await on.remote.provider.submit({ taskId: taskId(1), request }))._unsafeUnwrap();
@@ -26,7 +26,7 @@ export const describeRemoteReferenceImages = (on: RemoteSetup): void => {
 
   it("that the service hosts but cannot read makes the creation refused, without a call", async () => {
     const request = aCreationRequest({
-      image_urls: [on.storage.urlOf(referenceImageName("cd".repeat(32), "image/png"))],
+      image_urls: [on.storage.urlOf(referenceImageName("cd".repeat(11), "image/png"))],
     });
     const failure = (await on.remote.provider.submit({ taskId: taskId(1), request }))._unsafeUnwrapErr();
     expect(failure).toMatchObject({ kind: "refused", reason: expect.stringContaining("reference image") });

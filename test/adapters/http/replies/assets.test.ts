@@ -94,7 +94,7 @@ describe("GET /assets/{name}", () => {
 });
 
 describe("GET /assets/{name} of a large image", () => {
-  const name = referenceImageName("a".repeat(64), "image/jpeg");
+  const name = referenceImageName("a".repeat(22), "image/jpeg");
   const SIZE = 64 * MIB;
 
   /** Streams a generated image and counts the bytes that are read from it. */

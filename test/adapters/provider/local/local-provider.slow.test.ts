@@ -361,7 +361,7 @@ describe("LocalProvider", () => {
 
   describe("a reference image", () => {
     const stored = async (bytes: Uint8Array): Promise<string> => {
-      const name = referenceImageName("ab".repeat(32), "image/png");
+      const name = referenceImageName("ab".repeat(11), "image/png");
       storage.objects.delete(name);
       await storage.put(name, bytes, "image/png");
       return storage.urlOf(name);
@@ -386,12 +386,12 @@ describe("LocalProvider", () => {
       [
         "is not in the storage",
         "reference_unreachable",
-        async () => storage.urlOf(referenceImageName("cd".repeat(32), "image/png")),
+        async () => storage.urlOf(referenceImageName("cd".repeat(11), "image/png")),
       ],
       ["is not an image", "reference_unusable", async () => stored(Buffer.from("<svg/>"))],
       ["is cut off", "reference_unusable", async () => stored((await aSquare("#808080")).subarray(0, 100))],
     ])("that %s fails the generation as %s", async (_, cause, imageUrl) => {
-      const good = referenceImageName("ef".repeat(32), "image/png");
+      const good = referenceImageName("ef".repeat(11), "image/png");
       await storage.put(good, await aSquare("#d01030"), "image/png");
       const imageUrls = [storage.urlOf(good), await imageUrl()];
       expect(await outcomeOf(anOrder("a foggy ocean", { image_urls: imageUrls }))).toEqual({

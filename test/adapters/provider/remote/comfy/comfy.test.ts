@@ -209,7 +209,7 @@ describe("comfy dialect", () => {
     it("that are none start nothing, and upload nothing", async () => {
       const storage = new MemoryObjectStorage();
       const { provider, fake } = await started({ storage }, "qwen-image-edit");
-      const name = referenceImageName("ab".repeat(32), "image/png");
+      const name = referenceImageName("ab".repeat(11), "image/png");
       await storage.put(name, Buffer.from("<html>"), "image/png");
       const failure = await provider.submit(order(1, { image_urls: [storage.urlOf(name)] }));
       expect(failure._unsafeUnwrapErr()).toEqual({

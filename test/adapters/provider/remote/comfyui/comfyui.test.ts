@@ -224,7 +224,7 @@ describe("comfyui dialect", () => {
   it("does not send a reference image that is none, or that the server does not take", async () => {
     const storage = new MemoryObjectStorage();
     const { provider, fake } = await started({ storage }, withImages);
-    const name = referenceImageName("ab".repeat(32), "image/png");
+    const name = referenceImageName("ab".repeat(11), "image/png");
     await storage.put(name, Buffer.from("<html>"), "image/png");
     const unusable = { kind: "refused", cause: "reference_unusable", imageIndex: 0 };
     const html = await provider.submit(order(1, { image_urls: [storage.urlOf(name)] }));

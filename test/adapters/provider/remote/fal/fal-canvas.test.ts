@@ -21,7 +21,7 @@ afterEach(() => remote.close());
 /** The URL of a picture that this service hosts. */
 const hosted = async (colour: string, widthPixels = 30, heightPixels = 20): Promise<string> => {
   const bytes = await plain({ widthPixels, heightPixels }, colour).png().toBuffer();
-  const name = referenceImageName(colour.slice(1).padEnd(64, "a"), "image/png");
+  const name = referenceImageName(colour.slice(1).padEnd(22, "a"), "image/png");
   await storage.put(name, bytes, "image/png");
   return storage.urlOf(name);
 };

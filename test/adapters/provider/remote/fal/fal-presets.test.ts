@@ -165,7 +165,7 @@ describe.each(Object.keys(FAL_PRESETS) as FalPresetName[])("fal with FAL_MODEL=%
     );
     const urls: string[] = [];
     for (const [index, bytes] of pictures.entries()) {
-      const name = referenceImageName(`${index}a`.repeat(32), "image/png");
+      const name = referenceImageName(`${index}a`.repeat(11), "image/png");
       await storage.put(name, bytes, "image/png");
       urls.push(storage.urlOf(name));
     }

@@ -15,7 +15,7 @@ const photo = (background: string) =>
 
 const storage = new MemoryObjectStorage();
 const hosted = async (bytes: Uint8Array, letter: string): Promise<string> => {
-  const name = referenceImageName(letter.repeat(64), "image/png");
+  const name = referenceImageName(letter.repeat(22), "image/png");
   await storage.put(name, bytes, "image/png");
   return storage.urlOf(name);
 };

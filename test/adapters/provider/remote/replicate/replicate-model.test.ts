@@ -112,7 +112,7 @@ describe("the version of REPLICATE_MODEL", () => {
     const { provider, fake } = await started(LORA, storage);
     haveSchema(fake, without(TRAINER_SCHEMA, ["mask"]));
     expect(await provider.check()).toEqual(ok(undefined));
-    const photo = referenceImageName("ab".repeat(32), "image/png");
+    const photo = referenceImageName("ab".repeat(11), "image/png");
     await storage.put(photo, await plain({ widthPixels: 300, heightPixels: 200 }).png().toBuffer(), "image/png");
     const request = aCreationRequest({ image_urls: [storage.urlOf(photo)] });
     expect((await provider.submit({ taskId: taskId(1), request })).isOk()).toBe(true);
@@ -210,7 +210,7 @@ describe("a hosted reference image of a model with a list", () => {
     const noise = Buffer.from(Array.from({ length: edgePixels ** 2 * 3 }, (_, n) => (n * n * 7919) % 251));
     const raw = { width: edgePixels, height: edgePixels, channels: 3 } as const;
     const bytes = await sharp(noise, { raw }).png({ compressionLevel: 0 }).toBuffer();
-    const name = referenceImageName("ab".repeat(32), "image/png");
+    const name = referenceImageName("ab".repeat(11), "image/png");
     await storage.put(name, bytes, "image/png");
     const request = aCreationRequest({ image_urls: [storage.urlOf(name)] });
     expect((await provider.submit({ taskId: taskId(1), request })).isOk()).toBe(true);
@@ -221,7 +221,7 @@ describe("a hosted reference image of a model with a list", () => {
   it("that cannot be uploaded makes the creation refused, and nothing is started", async () => {
     const storage = new MemoryObjectStorage();
     const { provider, fake } = await started("bytedance/seedream-4", storage);
-    const name = referenceImageName("cd".repeat(32), "image/png");
+    const name = referenceImageName("cd".repeat(11), "image/png");
     const plane = plain({ widthPixels: 1000, heightPixels: 1000 }).png({ compressionLevel: 0 });
     await storage.put(name, await plane.toBuffer(), "image/png");
     fake.uploadFaults.push(FAULTS.failsBefore);

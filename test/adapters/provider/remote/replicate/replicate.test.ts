@@ -88,7 +88,7 @@ describe("replicate dialect", () => {
   });
 
   describe("a reference image", () => {
-    const REFERENCE = referenceImageName("ab".repeat(32), "image/png");
+    const REFERENCE = referenceImageName("ab".repeat(11), "image/png");
     const uploaded = async (width: number, height: number): Promise<Readonly<Record<string, unknown>>> => {
       const bytes = await plain({ widthPixels: width, heightPixels: height }).png().toBuffer();
       await storage.put(REFERENCE, bytes, "image/png");

@@ -57,7 +57,7 @@ describe("worldlabs dialect", () => {
 
   /** A picture that the service hosts. */
   const hosted = async (storage: MemoryObjectStorage, picture: Buffer) => {
-    const name = referenceImageName("ab".repeat(32), "image/png");
+    const name = referenceImageName("ab".repeat(11), "image/png");
     await storage.put(name, picture, "image/png");
     return storage.urlOf(name);
   };
