@@ -12,7 +12,7 @@ export const VERIFICATIONS = {
   },
   browser: { about: "the web pages in Chromium", steps: ["env TESTS=browser vitest run"] },
   every: {
-    about: "every model of each provider, every HTTP server, every earlier version of the database (1 minute)",
+    about: "every model of each provider, and every HTTP server (1 minute)",
     steps: ["env TESTS=every vitest run"],
   },
   fairness: {

@@ -57,7 +57,7 @@ type Counts = {
   ) => void;
 };
 
-/** The label `provider` of a task that was sent to none, or by a version that did not record it. */
+/** The label `provider` of a task that was sent to none. */
 const UNKNOWN = "none";
 
 /** What each event adds to the metrics. An event that is missing does not compile. */

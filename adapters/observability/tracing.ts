@@ -94,7 +94,7 @@ export class Tracing {
     if (task === undefined) return run();
     const attributes = { "panorama.task.id": task.id, "panorama.task.state": task.state };
     const options = { kind: SpanKind.INTERNAL, attributes };
-    // Tasks of the web pages and of earlier versions have no trace context: their trace has the task's id.
+    // Tasks of the web pages have no trace context: their trace has the task's id.
     const span =
       task.traceparent === undefined
         ? this.ids.within(task.id.replaceAll("-", ""), () => this.tracer.startSpan(work, options, ROOT_CONTEXT))

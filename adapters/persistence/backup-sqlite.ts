@@ -40,9 +40,6 @@ export const backupSqlite = async (file: string, target: string): Promise<Result
 export async function* objectNamesIn(file: string): AsyncGenerator<readonly ObjectName[]> {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
-    // Version 1.0 does not record which tasks use an upload. A backup before an upgrade must work, and has all uploads.
-    const [table] = database.prepare("select name from sqlite_master where name = 'task_reference'").all();
-    if (table === undefined) database.exec("create temp table task_reference (name text)");
     yield* objectNames(async (statement, parameters = []) =>
       database.prepare(statement).all(...(parameters as SqliteValue[])),
     );

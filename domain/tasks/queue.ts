@@ -21,8 +21,8 @@ export type ProviderPlace = {
  */
 export type Queue = {
   /**
-   * Number of tasks that hold a slot, by the name of their place: those that are `reserved` or `submitted`. Tasks of a
-   * version that did not record the place are under `undefined`, and count at the first place.
+   * Number of tasks that hold a slot, by the name of their place: those that are `reserved` or `submitted`. Tasks that
+   * were opened without a place are under `undefined`, and count at the first place.
    */
   readonly running: ReadonlyMap<string | undefined, number>;
   /** Number of waiting tasks. */

@@ -1,6 +1,5 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { DatabaseSync } from "@photostructure/sqlite";
+import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { aCreationRequest } from "../../adapters/contracts/support/builders.js";
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
@@ -59,7 +58,7 @@ describe("backupWithObjects, while panoramas are deleted", () => {
 
   it("copies every image that the database names, and all uploads", async () => {
     const { name } = await finished();
-    const upload = referenceImageName("upload-of-an-earlier-version", "image/png");
+    const upload = referenceImageName("upload-that-nothing-names", "image/png");
     await store(upload);
     await store("panoramas/stored-by-a-worker-whose-row-is-not-written.jpg" as ObjectName);
     expect((await backupWithObjects(source, target))._unsafeUnwrap()).toEqual({ objects: 3, missing: [] });
@@ -83,17 +82,6 @@ describe("backupWithObjects, while panoramas are deleted", () => {
     expect(backup._unsafeUnwrap()).toEqual({ objects: 2, missing: [] });
     expect(await tasksInCopy()).toEqual([kept.id]);
     expect(await copied()).toHaveLength(2);
-  });
-
-  it("copies the database of version 1.0, which does not record the uploads of tasks, and all its objects", async () => {
-    const { name } = await finished();
-    const upload = referenceImageName("upload-of-an-earlier-version", "image/png");
-    await store(upload);
-    const database = new DatabaseSync(source.file);
-    database.exec("drop table task_reference");
-    database.close();
-    expect((await backupWithObjects(source, target))._unsafeUnwrap()).toEqual({ objects: 3, missing: [] });
-    expect(await copied()).toContain(basename(name));
   });
 
   it("names the objects that the storage itself lacks", async () => {

@@ -18,7 +18,7 @@ import { VISIBILITIES, VISIBILITIES_DESCRIPTION } from "../../../domain/tasks/vi
 export const creditsChargedSchema = z.int().min(0).max(PRICE_MAX);
 
 const nativePixels = z.int().min(1).meta({
-  description: "Pixels of the generated image before it was resized. Absent for older tasks.",
+  description: "Pixels of the generated image before it was resized.",
 });
 
 /** An installation with a viewer always sends `viewer_url`. */

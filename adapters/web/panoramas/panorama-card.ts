@@ -1,8 +1,6 @@
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
 import { thumbnailNameOf, tilesNameOf } from "../../../domain/images/object-name.js";
 import { isKept, type KeptImage } from "../../../domain/images/storage-status.js";
-import { shortened } from "../../../domain/shortened.js";
-import { PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/creation-request.js";
 import { type Slug, viewerPath } from "../../../domain/tasks/slug.js";
 import { startViewText } from "../../../domain/tasks/start-view.js";
 import { type SucceededTask, startViewOf, type Task } from "../../../domain/tasks/task.js";
@@ -24,18 +22,11 @@ export const summaryOf = (task: Task): string => startOf(task, SUMMARY_CHARACTER
 const startOf = (task: Task, charactersMax: number): string =>
   task.request.prompt === undefined ? "Panorama from images" : cutAtWord(onOneLine(task), charactersMax);
 
-/** The prompt, if `titleOf` leaves a part of it out. Prompts of earlier versions may be longer than new ones can be. */
+/** The prompt, if `titleOf` leaves a part of it out. */
 export const fullPromptOf = (task: Task): string | undefined =>
-  task.request.prompt === undefined || titleOf(task) === onOneLine(task)
-    ? undefined
-    : shortened(task.request.prompt, PROMPT_CHARACTERS_MAX);
+  task.request.prompt === undefined || titleOf(task) === onOneLine(task) ? undefined : task.request.prompt;
 
-/** A character has at most two UTF-16 units. The end of a longer text is not read. */
-const onOneLine = ({ request }: Task): string =>
-  (request.prompt ?? "Panorama from images")
-    .slice(0, 2 * PROMPT_CHARACTERS_MAX)
-    .replace(/\s+/g, " ")
-    .trim();
+const onOneLine = ({ request }: Task): string => (request.prompt ?? "Panorama from images").replace(/\s+/g, " ").trim();
 
 const FILE_CHARACTERS_MAX = 48;
 const SLUG_CHARACTERS = 6;

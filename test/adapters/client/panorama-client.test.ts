@@ -16,11 +16,6 @@ describe("PanoramaClient.credits", () => {
     on.service.failNext("GET", "/credits", answer({ ...totals, added_later: true }));
     expect(await on.client.credits()).toEqual({ ...totals, added_later: true });
   });
-
-  it("returns the balance alone of a service of version 1.0", async () => {
-    on.service.failNext("GET", "/credits", answer({ remaining_credits: 90 }));
-    expect(await on.client.credits()).toEqual({ remaining_credits: 90 });
-  });
 });
 
 const onProgress = () => {};
