@@ -219,7 +219,14 @@ export const settingsSchema = object({
       "Who may open an account: everybody, those with an invitation, or nobody. `panorama account create` always may.",
     default: "open",
   }),
-  gallery: oneOf(GALLERY_MODES).optional().meta({ description: "Which public panoramas the gallery shows." }),
+  gallery: oneOf(GALLERY_MODES)
+    .optional()
+    .meta({
+      description:
+        "Whether /gallery shows all public panoramas. With off there is no gallery, and whoever has the link of a panorama " +
+        "opens it.",
+      default: "open",
+    }),
   welcomeCredits: integer(0, 1_000_000)
     .optional()
     .meta({

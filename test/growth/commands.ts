@@ -43,7 +43,7 @@ const READS: Reads = {
 
 /** They write, copy everything, or do not use the database. */
 const OTHERS =
-  /^(serve|migrate|backup|doctor|generate|mcp|settings|payments|gallery|credits)\b|^\S+ (create|close|invite|revoke|refund|cancel|retry|delete|rotate|enable|resend|allow|block|dismiss|hide|suspend|resume|erase-again|password-link|set-\S+|pay|password|remove)$/;
+  /^(serve|migrate|backup|doctor|generate|mcp|settings|payments|gallery|credits)\b|^\S+ (create|close|invite|revoke|refund|cancel|retry|delete|rotate|enable|resend|dismiss|hide|suspend|resume|erase-again|password-link|set-\S+|pay)$/;
 
 /** The commands that are neither measured nor named. */
 export const unnamedCommands = (): readonly string[] =>
