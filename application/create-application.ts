@@ -50,7 +50,6 @@ import { invite } from "./operators/invite.js";
 import { makePasswordLink } from "./operators/make-password-link.js";
 import { recordAction } from "./operators/record-action.js";
 import { refundOrder } from "./operators/refund-order.js";
-import { dismissReports, listReports, reportPanorama } from "./operators/reports.js";
 import { revokeKeys } from "./operators/revoke-keys.js";
 import { suspendAccount } from "./operators/suspend-account.js";
 import { withholdAccount, withholdPanorama } from "./operators/withhold-panorama.js";
@@ -159,7 +158,6 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     searchPublic: searchPublicPanoramas(ports, settings),
     listFeatured: (limit: number) => ports.tasks.listFeatured(limit),
     isWithheldImage: (image: ImageAddress) => ports.tasks.isWithheldImage(image),
-    report: reportPanorama(ports),
     changeVisibility: changeVisibility(ports),
     checkUpload: checkUpload(ports, settings),
     retryImage: retryImage(ports),
@@ -187,8 +185,6 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     withholdAccount: withholdAccount(ports),
     choosePanorama: choosePanorama(ports),
     suspendAccount: suspendAccount(ports),
-    listReports: listReports(ports),
-    dismissReports: dismissReports(ports),
     invite: invite(ports, settings),
     makePasswordLink: makePasswordLink(ports),
   },

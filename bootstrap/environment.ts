@@ -223,9 +223,10 @@ export const environmentSchema = z.object({
     .regex(/^[^\r\n]*[^\s@<]+@[^\s@>]+>?$/, "must be an e-mail address, such as Panorama <no-reply@panorama.example>")
     .optional()
     .describe("the sender of e-mails, such as `Panorama <no-reply@panorama.example>`. Needed with `SMTP_URL`"),
-  OPERATOR_EMAIL: z.email("must be an e-mail address, such as orders@panorama.example").optional().meta({
-    default: "no e-mail",
-    description: "without Stripe, gets an e-mail for each order that waits for `panorama order pay`. Needs `SMTP_URL`",
+  OPERATOR_EMAIL: z.email("must be an e-mail address, such as contact@panorama.example").optional().meta({
+    default: "no link, and no e-mail",
+    description:
+      'the operator\'s address, which public panoramas show in their link "Report". Without Stripe, it also gets an e-mail for each order that waits for `panorama order pay`. Needs `SMTP_URL`',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, error: "must be an http or https URL" })

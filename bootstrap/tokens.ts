@@ -46,7 +46,6 @@ import type { OperatorStore } from "../application/ports/stores/operator-store.j
 import type { OrderStore } from "../application/ports/stores/order-store.js";
 import type { RateLimits } from "../application/ports/stores/rate-limits.js";
 import type { ReferenceStore } from "../application/ports/stores/reference-store.js";
-import type { ReportStore } from "../application/ports/stores/report-store.js";
 import type { TaskPorts } from "../application/ports/stores/tasks/task-ports.js";
 import type { TaskSignals } from "../application/ports/task-signals.js";
 import type { Config } from "./config.js";
@@ -95,7 +94,6 @@ export const tokens = {
   letterOutbox: token<LetterOutbox>("letterOutbox"),
   operators: token<OperatorStore>("operators"),
   operatorLog: token<OperatorLog>("operatorLog"),
-  reports: token<ReportStore>("reports"),
   apiRequests: token<ApiRequests>("apiRequests"),
   rateLimits: token<RateLimits>("rateLimits"),
 
@@ -144,7 +142,7 @@ export const tokens = {
 } as const;
 
 const { accounts, orders, keys, ledger, sessions, links, endpoints, deliveries, events, references, tasks } = tokens;
-const { operators, operatorLog, reports, apiRequests, rateLimits, clock, ids, secrets } = tokens;
+const { operators, operatorLog, apiRequests, rateLimits, clock, ids, secrets } = tokens;
 
 /** The ports of the use cases that need nothing but the stores. */
 export const storePorts = {
@@ -161,5 +159,5 @@ export const storePorts = {
     references,
     tasks,
   },
-  ...{ operators, operatorLog, reports, apiRequests, rateLimits, clock, ids, secrets },
+  ...{ operators, operatorLog, apiRequests, rateLimits, clock, ids, secrets },
 };

@@ -15,16 +15,7 @@ const perMinute = (limit: number): Rate => ({ limit, windowSeconds: WINDOW_SECON
  * forms that an account sends on the web pages. The others are attempts on the web pages without a session
  * (application/accounts/admit-login-attempt.ts).
  */
-export type RequestKind =
-  | "read"
-  | "write"
-  | "total"
-  | "form"
-  | "login"
-  | "login_network"
-  | "login_email"
-  | "mail"
-  | "report";
+export type RequestKind = "read" | "write" | "total" | "form" | "login" | "login_network" | "login_email" | "mail";
 
 /** The numbers of the panorama service: what clients are told and charged. */
 export type PanoramaPolicy = Policy<Resolution, RequestKind> & {
@@ -78,8 +69,6 @@ export const panoramaPolicy = ({
       login_email: perMinute(100),
       /** E-mails that one network requests. */
       mail: perMinute(10),
-      /** Reports of public panoramas that one network sends. */
-      report: perMinute(10),
     },
     activeMax,
   }),

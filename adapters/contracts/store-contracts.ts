@@ -19,7 +19,7 @@ import { describeTaskStore } from "./tasks/task-store-contract.js";
  * Runs the contract suite of every store. `technology` completes the suites' names, such as `on SQLite`. There are
  * separate suites for the queue (task-queue-contract.ts), which only a provider with limits needs, uploads and
  * deletions of several instances (concurrent-uploads-contract.ts), what operators ask for and their log
- * (operator-store-contract.ts), what they read and decide about one task, with reports (task-record-contract.ts), and a
+ * (operator-store-contract.ts), what they read and decide about one task (task-record-contract.ts), and a
  * meter's store (meter-store-contract.ts).
  */
 export const describeStores = (

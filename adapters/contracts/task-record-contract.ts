@@ -1,6 +1,5 @@
 import { err, ok } from "neverthrow";
 import type { OperatorStore } from "../../application/ports/stores/operator-store.js";
-import { OPEN_REPORTS_MAX } from "../../application/ports/stores/report-store.js";
 import type { Standing } from "../../domain/credits/standing.js";
 import { thumbnailNameOf, tilesNameOf } from "../../domain/images/object-name.js";
 import { addTiles, keep } from "../../domain/images/storage-status.js";
@@ -34,8 +33,8 @@ import type { TestFunctions } from "./support/test-functions.js";
 type RecordStores = Stores & { readonly operators: OperatorStore };
 
 /**
- * What operators read about single tasks, keys, orders and endpoints (application/ports/stores/operator-store.ts), what
- * they hide, and reports (report-store.ts).
+ * What operators read about single tasks, keys, orders and endpoints (application/ports/stores/operator-store.ts), and
+ * what they hide.
  */
 export const describeTaskRecords = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
@@ -292,42 +291,6 @@ export const describeTaskRecords = (
       (await stores.tasks.choose(task.id, "featured", undefined))._unsafeUnwrap(); // also of what is not shown now
       (await stores.tasks.setVisibility(task.id, owner, "public"))._unsafeUnwrap();
       expect(await chosen()).toEqual([0, 0]);
-    });
-
-    it("keeps one report of a network, and ends the reports of a task with the decision about it", async () => {
-      const task = await kept(aReservedTask({ request: aCreationRequest({ visibility: "public" }) }));
-      const { reports } = stores;
-      const report = (network: string, at = noon, text = "why") =>
-        reports.file({ taskId: task.id, network, reason: "rights", text: text || undefined, at });
-      const open = async () => (await reports.open(9, 1)).map(({ total, reports: shown }) => [total, shown]);
-      expect(await open()).toEqual([]);
-      await report("192.0.2.1");
-      await report("192.0.2.1", end, "again");
-      await report("192.0.2.2", end);
-      const first = { reason: "rights", text: "why", at: noon };
-      expect(await open()).toEqual([[2, [first]]]);
-      (await reports.dismiss(task.id, end))._unsafeUnwrap();
-      expect((await reports.dismiss(task.id, end)).isErr()).toBe(true);
-      await report("192.0.2.1", end);
-      expect(await open()).toEqual([]); // it is decided
-      await report("192.0.2.3", end, "");
-      expect(await open()).toEqual([[1, [{ reason: "rights", text: undefined, at: end }]]]);
-      (await stores.tasks.withhold(task.id, { at: end, reason: "why" }))._unsafeUnwrap();
-      expect(await open()).toEqual([]);
-      await report("192.0.2.4", end); // it was on its way when the panorama was hidden
-      expect(await open()).toEqual([]);
-      (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
-      for (let n = 10; n < OPEN_REPORTS_MAX + 15; n++) await report(`10.0.0.${n}`, end);
-      expect((await reports.open(9, 9)).map(({ total, reports: shown }) => [total, shown.length])).toEqual([
-        [OPEN_REPORTS_MAX, 9],
-      ]);
-      (await stores.tasks.hide(task.id, owner, end))._unsafeUnwrap();
-      expect([await open(), (await reports.dismiss(task.id, end)).isErr()]).toEqual([[], true]);
-      const other = await kept(aReservedTask({ id: taskId(2), request: aCreationRequest({ visibility: "public" }) }));
-      await reports.file({ taskId: other.id, network: "192.0.2.1", reason: "other", text: "why", at: noon });
-      expect(await open()).toHaveLength(1);
-      await stores.operators.eraseTasks(owner, undefined, 9, end);
-      expect((await reports.dismiss(other.id, end)).isErr()).toBe(true);
     });
 
     it("suspends an account until it is resumed: its keys are refused, and it opens no task", async () => {

@@ -236,11 +236,6 @@ export class Metrics {
     help: "For how long an attempt to send a webhook has been due, at most; 0 if none is due.",
     registers: this.registers,
   });
-  readonly reported = new Gauge({
-    name: "panorama_reported_panoramas",
-    help: "Public panoramas that visitors have reported and about which no operator has decided, at most 10000.",
-    registers: this.registers,
-  });
   readonly pendingOrders = new Gauge({
     name: "panorama_pending_orders",
     help: "Orders of the last 30 days that wait for an operator to confirm their payment, at most 10000.",

@@ -15,7 +15,6 @@ type Unfinished = {
 type Backlog = {
   readonly tasks: ReadonlyMap<string, Unfinished>;
   readonly deliveries: Unfinished;
-  readonly reported: number;
   readonly pendingOrders: Omit<Unfinished, "dueAt">;
 };
 type Load = {
@@ -77,7 +76,6 @@ const show = (metrics: Metrics, backlog: Backlog | undefined, now: Date): void =
     metrics.deliveries,
     metrics.deliveriesOldestSeconds,
     metrics.deliveriesOverdueSeconds,
-    metrics.reported,
     metrics.pendingOrders,
     metrics.pendingOrdersOldestSeconds,
   ]) {
@@ -89,7 +87,6 @@ const show = (metrics: Metrics, backlog: Backlog | undefined, now: Date): void =
     metrics.tasksOldestSeconds.set({ state }, secondsSince(oldest));
     metrics.tasksOverdueSeconds.set({ state }, secondsSince(dueAt));
   }
-  metrics.reported.set(backlog.reported);
   metrics.pendingOrders.set(backlog.pendingOrders.waiting);
   metrics.pendingOrdersOldestSeconds.set(secondsSince(backlog.pendingOrders.oldest));
   metrics.deliveries.set(backlog.deliveries.waiting);

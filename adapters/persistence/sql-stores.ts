@@ -19,7 +19,6 @@ import { SqlOperatorLog } from "./stores/sql-operator-log.js";
 import { SqlOperatorStore } from "./stores/sql-operator-store.js";
 import { SqlOrderStore } from "./stores/sql-order-store.js";
 import { SqlReferenceStore } from "./stores/sql-reference-store.js";
-import { SqlReportStore } from "./stores/sql-report-store.js";
 import { sqlTasks } from "./tasks/sql-tasks.js";
 
 /** Every store of panoramas, as `memoryStores` has them. */
@@ -53,7 +52,6 @@ export const sqlStores = (
   tasks: sqlTasks(database, { reporter, clock }),
   operators: new SqlOperatorStore(database),
   operatorLog: new SqlOperatorLog(database),
-  reports: new SqlReportStore(database),
   requestsAt: (clock, rates) =>
     database.dialect === "postgresql"
       ? new PostgresApiRequests(database, clock, rates)

@@ -3,6 +3,7 @@ import type { UseCases } from "../../application/create-application.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { RateLimits } from "../../application/ports/stores/rate-limits.js";
+import type { Email } from "../../domain/accounts/account.js";
 import type { SignUpMode } from "../../domain/accounts/sign-up.js";
 import type { Credits } from "../../domain/credits/credits.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
@@ -23,7 +24,6 @@ import { nextPath } from "./next-path.js";
 import { galleryPage } from "./panoramas/gallery-page.js";
 import { imageOrigin } from "./panoramas/image-origin.js";
 import type { Images } from "./panoramas/panorama-card.js";
-import { reportPages } from "./panoramas/report-pages.js";
 import { type PicturesOnDemand, sharePages } from "./panoramas/share-pages.js";
 import { ANY_PLACE, type Suggestions } from "./panoramas/suggestions.js";
 import { viewerPages } from "./panoramas/viewer-pages.js";
@@ -61,6 +61,8 @@ export type WebSettings = {
   readonly gallery?: GalleryMode | undefined;
   /** The panoramas from which the landing page takes its picture (hero-picture.ts). */
   readonly heroPanoramas?: readonly Slug[];
+  /** Gets the reports of visitors about public panoramas. Absent: there is no link for them. */
+  readonly operatorEmail?: Email | undefined;
   /** The operator's pages, which the footer names. */
   readonly legal?: readonly LegalPage[];
   /** Makes the OpenAPI description of the REST interface with these abilities, which `/docs` shows. */
@@ -91,6 +93,7 @@ export const webPages = async (
     receiptText,
     paymentText,
     heroPanoramas = [],
+    operatorEmail,
     legal = [],
     suggestions = ANY_PLACE,
     describe,
@@ -111,9 +114,8 @@ export const webPages = async (
   const pages: readonly Page[] = [
     landingPage({ ...all, files, heroPanoramas }),
     ...(gallery === "off" ? [] : [galleryPage({ ...all, hasSearch: gallery === "open" })]),
-    ...viewerPages(all),
+    ...viewerPages({ ...all, operatorEmail }),
     ...sharePages(all),
-    ...reportPages(all),
     ...loginPages(all),
     ...passwordPages(all),
     ...worksPages(all),

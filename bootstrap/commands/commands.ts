@@ -30,7 +30,6 @@ import { creditsGrant, creditsTake } from "./money/credits.js";
 import { ledgerShow, ledgerVerify } from "./money/ledger.js";
 import { orderCreate, orderList, orderPay, orderRefund } from "./money/order.js";
 import { paymentsReconcile } from "./money/payments.js";
-import { reportDismiss, reportHide, reportList } from "./report.js";
 import { serve } from "./serve.js";
 import { settingsShow } from "./settings.js";
 import { storageVerify } from "./storage.js";
@@ -83,9 +82,6 @@ export const COMMANDS: readonly Command[] = [
   galleryUnfeature,
   galleryApprove,
   galleryUnapprove,
-  reportList,
-  reportDismiss,
-  reportHide,
   webhookCreate,
   webhookList,
   webhookDelete,

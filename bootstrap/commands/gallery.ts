@@ -53,7 +53,7 @@ export const galleryShow: Command = {
 };
 
 /** Hides a panorama for a reason; without one, shows it. */
-export const withhold = async (service: Service, slug: string, reason: string | undefined) => {
+const withhold = async (service: Service, slug: string, reason: string | undefined) => {
   const { operators } = await service.get(tokens.storeUseCases);
   const given = reason === undefined ? undefined : { reason, by: operatorName() };
   const changed = await operators.withholdPanorama(slug.trim(), given);

@@ -14,6 +14,9 @@ export const checkProduction = (config: Config, environment: Environment): reado
       `PUBLIC_URL ${config.publicUrl} is not https: passwords and keys are sent readable for all. Set the https URL of the proxy.`,
     config.legalPagesFolder === undefined &&
       "LEGAL_PAGES_DIR is not set: there are no terms, privacy and contact pages, which many countries demand.",
+    config.gallery === "open" &&
+      config.operatorEmail === undefined &&
+      "OPERATOR_EMAIL is not set: the gallery is open, and visitors cannot report what is wrong in it. Set your address.",
     proxiesProblem(config, environment),
   ].filter((problem) => problem !== false);
   return problems.length === 0

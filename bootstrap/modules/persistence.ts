@@ -25,7 +25,6 @@ import { SqlOperatorLog } from "../../adapters/persistence/stores/sql-operator-l
 import { SqlOperatorStore } from "../../adapters/persistence/stores/sql-operator-store.js";
 import { SqlOrderStore } from "../../adapters/persistence/stores/sql-order-store.js";
 import { SqlReferenceStore } from "../../adapters/persistence/stores/sql-reference-store.js";
-import { SqlReportStore } from "../../adapters/persistence/stores/sql-report-store.js";
 import { sqlTasks } from "../../adapters/persistence/tasks/sql-tasks.js";
 import type { CopiedObjects } from "../../adapters/storage/copy-objects.js";
 import type { Config } from "../config.js";
@@ -92,7 +91,6 @@ const bindStores = (bind: Bind): void => {
   provide(bind, tokens.references, { database }, ({ database }) => new SqlReferenceStore(database));
   provide(bind, tokens.operators, { database }, ({ database }) => new SqlOperatorStore(database));
   provide(bind, tokens.operatorLog, { database }, ({ database }) => new SqlOperatorLog(database));
-  provide(bind, tokens.reports, { database }, ({ database }) => new SqlReportStore(database));
   provide(bind, tokens.sessions, { database }, ({ database }) => new SqlSessionStore(database));
 };
 

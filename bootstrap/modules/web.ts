@@ -28,7 +28,7 @@ export const web = new ContainerModule(({ bind }) => {
     },
     async ({ config, application, sign, ...parts }) => {
       const { publicUrl, provider, mail, identity, signUp, gallery, welcomeCredits } = config;
-      const { heroPanoramas, legalPagesFolder, receiptText, paymentText } = config;
+      const { heroPanoramas, operatorEmail, legalPagesFolder, receiptText, paymentText } = config;
       return webPages(
         {
           ...parts,
@@ -45,6 +45,7 @@ export const web = new ContainerModule(({ bind }) => {
           signUpMode: signUp,
           gallery,
           heroPanoramas,
+          operatorEmail,
           legal:
             legalPagesFolder === undefined
               ? []

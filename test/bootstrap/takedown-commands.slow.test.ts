@@ -46,30 +46,16 @@ describe("the commands of takedown while the service runs", () => {
   const VISIBLE = [200, 200, true];
   const HIDDEN = [404, 404, false];
 
-  const report = async (slug: string, text = "") => {
-    const body = new URLSearchParams({ reason: "person", text });
-    const headers = { origin: installation.url };
-    const init = { method: "POST", body, headers, redirect: "manual" } as const;
-    return (await fetch(`${installation.url}/p/${slug}/report`, init)).status;
-  };
-  const reported = async () => (await run("report", "list")).reported as { slug: string; total: number }[];
-
-  it("report list, dismiss and hide decide what visitors have reported", async () => {
-    const [kept, hidden] = [await published("a quiet lake test:plain"), await published("a quiet wood test:plain")];
-    expect([await report(kept.slug, "my\ngarden"), await report(hidden.slug)]).toEqual([303, 303]);
-    const at = expect.any(String);
-    expect(await reported()).toMatchObject([
-      { slug: kept.slug, account_id: account, total: 1, reports: [{ reason: "person", text: "my\ngarden", at }] },
-      { slug: hidden.slug, task_id: hidden.id, total: 1, reports: [{ reason: "person", text: null, at }] },
-    ]);
-    expect(await run("report", "dismiss", kept.slug)).toMatchObject({ slug: kept.slug, status: "dismissed" });
-    expect(await refused("report", "dismiss", kept.slug)).toBe("not_found");
-    expect(await shown(kept)).toEqual(VISIBLE);
-    expect(await run("report", "hide", hidden.slug, "--reason", REASON)).toMatchObject({ hidden: true });
-    expect(await shown(hidden)).toEqual(HIDDEN);
-    expect([await reported(), await report(hidden.slug)]).toEqual([[], 404]);
-    expect(await run("gallery", "show", hidden.slug)).toMatchObject({ hidden: false });
-    expect(await shown(hidden)).toEqual(VISIBLE);
+  it("gallery hide hides a panorama with its files, and gallery show shows it again", async () => {
+    const panorama = await published("a quiet wood test:plain");
+    expect(await shown(panorama)).toEqual(VISIBLE);
+    expect(await run("gallery", "hide", panorama.slug, "--reason", REASON)).toMatchObject({ hidden: true });
+    expect(await shown(panorama)).toEqual(HIDDEN);
+    expect(await read(panorama.id)).toMatchObject({ visibility: "private", hidden_reason: REASON });
+    expect(await run("gallery", "show", panorama.slug)).toMatchObject({ hidden: false });
+    // Its files may just be getting another name.
+    await expect.poll(() => shown(panorama), { timeout: 10_000 }).toEqual(VISIBLE);
+    expect(await refused("gallery", "show", panorama.slug)).toBe("not_found");
   });
 
   it("gallery feature and unfeature decide what is on the front page", async () => {
@@ -94,7 +80,7 @@ describe("the commands of takedown while the service runs", () => {
     expect((await fetch(`${installation.url}/p/${panorama.slug}`)).status).toBe(200);
     const all = await run("gallery", "hide", "--account", account, "--reason", REASON);
     expect(all).toEqual({ account_id: account, hidden: expect.any(Number) });
-    expect(Number(all.hidden)).toBeGreaterThan(3);
+    expect(Number(all.hidden)).toBeGreaterThan(1);
     expect((await fetch(`${installation.url}/p/${panorama.slug}`)).status).toBe(404);
     await run("account", "resume", "--account", account);
     expect(await read(panorama.id)).toMatchObject({ hidden_reason: REASON });

@@ -98,7 +98,6 @@ export class Instance {
       references: guarded("references", stores.references),
       tasks: guarded("tasks", stores.tasks),
       requestsAt: stores.requestsAt,
-      reports: guarded("reports", stores.reports),
       provider: guarded("provider", outside.provider),
       storage,
       imaging: guarded("imaging", outside.imaging),

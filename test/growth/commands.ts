@@ -35,7 +35,6 @@ const READS: Reads = {
   "storage verify": "asks for every object",
   "task list": ({ id }) => ({ account: id }),
   "task show": ({ taskId }) => ({ task: taskId(1) }),
-  "report list": () => ({}),
   "webhook list": ({ id }) => ({ account: id }),
   "webhook deliveries": ({ id }) => ({ account: id }),
   "audit list": () => ({}),

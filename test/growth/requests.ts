@@ -155,8 +155,6 @@ export const ROUTES: Readonly<Record<string, Row>> = {
     deleted: page(({ slug, tasks }) => `/p/${slug(tasks)}`, 404),
   },
   "GET /p/:slug/status": { "": page("/p/0000000003crowd0/status") },
-  "GET /p/:slug/report": { "": page("/p/0000000003crowd0/report") },
-  "POST /p/:slug/report": { refused: form("/p/0000000003crowd0/report", { reason: "" }, 400) },
   "GET /works/:slug": {
     "": page((who) => `/works/${aPicture(who)}`),
     canceled: page(({ slug, tasks }) => `/works/${slug(tasks - 1)}`),

@@ -5,7 +5,7 @@ import { freshDatabase } from "./postgres.js";
 import { sqlStores } from "./sql-stores.js";
 
 const TABLES =
-  "account credit_order payment_return api_key key_spending task task_search ledger_entry idempotency_key rate_limit session password_link reference_image reference_upload task_reference task_metadata event webhook_endpoint webhook_delivery webhook_receiver operator_action letter report";
+  "account credit_order payment_return api_key key_spending task task_search ledger_entry idempotency_key rate_limit session password_link reference_image reference_upload task_reference task_metadata event webhook_endpoint webhook_delivery webhook_receiver operator_action letter";
 
 /**
  * Deletes all rows: ten times as fast as `truncate`, which makes new files. As a replica, the session runs no triggers:

@@ -26,7 +26,6 @@ import { MemoryOrderStore } from "../../adapters/memory/stores/memory-order-stor
 import { MemoryPasswordLinkStore } from "../../adapters/memory/stores/memory-password-link-store.js";
 import { MemoryRateLimits } from "../../adapters/memory/stores/memory-rate-limits.js";
 import { MemoryReferenceStore } from "../../adapters/memory/stores/memory-reference-store.js";
-import { MemoryReportStore } from "../../adapters/memory/stores/memory-report-store.js";
 import { MemorySessionStore } from "../../adapters/memory/stores/memory-session-store.js";
 import { memoryStores } from "../../adapters/memory/stores/memory-stores.js";
 import { memoryTasks } from "../../adapters/memory/stores/tasks/memory-tasks.js";
@@ -104,7 +103,7 @@ class PaintingProvider extends ScriptedProvider {
 }
 
 type Settings = Pick<ApplicationSettings, "policy" | "signUp" | "gallery" | "welcomeCredits"> &
-  Pick<WebSettings, "identity" | "legal" | "receiptText" | "paymentText" | "suggestions">;
+  Pick<WebSettings, "identity" | "legal" | "operatorEmail" | "receiptText" | "paymentText" | "suggestions">;
 
 /**
  * The whole service on a free port: pages, REST interface and images, with stores in memory, files in a temporary
@@ -127,7 +126,6 @@ export class WebService {
   readonly mail = new RecordingMail();
   readonly webhookSender = new RecordingWebhookSender();
   readonly references = new MemoryReferenceStore(this.database);
-  readonly reports = new MemoryReportStore(this.database);
   readonly provider = new PaintingProvider();
   readonly signals = new InProcessTaskSignals();
   readonly reporter = new RecordingReporter();
@@ -276,6 +274,7 @@ export class WebService {
         describe: async (abilities) => openApiDocument(url, policy, abilities),
         welcomeCredits: this.settings.welcomeCredits,
         legal: this.settings.legal ?? [],
+        operatorEmail: this.settings.operatorEmail,
         receiptText: this.settings.receiptText,
         paymentText: this.settings.paymentText,
         suggestions: this.settings.suggestions,

@@ -1,6 +1,5 @@
 import type { OperatorAction } from "../../../application/ports/stores/operator-log.js";
 import type { StageTimes } from "../../../application/ports/stores/operator-store.js";
-import type { NewReport } from "../../../application/ports/stores/report-store.js";
 import type { AccountId } from "../../../domain/account-id.js";
 import type { Account } from "../../../domain/accounts/account.js";
 import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
@@ -17,7 +16,6 @@ import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import type { AccountEvent, NewEvent } from "../../../domain/tasks/account-event.js";
 import type { DeletedBy, Withheld } from "../../../domain/tasks/out-of-sight.js";
-import type { ReportOutcome } from "../../../domain/tasks/report.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import type { Visibility } from "../../../domain/tasks/visibility.js";
 import { type Delivery, giveUpDelivery, pendingAt } from "../../../domain/webhooks/webhook-delivery.js";
@@ -97,7 +95,6 @@ export class MemoryDatabase {
   /** Until when the only attempt has a receiver, unless its result is recorded earlier. */
   readonly receiverLeases = new Map<string, Date>();
   readonly operatorActions: OperatorAction[] = [];
-  reports: (NewReport & { outcome?: ReportOutcome })[] = [];
   private readonly lastEvents = new Map<AccountId, number>();
   private lastDelivery = 0;
 
@@ -142,14 +139,6 @@ export class MemoryDatabase {
     stored.passwordHash = passwordHash;
     for (const [token, session] of this.sessions) if (session.accountId === id) this.sessions.delete(token);
     for (const [token, link] of this.links) if (link.email === email) this.links.delete(token);
-  }
-
-  /** Ends the open reports of a task, and erases what their senders wrote. Returns how many there were. */
-  endReports(id: TaskId, outcome: ReportOutcome): number {
-    const isEnded = (report: (typeof this.reports)[number]) => report.taskId === id && report.outcome === undefined;
-    const ended = this.reports.filter(isEnded).length;
-    this.reports = this.reports.map((report) => (isEnded(report) ? { ...report, text: undefined, outcome } : report));
-    return ended;
   }
 
   /** The definition of domain/credits/budget.ts, without running sums. */

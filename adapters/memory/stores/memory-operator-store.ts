@@ -196,7 +196,6 @@ export class MemoryOperatorStore implements OperatorStore {
         request: request as unknown as typeof task.request,
       };
       this.database.releaseReferences(task.id, account, new Date(0));
-      this.database.endReports(task.id, "deleted");
     }
     return page.at(-1)?.task.id;
   }

@@ -15,7 +15,6 @@ import { MemoryOrderStore } from "./memory-order-store.js";
 import { MemoryPasswordLinkStore } from "./memory-password-link-store.js";
 import { MemoryRateLimits } from "./memory-rate-limits.js";
 import { MemoryReferenceStore } from "./memory-reference-store.js";
-import { MemoryReportStore } from "./memory-report-store.js";
 import { MemorySessionStore } from "./memory-session-store.js";
 import { memoryTasks } from "./tasks/memory-tasks.js";
 
@@ -34,7 +33,6 @@ export const memoryStores = (database = new MemoryDatabase(), clock?: Pick<Clock
   tasks: memoryTasks(database, clock),
   operators: new MemoryOperatorStore(database),
   operatorLog: new MemoryOperatorLog(database),
-  reports: new MemoryReportStore(database),
   requestsAt: (clock: Clock, rates: PanoramaPolicy["rates"]): ApiRequests =>
     new MemoryApiRequests(database, new MemoryRateLimits(clock, rates), clock),
 });

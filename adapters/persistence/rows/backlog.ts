@@ -1,5 +1,5 @@
 import type { Task } from "../../../domain/tasks/task.js";
-import { AWAITS_OPERATOR, OPEN_REPORT } from "../schema/indexed-conditions.js";
+import { AWAITS_OPERATOR } from "../schema/indexed-conditions.js";
 import { date, integer, optional, type Row } from "../sql/columns.js";
 import type { Sql } from "../sql/database.js";
 
@@ -18,8 +18,6 @@ export type Backlog = {
   readonly tasks: ReadonlyMap<Task["state"] | "erasing", Unfinished>;
   /** Webhooks that are not delivered yet and will be tried. */
   readonly deliveries: Unfinished;
-  /** Panoramas with reports about which no operator has decided, at most `BACKLOG_COUNT_MAX`. */
-  readonly reported: number;
   /** Orders of the last 30 days that nobody has paid and that have no checkout of a payment service. */
   readonly pendingOrders: Omit<Unfinished, "dueAt">;
 };
@@ -51,10 +49,6 @@ const DELIVERIES = summary(
   "webhook_delivery.due_at", // its index: what is selected as `due_at` has none
 );
 
-const REPORTED = `select cast(count(distinct task_id) as integer) as reported from (
-    select task_id from report where ${OPEN_REPORT} limit ${BACKLOG_COUNT_MAX}
-  ) as open_reports`;
-
 /** Older ones are given up. An order whose checkout could not be opened has none either. */
 const ORDER_MILLISECONDS = 30 * 24 * 60 * 60 * 1000;
 const PENDING_ORDERS = `select cast(count(*) as integer) as waiting, min(created_at) as oldest from (
@@ -63,9 +57,8 @@ const PENDING_ORDERS = `select cast(count(*) as integer) as waiting, min(created
 
 /** Reads indexes of unfinished rows only (`task_due_index`, `webhook_delivery_due_index`), never the whole tables. */
 export const readBacklog = async (sql: Sql, now: Date): Promise<Backlog> => {
-  const [[deliveries = {}], [waiting = {}], [orders = {}], ...tasks] = await Promise.all([
+  const [[deliveries = {}], [orders = {}], ...tasks] = await Promise.all([
     sql(DELIVERIES, []),
-    sql(REPORTED, []),
     sql(PENDING_ORDERS, [new Date(now.getTime() - ORDER_MILLISECONDS)]),
     ...UNFINISHED_STATES.map((state) => sql(TASKS, [state])),
   ]);
@@ -76,7 +69,6 @@ export const readBacklog = async (sql: Sql, now: Date): Promise<Backlog> => {
   const erasing = tasks.flat().find((row) => row.erasing === 1);
   return {
     deliveries: toUnfinished(deliveries),
-    reported: integer(waiting, "reported"),
     pendingOrders: { waiting: integer(orders, "waiting"), oldest: optional(orders, "oldest", date) },
     tasks: new Map([...ofTasks, ["erasing", erasing === undefined ? NOTHING : toUnfinished(erasing)]]),
   };

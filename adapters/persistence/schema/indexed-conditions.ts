@@ -19,9 +19,6 @@ export const AWAITS_OPERATOR = "paid_at is null and checkout_session is null";
 /** A closed account of which something is left. */
 export const TO_BE_ERASED = "closed_at is not null and erased_at is null";
 
-/** A report about which no operator has decided. */
-export const OPEN_REPORT = "ended_at is null";
-
 /** Finished images that an operator may retry. */
 export const FAILED_IMAGE = "state = 'succeeded' and storage_status = 'failed' and hidden_at is null";
 

@@ -8,7 +8,6 @@ import {
   HAS_TEXTS_TO_ERASE,
   IN_GALLERY,
   LISTED_ENDPOINT,
-  OPEN_REPORT,
   TO_BE_ERASED,
   WITHHELD,
 } from "./indexed-conditions.js";
@@ -685,27 +684,6 @@ export const InstallationSecretTable = defineEntity({
   properties: { name: p.string().length(64).primary(), value: p.text() },
 });
 
-/** What visitors have reported. `network`: a keyed digest of the sender's. The text is erased at the end. */
-export const ReportTable = defineEntity({
-  name: "Report",
-  tableName: "report",
-  indexes: [
-    {
-      name: "report_open_index",
-      expression: `create index report_open_index on report (task_id, reported_at) where ${OPEN_REPORT}`,
-    },
-  ],
-  properties: {
-    taskId: p.string().length(40).primary(),
-    network: p.string().length(64).primary(),
-    reason: p.string().length(16),
-    text: p.text().nullable(),
-    reportedAt: p.datetime(3),
-    endedAt: p.datetime(3).nullable(),
-    outcome: p.string().length(16).nullable(),
-  },
-});
-
 export const tables = [
   AccountTable,
   OrderTable,
@@ -729,5 +707,4 @@ export const tables = [
   OperatorActionTable,
   LetterTable,
   InstallationSecretTable,
-  ReportTable,
 ];

@@ -23,7 +23,6 @@ import { bookEntry, fundsOf, storeBooked } from "../rows/book-entry.js";
 import { deleteAccess } from "../rows/delete-access.js";
 import { toLedgerEntry } from "../rows/ledger-rows.js";
 import { lockAccount } from "../rows/lock-account.js";
-import { endReports } from "../rows/report-rows.js";
 import { TO_BE_ERASED } from "../schema/indexed-conditions.js";
 import { branded, date, integer, optional, type Row, text } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
@@ -203,7 +202,6 @@ export class SqlOperatorStore implements OperatorStore {
         [now, ids],
       );
       await updateSearch(sql, dialect, pageIds);
-      await endReports(sql, dialect, pageIds, { outcome: "deleted", at: now });
       for (const row of page) await deletePairs(sql, dialect, row);
       // Long ago: the images expire now.
       await sql(

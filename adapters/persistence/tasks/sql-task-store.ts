@@ -18,7 +18,6 @@ import type { Visibility } from "../../../domain/tasks/visibility.js";
 import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
 import { KEPT_IMAGE } from "../rows/object-names.js";
 import { releaseReferences } from "../rows/reference-rows.js";
-import { endReports } from "../rows/report-rows.js";
 import { IN_GALLERY, WITHHELD } from "../schema/indexed-conditions.js";
 import { branded, optional, type Row, text } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
@@ -117,7 +116,6 @@ const withhold = (
         : await hideRows(sql, withheld, "id = ?", [id]);
     if (changed.length === 0) return err(notFound(`There is no such panorama ${id}.`));
     const { dialect } = database;
-    if (withheld !== undefined) await endReports(sql, dialect, [id], { outcome: "hidden", at: withheld.at });
     if (withheld !== undefined && nextName !== undefined) await renameImages(sql, [id], nextName, withheld.at);
     await updateSearch(sql, dialect, [id]);
     return ok(undefined);
@@ -174,7 +172,6 @@ const withholdAll = async (
     );
     const ids = page.map(({ id }) => id);
     await hideRows(sql, withheld, isAmong("id", dialect), [listOf(ids, dialect)]);
-    await endReports(sql, dialect, ids, { outcome: "hidden", at: withheld.at });
     await renameImages(sql, ids, nextName, withheld.at);
     await updateSearch(sql, dialect, ids);
     return ok(ids.length);
@@ -240,7 +237,6 @@ const hide = async (
     if (row === undefined) return err(notFound(`There is no task ${id}.`));
     const { dialect } = database;
     if (row.in_search) await updateSearch(sql, dialect, [id]);
-    await endReports(sql, dialect, [id], { outcome: "deleted", at: now });
     // Long ago: its images expire now, unless they were uploaded again.
     await writeInOneRoundTrip(sql, dialect, releaseReferences({ id, accountId: owner }, new Date(0)));
     // Nobody finds it by its metadata or reads its events any more: others would have to skip them.

@@ -2,6 +2,7 @@ import type { Visitor } from "../../../application/accounts/sessions/find-sessio
 import type { UseCases } from "../../../application/create-application.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
+import type { Email } from "../../../domain/accounts/account.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import { parseSlug, viewerPath } from "../../../domain/tasks/slug.js";
 import { isInProgress, type Task } from "../../../domain/tasks/task.js";
@@ -22,6 +23,8 @@ type Parts = {
   readonly guard: SessionGuard;
   readonly layout: Layout;
   readonly publicUrl: string;
+  /** Gets the reports of visitors, if there is one. */
+  readonly operatorEmail: Email | undefined;
   readonly suggestions: Suggestions;
 };
 
@@ -167,6 +170,7 @@ const viewer = async (
     isEmbedded,
     owner: isOwner ? visitor : undefined,
     hasGallery: layout.hasGallery,
+    reportTo: parts.operatorEmail,
     enter: (path) => entryPath(path, visitor !== undefined, layout.hasSignUp),
   });
   const head = isPublic

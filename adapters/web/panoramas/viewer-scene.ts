@@ -27,6 +27,8 @@ type Options = {
   readonly owner: Visitor | undefined;
   /** Whether there is a gallery, which shows what is public. */
   readonly hasGallery: boolean;
+  /** The operator's address for reports, if there is one. */
+  readonly reportTo: string | undefined;
   /** Where a link to a page of members leads. */
   readonly enter: (path: string) => string;
 };
@@ -54,7 +56,8 @@ ${hasPrompt && !isEmbedded && html`<a href="${options.enter(withPrompt)}">Use th
   visibility === "public" &&
   !isEmbedded &&
   options.owner === undefined &&
-  html`<a href="/p/${task.slug}/report" rel="nofollow">Report</a>`
+  options.reportTo !== undefined &&
+  html`<a href="${reportUrl(options.reportTo, link)}">Report</a>`
 }</p>
 ${task.withheldReason !== undefined && html`<p class="withheld">${withheldSentence(task.withheldReason)}</p>`}
 ${full !== undefined && html`<details><summary>Full prompt</summary><p dir="auto">${full}</p></details>`}</div>
@@ -75,6 +78,10 @@ ${barButton("share", "Share", "M12 15V4M8 7.500l4-4 4 4M6 11H5v9h14v-9h-1")}`
 </div></div>
 ${!isEmbedded && KEYS}${!isEmbedded && downloadMenu(task, url)}${!isEmbedded && shareDialog(task, link, options)}</div>`;
 };
+
+/** An e-mail to the operator that names the panorama. */
+const reportUrl = (to: string, link: string): string =>
+  `mailto:${to}?subject=${encodeURIComponent(`Report of ${link}`)}`;
 
 const barButton = (id: string, label: string, path: string, hidden = false): Html =>
   html`<button type="button" class="round" id="${id}" aria-label="${label}" title="${label}"${hidden && html` hidden`}>${icon(path)}</button>`;

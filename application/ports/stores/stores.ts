@@ -15,7 +15,6 @@ import type { OperatorStore } from "./operator-store.js";
 import type { OrderStore } from "./order-store.js";
 import type { RateLimits } from "./rate-limits.js";
 import type { ReferenceStore } from "./reference-store.js";
-import type { ReportStore } from "./report-store.js";
 import type { TaskPorts } from "./tasks/task-ports.js";
 
 /** All stores. They share one database: what one method writes is one transaction. */
@@ -33,7 +32,6 @@ export type Stores = {
   readonly tasks: TaskPorts;
   readonly operators: OperatorStore;
   readonly operatorLog: OperatorLog;
-  readonly reports: ReportStore;
   readonly apiRequests: ApiRequests;
   readonly rateLimits: RateLimits;
 };

@@ -80,8 +80,6 @@ const ROUTES: Readonly<Record<string, Positions>> = {
   "get /gallery": { query: ["q", "sort", "before", "after"] },
   "get /p/:slug": { query: ["embed"] },
   "get /p/:slug/status": ACCEPTS_NOTHING,
-  "get /p/:slug/report": { query: ["sent"] },
-  "post /p/:slug/report": { fields: { reason: "other", text: "it shows my garden" } },
   "get /p/:slug/social.jpg": { headers: ["if-none-match"] },
   "get /p/:slug/512.webp": { headers: ["if-none-match"] },
   "get /p/:slug/tile-480.webp": { headers: ["if-none-match"] },

@@ -138,7 +138,6 @@ describe("a panorama that an operator has hidden", () => {
       "get /p/:slug",
       "get /p/:slug embed=1",
       "get /p/:slug/512.webp",
-      "get /p/:slug/report",
       "get /p/:slug/social.jpg",
       "get /p/:slug/status",
       "get /p/:slug/tile-480.webp",

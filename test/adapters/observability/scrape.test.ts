@@ -20,7 +20,6 @@ const aScrape = () => {
       ["submitted", { waiting: 1, oldest: noon, dueAt: noon }],
     ]),
     deliveries: NONE,
-    reported: 2,
     pendingOrders: { waiting: 3, oldest: noon },
   });
   let reads = 0;

@@ -164,7 +164,6 @@ const OTHER_TABLES: Readonly<Record<string, string>> = {
   event: "what happened to a panorama",
   webhook_delivery: "the way of an event",
   webhook_receiver: "of hosts, not of persons",
-  report: "of visitors without an account",
   reference_image: "contents, which accounts share",
   task_queue: "of the service",
   operator_action: "of operators",

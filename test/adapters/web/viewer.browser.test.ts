@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Email } from "../../../domain/accounts/account.js";
 import { tilesNameOf } from "../../../domain/images/object-name.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { COARSE, ready, setUpBrowser, type Tab } from "../../support/browser.js";
@@ -18,7 +19,7 @@ const viewOf = async ({ page }: Tab): Promise<{ yaw: number; pitch: number; fov:
 };
 
 describe("the viewer page", () => {
-  const on = setUpBrowser();
+  const on = setUpBrowser({ operatorEmail: "operator@panorama.example" as Email });
   let service: WebService;
   let ann: Person;
   let tab: Tab;

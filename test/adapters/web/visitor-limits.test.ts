@@ -162,4 +162,4 @@ describe("the web side", () => {
 });
 
 /** Their own limits are those of passwords and e-mails (application/accounts/). */
-const WITHOUT_SESSION = new Set(["/p/:slug/report", "/login", "/signup", "/password/forgot", "/password/reset"]);
+const WITHOUT_SESSION = new Set(["/login", "/signup", "/password/forgot", "/password/reset"]);

@@ -8,6 +8,9 @@ const GOOD = {
   PROVIDER: "fal",
   FAL_API_KEY: "key",
   LEGAL_PAGES_DIR: "/etc/panorama/legal",
+  SMTP_URL: "smtp://mail.internal",
+  MAIL_FROM: "no-reply@panorama.example",
+  OPERATOR_EMAIL: "contact@panorama.example",
 };
 
 const findings = (environment: Record<string, string>) =>
@@ -23,6 +26,7 @@ describe("checkProduction", () => {
     ["the local provider", { PROVIDER: "local" }, "PROVIDER is local"],
     ["http", { PUBLIC_URL: "http://panorama.example" }, "is not https"],
     ["no legal pages", { LEGAL_PAGES_DIR: "" }, "LEGAL_PAGES_DIR is not set"],
+    ["an open gallery without an address for reports", { OPERATOR_EMAIL: "" }, "OPERATOR_EMAIL is not set"],
     ["trust in everybody", { TRUSTED_PROXIES: "10.0.0.5,0.0.0.0/0" }, "trusts everybody"],
     ["a proxy elsewhere", { HOST: "0.0.0.0" }, "TRUSTED_PROXIES names no other machine"],
   ])("warns of %s", (_, differences, says) => {

@@ -57,7 +57,7 @@ describe("a policy", () => {
     expect(PANORAMA_POLICY.rates.read).toEqual({ limit: 60, windowSeconds: 60 });
     expect([PANORAMA_POLICY.activeMax, PANORAMA_POLICY.idempotencyHours]).toEqual([5, 24]);
     expectTypeOf<RequestKind>().toEqualTypeOf<
-      "read" | "write" | "total" | "form" | "login" | "login_network" | "login_email" | "mail" | "report"
+      "read" | "write" | "total" | "form" | "login" | "login_network" | "login_email" | "mail"
     >();
   });
 });

@@ -145,11 +145,5 @@ export const describeTaskMetrics = (
       });
       expect(backlog.pendingOrders).toEqual({ waiting: 1, oldest: noon });
       expect(backlog.deliveries).toMatchObject({ waiting: 1, dueAt: later });
-      expect(backlog.reported).toBe(0);
-      (await tasks.setVisibility(first.id, first.accountId, "public"))._unsafeUnwrap();
-      for (const network of ["192.0.2.1", "192.0.2.2"]) {
-        await stores.reports.file({ taskId: first.id, network, reason: "other", text: undefined, at: later });
-      }
-      expect((await readBacklog(stores.database.sql, later)).reported).toBe(1);
     });
   });

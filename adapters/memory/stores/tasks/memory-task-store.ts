@@ -185,7 +185,6 @@ const withhold = (
   stored.chosenVisibility = withheld === undefined ? undefined : chosen;
   if (withheld !== undefined) {
     Object.assign(stored, { featured: undefined, approved: undefined });
-    database.endReports(id, "hidden");
   }
   keepWithheld(stored, withheld, visibility);
   const { task } = stored;
@@ -239,7 +238,6 @@ const hide = (
   stored.deletedBy = by;
   stored.dueAt = stored.task.state === "succeeded" ? now : undefined;
   database.releaseReferences(id, owner, new Date(0));
-  database.endReports(id, "deleted");
   database.deleteReadEvents(id);
   return ok(undefined);
 };

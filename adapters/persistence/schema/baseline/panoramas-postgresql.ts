@@ -170,19 +170,6 @@ create index reference_upload_age_index on reference_upload (uploaded_at);
 
 create index reference_upload_name_index on reference_upload (name);
 
-create table report (
-  task_id varchar(40) not null,
-  network varchar(64) not null,
-  reason varchar(16) not null,
-  text text null,
-  reported_at timestamptz(3) not null,
-  ended_at timestamptz(3) null,
-  outcome varchar(16) null,
-  constraint report_pkey primary key (task_id, network)
-);
-
-create index report_open_index on report (task_id, reported_at) where ended_at is null;
-
 create table session (
   token_sha256 varchar(64) not null,
   account_id varchar(40) not null,

@@ -176,19 +176,6 @@ create index reference_upload_age_index on reference_upload (uploaded_at);
 
 create index reference_upload_name_index on reference_upload (name);
 
-create table report (
-  task_id text not null,
-  network text not null,
-  reason text not null,
-  text text null,
-  reported_at datetime not null,
-  ended_at datetime null,
-  outcome text null,
-  primary key (task_id, network)
-);
-
-create index report_open_index on report (task_id, reported_at) where ended_at is null;
-
 create table session (
   token_sha256 text not null,
   account_id text not null,

@@ -131,8 +131,7 @@ export interface TaskStore {
   setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound | IsWithheld>>;
 
   /**
-   * Hides a task from everybody but its owner: it is private, and stays so. Ends its reports and the operator's choice
-   * of it. With `undefined`, a task that was hidden has the visibility that it had before. Others are not found.
+   * Hides a task from everybody but its owner: it is private, and stays so. Ends the operator's choice of it. With `undefined`, a task that was hidden has the visibility that it had before. Others are not found.
    *
    * `nextName`: the same transaction records it for an image that is kept (`StoredImage`) and has no next name yet, and
    * makes the work `keep` due: while it is leased, as soon as its holder gives it back.

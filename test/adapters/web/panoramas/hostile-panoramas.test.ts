@@ -4,15 +4,12 @@ import { MemoryOperatorStore } from "../../../../adapters/memory/stores/memory-o
 import { suspendAccount } from "../../../../application/operators/suspend-account.js";
 import { withholdAccount } from "../../../../application/operators/withhold-panorama.js";
 import { keep, uploading } from "../../../../domain/images/storage-status.js";
-import { REPORT_CHARACTERS_MAX } from "../../../../domain/tasks/report.js";
-import { PASSWORD, type Person, WebService } from "../../../support/web-service.js";
+import { PASSWORD, WebService } from "../../../support/web-service.js";
 
 let service: WebService;
-let ann: Person;
 
 beforeAll(async () => {
   service = await WebService.start();
-  ann = await service.person("ann", 10_000);
 });
 beforeEach(() => service.provider.play({ poll: "succeeded", download: "image" }));
 afterAll(async () => {
@@ -21,59 +18,6 @@ afterAll(async () => {
 });
 
 const ports = () => ({ ...service, operators: new MemoryOperatorStore(service.database) });
-
-describe("POST /p/{slug}/report", () => {
-  const report = (slug: string, fields: Record<string, string>, network = "192.0.2.1", origin = service.url) =>
-    fetch(`${service.url}/p/${slug}/report`, {
-      method: "POST",
-      body: new URLSearchParams(fields),
-      headers: { origin, "x-forwarded-for": network },
-      redirect: "manual",
-    });
-  const open = () => service.database.reports.filter(({ outcome }) => outcome === undefined);
-
-  it("stores one report of each network, without an account or a script", async () => {
-    const { slug, id } = await service.kept(ann);
-    const page = await (await fetch(`${service.url}/p/${slug}/report`)).text();
-    expect(page).toContain(`action="/p/${slug}/report"`);
-    for (let again = 0; again < 2; again++) {
-      const sent = await report(slug, { reason: "person", text: " It shows my garden. " });
-      expect([sent.status, sent.headers.get("location")]).toEqual([303, `/p/${slug}/report?sent=1`]);
-    }
-    await report(slug, { reason: "rights" }, "2001:db8::1");
-    await report(slug, { reason: "rights" }, "2001:db8::2"); // the same /64
-    expect(open().map(({ taskId, reason, text }) => [taskId, reason, text])).toEqual([
-      [id, "person", "It shows my garden."],
-      [id, "rights", undefined],
-    ]);
-    expect(await (await fetch(`${service.url}/p/${slug}/report?sent=1`)).text()).toContain("Thank you");
-  });
-
-  it("refuses what is no report, with what was typed", async () => {
-    const { slug } = await service.kept(ann);
-    const before = open().length;
-    for (const fields of [{}, { reason: "none" }, { reason: "other", text: "x".repeat(REPORT_CHARACTERS_MAX + 1) }]) {
-      const refused = await report(slug, fields as Record<string, string>);
-      expect([refused.status, (await refused.text()).includes('role="alert"')]).toEqual([400, true]);
-    }
-    const typed = await (await report(slug, { text: "<b>my garden</b>" })).text();
-    expect(typed).toContain("&lt;b&gt;my garden&lt;/b&gt;");
-    expect((await report(slug, { reason: "other" }, "192.0.2.1", "https://evil.example")).status).toBe(403);
-    expect((await report("a".repeat(16), { reason: "other" })).status).toBe(404);
-    const secret = await service.kept(ann, { visibility: "private" });
-    expect((await report(secret.slug, { reason: "other" })).status).toBe(404);
-    expect(open().length).toBe(before);
-  });
-
-  it("limits the reports of a network, not those of others", async () => {
-    const { slug } = await service.kept(ann);
-    const from = async (network: string) => (await report(slug, { reason: "other" }, network)).status;
-    const statuses: number[] = [];
-    for (let sent = 0; sent < 12; sent++) statuses.push(await from("198.51.100.7"));
-    expect(statuses).toEqual([...Array(10).fill(303), 429, 429]);
-    expect(await from("198.51.100.8")).toBe(303);
-  });
-});
 
 describe("a hundred hostile public panoramas", () => {
   it("change nothing on the front page, and are hidden by one command", async () => {
