@@ -124,7 +124,7 @@ export const webPages = async (
     ...keyPages(all),
     ...webhookPages(all),
     ...settingsPages(all),
-    docsPage({ ...all, files, describe, guidesFolder: join(staticFolder, "guides") }),
+    docsPage({ ...all, describe, guidesFolder: join(staticFolder, "guides") }),
     mcpPage(mcp, guard, layout, policy.prices),
     ...legalPages(legal, guard, layout),
     ...siteFiles(files, layout.site),

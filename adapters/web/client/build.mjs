@@ -17,7 +17,6 @@ const SOURCES = [
   "works.ts",
   "account.ts",
   "docs.ts",
-  "try-it/try-it.ts",
   "theme.ts",
   "styles/style.css",
   "styles/landing.css",

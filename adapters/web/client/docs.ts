@@ -1,5 +1,3 @@
-import { offerSearch } from "./docs-search.js";
-
 /** The language of the examples that the reader chose last. */
 const STORED = "docs-language";
 
@@ -82,29 +80,7 @@ const offerKey = (note: Element): void => {
   note.append(label);
 };
 const note = document.querySelector(".keys");
-if (note !== null) {
-  offerKey(note);
-  offerSearch(note);
-}
-
-/** A button at each operation. What it opens is loaded when the first one is pressed. */
-const tryIt = document.querySelector<HTMLElement>(".docs")?.dataset.tryIt ?? "";
-for (const operation of document.querySelectorAll(".operation:has(.example)")) {
-  const button = document.createElement("button");
-  button.className = "button quiet small";
-  button.textContent = "Try it";
-  button.ariaLabel = `Try it: ${operation.querySelector("h3")?.textContent}`;
-  button.ariaExpanded = "false";
-  button.addEventListener("click", async () => {
-    try {
-      await import(tryIt);
-      button.dispatchEvent(new Event("try-it", { bubbles: true }));
-    } catch {
-      button.textContent = "Try it again: it was not loaded";
-    }
-  });
-  operation.querySelector(".route")?.append(button);
-}
+if (note !== null) offerKey(note);
 
 // On phones the contents cover the text: they close when a link is followed.
 const menu = document.querySelector<HTMLDetailsElement>("details.contents");

@@ -24,16 +24,13 @@ import { referenceSections, type Section } from "./reference.js";
 
 const HOUR_MILLISECONDS = 60 * 60 * 1000;
 
-/**
- * Makes the page without its header: guides, operations, webhooks and objects. `keys` goes below the title; `tryIt` is
- * the URL of the script that sends requests (client/try-it).
- */
+/** Makes the page without its header: guides, operations, webhooks and objects. `keys` goes below the title. */
 export const renderDocs = async (
   description: Description,
   guidesFolder: string,
   policy: PanoramaPolicy,
   abilities: Abilities,
-): Promise<(keys: Html, tryIt: string) => Html> => {
+): Promise<(keys: Html) => Html> => {
   const values = { ...guideValues(description, policy, abilities), ...guideExamples(description) };
   const guides = (await readGuides(guidesFolder)).map((text) => renderGuide(filledGuide(text, values)));
   const sections = referenceSections(description);
@@ -41,7 +38,7 @@ export const renderDocs = async (
   const links = contents(guides, sections);
   const content = html`${guides.map((guide) => guide.content)}
 ${sections.map(({ id, title, content }) => html`<section class="group" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${content}</section>`)}`;
-  return (keys: Html, tryIt: string) => html`<div class="docs" lang="en" data-try-it="${tryIt}">
+  return (keys: Html) => html`<div class="docs">
 <nav class="contents" aria-label="Contents">${links}</nav>
 <div class="content">
 <header><h1>API reference</h1>

@@ -8,14 +8,12 @@ import type { Description } from "../docs/description.js";
 import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import type { SessionGuard } from "../session-guard.js";
-import type { StaticFiles } from "../static-files.js";
 
 type Parts = {
   /** Makes the OpenAPI description of the REST interface. */
   readonly describe: (abilities: Abilities) => Promise<object>;
   /** The folder with the guides in Markdown. */
   readonly guidesFolder: string;
-  readonly files: StaticFiles;
   readonly policy: PanoramaPolicy;
   readonly accounts: Pick<UseCases["accounts"], "listApiKeys">;
   readonly panoramas: Pick<UseCases["panoramas"], "readAbilities">;
@@ -28,16 +26,7 @@ type Parts = {
  * first request, which loads the description and the libraries. For visitors without a login the page is the same until
  * the abilities change, so it is kept.
  */
-export const docsPage = ({
-  describe,
-  guidesFolder,
-  files,
-  policy,
-  accounts,
-  panoramas,
-  guard,
-  layout,
-}: Parts): Page => {
+export const docsPage = ({ describe, guidesFolder, policy, accounts, panoramas, guard, layout }: Parts): Page => {
   const rendered = keptFor(async (abilities: Abilities) => {
     const { renderDocs } = await import("../docs/render-docs.js");
     return renderDocs((await describe(abilities)) as Description, guidesFolder, policy, abilities);
@@ -51,7 +40,7 @@ export const docsPage = ({
       place: "/docs",
       scripts: ["docs.js"],
       styles: ["docs.css"],
-      main: (await rendered(abilities))(keys, files.urlOf("try-it.js")),
+      main: (await rendered(abilities))(keys),
     });
   const publicReply = keptFor(
     // Given again, so that it is compressed once.

@@ -28,7 +28,6 @@ const BUDGET_BYTES: Readonly<Record<string, number>> = {
   "viewer.css": 3_000,
   "docs.js": 2_000,
   "docs.css": 2_600,
-  "try-it.js": 5_000,
   "theme.js": 300,
   "icon-512.png": 4_000,
 };

@@ -99,6 +99,6 @@ describe("the examples of an operation", () => {
       expect(code.match(/PANORAMA_API_KEY/g)?.length, code).toBe(1);
       expect(code).toMatch(/Authorization(: |"[:,] f?")Bearer /);
     }
-    expect(routes.length).toBe(12);
+    expect(routes.length).toBe(11);
   });
 });
