@@ -60,9 +60,6 @@ const section = (text: string, heading: string): string => {
   return body;
 };
 
-/** The first cells of all table rows. */
-const firstCells = (text: string): string => found(text, /^\| (.*?)(?<!\\) \|/gm).join("\n");
-
 /** The anchors that GitHub gives the headings of a document. */
 const anchorsOf = (text: string): string[] =>
   found(text, /^#+ (.*)$/gm).map((heading) =>
@@ -174,10 +171,11 @@ describe("OPERATIONS.md", () => {
     ]);
   });
 
-  it("lists exactly the metrics of adapters/observability/metrics.ts", async () => {
-    const listed = found(firstCells(section(await read("OPERATIONS.md"), "Metrics")), /`((?:http|panorama)_\w+)`/g);
+  it("names only metrics that exist", async () => {
+    const named = found(await read("OPERATIONS.md"), /`((?:http|panorama)_[a-z_]+)`/g);
     const registered = found(await read("adapters/observability/metrics.ts"), /^ {4}name: "(\w+)"/gm);
-    expect(listed.sort()).toEqual(registered.sort());
+    expect(named.length).toBeGreaterThan(0);
+    expect(named.filter((name) => !registered.includes(name))).toEqual([]);
   });
 });
 
