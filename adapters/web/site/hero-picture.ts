@@ -77,5 +77,5 @@ const GREY_MAX: readonly (readonly [Scrim, number])[] = [
   ["light", 200],
 ];
 
-export const scrimFor = (grey: number | undefined): Scrim =>
+const scrimFor = (grey: number | undefined): Scrim =>
   GREY_MAX.find(([, max]) => grey !== undefined && grey <= max)?.[0] ?? "bright";

@@ -14,7 +14,7 @@ const REST_MILLISECONDS = 60;
 const isInFrame = window.top !== window;
 
 /** What keys do besides turning and zooming, by their names. */
-export type KeyActions = Readonly<Record<string, () => void>>;
+type KeyActions = Readonly<Record<string, () => void>>;
 
 /**
  * Looks around by dragging and with the arrow keys, and zooms with two fingers, a double click, the wheel, plus and
