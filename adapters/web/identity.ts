@@ -11,7 +11,7 @@ export type Identity = {
   readonly accent?: AccentColours | undefined;
 };
 
-export type Icon = {
+type Icon = {
   readonly url: string;
   readonly type: "image/svg+xml" | "image/png";
   /** As in a web manifest. */

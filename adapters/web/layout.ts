@@ -33,7 +33,7 @@ export type Content = {
   readonly formTargets?: readonly string[];
 };
 
-export type LayoutParts = {
+type LayoutParts = {
   readonly files: StaticFiles;
   /** The origin that serves stored images. */
   readonly imageOrigin: string;
@@ -262,7 +262,7 @@ export const hiddenToken = (formToken: string): Html =>
   html`<input type="hidden" name="form_token" value="${formToken}">`;
 
 /** A page of this site, and the words of the link to it. */
-export type FooterLink = { readonly path: string; readonly title: string };
+type FooterLink = { readonly path: string; readonly title: string };
 
 const footer = (
   links: readonly FooterLink[],

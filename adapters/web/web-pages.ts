@@ -37,7 +37,7 @@ import { type McpOffer, mcpPage } from "./site/mcp-page.js";
 import { siteFiles } from "./site/site-files.js";
 import { StaticFiles } from "./static-files.js";
 
-export type WebParts = Pick<UseCases, "accounts" | "panoramas" | "credits" | "webhooks"> & {
+type WebParts = Pick<UseCases, "accounts" | "panoramas" | "credits" | "webhooks"> & {
   readonly rateLimits: RateLimits;
   readonly clock: Pick<Clock, "now">;
   readonly images: Images & Pick<ObjectStorage, "read">;

@@ -8,7 +8,7 @@ export type Description = {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 };
 
-export type PathItem = Readonly<Record<string, Operation>>;
+type PathItem = Readonly<Record<string, Operation>>;
 
 export type Operation = {
   readonly operationId: string;

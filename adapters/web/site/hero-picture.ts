@@ -8,7 +8,7 @@ import type { PicturesOnDemand } from "../panoramas/share-pages.js";
 import type { StaticFiles } from "../static-files.js";
 
 /** How much the picture is darkened behind text, so that the text is readable (client/styles/landing.css). */
-export type Scrim = "dim" | "light" | "bright";
+type Scrim = "dim" | "light" | "bright";
 
 /** The panorama at the top of the landing page. */
 export type HeroPicture = {
