@@ -57,6 +57,8 @@ export type NodePortsOptions = (Omit<PostgresInstallation, "tables"> | Omit<Sqli
   readonly stripe?: StripeOptions | undefined;
   /** As in the settings of `createApplication`. */
   readonly webhookPrivateOrigins?: readonly string[] | undefined;
+  /** What webhooks say about your application in `User-Agent`. Default: `panorama-service`. */
+  readonly userAgent?: string | undefined;
   /** Default: what failed or needs somebody is written to the standard error output, one line of JSON each. */
   readonly reporter?: Reporter | undefined;
 };
@@ -81,7 +83,7 @@ export const nodePorts = async (options: NodePortsOptions): Promise<NodePorts> =
   const database = await openDatabase(installation);
   const clock = await openDatabaseClock(database);
   const { requestsAt, ...stores } = sqlStores(database, reporter, clock);
-  const webhookSender = new HttpWebhookSender(options.webhookPrivateOrigins);
+  const webhookSender = new HttpWebhookSender(options.webhookPrivateOrigins, options.userAgent);
   const [ids, secrets] = [new RandomIds(clock), new NodeSecrets()];
   const outbox = new SqlLetterOutbox(database);
   const { mail, closeMail } = await mailOf(options, { ...stores, outbox, ids, secrets, clock, reporter });

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { err, ok, type Result } from "neverthrow";
 import { ForbiddenAddress, lookupPublic, whyForbidden } from "../system/public-lookup.js";
+import { ANONYMOUS_USER_AGENT } from "../system/user-agent.js";
 
 export type FetchedBytes = { readonly bytes: Uint8Array; readonly contentType: string | undefined };
 
@@ -31,10 +32,12 @@ const GONE_STATUSES = new Set([403, 404, 410]);
  */
 export class PublicFetch {
   private readonly exemptOrigins: ReadonlySet<string>;
+  private readonly userAgent: string;
   private client: Promise<Client> | undefined;
 
   /** `exemptOrigins` are set by the operator (a provider emulator): they may use http and a private IP address. */
-  constructor(exemptOrigins: readonly string[] = []) {
+  constructor(exemptOrigins: readonly string[] = [], userAgent = ANONYMOUS_USER_AGENT) {
+    this.userAgent = userAgent;
     this.exemptOrigins = new Set(exemptOrigins.map((origin) => new URL(origin).origin));
   }
 
@@ -82,7 +85,12 @@ export class PublicFetch {
       const { request, plain, guarded } = await this.client;
       const { statusCode, headers, body } = await request(url, {
         dispatcher: exempt ? plain : guarded,
-        headers: { accept: "image/*", "accept-encoding": "identity", ...(exempt && ownHeaders) },
+        headers: {
+          accept: "image/*",
+          "accept-encoding": "identity",
+          "user-agent": this.userAgent,
+          ...(exempt && ownHeaders),
+        },
         signal,
       });
       if (statusCode === 200) {

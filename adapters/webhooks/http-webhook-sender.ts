@@ -2,6 +2,7 @@ import type { LookupFunction } from "node:net";
 import type { OutgoingWebhook, WebhookSender } from "../../application/ports/webhook-sender.js";
 import type { AttemptResult } from "../../domain/webhooks/webhook-delivery.js";
 import { ForbiddenAddress, lookupPublic, whyForbidden } from "../system/public-lookup.js";
+import { ANONYMOUS_USER_AGENT } from "../system/user-agent.js";
 import { webhookSignature } from "./webhook-signature.js";
 
 /** From the name lookup to the status of the answer. */
@@ -24,6 +25,7 @@ const KEPT_MILLISECONDS = 2_000;
  */
 export class HttpWebhookSender implements WebhookSender {
   private readonly privateOrigins: ReadonlySet<string>;
+  private readonly userAgent: string;
   private readonly timeoutMilliseconds: number;
   private readonly publicOnly: LookupFunction;
   private readonly kept = new KeptConnections();
@@ -35,10 +37,12 @@ export class HttpWebhookSender implements WebhookSender {
    */
   constructor(
     privateOrigins: readonly string[] = [],
+    userAgent = ANONYMOUS_USER_AGENT,
     timeoutMilliseconds = TIMEOUT_MILLISECONDS,
     publicOnly: LookupFunction = lookupPublic,
   ) {
     this.publicOnly = publicOnly;
+    this.userAgent = userAgent;
     this.privateOrigins = new Set(privateOrigins);
     this.timeoutMilliseconds = timeoutMilliseconds;
   }
@@ -58,7 +62,7 @@ export class HttpWebhookSender implements WebhookSender {
         dispatcher: isPrivate ? plain : guarded,
         headers: {
           "content-type": "application/json",
-          "user-agent": "panorama-webhooks/1",
+          "user-agent": this.userAgent,
           "webhook-id": id,
           "webhook-timestamp": String(timestamp),
           "webhook-signature": webhookSignature(id, timestamp, body, secrets),

@@ -5,6 +5,7 @@ import { workflowOf } from "../providers/comfyui-workflow.js";
 import { openProvider } from "../providers/open-provider.js";
 import { providerProblem } from "../providers/provider-check.js";
 import type { RemoteProviderConfig } from "../providers/provider-config.js";
+import { installationUserAgent } from "../user-agent.js";
 import { broken, type Finding, fine, warning } from "./finding.js";
 
 /** What the check of each provider has verified. */
@@ -23,11 +24,12 @@ const ACCEPTED: Readonly<Record<RemoteProviderConfig["kind"], string>> = {
 
 /** Asks each provider whether key and model are right. Nothing is generated, and nothing is paid. */
 export const checkProvider = async (
-  config: Pick<Config, "provider" | "providerPrompt">,
+  config: Pick<Config, "provider" | "providerPrompt" | "publicUrl" | "operatorEmail">,
 ): Promise<readonly Finding[]> => {
   const { provider, providerPrompt } = config;
   if (provider.kind === "local") return [fine("provider", "The local provider paints here, and needs no key.")];
-  return Promise.all(provider.inOrder.map((remote) => checkRemote(remote, { promptTemplate: providerPrompt })));
+  const options = { promptTemplate: providerPrompt, userAgent: installationUserAgent(config) };
+  return Promise.all(provider.inOrder.map((remote) => checkRemote(remote, options)));
 };
 
 const checkRemote = async (remote: RemoteProviderConfig, options: RemoteOptions): Promise<Finding> => {

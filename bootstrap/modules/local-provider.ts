@@ -4,6 +4,7 @@ import { type OpenLocalProvider, localProvider as open } from "../../adapters/pr
 import { provide, token } from "../provide.js";
 import type { LocalProviderConfig } from "../providers/provider-config.js";
 import { tokens } from "../tokens.js";
+import { installationUserAgent } from "../user-agent.js";
 
 const openLocalProvider = token<OpenLocalProvider>("openLocalProvider");
 
@@ -13,11 +14,12 @@ export const localProvider = ({ delayMilliseconds }: LocalProviderConfig): Conta
     const { config, clock, storage, signPicture } = tokens;
 
     const parts = { config, clock, storage, signPicture };
-    provide(bind, openLocalProvider, parts, ({ config: { dataDir, publicUrl }, signPicture, ...parts }) =>
+    provide(bind, openLocalProvider, parts, ({ config, signPicture, ...parts }) =>
       open({
         ...parts,
-        folder: join(dataDir, "local-provider"),
-        publicUrl,
+        folder: join(config.dataDir, "local-provider"),
+        publicUrl: config.publicUrl,
+        userAgent: installationUserAgent(config),
         delayMilliseconds,
         sign: (jpeg) => signPicture(jpeg, { sourceType: "algorithmicMedia" }),
       }),

@@ -9,6 +9,7 @@ import { checkSettings } from "../providers/provider-check.js";
 import type { RemoteProviderConfig, RemoteProvidersConfig } from "../providers/provider-config.js";
 import { webhooksOf } from "../providers/provider-webhooks.js";
 import { tokens } from "../tokens.js";
+import { installationUserAgent } from "../user-agent.js";
 
 const openProviders = token<readonly [OpenProvider, ...OpenProvider[]]>("openProviders");
 
@@ -36,8 +37,9 @@ export const remoteProviders = ({ inOrder }: RemoteProvidersConfig): ContainerMo
         const { submitTimeoutMilliseconds, generationDeadlineMilliseconds, publicUrl } = config;
         const { providerPrompt: promptTemplate } = config;
         const times = { submitTimeoutMilliseconds, generationDeadlineMilliseconds };
+        const userAgent = installationUserAgent(config);
         const open = async (remote: RemoteProviderConfig): Promise<OpenProvider> => {
-          const shared = { storage, clock, onEvent, onCall, publicUrl, promptTemplate, ...times };
+          const shared = { storage, clock, onEvent, onCall, publicUrl, promptTemplate, userAgent, ...times };
           const opened = openProvider(remote, shared, await workflowOf(remote));
           await checkSettings(opened, (message) => onEvent({ kind: "surprise", provider: opened.name, message }));
           return opened;

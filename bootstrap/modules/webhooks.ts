@@ -2,6 +2,7 @@ import { ContainerModule } from "inversify";
 import { HttpWebhookSender } from "../../adapters/webhooks/http-webhook-sender.js";
 import { provide } from "../provide.js";
 import { tokens } from "../tokens.js";
+import { installationUserAgent } from "../user-agent.js";
 
 /** What sends webhooks to customers. */
 export const webhooks = new ContainerModule(({ bind }) => {
@@ -9,6 +10,6 @@ export const webhooks = new ContainerModule(({ bind }) => {
     bind,
     tokens.webhookSender,
     { config: tokens.config },
-    ({ config }) => new HttpWebhookSender(config.webhookPrivateOrigins),
+    ({ config }) => new HttpWebhookSender(config.webhookPrivateOrigins, installationUserAgent(config)),
   ).onDeactivation((sender) => sender.close());
 });

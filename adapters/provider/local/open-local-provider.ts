@@ -20,6 +20,8 @@ export type LocalProviderOptions = {
   readonly delayMilliseconds?: number | undefined;
   /** Marks a JPEG before it is behind a temporary URL. By default it stays as it is. */
   readonly sign?: ((jpeg: Uint8Array) => Promise<Uint8Array>) | undefined;
+  /** What fetches of reference images say about the application. By default `panorama-service`. */
+  readonly userAgent?: string | undefined;
   /** By default that of the operating system. */
   readonly clock?: Clock | undefined;
 };
@@ -44,9 +46,10 @@ export const localProvider = ({
   storage,
   delayMilliseconds = 0,
   sign,
+  userAgent,
   clock = new SystemClock(),
 }: LocalProviderOptions): OpenLocalProvider => {
-  const publicFetch = new PublicFetch(); // it fetches URLs that customers send, so it has no exempt origins
+  const publicFetch = new PublicFetch([], userAgent); // it fetches URLs that customers send, so it has no exempt origins
   const pool = new PaintPool(availableParallelism());
   const references = new ReferenceImages(storage, publicFetch);
   return Object.assign(new LocalProvider({ clock, references, pool, folder, publicUrl, delayMilliseconds, sign }), {

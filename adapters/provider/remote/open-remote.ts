@@ -14,7 +14,7 @@ export const openRemote = (
   options: RemoteOptions,
   apiKey: string | undefined,
 ): OpenProvider & RemoteProvider => {
-  const connections = openConnections([dialect.baseUrl]);
+  const connections = openConnections([dialect.baseUrl], options.userAgent);
   const { publicUrl, clock = new SystemClock() } = options;
   const webhookUrls =
     apiKey !== undefined && publicUrl?.startsWith("https://")
@@ -67,9 +67,9 @@ export const remoteWith = ({ dialect, name, options, connections, webhookUrls }:
 export type Connections = { readonly http: UpstreamHttp; readonly publicFetch: PublicFetch };
 
 /** The servers are set by the operator: results may be at their URLs although these are private. */
-export const openConnections = (baseUrls: readonly string[]): Connections => ({
-  http: new UpstreamHttp(),
-  publicFetch: new PublicFetch(baseUrls),
+export const openConnections = (baseUrls: readonly string[], userAgent: string | undefined): Connections => ({
+  http: new UpstreamHttp(userAgent),
+  publicFetch: new PublicFetch(baseUrls, userAgent),
 });
 
 export const closeConnections = async ({ http, publicFetch }: Connections): Promise<void> => {

@@ -39,6 +39,11 @@ export type RemoteOptions = {
    * generations are only polled.
    */
   readonly publicUrl?: string | undefined;
+  /**
+   * What its calls, and the fetches of images for it, say about the application, such as
+   * `my-app/1.0 (+https://my-app.example)`. By default `panorama-service`.
+   */
+  readonly userAgent?: string | undefined;
 };
 
 /** `provider` is the name of the provider, or of one of its servers. `message` is one sentence. */

@@ -60,6 +60,20 @@ describe("PublicFetch", () => {
     expect(fetched.contentType).toBe("image/png");
   });
 
+  it("says at every host, also after a redirect, who fetches", async () => {
+    const said: unknown[] = [];
+    const origin = await aServer((request, response) => {
+      said.push(request.headers["user-agent"]);
+      if (request.url === "/") response.writeHead(302, { location: "/a.png" }).end();
+      else response.end("picture");
+    });
+    const userAgent = "panorama-service/3.0.0 (+https://panoramas.example)";
+    const fetcher = new PublicFetch([origin], userAgent);
+    fetchers.push(fetcher);
+    expect((await fetcher.get(`${origin}/`, limits)).isOk()).toBe(true);
+    expect(said).toEqual([userAgent, userAgent]);
+  });
+
   it("refuses another port of the host of an exempt origin", async () => {
     const origin = await aServer((_, response) => response.end("picture"));
     const other = await aServer((_, response) => response.end("secret"));

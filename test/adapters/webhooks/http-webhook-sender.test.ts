@@ -11,6 +11,7 @@ import type { OutgoingWebhook } from "../../../application/ports/webhook-sender.
 import { DnsServer } from "../../support/dns-server.js";
 import { type LocalServer, startLocalServer } from "../../support/local-server.js";
 
+const USER_AGENT = "panorama-service/3.0.0 (+https://panoramas.example)";
 const servers: LocalServer[] = [];
 const senders: HttpWebhookSender[] = [];
 
@@ -26,7 +27,7 @@ const aReceiver = async (listener: RequestListener): Promise<string> => {
 };
 
 const aSender = (privateOrigins: readonly string[], timeoutMilliseconds?: number): HttpWebhookSender => {
-  const sender = new HttpWebhookSender(privateOrigins, timeoutMilliseconds);
+  const sender = new HttpWebhookSender(privateOrigins, USER_AGENT, timeoutMilliseconds);
   senders.push(sender);
   return sender;
 };
@@ -51,7 +52,11 @@ describe("HttpWebhookSender", () => {
     expect(await aSender([origin]).send(webhook)).toEqual({ kind: "delivered", detail: "status 204" });
     const [{ headers, body }] = received as [(typeof received)[0]];
     expect(body).toBe(webhook.body);
-    expect(headers).toMatchObject({ "content-type": "application/json", "webhook-id": webhook.id });
+    expect(headers).toMatchObject({
+      "content-type": "application/json",
+      "user-agent": USER_AGENT,
+      "webhook-id": webhook.id,
+    });
     const verify = (n: number) => new Webhook(anEndpointSecret(n)).verify(body, headers as Record<string, string>);
     for (const n of [1, 2]) expect(verify(n)).toEqual(JSON.parse(webhook.body));
     expect(() => verify(3)).toThrow("No matching signature found");
@@ -120,7 +125,7 @@ describe("HttpWebhookSender", () => {
       connections += 1;
     });
     if (answers.at(-1)?.includes("127.0.0.1") === true) {
-      const sender = new HttpWebhookSender([], 2_000, lookup);
+      const sender = new HttpWebhookSender([], USER_AGENT, 2_000, lookup);
       senders.push(sender);
       const result = await sender.send(aWebhook(`https://rebinding.example:${new URL(origin).port}/`));
       expect(result).toMatchObject({ detail: "not a public address" });

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { Agent, buildConnector, type Dispatcher, FormData, request } from "undici";
+import { ANONYMOUS_USER_AGENT } from "../../../system/user-agent.js";
 
 export type Call = {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -53,6 +54,7 @@ const CREATION_CONNECTION_KEPT_MILLISECONDS = 1_000;
  * One HTTP call is one request, without retries or redirects, because a creation that is sent twice is paid for twice.
  */
 export class UpstreamHttp {
+  private readonly userAgent: string;
   private readonly reading = new Agent({ connect: markingNoConnection });
   private readonly creating = new Agent({
     connect: markingNoConnection,
@@ -60,8 +62,13 @@ export class UpstreamHttp {
     keepAliveMaxTimeout: CREATION_CONNECTION_KEPT_MILLISECONDS,
   });
 
+  constructor(userAgent = ANONYMOUS_USER_AGENT) {
+    this.userAgent = userAgent;
+  }
+
   async call(call: Call): Promise<Result<Answer, CallFailure>> {
-    return send(call.method === "GET" ? this.reading : this.creating, call);
+    const headers = { "user-agent": this.userAgent, ...call.headers };
+    return send(call.method === "GET" ? this.reading : this.creating, { ...call, headers });
   }
 
   async close(): Promise<void> {

@@ -26,7 +26,7 @@ export const comfyuiProvider = (options: ComfyuiOptions): OpenProvider => {
   const { clock = new SystemClock(), onEvent = () => {} } = options;
   const workflow = namedWorkflow(options.workflow ?? "qwen-image-360");
   const [first, ...others] = options.baseUrls;
-  const connections = openConnections(options.baseUrls);
+  const connections = openConnections(options.baseUrls, options.userAgent);
   const open = (baseUrl: string) => {
     const dialect = comfyui({ baseUrl: baseUrlOf(baseUrl), workflow });
     return remoteWith({

@@ -22,7 +22,7 @@ import { COMFYUI_WORKFLOW } from "../../../support/providers-under-test.js";
 import { arrived } from "../../../support/webhooks-under-test.js";
 
 type Opened = { readonly provider: OpenProvider; readonly fake: FakeProvider };
-type Shared = Pick<Parameters<typeof httpProvider>[0], "onEvent" | "publicUrl" | "storage">;
+type Shared = Pick<Parameters<typeof httpProvider>[0], "onEvent" | "publicUrl" | "storage" | "userAgent">;
 
 /** Each with the options that it needs, over HTTP to its provider's fake. */
 const PROVIDERS: Readonly<Record<string, (shared?: Shared) => Promise<Opened>>> = {
@@ -83,6 +83,18 @@ describe.each(Object.entries(PROVIDERS))("%s, opened with the fewest options", (
     if (progress.state !== "succeeded") throw new Error(`The generation is ${JSON.stringify(progress)}.`);
     const { bytes } = (await provider.download(progress.temporaryUrl, id))._unsafeUnwrap();
     expect(imageTypeOf(bytes)).toBe("image/jpeg");
+  });
+
+  it("says in every request who calls", async () => {
+    const userAgent = "panorama-service/3.0.0 (+https://panoramas.example)";
+    const { provider, fake } = await opened(open, { userAgent });
+    await provider.check();
+    const id = (await provider.submit(AN_ORDER))._unsafeUnwrap();
+    const progress = (await provider.poll(id))._unsafeUnwrap();
+    if (progress.state === "succeeded") await provider.download(progress.temporaryUrl, id);
+    const said = new Set(fake.server.requests.map(({ headers }) => headers["user-agent"]));
+    expect(said).toEqual(new Set([userAgent]));
+    expect(fake.server.requests.length).toBeGreaterThan(2);
   });
 
   it("reports that its circuit is closed, once", async () => {
