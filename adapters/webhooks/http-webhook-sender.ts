@@ -2,6 +2,7 @@ import type { LookupFunction } from "node:net";
 import type { OutgoingWebhook, WebhookSender } from "../../application/ports/webhook-sender.js";
 import type { AttemptResult } from "../../domain/webhooks/webhook-delivery.js";
 import { ForbiddenAddress, lookupPublic, whyForbidden } from "../system/public-lookup.js";
+import { retryAfterMilliseconds } from "../system/retry-after.js";
 import { ANONYMOUS_USER_AGENT } from "../system/user-agent.js";
 import { webhookSignature } from "./webhook-signature.js";
 
@@ -13,6 +14,7 @@ const ANSWER_BYTES_MAX = 4 * 1024;
 const ANSWER_MILLISECONDS = 1_000;
 
 const GONE = 410;
+const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 503]);
 const CAUSE_CHARACTERS_MAX = 200;
 
 /** How many origins may keep connections open, and for how long after an answer, whatever a receiver asks for. */
@@ -76,7 +78,11 @@ export class HttpWebhookSender implements WebhookSender {
       const { statusCode } = answer;
       if (statusCode >= 200 && statusCode < 300) return { kind: "delivered", detail: `status ${statusCode}` };
       if (statusCode >= 300 && statusCode < 400) return failed(`status ${statusCode}: redirects are not followed`);
-      return { ...failed(`status ${statusCode}`), isGone: statusCode === GONE };
+      return {
+        ...failed(`status ${statusCode}`),
+        isGone: statusCode === GONE,
+        ...(BUSY_STATUSES.has(statusCode) && { retryAfterMilliseconds: askedPause(answer, at) }),
+      };
     } catch (error) {
       return unanswered(error);
     }
@@ -101,7 +107,7 @@ const unanswered = (error: unknown): AttemptResult => {
 };
 
 const whyUnanswered = (error: unknown): string => {
-  if (error instanceof ForbiddenAddress) return "not a public address";
+  if (error instanceof ForbiddenAddress) return NOT_REACHABLE;
   const { name, code } = error as { readonly name?: unknown; readonly code?: unknown };
   if (name === "TimeoutError") return "no answer in time";
   const reason = typeof code === "string" ? REASONS[code] : undefined;
@@ -109,9 +115,12 @@ const whyUnanswered = (error: unknown): string => {
   return typeof code === "string" && /^[A-Z0-9_]{1,60}$/.test(code) ? `no answer: ${code}` : "no answer";
 };
 
+/** Of an internal name and of one that does not exist alike: the account must not learn which names exist here. */
+const NOT_REACHABLE = "the host name is unknown, or not a public address";
+
 const REASONS: Readonly<Record<string, string>> = {
-  ENOTFOUND: "the host name is unknown",
-  EAI_AGAIN: "the host name could not be looked up",
+  ENOTFOUND: NOT_REACHABLE,
+  EAI_AGAIN: NOT_REACHABLE,
   ECONNREFUSED: "the connection was refused",
   ECONNRESET: "the connection was closed before an answer",
   UND_ERR_SOCKET: "the connection was closed before an answer",
@@ -152,6 +161,11 @@ const openClient = async (publicOnly: LookupFunction) => {
 };
 type Client = Awaited<ReturnType<typeof openClient>>;
 type Answer = Awaited<ReturnType<Client["request"]>>;
+
+const askedPause = ({ headers }: Answer, now: Date): number | undefined => {
+  const { "retry-after": told } = headers;
+  return retryAfterMilliseconds(typeof told === "string" ? told : undefined, now);
+};
 
 /** Reads a short body, so that the connection can be reused. Ends the connection of any other. Nobody waits for it. */
 const discard = ({ body, headers }: Answer): void => {

@@ -29,7 +29,8 @@ export const DELIVERY_STATES = ["pending", "delivered", "failed"] as const satis
 
 /**
  * The result of one attempt. `isGone`: the endpoint wants no more webhooks (status 410). `isUnanswered`: there was no
- * status, for example because of a time-out. The account sees `detail`; `cause` is for the operator's log only, because
+ * status, for example because of a time-out. `retryAfterMilliseconds`: how long the receiver asks for a pause
+ * (`Retry-After` of 429 and 503). The account sees `detail`; `cause` is for the operator's log only, because
  * it may tell what an internal name resolves to.
  */
 export type AttemptResult =
@@ -39,6 +40,7 @@ export type AttemptResult =
       readonly detail: string;
       readonly isGone: boolean;
       readonly isUnanswered?: boolean | undefined;
+      readonly retryAfterMilliseconds?: number | undefined;
       readonly cause?: string | undefined;
     };
 
@@ -52,6 +54,10 @@ export const DELIVERY_PAUSE_MILLISECONDS_MAX = 6 * 60 * 60 * 1000;
 /** Milliseconds until the next attempt: 5 s, 10 s, 20 s … at most 6 hours. */
 const pauseAfter = (attempts: number): number =>
   Math.min(DELIVERY_PAUSE_MILLISECONDS_MAX, FIRST_PAUSE_MILLISECONDS * 2 ** (attempts - 1));
+
+/** For how long a receiver asks for a pause, as far as it is heard; 0 if it does not ask. */
+export const askedPauseMilliseconds = (result: AttemptResult): number =>
+  result.kind === "failed" ? Math.min(DELIVERY_PAUSE_MILLISECONDS_MAX, result.retryAfterMilliseconds ?? 0) : 0;
 
 /** A new delivery, or one that is sent again. */
 export const pendingAt = (dueAt: Date): PendingDelivery => ({
@@ -70,7 +76,8 @@ export const afterAttempt = (delivery: PendingDelivery, result: AttemptResult, n
   if (result.kind === "delivered") return { ...core, state: "delivered", endedAt: now };
   const last = firstAttemptAt.getTime() + DELIVERY_MILLISECONDS;
   if (result.isGone || now.getTime() >= last) return { ...core, state: "failed", endedAt: now };
-  return { ...core, state: "pending", dueAt: new Date(Math.min(now.getTime() + pauseAfter(core.attempts), last)) };
+  const pause = Math.max(pauseAfter(core.attempts), askedPauseMilliseconds(result));
+  return { ...core, state: "pending", dueAt: new Date(Math.min(now.getTime() + pause, last)) };
 };
 
 /** The endpoint is switched off or deleted: no more attempts. */

@@ -1,4 +1,4 @@
-import type { AttemptResult } from "./webhook-delivery.js";
+import { type AttemptResult, askedPauseMilliseconds } from "./webhook-delivery.js";
 
 /**
  * How the latest webhooks to a lane went. A lane is an endpoint, or for the `webhook_url` of tasks, account and origin.
@@ -15,7 +15,7 @@ import type { AttemptResult } from "./webhook-delivery.js";
  * The first webhook to a new lane is its challenge: it is signed like all others, and nothing else is sent before a
  * receiver has confirmed one with a status from 200 to 299. So a receiver needs no code for it, and a host that never
  * asked for webhooks gets few. In the states `unverified` and `doubtful`, one delivery is tried at a time, after
- * growing pauses.
+ * growing pauses. Whatever the state, nothing is sent to a lane for as long as its receiver asks for a pause.
  */
 export type Receiver = {
   /** When the first webhook was confirmed. `undefined`: unverified. */
@@ -50,12 +50,16 @@ export const receiverAfter = (receiver: Receiver, result: AttemptResult, now: Da
     const isCurrent = !isProbed(receiver) && now.getTime() - receiver.nextAt.getTime() < RENEWAL_MILLISECONDS;
     return isCurrent ? receiver : { verifiedAt: receiver.verifiedAt ?? now, failures: 0, nextAt: now };
   }
-  if (!isProbed(receiver) && result.isUnanswered !== true) return receiver; // it works, but refuses this webhook
+  const asked = askedPauseMilliseconds(result);
+  const after = (milliseconds: number) => new Date(now.getTime() + milliseconds);
+  if (!isProbed(receiver) && result.isUnanswered !== true) {
+    return asked === 0 ? receiver : { ...receiver, nextAt: after(asked) }; // it works, but refuses this webhook
+  }
   const failures = receiver.failures + 1;
   const longest =
     receiver.verifiedAt === undefined ? UNVERIFIED_PAUSE_MILLISECONDS_MAX : DOUBTFUL_PAUSE_MILLISECONDS_MAX;
   const pause = Math.min(longest, FIRST_PAUSE_MILLISECONDS * 2 ** (failures - 1));
-  return { ...receiver, failures, nextAt: new Date(now.getTime() + pause) };
+  return { ...receiver, failures, nextAt: after(Math.max(pause, asked)) };
 };
 
 /** When the next unverified lane with the same origin may be tried, after an attempt at an unverified lane. */

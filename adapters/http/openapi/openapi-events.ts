@@ -66,7 +66,7 @@ export const event = ({ examples }: Described): ZodOpenApiOperationObject => ({
   tags: ["Events"],
   summary: "An event of the account",
   description:
-    "Sent to the endpoints of the account and to the webhook_url of the task, signed as Standard Webhooks defines it. Answer with a status from 200 to 299 within 10 seconds; otherwise it is sent again, for three days. The same webhook-id may arrive more than once. The events of one task arrive in the order of their ids.",
+    "Sent to the endpoints of the account and to the webhook_url of the task, signed as Standard Webhooks defines it. Answer with a status from 200 to 299 within 10 seconds; otherwise it is sent again, for three days. Retry-After of 429 and 503 is followed, for up to six hours. The same webhook-id may arrive more than once. The events of one task arrive in the order of their ids.",
   security: [],
   requestParams: {
     header: z.object({

@@ -87,7 +87,7 @@ describe("HttpWebhookSender", () => {
     const result = await aSender([]).send(aWebhook(`https://localhost:${new URL(origin).port}/`));
     expect(result).toMatchObject({
       kind: "failed",
-      detail: "not a public address",
+      detail: "the host name is unknown, or not a public address",
       cause: expect.stringContaining("localhost is "),
       isUnanswered: true,
     });
@@ -128,7 +128,7 @@ describe("HttpWebhookSender", () => {
       const sender = new HttpWebhookSender([], USER_AGENT, 2_000, lookup);
       senders.push(sender);
       const result = await sender.send(aWebhook(`https://rebinding.example:${new URL(origin).port}/`));
-      expect(result).toMatchObject({ detail: "not a public address" });
+      expect(result).toMatchObject({ detail: "the host name is unknown, or not a public address" });
       expect(dns.queries).toEqual(["rebinding.example", "rebinding.example"]); // one for each connection
     }
     expect(connections).toBe(0);
@@ -162,6 +162,33 @@ describe("HttpWebhookSender", () => {
       detail: `status ${status}`,
       isGone,
     });
+  });
+
+  it.each([
+    [429, "3600", 3_600_000],
+    [503, "Thu, 01 Jan 2026 12:00:20 GMT", 20_000],
+    [429, "soon", undefined],
+    [500, "3600", undefined],
+  ])("hears the pause that a receiver asks for: status %i with Retry-After: %s", async (status, told, asked) => {
+    const origin = await aReceiver((_, response) => response.writeHead(status, { "retry-after": told }).end());
+    const at = new Date("2026-01-01T12:00:00Z");
+    expect(await aSender([origin]).send(aWebhook(origin, { at }))).toEqual({
+      kind: "failed",
+      detail: `status ${status}`,
+      isGone: false,
+      retryAfterMilliseconds: asked,
+    });
+  });
+
+  it("does not tell an internal name from one that does not exist", async () => {
+    const send = async (host: string) => (await aSender([]).send(aWebhook(`https://${host}/`))).detail;
+    const [internal, unknown, unanswered] = [
+      await send("localhost"),
+      await send("nowhere.invalid"),
+      await send("x".repeat(64)),
+    ];
+    expect(unknown).toBe(internal);
+    expect(unanswered).toBe(internal);
   });
 
   it("gives up after the timeout if the receiver does not answer", async () => {

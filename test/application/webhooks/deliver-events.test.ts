@@ -115,6 +115,20 @@ describe("deliverEvents", () => {
     ]);
   });
 
+  it("sends nothing to a receiver that asks for an hour before the hour is over, also no other event", async () => {
+    await endpointAt("https://a.example/hook");
+    await confirmedOnce();
+    sender.answer = () => ({ ...FAILURE, detail: "status 429", retryAfterMilliseconds: 3_600_000 });
+    await failedTasks(1);
+    expect(await deliver()).toBe(1);
+    await failedTasks(1);
+    sender.answer = () => SUCCESS;
+    await world.clock.advance(3_599_999);
+    expect(await deliver()).toBe(0);
+    await world.clock.advance(1);
+    expect(await deliver()).toBe(2);
+  });
+
   it("tries a failed delivery again with the same id, and reports each attempt", async () => {
     await endpointAt("https://a.example/hook");
     await failedTasks(1);

@@ -77,6 +77,15 @@ describe("a delivery", () => {
     );
   });
 
+  it.each([
+    [3_600_000, 3_600_000],
+    [1_000, 5_000],
+    [7 * 3_600_000, 6 * 3_600_000],
+  ])("waits for the pause of %i ms that its receiver asks for: %i ms", (asked, milliseconds) => {
+    const next = afterAttempt(pendingAt(noon), { ...failure, retryAfterMilliseconds: asked }, noon);
+    expect(next).toMatchObject({ state: "pending", dueAt: new Date(noon.getTime() + milliseconds) });
+  });
+
   it("is given up with its attempts so far", () => {
     const tried = afterAttempt(pendingAt(noon), failure, noon);
     if (tried.state !== "pending") throw new Error("it is not pending");

@@ -66,6 +66,16 @@ describe("a receiver", () => {
     expect(receiverAfter(steady, success, secondsAfter(noon, 1))).toBe(steady);
   });
 
+  it.each([
+    [20_000, 20_000],
+    [7 * 3_600_000, 6 * 3_600_000],
+  ])("that asks for a pause of %i ms gets nothing for %i ms, whatever its state", (asked, milliseconds) => {
+    const busy: AttemptResult = { ...refusal, retryAfterMilliseconds: asked };
+    const free = new Date(noon.getTime() + milliseconds);
+    expect(receiverAfter(steady, busy, noon)).toEqual({ ...steady, nextAt: free });
+    expect(receiverAfter(newReceiver(noon), busy, noon)).toEqual({ verifiedAt: undefined, failures: 1, nextAt: free });
+  });
+
   it("once verified is never unverified, and is probed exactly while it has failures", () => {
     const results = fc.array(fc.constantFrom(success, refusal, timeout), { maxLength: 40 });
     return fc.assert(

@@ -1,3 +1,4 @@
+import { retryAfterMilliseconds } from "../../../system/retry-after.js";
 import type { Answer } from "./upstream-http.js";
 
 /** Some providers answer 0 although the next call has to wait. */
@@ -10,18 +11,11 @@ export const pauseSeconds = (
   now: Date,
   defaultSeconds: number,
 ): number | undefined => {
-  const fromHeader = secondsOf(retryAfter, now);
+  const told = retryAfterMilliseconds(retryAfter, now);
+  const fromHeader = told && told / 1000;
   const seconds =
     status === 429 ? (fromHeader ?? secondsIn(body) ?? defaultSeconds) : status === 503 ? fromHeader : undefined;
   return seconds === undefined ? undefined : Math.min(Math.max(seconds, PAUSE_SECONDS_MIN), PAUSE_SECONDS_MAX);
-};
-
-/** `Retry-After` by RFC 9110: seconds, or a date. */
-const secondsOf = (retryAfter: string | undefined, now: Date): number | undefined => {
-  if (retryAfter === undefined) return undefined;
-  if (/^\d+$/.test(retryAfter)) return Number(retryAfter);
-  const date = Date.parse(retryAfter);
-  return Number.isNaN(date) ? undefined : Math.max(0, (date - now.getTime()) / 1000);
 };
 
 /** Replicate writes it in the body: "Your rate limit resets in ~30s." */
