@@ -3,6 +3,9 @@ import { readdir, readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openApiDocument } from "../adapters/http/openapi/openapi-document.js";
+import { COMMANDS } from "../bootstrap/commands/commands.js";
+import { environmentSchema } from "../bootstrap/environment.js";
+import { settingsSchema } from "../bootstrap/settings/settings-schema.js";
 import { PANORAMA_POLICY } from "../domain/panorama-policy.js";
 import { ALL_ABILITIES } from "../domain/tasks/abilities.js";
 import { BENCHMARKS } from "./bench/benchmarks.js";
@@ -47,6 +50,10 @@ const COLUMNS_MAX = 120;
 
 /** Not a file: a name that the reader chooses, such as NAME in adapters/web/NAME-page.ts, or a media type. */
 const PLACEHOLDER = /NAME|NOUN|CAPABILITY|^application\/octet-stream$/;
+
+/** Variables that others read: OpenTelemetry, the clients, the tests, compose.yaml. */
+const OTHER_VARIABLES =
+  /^(OTEL_\w+|PANORAMA_(API_KEY|BASE_URL|UPLOAD_DIRS|STATE_DIR)|HTTP_SERVER|VITEST_MAX_WORKERS|PG_BIN|TEST_\w+|CHROMIUM_PATH|(POSTGRES|MINIO)_PASSWORD|UWS_\w+)$/;
 
 const read = (file: string): Promise<string> => readFile(file, "utf8");
 
@@ -134,6 +141,30 @@ describe.each(INSTRUCTIONS)("%s", (document) => {
     expect(named.filter((script) => scripts[script] === undefined)).toEqual([]);
     expect(found(text, /npm run verify ([a-z-]+)/g).filter((name) => !(name in VERIFICATIONS))).toEqual([]);
     expect(found(text, /npm run bench ([a-z-]+)/g).filter((name) => !(name in BENCHMARKS))).toEqual([]);
+  });
+});
+
+describe.each(MAIN_DOCUMENTS)("%s", (document) => {
+  it("names only commands that exist", async () => {
+    const text = await read(document);
+    const names = COMMANDS.map(({ words }) => words);
+    const groups = new Set(names.filter((words) => words.includes(" ")).map((words) => words.split(" ")[0] ?? ""));
+    const code = [...found(text, /^ *```\w*\n(.*?)^ *```$/gms), ...found(text, /`([^`\n]+)`/g)].join("\n");
+    const run = found(code, /(?:^ *|sudo |&& |exec panorama )panorama ([a-z][a-z-]*(?: [a-z][a-z-]*)?)/gm);
+    const short = found(text, /`([a-z]+ [a-z-]+)[^`]*`/g).filter((words) => groups.has(words.split(" ")[0] ?? ""));
+    const unknown = [...run, ...short].filter(
+      (words) => !names.includes(words) && !names.includes(words.split(" ")[0] ?? ""),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it("names only variables and settings that exist", async () => {
+    const text = await read(document);
+    const variables = found(text, /`([A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9])(?:=[^`]*)?`/g);
+    const known = Object.keys(environmentSchema.shape);
+    expect(variables.filter((name) => !known.includes(name) && !OTHER_VARIABLES.test(name))).toEqual([]);
+    const settings = found(text, /[Ss]ettings? `([a-zA-Z]+)/g);
+    expect(settings.filter((name) => !Object.hasOwn(settingsSchema.shape, name))).toEqual([]);
   });
 });
 
