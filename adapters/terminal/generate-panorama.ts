@@ -9,7 +9,7 @@ import { type ClientError, messageWithNames } from "../client/client-error.js";
 import { creationInput } from "../client/creation-input.js";
 import { downloadImage } from "../client/download-image.js";
 import type { PanoramaClient, Progress, ReferenceImage } from "../client/panorama-client.js";
-import type { PanoramaOutput, PanoramaTask } from "../client/resources.js";
+import type { PanoramaOutput, PanoramaTask, ProcessingTask } from "../client/resources.js";
 import { resultOf } from "../client/result-of.js";
 import { forecastWords } from "../wording/forecast-words.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
@@ -29,6 +29,9 @@ export type GenerateOptions = {
   readonly out: string | undefined;
 };
 
+/** The task as it is now. The first one has only been created. */
+export type TaskChange = PanoramaTask | Pick<ProcessingTask, "id" | "status" | "credits_charged">;
+
 export type GeneratedPanorama = { readonly task: PanoramaTask; readonly output: PanoramaOutput; readonly file: string };
 
 /** Why no panorama was generated and saved. `message` is one line. */
@@ -46,7 +49,7 @@ type Dependencies = {
   readonly client: PanoramaClient;
   readonly progress: ProgressDisplay;
   /** Takes the task each time that its status or its storage status has changed. */
-  readonly onChange?: ((task: PanoramaTask) => void) | undefined;
+  readonly onChange?: ((task: TaskChange) => void) | undefined;
   /** Ends the command, not the task. */
   readonly signal?: AbortSignal;
 };
@@ -85,9 +88,9 @@ const createAndSave = async (
   progress.step("Creating the panorama");
   const created = await resultOf(client.create(creationInput(request, maxCredits), { signal }));
   if (created.isErr()) return err(refusalOf(created.error));
-  const { id } = created.value;
+  const { id, credits_charged } = created.value;
   const changed = onlyChanges(onChange);
-  changed({ ...created.value, status: "processing" });
+  changed({ id, status: "processing", credits_charged });
 
   progress.step(`Generating (task ${id})`);
   const onProgress = ({ task, elapsedSeconds }: Progress) => {
@@ -126,7 +129,7 @@ const createAndSave = async (
 };
 
 /** The state of a task in terms of the REST interface: `processing`, `succeeded, image uploading`, `failed: …`. */
-export const stateOf = (task: PanoramaTask): string => {
+export const stateOf = (task: TaskChange): string => {
   switch (task.status) {
     case "processing":
       return task.status;
@@ -139,7 +142,7 @@ export const stateOf = (task: PanoramaTask): string => {
 
 const onlyChanges = (onChange: Dependencies["onChange"]) => {
   let shown: string | undefined;
-  return (task: PanoramaTask) => {
+  return (task: TaskChange) => {
     if (stateOf(task) === shown) return;
     shown = stateOf(task);
     onChange?.(task);

@@ -1,9 +1,8 @@
 import { err } from "neverthrow";
 import { PanoramaClient } from "../../adapters/client/panorama-client.js";
-import type { PanoramaTask } from "../../adapters/client/resources.js";
 import { parseServiceUrl } from "../../adapters/client/service-url.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
-import { generatePanorama, stateOf } from "../../adapters/terminal/generate-panorama.js";
+import { generatePanorama, stateOf, type TaskChange } from "../../adapters/terminal/generate-panorama.js";
 import { progressOn, silentProgress } from "../../adapters/terminal/progress-display.js";
 import { rulePredicate } from "../../adapters/wording/rule-predicate.js";
 import { misconfigured } from "../command-error.js";
@@ -46,7 +45,7 @@ export const generate: Command = {
     // With --watch, the lines on standard output say what plain lines on standard error would.
     const silent = values.json === true || (watches && !process.stderr.isTTY);
     const progress = silent ? silentProgress : progressOn(process.stderr, clock);
-    const print = (task: PanoramaTask) => {
+    const print = (task: TaskChange) => {
       progress.clear();
       console.log(values.json === true ? JSON.stringify(task) : `Task ${task.id}: ${stateOf(task)}`);
     };

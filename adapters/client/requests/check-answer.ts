@@ -32,7 +32,8 @@ export const isPage = isPageOf(isTask);
 export const isEntryPage = isPageOf((value) => isObject(value) && Number.isInteger(value.credits));
 
 /** The answer to an upload. */
-export const isUploaded: Check = (value) => isObject(value) && Array.isArray(value.image_urls);
+export const isUploaded: Check = (value) =>
+  isObject(value) && Array.isArray(value.image_urls) && isTextIn(value.expires_at);
 
 /** The balance of an account. */
 export const isTotals: Check = (value) => isObject(value) && Number.isInteger(value.remaining_credits);

@@ -2,8 +2,12 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
-import type { PanoramaTask } from "../../../adapters/client/resources.js";
-import { type GenerateOptions, generatePanorama, stateOf } from "../../../adapters/terminal/generate-panorama.js";
+import {
+  type GenerateOptions,
+  generatePanorama,
+  stateOf,
+  type TaskChange,
+} from "../../../adapters/terminal/generate-panorama.js";
 import { silentProgress } from "../../../adapters/terminal/progress-display.js";
 import { FakeService, type Fault, USUAL_OFFER } from "../../support/fake-service.js";
 import { pngBytes } from "../../support/image-bytes.js";
@@ -173,25 +177,22 @@ describe("panorama generate", () => {
   });
 
   it("reports the failure of the task as its last change", async () => {
-    const changes: PanoramaTask[] = [];
+    const changes: TaskChange[] = [];
     await generate({ prompt: "a storm test:fail" }, { onChange: (task) => changes.push(task) });
-    const created = {
-      id: "task-1",
-      credits_charged: 4,
-      created_at: "2026-01-01T12:00:00.000Z",
-      resolution: "1k",
-      visibility: "private",
-      prompt: "a storm test:fail",
-      image_urls: [],
-      metadata: {},
-    };
     expect(changes).toEqual([
-      { ...created, status: "processing" },
+      { id: "task-1", status: "processing", credits_charged: 4 },
       {
-        ...created,
+        id: "task-1",
         status: "failed",
+        credits_charged: 4,
         error: { code: "generation_failed", message: "The generation failed; 4 credits were refunded." },
+        created_at: "2026-01-01T12:00:00.000Z",
         finished_at: "2026-01-01T12:00:30.000Z",
+        resolution: "1k",
+        visibility: "private",
+        prompt: "a storm test:fail",
+        image_urls: [],
+        metadata: {},
       },
     ]);
   });
