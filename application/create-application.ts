@@ -42,7 +42,6 @@ import { verifyLedger } from "./credits/verify-ledger.js";
 import { streamEvents } from "./events/stream-events.js";
 import { adjustCredits } from "./operators/adjust-credits.js";
 import { changeKeyLimits } from "./operators/change-key-limits.js";
-import { choosePanorama } from "./operators/choose-panorama.js";
 import { closeAccount } from "./operators/close-account.js";
 import { explainTask } from "./operators/explain-task.js";
 import { findKeyBySecret } from "./operators/find-key-by-secret.js";
@@ -156,7 +155,6 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     findPublic: findPublicPanorama(ports),
     listPublic: listPublicPanoramas(ports, settings),
     searchPublic: searchPublicPanoramas(ports, settings),
-    listFeatured: (limit: number) => ports.tasks.listFeatured(limit),
     isWithheldImage: (image: ImageAddress) => ports.tasks.isWithheldImage(image),
     changeVisibility: changeVisibility(ports),
     checkUpload: checkUpload(ports, settings),
@@ -183,7 +181,6 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     revokeKeys: revokeKeys(ports),
     withholdPanorama: withholdPanorama(ports),
     withholdAccount: withholdAccount(ports),
-    choosePanorama: choosePanorama(ports),
     suspendAccount: suspendAccount(ports),
     invite: invite(ports, settings),
     makePasswordLink: makePasswordLink(ports),

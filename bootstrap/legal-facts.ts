@@ -10,7 +10,6 @@ const daysIn = (milliseconds: number): string => String(milliseconds / DAY_MILLI
 
 const GALLERIES: Readonly<Record<GalleryMode, string>> = {
   open: "The gallery shows all public panoramas.",
-  approved: "The gallery shows those that an operator has approved.",
   off: "There is no gallery: others need the link.",
 };
 

@@ -267,32 +267,6 @@ export const describeTaskRecords = (
       expect((await stores.tasks.find(taskId(4), owner))?.withheldReason).toBeUndefined();
     });
 
-    it("lists what the operator has chosen, until it is hidden", async () => {
-      const request = aCreationRequest({ visibility: "public" });
-      const task = await kept(aReservedTask({ request }));
-      const chosen = async () => [
-        (await stores.tasks.listFeatured(9)).length,
-        (await stores.tasks.listPublic(9, undefined, "newest", "approved")).length,
-      ];
-      expect(await chosen()).toEqual([0, 0]);
-      (await stores.tasks.choose(task.id, "featured", end))._unsafeUnwrap();
-      expect(await chosen()).toEqual([1, 0]);
-      (await stores.tasks.choose(task.id, "approved", end))._unsafeUnwrap();
-      (await stores.tasks.choose(task.id, "featured", undefined))._unsafeUnwrap();
-      expect(await chosen()).toEqual([0, 1]);
-      (await stores.tasks.choose(task.id, "featured", end))._unsafeUnwrap();
-      for (const withheld of [{ at: end, reason: "why" }, undefined]) {
-        (await stores.tasks.withhold(task.id, withheld))._unsafeUnwrap();
-        expect(await chosen()).toEqual([0, 0]);
-      }
-      (await stores.tasks.choose(task.id, "featured", end))._unsafeUnwrap();
-      (await stores.tasks.setVisibility(task.id, owner, "private"))._unsafeUnwrap();
-      expect((await stores.tasks.choose(task.id, "featured", end)).isErr()).toBe(true);
-      (await stores.tasks.choose(task.id, "featured", undefined))._unsafeUnwrap(); // also of what is not shown now
-      (await stores.tasks.setVisibility(task.id, owner, "public"))._unsafeUnwrap();
-      expect(await chosen()).toEqual([0, 0]);
-    });
-
     it("suspends an account until it is resumed: its keys are refused, and it opens no task", async () => {
       const requests = stores.requestsAt({ now: () => noon, sleep: async () => {} }, RATE_LIMITS);
       const admitted = async () => {

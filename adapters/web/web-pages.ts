@@ -113,7 +113,7 @@ export const webPages = async (
   const all = { ...parts, ...settings, guard, layout };
   const pages: readonly Page[] = [
     landingPage({ ...all, files, heroPanoramas }),
-    ...(gallery === "off" ? [] : [galleryPage({ ...all, hasSearch: gallery === "open" })]),
+    ...(gallery === "off" ? [] : [galleryPage(all)]),
     ...viewerPages({ ...all, operatorEmail }),
     ...sharePages(all),
     ...loginPages(all),

@@ -10,7 +10,6 @@ import type { Ids } from "../ports/ids.js";
 import type { AccountStore } from "../ports/stores/accounts/account-store.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
 import type { TaskStore } from "../ports/stores/tasks/task-store.js";
-import { actOnPanorama } from "./act-on-panorama.js";
 
 type Ports = {
   readonly operators: Pick<OperatorStore, "record">;
@@ -45,11 +44,12 @@ export const withholdPanorama =
   async (slugOrId: string, given: OperatorReason | undefined): Promise<Result<Task, NotFound | InvalidRequest>> => {
     const parsed = given === undefined ? ok(undefined) : parseReason(given);
     if (parsed.isErr()) return err(parsed.error);
-    const refusal = `There is no ${given === undefined ? "hidden " : ""}panorama ${slugOrId}.`;
-    return actOnPanorama(operators, slugOrId, refusal, (id) => {
-      const withheld = parsed.value && { at: clock.now(), ...parsed.value };
-      return tasks.withhold(id, withheld, () => panoramaName(ids.unguessable()));
-    });
+    const refusal = notFound(`There is no ${given === undefined ? "hidden " : ""}panorama ${slugOrId}.`);
+    const task = (await operators.record(slugOrId))?.task;
+    if (task === undefined) return err(refusal);
+    const withheld = parsed.value && { at: clock.now(), ...parsed.value };
+    const changed = await tasks.withhold(task.id, withheld, () => panoramaName(ids.unguessable()));
+    return changed.map(() => task).mapErr(() => refusal);
   };
 
 /** Panoramas in one transaction. */

@@ -15,14 +15,7 @@ import { auditList } from "./audit.js";
 import { backup } from "./backup.js";
 import type { Command } from "./common/command.js";
 import { doctor } from "./doctor.js";
-import {
-  galleryApprove,
-  galleryFeature,
-  galleryHide,
-  galleryShow,
-  galleryUnapprove,
-  galleryUnfeature,
-} from "./gallery.js";
+import { galleryHide, galleryShow } from "./gallery.js";
 import { generate } from "./generate.js";
 import { mcp } from "./mcp.js";
 import { migrate } from "./migrate.js";
@@ -78,10 +71,6 @@ export const COMMANDS: readonly Command[] = [
   taskRetry,
   galleryHide,
   galleryShow,
-  galleryFeature,
-  galleryUnfeature,
-  galleryApprove,
-  galleryUnapprove,
   webhookCreate,
   webhookList,
   webhookDelete,

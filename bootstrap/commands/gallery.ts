@@ -1,5 +1,4 @@
 import { err } from "neverthrow";
-import type { GalleryChoice } from "../../application/ports/stores/tasks/task-store.js";
 import type { AccountId } from "../../domain/account-id.js";
 import { misused } from "../command-error.js";
 import { operatorName } from "../operator-name.js";
@@ -66,49 +65,4 @@ const withhold = async (service: Service, slug: string, reason: string | undefin
           : [`panorama ${task.slug} is hidden`, FILES_FOLLOW],
     }))
     .mapErr(notFoundOrInvalid);
-};
-
-const CHOICE = { usage: "SLUG", options: {}, positional: "slug", required: ["slug"], isRecorded: true } as const;
-
-const choose =
-  (choice: GalleryChoice, isChosen: boolean): Command["run"] =>
-  async (service, values) => {
-    const { operators } = await service.get(tokens.storeUseCases);
-    const changed = await operators.choosePanorama(text(values, "slug").trim(), choice, isChosen);
-    return changed.map((task) => ({
-      json: { task_id: task.id, slug: task.slug, [choice]: isChosen },
-      lines: [`panorama ${task.slug} is ${isChosen ? "" : "no longer "}${choice}`],
-    }));
-  };
-
-export const galleryFeature: Command = {
-  ...CHOICE,
-  words: "gallery feature",
-  about: "Shows a public panorama on the front page.",
-  example: "gallery feature AbCdEfGhIj",
-  run: choose("featured", true),
-};
-
-export const galleryUnfeature: Command = {
-  ...CHOICE,
-  words: "gallery unfeature",
-  about: "Takes a panorama from the front page.",
-  example: "gallery unfeature AbCdEfGhIj",
-  run: choose("featured", false),
-};
-
-export const galleryApprove: Command = {
-  ...CHOICE,
-  words: "gallery approve",
-  about: "Shows a public panorama in a gallery with the setting approved.",
-  example: "gallery approve AbCdEfGhIj",
-  run: choose("approved", true),
-};
-
-export const galleryUnapprove: Command = {
-  ...CHOICE,
-  words: "gallery unapprove",
-  about: "Takes a panorama from a gallery with the setting approved.",
-  example: "gallery unapprove AbCdEfGhIj",
-  run: choose("approved", false),
 };

@@ -58,16 +58,6 @@ describe("the commands of takedown while the service runs", () => {
     expect(await refused("gallery", "show", panorama.slug)).toBe("not_found");
   });
 
-  it("gallery feature and unfeature decide what is on the front page", async () => {
-    const panorama = await published("a foggy ocean test:plain");
-    const isOnFront = async () => (await (await fetch(installation.url)).text()).includes(panorama.slug);
-    expect(await isOnFront()).toBe(false);
-    expect(await run("gallery", "feature", panorama.slug)).toMatchObject({ featured: true });
-    expect(await isOnFront()).toBe(true);
-    expect(await run("gallery", "unfeature", panorama.slug)).toMatchObject({ featured: false });
-    expect(await isOnFront()).toBe(false);
-  });
-
   it("account suspend and resume end and begin the use of its keys, and gallery hide --account hides all", async () => {
     const panorama = await published("a sandy desert test:plain");
     await run("account", "suspend", "--account", account, "--reason", REASON);

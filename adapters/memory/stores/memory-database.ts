@@ -45,8 +45,6 @@ type StoredTask = {
   deletedBy?: DeletedBy | undefined;
   withheld?: Withheld | undefined;
   chosenVisibility?: Visibility | undefined;
-  featured?: Date | undefined;
-  approved?: Date | undefined;
 };
 type StoredIdempotencyKey = {
   accountId: AccountId;

@@ -45,18 +45,7 @@ export class MemoryOperatorStore implements OperatorStore {
   async record(idOrSlug: string): Promise<TaskRecord | undefined> {
     const stored = [...this.database.tasks.values()].find(({ task }) => task.id === idOrSlug || task.slug === idOrSlug);
     if (stored === undefined) return undefined;
-    const {
-      task,
-      hidden: isHidden,
-      hiddenAt,
-      times,
-      accepted,
-      dueAt,
-      deletedBy,
-      withheld,
-      featured,
-      approved,
-    } = stored;
+    const { task, hidden: isHidden, hiddenAt, times, accepted, dueAt, deletedBy, withheld } = stored;
     return {
       task,
       isHidden,
@@ -67,8 +56,6 @@ export class MemoryOperatorStore implements OperatorStore {
       dueAt,
       deleted: hiddenAt && { at: hiddenAt, by: deletedBy },
       withheld,
-      featured,
-      approved,
     };
   }
 

@@ -6,10 +6,6 @@
 export const IN_GALLERY =
   "visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null";
 
-/** In the gallery, and chosen by an operator: for the front page, and for a gallery that shows nothing else. */
-export const FEATURED = `${IN_GALLERY} and featured_at is not null`;
-export const APPROVED = `${IN_GALLERY} and approved_at is not null`;
-
 /** Hidden by an operator. Also while the files of a deleted one are being erased. */
 export const WITHHELD = "withheld_at is not null";
 

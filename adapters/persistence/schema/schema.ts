@@ -1,10 +1,8 @@
 import { defineEntity, p } from "@mikro-orm/core";
 import {
-  APPROVED,
   AWAITS_OPERATOR,
   ENDED_WITHOUT_PICTURE_AT,
   FAILED_IMAGE,
-  FEATURED,
   HAS_TEXTS_TO_ERASE,
   IN_GALLERY,
   LISTED_ENDPOINT,
@@ -264,14 +262,6 @@ export const TaskTable = defineEntity({
       expression: `create index task_withheld_url_index on task (temporary_url) where ${WITHHELD}`,
     },
     {
-      name: "task_featured_index",
-      expression: `create index task_featured_index on task (featured_at) where ${FEATURED}`,
-    },
-    {
-      name: "task_approved_index",
-      expression: `create index task_approved_index on task (id) where ${APPROVED}`,
-    },
-    {
       // Partial, in the order in which tasks start.
       name: "task_queue_index",
       expression: "create index task_queue_index on task (turn, id) where state = 'queued'",
@@ -348,9 +338,6 @@ export const TaskTable = defineEntity({
     withheldBy: p.string().length(100).nullable(),
     /** Of a hidden one: the visibility that its owner chose, which it gets back. */
     chosenVisibility: p.string().length(7).nullable(),
-    /** When an operator has chosen it for the front page, and for a gallery of chosen ones. */
-    featuredAt: p.datetime(3).nullable(),
-    approvedAt: p.datetime(3).nullable(),
     /** The name that its stored files are being given (domain/images/storage-status.ts). */
     nextImageName: p.string().length(128).nullable(),
     /** True if the tiles of its image are stored. */

@@ -288,8 +288,6 @@ const toTaskRecord = (row: Row): TaskRecord => {
       reason: text(row, "withheld_reason"),
       by: optional(row, "withheld_by", text),
     },
-    featured: optional(row, "featured_at", date),
-    approved: optional(row, "approved_at", date),
   };
 };
 

@@ -2,7 +2,7 @@ import type { TaskLists } from "../../../application/ports/stores/tasks/task-lis
 import type { TaskId } from "../../../domain/task-id.js";
 import { isInGallery, type Task } from "../../../domain/tasks/task.js";
 import { NEXT_PAGE_SIZE } from "../rows/unreadable-tasks.js";
-import { APPROVED, FAILED_IMAGE, FEATURED, IN_GALLERY } from "../schema/indexed-conditions.js";
+import { FAILED_IMAGE, IN_GALLERY } from "../schema/indexed-conditions.js";
 import { newerThan, olderThan, type Statement } from "../sql/statement.js";
 import { found } from "./search-rows.js";
 import type { SqlTaskContext } from "./sql-task-context.js";
@@ -15,17 +15,8 @@ export const sqlTaskLists = (context: SqlTaskContext): TaskLists => {
   return {
     list: async (owner, limit, beyond, { filter = {}, first = "newest" } = {}) =>
       inOrder(context, await rangesOf(database.sql, owner, filter), { first, limit, beyond }),
-    listPublic: async (limit, beyond, first = "newest", only) => {
-      const range = only === "approved" ? APPROVED_ONES : GALLERY;
-      return (await inOrder(context, [range], { first, limit, beyond })).filter(isInGallery);
-    },
-    listFeatured: async (limit) => {
-      const rows = await database.sql(
-        `select * from task where ${FEATURED} order by featured_at desc, id desc limit ?`,
-        [limit],
-      );
-      return context.unreadable.separate(rows, toTask).read.filter(isInGallery);
-    },
+    listPublic: async (limit, beyond, first = "newest") =>
+      (await inOrder(context, [GALLERY], { first, limit, beyond })).filter(isInGallery),
     searchPublic: async (words, limit, beyond, first = "newest") => {
       let page: Task[] = [];
       for (const range of found(words, database.dialect, first, beyond)) {
@@ -61,7 +52,6 @@ const inOrder = async (
 };
 
 const GALLERY: TaskRange = { from: TASKS, conditions: IN_GALLERY, parameters: [] };
-const APPROVED_ONES: TaskRange = { from: TASKS, conditions: APPROVED, parameters: [] };
 const FAILED_IMAGES: TaskRange = { from: TASKS, conditions: FAILED_IMAGE, parameters: [] };
 
 /** Selects the first rows of all ranges together. Of several, each is read only as far as the page could reach. */

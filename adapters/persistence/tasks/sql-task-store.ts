@@ -1,7 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
 import type {
-  GalleryChoice,
   ImageAddress,
   IsWithheld,
   StaleTask,
@@ -18,7 +17,7 @@ import type { Visibility } from "../../../domain/tasks/visibility.js";
 import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
 import { KEPT_IMAGE } from "../rows/object-names.js";
 import { releaseReferences } from "../rows/reference-rows.js";
-import { IN_GALLERY, WITHHELD } from "../schema/indexed-conditions.js";
+import { WITHHELD } from "../schema/indexed-conditions.js";
 import { branded, optional, type Row, text } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
@@ -43,7 +42,6 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
     withhold: (id, withheld, nextName) => withhold(database, id, withheld, nextName),
     withholdAll: (owner, withheld, limit, nextName) => withholdAll(database, { owner, withheld, limit, nextName }),
     isWithheldImage: (image) => isWithheldImage(database, image),
-    choose: (id, choice, at) => choose(database, id, choice, at),
     recordCancelWish: (task, now) => recordCancelWish(database, task, now),
     hide: (id, owner, now, by) => hide(database, { id, owner }, now, by),
     wantedImage: (id) => wantedImage(database, id),
@@ -130,8 +128,7 @@ const hideRows = (
 ): Promise<Row[]> =>
   sql(
     `update task set chosen_visibility = case when withheld_at is null then visibility else chosen_visibility end,
-    visibility = 'private', withheld_at = ?, withheld_reason = ?, withheld_by = ?,
-    featured_at = null, approved_at = null
+    visibility = 'private', withheld_at = ?, withheld_reason = ?, withheld_by = ?
     where ${which} and hidden_at is null returning id`,
     [at, reason, by ?? null, ...parameters],
   );
@@ -184,20 +181,6 @@ const isWithheldImage = async (database: Database, image: ImageAddress): Promise
     "name" in image ? ["image_name", panoramaOf(image.name)] : ["temporary_url", image.temporaryUrl];
   const rows = await database.sql(`select 1 from task where ${column} = ? and ${WITHHELD} limit 1`, [value]);
   return rows.length === 1;
-};
-
-const choose = async (
-  database: Database,
-  id: TaskId,
-  choice: GalleryChoice,
-  at: Date | undefined,
-): Promise<Result<void, NotFound>> => {
-  const rows = await database.sql(
-    `update task set ${choice === "featured" ? "featured_at" : "approved_at"} = ?
-    where id = ? and ${at === undefined ? "hidden_at is null" : IN_GALLERY} returning id`,
-    [at ?? null, id],
-  );
-  return rows.length === 1 ? ok(undefined) : err(notFound(`There is no such panorama ${id} in the gallery.`));
 };
 
 const recordCancelWish = async (

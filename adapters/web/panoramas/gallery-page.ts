@@ -14,14 +14,11 @@ type Parts = {
   readonly images: Images;
   readonly guard: SessionGuard;
   readonly layout: Layout;
-  readonly hasSearch: boolean;
 };
 
 const PANORAMAS_PER_PAGE = 24;
 const DESCRIPTION =
   "360° panoramas that others have made from a sentence or from pictures. Open one and look around in it.";
-
-const NOTHING_SEARCHED = { text: "", words: [] } as const;
 
 /** What the reader wants to see. `search` is empty if it has no words. */
 type View = { readonly search: string; readonly sort: "newest" | "oldest" };
@@ -41,7 +38,7 @@ export const galleryPage = (parts: Parts): Page => ({
   handle: async (request) => {
     const visitor = await parts.guard.visitor(request);
     const { query } = request;
-    const { text, words: searched } = parts.hasSearch ? searchedIn(query) : NOTHING_SEARCHED;
+    const { text, words: searched } = searchedIn(query);
     const view: View = {
       search: searched.length === 0 ? "" : text,
       sort: query.get("sort") === "oldest" ? "oldest" : "newest",
@@ -75,7 +72,7 @@ export const galleryPage = (parts: Parts): Page => ({
         place: "/gallery",
       });
     }
-    const main = html`<div class="band">${head(view, parts.hasSearch ? text : undefined, panoramas.length > 0)}
+    const main = html`<div class="band">${head(view, text, panoramas.length > 0)}
 ${
   panoramas.length === 0
     ? nothingFound(view, isFirst)
@@ -115,7 +112,7 @@ const link = (view: View, age: "older" | "newer", cursor: TaskId): Html => {
 
 const head = (
   view: View,
-  text: string | undefined,
+  text: string,
   hasFound: boolean,
 ): Html => html`<div class="band-head gallery-head"><div><h1>Gallery</h1>
 ${
@@ -126,7 +123,7 @@ ${
       : html`Results for “<bdi>${view.search}</bdi>” · <a href="${pathOf({ ...view, search: "" })}">Show all</a>`
   }</p>`
 }</div>
-${text !== undefined && searchForm(view, text)}
+${searchForm(view, text)}
 <nav class="sort" aria-label="Sorting">${(["newest", "oldest"] as const).map(
   (sort) =>
     html`<a href="${pathOf({ ...view, sort })}"${sort === view.sort && html` aria-current="true"`}>${sort === "newest" ? "Newest" : "Oldest"}</a>`,

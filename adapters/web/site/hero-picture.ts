@@ -33,16 +33,15 @@ type Parts = {
 const MILLISECONDS_PER_HOUR = 3_600_000;
 
 /**
- * The operator's choice, another one each hour: of what is featured, else of `HERO_PANORAMAS`. One that is no longer
- * public is passed over. Without a choice the bundled picture: what others publish never changes the front page.
+ * The operator's choice, another one each hour. One that is no longer public is passed over. Without a choice the
+ * bundled picture: what others publish never changes the front page.
  */
-export const heroPicture = async (parts: Parts, featured: readonly SucceededTask[]): Promise<HeroPicture> => {
+export const heroPicture = async (parts: Parts): Promise<HeroPicture> => {
   const { heroPanoramas, clock, files } = parts;
-  const chosen = featured.length > 0 ? featured : heroPanoramas;
   const hour = Math.floor(clock.now().getTime() / MILLISECONDS_PER_HOUR);
-  for (let index = 0; index < chosen.length; index++) {
-    const one = chosen[(hour + index) % chosen.length];
-    const task = typeof one === "string" ? await parts.panoramas.findPublic(one) : one;
+  for (let index = 0; index < heroPanoramas.length; index++) {
+    const slug = heroPanoramas[(hour + index) % heroPanoramas.length];
+    const task = slug && (await parts.panoramas.findPublic(slug));
     const picture = task && pictureOf(task, parts);
     if (picture !== undefined) return picture;
   }

@@ -10,14 +10,13 @@ import { entryPath } from "../entry-path.js";
 import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
 import { atMostText } from "../money-text.js";
-import { galleryTile } from "../panoramas/panorama-card.js";
 import type { Suggestions } from "../panoramas/suggestions.js";
 import type { SessionGuard } from "../session-guard.js";
 import { type HeroPicture, heroPicture } from "./hero-picture.js";
 
 type Parts = Parameters<typeof heroPicture>[0] & {
   readonly policy: Pick<PanoramaPolicy, "prices" | "packs">;
-  readonly panoramas: Pick<UseCases["panoramas"], "listFeatured" | "readAbilities">;
+  readonly panoramas: Pick<UseCases["panoramas"], "readAbilities">;
   readonly guard: SessionGuard;
   readonly layout: Layout;
   readonly publicUrl: string;
@@ -25,16 +24,12 @@ type Parts = Parameters<typeof heroPicture>[0] & {
   readonly signUpMode: SignUpMode;
 };
 
-/** Two rows of three; one row if there are fewer. */
-const FEATURED_PANORAMAS = 6;
-const FEATURED_IN_ROW = 3;
-
 const descriptionOf = ({ imagesMax }: Abilities): string =>
   imagesMax > 0
     ? "Describe a place, then stand in it: seamless 360° panoramas from a sentence or from your own images, for the web, for games and for headsets."
     : "Describe a place, then stand in it: seamless 360° panoramas from a sentence, for the web, for games and for headsets.";
 
-/** `GET /`: a panorama with a prompt field in it, what is featured, how it works, a quick start and the prices. */
+/** `GET /`: a panorama with a prompt field in it, how it works, a quick start and the prices. */
 export const landingPage = (parts: Parts): Page => ({
   method: "GET",
   path: "/",
@@ -43,18 +38,10 @@ export const landingPage = (parts: Parts): Page => ({
   handle: async (request) => {
     const { guard, layout, publicUrl, suggestions, signUpMode } = parts;
     const visitor = await guard.visitor(request);
-    const chosen = await parts.panoramas.listFeatured(FEATURED_PANORAMAS);
-    const featured = chosen.length < FEATURED_PANORAMAS ? chosen.slice(0, FEATURED_IN_ROW) : chosen;
-    const picture = await heroPicture(parts, chosen);
+    const picture = await heroPicture(parts);
     const abilities = parts.panoramas.readAbilities();
     const enter = (path: string) => entryPath(path, visitor !== undefined, layout.hasSignUp);
     const main = html`${hero(picture, enter, visitor === undefined ? signUpMode : "member", suggestions)}
-${
-  featured.length > 0 &&
-  html`<section class="band" aria-labelledby="featured"><div class="band-head"><h2 id="featured">Featured panoramas</h2>
-${layout.hasGallery && html`<a href="/gallery">See the gallery</a>`}</div>
-<ul class="tiles">${featured.map((task) => galleryTile(task))}</ul></section>`
-}
 <div class="page">
 <section aria-labelledby="how"><h2 id="how">How it works</h2>
 <ol class="steps">
@@ -93,7 +80,7 @@ You find your API keys in <a href="${enter("/account/keys")}">your account</a>.<
       visitor,
       frame: "hero-page",
       scripts: ["hero.js"],
-      styles: ["gallery.css", "landing.css"],
+      styles: ["landing.css"],
       // Most who come for the first time come here. Members have the files already.
       inlineStyles: visitor === undefined,
     });

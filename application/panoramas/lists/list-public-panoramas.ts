@@ -11,8 +11,7 @@ export type GalleryRange = PageStart & { readonly sort?: "newest" | "oldest" | u
 
 /**
  * The public gallery: public panoramas of all accounts whose image is in permanent storage, in the order `sort`; in the
- * mode `approved` those that the operator has approved, in the mode `off` none.
- * Without `before` and `after` it begins with the first ones of this order.
+ * mode `off` none. Without `before` and `after` it begins with the first ones of this order.
  */
 export const listPublicPanoramas =
   (
@@ -22,8 +21,7 @@ export const listPublicPanoramas =
   async (limit: number, { before, after, sort = "newest" }: GalleryRange = {}): Promise<GalleryPage> => {
     if (gallery === "off") return { panoramas: [], next: undefined, newer: undefined };
     const [first, beyond] = directionOf(before, after, sort);
-    const only = gallery === "approved" ? gallery : undefined;
-    const { items, last } = pageOf(await tasks.listPublic(limit + 1, beyond, first, only), limit);
+    const { items, last } = pageOf(await tasks.listPublic(limit + 1, beyond, first), limit);
     return {
       panoramas: first === sort ? items : items.toReversed(),
       ...pagesBeside(first, beyond, items[0]?.id, last?.id),

@@ -5,7 +5,6 @@ import type { GalleryPage, GalleryRange } from "./list-public-panoramas.js";
 
 /**
  * As `listPublicPanoramas`, only those whose prompt has these words (domain/tasks/prompt-search.ts; at least one word).
- * Only in the mode `open`: the index has all public panoramas, so others could make it slow to find the approved ones.
  */
 export const searchPublicPanoramas =
   (
@@ -17,7 +16,7 @@ export const searchPublicPanoramas =
     limit: number,
     { before, after, sort = "newest" }: GalleryRange = {},
   ): Promise<GalleryPage> => {
-    if (gallery !== "open") return { panoramas: [], next: undefined, newer: undefined };
+    if (gallery === "off") return { panoramas: [], next: undefined, newer: undefined };
     const [first, beyond] = directionOf(before, after, sort);
     const { items, last } = pageOf(await tasks.searchPublic(words, limit + 1, beyond, first), limit);
     return {

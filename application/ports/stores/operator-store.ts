@@ -48,9 +48,6 @@ export type TaskRecord = TaskOfAccount & {
   readonly dueAt: Date | undefined;
   readonly deleted: { readonly at: Date; readonly by: DeletedBy | undefined } | undefined;
   readonly withheld: Withheld | undefined;
-  /** When it was chosen for the front page, and for a gallery of chosen ones. */
-  readonly featured: Date | undefined;
-  readonly approved: Date | undefined;
 };
 
 /** Which tasks of an account are listed; `undefined` members allow all. */

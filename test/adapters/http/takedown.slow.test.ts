@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { Listener } from "../../../adapters/http/servers/listener.js";
 import { MemoryOperatorStore } from "../../../adapters/memory/stores/memory-operator-store.js";
-import { choosePanorama } from "../../../application/operators/choose-panorama.js";
 import { withholdPanorama } from "../../../application/operators/withhold-panorama.js";
 import { thumbnailNameOf, tilesNameOf } from "../../../domain/images/object-name.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
@@ -33,8 +32,7 @@ describe("a panorama that an operator has hidden", () => {
     const temporaryUrl = `${service.url}/generations/made.jpg`;
     service.temporaryImages.set("made.jpg", new Uint8Array([255, 216, 255]));
     Object.assign(stored ?? {}, { task: { ...task, image: { ...task.image, temporaryUrl } } });
-    const operators = new MemoryOperatorStore(service.database);
-    await choosePanorama({ ...service, operators })(task.slug, "featured", true);
+    service.heroPanoramas.push(task.slug);
     owner = { name: "the owner", headers: { cookie: await cookieOf(ann as Person), origin: service.url } };
     strangers = [
       { name: "nobody", headers: { origin: service.url } },

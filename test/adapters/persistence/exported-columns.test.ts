@@ -105,10 +105,7 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]
       ].map((name) => [name, "how the service works on it"]),
     ),
     ...Object.fromEntries(
-      [...["deletedBy", "withheldAt", "withheldBy", "chosenVisibility", "featuredAt"], "approvedAt"].map((name) => [
-        name,
-        "what operators decide",
-      ]),
+      [...["deletedBy", "withheldAt", "withheldBy", "chosenVisibility"]].map((name) => [name, "what operators decide"]),
     ),
   },
   ledger_entry: {

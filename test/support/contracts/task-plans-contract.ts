@@ -15,7 +15,6 @@ import {
 import type { Stores } from "../../../adapters/contracts/support/stores.js";
 import { readBacklog } from "../../../adapters/persistence/rows/backlog.js";
 import { updateSearch } from "../../../adapters/persistence/tasks/search-rows.js";
-import type { TaskPorts } from "../../../application/ports/stores/tasks/task-ports.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { TaskId } from "../../../domain/task-id.js";
@@ -106,14 +105,11 @@ export const describeTaskPlans = (
     });
 
     // The index of hidden images is empty here.
-    it("finds hidden images, what is featured and what is approved with indexes of their own", async () => {
+    it("finds hidden images with indexes of their own", async () => {
       const image = { name: "panoramas/none.jpg" as ObjectName };
       expectIndex(await plansOf((tasks) => tasks.isWithheldImage(image)), "task_withheld_");
       const temporary = { temporaryUrl: "https://provider.example/none.jpg" };
       expectIndex(await plansOf((tasks) => tasks.isWithheldImage(temporary)), "task_withheld_");
-      expectIndex(await plansOf((tasks) => tasks.listFeatured(6)), "task_featured_index");
-      const approved = (tasks: TaskPorts) => tasks.listPublic(24, undefined, "newest", "approved");
-      expectIndex(await plansOf(approved), "task_approved_index");
     });
 
     it("counts the tasks before a waiting one with the index of the queue", async () => {

@@ -12,18 +12,7 @@ export const memoryTaskLists = ({ database }: MemoryTaskContext): TaskLists => (
     const wanted = (task: Task): task is Task => task.accountId === owner && matchesFilter(task, filter);
     return inOrder(database, { first, limit, beyond }, wanted);
   },
-  listPublic: async (limit, beyond, first = "newest", only) => {
-    const isListed = (task: Task): task is SucceededTask =>
-      isInGallery(task) && (only === undefined || database.tasks.get(task.id)?.approved !== undefined);
-    return inOrder(database, { first, limit, beyond }, isListed);
-  },
-  listFeatured: async (limit) => {
-    const since = (task: Task) => database.tasks.get(task.id)?.featured?.getTime();
-    const isListed = (task: Task): task is SucceededTask => isInGallery(task) && since(task) !== undefined;
-    return inOrder(database, { first: "newest", limit: database.tasks.size, beyond: undefined }, isListed)
-      .sort((a, b) => (since(b) ?? 0) - (since(a) ?? 0))
-      .slice(0, limit);
-  },
+  listPublic: async (limit, beyond, first = "newest") => inOrder(database, { first, limit, beyond }, isInGallery),
   searchPublic: async (words, limit, beyond, first = "newest") => {
     const isFound = (task: Task): task is SucceededTask =>
       isInGallery(task) && isFoundBy(words, task.request.prompt ?? "");

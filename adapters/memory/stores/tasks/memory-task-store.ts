@@ -21,7 +21,6 @@ import type { DeletedBy, Withheld } from "../../../../domain/tasks/out-of-sight.
 import { nextTurn, placeOfNewTask, type QueuePosition } from "../../../../domain/tasks/queue.js";
 import {
   isActive,
-  isInGallery,
   placeOf,
   type ReservedTask,
   type SubmittedTask,
@@ -62,14 +61,6 @@ export const memoryTaskStore = (context: MemoryTaskContext): TaskStore => {
     },
     isWithheldImage: async (image) =>
       [...database.tasks.values()].some(({ task, withheld }) => isOf(task, image) && withheld !== undefined),
-    choose: async (id, choice, at) => {
-      const stored = database.tasks.get(id);
-      if (stored === undefined || stored.hidden || (at !== undefined && !isInGallery(stored.task))) {
-        return err(notFound(`There is no such panorama ${id} in the gallery.`));
-      }
-      stored[choice] = at;
-      return ok(undefined);
-    },
     hide: async (id, owner, now, by) => hide(database, { id, owner }, now, by),
     wantedImage: async (id) => {
       const stored = database.tasks.get(id);
@@ -183,9 +174,6 @@ const withhold = (
   const chosen = stored.chosenVisibility ?? stored.task.request.visibility;
   const visibility = withheld === undefined ? chosen : "private";
   stored.chosenVisibility = withheld === undefined ? undefined : chosen;
-  if (withheld !== undefined) {
-    Object.assign(stored, { featured: undefined, approved: undefined });
-  }
   keepWithheld(stored, withheld, visibility);
   const { task } = stored;
   if (withheld === undefined || nextName === undefined || task.state !== "succeeded") return ok(undefined);

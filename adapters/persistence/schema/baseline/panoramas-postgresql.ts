@@ -232,8 +232,6 @@ create table task (
   withheld_reason varchar(200) null,
   withheld_by varchar(100) null,
   chosen_visibility varchar(7) null,
-  featured_at timestamptz(3) null,
-  approved_at timestamptz(3) null,
   next_image_name varchar(128) null,
   has_tiles boolean null,
   constraint task_pkey primary key (id)
@@ -260,10 +258,6 @@ create index task_failed_image_index on task (id) where state = 'succeeded' and 
 create index task_withheld_image_index on task (image_name) where withheld_at is not null;
 
 create index task_withheld_url_index on task (temporary_url) where withheld_at is not null;
-
-create index task_featured_index on task (featured_at) where visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null and featured_at is not null;
-
-create index task_approved_index on task (id) where visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null and approved_at is not null;
 
 create index task_queue_index on task (turn, id) where state = 'queued';
 

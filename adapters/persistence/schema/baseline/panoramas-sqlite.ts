@@ -239,8 +239,6 @@ create table task (
   withheld_reason text null,
   withheld_by text null,
   chosen_visibility text null,
-  featured_at datetime null,
-  approved_at datetime null,
   next_image_name text null,
   has_tiles integer null,
   constraint task_account_id_foreign foreign key(account_id) references account(id) on delete restrict on update restrict,
@@ -268,10 +266,6 @@ create index task_failed_image_index on task (id) where state = 'succeeded' and 
 create index task_withheld_image_index on task (image_name) where withheld_at is not null;
 
 create index task_withheld_url_index on task (temporary_url) where withheld_at is not null;
-
-create index task_featured_index on task (featured_at) where visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null and featured_at is not null;
-
-create index task_approved_index on task (id) where visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null and approved_at is not null;
 
 create index task_queue_index on task (turn, id) where state = 'queued';
 

@@ -17,15 +17,7 @@ export interface TaskLists {
   ): Promise<Task[]>;
 
   /** Public panoramas of all accounts whose image is stored permanently; otherwise like `list`. */
-  listPublic(
-    limit: number,
-    beyond: TaskId | undefined,
-    first?: "newest" | "oldest",
-    only?: "approved",
-  ): Promise<SucceededTask[]>;
-
-  /** Those of `listPublic` that the operator has chosen for the front page, the latest choice first. */
-  listFeatured(limit: number): Promise<SucceededTask[]>;
+  listPublic(limit: number, beyond: TaskId | undefined, first?: "newest" | "oldest"): Promise<SucceededTask[]>;
 
   /**
    * Those tasks of `listPublic` whose prompt these words find (domain/tasks/prompt-search.ts; at least one word). An

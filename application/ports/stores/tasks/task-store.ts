@@ -77,9 +77,6 @@ export type TaskOpening<Refusal> = {
 /** Where an image can be read. */
 export type ImageAddress = { readonly name: ObjectName } | { readonly temporaryUrl: string };
 
-/** `featured`: for the front page. `approved`: for a gallery that shows only what the operator has looked at. */
-export type GalleryChoice = "featured" | "approved";
-
 /** An operator has hidden the panorama: it cannot be public. */
 export type IsWithheld = { readonly kind: "withheld"; readonly reason: string };
 
@@ -131,7 +128,8 @@ export interface TaskStore {
   setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound | IsWithheld>>;
 
   /**
-   * Hides a task from everybody but its owner: it is private, and stays so. Ends the operator's choice of it. With `undefined`, a task that was hidden has the visibility that it had before. Others are not found.
+   * Hides a task from everybody but its owner: it is private, and stays so. With `undefined`, a task that was hidden
+   * has the visibility that its owner chose. Others are not found.
    *
    * `nextName`: the same transaction records it for an image that is kept (`StoredImage`) and has no next name yet, and
    * makes the work `keep` due: while it is leased, as soon as its holder gives it back.
@@ -148,9 +146,6 @@ export interface TaskStore {
    * hidden.
    */
   isWithheldImage(image: ImageAddress): Promise<boolean>;
-
-  /** The operator's choice for the front page or the gallery, of what is in the gallery; `undefined` ends it. */
-  choose(id: TaskId, choice: GalleryChoice, at: Date | undefined): Promise<Result<void, NotFound>>;
 
   /**
    * Records the owner's wish to cancel the task (`wantCancel` of domain/tasks/task.ts), and makes the next work on a
