@@ -137,7 +137,8 @@ export const submitInOrder = async (
 ): Promise<Result<string, SubmissionFailure>> => {
   const refusals: string[] = [];
   const full: string[] = [];
-  let anyBusy = false;
+  /** Of each busy provider, for how long; 0 if it does not say. */
+  const pauses: number[] = [];
   let anyRefuses = false;
   let { place } = order;
   const { request, changePlace } = order;
@@ -166,17 +167,19 @@ export const submitInOrder = async (
     const own = { ...order, place: slot, changePlace: move && ((to: ProviderPlace) => move(inChain(provider, to))) };
     const submitted = await provider.submit(own, submissionDeadline);
     if (submitted.isOk()) return ok(`${accountOf(provider)}:${submitted.value}`);
-    const { kind, reason, cause } = submitted.error;
+    const { kind, reason, cause, retryAfterMilliseconds = 0 } = submitted.error;
     refusals.push(`${name}: ${reason}`);
     // Something may have been started, or the customer must change the request: no other provider is tried.
     if (kind === "unknown" || (cause !== undefined && cause !== "provider_unavailable")) {
       return err({ ...submitted.error, reason: refusals.join("; ") });
     }
-    anyBusy ||= kind === "busy";
+    if (kind === "busy") pauses.push(retryAfterMilliseconds);
     anyRefuses ||= cause === undefined;
   }
   const reason = [...refusals, ...full].join("; ") || "no provider can make it";
-  if (anyBusy || full.length > 0) return err({ kind: "busy", reason });
+  if (full.length > 0) return err({ kind: "busy", reason });
+  const pause = Math.min(...pauses);
+  if (pauses.length > 0) return err({ kind: "busy", reason, ...(pause > 0 && { retryAfterMilliseconds: pause }) });
   const isUnavailable = refusals.length > 0 && !anyRefuses;
   return err({ kind: "refused", reason, ...(isUnavailable && { cause: "provider_unavailable" }) });
 };

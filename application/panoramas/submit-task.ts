@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import type { ProviderPlace } from "../../domain/tasks/queue.js";
+import { type ProviderPlace, START_PAUSE_MILLISECONDS_MAX } from "../../domain/tasks/queue.js";
 import { type FailureReason, type ReservedTask, submit, type Task } from "../../domain/tasks/task.js";
 import { CLOCK_TOLERANCE_MILLISECONDS } from "../ports/clock.js";
 import type { GenerationProvider, SubmissionFailure } from "../ports/generation-provider.js";
@@ -27,7 +27,8 @@ const SEARCH_TIMEOUT_MILLISECONDS = 5_000;
 /**
  * Submits a task to the provider and records the result. After an unclear answer (a timeout, a broken connection) it
  * searches once for an upstream task with our task id and uses the one that it finds. If there is none, and after a
- * refusal, the task fails and is refunded. If the provider has no room now, the task returns to the queue.
+ * refusal, the task fails and is refunded. If the provider has no room now, the task returns to the queue, for
+ * as long as the provider asks.
  *
  * Must be called once, by the caller that made the task `reserved`, and with no transaction open: the provider may take
  * seconds, and the process may be killed during the call. `submissionDeadline` is when the sweep resolves the task.
@@ -47,7 +48,7 @@ export const submitTask = async (
   if (answer.isOk()) return recordSubmission(ports, sent, answer.value);
   const { kind, reason, cause, imageIndex } = answer.error;
   return kind === "busy"
-    ? returnToQueue(ports, settings, sent, reason)
+    ? returnToQueue(ports, settings, sent, answer.error)
     : failRefused(ports, sent, {
         reason: cause ?? reasonOf[kind],
         imageIndex,
@@ -131,7 +132,7 @@ const returnToQueue = async (
   ports: SubmissionPorts,
   settings: SubmissionSettings,
   task: ReservedTask,
-  detail: string,
+  { reason: detail, retryAfterMilliseconds }: SubmissionFailure,
 ): Promise<Result<Task, UpstreamError>> => {
   const { tasks, clock, reporter } = ports;
   const now = clock.now();
@@ -143,7 +144,8 @@ const returnToQueue = async (
       ? failRefused(ports, task, { reason: "refused", detail: reason })
       : failUnstarted(ports, task, { reason: "never_started", detail: reason });
   }
-  const requeued = await tasks.requeue(task, giveUpAt);
+  const pause = retryAfterMilliseconds && Math.min(retryAfterMilliseconds, START_PAUSE_MILLISECONDS_MAX);
+  const requeued = await tasks.requeue(task, giveUpAt, pause === undefined ? pause : new Date(now.getTime() + pause));
   if (requeued.isErr()) return readSweptTask(ports, task, detail);
   reporter.report({ kind: "task_requeued", taskId: task.id, detail });
   return ok(requeued.value);

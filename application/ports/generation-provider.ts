@@ -35,13 +35,14 @@ export type GenerationOrder = {
  * it may accept the same order later. `unknown`: the outcome is unknown (timeout, connection lost after sending,
  * unusable response), so an orphaned upstream task may exist. `reason` is for the log only. `cause`: what is known
  * about it. If the customer can change that, no other provider is asked. `imageIndex`: which reference image it is
- * about.
+ * about. `retryAfterMilliseconds`: a busy provider asks not to be sent the order again before.
  */
 export type SubmissionFailure = {
   readonly kind: "refused" | "busy" | "unknown";
   readonly reason: string;
   readonly cause?: CustomersCause | "provider_unavailable" | undefined;
   readonly imageIndex?: number | undefined;
+  readonly retryAfterMilliseconds?: number | undefined;
 };
 
 /**

@@ -31,6 +31,12 @@ export type Queue = {
   readonly round: number;
 };
 
+/** No provider's wish for a pause keeps a task in the queue for longer. */
+export const START_PAUSE_MILLISECONDS_MAX = 60_000;
+
+/** A task that must wait for longer does so because the clock was set back. */
+export const longestPauseFrom = (now: Date): Date => new Date(now.getTime() + START_PAUSE_MILLISECONDS_MAX);
+
 /** Where a new task that must wait stands in the queue. */
 export type QueuePosition = {
   readonly turn: number;

@@ -197,6 +197,20 @@ export const describeTaskQueue = (
       ]);
     });
 
+    it("does not start a task before its pause is over, but others, and not too late after the clock was set back", async () => {
+      await openAccount(2);
+      const first = (await openLimited(1, 1)) as ReservedTask;
+      await openLimited(2, 1, { account: stranger });
+      const start = async (at: Date) => ids(await tasks.startQueued(limitedTo(undefined), 9, at, deadline));
+      unwrap(await tasks.requeue(first, later, secondsAfter(noon, 20)));
+      expect(await start(noon)).toEqual([taskId(2)]);
+      expect(await start(secondsAfter(noon, 19))).toEqual([]);
+      const [again] = await tasks.startQueued(limitedTo(undefined), 9, secondsAfter(noon, 20), deadline);
+      expect(again).toMatchObject({ id: taskId(1), submissions: 1 });
+      unwrap(await tasks.requeue(again as ReservedTask, later, secondsAfter(noon, 60)));
+      expect(await start(secondsAfter(noon, -1))).toEqual([taskId(1)]);
+    });
+
     it("gives a task that returns a turn before the newer ones of its account, and one per round", async () => {
       await openAccount(2);
       const first = await openLimited(1, 3);

@@ -34,6 +34,8 @@ type StoredTask = {
   task: Task;
   place: string | undefined;
   dueAt: Date | undefined;
+  /** A waiting task is not started before. */
+  startAt?: Date | undefined;
   /** Until when a worker has the task, unless it gives it back. */
   leasedUntil?: Date | undefined;
   fence: number;

@@ -302,6 +302,8 @@ export const TaskTable = defineEntity({
     fence: p.integer(),
     /** Its turn in the queue (domain/tasks/queue.ts); null if it was never queued. */
     turn: p.integer().nullable(),
+    /** A waiting task is not started before: the provider has asked for a pause. */
+    startAt: p.datetime(3).nullable(),
     /** How often it has returned to the queue. Together with `state` it names the version of an active task. */
     submissions: p.integer().default(0),
     /** The place of the provider whose slot it holds or has held (domain/tasks/queue.ts). */

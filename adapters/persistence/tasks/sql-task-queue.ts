@@ -1,6 +1,6 @@
 import { ok } from "neverthrow";
 import type { TaskQueue } from "../../../application/ports/stores/tasks/task-queue.js";
-import type { ProviderPlace, Queue } from "../../../domain/tasks/queue.js";
+import { longestPauseFrom, type ProviderPlace, type Queue } from "../../../domain/tasks/queue.js";
 import { type StartedTasks, startNextTasks } from "../../../domain/tasks/start-next-tasks.js";
 import type { QueuedTask, ReservedTask } from "../../../domain/tasks/task.js";
 import { anyQueued, countBefore, lockQueue } from "../rows/queue-rows.js";
@@ -20,7 +20,7 @@ export const sqlTaskQueue = (context: SqlTaskContext): TaskQueue => {
     startQueued: (places, limit, now, dueAt) => startQueued(context, { places, limit, now, dueAt }),
     countAhead: ({ turn, id }, max) => countBefore(database.sql, turn, id, max),
     changePlace: (task, place) => changePlaceOfTask(database, task, place),
-    requeue: (current, dueAt) => requeueTask(database, current, dueAt),
+    requeue: (current, dueAt, startAt) => requeueTask(database, current, dueAt, startAt),
   };
 };
 
@@ -71,8 +71,9 @@ const startNext = async (
   for (let offset = 0, size = limit; started.hasRoom; offset += size, size = NEXT_PAGE_SIZE) {
     const rows = await sql(
       `select * from task where state = 'queued' and due_at > ? and ${IS_FREE}
+      and (start_at is null or start_at <= ? or start_at > ?)
       order by turn, id limit ? offset ? ${skipLocked(database.dialect)}`,
-      [now, now, size, offset],
+      [now, now, now, longestPauseFrom(now), size, offset],
     );
     // The statement reads queued tasks only.
     next.push(...unreadable.separate(rows, (row) => toTask(row) as QueuedTask).read);

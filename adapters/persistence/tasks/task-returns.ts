@@ -13,15 +13,17 @@ export const requeueTask = async (
   database: Database,
   current: ReservedTask | Lease<ReservedTask>,
   dueAt: Date,
+  startAt: Date | undefined,
 ): Promise<Result<QueuedTask, StaleTask>> => {
   const before = "fence" in current ? current.task : current;
+  const times = { start_at: startAt ?? null };
   if (before.turn !== undefined) {
     const queued = requeue(before, before.turn);
-    return (await replace(database.sql, { current, next: queued, dueAt })).map(() => queued);
+    return (await replace(database.sql, { current, next: queued, dueAt, times })).map(() => queued);
   }
   return database.transaction(async (sql) => {
     // The row of the task first, then the account, then the queue: other transactions lock in this order, too.
-    const replaced = await replace(sql, { current, next: requeue(before, 0), dueAt });
+    const replaced = await replace(sql, { current, next: requeue(before, 0), dueAt, times });
     if (replaced.isErr()) return err(replaced.error);
     return ok(requeue(before, await takeTurn(sql, database.dialect, before)));
   });

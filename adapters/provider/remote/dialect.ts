@@ -133,8 +133,8 @@ export type CreationContext = ReferenceSources & {
   readonly read: Read;
   /** Reads where `check` reads. */
   readonly readList: Read;
-  /** Sends a file that the creation needs. It starts nothing. */
-  upload(path: string, form: Form): Promise<Result<Answer, ProviderUnavailable>>;
+  /** Sends a reference image that the creation needs, and returns the JSON of the answer. It starts nothing. */
+  upload(path: string, form: Form): Promise<Result<unknown, SubmissionFailure>>;
 };
 
 export type Creation = {
@@ -142,7 +142,7 @@ export type Creation = {
   readonly method?: "POST" | "PUT";
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The error is a reason for the log, or the whole failure if more is known about it. */
+  /** The error is the whole failure, or a reason for the log: then the provider cannot be used now. */
   body(): Promise<Result<unknown, string | SubmissionFailure>>;
 };
 

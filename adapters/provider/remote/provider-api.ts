@@ -8,10 +8,11 @@ import type {
 } from "../../../application/ports/generation-provider.js";
 import { unavailable } from "../unavailable.js";
 import { jsonOf } from "./answers/body.js";
-import { meaningOf } from "./answers/meaning-of.js";
+import { isAboutAccess, meaningOf } from "./answers/meaning-of.js";
+import { uploaded } from "./answers/uploaded.js";
 import { CallRateLimiter } from "./calls/call-rate-limiter.js";
 import { CircuitBreaker } from "./calls/circuit-breaker.js";
-import { pauseSeconds } from "./calls/pause-seconds.js";
+import { askedPauseSeconds, pauseSeconds } from "./calls/pause-seconds.js";
 import { nextPollMilliseconds, POLL_MILLISECONDS } from "./calls/poll-delay.js";
 import type { Answer, Call, CallFailure, Form, UpstreamHttp } from "./calls/upstream-http.js";
 import type { Creation, Dialect } from "./dialect.js";
@@ -113,7 +114,8 @@ export class ProviderApi {
       if (typeof body.error !== "string") return err(body.error);
       // Probably a call for the body was not sent during the pause, or was refused with it.
       const paused = this.rateLimiter.pausedMilliseconds > 0;
-      return err({ kind: paused ? "busy" : "refused", reason: body.error });
+      const { error: reason } = body;
+      return err(paused ? { kind: "busy", reason } : { kind: "refused", reason, cause: "provider_unavailable" });
     }
     const turn = await this.turnForCreation(sentBy);
     if (turn.isErr()) return err({ kind: "busy", reason: turn.error });
@@ -126,7 +128,14 @@ export class ProviderApi {
     }
     const { status } = called.value;
     if (status >= 200 && status < 300) return ok(called.value);
-    if (this.pauseSecondsOf(called.value) !== undefined) return err({ kind: "busy", reason: meaningOf(called.value) });
+    if (this.pauseSecondsOf(called.value) !== undefined) {
+      const asked = askedPauseSeconds(called.value, this.clock.now());
+      return err({
+        kind: "busy",
+        reason: meaningOf(called.value),
+        ...(asked !== undefined && { retryAfterMilliseconds: asked * 1000 }),
+      });
+    }
     // 408 and 499 mean that the call was cut off, so something may have been started.
     const refused = status >= 400 && status < 500 && status !== 408 && status !== 499;
     if (!refused || this.dialect.mayHaveStarted?.(called.value)) {
@@ -138,7 +147,8 @@ export class ProviderApi {
   private refusalBy(answer: Answer): SubmissionFailure {
     const problem = this.dialect.misunderstood?.(answer);
     if (problem !== undefined) this.warn(`${this.dialect.name} refuses creations: ${problem}.`);
-    return { kind: "refused", reason: meaningOf(answer), cause: this.dialect.causeOf?.(answer) };
+    const cause = this.dialect.causeOf?.(answer) ?? (isAboutAccess(answer) ? "provider_unavailable" : undefined);
+    return { kind: "refused", reason: meaningOf(answer), cause };
   }
 
   /** Waits for a short time only, and not longer than until `sentBy`. */
@@ -160,13 +170,21 @@ export class ProviderApi {
     return this.sendInTurn(query === undefined ? "GET" : "POST", path, query);
   }
 
-  /** Sends a file that a creation needs. It takes at most half of the creation's time. */
-  async upload(path: string, form: Form): Promise<Result<Answer, ProviderUnavailable>> {
+  /**
+   * Sends a reference image that a creation needs, and returns the JSON of the answer. It takes at most half of the
+   * creation's time. Like a read, it starts nothing.
+   */
+  async upload(path: string, form: Form): Promise<Result<unknown, SubmissionFailure>> {
     const milliseconds = this.settings.submitTimeoutMilliseconds / 2;
     const turn = await this.rateLimiter.turn("creation", milliseconds);
-    if (turn.isErr()) return err(unavailable(turn.error));
-    const called = await this.send({ method: "POST", path, form, signal: AbortSignal.timeout(milliseconds) });
-    return called.mapErr(({ reason }) => unavailable(reason));
+    if (turn.isErr()) return err({ kind: "busy", reason: turn.error });
+    const signal = AbortSignal.timeout(milliseconds);
+    const called = await this.send({ method: "POST", path, form, signal }, "GET");
+    if (called.isOk()) return uploaded(called.value, this.pauseSecondsAfter(called.value));
+    const { kind, reason: why } = called.error;
+    const reason = `the upload of a reference image: ${why}`;
+    if (kind !== "no_answer") return err({ ...FAILURE_OF_CALL[kind], reason });
+    return err({ kind: "busy", reason, retryAfterMilliseconds: this.dialect.defaults.pauseSeconds * 1000 });
   }
 
   /** Deletes what is at the path. Succeeds if nothing is there. Like a read, it is not sent while calls are paused. */
@@ -242,6 +260,11 @@ export class ProviderApi {
     const seconds = this.pauseSecondsOf(answer);
     const kind = method === "POST" || method === "PUT" ? "creation" : "read";
     this.rateLimiter.answered(kind, seconds === undefined ? undefined : seconds * 1000);
+  }
+
+  /** The pause after an answer that may be another one later. */
+  private pauseSecondsAfter(answer: Answer): number {
+    return this.pauseSecondsOf(answer) ?? this.dialect.defaults.pauseSeconds;
   }
 
   /** For how long a busy provider asks to pause; otherwise `undefined`. A busy provider has started nothing. */

@@ -18,6 +18,8 @@ export const describeRemoteCreations = (on: RemoteSetup): void => {
     on.remote.fake.faults.creates.push(refuses(status, { "retry-after": "1" }, { error: `No: ${PROMPT}` }));
     const failure = (await on.remote.provider.submit(anOrder()))._unsafeUnwrapErr();
     expect(failure.kind).toBe("refused");
+    const isOperators = [401, 402, 403, 404].includes(status);
+    expect(failure.cause).toBe(isOperators ? "provider_unavailable" : undefined);
     expect(failure.reason).toContain(`status ${status}`);
     expect(failure.reason).not.toContain(PROMPT);
     expect(creations()).toBe(1);
@@ -26,7 +28,7 @@ export const describeRemoteCreations = (on: RemoteSetup): void => {
   it.each([429, 503])("reports a creation with status %i and Retry-After as busy", async (status) => {
     on.remote.fake.faults.creates.push(refuses(status, { "retry-after": "1" }, { error: `No: ${PROMPT}` }));
     const failure = (await on.remote.provider.submit(anOrder()))._unsafeUnwrapErr();
-    expect(failure.kind).toBe("busy");
+    expect(failure).toMatchObject({ kind: "busy", retryAfterMilliseconds: 1_000 });
     expect(failure.reason).toContain(`status ${status}`);
     expect(failure.reason).not.toContain(PROMPT);
     expect(on.remote.provider.readiness()).toBe("ready"); // one refusal says nothing about the next creation

@@ -19,7 +19,7 @@ export const describeRemotePolls = (on: RemoteSetup): void => {
 
   it.each([
     ["fail", /^the provider ended it as [^:]+$/, {}],
-    ["be cancelled", /^the provider ended it as [^:]+$/, {}],
+    ["be cancelled", /^the provider ended it as [^:]+$/, defaults.canceled ?? {}],
     ["be moderated", /^the provider ended it as [^:]+: its content rules$/, { cause: "content_refused" }],
   ] as const)("reports a task as failed without the provider's text when the plan is: %s", async (...expected) => {
     const [plan, reason, cause] = expected;

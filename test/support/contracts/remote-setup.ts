@@ -29,6 +29,8 @@ export type ExpectedDefaults = {
   readonly foundAs?: (upstreamTaskId: string) => string;
   /** An answer to a poll has no status that could be unknown. */
   readonly hasNoStatus?: boolean;
+  /** What a generation that the provider has canceled says beyond that it has failed. */
+  readonly canceled?: { readonly cause: "deadline_passed" };
   /** The provider refuses reference images. */
   readonly textOnly?: boolean;
   /** The provider has a call that stops a generation. */

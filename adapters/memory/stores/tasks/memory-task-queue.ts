@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { TaskQueue } from "../../../../application/ports/stores/tasks/task-queue.js";
 import type { Lease, StaleTask } from "../../../../application/ports/stores/tasks/task-store.js";
-import { freeSlots, type ProviderPlace, turnsAfterReturn } from "../../../../domain/tasks/queue.js";
+import { freeSlots, longestPauseFrom, type ProviderPlace, turnsAfterReturn } from "../../../../domain/tasks/queue.js";
 import { startNextTasks } from "../../../../domain/tasks/start-next-tasks.js";
 import { type QueuedTask, type ReservedTask, requeue } from "../../../../domain/tasks/task.js";
 import type { MemoryDatabase } from "../memory-database.js";
@@ -18,7 +18,7 @@ export const memoryTaskQueue = (context: MemoryTaskContext): TaskQueue => {
       return Math.min(before.length, max);
     },
     changePlace: async (task, place) => changePlace(database, task, place),
-    requeue: async (current, dueAt) => requeueTask(context, current, dueAt),
+    requeue: async (current, dueAt, startAt) => requeueTask(context, current, dueAt, startAt),
   };
 };
 
@@ -33,7 +33,9 @@ type Start = {
 const startQueued = (database: MemoryDatabase, { places, limit, now, dueAt }: Start): ReservedTask[] => {
   const mayStart = ({ id }: QueuedTask): boolean => {
     const row = rowOf(database, id);
-    return !isLeased(row, now) && row.dueAt !== undefined && row.dueAt > now;
+    const { startAt = now } = row;
+    const hasPaused = startAt <= now || startAt > longestPauseFrom(now);
+    return !isLeased(row, now) && row.dueAt !== undefined && row.dueAt > now && hasPaused;
   };
   const next = waitingOf(database)
     .filter(mayStart)
@@ -65,6 +67,7 @@ const requeueTask = (
   context: MemoryTaskContext,
   current: ReservedTask | Lease<ReservedTask>,
   dueAt: Date,
+  startAt: Date | undefined,
 ): Result<QueuedTask, StaleTask> => {
   const { database } = context;
   const before = "fence" in current ? current.task : current;
@@ -80,6 +83,7 @@ const requeueTask = (
   const queued = requeue(before, before.turn ?? turns[0] ?? queueOf(database).round);
   const moved = moveMemoryTask(context, { current, next: queued, dueAt });
   if (moved.isErr()) return err(moved.error);
+  rowOf(database, queued.id).startAt = startAt;
   if (before.turn === undefined) {
     for (const [index, task] of newer.entries()) {
       rowOf(database, task.id).task = { ...task, turn: turns[index + 1] ?? task.turn };

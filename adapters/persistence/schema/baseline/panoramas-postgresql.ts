@@ -211,6 +211,7 @@ create table task (
   due_at timestamptz(3) null,
   fence int not null,
   turn int null,
+  start_at timestamptz(3) null,
   submissions int not null default 0,
   place text null,
   api_key_id varchar(40) null,

@@ -218,6 +218,7 @@ create table task (
   due_at datetime null,
   fence integer not null,
   turn integer null,
+  start_at datetime null,
   submissions integer not null default 0,
   place text null,
   api_key_id text null,

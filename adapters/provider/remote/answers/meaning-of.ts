@@ -7,6 +7,11 @@ export const meaningOf = (answer: Answer): string =>
 export const isKeyRejected = (answer: Answer): boolean =>
   answer.status === 401 || (answer.status === 403 && !isOutOfCredit(answer));
 
+/** The operator's key, credit, model or URL is at fault, and nothing of the request. */
+export const isAboutAccess = ({ status }: Answer): boolean => ACCESS_STATUSES.has(status);
+
+const ACCESS_STATUSES: ReadonlySet<number> = new Set([401, 402, 403, 404, 405]);
+
 /** With status 403, only the provider's text distinguishes an account without credit from a bad key. */
 const isOutOfCredit = ({ status, body }: Answer): boolean =>
   status === 402 || (status === 403 && /balance|quota|top.?up|credit|used every/i.test(JSON.stringify(body) ?? ""));

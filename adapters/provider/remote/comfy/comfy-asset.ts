@@ -1,15 +1,12 @@
 import { err, type Result } from "neverthrow";
 import * as z from "zod";
-import { jsonOf, nonEmpty, parseBody } from "../answers/body.js";
-import { meaningOf } from "../answers/meaning-of.js";
+import { nonEmpty, parseBody } from "../answers/body.js";
 import type { CreationContext } from "../dialect.js";
-import { type ReferenceFailure, unusableReference } from "../images/reference-failure.js";
+import type { ReferenceFailure } from "../images/reference-failure.js";
 import { referenceFile } from "../images/reference-file.js";
 
 /** How long the provider keeps an uploaded reference image: a job may wait in its queue. */
 const KEPT_SECONDS = 24 * 60 * 60;
-/** The image is refused, and not the call. */
-const UNUSABLE_STATUSES: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
 const assetSchema = z.object({ id: nonEmpty });
 
@@ -31,15 +28,9 @@ export const uploadedAsset = async (
     fields: { content_type: type, file_path: name, expires_in: String(KEPT_SECONDS) },
     file: { field: "file", ...file.value },
   });
-  if (answer.isOk()) {
-    const { status } = answer.value;
-    const reason = `the upload of a reference image: ${meaningOf(answer.value)}`;
-    if (UNUSABLE_STATUSES.has(status)) return err(unusableReference(reason));
-    if (status === 429) return err({ kind: "busy", reason });
-  }
-  return answer
-    .andThen(jsonOf)
-    .andThen((body) => parseBody(assetSchema, "an asset", body))
-    .map(({ id }) => ({ __type: "core/ASSET" as const, info: { id, file_path: name } }))
-    .mapErr(({ reason }) => `the upload of a reference image: ${reason}`);
+  return answer.andThen((body) =>
+    parseBody(assetSchema, "an asset", body)
+      .map(({ id }) => ({ __type: "core/ASSET" as const, info: { id, file_path: name } }))
+      .mapErr(({ reason }): ReferenceFailure => `the upload of a reference image: ${reason}`),
+  );
 };

@@ -14,7 +14,7 @@ import { failedAs } from "../answers/failed-as.js";
 import { isKeyRejected, meaningOf } from "../answers/meaning-of.js";
 import { succeededWith } from "../answers/succeeded-with.js";
 import type { CancelCalls, CreationContext, Dialect, Read, Report } from "../dialect.js";
-import { ofImage, type ReferenceFailure, unusableReference } from "../images/reference-failure.js";
+import { ofImage, type ReferenceFailure } from "../images/reference-failure.js";
 import { referenceFile } from "../images/reference-file.js";
 import type { CheckFailure } from "../remote-options.js";
 import { misconfigured, unchecked } from "../start-check.js";
@@ -231,14 +231,11 @@ const uploadReference = async (url: string, context: CreationContext): Promise<R
     fields: { subfolder: FOLDER, overwrite: "true" },
     file: { field: "image", ...file.value },
   });
-  if (answer.isOk() && answer.value.status === 400) {
-    return err(unusableReference("the server does not take a reference image (status 400)"));
-  }
-  return answer
-    .andThen(jsonOf)
-    .andThen((body) => parseBody(uploadedSchema, "an uploaded image", body))
-    .map(({ name, subfolder }) => (subfolder === "" ? name : `${subfolder}/${name}`))
-    .mapErr(({ reason }) => `the upload of a reference image: ${reason}`);
+  return answer.andThen((body) =>
+    parseBody(uploadedSchema, "an uploaded image", body)
+      .map(({ name, subfolder }) => (subfolder === "" ? name : `${subfolder}/${name}`))
+      .mapErr(({ reason }): ReferenceFailure => `the upload of a reference image: ${reason}`),
+  );
 };
 
 const checkClass = async (

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { CustomersCause, FailureCause } from "../../../../application/ports/generation-provider.js";
-import { failedAs } from "../answers/failed-as.js";
+import { failedAs, isModerated } from "../answers/failed-as.js";
 import type { Report } from "../dialect.js";
 
 /** Types of errors that the customer can change (facts: 422, `detail[].type`). */
@@ -100,7 +100,7 @@ const imageIndexIn = (details: readonly Detail[]): number | undefined => {
 };
 
 const causeOf = ({ type, msg = "", loc = [] }: Detail): CustomersCause | undefined => {
-  if (type === "no_media_generated" && /unsafe/i.test(msg)) return "content_refused";
+  if (type === "no_media_generated" && isModerated(msg)) return "content_refused";
   const cause = CAUSES[type];
   // The weights of a LoRA are a file as well, and not the customer's.
   return cause !== "content_refused" && loc.includes("loras") ? undefined : cause;

@@ -1,6 +1,6 @@
 import type { SubmissionFailure } from "../../../../application/ports/generation-provider.js";
 
-/** Why a reference image cannot be sent: a reason for the log, or the failure of the creation. */
+/** Why a reference image cannot be sent: the failure of the creation, or a reason for the log (`Creation.body`). */
 export type ReferenceFailure = string | SubmissionFailure;
 
 /** Nothing is sent, because the customer must change a reference image. */
@@ -21,4 +21,4 @@ export const unreachableReference = (reason: string): SubmissionFailure => ({
 export const ofImage =
   (imageIndex: number) =>
   (failure: ReferenceFailure): ReferenceFailure =>
-    typeof failure === "string" || failure.cause === undefined ? failure : { ...failure, imageIndex };
+    typeof failure !== "string" && failure.cause?.startsWith("reference_") ? { ...failure, imageIndex } : failure;

@@ -1,7 +1,7 @@
 import { err, ok, Result } from "neverthrow";
 import * as z from "zod";
 import type { GenerationOrder } from "../../../../application/ports/generation-provider.js";
-import { jsonOf, nonEmpty } from "../answers/body.js";
+import { nonEmpty } from "../answers/body.js";
 import { correlationSeed } from "../correlation-seed.js";
 import type { CreationContext } from "../dialect.js";
 import { dataUri } from "../images/data-uri.js";
@@ -69,8 +69,7 @@ const referenceOf = async (url: string, context: CreationContext): Promise<Resul
   const { name, type, bytes } = read.value;
   if (bytes.length <= DATA_URI_BYTES_MAX) return ok(dataUri(type, bytes));
   const sent = await context.upload("/files", { fields: {}, file: { field: "content", name, type, bytes } });
-  const file = sent.andThen(jsonOf).mapErr(({ reason }) => `the upload of a reference image: ${reason}`);
-  return file.andThen((body) => {
+  return sent.andThen((body): Result<string, ReferenceFailure> => {
     const { data } = uploadedSchema.safeParse(body);
     return data === undefined ? err("the answer to the upload of a reference image has no URL") : ok(data.urls.get);
   });

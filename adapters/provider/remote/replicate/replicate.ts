@@ -114,8 +114,9 @@ const reportOf = (body: unknown): Result<Report, ProviderUnavailable> =>
       case "succeeded":
         return resultOf(output, data_removed === true);
       case "failed":
-      case "canceled":
         return failedAs(status, error);
+      case "canceled": // after it has started, which only its deadline does (`cancel-after`)
+        return { cause: "deadline_passed", ...failedAs(status, error) };
       case "aborted": // before it started
         return { cause: "never_started", ...failedAs(status, error) };
       case "starting":

@@ -12,7 +12,8 @@ export interface TaskQueue {
    * Starts the next queued tasks, at most `limit`, and returns them. domain/tasks/start-next-tasks.ts decides which
    * ones start, and where. They are `reserved` and due at `dueAt`. Each task is returned to exactly one caller, which
    * must submit it to the provider. `places` are those that take tasks now. A task whose time to wait is over at `now`,
-   * or that is leased because it was over, is not started.
+   * or that is leased because it was over, is not started; nor is one before its `startAt` (see `requeue`), unless that
+   * is later than any pause that a provider can ask for, because the clock was set back.
    */
   startQueued(places: readonly ProviderPlace[], limit: number, now: Date, dueAt: Date): Promise<ReservedTask[]>;
 
@@ -31,8 +32,12 @@ export interface TaskQueue {
   /**
    * Returns a task to the queue: certainly nothing was started for it. A task that was queued before keeps its turn;
    * another one gets a turn before the newer waiting tasks of its account (domain/tasks/queue.ts). `dueAt` is when it
-   * is given up. Nothing is written if the stored task is no longer in this submission (and, with a lease, if another
+   * is given up; before `startAt` it is not started again. Nothing is written if the stored task is no longer in this submission (and, with a lease, if another
    * worker has claimed it since).
    */
-  requeue(current: ReservedTask | Lease<ReservedTask>, dueAt: Date): Promise<Result<QueuedTask, StaleTask>>;
+  requeue(
+    current: ReservedTask | Lease<ReservedTask>,
+    dueAt: Date,
+    startAt?: Date,
+  ): Promise<Result<QueuedTask, StaleTask>>;
 }

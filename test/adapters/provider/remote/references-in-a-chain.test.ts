@@ -88,8 +88,11 @@ describe("three reference images in the chain fal:seedream-4.5, skybox", () => {
     fal.fake.faults.creates.push(refuses(429, { "retry-after": "20" }), refuses(429, { "retry-after": "20" }));
     const task = await created(3);
     expect(await stateOf(task)).toBe("queued");
+    expect(await cases.start()).toBe(0);
+    await world.clock.advance(20_000);
     expect(await cases.start()).toBe(1);
     expect([await stateOf(task), received()]).toEqual(["queued", { fal: [], skybox: [] }]);
+    await world.clock.advance(20_000);
     expect(await cases.start()).toBe(1);
     expect([await stateOf(task), received()]).toEqual(["submitted", { fal: [URLS], skybox: [] }]);
   });

@@ -68,27 +68,29 @@ it("queued tasks stay queued while calls to the provider are paused", async () =
   expect(await states()).toEqual(["submitted", "submitted"]);
 });
 
-it("a creation that the provider answers with 429 is accepted, and sent again, after the third 429 when the pause is over", async () => {
+it("a creation that the provider answers with 429 is accepted, and sent again when the pause is over, however often", async () => {
   const other = aWorld();
   const { clock, storage } = other;
   const busy = await startSkybox({ clock, storage, submitTimeoutMilliseconds: 30_000 });
   const cases = useCases({ ...other, provider: busy.provider });
   const owner = await anOwner(other, 100);
-  for (let n = 0; n < 3; n += 1) busy.fake.faults.creates.push(refuses(429, { "retry-after": "20" }));
+  for (const [status, seconds] of [
+    [429, "20"],
+    [503, "20"],
+    [429, "20"],
+  ] as const)
+    busy.fake.faults.creates.push(refuses(status, { "retry-after": seconds }));
   const { task } = (await cases.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
   expect(task).toMatchObject({ state: "queued", submissions: 1 });
-  const { task: next } = (await cases.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
-  expect(next).toMatchObject({ state: "queued", submissions: 0 });
-  expect(busy.fake.server.requests).toHaveLength(1);
-  expect([await cases.start(), await cases.start(), await cases.start()]).toEqual([1, 1, 0]);
-  expect(busy.fake.server.requests).toHaveLength(3);
-  await clock.advance(19_999);
-  expect(await cases.start()).toBe(0);
-  await clock.advance(1);
-  expect(await cases.start()).toBe(1);
+  for (let sent = 1; sent <= 3; sent += 1) {
+    expect(busy.fake.server.requests).toHaveLength(sent);
+    await clock.advance(19_999);
+    expect(await cases.start()).toBe(0);
+    await clock.advance(1);
+    expect(await cases.start()).toBe(1);
+  }
   expect(await other.tasks.find(task.id, owner)).toMatchObject({ state: "submitted" });
-  expect(await other.tasks.find(next.id, owner)).toMatchObject({ state: "queued" }); // the provider has one slot
   expect(busy.fake.tasks).toHaveLength(1);
-  expect(await other.ledger.balance(owner)).toBe(92);
+  expect(await other.ledger.balance(owner)).toBe(96);
   await busy.close();
 });

@@ -191,9 +191,11 @@ describe("comfy dialect", () => {
     it.each([
       [422, { kind: "refused", cause: "reference_unusable", imageIndex: 0 }],
       [413, { kind: "refused", cause: "reference_unusable", imageIndex: 0 }],
-      [402, { kind: "refused" }],
-      [500, { kind: "refused" }],
-      [429, { kind: "busy" }],
+      [401, { kind: "refused", cause: "provider_unavailable" }],
+      [402, { kind: "refused", cause: "provider_unavailable" }],
+      [500, { kind: "busy", retryAfterMilliseconds: 10_000 }],
+      [503, { kind: "busy", retryAfterMilliseconds: 10_000 }],
+      [429, { kind: "busy", retryAfterMilliseconds: 10_000 }],
     ])("that are answered with %i start nothing", async (status, expected) => {
       const storage = new MemoryObjectStorage();
       const { provider, fake } = await started({ storage }, "qwen-image-edit");

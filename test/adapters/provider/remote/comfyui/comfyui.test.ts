@@ -236,7 +236,7 @@ describe("comfyui dialect", () => {
     const refused = await provider.submit(order(2, { image_urls: await hostedPictures(storage, 1) }));
     expect(refused._unsafeUnwrapErr()).toEqual({
       ...unusable,
-      reason: "the server does not take a reference image (status 400)",
+      reason: "the upload of a reference image: status 400: the provider rejects the request as invalid",
     });
     expect(fake.tasks).toEqual([]);
   });

@@ -150,6 +150,7 @@ describe("endpoints that are not a preset", () => {
     expect(remote.provider.canMake(order.request).isOk()).toBe(true);
     expect((await remote.provider.submit(order))._unsafeUnwrapErr()).toEqual({
       kind: "refused",
+      cause: "provider_unavailable",
       reason: "the answer is not JSON",
     });
     expect((await remote.provider.search(taskId(1), noon)).isErr()).toBe(true);
@@ -163,6 +164,7 @@ describe("endpoints that are not a preset", () => {
     const order = { taskId: taskId(1), request };
     expect((await remote.provider.submit(order))._unsafeUnwrapErr()).toEqual({
       kind: "refused",
+      cause: "provider_unavailable",
       reason: "the model cannot keep the image_urls of the request",
     });
     expect(remote.fake.tasks).toEqual([]);

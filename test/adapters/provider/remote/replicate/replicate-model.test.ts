@@ -103,7 +103,7 @@ describe("the version of REPLICATE_MODEL", () => {
     haveSchema(fake, schema);
     const reason = `REPLICATE_MODEL=${LORA}: the model ${why}; set bytedance/seedream-4 or another model`;
     expect(await provider.check()).toEqual(err({ kind: "misconfigured", reason }));
-    expect(await provider.submit(anOrder())).toEqual(err({ kind: "refused", reason }));
+    expect(await provider.submit(anOrder())).toEqual(err({ kind: "refused", reason, cause: "provider_unavailable" }));
     expect(fake.tasks).toEqual([]);
   });
 
@@ -132,6 +132,7 @@ describe("the version of REPLICATE_MODEL", () => {
     expect((await provider.check()).isErr()).toBe(true);
     expect((await provider.submit(anOrder(1)))._unsafeUnwrapErr()).toEqual({
       kind: "refused",
+      cause: "provider_unavailable",
       reason: expect.stringMatching(/./),
     });
     expect(sentVersions(fake)).toEqual([]);
@@ -218,21 +219,30 @@ describe("a hosted reference image of a model with a list", () => {
     expect(task && fake.referencesOf(task)).toEqual([expect.stringMatching(sent)]);
   });
 
-  it("that cannot be uploaded makes the creation refused, and nothing is started", async () => {
-    const storage = new MemoryObjectStorage();
-    const { provider, fake } = await started("bytedance/seedream-4", storage);
-    const name = referenceImageName("cd".repeat(11), "image/png");
-    const plane = plain({ widthPixels: 1000, heightPixels: 1000 }).png({ compressionLevel: 0 });
-    await storage.put(name, await plane.toBuffer(), "image/png");
-    fake.uploadFaults.push(FAULTS.failsBefore);
-    const request = aCreationRequest({ image_urls: [storage.urlOf(name)] });
-    const submitted = await provider.submit({ taskId: taskId(1), request });
-    expect(submitted._unsafeUnwrapErr()).toEqual({
-      kind: "refused",
-      reason: expect.stringContaining("the upload of a reference image"),
-    });
-    expect(fake.tasks).toEqual([]);
-  });
+  it.each([
+    ["500", FAULTS.failsBefore, 30_000],
+    ["429", refuses(429), 30_000],
+    ["429 with Retry-After", refuses(429, { "retry-after": "7" }), 7_000],
+    ["a cut connection", FAULTS.cutBefore, 30_000],
+  ])(
+    "that the provider cannot take now makes the creation wait, and nothing is started: %s",
+    async (_, fault, milliseconds) => {
+      const storage = new MemoryObjectStorage();
+      const { provider, fake } = await started("bytedance/seedream-4", storage);
+      const name = referenceImageName("cd".repeat(11), "image/png");
+      const plane = plain({ widthPixels: 1000, heightPixels: 1000 }).png({ compressionLevel: 0 });
+      await storage.put(name, await plane.toBuffer(), "image/png");
+      fake.uploadFaults.push(fault);
+      const request = aCreationRequest({ image_urls: [storage.urlOf(name)] });
+      const submitted = await provider.submit({ taskId: taskId(1), request });
+      expect(submitted._unsafeUnwrapErr()).toEqual({
+        kind: "busy",
+        reason: expect.stringContaining("the upload of a reference image"),
+        retryAfterMilliseconds: milliseconds,
+      });
+      expect(fake.tasks).toEqual([]);
+    },
+  );
 });
 
 it("a lost submission to a model without a seed cannot be found, so it is never taken for another one", async () => {

@@ -12,7 +12,13 @@ import { answers, json, refuses } from "../../../../support/faulty-server.js";
 import { startReplicate, startSeedream } from "../../../../support/providers-under-test.js";
 import { plain } from "../../../../support/test-images.js";
 
-const DEFAULTS = { callsPerSecond: 40, concurrencyMax: undefined, pauseSeconds: 30, cancels: true };
+const DEFAULTS = {
+  callsPerSecond: 40,
+  concurrencyMax: undefined,
+  pauseSeconds: 30,
+  cancels: true,
+  canceled: { cause: "deadline_passed" },
+} as const;
 
 remoteProviderContract("Replicate", startReplicate, { ...DEFAULTS, searchable: true });
 remoteProviderContract("Replicate with seedream-4", startSeedream, { ...DEFAULTS, searchable: false });
@@ -76,7 +82,7 @@ describe("replicate dialect", () => {
     const posts = replicate.fake.server.requests.filter(({ method }) => method === "POST").map(({ path }) => path);
     expect(posts).toEqual(["/v1/predictions", `/v1/predictions/${id}/cancel`]);
     const reason = "the provider ended it as canceled";
-    expect(await replicate.provider.poll(id)).toEqual(ok({ state: "failed", reason }));
+    expect(await replicate.provider.poll(id)).toEqual(ok({ state: "failed", reason, cause: "deadline_passed" }));
   });
 
   it("sends the configured model, and cancel-after from the generation deadline", async () => {

@@ -119,10 +119,14 @@ describe("worldlabs dialect", () => {
         refuses(402, {}, { detail: "Insufficient API credits" }),
         "status 402: no credit or quota is left with the provider",
       ],
-    ])("that is %s is refused without a cause and without a warning", async (_, fault, reason) => {
+    ])("that is %s is refused without a warning, and only without credits as unavailable", async (_, fault, reason) => {
       const { fake } = await started();
       fake.faults.creates.push(fault);
-      expect((await submit())._unsafeUnwrapErr()).toEqual({ kind: "refused", reason, cause: undefined });
+      expect((await submit())._unsafeUnwrapErr()).toEqual({
+        kind: "refused",
+        reason,
+        cause: reason.startsWith("status 402") ? "provider_unavailable" : undefined,
+      });
       expect(warnings).toEqual([]);
     });
 
