@@ -1,13 +1,12 @@
-import type { Busboy } from "busboy";
 import type { Request, Response, Server } from "hyper-express";
 
 /*
- * The parts of hyper-express and busboy that this adapter uses although they are not public. Each part is checked at
- * its first use; an upgrade that changes one of them fails its test.
+ * The parts of hyper-express that this adapter uses although they are not public. Each part is checked at its first
+ * use; an upgrade that changes one of them fails its test.
  */
 
-/** The versions that have these parts. */
-export const KNOWN_VERSIONS = { "hyper-express": "6.17.4", busboy: "1.6.0" } as const;
+/** The version that has these parts. */
+export const KNOWN_VERSIONS = { "hyper-express": "6.17.4" } as const;
 
 /** The names of the parts that were checked; no two libraries have a part of the same name. */
 const checked = new Set<string>();
@@ -72,10 +71,4 @@ export const writeChunk = (response: Response, chunk: Uint8Array, sizeBytes: num
   requirePart("hyper-express", response, "_stream_chunk", "function");
   type Writer = { _stream_chunk(chunk: Uint8Array, sizeBytes: number | undefined): Promise<void> };
   return (response as unknown as Writer)._stream_chunk(chunk, sizeBytes);
-};
-
-/** Whether the parser has met the last boundary. */
-export const hasMetLastBoundary = (parser: Busboy): boolean => {
-  requirePart("busboy", parser, "_complete", "boolean");
-  return (parser as unknown as { _complete: boolean })._complete;
 };

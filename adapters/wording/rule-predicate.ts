@@ -79,7 +79,7 @@ const predicates: {
   boundary: () => "is multipart/form-data, but has no boundary parameter.",
   multipart: ({ reason }) => `must be complete multipart/form-data, but cannot be parsed: ${reason}.`,
   parts_max: ({ max }) => `must have at most ${max} parts.`,
-  filename: () => "must be files, but one of these parts has no filename.",
+  filename: () => "must be a file, but has no filename, and its bytes are not those of an image.",
   transfer_encoding: () => "must be chunked, in lower case, or not sent at all.",
   one_length: () => "must not be sent more than once with different values.",
 };

@@ -51,8 +51,8 @@ export const requireFiles = (count: number, { filesMax: max }: UploadLimits): Re
   count > 0 ? ok(undefined) : refuse({ name: "files_required", max });
 
 /**
- * The type of one file by its first bytes, if this type is allowed and is the declared one.
- * `application/octet-stream`, an empty type and no type at all declare nothing.
+ * The type of one file by its first bytes, if this type is allowed and no other one is declared. Other names of a type
+ * and types that fit any file declare nothing else.
  */
 export const admitType = (
   index: number,
@@ -62,11 +62,20 @@ export const admitType = (
   const type = imageTypeOf(firstBytes);
   if (type === undefined) return refuse({ name: "image_type", allowed: IMAGE_TYPES }, index);
   const declared = (declaredType ?? "").replace(/;.*/s, "").trim().toLowerCase();
-  // Some clients call JPEG by the extension of its files.
-  const named = declared === "image/jpg" ? "image/jpeg" : declared;
-  return named === type || declared === "" || declared === "application/octet-stream"
+  return TYPE_NAMES[type].test(declared) || !/^[\w.+-]+\/[\w.+-]+$/.test(declared) || FITS_ANY_FILE.test(declared)
     ? ok(type)
     : refuse({ name: "declared_type", declared, actual: type }, index);
 };
+
+/** How browsers and libraries call these types, now or long ago. */
+const TYPE_NAMES: Readonly<Record<ImageType, RegExp>> = {
+  "image/jpeg": /^(image|application)\/(x-)?(citrix-)?(p?jpe?g|jpe|jfif|pipeg)$/,
+  "image/png": /^(image|application)\/(x-)?(citrix-)?png$/,
+  "image/webp": /^(image|application)\/(x-)?webp$/,
+};
+
+/** What clients send that do not know the type, or that take the type of the request or of a text (RFC 7578, 4.4). */
+const FITS_ANY_FILE =
+  /\/octet-stream$|^text\/plain$|^multipart\/form-data$|^(application|image|binary)\/(x-)?(binary|unknown|(force-)?download)$/;
 
 const refuse = (rule: BrokenRule, index?: number) => err(invalidRequest("files", rule, index));

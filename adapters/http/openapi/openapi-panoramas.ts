@@ -188,7 +188,7 @@ export const uploadImages = ({ policy, unusedHours, examples, answers }: Describ
   operationId: "uploadImages",
   tags: ["Images"],
   summary: "Upload reference images",
-  description: `At most ${policy.uploads.filesMax} files, ${mebibytes(policy.uploads.fileBytesMax)} each and ${mebibytes(policy.uploads.totalBytesMax)} in total, in a request of at most ${mebibytes(policy.uploads.requestBytesMax)}. A JPEG, PNG or WebP may have up to ${IMAGE_PIXELS_MAX / 1e6} megapixels, a progressive JPEG or interlaced PNG ${PROGRESSIVE_PIXELS_MAX / 1e6}. Files with the same content get the same URL.${unusedHours === undefined ? "" : ` An image that no creation uses is deleted after ${hours(unusedHours)}.`}`,
+  description: `At most ${policy.uploads.filesMax} files, ${mebibytes(policy.uploads.fileBytesMax)} each and ${mebibytes(policy.uploads.totalBytesMax)} in total, in a request of at most ${mebibytes(policy.uploads.requestBytesMax)}. A JPEG, PNG or WebP may have up to ${IMAGE_PIXELS_MAX / 1e6} megapixels, a progressive JPEG or interlaced PNG ${PROGRESSIVE_PIXELS_MAX / 1e6}. Each part named files gives one URL, in their order; a part whose name is not clear is refused, and parts with quite other names are ignored. Files with the same content get the same URL.${unusedHours === undefined ? "" : ` An image that no creation uses is deleted after ${hours(unusedHours)}.`}`,
   requestBody: {
     required: true,
     content: {

@@ -14,7 +14,6 @@ const UWEBSOCKETS = { name: "uwebsockets", version: "3.0.6" };
 /** What the bundled command loads at run time, and what public modules use. */
 const SERVICE_PACKAGES = [
   ...NOT_BUNDLED.filter((name) => name !== "uWebSockets.js"),
-  "busboy",
   "cockatiel",
   "ipaddr.js",
   "neverthrow",

@@ -127,7 +127,7 @@ const examples: { readonly [Name in RequestRule["name"]]: [Extract<RequestRule, 
     "must be complete multipart/form-data, but cannot be parsed: Unexpected end of form.",
   ],
   parts_max: [{ name: "parts_max", max: 50 }, "must have at most 50 parts."],
-  filename: [{ name: "filename" }, "must be files, but one of these parts has no filename."],
+  filename: [{ name: "filename" }, "must be a file, but has no filename, and its bytes are not those of an image."],
   transfer_encoding: [{ name: "transfer_encoding" }, "must be chunked, in lower case, or not sent at all."],
   one_length: [{ name: "one_length" }, "must not be sent more than once with different values."],
 };

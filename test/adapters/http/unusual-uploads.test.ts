@@ -1,0 +1,240 @@
+import * as fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectError } from "../../support/error-answer.js";
+import { HttpService } from "../../support/http-service.js";
+
+/** A part as bytes of latin1 text, and what must become of it. */
+type Part = {
+  readonly headers: readonly string[];
+  readonly fate: "file" | "no file" | "refused";
+};
+
+/** UTF-8 bytes, as latin1 text. */
+const utf8 = (text: string): string => Buffer.from(text).toString("latin1");
+
+const FORM = 'Content-Disposition: form-data; name="files"';
+const PNG = "Content-Type: image/png";
+
+/** The name is clear and is `files`: each is a file. */
+const CLEAR: Readonly<Record<string, readonly string[]>> = {
+  "Chrome and undici, with a quote in the name": [`${FORM}; filename="${utf8("é %22q%22 a;b\\")}.png"`, PNG],
+  "curl before 7.81, with a quote": [`${FORM}; filename="a\\";b\\\\.png"`, PNG],
+  "requests with urllib3 1, with a name that is not ASCII": [`${FORM}; filename*=utf-8''%C3%A9.png`, PNG],
+  "requests with urllib3 2": [`${FORM}; filename="${utf8("é %22q%22.png")}"`, PNG],
+  "requests without a file name": [FORM],
+  "HttpClient of .NET": [
+    "Content-Disposition: form-data; name=files; filename=a.png; filename*=utf-8''a.png",
+    "Content-Type: image/png",
+  ],
+  "Apache HttpClient": [
+    `${FORM}; filename="?.png"`,
+    "Content-Type: application/octet-stream",
+    "Content-Transfer-Encoding: binary",
+  ],
+  "OkHttp and Guzzle": [`${FORM}; filename="a.png"`, PNG, "Content-Length: 44"],
+  "Go, with a quote and a backslash": [`${FORM}; filename="a\\"b\\\\c.png"`, "Content-Type: application/octet-stream"],
+  "React Native, with a useless type": [`${FORM}; filename="a.png"`, "Content-Type: image"],
+  "the http package of Dart": [
+    `content-disposition: form-data; name="files"; filename="a.png"`,
+    `content-type: ${"image/png"}`,
+  ],
+  "a semicolon at the end": [`${FORM}; filename="2.png";`, PNG],
+  "semicolons everywhere": [`Content-Disposition: ;form-data;; name="files" ;; filename="2.png" ; ;`, PNG],
+  "a quote that is not escaped": [`${FORM}; filename="a"b.png"`, PNG],
+  "many quotes that are not escaped": [`${FORM}; filename=""a" and "b"";`, PNG],
+  "a backslash at the end": [`${FORM}; filename="C:\\pictures\\"`, PNG],
+  "a backslash at the end, and the name behind it": [
+    `Content-Disposition: form-data; filename="C:\\pictures\\"; name="files"`,
+  ],
+  "spaces around =": ['Content-Disposition: form-data; name = "files"; filename = "a.png"', PNG],
+  "no quotes, not ASCII": [`Content-Disposition: form-data; name=files; filename=${utf8("фото 1.png")}`, PNG],
+  "Latin-1 in the name": [`${FORM}; filename="\xe9.png"`, PNG],
+  "a broken extended name": [`${FORM}; filename*=UTF-8''%ff%zz`, PNG],
+  "an empty file name": [`${FORM}; filename=""`, PNG],
+  "an attachment": ['Content-Disposition: attachment; name="files"; filename="a.png"', PNG],
+  "no kind of disposition": ['Content-Disposition: name="files"; filename="a.png"', PNG],
+  "upper case": ['CONTENT-DISPOSITION: FORM-DATA; NAME="files"; FILENAME="a.png"', "CONTENT-TYPE: IMAGE/PNG"],
+  "a folded header": ['Content-Disposition: form-data;\r\n name="files";\r\n\tfilename="a.png"', PNG],
+  "no space behind the colon": [
+    'Content-Disposition:form-data;name="files";filename="a.png"',
+    "Content-Type:image/png",
+  ],
+  "a space before the colon": ['Content-Disposition : form-data; name="files"; filename="a.png"', PNG],
+  "the header twice": [`${FORM}; filename="a.png"`, `${FORM}; filename="b.png"`, PNG],
+  "headers that end with LF": [`${FORM}; filename="a.png"\n${PNG}`],
+  "a line break in the name": [`${FORM}; filename="a\nb.png"`, PNG],
+  "a line without a colon": ["no colon", `${FORM}; filename="a.png"`, PNG],
+  "many headers": [...Array.from({ length: 60 }, (_, n) => `X-${n}: 1`), `${FORM}; filename="a.png"`, PNG],
+  "an extended name of the part": ["Content-Disposition: form-data; name*=UTF-8''files; filename=a.png", PNG],
+  "a quote without its end": ['Content-Disposition: form-data; filename="a.png"; name="files', PNG],
+  "a very long file name": [`${FORM}; filename="${"x".repeat(10_000)}"`, PNG],
+  "no file name, but a type": [FORM, PNG],
+  "no file name, and the type of a text": [FORM, "Content-Type: text/plain; charset=utf-8"],
+  "an old name of the type": [`${FORM}; filename="a.png"`, "Content-Type: image/x-png"],
+  "the type of the request": [`${FORM}; filename="a.png"`, "Content-Type: multipart/form-data"],
+  "any type of image": [`${FORM}; filename="a.png"`, "Content-Type: image/*"],
+  "an empty type": [`${FORM}; filename="a.png"`, "Content-Type:"],
+};
+
+/** The name is not clear, or is nearly `files`: never taken for something else. */
+const UNCLEAR: Readonly<Record<string, readonly string[]>> = {
+  "no headers": [],
+  "no disposition": [PNG],
+  "no name": ['Content-Disposition: form-data; filename="a.png"', PNG],
+  "an empty name": ['Content-Disposition: form-data; name=""; filename="a.png"', PNG],
+  "two names": [`${FORM}; name="other"; filename="a.png"`, PNG],
+  "two names, one of them in a file name": [`${FORM}; filename="a"; name="b".png"`, PNG],
+  "two headers with two names": [FORM, 'Content-Disposition: form-data; name="other"', PNG],
+  "a name that swallows the file name": ['Content-Disposition: form-data; name="files; filename="a.png"', PNG],
+  "a file name that swallows the name": ['Content-Disposition: form-data; filename="a.png; name="files"', PNG],
+  "no semicolon between the parameters": ['Content-Disposition: form-data; name="files" filename="a.png"', PNG],
+  "an encoded name": ['Content-Disposition: form-data; name="=?UTF-8?B?ZmlsZXM=?="; filename="a.png"', PNG],
+  "the name of PHP": ['Content-Disposition: form-data; name="files[]"; filename="a.png"', PNG],
+  "the name with its position": ['Content-Disposition: form-data; name="files[0]"; filename="a.png"', PNG],
+  "the singular": ['Content-Disposition: form-data; name="file"; filename="a.png"', PNG],
+  "another case": ['Content-Disposition: form-data; name="Files"; filename="a.png"', PNG],
+  "single quotes": ["Content-Disposition: form-data; name='files'; filename='a.png'", PNG],
+  "the singular without a file name": ['Content-Disposition: form-data; name="file"', PNG],
+};
+
+/** The name is clear and is another one. */
+const OTHER: Readonly<Record<string, readonly string[]>> = {
+  "a text": ['Content-Disposition: form-data; name="comment"'],
+  "another file": ['Content-Disposition: form-data; name="photo"; filename="a.png"', PNG],
+  "another file with a quote": ['Content-Disposition: form-data; name="photo"; filename="a"b.png";', PNG],
+};
+
+const formsOf = (heads: Readonly<Record<string, readonly string[]>>, fate: Part["fate"]): readonly Part[] =>
+  Object.values(heads).map((headers) => ({ headers, fate }));
+
+/** Different for each number, with the signature of a PNG and bytes that look like the frame around the parts. */
+const pictureOf = (n: number): string => `\x89PNG\r\n\x1a\n picture ${n}\r\n--\r\n--bound \0\xff`;
+
+/** What is wrong with the frame before the last part, if anything is. */
+const FRAMES = {
+  right: "\r\n--boundary\r\n",
+  "spaces behind the boundary": "\r\n--boundary \t\r\n",
+  "no line break before the boundary": "--boundary\r\n",
+  "LF before the boundary": "\n--boundary\r\n",
+  "LF behind the boundary": "\r\n--boundary\n",
+  "more behind the boundary": "\r\n--boundary2\r\n",
+} as const;
+const RIGHT: readonly string[] = [FRAMES.right, FRAMES["spaces behind the boundary"]];
+
+const bodyOf = (parts: readonly Part[], lastFrame: string = FRAMES.right): Buffer => {
+  const texts = parts.map(({ headers }, n) => {
+    const frame = n > 0 && n === parts.length - 1 ? lastFrame : FRAMES.right;
+    return `${n === 0 ? frame.trimStart() : frame}${[...headers, "", ""].join("\r\n")}${pictureOf(n)}`;
+  });
+  return Buffer.from(`${texts.join("")}\r\n--boundary--\r\n`, "latin1");
+};
+
+describe("an upload in unusual form", () => {
+  let service: HttpService;
+
+  beforeAll(async () => {
+    service = await HttpService.start();
+  });
+  afterAll(async () => {
+    expect(service.failures).toEqual([]);
+    await service.end();
+  });
+
+  /** Sends the body in these pieces. */
+  const upload = async (body: Buffer, cuts: readonly number[] = []): Promise<Response> => {
+    const places = [0, ...cuts.map((cut) => Math.min(cut, body.length)), body.length].sort((a, b) => a - b);
+    return service.request("/images", await service.customer(), {
+      method: "POST",
+      headers: { "content-type": "multipart/form-data; boundary=boundary" },
+      body: new ReadableStream({
+        start(controller) {
+          for (const [n, end] of places.slice(1).entries()) {
+            if (end > (places[n] ?? 0)) controller.enqueue(body.subarray(places[n], end));
+          }
+          controller.close();
+        },
+      }),
+      duplex: "half",
+    } as RequestInit);
+  };
+
+  /** The content of each image of an answer, in the order of its URLs. */
+  const picturesOf = async (response: Response): Promise<string[]> => {
+    expect([response.status, response.status === 200 || (await response.clone().text())]).toEqual([200, true]);
+    const { image_urls: urls } = (await response.json()) as { image_urls: string[] };
+    const read = urls.map((url) => service.storage.read(service.storage.nameOf(url)!));
+    return (await Promise.all(read)).map((bytes) => Buffer.from(bytes._unsafeUnwrap()).toString("latin1"));
+  };
+
+  it.each(Object.entries(CLEAR))("is a file for each part: %s", async (_, headers) => {
+    const usual: Part = { headers: [`${FORM}; filename="a.png"`, PNG], fate: "file" };
+    const pictures = await picturesOf(await upload(bodyOf([usual, { headers, fate: "file" }, usual])));
+    expect(pictures).toEqual([0, 1, 2].map(pictureOf));
+  });
+
+  it.each(Object.entries(UNCLEAR))("is refused with the position of the part: %s", async (_, headers) => {
+    const usual: Part = { headers: [`${FORM}; filename="a.png"`, PNG], fate: "file" };
+    const response = await upload(bodyOf([usual, { headers, fate: "refused" }, usual]));
+    expect(await expectError(response, 400, "invalid_request")).toContain("part 2 ");
+  });
+
+  it.each(Object.entries(OTHER))("leaves out what is clearly something else: %s", async (_, headers) => {
+    const usual: Part = { headers: [`${FORM}; filename="a.png"`, PNG], fate: "file" };
+    const pictures = await picturesOf(await upload(bodyOf([usual, { headers, fate: "no file" }, usual])));
+    expect(pictures).toEqual([0, 2].map(pictureOf));
+  });
+
+  it("has as many URLs as parts with files, in their order, or is refused with the position of a part", async () => {
+    const part = fc.oneof(
+      { weight: 12, arbitrary: fc.constantFrom(...formsOf(CLEAR, "file")) },
+      { weight: 2, arbitrary: fc.constantFrom(...formsOf(OTHER, "no file")) },
+      { weight: 1, arbitrary: fc.constantFrom(...formsOf(UNCLEAR, "refused")) },
+    );
+    const frame = fc.oneof({ weight: 4, arbitrary: fc.constant("right") }, fc.constantFrom(...Object.keys(FRAMES)));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(part, { minLength: 1, maxLength: 5 }),
+        frame as fc.Arbitrary<keyof typeof FRAMES>,
+        fc.array(fc.nat({ max: 2_000 }), { maxLength: 3 }),
+        async (parts, lastFrame, cuts) => {
+          const response = await upload(bodyOf(parts, FRAMES[lastFrame]), cuts);
+          const files = parts.flatMap(({ fate }, n) => (fate === "file" ? [n] : []));
+          const refused = parts.findIndex(({ fate }) => fate === "refused");
+          const isFramed = parts.length === 1 || RIGHT.includes(FRAMES[lastFrame]);
+          if (refused === -1 && isFramed && files.length > 0) {
+            expect(await picturesOf(response)).toEqual(files.map(pictureOf));
+            return;
+          }
+          const message = await expectError(response, 400, "invalid_request");
+          if (refused !== -1 && (isFramed || refused < parts.length - 1)) {
+            expect(message).toContain(`part ${refused + 1} `);
+          } else if (isFramed) expect(message).toContain("files: is required");
+          else expect(message).toMatch(new RegExp(`part (${parts.length - 1}|${parts.length}) `));
+        },
+      ),
+      { numRuns: 80 },
+    );
+  });
+
+  it("names a file with an unusual head that is no picture by its position", async () => {
+    const text = { headers: [FORM], fate: "refused" } as const;
+    const body = bodyOf([{ headers: [`${FORM}; filename="a"b.png"`], fate: "file" }, text]).toString("latin1");
+    const response = await upload(Buffer.from(body.replace(pictureOf(1), "https://example.com/a.png"), "latin1"));
+    expect(await expectError(response, 400, "invalid_request")).toBe(
+      "files[1]: must be a file, but has no filename, and its bytes are not those of an image.",
+    );
+  });
+
+  it.each(['multipart/form-data; boundary="boundary"', "Multipart/Form-Data; charset=utf-8; Boundary = boundary ;"])(
+    "may have the type %s",
+    async (type) => {
+      const body = bodyOf([{ headers: [`${FORM}; filename="a.png"`], fate: "file" }]);
+      const response = await service.request("/images", await service.customer(), {
+        method: "POST",
+        headers: { "content-type": type },
+        body: new Uint8Array(body),
+      });
+      expect(await picturesOf(response)).toEqual([pictureOf(0)]);
+    },
+  );
+});
