@@ -1,5 +1,6 @@
 import type { Config } from "../config.js";
 import { nearestVariable } from "../config.js";
+import { isReachedDirectly } from "../reached-directly.js";
 import { type Finding, fine, warning } from "./finding.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -24,12 +25,12 @@ export const checkProduction = (config: Config, environment: Environment): reado
     : problems.map((problem) => warning("production", problem));
 };
 
-const proxiesProblem = ({ host }: Config, { TRUSTED_PROXIES: list = "" }: Environment): string | false => {
+const proxiesProblem = (config: Config, { TRUSTED_PROXIES: list = "" }: Environment): string | false => {
   if (/(^|,)\s*(0\.0\.0\.0|::)\/0/.test(list)) {
     return "TRUSTED_PROXIES trusts everybody: clients can invent their address, and pass all limits of logins. Name the proxies.";
   }
-  return list === "" && !/^(127\.|::1$|localhost$)/.test(host)
-    ? `HOST is ${host}, and TRUSTED_PROXIES names no other machine: behind a proxy elsewhere, all users share one limit of logins. Set its address.`
+  return isReachedDirectly(config)
+    ? `HOST is ${config.host}, and TRUSTED_PROXIES names no other machine: behind a proxy elsewhere, all users share one limit of logins. Set its address.`
     : false;
 };
 

@@ -9,6 +9,7 @@ import { LocalProvider } from "../../adapters/provider/local/local-provider.js";
 import type { Config } from "../config.js";
 import { packedMcpServer } from "../packed-mcp-server.js";
 import { provide } from "../provide.js";
+import { isReachedDirectly } from "../reached-directly.js";
 import { tokens } from "../tokens.js";
 
 /** The HTTP server with every route. */
@@ -54,12 +55,18 @@ export const http = new ContainerModule(({ bind }) => {
   );
 });
 
-const makeServer = async ({ httpServer }: Config, logger: Logger): Promise<MakeServer> => {
-  const { make, reason } = await loadServer(httpServer);
+const makeServer = async (config: Config, logger: Logger): Promise<MakeServer> => {
+  const { make, name, reason } = await loadServer(config.httpServer);
   if (reason !== undefined) {
     logger.warn(
       { event: "native_http_server_unavailable", reason },
       "The native HTTP server cannot be loaded here, so node:http serves: more slowly, otherwise the same. HTTP_SERVER=node chooses it without this warning.",
+    );
+  }
+  if (name === "native" && isReachedDirectly(config)) {
+    logger.warn(
+      { event: "native_http_server_without_proxy", host: config.host },
+      `The native HTTP server listens at ${config.host}, and TRUSTED_PROXIES names no proxy on another machine. It refuses some correct HTTP that is unusual ("Limits of the HTTP server" in OPERATIONS.md): put a proxy in front, or set HTTP_SERVER=node.`,
     );
   }
   return make;

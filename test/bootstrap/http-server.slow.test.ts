@@ -5,7 +5,7 @@ import type { Installation } from "../support/service-process.js";
 
 const WITHOUT_NATIVE = { NODE_OPTIONS: `--require ${resolve("test/support/without-native-server.cjs")}` };
 
-describe("where the native HTTP server cannot be loaded", () => {
+describe("the HTTP server of panorama serve", () => {
   let installation: Installation;
   afterEach(() => installation.remove());
 
@@ -17,12 +17,12 @@ describe("where the native HTTP server cannot be loaded", () => {
     expect(await installation.end("SIGTERM")).toBe(0);
     const warnings = installation.log
       .split("\n")
-      .filter((line) => line.includes("native_http_server_unavailable"))
+      .filter((line) => line.includes("native_http_server_"))
       .map((line) => JSON.parse(line) as unknown);
     return { server: headers.has("keep-alive") ? "node" : "native", warnings };
   };
 
-  it("panorama serve runs on node:http, with one warning that says why", async () => {
+  it("is node:http where the native one cannot be loaded, with one warning that says why", async () => {
     expect(await started(WITHOUT_NATIVE)).toEqual({
       server: "node",
       warnings: [
@@ -35,11 +35,25 @@ describe("where the native HTTP server cannot be loaded", () => {
     });
   });
 
-  it("HTTP_SERVER=node runs on node:http without a warning", async () => {
-    expect(await started({ ...WITHOUT_NATIVE, HTTP_SERVER: "node" })).toEqual({ server: "node", warnings: [] });
+  it("is node:http without a warning with HTTP_SERVER=node, also for other machines", async () => {
+    const environment = { ...WITHOUT_NATIVE, HTTP_SERVER: "node", HOST: "0.0.0.0" };
+    expect(await started(environment)).toEqual({ server: "node", warnings: [] });
   });
 
-  it("HTTP_SERVER=native stops the start with one sentence", async () => {
+  it("is told in one line if it is the native one for other machines, without a proxy", async () => {
+    expect(await started({ HOST: "0.0.0.0" })).toEqual({
+      server: "native",
+      warnings: [
+        expect.objectContaining({
+          event: "native_http_server_without_proxy",
+          host: "0.0.0.0",
+          msg: expect.stringContaining("put a proxy in front, or set HTTP_SERVER=node."),
+        }),
+      ],
+    });
+  });
+
+  it("stops the start with one sentence if HTTP_SERVER=native cannot be loaded", async () => {
     installation = await migratedInstallation({ ...WITHOUT_NATIVE, HTTP_SERVER: "native" });
     const { status, error } = await installation.command("serve");
     expect([status, error?.message]).toEqual([

@@ -207,6 +207,11 @@ describe("bootstrap/deployment/nginx.conf", () => {
     expect(numberOf(/client_max_body_size (\d+)m/) * MIB).toBeGreaterThan(PANORAMA_POLICY.uploads.requestBytesMax);
   });
 
+  it("sends the native server only HTTP that it knows", () => {
+    expect(nginx.match(/^ {2}proxy_http_version 1\.1;/gm)).toHaveLength(1); // HTTP/1.0 is refused
+    expect(nginx).not.toMatch(/proxy_request_buffering off|underscores_in_headers on|ignore_invalid_headers off/);
+  });
+
   it("has every line that OPERATIONS.md explains", () => {
     const [, explained = ""] = /^### nginx$(.*?)^### /ms.exec(read("OPERATIONS.md")) ?? [];
     const lines = [...explained.matchAll(/^\| `([^`]+)` \|/gm)].map(([, line = ""]) => line);

@@ -6,11 +6,8 @@ import type { Reply } from "../replies/reply.js";
 import type { Exchange } from "../requests/exchange.js";
 import { type Fallback, type Handler, JSON_FALLBACK } from "../routes.js";
 
-/**
- * Paths that programs call, even with an extra slash or as an absolute URL. Their errors are JSON, all others are
- * pages.
- */
-const FOR_PROGRAMS = /^(?:https?:\/\/[^/]*)?\/+(?:api|hooks|payments|assets|generations|healthz|readyz|metrics)(\/|$)/;
+/** What programs call, even with an extra slash, or as `OPTIONS *`. Its errors are JSON, all others are pages. */
+const FOR_PROGRAMS = /^(?:[^/]|\/+(?:api|hooks|payments|assets|generations|healthz|readyz|metrics)(\/|$))/;
 
 /** A path of this site: a second slash at the beginning would name another host. */
 const OF_THIS_SITE = /^\/[^/\\]/;

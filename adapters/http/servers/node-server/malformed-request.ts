@@ -12,6 +12,10 @@ const refusal = (status: number, message: string): Refusal => {
 };
 
 export const NO_HOST = refusal(400, "The header Host is missing. HTTP/1.1 requires it.");
+export const NO_TUNNEL = refusal(
+  400,
+  "CONNECT: opens a tunnel through a proxy, and this is none. Send the request itself.",
+);
 
 const TOO_LARGE = refusal(431, "The headers have more than 16 KiB. Send fewer or shorter ones.");
 const INCOMPLETE = refusal(400, "The request ended before it was complete.");

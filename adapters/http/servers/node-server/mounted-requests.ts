@@ -4,7 +4,7 @@ import type { Cors } from "../../cors.js";
 import { allowOrigin } from "../../requests/allow-origin.js";
 import type { Receive, Refuses, RequestSource } from "../../server.js";
 import { refusalOf } from "./malformed-request.js";
-import { hasBody, NodeExchange } from "./node-exchange.js";
+import { hasBody, NodeExchange, pathOf } from "./node-exchange.js";
 import { NodeRoutes } from "./node-routes.js";
 import { requireSpeed } from "./require-speed.js";
 import { sendRefusal } from "./send-refusal.js";
@@ -37,7 +37,8 @@ export class MountedRequests implements RequestSource {
 
   /** Answers the request, or calls `next` if there is no route for it. Without `next`, the answer is "not found". */
   handle(request: IncomingMessage, response: ServerResponse, next: (() => void) | undefined): void {
-    const { socket, method = "", url = "" } = request;
+    const { socket, method = "" } = request;
+    const url = pathOf(request);
     const match = this.routes.find(method, url);
     const isAsked = this.cors !== undefined && method === "OPTIONS";
     const wanted = isAsked ? this.routes.find(request.headers["access-control-request-method"] ?? "", url) : undefined;

@@ -29,12 +29,11 @@ export class NodeExchange implements RawExchange {
     this.response = response;
     this.peerAddress = peerAddress;
     this.parameters = parameters;
-    const { method = "", url = "" } = request;
-    this.method = method;
-    this.url = url;
-    const mark = url.indexOf("?");
-    this.query = mark === -1 ? "" : url.slice(mark + 1);
-    this.headers = lastValues(request.rawHeaders);
+    this.method = request.method ?? "";
+    this.url = pathOf(request);
+    const mark = this.url.indexOf("?");
+    this.query = mark === -1 ? "" : this.url.slice(mark + 1);
+    this.headers = headersOf(request.rawHeaders);
   }
 
   parameter(name: string): string | undefined {
@@ -155,11 +154,22 @@ export class NodeExchange implements RawExchange {
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
+/** Path and query as sent. Servers must understand absolute URLs, too (RFC 9112, section 3.2.2). */
+export const pathOf = ({ url = "" }: IncomingMessage): string => {
+  const [, path] = ABSOLUTE.exec(url) ?? [];
+  if (path === undefined) return url;
+  return path.startsWith("/") ? path : `/${path}`;
+};
+
+const ABSOLUTE = /^https?:\/\/[^/?]*(.*)$/i;
 const NOT_ASCII = /[\u0080-\uffff]/;
 
-const lastValues = (rawHeaders: readonly string[]): Record<string, string> => {
+/** The last value of each. */
+const headersOf = (rawHeaders: readonly string[]): Record<string, string> => {
   const headers: Record<string, string> = Object.create(null);
   for (let n = 0; n + 1 < rawHeaders.length; n += 2)
     headers[(rawHeaders[n] ?? "").toLowerCase()] = rawHeaders[n + 1] ?? "";
+  const encoding = headers["transfer-encoding"];
+  if (encoding !== undefined) headers["transfer-encoding"] = encoding.toLowerCase(); // `Chunked` means the same
   return headers;
 };

@@ -4,8 +4,8 @@ import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import type { Receive, Refuses, Server, TlsFiles } from "../../server.js";
 import { CannotListen } from "../cannot-listen.js";
-import { NO_HOST, type Refusal, refusalOf } from "./malformed-request.js";
-import { hasBody, NodeExchange } from "./node-exchange.js";
+import { NO_HOST, NO_TUNNEL, type Refusal, refusalOf } from "./malformed-request.js";
+import { hasBody, NodeExchange, pathOf } from "./node-exchange.js";
 import { NodeRoutes } from "./node-routes.js";
 import { requireSpeed } from "./require-speed.js";
 import { sendRefusal } from "./send-refusal.js";
@@ -39,6 +39,7 @@ export class NodeServer implements Server {
     this.http.on(tls === undefined ? "connection" : "secureConnection", (socket: Socket) => this.connected(socket));
     this.http.on("clientError", (error, socket) => this.failed(error, socket as Socket));
     this.http.on("checkExpectation", receive); // would be answered without a body
+    this.http.on("connect", ({ socket }) => this.refuse(socket, NO_TUNNEL)); // would be closed without an answer
   }
 
   route(method: "get" | "post" | "delete", path: string, receive: Receive): void {
@@ -84,7 +85,7 @@ export class NodeServer implements Server {
   }
 
   private receive(request: IncomingMessage, response: ServerResponse): void {
-    const { socket, method = "", url = "" } = request;
+    const { socket, method = "" } = request;
     const exchanges = this.open.get(socket);
     const address = socket.remoteAddress;
     if (exchanges === undefined || address === undefined) return void socket.destroy(); // it is closed already
@@ -92,7 +93,7 @@ export class NodeServer implements Server {
       this.refuse(socket, NO_HOST);
       return;
     }
-    const match = this.routes.find(method, url);
+    const match = this.routes.find(method, pathOf(request));
     const exchange = new NodeExchange(request, response, address, match?.parameters ?? {});
     exchanges.add(exchange);
     response.once("finish", () => exchanges.delete(exchange));
