@@ -37,8 +37,13 @@ export const perspectiveView = (
     }
     const made = sharp(pixels, { raw: { width, height, channels: 3 } });
     if (use === "tile") return made.withXmp(xmp).webp({ quality: WEBP_QUALITY }).toBuffer();
+    const words = sharp(Buffer.from(MADE_WITH_AI, "base64"));
+    const mark = await words
+      .resize({ width: Math.floor(width / 2), withoutEnlargement: true })
+      .png()
+      .toBuffer();
     return made
-      .composite([{ input: Buffer.from(MADE_WITH_AI, "base64"), gravity: "southeast" }])
+      .composite([{ input: mark, gravity: "southeast" }])
       .withXmp(xmp)
       .jpeg({ quality: JPEG_QUALITY })
       .toBuffer();

@@ -21,7 +21,6 @@ const WHITE = 255;
  */
 export const picturesOnDemand = (
   storage: Pick<ObjectStorage, "read">,
-  viewSize: PixelSize,
   sign: SignPicture,
   keptBytesMax = KEPT_BYTES_MAX,
 ) => {
@@ -35,9 +34,9 @@ export const picturesOnDemand = (
 
   return {
     /** A view of a panorama for link previews. */
-    socialImage: (name: ObjectName, view: StartView): Promise<Uint8Array | undefined> =>
-      picture(`view ${startViewText(view)} ${name}`, name, (image) =>
-        perspective(image, viewSize, { view, for: "preview" }, sign),
+    socialImage: (name: ObjectName, size: PixelSize, view: StartView): Promise<Uint8Array | undefined> =>
+      picture(`view ${size.widthPixels} ${startViewText(view)} ${name}`, name, (image) =>
+        perspective(image, size, { view, for: "preview" }, sign),
       ),
     /** A view of a panorama, 4:3, `widthPixels` wide, for tiles. */
     tile: (name: ObjectName, widthPixels: number, view: StartView): Promise<Uint8Array | undefined> =>

@@ -3,7 +3,7 @@ import { isCached } from "../web-page/is-cached.js";
 import type { Page } from "../web-page/page.js";
 import { type AccentColours, accentStyle, type Colour } from "./accent-colours.js";
 import { html } from "./html.js";
-import type { StaticFiles } from "./static-files.js";
+import { STATIC_HEADERS, type StaticFiles } from "./static-files.js";
 
 /** What makes the pages those of one operator. What is absent is that of this software. */
 export type Identity = {
@@ -70,12 +70,7 @@ const iconPage = (url: string, digest: string, content: string): Page => ({
   body: "none",
   handle: async ({ headers }) => ({
     status: isCached(headers["if-none-match"], `"${digest}"`) ? 304 : 200,
-    headers: {
-      "content-type": SVG,
-      "cache-control": "public, max-age=31536000, immutable",
-      "x-content-type-options": "nosniff",
-      etag: `"${digest}"`,
-    },
+    headers: { ...STATIC_HEADERS, "content-type": SVG, etag: `"${digest}"` },
     body: content,
   }),
 });

@@ -27,7 +27,7 @@ export type Content = {
   readonly frame?: "stage" | "bare" | "hero-page" | "dark" | "gate";
   /** The entry of the menu to which the page belongs. */
   readonly place?: "/gallery" | "/docs" | "/works" | "/account";
-  /** Whether other sites may show the page in a frame. */
+  /** Whether other sites may show the page in a frame, also in a sandboxed one, whose scripts read it with CORS. */
   readonly embeddable?: boolean;
   /** Other origins to which the answer to a form may redirect. */
   readonly formTargets?: readonly string[];
@@ -93,6 +93,7 @@ export class Layout {
         "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
         vary: "cookie",
+        ...(content.embeddable && { "access-control-allow-origin": "*" }),
         ...headers,
       },
       body: `<!doctype html>\n${page.text}`,

@@ -26,6 +26,16 @@ const COMPRESSED = [
   { coding: "gzip", suffix: ".gz" },
 ] as const;
 
+/**
+ * Of every file below `/static`. Scripts and fonts need CORS in frames that a page has sandboxed: their origin is
+ * `null`, so that even this one is another.
+ */
+export const STATIC_HEADERS = {
+  "cache-control": "public, max-age=31536000, immutable",
+  "x-content-type-options": "nosniff",
+  "access-control-allow-origin": "*",
+} as const;
+
 /** The name of a built file: a digest of its content, a hyphen and the name that pages use. */
 const BUILT_NAME = /^([0-9a-f]{12})-(.+\.\w+)$/;
 
@@ -110,9 +120,8 @@ const staticPage = ({ url, file, digest, contentType, forms }: BuiltFile): Page 
       return {
         status: isCached(headers["if-none-match"], etag) ? 304 : 200,
         headers: {
+          ...STATIC_HEADERS,
           "content-type": contentType,
-          "cache-control": "public, max-age=31536000, immutable",
-          "x-content-type-options": "nosniff",
           vary: "accept-encoding",
           etag,
           ...(compressed && { "content-encoding": compressed.coding }),

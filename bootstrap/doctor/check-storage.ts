@@ -131,11 +131,17 @@ const checkCors = (served: Served, config: Settings): Finding => {
   if (new URL(served.url).origin === origin) return fine(name, "Pages and images have the same origin.");
   if ("failure" in served || served.status !== 200) return notChecked(name, "The image URL must be right first.");
   const { allowedOrigin } = served;
-  if (allowedOrigin === "*" || allowedOrigin === origin) return fine(name, `Pages of ${origin} may read images.`);
+  if (allowedOrigin === "*") return fine(name, "Every page may read images.");
+  if (allowedOrigin === origin) {
+    return fine(
+      name,
+      `Pages of ${origin} may read images. In a sandboxed frame of another site the viewer shows the flat image only: its origin is null, which needs *.`,
+    );
+  }
   const answer =
     allowedOrigin === null ? "no Access-Control-Allow-Origin" : `Access-Control-Allow-Origin: ${allowedOrigin}`;
   return warning(
     name,
-    `${parentOf(served.url)} answers a page of ${origin} with ${answer}, so the viewer shows the flat image only. Allow GET and HEAD from ${origin}, with the header Range, in the CORS settings of the bucket or CDN.`,
+    `${parentOf(served.url)} answers a page of ${origin} with ${answer}, so the viewer shows the flat image only. Allow GET and HEAD from every origin (*), with the header Range, in the CORS settings of the bucket or CDN.`,
   );
 };

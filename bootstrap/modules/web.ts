@@ -3,7 +3,6 @@ import { picturesOnDemand } from "../../adapters/imaging/pictures-on-demand.js";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
 import { featuresOf } from "../../adapters/provider/local/painter/words.js";
 import { imageOrigin } from "../../adapters/web/panoramas/image-origin.js";
-import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/panoramas/share-pages.js";
 import { demoPlaces } from "../../adapters/web/panoramas/suggestions.js";
 import { type LegalFacts, type LegalPage, readLegalPages } from "../../adapters/web/site/legal-pages.js";
 import { BUNDLED_FILES_FOLDER } from "../../adapters/web/static-files.js";
@@ -33,7 +32,7 @@ export const web = new ContainerModule(({ bind }) => {
         {
           ...parts,
           ...application,
-          pictures: picturesOnDemand(parts.images, SOCIAL_IMAGE_SIZE, sign),
+          pictures: picturesOnDemand(parts.images, sign),
         },
         {
           publicUrl,

@@ -35,7 +35,6 @@ import {
   filesystemObjectStorage,
 } from "../../adapters/storage/filesystem-object-storage.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
-import { SOCIAL_IMAGE_SIZE } from "../../adapters/web/panoramas/share-pages.js";
 import { type WebSettings, webPages } from "../../adapters/web/web-pages.js";
 import type { Page } from "../../adapters/web-page/page.js";
 import { keyUses } from "../../application/accounts/key-uses.js";
@@ -259,7 +258,7 @@ export class WebService {
         clock,
         rateLimits,
         images: storage,
-        pictures: picturesOnDemand(storage, SOCIAL_IMAGE_SIZE, UNMARKED),
+        pictures: picturesOnDemand(storage, UNMARKED),
       },
       {
         publicUrl: url,

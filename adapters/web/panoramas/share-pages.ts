@@ -22,7 +22,7 @@ import {
 /** Makes pictures of stored images; `undefined` while the image cannot be read, or while too many are being made. */
 export type PicturesOnDemand = {
   /** The view of a panorama in link previews, as JPEG. */
-  readonly socialImage: (image: ObjectName, view: StartView) => Promise<Uint8Array | undefined>;
+  readonly socialImage: (image: ObjectName, size: PixelSize, view: StartView) => Promise<Uint8Array | undefined>;
   /** The view of a panorama in a tile, as WebP, 4:3. */
   readonly tile: (image: ObjectName, widthPixels: number, view: StartView) => Promise<Uint8Array | undefined>;
   /** A smaller copy, as WebP. */
@@ -44,6 +44,12 @@ export const SOCIAL_IMAGE_SIZE: PixelSize = { widthPixels: 1200, heightPixels: 6
 export const socialImageUrl = (publicUrl: string, task: SucceededTask): string =>
   `${publicUrl}/p/${task.slug}/social.jpg${viewVersion(task)}`;
 
+/** That picture, and smaller ones in the same proportion for pages that ask for less, the largest first. */
+const SOCIAL_IMAGES = [1200, 600, 400, 200, 80].map((widthPixels) => ({
+  file: widthPixels === SOCIAL_IMAGE_SIZE.widthPixels ? "social.jpg" : `social-${widthPixels}.jpg`,
+  size: { widthPixels, heightPixels: (widthPixels * SOCIAL_IMAGE_SIZE.heightPixels) / SOCIAL_IMAGE_SIZE.widthPixels },
+}));
+
 /** The answer of oEmbed (https://oembed.com) for the address of a viewer. */
 export const oembedUrl = (publicUrl: string, link: string): string =>
   `${publicUrl}/oembed?${new URLSearchParams({ url: link, format: "json" })}`;
@@ -54,12 +60,15 @@ const CACHE_SECONDS = 86_400;
 const AHEAD: StartView = { yaw: 0, pitch: 0 };
 
 /**
- * What pages and other sites read about a public panorama: `GET /p/{slug}/social.jpg`, `GET /p/{slug}/512.webp`,
- * `GET /p/{slug}/tile-{width}.webp` and `GET /oembed?url=…&format=json`.
+ * What pages and other sites read about a public panorama: `GET /p/{slug}/social.jpg`,
+ * `GET /p/{slug}/social-{width}.jpg`, `GET /p/{slug}/512.webp`, `GET /p/{slug}/tile-{width}.webp` and
+ * `GET /oembed?url=…&format=json`.
  */
 export const sharePages = (parts: Parts): readonly Page[] => [
-  picturePage(parts, "social.jpg", "image/jpeg", (task) =>
-    parts.pictures.socialImage(task.image.imageName, startViewOf(task) ?? AHEAD),
+  ...SOCIAL_IMAGES.map(({ file, size }) =>
+    picturePage(parts, file, "image/jpeg", (task) =>
+      parts.pictures.socialImage(task.image.imageName, size, startViewOf(task) ?? AHEAD),
+    ),
   ),
   ...TILE_WIDTHS.map((width) =>
     picturePage(parts, `tile-${width}.webp`, "image/webp", (task) =>
@@ -107,6 +116,7 @@ const sourceOf = ({ status, imageName }: KeptImage): ObjectName =>
 const caching = (etag: string) => ({
   "cache-control": `public, max-age=${CACHE_SECONDS}`,
   "x-content-type-options": "nosniff",
+  "access-control-allow-origin": "*",
   etag,
 });
 
@@ -122,8 +132,14 @@ const oembed = async ({ panoramas, publicUrl, layout }: Parts, query: URLSearchP
   const slug = slugOf(query.get("url") ?? "", publicUrl);
   const task = slug && (await panoramas.findPublic(slug));
   if (!task || !hasStoredImage(task)) return text(404, "There is no public panorama at this url.");
-  const width = atMost(FRAME_SIZE.widthPixels, query.get("maxwidth"));
-  const height = atMost(FRAME_SIZE.heightPixels, query.get("maxheight"));
+  const max = {
+    widthPixels: pixelsOf(query.get("maxwidth")),
+    heightPixels: pixelsOf(query.get("maxheight")),
+  };
+  const { widthPixels: width, heightPixels: height } = within(FRAME_SIZE, max);
+  const thumbnail = SOCIAL_IMAGES.find(
+    ({ size }) => size.widthPixels <= max.widthPixels && size.heightPixels <= max.heightPixels,
+  );
   const title = String(titleOf(task));
   const frame = html`<iframe src="${publicUrl}/p/${task.slug}?embed=1" width="${width}" height="${height}" title="${title}" style="border:0;max-width:100%" loading="lazy" allow="fullscreen; gyroscope; accelerometer; xr-spatial-tracking" allowfullscreen></iframe>`;
   const answer = {
@@ -133,9 +149,11 @@ const oembed = async ({ panoramas, publicUrl, layout }: Parts, query: URLSearchP
     provider_name: layout.site.name,
     provider_url: `${publicUrl}/`,
     cache_age: CACHE_SECONDS,
-    thumbnail_url: socialImageUrl(publicUrl, task),
-    thumbnail_width: SOCIAL_IMAGE_SIZE.widthPixels,
-    thumbnail_height: SOCIAL_IMAGE_SIZE.heightPixels,
+    ...(thumbnail && {
+      thumbnail_url: `${publicUrl}/p/${task.slug}/${thumbnail.file}${viewVersion(task)}`,
+      thumbnail_width: thumbnail.size.widthPixels,
+      thumbnail_height: thumbnail.size.heightPixels,
+    }),
     html: frame.text,
     width,
     height,
@@ -155,10 +173,17 @@ const oembed = async ({ panoramas, publicUrl, layout }: Parts, query: URLSearchP
 const slugOf = (link: string, publicUrl: string): Slug | undefined => {
   if (!URL.canParse(link)) return undefined;
   const { origin, pathname } = new URL(link);
-  const [, slug] = /^\/p\/([^/]+)$/.exec(pathname) ?? [];
+  const [, slug] = /^\/p\/([^/]+)\/*$/.exec(pathname) ?? []; // the page itself is redirected to the path without slashes
   return origin === new URL(publicUrl).origin ? parseSlug(slug ?? "") : undefined;
 };
 
-/** What a page asks for, if it is a number of pixels and smaller. */
-const atMost = (pixels: number, asked: string | null): number =>
-  asked !== null && /^[1-9]\d{0,5}$/.test(asked) ? Math.min(pixels, Number(asked)) : pixels;
+/** A limit that a page asks for; none if it is no number of pixels. */
+const pixelsOf = (asked: string | null): number =>
+  asked !== null && /^0*[1-9]\d{0,5}$/.test(asked) ? Number(asked) : Number.POSITIVE_INFINITY;
+
+/** The largest size in the same proportion. Rounded: that passes no limit, because limits are whole pixels. */
+const within = (size: PixelSize, max: PixelSize): PixelSize => {
+  const scale = Math.min(1, max.widthPixels / size.widthPixels, max.heightPixels / size.heightPixels);
+  const scaled = (pixels: number) => Math.max(1, Math.round(pixels * scale));
+  return { widthPixels: scaled(size.widthPixels), heightPixels: scaled(size.heightPixels) };
+};

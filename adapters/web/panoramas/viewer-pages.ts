@@ -42,11 +42,16 @@ export const viewerPages = (parts: Parts): readonly Page[] => {
     const slug = parseSlug(params.slug ?? "");
     return slug && panoramas.findOwn(slug, account.id);
   };
-  const status = async (task: Task | undefined): Promise<PageReply> => {
+  const status = async (task: Task | undefined, more: PageReply["headers"] = {}): Promise<PageReply> => {
     const told = task && (await progress(parts, task));
     return {
       status: task === undefined ? 404 : 200,
-      headers: { "content-type": "application/json", "cache-control": "no-store", "x-content-type-options": "nosniff" },
+      headers: {
+        "content-type": "application/json",
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        ...more,
+      },
       body: JSON.stringify(told ?? {}),
     };
   };
@@ -65,7 +70,7 @@ export const viewerPages = (parts: Parts): readonly Page[] => {
       method: "GET",
       path: "/p/:slug/status",
       body: "none",
-      handle: async (request) => status(await findPublic(request)),
+      handle: async (request) => status(await findPublic(request), { "access-control-allow-origin": "*" }),
     },
     {
       method: "GET",

@@ -39,13 +39,13 @@ const flat = (width: number) =>
 describe("pictures on demand", () => {
   it("are made once for requests at the same time and later ones, in each size", async () => {
     const storage = storageOf(await flat(256));
-    const pictures = picturesOnDemand(storage, SIZE, UNMARKED);
+    const pictures = picturesOnDemand(storage, UNMARKED);
     const [one, other] = await Promise.all([pictures.resized(nameOf(1), 64), pictures.resized(nameOf(1), 64)]);
     expect(await sharp(one).metadata()).toMatchObject({ format: "webp", width: 64, height: 32 });
     expect([other, await pictures.resized(nameOf(1), 64)]).toEqual([one, one]);
     expect(storage.reads).toEqual([nameOf(1)]);
     expect(await sharp(await pictures.resized(nameOf(1), 32)).metadata()).toMatchObject({ width: 32, height: 16 });
-    expect(await sharp(await pictures.socialImage(nameOf(1), { yaw: 0, pitch: 0 })).metadata()).toMatchObject({
+    expect(await sharp(await pictures.socialImage(nameOf(1), SIZE, { yaw: 0, pitch: 0 })).metadata()).toMatchObject({
       format: "jpeg",
       width: 300,
     });
@@ -61,19 +61,19 @@ describe("pictures on demand", () => {
         .webp()
         .toBuffer(),
     );
-    const pictures = picturesOnDemand(storage, SIZE, UNMARKED);
+    const pictures = picturesOnDemand(storage, UNMARKED);
     const release = storage.hold();
     expect([pictures.brightestGrey(nameOf(1)), pictures.brightestGrey(nameOf(1))]).toEqual([undefined, undefined]);
     release();
     await expect.poll(() => pictures.brightestGrey(nameOf(1))).toBeGreaterThan(240);
     expect(storage.reads).toEqual([nameOf(1)]);
-    const broken = picturesOnDemand(storageOf(Buffer.from("no picture")), SIZE, UNMARKED);
+    const broken = picturesOnDemand(storageOf(Buffer.from("no picture")), UNMARKED);
     await expect.poll(() => broken.brightestGrey(nameOf(1))).toBe(255);
   });
 
   it("are undefined while the storage is away, and are made when it is back", async () => {
     const storage = storageOf(await flat(256));
-    const pictures = picturesOnDemand(storage, SIZE, UNMARKED);
+    const pictures = picturesOnDemand(storage, UNMARKED);
     storage.isAway = true;
     expect(await pictures.resized(nameOf(1), 64)).toBeUndefined();
     storage.isAway = false;
@@ -82,7 +82,7 @@ describe("pictures on demand", () => {
 
   it("are read two at a time, and at most 100 wait", async () => {
     const storage = storageOf(await flat(64));
-    const pictures = picturesOnDemand(storage, SIZE, UNMARKED);
+    const pictures = picturesOnDemand(storage, UNMARKED);
     const release = storage.hold();
     const asked = Array.from({ length: 100 }, (_, n) => pictures.resized(nameOf(n), 32));
     expect(await pictures.resized(nameOf(100), 32)).toBeUndefined();
@@ -96,9 +96,9 @@ describe("pictures on demand", () => {
 
   it("are kept up to a number of bytes, those used last the longest", async () => {
     const storage = storageOf(await flat(64));
-    const { length = 0 } = (await picturesOnDemand(storage, SIZE, UNMARKED).resized(nameOf(0), 32)) ?? [];
+    const { length = 0 } = (await picturesOnDemand(storage, UNMARKED).resized(nameOf(0), 32)) ?? [];
     storage.reads.length = 0;
-    const pictures = picturesOnDemand(storage, SIZE, UNMARKED, 3 * length);
+    const pictures = picturesOnDemand(storage, UNMARKED, 3 * length);
     for (const n of [0, 1, 2, 0, 3]) await pictures.resized(nameOf(n), 32);
     expect(storage.reads).toEqual([0, 1, 2, 3].map(nameOf));
     for (const n of [2, 0, 3]) await pictures.resized(nameOf(n), 32);

@@ -89,6 +89,13 @@ describe("the built scripts and styles", () => {
     expect([status, headers["content-type"], headers["content-encoding"]]).toEqual([200, "font/woff2", undefined]);
   });
 
+  it("may be read by every page, also by a frame whose origin is null", async () => {
+    for (const { path } of files.pages) {
+      const { headers } = await request(path.replace(/^\/static\/[0-9a-f]{12}-/, ""));
+      expect(headers).toMatchObject({ "access-control-allow-origin": "*" });
+    }
+  });
+
   it("answer 304 only for the ETag of the same file in the same coding", async () => {
     const { etag = "" } = (await request("style.css", { "accept-encoding": "br" })).headers;
     const status = async (acceptEncoding: string, known: string) =>

@@ -126,10 +126,36 @@ describe("sharing a panorama", () => {
       });
       const ask = (query: Readonly<Record<string, string>>) =>
         fetch(`${service.url}/oembed?${new URLSearchParams({ url: `${service.url}/p/${slug}`, ...query })}`);
-      expect(await (await ask({ maxwidth: "400", maxheight: "0" })).json()).toMatchObject({ width: 400, height: 540 });
+      expect((await ask({ url: `${service.url}/p/${slug}//?embed=1#v=1,2,90` })).status).toBe(200);
       expect((await ask({ format: "xml" })).status).toBe(501);
       for (const url of ["", "no url", `https://other.example/p/${slug}`, `${service.url}/works/${slug}`])
         expect([url, (await ask({ url })).status]).toEqual([url, 404]);
+    });
+
+    it.each([
+      [{}, [960, 540], [1200, 630]],
+      [{ maxwidth: "5000", maxheight: "5000" }, [960, 540], [1200, 630]],
+      [{ maxwidth: "640" }, [640, 360], [600, 315]],
+      [{ maxwidth: "300" }, [300, 169], [200, 105]],
+      [{ maxheight: "300" }, [533, 300], [400, 210]],
+      [{ maxwidth: "500", maxheight: "90" }, [160, 90], [80, 42]],
+      [{ maxwidth: "70" }, [70, 39], undefined],
+      [{ maxwidth: "1", maxheight: "1" }, [1, 1], undefined],
+      [{ maxwidth: "0", maxheight: "many" }, [960, 540], [1200, 630]],
+    ])("has sizes for oEmbed within %j, in proportion", async (limits, frame, thumbnail) => {
+      const { slug } = await service.kept(ann);
+      const query = new URLSearchParams({ url: `${service.url}/p/${slug}`, ...limits });
+      const told = (await (await fetch(`${service.url}/oembed?${query}`)).json()) as Record<string, string | number>;
+      expect([told.width, told.height]).toEqual(frame);
+      expect(told.html).toContain(` width="${frame[0]}" height="${frame[1]}" `);
+      const { thumbnail_url: url, thumbnail_width: width, thumbnail_height: height } = told;
+      if (thumbnail === undefined) return expect([url, width, height]).toEqual([undefined, undefined, undefined]);
+      expect([width, height]).toEqual(thumbnail);
+      const picture = await fetch(String(url));
+      const [widthPixels, heightPixels] = thumbnail;
+      expect(await sharp(await picture.arrayBuffer()).metadata()).toMatchObject({
+        ...{ format: "jpeg", width: widthPixels, height: heightPixels },
+      });
     });
   });
 

@@ -30,10 +30,10 @@ const filesOf = async (bytes: Uint8Array, sourceType: DigitalSourceType) => {
   const size = { widthPixels: 1024, heightPixels: 512 };
   const { bytes: panorama } = (await imaging.panorama(bytes, size, sourceType))._unsafeUnwrap();
   const storage = { read: async () => ok(panorama) };
-  const pictures = picturesOnDemand(storage, { widthPixels: 600, heightPixels: 315 }, sign);
+  const pictures = picturesOnDemand(storage, sign);
   return {
     panorama,
-    social: (await pictures.socialImage(NAME, { yaw: 40, pitch: 5 }))!,
+    social: (await pictures.socialImage(NAME, { widthPixels: 600, heightPixels: 315 }, { yaw: 40, pitch: 5 }))!,
     thumbnail: (await imaging.thumbnail(panorama))._unsafeUnwrap(),
     copy: (await pictures.resized(NAME, 512))!,
     tile: (await pictures.tile(NAME, 480, { yaw: 40, pitch: 5 }))!,

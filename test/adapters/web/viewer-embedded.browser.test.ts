@@ -1,0 +1,83 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Frame, Page } from "playwright-core";
+import sharp from "sharp";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { uploading } from "../../../domain/images/storage-status.js";
+import { COARSE, setUpBrowser } from "../../support/browser.js";
+import { quarterAt } from "../../support/pixels.js";
+import type { Person, WebService } from "../../support/web-service.js";
+
+/** As WordPress makes it of what oEmbed answers: the frame has the origin `null`. */
+const sandboxed = (url: string): string =>
+  `<iframe sandbox="allow-scripts" security="restricted" src="${url}" width="800" height="400" style="border:0"></iframe>`;
+
+describe("a panorama in a sandboxed frame of another site", () => {
+  let blog: Server;
+  let blogUrl: string;
+  let article = "";
+  // Such a frame may not use sensors and headsets.
+  const on = setUpBrowser({}, (problem) => problem === `request to ${blogUrl}/` || /permissions policy/i.test(problem));
+  let service: WebService;
+  let ann: Person;
+
+  beforeAll(async () => {
+    ({ service } = on);
+    ann = await service.person("ann", 1000);
+    blog = createServer((_, response) => response.setHeader("content-type", "text/html").end(article));
+    await new Promise<void>((resolve) => blog.listen(0, "127.0.0.1", resolve));
+    blogUrl = `http://127.0.0.1:${(blog.address() as AddressInfo).port}`;
+  });
+  afterAll(() => blog.close());
+
+  /** The frame in the page that has it, and the page. */
+  const open = async (url: string): Promise<readonly [Frame, Page]> => {
+    article = `<!doctype html><body style="margin:0">${sandboxed(url)}`;
+    const { page } = await on.openTab({ ...COARSE, viewport: { width: 1000, height: 600 } });
+    await page.goto(`${blogUrl}/`);
+    await expect.poll(() => page.frames().length).toBe(2);
+    return [page.frames()[1]!, page];
+  };
+
+  const drawn = async ([frame, page]: readonly [Frame, Page]): Promise<void> => {
+    await frame.locator('body[data-ready="sphere"]').waitFor({ state: "attached" });
+    await frame.locator('#viewer[data-quality="full"]').waitFor({ state: "attached" });
+    expect(await frame.evaluate("self.origin")).toBe("null");
+    expect([await quarterAt(page, 250, 200), await quarterAt(page, 550, 200)]).toEqual([1, 2]);
+  };
+
+  it("starts, with its fonts", async () => {
+    service.provider.play({ poll: "succeeded", download: "image" });
+    const { slug } = await service.kept(ann);
+    const shown = await open(`${service.url}/p/${slug}?embed=1#?secret=2kWUqwpmMb`);
+    await drawn(shown);
+    expect(
+      await shown[0].evaluate("document.fonts.load('16px Bricolage Grotesque').then((faces) => faces.length)"),
+    ).toBe(1);
+  });
+
+  it("starts at its address with a slash at its end, with tiles", async () => {
+    const usual = service.provider.picture;
+    service.provider.picture = async () =>
+      sharp(await usual())
+        .resize(8192, 4096, { kernel: "nearest" })
+        .png()
+        .toBuffer();
+    service.provider.play({ poll: "succeeded", download: "image" });
+    const { slug, image } = await service.kept(ann, { resolution: "4k" });
+    service.provider.picture = usual;
+    expect(image).toMatchObject({ hasTiles: true });
+    await drawn(await open(`${service.url}/p/${slug}/?embed=1`));
+  });
+
+  it("shows its result when it is ready", async () => {
+    service.provider.play({ poll: "succeeded", download: "image" });
+    const task = await service.kept(ann);
+    const stored = service.database.tasks.get(task.id)!;
+    stored.task = { ...task, image: uploading(task.image.temporaryUrl, task.image.imageName) };
+    const shown = await open(`${service.url}/p/${task.slug}?embed=1`);
+    await shown[0].locator("#waiting").waitFor({ state: "attached" });
+    stored.task = task;
+    await drawn(shown);
+  });
+});
