@@ -18,8 +18,7 @@ import { abilitiesOf } from "../client/told-abilities.js";
 import { countedImages, imagesRange, imagesSentence } from "../wording/abilities-sentence.js";
 import { pixelSize } from "../wording/pixel-size.js";
 import { pricesSentence } from "../wording/prices.js";
-import { taskLink } from "./task-resources.js";
-import { createdTaskSchema } from "./task-schemas.js";
+import { createdTaskSchema, panoramaOutputSchema } from "./task-schemas.js";
 import { CALL_MILLISECONDS, type Tool, type ToolAnswer, type ToolCall, tool } from "./tool.js";
 import { budgetExceeded, refusedArguments, type ToolError, toolErrorOf } from "./tool-error.js";
 import type { UnconfirmedCreations } from "./unconfirmed-creations.js";
@@ -51,6 +50,7 @@ const created = createdTaskSchema.extend({
   credits_charged: createdTaskSchema.shape.credits_charged.describe(
     "Credits reserved now. They are refunded automatically if the generation fails.",
   ),
+  output: panoramaOutputSchema.optional().describe("The links, once the panorama is finished."),
 });
 
 const nextStep = ({ active_tasks }: Offer): string =>
@@ -177,8 +177,7 @@ const creations =
     return task
       .map((accepted) => ({
         structured: accepted,
-        text: textOf(accepted, request.value, continued),
-        attachments: [taskLink(accepted.id)],
+        message: messageOf(accepted, request.value, continued),
       }))
       .mapErr((error) => (error.param === "max_credits" ? budgetExceeded(error.message) : toolErrorOf(error, site)));
   };
@@ -205,7 +204,7 @@ const whyImpossible = (
 const isUndecided = (code: ToolError["code"]): boolean =>
   !["invalid_request", "insufficient_credits", "too_many_active_tasks", "upstream_error"].includes(code);
 
-const textOf = (task: z.infer<typeof created>, { resolution }: CreationRequest, continued: boolean): string =>
+const messageOf = (task: z.infer<typeof created>, { resolution }: CreationRequest, continued: boolean): string =>
   `${continued ? "This is the task of the earlier call, charged once. " : ""}` +
   `Task ${task.id} was accepted: a ${resolution} panorama for ${task.credits_charged} credits. ` +
   `Next: call get_panorama_task with id "${task.id}" every few seconds (or with wait_seconds) until the task has succeeded or failed.`;

@@ -22,7 +22,7 @@ export const getCreditBalance = ({ offer, client, site }: Dependencies): Tool =>
       return balance
         .map(({ remaining_credits: remaining }) => ({
           structured: { remaining_credits: Math.max(0, remaining) },
-          text: `The account has ${creditsText(remaining)} left.`,
+          message: `The account has ${creditsText(remaining)} left.`,
         }))
         .mapErr((error) => toolErrorOf(error, site));
     },

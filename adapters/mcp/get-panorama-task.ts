@@ -1,21 +1,16 @@
-import type { ContentBlock } from "@modelcontextprotocol/server";
 import { err, ok } from "neverthrow";
 import * as z from "zod";
-import { type ObjectName, thumbnailNameOf } from "../../domain/images/object-name.js";
-import { downloadImage } from "../client/download-image.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import type { PanoramaOutput, PanoramaTask } from "../client/resources.js";
 import { resultOf } from "../client/result-of.js";
 import { forecastWords } from "../wording/forecast-words.js";
-import { canBeTaskId, imageTypeOf, taskLink } from "./task-resources.js";
+import { canBeTaskId } from "./task-resources.js";
 import { panoramaOutputSchema, panoramaTaskSchema, TASK_STATUSES, taskErrorSchema } from "./task-schemas.js";
 import { CALL_MILLISECONDS, type Tool, tool } from "./tool.js";
 import { afterFailure, toolErrorOf } from "./tool-error.js";
 
 /** Even with the grace of the last read, well below 60 s: MCP clients abort a call after that. */
 const WAIT_SECONDS_MAX = 30;
-const THUMBNAIL_BYTES_MAX = 512 * 1024;
-const THUMBNAIL_SECONDS = 3;
 
 const input = z.strictObject({
   id: z
@@ -59,25 +54,17 @@ const output = z.object({
     .optional(),
 });
 
-type Dependencies = {
-  readonly client: PanoramaClient;
-  readonly site: string;
-  /** Tasks whose thumbnail an earlier call of this process has attached. */
-  readonly shownThumbnails: Set<string>;
-};
+type Dependencies = { readonly client: PanoramaClient; readonly site: string };
 
-/** Enough for every conversation; after that, thumbnails are attached once more. */
-const SHOWN_THUMBNAILS_MAX = 1_000;
-
-export const getPanoramaTask = ({ client, site, shownThumbnails }: Dependencies): Tool =>
+export const getPanoramaTask = ({ client, site }: Dependencies): Tool =>
   tool({
     name: "get_panorama_task",
     title: "Read a panorama task",
     description:
       "Reads a task by the id that a generate tool returned. Free. While its status is processing, call again every few " +
       "seconds, or let this call wait with wait_seconds. When the task has succeeded, the answer contains the links to the " +
-      "image and to the interactive 360° viewer, the first time with a thumbnail; show the person the viewer link. When " +
-      "the task has failed, the reserved credits have been refunded, and error says why and what to do.",
+      "image and to the interactive 360° viewer; show the person the viewer link. When the task has failed, " +
+      "the reserved credits have been refunded, and error says why and what to do.",
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true },
     input,
     output,
@@ -99,19 +86,13 @@ export const getPanoramaTask = ({ client, site, shownThumbnails }: Dependencies)
       if (read.isErr()) return err(toolErrorOf(read.error, site));
       const task = read.value;
       if (seconds > 0) await progress(seconds, seconds, progressMessage[task.status]);
-      const withThumbnail = !shownThumbnails.has(task.id);
-      const attachments = (await finishedTask(task)?.attachments(signal, withThumbnail)) ?? linksOf(task);
-      if (attachments.some(({ type }) => type === "image")) {
-        if (shownThumbnails.size >= SHOWN_THUMBNAILS_MAX) shownThumbnails.clear();
-        shownThumbnails.add(task.id);
-      }
       // Leaves out what a newer service says beyond it.
       const known = panoramaTaskSchema.parse(task);
       const structured =
         known.status === "failed" && task.status === "failed"
           ? { ...known, error: { ...known.error, what_to_do: afterFailure(task) } }
           : known;
-      return ok({ structured, text: textOf(task), attachments });
+      return ok({ structured, message: messageOf(task) });
     },
   });
 
@@ -121,22 +102,13 @@ const progressMessage: Record<PanoramaTask["status"], string> = {
   failed: "The generation has failed",
 };
 
-/** The text and the attachments of a panorama that is stored, or cannot be; `undefined` for all others. */
-export const finishedTask = (task: PanoramaTask) => {
-  if (task.status !== "succeeded" || task.output === undefined || task.output.storage_status === "uploading") {
-    return undefined;
-  }
-  const { output } = task;
-  return {
-    text: textOf(task),
-    attachments: async (signal: AbortSignal, withThumbnail = true): Promise<readonly ContentBlock[]> => [
-      ...linksOf(task),
-      ...(withThumbnail ? await thumbnailOf(output, signal) : []),
-    ],
-  };
-};
+/** Whether a panorama is stored, or cannot be: nothing of it changes any more. */
+export const isFinished = (task: PanoramaTask): boolean =>
+  task.status === "failed" ||
+  (task.status === "succeeded" && task.output !== undefined && task.output.storage_status !== "uploading");
 
-const textOf = (task: PanoramaTask): string => {
+/** What the task is now, in words, and what to do next. */
+export const messageOf = (task: PanoramaTask): string => {
   switch (task.status) {
     case "processing":
       return `${[`Task ${task.id} is still processing`, ...forecastWords(task)].join(", ")}. Call get_panorama_task with this id again in a few seconds; do not submit the prompt again.`;
@@ -158,34 +130,4 @@ const storageText: Record<PanoramaOutput["storage_status"], string> = {
   "saved-no-thumb": "The image link is permanent.",
   failed: "The image could not be saved to permanent storage. Its link is temporary: download it soon.",
   expired: "The image is no longer stored. Its link may no longer work.",
-};
-
-const linksOf = (task: PanoramaTask): readonly ContentBlock[] => {
-  if (task.status !== "succeeded" || task.output === undefined) return [taskLink(task.id)];
-  const { image_url, viewer_url, slug } = task.output;
-  const image = { name: `${slug} image`, title: "Equirectangular image", mimeType: imageTypeOf(image_url) };
-  const viewer = { name: `${slug} viewer`, title: "360° viewer", mimeType: "text/html" };
-  const forPerson = (priority: number) => ({ annotations: { audience: ["user" as const], priority } });
-  return [
-    ...(viewer_url ? [{ type: "resource_link" as const, uri: viewer_url, ...viewer, ...forPerson(1) }] : []),
-    { type: "resource_link", uri: image_url, ...image, ...forPerson(0.8) },
-    taskLink(task.id),
-  ];
-};
-
-/** At most one block: the thumbnail is optional. */
-const thumbnailOf = async (output: PanoramaOutput, signal: AbortSignal): Promise<readonly ContentBlock[]> => {
-  const { image_url, storage_status } = output;
-  // The URL ends in the name of the object, so the rule for names gives the URL of the thumbnail.
-  const thumbnailUrl = thumbnailNameOf(image_url as ObjectName);
-  if (storage_status !== "saved" || thumbnailUrl === image_url) return [];
-  const thumbnail = await downloadImage(thumbnailUrl, {
-    bytesMax: THUMBNAIL_BYTES_MAX,
-    seconds: THUMBNAIL_SECONDS,
-    signal,
-  });
-  if (thumbnail.isErr()) return [];
-  const { bytes, type } = thumbnail.value;
-  const data = Buffer.from(bytes).toString("base64");
-  return [{ type: "image", data, mimeType: type, annotations: { audience: ["user"], priority: 0.6 } }];
 };

@@ -1,5 +1,4 @@
 import {
-  type CallToolResult,
   type McpRequestContext,
   ProtocolError,
   ProtocolErrorCode,
@@ -51,8 +50,6 @@ export type McpDependencies = {
 
 /** Lists change with the installation, and the texts name folders of the person. */
 const LIST_CACHE = { ttlMs: 60_000, cacheScope: "private" } as const;
-/** The first revision of the protocol whose clients know resource links in results. */
-const LINKS_SINCE = "2025-06-18";
 const PROGRESS_MILLISECONDS_MIN = 1_000;
 
 /**
@@ -63,7 +60,7 @@ const PROGRESS_MILLISECONDS_MIN = 1_000;
  * kind of message as every other error.
  */
 export const panoramaMcpServer = (dependencies: McpDependencies) => {
-  const readTask = getPanoramaTask({ ...dependencies, shownThumbnails: new Set() });
+  const readTask = getPanoramaTask(dependencies);
   const readTools = async (): Promise<readonly Tool[]> => {
     const offer = await dependencies.offer();
     const now = { ...dependencies, offer };
@@ -96,12 +93,12 @@ export const panoramaMcpServer = (dependencies: McpDependencies) => {
       if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, "There is no such tool.");
       const answered = await answerCall(tool, params.arguments, callOf(context, dependencies.clock), dependencies.log);
       if (answered.isErr()) return errorResultOf(answered.error);
-      const { structured } = answered.value;
+      const structured = answered.value;
       if (tool.annotations.readOnlyHint === false && structured.status === "processing" && declaresTasks(context)) {
         const { signal } = context.mcpReq;
         return { content: [], ...(await startedTask(String(structured.id), dependencies, { signal, startedAt })) };
       }
-      return forRevision(callResultOf(answered.value), server.getNegotiatedProtocolVersion());
+      return callResultOf(structured);
     });
     answerResources(server, dependencies);
     if (era === "modern") answerTasks(server, dependencies);
@@ -172,12 +169,6 @@ const answerResources = (server: Server, dependencies: McpDependencies): void =>
     throw new ProtocolError(ProtocolErrorCode.InternalError, `${message} ${what_to_do}`, read.error);
   });
 };
-
-/** A client of an older revision may refuse a result with a block that it does not know. */
-const forRevision = (result: CallToolResult, revision = LINKS_SINCE): CallToolResult =>
-  revision >= LINKS_SINCE
-    ? result
-    : { ...result, content: result.content.filter(({ type }) => type !== "resource_link") };
 
 const bug: ToolError = {
   code: "internal_error",

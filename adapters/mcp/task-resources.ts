@@ -1,4 +1,4 @@
-import type { ContentBlock, ReadResourceResult } from "@modelcontextprotocol/server";
+import type { ReadResourceResult } from "@modelcontextprotocol/server";
 import { err, ok, type Result } from "neverthrow";
 import { isStorable } from "../../domain/storable-text.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
@@ -35,16 +35,6 @@ export const RESOURCE_TEMPLATES = [
     annotations: { audience: ["assistant" as const], priority: 0.5 },
   },
 ];
-
-/** A link to the resource of a task, for the result of a tool. */
-export const taskLink = (id: string): ContentBlock => ({
-  type: "resource_link",
-  uri: taskUri(id),
-  name: `task ${id}`,
-  title: "Panorama: state, prompt and links",
-  mimeType: JSON_TYPE,
-  annotations: { audience: ["assistant"], priority: 0.4 },
-});
 
 const taskUri = (id: string): string => `${TASK}${encodeURIComponent(id)}`;
 
@@ -116,7 +106,7 @@ const picture = ({ image_url, viewer_url, storage_status, ai_generated, thumbnai
 });
 
 /** The type of a picture by the end of its URL. Panoramas are JPEGs unless the URL says something else. */
-export const imageTypeOf = (url: string): string => {
+const imageTypeOf = (url: string): string => {
   const extension = /\.(png|webp)(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase();
   return extension === undefined ? "image/jpeg" : `image/${extension}`;
 };

@@ -11,8 +11,9 @@ import type { PanoramaClient } from "../client/panorama-client.js";
 import type { PanoramaTask, ProcessingTask } from "../client/resources.js";
 import { resultOf } from "../client/result-of.js";
 import { forecastWords } from "../wording/forecast-words.js";
-import { finishedTask } from "./get-panorama-task.js";
+import { isFinished, messageOf } from "./get-panorama-task.js";
 import { canBeTaskId } from "./task-resources.js";
+import { panoramaTaskSchema } from "./task-schemas.js";
 import { CALL_MILLISECONDS } from "./tool.js";
 import { afterFailure, toolErrorOf } from "./tool-error.js";
 import { callResultOf, errorResultOf } from "./tool-result.js";
@@ -74,7 +75,7 @@ export const answerTasks = (server: Server, dependencies: Dependencies): void =>
     if (read.isErr()) throw refusal(read.error);
     const task = read.value;
     const shown = shownTask(task, clock.now());
-    return shown.status === "completed" ? { ...shown, result: await resultOfTask(task, signal) } : shown;
+    return shown.status === "completed" ? { ...shown, result: resultOfTask(task) } : shown;
   });
   server.setRequestHandler("tasks/cancel", { params }, async ({ taskId }, { mcpReq: { signal } }) => {
     const canceled = await resultOf(client.cancel(taskId, { signal, timeout: CALL_MILLISECONDS }));
@@ -89,7 +90,7 @@ export const answerTasks = (server: Server, dependencies: Dependencies): void =>
 const shownTask = (task: PanoramaTask | StartedTask, now: Date) => ({
   taskId: task.id,
   status: statusOf(task),
-  statusMessage: messageOf(task),
+  statusMessage: statusMessageOf(task),
   createdAt: task.created_at,
   lastUpdatedAt: task.status === "processing" ? now.toISOString() : task.finished_at,
   ttlMs: null,
@@ -99,11 +100,11 @@ const shownTask = (task: PanoramaTask | StartedTask, now: Date) => ({
 /** A failed generation is a result: `failed` is for errors of the protocol. */
 const statusOf = (task: PanoramaTask | StartedTask): "working" | "completed" | "cancelled" => {
   if (task.status === "processing") return "working";
-  if (task.status === "failed") return task.error.reason === "canceled" ? "cancelled" : "completed";
-  return finishedTask(task) === undefined ? "working" : "completed";
+  if (task.status === "failed" && task.error.reason === "canceled") return "cancelled";
+  return isFinished(task) ? "completed" : "working";
 };
 
-const messageOf = (task: PanoramaTask | StartedTask): string => {
+const statusMessageOf = (task: PanoramaTask | StartedTask): string => {
   if (task.status === "failed") return task.error.message;
   if (task.status === "succeeded") return "The panorama is finished.";
   return ["The panorama is being generated", ...forecastWords(task)].join(", ");
@@ -116,17 +117,11 @@ const pollMilliseconds = (task: PanoramaTask | StartedTask): number => {
   return Math.min(POLL_MILLISECONDS_MAX, Math.max(POLL_MILLISECONDS_MIN, Math.round(seconds * 250)));
 };
 
-/** What the generate tool would have answered at the end, with the links and the thumbnail. */
-const resultOfTask = async (task: PanoramaTask, signal: AbortSignal) => {
+/** What the generate tool would have answered at the end, with the links. */
+const resultOfTask = (task: PanoramaTask) => {
   if (task.status === "failed") {
     const { message } = task.error;
     return errorResultOf({ code: "generation_failed", message, what_to_do: afterFailure(task) });
   }
-  const finished = finishedTask(task);
-  const { id, status, credits_charged } = task;
-  return callResultOf({
-    structured: { id, status, credits_charged },
-    text: finished?.text ?? "",
-    attachments: (await finished?.attachments(signal)) ?? [],
-  });
+  return callResultOf({ ...panoramaTaskSchema.parse(task), message: messageOf(task) });
 };

@@ -1,4 +1,4 @@
-import type { ContentBlock, ToolAnnotations } from "@modelcontextprotocol/server";
+import type { ToolAnnotations } from "@modelcontextprotocol/server";
 import { err, type Result } from "neverthrow";
 import * as z from "zod";
 import { invalidRequest } from "../../domain/invalid-request.js";
@@ -13,12 +13,11 @@ export type ToolCall = {
   readonly progress: (seconds: number, totalSeconds: number, message: string) => Promise<void>;
 };
 
-/** `structured` matches the output schema of the tool. `text` says the same in words, and what to do next. */
-export type ToolAnswer<Output> = {
-  readonly structured: Output;
-  readonly text: string;
-  readonly attachments?: readonly ContentBlock[];
-};
+/** `structured` matches the output schema of the tool. `message` says the same in words, and what to do next. */
+export type ToolAnswer<Output> = { readonly structured: Output; readonly message: string };
+
+/** The message is a member of the JSON: many clients hand one text to the model, and refuse other kinds of content. */
+const message = z.string().describe("The same in words, and what to do next. Tell the person what concerns them.");
 
 export type Tool = {
   readonly name: string;
@@ -27,7 +26,7 @@ export type Tool = {
   readonly annotations: ToolAnnotations;
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema;
-  readonly run: (args: unknown, call: ToolCall) => Promise<Result<ToolAnswer<Record<string, unknown>>, ToolError>>;
+  readonly run: (args: unknown, call: ToolCall) => Promise<Result<Record<string, unknown>, ToolError>>;
 };
 
 type JsonSchema = {
@@ -50,7 +49,8 @@ type Definition<Input extends z.ZodObject, Output extends z.ZodObject> = {
 export const tool = <Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: Definition<Input, Output>,
 ): Tool => {
-  const { name, title, description, annotations, input, output, run } = definition;
+  const { name, title, description, annotations, input, run } = definition;
+  const output = definition.output.extend({ message });
   const inputSchema = jsonSchema(input, "input");
   return {
     name,
@@ -64,7 +64,7 @@ export const tool = <Input extends z.ZodObject, Output extends z.ZodObject>(
       if (!parsed.success) return err(refusalOf(parsed.error, inputSchema));
       const answered = await run(parsed.data, call);
       // The REST interface may answer with more members than the tool declares.
-      return answered.map((answer) => ({ ...answer, structured: output.parse(answer.structured) }));
+      return answered.map((answer) => output.parse({ ...answer.structured, message: answer.message }));
     },
   };
 };

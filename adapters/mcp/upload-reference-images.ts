@@ -98,7 +98,7 @@ const upload = async (dependencies: Dependencies, abilities: Abilities, given: G
   return uploaded
     .map(({ image_urls, expires_at }) => ({
       structured: { image_urls: [...image_urls], expires_at },
-      text: `Uploaded ${count === 1 ? "1 image" : `${count} images`}:\n${image_urls.join("\n")}\n${useOf(abilities, "these URLs")} Unused, they are kept until ${expires_at}.`,
+      message: `Uploaded ${count === 1 ? "1 image" : `${count} images`}:\n${image_urls.join("\n")}\n${useOf(abilities, "these URLs")} Unused, they are kept until ${expires_at}.`,
     }))
     .mapErr((error) => {
       // An upload costs nothing and can be repeated: equal bytes are one object.

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type LocalServer, startLocalServer } from "../support/local-server.js";
-import { McpSession, textsOf } from "../support/mcp-session.js";
+import { McpSession, messageOf } from "../support/mcp-session.js";
 import { migratedInstallation } from "../support/migrated-installation.js";
 import { RestClient, type Task } from "../support/rest-client.js";
 import type { Installation } from "../support/service-process.js";
@@ -143,7 +143,7 @@ describe("the reason of a failed panorama", () => {
 
     const told = await session.call("get_panorama_task", { id });
     expect(told.structuredContent).toMatchObject({ id, status: "failed", error: task.error });
-    expect(textsOf(told)[0]).toContain(message);
+    expect(messageOf(told)).toContain(message);
 
     const shown = (await installation.answer("task", "show", "--task", id)).json;
     expect(shown).toMatchObject({ told_reason: reason, told_param: param ?? null, told_message: message });

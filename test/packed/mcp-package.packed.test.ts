@@ -10,7 +10,7 @@ import { MCP_PACKAGE_PATH } from "../../adapters/mcp/mcp-configuration.js";
 import { type McpBundle, packMcpServer, readMcpBundle } from "../../adapters/mcp/mcp-package.js";
 import { FakeService } from "../support/fake-service.js";
 import { base64, pngBytes } from "../support/image-bytes.js";
-import { McpSession, REVISIONS, textsOf } from "../support/mcp-session.js";
+import { McpSession, messageOf, REVISIONS, textOf } from "../support/mcp-session.js";
 
 const run = promisify(execFile);
 
@@ -104,7 +104,6 @@ describe("the MCP package", () => {
       const { id } = text.structuredContent as { id: string };
       const done = await session.call("get_panorama_task", { id, wait_seconds: 20 });
       expect(done.structuredContent).toMatchObject({ status: "succeeded", output: { storage_status: "saved" } });
-      expect(done.content.some(({ type }) => type === "image")).toBe(true);
 
       const sizeBytes = REVISIONS_OF_LARGE_IMAGES.includes(revision) ? 4 * 1024 * 1024 : 1024;
       const images = Array.from({ length: 5 }, (_, index) => base64(pngBytes(sizeBytes, index)));
@@ -117,7 +116,7 @@ describe("the MCP package", () => {
       });
       expect(fromImages.structuredContent).toMatchObject({ status: "processing", credits_charged: 6 });
 
-      expect((await session.call("get_credit_balance")).structuredContent).toEqual({
+      expect((await session.call("get_credit_balance")).structuredContent).toMatchObject({
         remaining_credits: before.credits - 10,
       });
       const refused = await session.call("generate_panorama_from_text", {
@@ -125,7 +124,7 @@ describe("the MCP package", () => {
         resolution: "1k",
         max_credits: 0,
       });
-      expect(textsOf(refused)[0]).toContain("budget_exceeded");
+      expect(textOf(refused)).toContain("budget_exceeded");
       expect(service.tasks).toHaveLength(before.tasks + 2);
       const [recent] = (await session.client.readResource({ uri: "panorama://recent" })).contents;
       expect(JSON.parse((recent as { text: string }).text).panoramas).toHaveLength(service.tasks.length);
@@ -168,7 +167,7 @@ describe("the MCP package", () => {
     const answers = await Promise.all(
       sessions.map((session) => session.call("generate_panorama_from_text", aLighthouse)),
     );
-    const continued = answers.map((answer) => textsOf(answer)[1]?.startsWith("This is the task of the earlier call"));
+    const continued = answers.map((answer) => messageOf(answer).startsWith("This is the task of the earlier call"));
     expect(continued.sort()).toEqual([false, true]);
     expect(service.tasks).toHaveLength(before.tasks + 2);
     expect(service.remainingCredits).toBe(before.credits - 8);

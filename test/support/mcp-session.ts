@@ -2,6 +2,7 @@ import { Client as NewClient } from "@modelcontextprotocol/client";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { CallToolResult, JSONRPCMessage, Progress } from "@modelcontextprotocol/sdk/types.js";
+import { expect } from "vitest";
 
 /** The revisions of the protocol whose clients the MCP server serves, of both generations. */
 export const REVISIONS = ["2024-11-05", "2025-06-18", "2025-11-25", "2026-07-28"] as const;
@@ -47,22 +48,31 @@ export class McpSession {
     return session;
   }
 
+  /** Whatever the tool answers, it is one block of text, and the structured content is the same unless it refuses. */
   async call(name: string, args: Record<string, unknown> = {}, options: CallOptions = {}): Promise<CallToolResult> {
     const params = { name, arguments: args };
     const called =
       this.revision === "2026-07-28"
         ? (this.client as unknown as NewClient).callTool(params, options)
         : this.client.callTool(params, undefined, options);
-    return (await called) as CallToolResult;
+    const result = (await called) as CallToolResult;
+    expect(result.content).toEqual([{ type: "text", text: expect.any(String) }]);
+    const { error, ...answer } = JSON.parse(textOf(result));
+    if (result.isError) expect([error, result.structuredContent]).toEqual([expect.any(Object), undefined]);
+    else expect(result.structuredContent).toEqual({ ...answer, ...(error && { error }), message: expect.any(String) });
+    return result;
   }
 
   /** Returns the error of a call; `undefined` if the call succeeded. */
   async error(name: string, args: Record<string, unknown> = {}): Promise<Record<string, unknown> | undefined> {
     const result = await this.call(name, args);
     if (!result.isError) return undefined;
-    return JSON.parse(textsOf(result)[0] ?? "").error;
+    return JSON.parse(textOf(result)).error;
   }
 }
 
-export const textsOf = ({ content }: CallToolResult): readonly string[] =>
-  content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+/** The text of a result, which has nothing else. */
+export const textOf = ({ content: [block] }: CallToolResult): string => (block?.type === "text" ? block.text : "");
+
+/** What the result says to the person. */
+export const messageOf = ({ structuredContent }: CallToolResult): string => String(structuredContent?.message);

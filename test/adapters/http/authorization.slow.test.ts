@@ -26,7 +26,7 @@ import { eventIdOf } from "../../../domain/tasks/account-event.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { HttpService } from "../../support/http-service.js";
 import { mcpOverService } from "../../support/mcp-over-service.js";
-import { textsOf } from "../../support/mcp-session.js";
+import { textOf as textOfResult } from "../../support/mcp-session.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
 
 /** Where a client can put text into a request, besides the parameters of its path. */
@@ -473,8 +473,7 @@ describe("objects of another account", () => {
     ]);
     const session = await mcpOverService(service, ann.key);
     const textOf = async (id: string) =>
-      textsOf(await session.call("get_panorama_task", { id }))
-        .join()
+      textOfResult(await session.call("get_panorama_task", { id }))
         .replaceAll(id, "(id)")
         .replace(/"request_id":"[^"]+"/, "");
     for (const id of known) {

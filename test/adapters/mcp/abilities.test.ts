@@ -3,7 +3,7 @@ import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import { type Abilities, ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
 import { type Customer, HttpService } from "../../support/http-service.js";
 import { base64, pngBytes } from "../../support/image-bytes.js";
-import { textsOf } from "../../support/mcp-session.js";
+import { messageOf } from "../../support/mcp-session.js";
 import { setUpMcp } from "./mcp-setup.js";
 
 const TEXT_ONLY: Abilities = { imagesMin: 0, imagesMax: 0, promptCharactersMax: 4000 };
@@ -80,9 +80,9 @@ describe("the MCP tools of a service", () => {
     const next = async (abilities: Abilities) => {
       const session = await started(abilities);
       const images = [base64(pngBytes(100)), base64(pngBytes(200))];
-      const text = textsOf(await session.call("upload_reference_images", { images }))[1];
+      const text = messageOf(await session.call("upload_reference_images", { images }));
       await session.client.close();
-      return text?.split("\n").at(-1);
+      return text.split("\n").at(-1);
     };
     expect(await next(ONE_IMAGE)).toBe(
       "Next: use up to 1 of these URLs as image_urls of generate_panorama_from_images. Unused, they are kept until 2026-01-02T12:00:00.000Z.",

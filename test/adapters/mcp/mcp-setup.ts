@@ -22,15 +22,14 @@ export const setUpMcp = (revision: Revision = "2025-11-25") => {
   let logged: string[];
   let folder: string;
 
-  /** The client's end of a connection to a new server. */
-  const connect = (
+  const servers = (
     apiKey: string,
     client = new PanoramaClient({ baseUrl: service.origin, apiKey }, clock, () => 0.5),
     differences: Partial<McpDependencies> = {},
   ) => {
     let keys = 0;
     const log = (line: string) => logged.push(line);
-    const servers = panoramaMcpServer({
+    return panoramaMcpServer({
       offer: currentOffer(client, log),
       client,
       site: service.origin,
@@ -49,8 +48,11 @@ export const setUpMcp = (revision: Revision = "2025-11-25") => {
       log,
       ...differences,
     });
+  };
+  /** The client's end of a connection to a new server. */
+  const connect = (...given: Parameters<typeof servers>) => {
     const [clientSide, serverSide] = InMemoryTransport.createLinkedPair();
-    serveStdio(servers, { transport: serverSide as NonNullable<ServeStdioOptions["transport"]> });
+    serveStdio(servers(...given), { transport: serverSide as NonNullable<ServeStdioOptions["transport"]> });
     return clientSide;
   };
   const sessionWith = (...given: Parameters<typeof connect>) => McpSession.over(connect(...given), revision);
@@ -88,6 +90,7 @@ export const setUpMcp = (revision: Revision = "2025-11-25") => {
     get folder() {
       return folder;
     },
+    servers,
     connect,
     sessionWith,
     post,

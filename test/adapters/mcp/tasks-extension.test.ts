@@ -56,13 +56,24 @@ describe("the tasks extension of the MCP server", () => {
       createdAt: expect.any(String),
     });
     expect(await get("task-1")).toMatchObject({ resultType: "complete", status: "working" });
-    expect(await get("task-1")).toMatchObject({
+    const ended = await get("task-1");
+    const viewer_url = `${on.service.origin}/works/slug-task-1`;
+    expect(ended).toMatchObject({
       status: "completed",
       result: {
-        structuredContent: { id: "task-1", status: "succeeded", credits_charged: 4 },
-        content: expect.arrayContaining([expect.objectContaining({ type: "image" })]),
+        structuredContent: {
+          id: "task-1",
+          status: "succeeded",
+          credits_charged: 4,
+          output: { viewer_url },
+          message: expect.stringContaining(`Viewer: ${viewer_url}\n`),
+        },
       },
     });
+    const { content, structuredContent } = (
+      ended as { result: { content: [{ text: string }]; structuredContent: object } }
+    ).result;
+    expect(content).toEqual([{ type: "text", text: JSON.stringify(structuredContent) }]);
     expect(on.post()).toHaveLength(1);
   });
 
