@@ -6,6 +6,7 @@ import { RESOLUTION_NAMES, resolutionsDescription } from "../../../domain/images
 import { IDEMPOTENCY_KEPT_MILLISECONDS, type PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { Abilities } from "../../../domain/tasks/abilities.js";
 import { creationRequestSchema } from "../../../domain/tasks/creation-request.js";
+import { VISIBILITIES_DESCRIPTION } from "../../../domain/tasks/visibility.js";
 import { imagesSentence, promptSentence } from "../../wording/abilities-sentence.js";
 import { hours } from "../../wording/hours.js";
 import { mebibytes } from "../../wording/mebibytes.js";
@@ -38,7 +39,7 @@ export type Described = {
  */
 const creationRequest = ({ policy: { prices }, abilities }: Described) => {
   const { imagesMin, imagesMax, promptCharactersMax } = abilities;
-  const { prompt, image_urls } = creationRequestSchema.shape;
+  const { prompt, image_urls, visibility } = creationRequestSchema.shape;
   return creationRequestSchema
     .safeExtend({
       resolution: z.enum(RESOLUTION_NAMES).meta({ description: resolutionsDescription(prices) }),
@@ -54,6 +55,11 @@ const creationRequest = ({ policy: { prices }, abilities }: Described) => {
           description: `${imagesSentence(abilities)}${imagesMax > 0 ? ` ${EACH_IMAGE}` : ""}`,
         })
         .optional(),
+      // In words: openapi-typescript makes a member of a component required if it has a `default`.
+      visibility: visibility.meta({
+        default: undefined,
+        description: `${VISIBILITIES_DESCRIPTION} Default: ${visibility.def.defaultValue}.`,
+      }),
     })
     .meta({
       id: "CreationRequest",
