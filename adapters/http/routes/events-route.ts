@@ -29,7 +29,7 @@ const RETRY_MILLISECONDS = 2_000;
 
 /** Events that are sent without a pause for other requests. */
 const EVENTS_PER_TURN = 20;
-const UNKNOWN_ID = ": Last-Event-ID is unknown: this stream begins with the first event that is kept\n\n";
+const UNKNOWN_ID = ": Last-Event-ID is unknown: this stream begins with the first event that is kept\n";
 
 /** With the answer that there are too many streams. */
 const RETRY_AFTER_SECONDS = 10;
@@ -153,7 +153,8 @@ async function* textOf(
   urls: TaskUrls,
 ): AsyncGenerator<string, void> {
   try {
-    yield `retry: ${RETRY_MILLISECONDS}\n\n`;
+    // No blank line follows these: some clients take each block for a message, also one without data.
+    yield `retry: ${RETRY_MILLISECONDS}\n`;
     if (stream.isUnknown) yield UNKNOWN_ID;
     for (let next = events.next(), sent = 0; ; sent += 1) {
       // Events of the past may be there at once, all of them: other requests must have their turn.
@@ -162,7 +163,7 @@ async function* textOf(
       const pause = clock.sleep(HEARTBEAT_MILLISECONDS, arrived.signal).then(() => undefined);
       const stored = await Promise.race([next, pause]).finally(() => arrived.abort());
       if (stored === undefined) {
-        yield ": no new event\n\n";
+        yield ": no new event\n";
         continue;
       }
       if (stored.done === true) return;

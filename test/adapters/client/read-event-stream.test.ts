@@ -4,7 +4,7 @@ import { readEventStream } from "../../../adapters/client/read-event-stream.js";
 describe("readEventStream", () => {
   it("reads events that arrive in pieces, and leaves out comments", async () => {
     const bytes = new TextEncoder().encode(
-      'retry: 2000\n\n: alive\n\nid: 1\nevent: a\ndata: {"ä":"🌄"}\n\nid:2\ndata:b\n\nid: 3\nda',
+      'retry: 2000\n\n: alive\nid: 1\nevent: a\ndata: {"ä":"🌄"}\n\nid:2\ndata:b\n\nid: 3\nda',
     );
     for (const size of [1, 7, 1000]) {
       const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>

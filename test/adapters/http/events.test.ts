@@ -56,7 +56,7 @@ describe("streams of events", () => {
   const open = async (path: string, headers: Record<string, string> = {}): Promise<Reader> => {
     const reader = new Reader(service, path, customer, headers);
     expect((await reader.response).status).toBe(200);
-    await expect.poll(() => reader.text).toContain("retry: 2000\n\n");
+    await expect.poll(() => reader.text).toContain("retry: 2000\n");
     return reader;
   };
   const idOf = (number: number) => eventIdOf({ accountId: customer.accountId, number });
@@ -152,7 +152,7 @@ describe("streams of events", () => {
       ] as const) {
         const reader = await open(path, { "last-event-id": header });
         await expect.poll(() => reader.messages).toHaveLength(count);
-        expect(reader.text).toContain("\n\n: Last-Event-ID is unknown: this stream begins with the first event");
+        expect(reader.text).toContain("\n: Last-Event-ID is unknown: this stream begins with the first event");
         reader.leave();
       }
     },
@@ -250,7 +250,7 @@ describe("streams of events", () => {
 
   it("sends a comment every 15 seconds without an event, and ends after 15 minutes", async () => {
     const reader = await open("/events");
-    const comments = () => reader.text.split(": no new event\n\n").length - 1;
+    const comments = () => reader.text.split(": no new event\n").length - 1;
     await service.clock.advance(14_999);
     expect(comments()).toBe(0);
     await service.clock.advance(1);
