@@ -1,4 +1,4 @@
-import * as fc from "fast-check";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MultipartReader, type Piece } from "../../../../adapters/http/requests/multipart-reader.js";
 
