@@ -3,148 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Customer, HttpService } from "../../support/http-service.js";
 import { serverName } from "../../support/make-server.js";
 import { RawConnection } from "../../support/raw-connection.js";
-
-type Answer = { readonly status: number; readonly says: string };
-
-/** What the parser of the native server does instead: `silent` is no answer, and the connection stays open. */
-type Limit = "505" | "400" | "silent";
-
-/** `KEY` stands for the customer's key. Each part is a packet of its own. */
-type Row = {
-  readonly what: string;
-  readonly parts: readonly string[];
-  readonly answer: Answer;
-  readonly native?: Limit | Answer;
-};
-
-const HEALTHY: Answer = { status: 200, says: '{"status":"ok"}' };
-/** The body was read. */
-const READ: Answer = { status: 400, says: 'resolution: must be \\"1k\\", \\"2k\\" or \\"4k\\", but is \\"9k\\".' };
-
-const BODY = '{"prompt":"a lake","resolution":"9k"}';
-const SIZE = BODY.length.toString(16);
-
-const get = (target: string, version = "1.1", ...headers: readonly string[]): string =>
-  [`GET ${target} HTTP/${version}`, ...headers, "", ""].join("\r\n");
-const health = (...headers: readonly string[]): string => get("/healthz", "1.1", "host: x", ...headers);
-const post = (headers: readonly string[], body: string): string =>
-  ["POST /api/v1/panoramas HTTP/1.1", "host: x", "x-api-key: KEY", ...headers, "", body].join("\r\n");
-const chunked = (body: string): string => post(["transfer-encoding: chunked"], body);
-const noRoute = (method: string): Answer => ({ status: 404, says: `There is no route for ${method} and this path.` });
-
-/** Correct HTTP that few clients send. Where `native` is set, OPERATIONS.md has the limit and its remedy. */
-const ROWS: readonly Row[] = [
-  { what: "a method in two packets", parts: ["GE", health().slice(2)], answer: HEALTHY },
-  { what: "a path in two packets", parts: ["GET /heal", health().slice(9)], answer: HEALTHY, native: "505" },
-  { what: "a version in two packets", parts: ["GET /healthz HTT", health().slice(16)], answer: HEALTHY, native: "505" },
-  {
-    what: "a long query in two packets",
-    parts: [`GET /healthz?${"q".repeat(4_000)}`, `${"q".repeat(4_000)}${health().slice(12)}`],
-    answer: HEALTHY,
-    native: "505",
-  },
-  { what: "headers in two packets", parts: [health().slice(0, 26), health().slice(26)], answer: HEALTHY },
-  { what: "an empty line before it", parts: [`\r\n${health()}`], answer: HEALTHY, native: "505" },
-  { what: "an absolute URL", parts: [get("http://x/healthz", "1.1", "host: x")], answer: HEALTHY, native: "505" },
-  {
-    what: "an absolute URL of https, in upper case and with a query",
-    parts: [get("HTTPS://X:443/healthz?a=http://y/", "1.1", "host: x")],
-    answer: HEALTHY,
-    native: "505",
-  },
-  {
-    what: "an absolute URL without a path",
-    parts: [get("http://x?q", "1.1", "host: x")],
-    answer: { status: 404, says: "<p>no such page</p>" },
-    native: "505",
-  },
-  { what: "HTTP/1.0 without Host", parts: [get("/healthz", "1.0")], answer: HEALTHY, native: "505" },
-  {
-    what: "HTTP/1.0 that keeps the connection",
-    parts: [get("/healthz", "1.0", "connection: keep-alive")],
-    answer: HEALTHY,
-    native: "505",
-  },
-  {
-    what: "HTTP/1.0 with a body",
-    parts: [post([`content-length: ${BODY.length}`], BODY).replace("1.1", "1.0")],
-    answer: READ,
-    native: "505",
-  },
-  { what: "OPTIONS *", parts: ["OPTIONS * HTTP/1.1\r\nhost: x\r\n\r\n"], answer: noRoute("OPTIONS"), native: "505" },
-  { what: "OPTIONS of a path", parts: [health().replace("GET", "OPTIONS")], answer: noRoute("OPTIONS") },
-  { what: "TRACE", parts: [health().replace("GET", "TRACE")], answer: noRoute("TRACE") },
-  {
-    what: "CONNECT",
-    parts: ["CONNECT x:443 HTTP/1.1\r\nhost: x:443\r\n\r\n"],
-    answer: {
-      status: 400,
-      says: "CONNECT: opens a tunnel through a proxy, and this is none. Send the request itself.",
-    },
-    native: "505",
-  },
-  { what: "an empty Host", parts: [get("/healthz", "1.1", "host:")], answer: HEALTHY },
-  {
-    what: "names in upper case and no spaces",
-    parts: [get("/healthz", "1.1", "HOST:x", "ACCEPT:*/*")],
-    answer: HEALTHY,
-  },
-  { what: "tabs around a value", parts: [get("/healthz", "1.1", "host:\tx\t")], answer: HEALTHY },
-  { what: "a dot in a header name", parts: [health("x.y: 1")], answer: HEALTHY, native: "silent" },
-  { what: "an underscore in a header name", parts: [health("x_y: 1")], answer: HEALTHY, native: "silent" },
-  {
-    what: "120 headers",
-    parts: [health(...Array.from({ length: 119 }, (_, n) => `x-${n}: 1`))],
-    answer: HEALTHY,
-    native: "silent",
-  },
-  {
-    what: "an offer of HTTP/2",
-    parts: [health("connection: Upgrade, HTTP2-Settings", "upgrade: h2c", "http2-settings: AAMAAABk")],
-    answer: HEALTHY,
-  },
-  { what: "a GET with a body", parts: [`${health("content-length: 3")}abc`], answer: HEALTHY },
-  {
-    what: "an expectation that nobody knows",
-    parts: [post([`content-length: ${BODY.length}`, "expect: 200-ok"], BODY)],
-    answer: READ,
-  },
-  {
-    what: "Expect: 100-Continue with its body at once",
-    parts: [post([`content-length: ${BODY.length}`, "expect: 100-Continue"], BODY)],
-    answer: READ,
-  },
-  { what: "chunks", parts: [chunked(`${SIZE}\r\n${BODY}\r\n0\r\n\r\n`)], answer: READ },
-  {
-    what: "chunk sizes with zeroes and in upper case",
-    parts: [chunked(`00${SIZE.toUpperCase()}\r\n${BODY}\r\n000\r\n\r\n`)],
-    answer: READ,
-  },
-  {
-    what: "chunks in many packets",
-    parts: chunked(`${SIZE}\r\n${BODY}\r\n0\r\n\r\n`).split(/(?<=\n)/),
-    answer: READ,
-  },
-  {
-    what: "Transfer-Encoding in upper case",
-    parts: [post(["transfer-encoding: CHUNKED"], `${SIZE}\r\n${BODY}\r\n0\r\n\r\n`)],
-    answer: READ,
-    native: { status: 400, says: "Transfer-Encoding: must be chunked, in lower case, or not sent at all." },
-  },
-  { what: "trailers", parts: [chunked(`${SIZE}\r\n${BODY}\r\n0\r\nx-sum: 1\r\n\r\n`)], answer: READ, native: "505" },
-  {
-    what: "a chunk extension",
-    parts: [chunked(`${SIZE};a=b\r\n${BODY}\r\n0\r\n\r\n`)],
-    answer: READ,
-    native: "silent",
-  },
-  {
-    what: "a chunk extension in quotes",
-    parts: [chunked(`${SIZE};a="b c"\r\n${BODY}\r\n0;x\r\n\r\n`)],
-    answer: READ,
-    native: "400",
-  },
-];
+import {
+  type Answer,
+  BODY,
+  type Limit,
+  post,
+  READ,
+  UNUSUAL_REQUESTS,
+  type UnusualRequest,
+} from "../../support/unusual-requests.js";
 
 describe("the HTTP server and correct requests in unusual form", () => {
   let service: HttpService;
@@ -173,27 +40,31 @@ describe("the HTTP server and correct requests in unusual form", () => {
     return connection;
   };
 
-  const expected = ({ answer, native }: Row): Answer | Limit => (serverName === "native" && native) || answer;
+  const expected = ({ answer, native }: UnusualRequest): Answer | Limit =>
+    (serverName === "native" && native) || answer;
 
-  it.each(ROWS.map((row) => [row.what, row] as const))("answers %s, or its parser does not know it", async (_, row) => {
-    const expects = expected(row);
-    const connection = await sent(row.parts);
-    if (expects === "silent") {
-      await setTimeout(200);
-      expect([connection.socket.bytesRead, connection.socket.closed]).toEqual([0, false]);
-      return connection.close();
-    }
-    connection.socket.end();
-    const answer = await connection.all();
-    if (typeof expects === "string") {
-      expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${expects} `));
-      expect(answer).toContain("<i>uWebSockets/20 Server</i>");
-      return;
-    }
-    expect(answer.replace("HTTP/1.1 100 Continue\r\n\r\n", "")).toMatch(new RegExp(`^HTTP/1\\.1 ${expects.status} `));
-    expect(answer).toContain(expects.says);
-    if (!expects.says.startsWith("<")) expect(answer).toContain("\r\ncontent-type: application/json");
-  });
+  it.each(UNUSUAL_REQUESTS.map((row) => [row.what, row] as const))(
+    "answers %s, or its parser does not know it",
+    async (_, row) => {
+      const expects = expected(row);
+      const connection = await sent(row.parts);
+      if (expects === "silent") {
+        await setTimeout(200);
+        expect([connection.socket.bytesRead, connection.socket.closed]).toEqual([0, false]);
+        return connection.close();
+      }
+      connection.socket.end();
+      const answer = await connection.all();
+      if (typeof expects === "string") {
+        expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${expects} `));
+        expect(answer).toContain("<i>uWebSockets/20 Server</i>");
+        return;
+      }
+      expect(answer.replace("HTTP/1.1 100 Continue\r\n\r\n", "")).toMatch(new RegExp(`^HTTP/1\\.1 ${expects.status} `));
+      expect(answer).toContain(expects.says);
+      if (!expects.says.startsWith("<")) expect(answer).toContain("\r\ncontent-type: application/json");
+    },
+  );
 
   it.each(["100-continue", "100-Continue", "100-CONTINUE"])(
     "lets a client that sends Expect: %s go on",
