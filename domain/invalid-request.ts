@@ -57,7 +57,9 @@ type ValueRule =
 /** Rules of a creation request that concern more than one field, and what a provider cannot make. */
 type CreationRule =
   | { readonly name: "prompt_or_images" }
-  /** Without image URLs, the prompt needs `min` characters that are not white space at its ends. */
+  /** No field of a creation has this name; `meant` has nearly the same. */
+  | { readonly name: "misnamed"; readonly meant: string }
+  /** Without image URLs, the prompt needs `min` characters that are not white space at its ends, and a visible one. */
   | { readonly name: "prompt_without_images"; readonly min: number; readonly actual: string }
   /** The URL is one of this service, which has no such image: it is deleted, has expired, or never existed. */
   | { readonly name: "missing_image" }

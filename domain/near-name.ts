@@ -3,7 +3,7 @@ const NAME_CHARACTERS_MAX = 64;
 
 /**
  * The name of `ours` that was probably meant by one that is not ours: another case or punctuation, singular for plural,
- * with or without "url", such as `imageUrl`, `images` or `image_urls[]` for `image_urls`.
+ * with or without "url" or what it is for, such as `imageUrl`, `images` or `reference_image_urls` for `image_urls`.
  */
 export const nearName = (name: string, ours: readonly string[]): string | undefined => {
   if (name.length > NAME_CHARACTERS_MAX || ours.includes(name)) return undefined;
@@ -15,6 +15,7 @@ const stem = (name: string): string =>
   name
     .toLowerCase()
     .replace(/[^a-z]/g, "")
+    .replace(/^(reference|input)/, "")
     .replace(/s$/, "")
     .replace(/ur[il]$/, "")
     .replace(/s$/, "");

@@ -63,7 +63,7 @@ export interface RawExchange {
   readonly url: string;
   /** What follows the first `?` of the URL. */
   readonly query: string;
-  /** By name in lower case. If a header was sent more than once, its last value. */
+  /** By name in lower case. If a header was sent more than once, its last value (but see api-key-header.ts). */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The IP address of the peer. May throw if it is read first after the client has disconnected. */
   readonly peerAddress: string;

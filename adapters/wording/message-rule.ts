@@ -12,6 +12,7 @@ export type MessageRule =
   | { readonly name: "parts_max"; readonly max: number }
   | { readonly name: "filename" }
   | { readonly name: "transfer_encoding" }
+  | { readonly name: "content_encoding"; readonly actual: string }
   | { readonly name: "one_length" };
 
 /** A rule of the domain, or of the message that brings the request. */

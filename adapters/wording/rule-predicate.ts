@@ -52,8 +52,9 @@ const predicates: {
   key_of_deleted: ({ taskId }) =>
     `belongs to the panorama ${taskId}, which was deleted; use a new key for a new panorama.`,
   prompt_or_images: (_, { imageUrls }) => `needs a prompt, ${imageUrls}, or both.`,
+  misnamed: ({ meant }) => `is not a field of this request; the field that it resembles is ${meant}.`,
   prompt_without_images: ({ min, actual }, { imageUrls }) =>
-    `must have at least ${min} characters, not counting white space at its ends, if there are no ${imageUrls}, but is ${shown(actual)}.`,
+    `must have at least ${min} characters, not counting white space at its ends, and a visible one, if there are no ${imageUrls}, but is ${shown(actual)}.`,
   missing_image: () =>
     "does not exist in this service: it was deleted, has expired, or was never there; upload the image again and use its new URL.",
   cost_max: ({ max, cost }) => `is ${max}, but this panorama costs ${cost} credits; nothing was reserved.`,
@@ -74,13 +75,14 @@ const predicates: {
   complete: () => "ended before it was complete.",
   not_empty: () => "is empty, but must be a JSON object.",
   json: () => "must be JSON; it cannot be parsed.",
-  utf8: () => "must be JSON in UTF-8, but has bytes that are not valid UTF-8.",
+  utf8: () => "must be JSON in UTF-8 and not compressed, but has bytes that are not valid UTF-8.",
   content_type: ({ expected, actual }) => `must be ${expected}, but is ${shown(actual)}.`,
   boundary: () => "is multipart/form-data, but has no boundary parameter.",
   multipart: ({ reason }) => `must be complete multipart/form-data, but cannot be parsed: ${reason}.`,
   parts_max: ({ max }) => `must have at most ${max} parts.`,
   filename: () => "must be a file, but has no filename, and its bytes are not those of an image.",
   transfer_encoding: () => "must be chunked, in lower case, or not sent at all.",
+  content_encoding: ({ actual }) => `is ${shown(actual)}, but compressed bodies are not taken; send the body as it is.`,
   one_length: () => "must not be sent more than once with different values.",
 };
 

@@ -3,7 +3,8 @@ import * as z from "zod";
 import type { Brand } from "../brand.js";
 import { RESOLUTION_NAMES, type Resolution, resolutionsDescription } from "../images/resolution.js";
 import { type BrokenRule, type InvalidRequest, invalidRequest, WHOLE_BODY } from "../invalid-request.js";
-import { isStorable } from "../storable-text.js";
+import { nearName } from "../near-name.js";
+import { isBlank, isStorable } from "../storable-text.js";
 import { brokenTargetRule, WEBHOOK_URL_CHARACTERS_MAX } from "../webhooks/webhook-endpoint.js";
 import { IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "./abilities.js";
 import {
@@ -29,7 +30,7 @@ export type CreationRequest = Brand<Fields, "CreationRequest">;
 
 type Fields = {
   readonly resolution: Resolution;
-  /** Trimmed, 1 to 4000 characters; `undefined` only if there are image URLs. */
+  /** Trimmed, 1 to 4000 characters, not all of them invisible; `undefined` only if there are image URLs. */
   readonly prompt: string | undefined;
   /** 0 to 3 https URLs; with at least one, the panorama is made from images. */
   readonly imageUrls: readonly string[];
@@ -79,6 +80,9 @@ const httpsUrlSchema = (charactersMax: number, scheme = /^https:\/\//) =>
       brokenRule(() => ({ name: "no_user_info" })),
     )
     .meta({ format: "uri", pattern: "^https://", maxLength: charactersMax });
+
+/** The prompt without white space at its ends; empty if people see nothing of it. */
+const textOf = (prompt: string): string => (isBlank(prompt) ? "" : prompt.trim());
 
 /** The creation request as it is sent (specification, Creation request). Unknown fields are ignored. */
 export const creationRequestSchema = z
@@ -158,7 +162,7 @@ export const creationRequestSchema = z
     if (image_urls !== undefined && image_urls.length > 0) return;
     if (prompt === undefined) {
       context.addIssue({ code: "custom", path: [], ...brokenRule(() => ({ name: "prompt_or_images" })) });
-    } else if (characters(prompt.trim()) < PROMPT_CHARACTERS_MIN) {
+    } else if (characters(textOf(prompt)) < PROMPT_CHARACTERS_MIN) {
       context.addIssue({
         code: "custom",
         path: ["prompt"],
@@ -174,15 +178,18 @@ export const creationRequestSchema = z
 export type Creation = { readonly request: CreationRequest; readonly maxCredits: number | undefined };
 
 /**
- * Parses the decoded JSON body of `POST /panoramas`. The error names the first field that breaks a rule. A
- * `webhook_url` may be http and private at `webhookPrivateOrigins`, as the URL of an endpoint may
- * (domain/webhooks/webhook-endpoint.ts).
+ * Parses the decoded JSON body of `POST /panoramas`. The error names the first field that breaks a rule, or whose name
+ * is nearly that of another one; other unknown fields are ignored. A `webhook_url` may be http and private at
+ * `webhookPrivateOrigins`, as the URL of an endpoint may (domain/webhooks/webhook-endpoint.ts).
  */
 export const parseCreation = (
   body: unknown,
   webhookPrivateOrigins: readonly string[] = [],
 ): Result<Creation, InvalidRequest> => {
-  const parsed = creationRequestSchema.safeParse(withoutNulls(body), { reportInput: true });
+  const fieldsSent = withoutNulls(body);
+  const misnamed = firstMisnamed(fieldsSent);
+  if (misnamed !== undefined) return err(misnamed);
+  const parsed = creationRequestSchema.safeParse(fieldsSent, { reportInput: true });
   if (!parsed.success) return err(firstBrokenRule(parsed.error));
   const webhookUrl = parsed.data.webhook_url;
   const broken = webhookUrl === undefined ? undefined : brokenTargetRule(webhookUrl, webhookPrivateOrigins);
@@ -190,7 +197,7 @@ export const parseCreation = (
   const { resolution, prompt, image_urls, visibility, seed, metadata, max_credits: maxCredits } = parsed.data;
   const fields: Fields = {
     resolution,
-    prompt: prompt?.trim() || undefined,
+    prompt: textOf(prompt ?? "") || undefined,
     imageUrls: image_urls ?? [],
     visibility,
     // The schema has checked both. JSON has a -0, which databases do not return.
@@ -199,6 +206,21 @@ export const parseCreation = (
     webhookUrl,
   };
   return ok({ request: fields as CreationRequest, maxCredits });
+};
+
+/** A body may have any number of unknown fields. */
+const UNKNOWN_COMPARED_MAX = 100;
+
+/** An unknown field that is nearly one of ours would be missing from the panorama, and nobody would notice. */
+const firstMisnamed = (body: unknown): InvalidRequest | undefined => {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) return undefined;
+  const ours = Object.keys(creationRequestSchema.shape);
+  const unknown = Object.keys(body).filter((name) => !ours.includes(name));
+  for (const name of unknown.slice(0, UNKNOWN_COMPARED_MAX)) {
+    const meant = nearName(name, ours);
+    if (meant !== undefined) return invalidRequest(name, { name: "misnamed", meant });
+  }
+  return undefined;
 };
 
 /** `null` for an optional field is the same as leaving it out: many languages send it for what is not set. */

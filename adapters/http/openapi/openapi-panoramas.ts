@@ -63,7 +63,7 @@ const creationRequest = ({ policy: { prices }, abilities }: Described) => {
     })
     .meta({
       id: "CreationRequest",
-      description: `${creationWords(abilities).has} White space around a prompt does not count. For an optional field, null is the same as leaving it out.`,
+      description: `${creationWords(abilities).has} White space around a prompt does not count, and one of invisible characters is empty. For an optional field, null is the same as leaving it out. An unknown field is ignored, but gives 400 if its name is nearly that of a field: in another case or number, with other punctuation, or as imageUrl for image_urls.`,
     });
 };
 

@@ -2,18 +2,29 @@ import { err, ok, type Result } from "neverthrow";
 import type { Unauthenticated } from "../replies/errors.js";
 import type { SentRequest } from "../server.js";
 
+/** The headers of which a server keeps all values that differ, joined as lists are. */
+export const CREDENTIALS = ["authorization", "x-api-key"] as const;
+
+/** The value of such a header that was sent with `value` before, or not at all, and with `last` now. */
+export const joinedCredentials = (value: string | undefined, last: string): string =>
+  value === undefined || value === last ? last : `${value}, ${last}`;
+
 /**
  * The API key of a request; `undefined` if it has none. Credentials of another scheme are meant for others, such as a
- * proxy.
+ * proxy. Of several keys, or several credentials with a key among them, nobody can tell which one counts.
  */
 export const secretOf = (request: Pick<SentRequest, "header">): Result<string | undefined, Unauthenticated> => {
-  const authorization = request.header("authorization");
-  const bearer = authorization === undefined ? undefined : /^bearer +(\S.*)$/i.exec(authorization)?.[1]?.trimEnd();
+  const authorization = request.header("authorization") ?? "";
   const xApiKey = request.header("x-api-key");
+  if (/^bearer .*,|, *bearer /i.test(authorization)) return several("Authorization");
+  if (xApiKey?.includes(",")) return several("x-api-key");
+  const bearer = /^bearer +(\S.*)$/i.exec(authorization)?.[1]?.trimEnd();
   return bearer !== undefined && xApiKey !== undefined && bearer !== xApiKey ? differ : ok(bearer ?? xApiKey);
 };
 
-const differ = err<undefined, Unauthenticated>({
-  kind: "invalid_api_key",
-  message: "Authorization and x-api-key contain different API keys. Send only one of them.",
-});
+const refused = (message: string) => err<undefined, Unauthenticated>({ kind: "invalid_api_key", message });
+
+const several = (header: string) =>
+  refused(`${header} was sent more than once with different values. Send it once, with one API key.`);
+
+const differ = refused("Authorization and x-api-key contain different API keys. Send only one of them.");

@@ -19,6 +19,8 @@ export const readBody = (
     if (raw.closed) return resolve(endedEarly);
     const { "content-length": contentLength, "transfer-encoding": transferEncoding } = raw.headers;
     if (transferEncoding !== undefined && transferEncoding !== "chunked") return resolve(unknownEncoding);
+    const encoding = raw.headers["content-encoding"];
+    if (encoding !== undefined && COMPRESSED.test(encoding)) return resolve(compressed(encoding));
     const declared = admit(Number(contentLength ?? 0));
     if (declared.isErr()) return resolve(err(declared.error));
     if (Number(contentLength ?? 0) === 0 && transferEncoding === undefined) return resolve(ok(undefined));
@@ -50,4 +52,7 @@ export const readBody = (
 /** The client has disconnected, or what it sent behind the body has ended the connection. */
 export const endedEarly = err(invalidMessage(WHOLE_BODY, { name: "complete" }));
 const unknownEncoding = err(invalidMessage("Transfer-Encoding", { name: "transfer_encoding" }));
+/** Not what means nothing, such as `identity` or, from some clients, `utf-8`. */
+const COMPRESSED = /\b(gzip|deflate|br|zstd|compress)\b/i;
+const compressed = (actual: string) => err(invalidMessage("Content-Encoding", { name: "content_encoding", actual }));
 const twoLengths = err(invalidMessage("Content-Length", { name: "one_length" }));

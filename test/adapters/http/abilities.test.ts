@@ -97,7 +97,7 @@ describe("what this installation can make", () => {
     expect(paths["/panoramas"]?.post.description).toContain(needs);
     const { description, properties } = components.schemas.CreationRequest;
     expect(description).toBe(
-      `${has} White space around a prompt does not count. For an optional field, null is the same as leaving it out.`,
+      `${has} White space around a prompt does not count, and one of invisible characters is empty. For an optional field, null is the same as leaving it out. An unknown field is ignored, but gives 400 if its name is nearly that of a field: in another case or number, with other punctuation, or as imageUrl for image_urls.`,
     );
     const { items: _, ...imageUrls } = properties.image_urls ?? {};
     const each = " Each is at a public address, or is an image of this service that is not deleted.";

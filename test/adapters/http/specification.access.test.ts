@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createApiKey } from "../../../application/accounts/create-api-key.js";
 import { expectError } from "../../support/error-answer.js";
 import { type Customer, HttpService } from "../../support/http-service.js";
+import { RawConnection } from "../../support/raw-connection.js";
 
 const ROUTES = [
   ["POST", "/panoramas", "write"],
@@ -59,6 +60,35 @@ describe("authentication and rate limits", () => {
       const authorization = `Bearer ${key}`;
       await expectError(await send(method, path, { authorization, "x-api-key": other }), 401, "invalid_api_key");
       expect((await send(method, path, { authorization, "x-api-key": key })).status).not.toBe(401);
+    });
+
+    it("answer 401 to a header that is sent again with another API key, and accept the same one", async () => {
+      const [key, other] = [customer.key, (await service.customer()).key];
+      const answerTo = async (...headers: string[]): Promise<string> => {
+        const connection = await RawConnection.open(service.port);
+        const lines = [`${method} /api/v1${path} HTTP/1.1`, "host: x", "content-length: 0", ...headers, "", ""];
+        connection.send(lines.join("\r\n"));
+        const answer = await connection.response();
+        connection.close();
+        return answer;
+      };
+      const bearer = (secret: string): string => `authorization: Bearer ${secret}`;
+      for (const headers of [
+        [bearer(other), bearer(key)],
+        [bearer(key), bearer("wrong")],
+        ["authorization: Basic abc", bearer(key)],
+        [bearer(key), "Authorization: Digest abc", `x-api-key: ${key}`],
+        [`x-api-key: ${key}`, `X-API-Key: ${other}`],
+      ]) {
+        const answer = await answerTo(...headers);
+        expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+        expect(answer).toContain('"code":"invalid_api_key","message":"');
+        expect(answer).toContain(" was sent more than once with different values. Send it once, with one API key.");
+      }
+      expect(useCasesReached()).toBe(0);
+      expect(await answerTo(bearer(key), bearer(key))).not.toMatch(/^HTTP\/1\.1 401 /);
+      expect(await answerTo(`x-api-key: ${key}`, `x-api-key: ${key}`)).not.toMatch(/^HTTP\/1\.1 401 /);
+      expect(await answerTo('authorization: Digest a="b", c="d"', `x-api-key: ${key}`)).not.toMatch(/^HTTP\/1\.1 401 /);
     });
 
     it("accept the API key as Bearer in any letter case, and as x-api-key", async () => {

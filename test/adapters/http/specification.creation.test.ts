@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { noon } from "../../../adapters/contracts/support/builders.js";
 import type { TaskId } from "../../../domain/task-id.js";
@@ -132,6 +133,46 @@ describe("POST /panoramas", () => {
     expect(await paramOf({ resolution: "8k", prompt: "lake" })).toBe("resolution");
     expect(await paramOf({ resolution: "1k", image_urls: ["https://example.com/a", "/b"] })).toBe("image_urls[1]");
     expect(await paramOf({ resolution: "1k" })).toBeUndefined();
+  });
+
+  it("refuses fields that are nearly those of the request with their name, and invisible prompts, without a charge", async () => {
+    const refusalOf = async (body: unknown) => (await service.create(customer, body)).json();
+    const imageUrl = { resolution: "1k", prompt: "a lake", imageUrl: "https://example.com/a.jpg" };
+    expect(await refusalOf(imageUrl)).toEqual({
+      error: {
+        code: "invalid_request",
+        message: "imageUrl: is not a field of this request; the field that it resembles is image_urls.",
+        param: "imageUrl",
+      },
+    });
+    expect(await refusalOf({ resolution: "1k", prompt: "\u200b\u200b\u200b\u3164" })).toMatchObject({
+      error: { code: "invalid_request", message: expect.stringContaining("a visible one"), param: "prompt" },
+    });
+    expect(await credits()).toBe(100);
+  });
+
+  it.each(["gzip", "x-gzip", "deflate", "br", "zstd", "GZIP"])(
+    "refuses a body with Content-Encoding: %s",
+    async (coding) => {
+      const body = gzipSync(JSON.stringify(A_CREATION));
+      const init = { method: "POST", body, headers: { "content-encoding": coding } };
+      for (const path of ["/panoramas", "/images"]) {
+        if (path === "/images") Object.assign(init.headers, { "content-type": "multipart/form-data; boundary=x" });
+        expect(await expectError(await service.request(path, customer, init), 400, "invalid_request")).toBe(
+          `Content-Encoding: is "${coding}", but compressed bodies are not taken; send the body as it is.`,
+        );
+      }
+    },
+  );
+
+  it("says that a body must not be compressed if it is without saying so, and takes codings that mean nothing", async () => {
+    const send = (body: Uint8Array<ArrayBuffer>, coding: string) =>
+      service.request("/panoramas", customer, { method: "POST", body, headers: { "content-encoding": coding } });
+    const json = Buffer.from(JSON.stringify(A_CREATION));
+    expect(await expectError(await send(gzipSync(json), "identity"), 400, "invalid_request")).toBe(
+      "request body: must be JSON in UTF-8 and not compressed, but has bytes that are not valid UTF-8.",
+    );
+    for (const coding of ["identity", "utf-8", ""]) expect((await send(json, coding)).status).toBe(202);
   });
 
   it.each([

@@ -70,7 +70,7 @@ const examples: { readonly [Name in RequestRule["name"]]: [Extract<RequestRule, 
   prompt_or_images: [{ name: "prompt_or_images" }, "needs a prompt, image_urls, or both."],
   prompt_without_images: [
     { name: "prompt_without_images", min: 3, actual: " ab" },
-    'must have at least 3 characters, not counting white space at its ends, if there are no image_urls, but is " ab".',
+    'must have at least 3 characters, not counting white space at its ends, and a visible one, if there are no image_urls, but is " ab".',
   ],
   missing_image: [
     { name: "missing_image" },
@@ -116,7 +116,7 @@ const examples: { readonly [Name in RequestRule["name"]]: [Extract<RequestRule, 
   complete: [{ name: "complete" }, "ended before it was complete."],
   not_empty: [{ name: "not_empty" }, "is empty, but must be a JSON object."],
   json: [{ name: "json" }, "must be JSON; it cannot be parsed."],
-  utf8: [{ name: "utf8" }, "must be JSON in UTF-8, but has bytes that are not valid UTF-8."],
+  utf8: [{ name: "utf8" }, "must be JSON in UTF-8 and not compressed, but has bytes that are not valid UTF-8."],
   content_type: [
     { name: "content_type", expected: "multipart/form-data", actual: undefined },
     "must be multipart/form-data, but is missing.",
@@ -129,6 +129,14 @@ const examples: { readonly [Name in RequestRule["name"]]: [Extract<RequestRule, 
   parts_max: [{ name: "parts_max", max: 50 }, "must have at most 50 parts."],
   filename: [{ name: "filename" }, "must be a file, but has no filename, and its bytes are not those of an image."],
   transfer_encoding: [{ name: "transfer_encoding" }, "must be chunked, in lower case, or not sent at all."],
+  content_encoding: [
+    { name: "content_encoding", actual: "gzip" },
+    'is "gzip", but compressed bodies are not taken; send the body as it is.',
+  ],
+  misnamed: [
+    { name: "misnamed", meant: "image_urls" },
+    "is not a field of this request; the field that it resembles is image_urls.",
+  ],
   one_length: [{ name: "one_length" }, "must not be sent more than once with different values."],
 };
 

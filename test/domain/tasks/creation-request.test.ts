@@ -123,6 +123,54 @@ describe("a creation request", () => {
     expect(accepted(body)).toEqual(accepted({ resolution: "1k", prompt: "lake" }));
   });
 
+  it.each([
+    ["image_url", "image_urls"],
+    ["imageUrls", "image_urls"],
+    ["images", "image_urls"],
+    ["image_urls[]", "image_urls"],
+    ["Prompt", "prompt"],
+    ["maxCredits", "max_credits"],
+    ["webhookUrl", "webhook_url"],
+  ])("refuses %s, which would be missing from the panorama, and names %s", (name, meant) => {
+    const body = { resolution: "1k", prompt: "lake", other: 1, [name]: ["https://example.com/a.jpg"] };
+    expect(refusal(body)).toEqual(invalidRequest(name, { name: "misnamed", meant }));
+    expect(refusal({ [name]: "x" })).toEqual(invalidRequest(name, { name: "misnamed", meant }));
+    expect(accepted({ ...body, [name]: null })).toEqual(accepted({ resolution: "1k", prompt: "lake" }));
+  });
+
+  it("looks at a hundred unknown fields only", () => {
+    const others = Object.fromEntries(Array.from({ length: 99 }, (_, n) => [`x${"y".repeat(n)}`, n]));
+    const body = { resolution: "1k", prompt: "lake", ...others };
+    expect(refusal({ ...body, imageUrl: "x" }).field).toBe("imageUrl");
+    expect(accepted({ ...body, z: 1, imageUrl: "x" })).toEqual(accepted({ resolution: "1k", prompt: "lake" }));
+  });
+
+  it.each([
+    ["zero-width spaces", "\u200b\u200b\u200b\u200b"],
+    ["joiners and byte order marks", "\u200c\u200d\u2060\ufeff"],
+    ["variation selectors and tags", "\ufe0f\u{e0041}\u{e0100}"],
+    ["soft hyphens", "\u00ad\u00ad\u00ad"],
+    ["marks of direction", "\u200e\u202e\u2066\u061c"],
+    ["fillers of Hangul", "\u3164\u115f\u1160\uffa0"],
+    ["blanks of Braille and of music", "\u2800\u2800\u{1d159}"],
+    ["control characters", "\u0001\u0007\u001b\u007f"],
+    ["those between white space", " \u200b \n \u2063 \u00a0 \u3000 "],
+  ])("takes a prompt of invisible characters for an empty one: %s", (_, prompt) => {
+    const rule = { name: "prompt_without_images", min: 3, actual: prompt } as const;
+    expect(refusal({ resolution: "1k", prompt })).toEqual(invalidRequest("prompt", rule));
+    const image_urls = ["https://example.com/a.jpg"];
+    expect(accepted({ resolution: "1k", prompt, image_urls }).prompt).toBeUndefined();
+    // They stay where something is visible: emoji and many scripts need them.
+    expect(accepted({ resolution: "1k", prompt: `a${prompt}b c` }).prompt).toBe(`a${prompt}b c`);
+  });
+
+  it.each(["\u2764\ufe0f\u2764", "\u{1f468}\u200d\u{1f469}", "\u0645\u06cc\u200c\u062e", "???"])(
+    "keeps the prompt %s as it is",
+    (prompt) => {
+      expect(accepted({ resolution: "1k", prompt }).prompt).toBe(prompt);
+    },
+  );
+
   it.each<[unknown, string, BrokenRule]>([
     [undefined, "body", type("object")],
     [null, "body", type("object", null)],

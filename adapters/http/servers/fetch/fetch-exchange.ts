@@ -1,5 +1,6 @@
 import { Readable, type Writable } from "node:stream";
 import { json } from "../../replies/reply.js";
+import { CREDENTIALS, joinedCredentials } from "../../requests/api-key-header.js";
 import type { RawExchange, Written } from "../../server.js";
 import { STALLED_MILLISECONDS } from "../node-server/node-exchange.js";
 import { BYTES_MIN, PERIOD_MILLISECONDS } from "../node-server/require-speed.js";
@@ -218,20 +219,17 @@ export class FetchExchange implements RawExchange {
  * Headers that have one value, without a comma. The Fetch standard joins the values of one that was sent more than once
  * with ", ". The last one counts, as on our servers. Lists mean the same when they are joined.
  */
-const SINGLE = new Set([
-  "authorization",
-  "idempotency-key",
-  "last-event-id",
-  "traceparent",
-  "x-api-key",
-  "x-request-id",
-]);
+const SINGLE = new Set(["idempotency-key", "last-event-id", "traceparent", "x-request-id"]);
+
+const KEPT: ReadonlySet<string> = new Set(CREDENTIALS);
 
 /** A body without a declared length is one of chunks, however it was sent. */
 const headersOf = (request: Request): Record<string, string> => {
   const headers: Record<string, string> = Object.create(null);
   for (const [name, value] of request.headers) {
-    headers[name] = SINGLE.has(name) ? (value.split(", ").at(-1) ?? value) : value;
+    const values = value.split(", ");
+    if (SINGLE.has(name)) headers[name] = values.at(-1) ?? value;
+    else headers[name] = KEPT.has(name) ? values.reduce(joinedCredentials) : value;
   }
   if (request.body !== null && headers["content-length"] === undefined) headers["transfer-encoding"] = "chunked";
   return headers;

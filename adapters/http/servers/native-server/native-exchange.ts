@@ -2,6 +2,7 @@ import type { Writable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import type { Request, Response } from "hyper-express";
 import { type BareResponse, keptResponse, stopReadingBody, writeChunk } from "../../library-internals.js";
+import { CREDENTIALS, joinedCredentials } from "../../requests/api-key-header.js";
 import type { RawExchange, Written } from "../../server.js";
 import { endWithoutBody } from "./end-without-body.js";
 
@@ -26,6 +27,11 @@ export class NativeExchange implements RawExchange {
     this.request = request;
     this.response = response;
     this.method = request.method;
+    // The library keeps the last value of each header, and uWebSockets finds the first one.
+    for (const name of CREDENTIALS) {
+      const last = request.headers[name];
+      if (last !== undefined) request.headers[name] = joinedCredentials(request.raw.getHeader(name), last);
+    }
   }
 
   get url(): string {

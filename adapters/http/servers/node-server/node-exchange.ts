@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Writable } from "node:stream";
 import { setImmediate } from "node:timers/promises";
+import { CREDENTIALS, joinedCredentials } from "../../requests/api-key-header.js";
 import type { RawExchange, Written } from "../../server.js";
 
 /** A client that reads nothing of its answer for this long is disconnected, as by the native server. */
@@ -164,11 +165,16 @@ export const pathOf = ({ url = "" }: IncomingMessage): string => {
 const ABSOLUTE = /^https?:\/\/[^/?]*(.*)$/i;
 const NOT_ASCII = /[\u0080-\uffff]/;
 
-/** The last value of each. */
+const KEPT: ReadonlySet<string> = new Set(CREDENTIALS);
+
+/** The last value of each, but all credentials. */
 const headersOf = (rawHeaders: readonly string[]): Record<string, string> => {
   const headers: Record<string, string> = Object.create(null);
-  for (let n = 0; n + 1 < rawHeaders.length; n += 2)
-    headers[(rawHeaders[n] ?? "").toLowerCase()] = rawHeaders[n + 1] ?? "";
+  for (let n = 0; n + 1 < rawHeaders.length; n += 2) {
+    const name = (rawHeaders[n] ?? "").toLowerCase();
+    const value = rawHeaders[n + 1] ?? "";
+    headers[name] = KEPT.has(name) ? joinedCredentials(headers[name], value) : value;
+  }
   const encoding = headers["transfer-encoding"];
   if (encoding !== undefined) headers["transfer-encoding"] = encoding.toLowerCase(); // `Chunked` means the same
   return headers;
