@@ -101,7 +101,7 @@ describe("a multipart body", () => {
       "1",
     );
     const text = fc.array(token, { maxLength: 30 }).map((tokens) => `--x\r\n${tokens.join("")}`);
-    fc.assert(
+    return fc.assert(
       fc.property(text, fc.array(fc.nat({ max: 60 })), (body, cuts) => {
         const places = [0, ...cuts.map((cut) => Math.min(cut, body.length)), body.length].sort((a, b) => a - b);
         const chunks = places.slice(1).map((end, n) => Buffer.from(body.slice(places[n], end), "latin1"));
@@ -115,7 +115,7 @@ describe("a multipart body", () => {
   it("brings every part of a correct body, byte for byte", () => {
     const content = fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes).toString("latin1"));
     const boundary = fc.stringMatching(/^[0-9A-Za-z'()+_,./:=?-]{8,70}$/);
-    fc.assert(
+    return fc.assert(
       fc.property(fc.array(content, { maxLength: 6 }), boundary, fc.boolean(), (contents, name, hasPreamble) => {
         const parts = contents.map((bytes, n): [string, string] => [`n: ${n}`, bytes]);
         const body = parts.map(([headers, bytes]) => `--${name}\r\n${headers}\r\n\r\n${bytes}\r\n`).join("");
