@@ -12,12 +12,15 @@ export const fetchListener =
   async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const left = new AbortController();
     outgoing.once("close", () => outgoing.writableFinished || left.abort());
-    const { method = "", url = "", headers, socket } = incoming;
+    const { method = "", url = "", headers, rawHeaders, socket } = incoming;
     const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
-    const { "transfer-encoding": _, ...sent } = headers;
+    // `headers` has lost those that were sent twice.
+    const sent = rawHeaders.flatMap((name, n): [string, string][] =>
+      n % 2 === 1 || /^transfer-encoding$/i.test(name) ? [] : [[name, rawHeaders[n + 1] ?? ""]],
+    );
     const request = new Request(`http://localhost${url}`, {
       method,
-      headers: sent as Record<string, string>,
+      headers: sent,
       signal: left.signal,
       ...(hasBody && { body: Readable.toWeb(incoming), duplex: "half" }),
     } as RequestInit);
