@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { UseCases } from "../../../application/create-application.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import { deleteAbandoned } from "../../system/delete-abandoned.js";
-import { Semaphore } from "../../system/semaphore.js";
+import { uploadTurns } from "../../system/upload-turns.js";
 import { json } from "../replies/reply.js";
 import { receiveFiles } from "../requests/receive-files.js";
 import { withTemporaryFolder } from "../requests/temporary-folder.js";
@@ -21,9 +21,6 @@ export const uploadResponseSchema = z
   })
   .meta({ id: "UploadResponse" });
 
-/** Uploads that are processed at the same time. Each holds one file in memory. */
-const PROCESSING_MAX = 3;
-
 type Parts = {
   readonly panoramas: Pick<UseCases["panoramas"], "checkUpload" | "uploadImages">;
   readonly policy: Pick<PanoramaPolicy, "uploads">;
@@ -34,14 +31,13 @@ type Parts = {
  * `uploadsFolder` and deletes it after the answer.
  */
 export const uploadImagesRoute = ({ panoramas, policy }: Parts, uploadsFolder: string): GuardedHandler => {
-  const processing = new Semaphore(PROCESSING_MAX);
   return async (exchange, owner) => {
     const allowed = await panoramas.checkUpload(owner);
     if (allowed.isErr()) return err(allowed.error);
     return withTemporaryFolder(uploadsFolder, "panorama-upload-", async (folder) => {
       const files = await receiveFiles(exchange, folder, policy.uploads);
       if (files.isErr()) return err(files.error);
-      const uploaded = await processing.run(() => panoramas.uploadImages(owner, files.value));
+      const uploaded = await uploadTurns.run(() => panoramas.uploadImages(owner, files.value), owner);
       return uploaded.map(({ urls, expiresAt }) => {
         const body: z.infer<typeof uploadResponseSchema> = {
           image_urls: [...urls],

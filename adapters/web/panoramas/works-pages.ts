@@ -16,6 +16,7 @@ import type { CreationRequest } from "../../../domain/tasks/creation-request.js"
 import { parseSlug, viewerPath } from "../../../domain/tasks/slug.js";
 import { isActive, type Task } from "../../../domain/tasks/task.js";
 import { VISIBILITIES } from "../../../domain/tasks/visibility.js";
+import { uploadTurns } from "../../system/upload-turns.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../../web-page/page.js";
 import { budgetSentence } from "../../wording/budget-sentence.js";
 import type { InvalidMessage } from "../../wording/message-rule.js";
@@ -302,8 +303,9 @@ const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Vi
 
   const checked = possibleCreation(parts, form, files.length);
   if (checked.isErr()) return refused(checked.error);
+  const { id } = visitor.account;
   const uploaded =
-    files.length === 0 ? ok({ urls: [] }) : await parts.panoramas.uploadImages(visitor.account.id, files);
+    files.length === 0 ? ok({ urls: [] }) : await uploadTurns.run(() => parts.panoramas.uploadImages(id, files), id);
   if (uploaded.isErr()) return refused(uploaded.error);
   const withUploads = new URLSearchParams(form);
   for (const url of uploaded.value.urls) withUploads.append("uploaded_url", url);
@@ -311,7 +313,7 @@ const create = async (parts: Parts, request: PageRequest & PageBody, visitor: Vi
   const refusedLater = (refusal: Refusal) => refuse(parts, { ...request, form: withUploads }, visitor, refusal);
   if (creation.isErr()) return refusedLater(creation.error);
   const key = parseIdempotencyKey(form.get("idempotency_key") ?? "").unwrapOr(undefined);
-  const created = await parts.panoramas.create(visitor.account.id, creation.value, key);
+  const created = await parts.panoramas.create(id, creation.value, key);
   return created.match(({ task }) => redirect(viewerPath(task.slug, "private")), refusedLater);
 };
 

@@ -32,4 +32,14 @@ describe("Semaphore", () => {
     ]);
     expect(await semaphore.run(async () => "free again")).toBe("free again");
   });
+
+  it("lets the owners of what waits take turns, however much one of them has", async () => {
+    const semaphore = new Semaphore(1);
+    const done: string[] = [];
+    const work = (name: string, owner?: string) => semaphore.run(async () => void done.push(name), owner);
+    const many = [1, 2, 3, 4].map((number) => work(`many ${number}`, "many"));
+    const others = [work("few 1", "few"), work("service"), work("few 2", "few")];
+    await Promise.all([...many, ...others]);
+    expect(done).toEqual(["many 1", "many 2", "few 1", "service", "many 3", "few 2", "many 4"]);
+  });
 });
