@@ -136,6 +136,14 @@ export const describeReferenceStore = (
       expect(await deletable(secondsAfter(noon, 11))).toEqual([a, b, c]);
     });
 
+    it("has a content until its object is deletable", async () => {
+      await added([file("a", 1)]);
+      const has = () => Promise.all(["a", "b"].map((content) => stores.references.has(content)));
+      expect(await has()).toEqual([true, false]);
+      await stores.references.expire(soon, soon, 10);
+      expect(await has()).toEqual([false, false]);
+    });
+
     it("gives a content a new name from the moment when the old one is deletable", async () => {
       await added([file("a", 1)]);
       await deletable(soon);

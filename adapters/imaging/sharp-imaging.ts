@@ -4,9 +4,10 @@ import type { DigitalSourceType } from "../../application/ports/generation-provi
 import type { EncodedPanorama, Imaging, UnusableImage } from "../../application/ports/imaging.js";
 import { IMAGE_PIXELS_MAX, type ImageType, imageTypeOf } from "../../domain/images/image-type.js";
 import type { PixelSize } from "../../domain/images/resolution.js";
-import { decodingError, sizeOfImage } from "../system/image-header.js";
+import { decodingError, orientationOf, sizeOfImage } from "../system/image-header.js";
 import { decoding, type ImageLibrary } from "../system/load-sharp.js";
 import { Semaphore } from "../system/semaphore.js";
+import { soundPicture } from "../system/sound-picture.js";
 import { pixelSize } from "../wording/pixel-size.js";
 import { measuresOf } from "./figures.js";
 import { photoSphereXmp, sourceTypeIn, sourceTypeXmp } from "./photo-sphere-xmp.js";
@@ -15,6 +16,7 @@ import { type RawPanorama, rangeOf } from "./raw-panorama.js";
 import { blendSeam, SEAM_VISIBLE, seamOf } from "./seam.js";
 import { gridOf, partsOf, tileFile } from "./tile-file.js";
 import { WEBP_QUALITY } from "./webp-quality.js";
+import { withoutPersonalData } from "./without-personal-data.js";
 
 const PANORAMA_SIZE_MAX: PixelSize = { widthPixels: 8192, heightPixels: 4096 };
 const ASPECT_TOLERANCE = 0.01;
@@ -43,9 +45,12 @@ class SharpImaging implements Imaging {
     this.sign = sign;
   }
 
-  async inspect(bytes: Uint8Array, type: ImageType): Promise<Result<PixelSize, UnusableImage>> {
-    if (imageTypeOf(bytes) !== type) return unusable(`it does not start with the signature of ${type}`);
-    return (await sizeOfImage(bytes)).mapErr(unusableImage);
+  async inspect(bytes: Uint8Array): Promise<Result<PixelSize, UnusableImage>> {
+    return (await soundPicture(bytes)).map(({ size }) => size).mapErr(unusableImage);
+  }
+
+  async withoutPersonalData(bytes: Uint8Array, type: ImageType): Promise<Uint8Array> {
+    return withoutPersonalData(bytes, type, await orientationOf(bytes));
   }
 
   async panorama(
@@ -53,11 +58,10 @@ class SharpImaging implements Imaging {
     size: PixelSize,
     sourceType: DigitalSourceType = "trainedAlgorithmicMedia",
   ): Promise<Result<EncodedPanorama, UnusableImage>> {
-    const type = imageTypeOf(bytes);
-    if (type === undefined) return unusable("it is neither JPEG, PNG nor WebP");
-    const inspected = await this.inspect(bytes, type);
-    if (inspected.isErr()) return err(inspected.error);
-    const from = inspected.value;
+    if (imageTypeOf(bytes) === undefined) return unusable("it is neither JPEG, PNG nor WebP");
+    const measured = await sizeOfImage(bytes);
+    if (measured.isErr()) return unusable(measured.error);
+    const from = measured.value;
     if (!fits(from)) return unusable(`it has ${pixelSize(from)} pixels, more than ${pixelSize(PANORAMA_SIZE_MAX)}`);
     if (!isTwoToOne(from)) return unusable(`it has ${pixelSize(from)} pixels, which is not 2:1`);
 

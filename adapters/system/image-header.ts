@@ -23,6 +23,15 @@ export const sizeOfImage = async (bytes: Uint8Array): Promise<Result<PixelSize, 
   }
 };
 
+/** How a picture is to be turned, by EXIF: 1 to 8. `undefined` if it does not say so, or has no header. */
+export const orientationOf = async (bytes: Uint8Array): Promise<number | undefined> => {
+  const sharp = await loadSharp();
+  const header = await sharp(bytes, { limitInputPixels: false, failOn: "none" })
+    .metadata()
+    .catch(() => undefined);
+  return header?.orientation;
+};
+
 /**
  * Why an image cannot be decoded, as a clause. What libvips says of the bytes is for its programmers; other messages
  * are on one line, at most 200 characters of them, without a full stop.

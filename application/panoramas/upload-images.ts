@@ -22,9 +22,9 @@ export type UploadedFile = {
 };
 
 type Ports = {
-  readonly references: Pick<ReferenceStore, "add">;
+  readonly references: Pick<ReferenceStore, "add" | "has">;
   readonly storage: Pick<ObjectStorage, "put" | "urlOf">;
-  readonly imaging: Pick<Imaging, "inspect">;
+  readonly imaging: Pick<Imaging, "inspect" | "withoutPersonalData">;
   readonly secrets: Pick<Secrets, "sha256">;
   readonly clock: Pick<Clock, "now">;
   readonly ids: Pick<Ids, "unguessable">;
@@ -37,11 +37,12 @@ export type UploadedImages = {
   readonly expiresAt: Date;
 };
 
-type CheckedFile = { readonly file: UploadedFile; readonly type: ImageType; readonly sha256: string };
+/** `content` names the bytes that are stored: equal pictures have one object, whatever their metadata say. */
+type CheckedFile = { readonly file: UploadedFile; readonly type: ImageType; readonly content: string };
 
 /**
- * `POST /images`: checks all files and the account's quota, then stores them. The same bytes have the same URL
- * while they are stored. If one file is refused, none is stored. Images that no creation uses expire
+ * `POST /images`: checks all files and the account's quota, then stores them without the personal data of their
+ * metadata, because they are public. The same picture has the same URL while it is stored. If one file is refused, none is stored. Images that no creation uses expire
  * (background/delete-expired-references.ts); a repeated upload begins their time again.
  */
 export const uploadImages =
@@ -50,14 +51,14 @@ export const uploadImages =
     owner: AccountId,
     files: readonly UploadedFile[],
   ): Promise<Result<UploadedImages, InvalidRequest | StorageUnavailable>> => {
-    const { references, storage, clock, ids } = ports;
+    const { references, storage, imaging, clock, ids } = ports;
     const checked = await checkAll(ports, files, policy.uploads);
     if (checked.isErr()) return err(checked.error);
     const now = clock.now();
     const added = await references.add(
       owner,
-      checked.value.map(({ file, type, sha256 }) => ({
-        content: `${sha256}.${FILE_EXTENSIONS[type]}`,
+      checked.value.map(({ file, type, content }) => ({
+        content,
         countedBytes: countedBytes(file.sizeBytes),
         name: referenceImageName(ids.unguessable(), type),
       })),
@@ -67,7 +68,8 @@ export const uploadImages =
     if (added.isErr()) return err(added.error);
     for (const [index, name] of added.value.entries()) {
       const { file, type } = checked.value[index] as CheckedFile;
-      const stored = await storage.put(name, await file.read(), type);
+      const bytes = await imaging.withoutPersonalData(await file.read(), type);
+      const stored = await storage.put(name, bytes, type);
       if (stored.isErr()) return err(stored.error);
     }
     return ok({
@@ -78,9 +80,11 @@ export const uploadImages =
 
 const HOUR_MILLISECONDS = 60 * 60 * 1000;
 
+type CheckPorts = Pick<Ports, "references" | "imaging" | "secrets">;
+
 /** Number and sizes of the files first, because they cost nothing to check. */
 const checkAll = async (
-  ports: Pick<Ports, "imaging" | "secrets">,
+  ports: CheckPorts,
   files: readonly UploadedFile[],
   limits: PanoramaPolicy["uploads"],
 ): Promise<Result<readonly CheckedFile[], InvalidRequest>> => {
@@ -89,23 +93,28 @@ const checkAll = async (
   if (counted.isErr()) return err(counted.error);
   const checked: CheckedFile[] = [];
   for (const [index, file] of files.entries()) {
-    const result = await check(ports, index, file);
+    const result = await check(ports, index, file, checked);
     if (result.isErr()) return err(result.error);
     checked.push(result.value);
   }
   return ok(checked);
 };
 
+/** Decodes no content that was decoded before: in this upload, or in the one that stored it. */
 const check = async (
-  { imaging, secrets }: Pick<Ports, "imaging" | "secrets">,
+  { references, imaging, secrets }: CheckPorts,
   index: number,
   file: UploadedFile,
+  checked: readonly CheckedFile[],
 ): Promise<Result<CheckedFile, InvalidRequest>> => {
-  const bytes = await file.read();
-  const type = admitType(index, bytes, file.declaredType);
+  const given = await file.read();
+  const type = admitType(index, given, file.declaredType);
   if (type.isErr()) return err(type.error);
-  const inspected = await imaging.inspect(bytes, type.value);
-  if (inspected.isErr())
-    return err(invalidRequest("files", { name: "usable_image", reason: inspected.error.reason }, index));
-  return ok({ file, type: type.value, sha256: secrets.sha256(bytes) });
+  const bytes = await imaging.withoutPersonalData(given, type.value);
+  const content = `${secrets.sha256(bytes)}.${FILE_EXTENSIONS[type.value]}`;
+  const isKnown = checked.some((other) => other.content === content) || (await references.has(content));
+  const inspected = isKnown ? ok(undefined) : await imaging.inspect(bytes);
+  return inspected
+    .map(() => ({ file, type: type.value, content }))
+    .mapErr(({ reason }) => invalidRequest("files", { name: "usable_image", reason }, index));
 };

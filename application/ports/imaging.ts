@@ -12,8 +12,16 @@ export type EncodedPanorama = Picture & { readonly bytes: Uint8Array };
 
 /** Inspects and encodes images. Rejects decompression bombs. */
 export interface Imaging {
-  /** Returns the size of an image of this type. Rejects images that are too large to decode. Reads the header only. */
-  inspect(bytes: Uint8Array, type: ImageType): Promise<Result<PixelSize, UnusableImage>>;
+  /**
+   * Returns the size of a customer's picture. Rejects what no browser shows as a whole picture, and what is too large
+   * to decode. Decodes the bytes once.
+   */
+  inspect(bytes: Uint8Array): Promise<Result<PixelSize, UnusableImage>>;
+  /**
+   * Returns the bytes of a picture of this type without what they tell about its owner: place, time, camera, names,
+   * comments. Pixels, colour profile and orientation stay. The same bytes give the same bytes.
+   */
+  withoutPersonalData(bytes: Uint8Array, type: ImageType): Promise<Uint8Array>;
   /**
    * Returns a JPEG of exactly this size with Photo Sphere XMP, without a visible seam between its left and right edge.
    * Rejects images that are not 2:1 (within 1 %). Decodes the bytes once. `sourceType`, by default

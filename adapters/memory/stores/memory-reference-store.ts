@@ -17,6 +17,11 @@ export class MemoryReferenceStore implements ReferenceStore {
     return this.standingOf(account);
   }
 
+  async has(content: string): Promise<boolean> {
+    const references = [...this.database.references.values()];
+    return references.some((reference) => reference.content === content && reference.deleteAt === undefined);
+  }
+
   async add<Refusal>(
     account: AccountId,
     files: readonly NewReference[],

@@ -26,6 +26,11 @@ export class SqlReferenceStore implements ReferenceStore {
     return standingOf(this.database.sql, account);
   }
 
+  async has(content: string): Promise<boolean> {
+    const stored = "select name from reference_image where content = ? and delete_at is null";
+    return (await this.database.sql(stored, [content])).length > 0;
+  }
+
   add<Refusal>(
     account: AccountId,
     files: readonly NewReference[],

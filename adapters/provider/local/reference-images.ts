@@ -1,10 +1,11 @@
 import { err, ok, type Result } from "neverthrow";
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
-import { IMAGE_PIXELS_MAX, imageTypeOf } from "../../../domain/images/image-type.js";
+import { IMAGE_PIXELS_MAX } from "../../../domain/images/image-type.js";
 import { UPLOAD_LIMITS } from "../../../domain/images/upload-rules.js";
-import { decodingError, sizeOfImage } from "../../system/image-header.js";
+import { decodingError } from "../../system/image-header.js";
 import { decoding } from "../../system/load-sharp.js";
 import type { PublicFetch } from "../public-fetch.js";
+import { soundReference } from "../sound-reference.js";
 import type { Reference } from "./painter/references.js";
 
 /** `reason` is for the log. */
@@ -51,13 +52,11 @@ export class ReferenceImages {
 }
 
 const decode = async (bytes: Uint8Array, sidePixels: number): Promise<Result<Reference, UnusableReference>> => {
-  // The signature decides which decoder runs, so that only these three formats are ever decoded.
-  if (imageTypeOf(bytes) === undefined) return err(unusable("a reference image is not a JPEG, PNG or WebP"));
-  const size = await sizeOfImage(bytes);
-  if (size.isErr()) return err(unusable(`a reference image: ${size.error}`));
+  const sound = await soundReference(bytes);
+  if (sound.isErr()) return err(unusable(sound.error));
   try {
     const { data, info } = await decoding((sharp) =>
-      sharp(bytes, { limitInputPixels: IMAGE_PIXELS_MAX })
+      sharp(sound.value.bytes, { limitInputPixels: IMAGE_PIXELS_MAX })
         .rotate()
         .resize(sidePixels, sidePixels, { fit: "inside", withoutEnlargement: true })
         .flatten({ background: "#808080" })

@@ -24,6 +24,8 @@ export type NewReference = {
 export interface ReferenceStore {
   /** Throws if the account does not exist. */
   standing(account: AccountId): Promise<UploadStanding>;
+  /** Whether the content has an object that is not deletable. */
+  has(content: string): Promise<boolean>;
   /**
    * Records the files as uploaded and unused at `now`, if `decide` allows it, and returns the name of each.
    * `addedBytes` counts only contents that the account does not have unused already. The account is locked, so that

@@ -312,25 +312,20 @@ describe("SharpImaging.tiles", () => {
 });
 
 describe("SharpImaging.inspect", () => {
-  it.each(["jpeg", "png", "webp"] as const)(
-    "returns the size of a %s image, and rejects it if another type is declared",
-    async (format) => {
-      const bytes = await plain(size(40, 30)).toFormat(format).toBuffer();
-      expect((await imaging.inspect(bytes, `image/${format}`))._unsafeUnwrap()).toEqual(size(40, 30));
-      const other = format === "png" ? "image/jpeg" : "image/png";
-      expect((await imaging.inspect(bytes, other))._unsafeUnwrapErr().kind).toBe("unusable_image");
-    },
-  );
+  it.each(["jpeg", "png", "webp"] as const)("returns the size of a %s image", async (format) => {
+    const bytes = await plain(size(40, 30)).toFormat(format).toBuffer();
+    expect((await imaging.inspect(bytes))._unsafeUnwrap()).toEqual(size(40, 30));
+  });
 
   it("returns the size after the EXIF orientation is applied", async () => {
     const bytes = await plain(size(40, 30)).withMetadata({ orientation: 6 }).jpeg().toBuffer();
-    expect((await imaging.inspect(bytes, "image/jpeg"))._unsafeUnwrap()).toEqual(size(30, 40));
+    expect((await imaging.inspect(bytes))._unsafeUnwrap()).toEqual(size(30, 40));
   });
 
   it("accepts 120 megapixels and rejects more, with the size of the image", async () => {
     const largest = size(12_000, 10_000);
-    expect((await imaging.inspect(bombPng(largest), "image/png"))._unsafeUnwrap()).toEqual(largest);
-    expect((await imaging.inspect(bombPng(size(12_001, 10_000)), "image/png"))._unsafeUnwrapErr()).toEqual({
+    expect((await imaging.inspect(bombPng(largest)))._unsafeUnwrap()).toEqual(largest);
+    expect((await imaging.inspect(bombPng(size(12_001, 10_000))))._unsafeUnwrapErr()).toEqual({
       kind: "unusable_image",
       reason: "it has 12001 × 10000 pixels, more than 120 megapixels",
     });
@@ -340,7 +335,7 @@ describe("SharpImaging.inspect", () => {
     "rejects a %s above 40 megapixels that must be decoded as a whole",
     async (format) => {
       const bytes = await plain(size(8_001, 5_000)).toFormat(format, { progressive: true }).toBuffer();
-      expect((await imaging.inspect(bytes, `image/${format}`))._unsafeUnwrapErr()).toEqual({
+      expect((await imaging.inspect(bytes))._unsafeUnwrapErr()).toEqual({
         kind: "unusable_image",
         reason: "it has 8001 × 5000 pixels, more than 40 megapixels, the most of a progressive or interlaced image",
       });
@@ -350,10 +345,10 @@ describe("SharpImaging.inspect", () => {
   it("rejects a decompression bomb, a signature without an image, and markup after a signature", async () => {
     const signature = Buffer.from([0xff, 0xd8, 0xff]);
     const cases = [
-      [bombPng(size(30_000, 30_000)), "image/png"],
-      [signature, "image/jpeg"],
-      [Buffer.concat([signature, Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'/>")]), "image/jpeg"],
-    ] as const;
-    for (const [bytes, type] of cases) expect((await imaging.inspect(bytes, type)).isErr()).toBe(true);
+      bombPng(size(30_000, 30_000)),
+      signature,
+      Buffer.concat([signature, Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'/>")]),
+    ];
+    for (const bytes of cases) expect((await imaging.inspect(bytes)).isErr()).toBe(true);
   });
 });

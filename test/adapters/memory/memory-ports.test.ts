@@ -112,7 +112,7 @@ describe("memoryPorts", () => {
     const { imaging } = ports;
     const unusable = err({ kind: "unusable_image", reason: "it is not an image" });
     const html = new TextEncoder().encode("<html>");
-    expect(await imaging.inspect(html, "image/png")).toEqual(unusable);
+    expect(await imaging.inspect(html)).toEqual(unusable);
     expect(await imaging.panorama(html, { widthPixels: 2, heightPixels: 1 })).toEqual(unusable);
   });
 });

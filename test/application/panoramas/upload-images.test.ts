@@ -1,7 +1,7 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { accountId } from "../../../adapters/contracts/support/builders.js";
-import { image } from "../../../adapters/memory/memory-imaging.js";
+import { image, readable } from "../../../adapters/memory/memory-imaging.js";
 import { deleteExpiredReferences } from "../../../application/background/delete-expired-references.js";
 import { checkUpload } from "../../../application/panoramas/check-upload.js";
 import { type UploadedFile, uploadImages } from "../../../application/panoramas/upload-images.js";
@@ -97,13 +97,31 @@ describe("uploadImages", () => {
   });
 
   it("refuses a file with an image signature that cannot be decoded", async () => {
-    world.imaging.inspect = async () => err({ kind: "unusable_image", reason: "it is incomplete" });
-    expect((await upload(aFile(cat)))._unsafeUnwrapErr()).toMatchObject({
+    const { imaging } = world;
+    const inspect = imaging.inspect.bind(imaging);
+    imaging.inspect = async (bytes) =>
+      readable(bytes) === "cat" ? err({ kind: "unusable_image", reason: "it is incomplete" }) : inspect(bytes);
+    expect((await upload(aFile(dog), aFile(cat)))._unsafeUnwrapErr()).toMatchObject({
       field: "files",
-      index: 0,
+      index: 1,
       rule: { name: "usable_image", reason: "it is incomplete" },
     });
     expect(world.storage.objects.size).toBe(0);
+  });
+
+  it("stores no personal data, and gives one URL to files that differ in it only", async () => {
+    const [home, away] = [image("cat#at home"), image("cat#far away")];
+    const { urls } = (await upload(aFile(home), aFile(dog), aFile(away)))._unsafeUnwrap();
+    expect(urls[2]).toBe(urls[0]);
+    expect((await upload(aFile(home)))._unsafeUnwrap().urls).toEqual([urls[0]]);
+    expect([...world.storage.objects.values()].map(({ bytes }) => readable(bytes))).toEqual(["cat", "dog"]);
+  });
+
+  it("decodes each content once: not again in the same upload, nor while it is stored", async () => {
+    (await upload(aFile(cat), aFile(dog), aFile(cat)))._unsafeUnwrap();
+    (await upload(aFile(cat)))._unsafeUnwrap();
+    (await uploadImages(world, SETTINGS)(await anOwner(world, 100), [aFile(dog)]))._unsafeUnwrap();
+    expect(world.imaging.decoded).toBe(2);
   });
 
   it("refuses an empty upload, and too many or too large files, before it reads any", async () => {

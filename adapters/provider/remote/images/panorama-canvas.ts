@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Sharp } from "sharp";
-import { IMAGE_PIXELS_MAX, imageTypeOf } from "../../../../domain/images/image-type.js";
-import type { PixelSize } from "../../../../domain/images/resolution.js";
-import { sizeOfImage } from "../../../system/image-header.js";
+import { IMAGE_PIXELS_MAX } from "../../../../domain/images/image-type.js";
 import { decoding, type ImageLibrary } from "../../../system/load-sharp.js";
+import type { SoundPicture } from "../../../system/sound-picture.js";
+import { soundReference } from "../../sound-reference.js";
 
 const WIDTH_PIXELS = 1440;
 const HEIGHT_PIXELS = 720;
@@ -23,12 +23,11 @@ type Area = { readonly left: number; readonly top: number; readonly width: numbe
  * any other is placed in the middle of a canvas of its average colour. The error is a reason for the log.
  */
 export const panoramaCanvas = async (bytes: Uint8Array): Promise<Result<PanoramaCanvas, string>> => {
-  if (imageTypeOf(bytes) === undefined) return err("a reference image is not a JPEG, PNG or WebP");
-  const size = await sizeOfImage(bytes);
-  if (size.isErr()) return err(`a reference image: ${size.error}`);
+  const sound = await soundReference(bytes);
+  if (sound.isErr()) return err(sound.error);
   try {
     return await decoding(async (sharp) => {
-      const { canvas, photo } = await draw(sharp, bytes, size.value);
+      const { canvas, photo } = await draw(sharp, sound.value);
       for (const quality of QUALITIES) {
         const encoded = await canvas.clone().jpeg({ quality }).toBuffer();
         if (encoded.length <= BYTES_MAX) return ok({ jpeg: encoded, photo });
@@ -66,7 +65,7 @@ export const isPanorama = (width: number, height: number): boolean => Math.abs(w
 
 type Drawing = { readonly canvas: Sharp; readonly photo: Area | undefined };
 
-const draw = async (sharp: ImageLibrary, bytes: Uint8Array, size: PixelSize): Promise<Drawing> => {
+const draw = async (sharp: ImageLibrary, { bytes, size }: SoundPicture): Promise<Drawing> => {
   const upright = () => sharp(bytes, { limitInputPixels: IMAGE_PIXELS_MAX }).rotate().toColourspace("srgb");
   if (isPanorama(size.widthPixels, size.heightPixels)) {
     const canvas = upright().flatten().resize(WIDTH_PIXELS, HEIGHT_PIXELS, { fit: "fill" });

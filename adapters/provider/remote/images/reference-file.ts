@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { err, ok, type Result } from "neverthrow";
-import { type ImageType, imageTypeOf } from "../../../../domain/images/image-type.js";
+import type { ImageType } from "../../../../domain/images/image-type.js";
+import { soundReference } from "../../sound-reference.js";
 import { referenceBytes } from "./reference-bytes.js";
 import { type ReferenceFailure, unusableReference } from "./reference-failure.js";
 import type { ReferenceSources } from "./reference-input.js";
@@ -16,9 +17,9 @@ export const referenceFile = async (
 ): Promise<Result<ReferenceFile, ReferenceFailure>> => {
   const read = await referenceBytes(storage, publicFetch, url);
   if (read.isErr()) return err(read.error);
-  const bytes = read.value;
-  const type = imageTypeOf(bytes);
-  if (type === undefined) return err(unusableReference("a reference image is not a JPEG, PNG or WebP"));
+  const sound = await soundReference(read.value);
+  if (sound.isErr()) return err(unusableReference(sound.error));
+  const { type, bytes } = sound.value;
   const name = `${createHash("sha256").update(bytes).digest("hex")}.${type.slice("image/".length)}`;
   return ok({ name, type, bytes });
 };

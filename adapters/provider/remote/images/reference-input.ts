@@ -35,7 +35,7 @@ export const hostedBytes = async (
 export const referenceInput = async <T>(
   storage: HostedImages,
   url: string,
-  encode: (bytes: Uint8Array) => Result<T, string> | Promise<Result<T, string>>,
+  encode: (bytes: Uint8Array) => Promise<Result<T, string>>,
 ): Promise<Result<T | string, ReferenceFailure>> => {
   const hosted = await hostedBytes(storage, url);
   if (hosted.isErr()) return err(hosted.error);

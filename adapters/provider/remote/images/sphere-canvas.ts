@@ -1,9 +1,10 @@
 import { err, ok, Result } from "neverthrow";
-import { IMAGE_PIXELS_MAX, imageTypeOf } from "../../../../domain/images/image-type.js";
+import { IMAGE_PIXELS_MAX } from "../../../../domain/images/image-type.js";
 import type { PixelSize } from "../../../../domain/images/resolution.js";
-import { sizeOfImage } from "../../../system/image-header.js";
 import { decoding, type ImageLibrary } from "../../../system/load-sharp.js";
+import type { SoundPicture } from "../../../system/sound-picture.js";
 import { photoSidePixels, photoViews } from "../../photo-views.js";
+import { soundReference } from "../../sound-reference.js";
 import { isPanorama } from "./panorama-canvas.js";
 
 /** The share of a photo's half width and height, at its edges, that may be repainted, so that they join. */
@@ -38,15 +39,12 @@ export const sphereCanvas = async (
   photos: readonly Uint8Array[],
   size: PixelSize,
 ): Promise<Result<SphereCanvas, string>> => {
-  if (photos.some((bytes) => imageTypeOf(bytes) === undefined)) {
-    return err("a reference image is not a JPEG, PNG or WebP");
-  }
-  const sizes = Result.combine(await Promise.all(photos.map(sizeOfImage)));
-  if (sizes.isErr()) return err(`a reference image: ${sizes.error}`);
-  const [only, ...others] = sizes.value;
+  const sound = Result.combine(await Promise.all(photos.map(soundReference)));
+  if (sound.isErr()) return err(sound.error);
+  const [only, ...others] = sound.value.map(({ size }) => size);
   const isOnePanorama = only !== undefined && others.length === 0 && isPanorama(only.widthPixels, only.heightPixels);
   return decoding(async (sharp) => {
-    const decoded = await decodedPhotos(sharp, photos, size, isOnePanorama);
+    const decoded = await decodedPhotos(sharp, sound.value, size, isOnePanorama);
     if (decoded.isErr()) return err(decoded.error);
     const { panorama, pictures } = decoded.value;
     const drawn =
@@ -66,7 +64,7 @@ type Decoded =
 
 const decodedPhotos = async (
   sharp: ImageLibrary,
-  photos: readonly Uint8Array[],
+  photos: readonly SoundPicture[],
   size: PixelSize,
   isOnePanorama: boolean,
 ): Promise<Result<Decoded, string>> => {
@@ -85,10 +83,10 @@ const decodedPhotos = async (
   try {
     const [first] = photos;
     if (isOnePanorama && first !== undefined) {
-      return ok({ panorama: await scaled(first, widthPixels, heightPixels, "fill") });
+      return ok({ panorama: await scaled(first.bytes, widthPixels, heightPixels, "fill") });
     }
     const pictures: Picture[] = [];
-    for (const bytes of photos) pictures.push(await scaled(bytes, side, side, "inside"));
+    for (const { bytes } of photos) pictures.push(await scaled(bytes, side, side, "inside"));
     return ok({ pictures });
   } catch {
     return err("a reference image cannot be decoded");

@@ -218,7 +218,7 @@ describe("comfy dialect", () => {
         kind: "refused",
         cause: "reference_unusable",
         imageIndex: 0,
-        reason: "a reference image is not a JPEG, PNG or WebP",
+        reason: "a reference image: it is neither JPEG, PNG nor WebP",
       });
       expect(fake.server.requests).toEqual([]);
     });

@@ -230,7 +230,7 @@ describe("comfyui dialect", () => {
     const html = await provider.submit(order(1, { image_urls: [storage.urlOf(name)] }));
     expect(html._unsafeUnwrapErr()).toEqual({
       ...unusable,
-      reason: "a reference image is not a JPEG, PNG or WebP",
+      reason: "a reference image: it is neither JPEG, PNG nor WebP",
     });
     fake.faults.creates.push(refuses(400));
     const refused = await provider.submit(order(2, { image_urls: await hostedPictures(storage, 1) }));

@@ -53,7 +53,7 @@ it("refuses the creation if an image cannot be decoded: the customer must change
   const failed = await referenceCanvas(urls, SIZE, { storage, publicFetch });
   expect(failed._unsafeUnwrapErr()).toEqual({
     kind: "refused",
-    reason: "a reference image is not a JPEG, PNG or WebP",
+    reason: "a reference image: it is neither JPEG, PNG nor WebP",
     cause: "reference_unusable",
   });
 });

@@ -26,7 +26,7 @@ it("smallerReference makes a photo of a phone with 108 megapixels a JPEG of 4000
 });
 
 it("smallerReference refuses what is no image", async () => {
-  const reason = "a reference image is not a JPEG, PNG or WebP";
+  const reason = "a reference image: it is neither JPEG, PNG nor WebP";
   expect((await smallerReference(Buffer.from("no image")))._unsafeUnwrapErr()).toBe(reason);
   const broken = Buffer.concat([Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), randomBytes(11 << 20)]);
   expect((await smallerReference(broken))._unsafeUnwrapErr()).toBe(

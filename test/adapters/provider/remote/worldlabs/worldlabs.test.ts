@@ -218,7 +218,7 @@ describe("worldlabs dialect", () => {
       expect(failure._unsafeUnwrapErr()).toEqual({
         kind: "refused",
         cause: "reference_unusable",
-        reason: "a reference image is not a JPEG, PNG or WebP",
+        reason: "a reference image: it is neither JPEG, PNG nor WebP",
         imageIndex: 0,
       });
       expect(fake.server.requests).toEqual([]);

@@ -1,0 +1,89 @@
+import { crc32 } from "node:zlib";
+import type { ImageType } from "../../domain/images/image-type.js";
+import { jpegSegments, type PicturePart, pngChunks, webpChunks } from "../system/picture-parts.js";
+
+/** What decoders need to show a picture. All else goes: it is metadata, or unknown. */
+const PNG_CHUNKS = new Set(
+  "IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP cICP mDCV cLLI sBIT bKGD hIST pHYs sPLT acTL fcTL fdAT".split(" "),
+);
+const WEBP_CHUNKS = new Set(["VP8X", "VP8 ", "VP8L", "ALPH", "ICCP", "ANIM", "ANMF"]);
+/** The segments for applications, by marker, that decoders need, by how they start: form, colour profile, colours. */
+const JPEG_APPLICATION_DATA: Readonly<Record<string, string>> = { e0: "JFIF\0", e2: "ICC_PROFILE\0", ee: "Adobe" };
+
+/** How a picture is to be turned, by EXIF: 1 to 8. 1 is upright. */
+type Orientation = number;
+
+/**
+ * A picture without what it tells about its owner: place, time, camera, names, comments, and what some cameras append
+ * (a second picture, a film). Pixels, colour profile and orientation stay as they are.
+ */
+export const withoutPersonalData = (bytes: Uint8Array, type: ImageType, orientation: Orientation = 1): Uint8Array => {
+  const exif = orientation === 1 ? undefined : exifOf(orientation);
+  if (type === "image/jpeg") return jpegWithout(bytes, exif);
+  return type === "image/png" ? pngWithout(bytes, exif) : webpWithout(bytes, exif);
+};
+
+/** EXIF with the orientation only. */
+const exifOf = (orientation: Orientation): Buffer => {
+  const exif = Buffer.from("49492a0008000000010012010300010000000000000000000000", "hex");
+  exif.writeUInt16LE(orientation, 18);
+  return exif;
+};
+
+/** From the first scan on, all is kept up to the end of the picture, also if it is damaged. */
+const jpegWithout = (jpeg: Uint8Array, exif: Buffer | undefined): Uint8Array => {
+  const parts: Buffer[] = [Buffer.from([0xff, 0xd8])];
+  let isScan = false;
+  for (const segment of jpegSegments(jpeg)) {
+    isScan ||= segment.type === "da";
+    const start = JPEG_APPLICATION_DATA[segment.type];
+    const isMetadata = /^(e.|fe)$/.test(segment.type) && !(start && segment.data.indexOf(start, 0, "latin1") === 0);
+    if (isScan || !isMetadata) parts.push(segment.bytes);
+  }
+  if (exif !== undefined) {
+    const length = Buffer.alloc(2);
+    length.writeUInt16BE(2 + EXIF.length + exif.length);
+    const isJfif = parts[1]?.[1] === 0xe0;
+    parts.splice(isJfif ? 2 : 1, 0, Buffer.concat([Buffer.from([0xff, 0xe1]), length, EXIF, exif]));
+  }
+  return Buffer.concat(parts);
+};
+
+const EXIF = Buffer.from("Exif\0\0", "latin1");
+
+const pngWithout = (png: Uint8Array, exif: Buffer | undefined): Uint8Array => {
+  const kept = [...pngChunks(png)].filter(({ type }) => PNG_CHUNKS.has(type)).map(({ bytes }) => bytes);
+  if (exif !== undefined) {
+    const chunk = Buffer.concat([Buffer.alloc(4), Buffer.from("eXIf", "latin1"), exif, Buffer.alloc(4)]);
+    chunk.writeUInt32BE(exif.length);
+    chunk.writeUInt32BE(crc32(chunk.subarray(4, -4)), chunk.length - 4);
+    kept.splice(1, 0, chunk);
+  }
+  return Buffer.concat([png.subarray(0, 8), ...kept]);
+};
+
+const HAS_EXIF = 0x08;
+const HAS_XMP = 0x04;
+
+const webpWithout = (webp: Uint8Array, exif: Buffer | undefined): Uint8Array => {
+  const kept = [...webpChunks(webp)].filter(({ type }) => WEBP_CHUNKS.has(type));
+  const parts = kept.map(({ type, bytes }) => {
+    if (type !== "VP8X") return bytes;
+    const chunk = Buffer.from(bytes);
+    chunk[8] = ((chunk[8] ?? 0) & ~(HAS_EXIF | HAS_XMP)) | (exif === undefined ? 0 : HAS_EXIF);
+    return chunk;
+  });
+  const header = Buffer.from(webp.subarray(0, 12));
+  // Of a picture that is cut off, the size that it should have.
+  let bodyBytes = kept.reduce((sum, chunk) => sum + wholeBytesOf(chunk), 0);
+  if (exif !== undefined) {
+    const chunk = Buffer.concat([Buffer.from("EXIF\0\0\0\0", "latin1"), exif]);
+    chunk.writeUInt32LE(exif.length, 4);
+    parts.push(chunk);
+    bodyBytes += chunk.length;
+  }
+  header.writeUInt32LE(Math.min(4 + bodyBytes, 0xff_ff_ff_fe), 4);
+  return Buffer.concat([header, ...parts]);
+};
+
+const wholeBytesOf = ({ length }: PicturePart): number => 8 + length + (length % 2);

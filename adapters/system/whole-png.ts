@@ -1,0 +1,87 @@
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { constants, crc32, createDeflate, createInflateRaw } from "node:zlib";
+import { type PicturePart, pngChunks } from "./picture-parts.js";
+
+/** The bytes before the compressed data of a zlib stream. */
+const ZLIB_HEADER_BYTES = 2;
+const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
+/** Of an interlaced PNG: first column and row, and the distances to the next ones. */
+const PASSES = [
+  [0, 0, 8, 8],
+  [4, 0, 8, 8],
+  [0, 4, 4, 8],
+  [2, 0, 4, 4],
+  [0, 2, 2, 4],
+  [1, 0, 2, 2],
+  [0, 1, 1, 2],
+] as const;
+
+/** Whether a PNG has its last chunk, and every chunk the right checksum: not all decoders insist on it. */
+export const hasSoundChunks = (png: Uint8Array): boolean => {
+  const chunks = [...pngChunks(png)];
+  const isSound = ({ bytes, length }: PicturePart) =>
+    bytes.length === 12 + length && crc32(bytes.subarray(4, -4)) === bytes.readUInt32BE(bytes.length - 4);
+  return chunks.at(-1)?.type === "IEND" && chunks.every(isSound);
+};
+
+/** A PNG with all its rows. The checksum of the pixels is 0: it is for decoders that do not insist on it. */
+export type WholePng = {
+  readonly bytes: Buffer;
+  /** From 0 to 1: what was added, black or transparent. Of an interlaced PNG, of its data. */
+  readonly missing: number;
+};
+
+/**
+ * Adds the rows that a PNG lacks, unless more than `missingMax` are missing: decoders read none of an interlaced one
+ * that is cut off. Only a small part of it is in memory without compression.
+ */
+export const wholePng = async (png: Uint8Array, missingMax: number): Promise<WholePng> => {
+  const chunks = [...pngChunks(png)];
+  const data = Buffer.concat(chunks.flatMap(({ type, data }) => (type === "IDAT" ? [data] : [])));
+  const rasterBytes = rasterBytesOf(chunks[0]?.data ?? Buffer.alloc(0));
+  const compressed: Buffer[] = [];
+  let missingBytes = rasterBytes;
+  const raster = async function* () {
+    const inflate = createInflateRaw({ finishFlush: constants.Z_SYNC_FLUSH });
+    try {
+      for await (const bytes of Readable.from([data.subarray(ZLIB_HEADER_BYTES)]).pipe(inflate)) {
+        const wanted: Buffer = bytes.subarray(0, missingBytes);
+        missingBytes -= wanted.length;
+        yield wanted;
+        if (missingBytes === 0) return;
+      }
+    } catch {
+      // What follows is damaged, and counts as missing.
+    }
+    if (missingBytes <= missingMax * rasterBytes) yield Buffer.alloc(missingBytes);
+  };
+  await pipeline(raster, createDeflate({ level: constants.Z_BEST_SPEED }), async (pieces: AsyncIterable<Buffer>) => {
+    for await (const piece of pieces) compressed.push(piece);
+  });
+  const pixels = Buffer.concat(compressed);
+  const header = Buffer.alloc(8);
+  header.writeUInt32BE(pixels.length);
+  header.write("IDAT", 4, "latin1");
+  const first = chunks.findIndex(({ type }) => type === "IDAT");
+  const before = chunks.slice(0, first).map(({ bytes }) => bytes);
+  return {
+    bytes: Buffer.concat([png.subarray(0, 8), ...before, header, pixels, Buffer.alloc(4), END]),
+    missing: rasterBytes === 0 ? 1 : missingBytes / rasterBytes,
+  };
+};
+
+const END = Buffer.from("0000000049454e44ae426082", "hex");
+
+/** Bytes of all rows before they are compressed, each with the byte that names its filter. */
+const rasterBytesOf = (header: Buffer): number => {
+  if (header.length < 13) return 0;
+  const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
+  const bits = (header[8] ?? 0) * (CHANNELS[header[9] ?? 0] ?? 0);
+  const passes = header[12] === 1 ? PASSES : ([[0, 0, 1, 1]] as const);
+  return passes.reduce((sum, [left, top, across, down]) => {
+    const columns = Math.ceil((width - left) / across);
+    const rows = Math.ceil((height - top) / down);
+    return columns <= 0 || rows <= 0 ? sum : sum + rows * (1 + Math.ceil((columns * bits) / 8));
+  }, 0);
+};

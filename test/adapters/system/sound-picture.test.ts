@@ -1,0 +1,109 @@
+import sharp from "sharp";
+import { describe, expect, it } from "vitest";
+import { soundPicture } from "../../../adapters/system/sound-picture.js";
+import { cutAt, pictures, withoutEnd, withPngChunk, withWrongSe, zeroedFrom } from "../../support/damaged-pictures.js";
+import { plain } from "../../support/test-images.js";
+
+const SIZE = { widthPixels: 640, heightPixels: 480 };
+const PICTURES = await pictures(SIZE);
+const NAMES = Object.keys(PICTURES) as (keyof typeof PICTURES)[];
+const { jpeg, png } = PICTURES;
+
+/** The greatest difference of a colour in the upper 90 % of both pictures. */
+const differenceOf = async (one: Uint8Array, other: Uint8Array): Promise<number> => {
+  const part = { left: 0, top: 0, width: SIZE.widthPixels, height: SIZE.heightPixels * 0.9 };
+  const pixels = (bytes: Uint8Array) =>
+    sharp(bytes).toColourspace("srgb").flatten({ background: "white" }).extract(part).blur(2).raw().toBuffer();
+  const [a, b] = [await pixels(one), await pixels(other)];
+  return a.reduce((max, value, at) => Math.max(max, Math.abs(value - (b[at] ?? 0))), 0);
+};
+
+const expectMended = async (damaged: Buffer, whole: Buffer) => {
+  const { type, bytes, size } = (await soundPicture(damaged))._unsafeUnwrap();
+  expect([type, size]).toEqual(["image/jpeg", SIZE]);
+  expect(bytes).not.toEqual(damaged);
+  await sharp(bytes, { failOn: "warning" }).stats();
+  expect(await differenceOf(bytes, whole)).toBeLessThan(12);
+};
+
+describe("soundPicture", () => {
+  it.each(NAMES)("returns a whole %s as it is", async (name) => {
+    const bytes = PICTURES[name];
+    expect((await soundPicture(bytes))._unsafeUnwrap()).toMatchObject({ bytes, size: SIZE });
+  });
+
+  it.each(NAMES)("encodes a %s anew of which the last rows are missing", async (name) => {
+    await expectMended(cutAt(0.97)(PICTURES[name]), PICTURES[name]);
+  });
+
+  it.each(NAMES.filter((name) => name !== "progressive JPEG"))(
+    "refuses a %s of which more than 5 %% of the rows are missing",
+    async (name) => {
+      for (const [share, missing] of [
+        [0.5, /^about ([345678]\d) % of its rows are missing$/],
+        [0.88, /^about ([6-9]|1\d) % of its rows are missing$/],
+      ] as const) {
+        expect((await soundPicture(cutAt(share)(PICTURES[name])))._unsafeUnwrapErr()).toMatch(missing);
+      }
+    },
+  );
+
+  it("uses a progressive JPEG that is cut off after its first scan: all its rows are there", async () => {
+    const bytes = PICTURES["progressive JPEG"];
+    const { bytes: mended } = (await soundPicture(cutAt(0.7)(bytes)))._unsafeUnwrap();
+    expect(await differenceOf(mended, bytes)).toBeLessThan(60);
+    const [first, second] = [...bytes.toString("latin1").matchAll(/\xff\xda/g)].map(({ index }) => index);
+    const inFirst = bytes.subarray(0, ((first ?? 0) + (second ?? 0)) / 2);
+    expect((await soundPicture(inFirst))._unsafeUnwrapErr()).toMatch(/^about [3-7]\d % of its rows are missing$/);
+  });
+
+  it.each(
+    (
+      [
+        ["a JPEG without its last marker", withoutEnd(jpeg), jpeg],
+        ["a JPEG with a wrong Se", withWrongSe(jpeg), jpeg],
+        ["a JPEG with a wrong Se and without its last marker", withoutEnd(withWrongSe(jpeg)), jpeg],
+        ["a JPEG whose last bytes are zeros", zeroedFrom(0.99)(jpeg), jpeg],
+        ["a PNG without its last chunk", withoutEnd(png), png],
+        ["a PNG with a wrong checksum of a text", withPngChunk("tEXt", Buffer.from("a\0b"), 1)(png), png],
+        ["a PNG with a wrong checksum of its pixel density", withPngChunk("pHYs", Buffer.alloc(9), 1)(png), png],
+        ["a PNG whose pixels have a wrong checksum", withWrongPixelChecksum(png), png],
+      ] as const
+    ).map(([name, damaged, whole]) => ({ name, expectation: () => expectMended(damaged, whole) })),
+  )("encodes $name anew", ({ expectation }) => expectation());
+
+  it("counts the rows of a JPEG that a download or a program has filled up", async () => {
+    const ended = Buffer.concat([cutAt(0.5)(jpeg), Buffer.from([0xff, 0xd9])]);
+    for (const damaged of [zeroedFrom(0.5)(jpeg), ended]) {
+      expect((await soundPicture(damaged))._unsafeUnwrapErr()).toMatch(/^about [345678]\d % of its rows are missing$/);
+    }
+  });
+
+  it("keeps the orientation of what it encodes anew, and makes it smaller", async () => {
+    const turned = await plain({ widthPixels: 5000, heightPixels: 300 })
+      .withMetadata({ orientation: 6 })
+      .jpeg()
+      .toBuffer();
+    const { bytes, size } = (await soundPicture(withoutEnd(turned)))._unsafeUnwrap();
+    expect(size).toEqual({ widthPixels: 240, heightPixels: 4000 });
+    expect(await sharp(bytes).metadata()).toMatchObject({ width: 240, height: 4000 });
+  });
+
+  it("refuses what is no picture", async () => {
+    expect((await soundPicture(Buffer.from("<html>")))._unsafeUnwrapErr()).toBe("it is neither JPEG, PNG nor WebP");
+    for (const bytes of [
+      cutAt(0.01)(jpeg),
+      png.subarray(0, 20),
+      Buffer.concat([png.subarray(0, 8), Buffer.from("?")]),
+    ]) {
+      expect((await soundPicture(bytes))._unsafeUnwrapErr()).toMatch(/^it cannot be decoded: |rows are missing$/);
+    }
+  });
+});
+
+function withWrongPixelChecksum(bytes: Buffer): Buffer {
+  const damaged = Buffer.from(bytes);
+  const at = damaged.length - 12 - 5;
+  damaged[at] = (damaged[at] ?? 0) ^ 1;
+  return damaged;
+}
