@@ -32,14 +32,4 @@ export class RecentMap<Key, Value> {
     }
     this.young.set(key, value);
   }
-
-  delete(key: Key): void {
-    this.young.delete(key);
-    this.old.delete(key);
-  }
-
-  clear(): void {
-    this.young.clear();
-    this.old.clear();
-  }
 }
