@@ -12,17 +12,20 @@ import { stateFolder } from "../adapters/mcp/state-folder.js";
 import { UnconfirmedCreations } from "../adapters/mcp/unconfirmed-creations.js";
 import { SystemClock } from "../adapters/system/system-clock.js";
 import { rulePredicate } from "../adapters/wording/rule-predicate.js";
+import { useProxy } from "./use-proxy.js";
 
 const log = (line: string) => process.stderr.write(`panorama-mcp: ${line}\n`);
 
 /**
  * Runs the MCP server on stdio until stdin ends, then exits the process. Reads PANORAMA_API_KEY, PANORAMA_BASE_URL,
- * PANORAMA_UPLOAD_DIRS and PANORAMA_STATE_DIR. Only protocol messages go to stdout; log lines go to stderr.
+ * PANORAMA_UPLOAD_DIRS, PANORAMA_STATE_DIR, and HTTPS_PROXY with its companions. Only protocol messages go to stdout; log lines go to stderr.
  */
 export const runMcp = async (environment: NodeJS.ProcessEnv, defaultBaseUrl: string): Promise<never> => {
   const baseUrl = parseServiceUrl(environment.PANORAMA_BASE_URL || defaultBaseUrl);
   if (baseUrl.isErr()) return exit(1, `PANORAMA_BASE_URL: ${rulePredicate(baseUrl.error.rule)}`);
-  const apiKey = environment.PANORAMA_API_KEY ?? "";
+  const proxyProblem = await useProxy();
+  if (proxyProblem !== undefined) return exit(1, proxyProblem);
+  const apiKey = (environment.PANORAMA_API_KEY ?? "").trim();
   // The server starts anyway: a client can list the tools, and each call answers what to do.
   if (apiKey === "") log("PANORAMA_API_KEY is not set: every tool call will fail with invalid_api_key");
 
@@ -31,7 +34,7 @@ export const runMcp = async (environment: NodeJS.ProcessEnv, defaultBaseUrl: str
     offer: currentOffer(client, log),
     client,
     site: siteOf(baseUrl.value),
-    folders: new AllowedFolders(environment.PANORAMA_UPLOAD_DIRS ?? defaultFolder()),
+    folders: new AllowedFolders(environment.PANORAMA_UPLOAD_DIRS ?? defaultFolder(), home(), log),
     unconfirmed: unconfirmedCreations(environment, [baseUrl.value, apiKey]),
     clock: new SystemClock(),
     download: downloadFromWeb,

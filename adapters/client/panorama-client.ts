@@ -162,7 +162,7 @@ export class PanoramaClient {
     this.baseUrl = baseUrl.value;
     this.#service = {
       baseUrl: baseUrl.value,
-      apiKey: options.apiKey ?? variable("PANORAMA_API_KEY") ?? "",
+      apiKey: (options.apiKey ?? variable("PANORAMA_API_KEY") ?? "").trim(),
       headers: { ...(agent && { "user-agent": agent }), ...options.defaultHeaders },
       fetch: options.fetch ?? ((url, init) => fetch(url, init)),
       clock,

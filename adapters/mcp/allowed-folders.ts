@@ -4,14 +4,26 @@ import { basename, delimiter, dirname, isAbsolute, relative, sep } from "node:pa
 import { err, ok, type Result } from "neverthrow";
 import type { ReferenceImage } from "../client/panorama-client.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
+import { inHome } from "./in-home.js";
 
 /** The local folders from which the person allows a language model to upload files. All other files are refused. */
 export class AllowedFolders {
   private readonly folders: readonly string[];
 
-  /** @param list absolute paths, separated as in PATH; if empty, every file is refused */
-  constructor(list: string) {
-    this.folders = list.split(delimiter).filter(isAbsolute);
+  /**
+   * @param list absolute paths or paths in the home folder (`~/Pictures`), separated as in PATH; if empty, every file
+   *   is refused
+   * @param warn takes a sentence for each entry that cannot be used
+   */
+  constructor(list: string, home?: string, warn: (line: string) => void = () => {}) {
+    this.folders = list
+      .split(delimiter)
+      .map((entry) => inHome(entry.trim(), home))
+      .filter((entry) => {
+        const why = whyUnusable(entry);
+        if (why !== undefined && entry !== "") warn(`PANORAMA_UPLOAD_DIRS: ${JSON.stringify(entry)} ${why}`);
+        return why === undefined;
+      });
   }
 
   get description(): string {
@@ -76,6 +88,15 @@ export class AllowedFolders {
     }
   }
 }
+
+/** A list with commas would be one folder that does not exist; splitting it could allow one that is not meant. */
+const whyUnusable = (entry: string): string | undefined => {
+  if (/,\s*(?:~|[\\/]|[a-z]:[\\/])/i.test(entry))
+    return `is ignored: separate folders with ${delimiter} instead of commas.`;
+  return isAbsolute(entry)
+    ? undefined
+    : "is ignored: it must be an absolute path, or begin with ~/ for the home folder.";
+};
 
 const readAtMost = async (file: FileHandle, bytesMax: number): Promise<Uint8Array> => {
   const chunks: Buffer[] = [];

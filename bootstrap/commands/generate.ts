@@ -7,6 +7,7 @@ import { progressOn, silentProgress } from "../../adapters/terminal/progress-dis
 import { rulePredicate } from "../../adapters/wording/rule-predicate.js";
 import { misconfigured } from "../command-error.js";
 import { tokens } from "../tokens.js";
+import { useProxy } from "../use-proxy.js";
 import { type Command, optionalText, text } from "./common/command.js";
 
 /** For one call with its retries. Longer than the MCP server's timeout: a user can wait for a large upload. */
@@ -15,7 +16,7 @@ const TIMEOUT_MILLISECONDS = 180_000;
 export const generate: Command = {
   words: "generate",
   about:
-    "Generates a panorama with the service, waits until its image is stored, and saves it to a file. Ctrl-C ends it with the id of the task, which continues. It needs PANORAMA_API_KEY, and PANORAMA_BASE_URL for a service elsewhere.",
+    "Generates a panorama with the service, waits until its image is stored, and saves it to a file. Ctrl-C ends it with the id of the task, which continues. It needs PANORAMA_API_KEY, and PANORAMA_BASE_URL for a service elsewhere, and uses HTTPS_PROXY.",
   usage:
     "[PROMPT] [--image FILE_OR_URL ...] [--resolution 1k] [--visibility private] [--seed N] [--max-credits N] [--out FILE] [--watch]",
   options: {
@@ -34,12 +35,13 @@ export const generate: Command = {
   run: async (service, values) => {
     const { publicUrl } = await service.get(tokens.config);
     const clock = new SystemClock();
-    const apiKey = process.env.PANORAMA_API_KEY;
-    if (apiKey === undefined || apiKey === "")
-      return err(misconfigured("PANORAMA_API_KEY is not set. Set it to your API key (sk-...)."));
+    const apiKey = (process.env.PANORAMA_API_KEY ?? "").trim();
+    if (apiKey === "") return err(misconfigured("PANORAMA_API_KEY is not set. Set it to your API key (sk-...)."));
     const baseUrl = parseServiceUrl(process.env.PANORAMA_BASE_URL || publicUrl);
     if (baseUrl.isErr()) return err(misconfigured(`PANORAMA_BASE_URL: ${rulePredicate(baseUrl.error.rule)}`));
 
+    const proxyProblem = await useProxy();
+    if (proxyProblem !== undefined) return err(misconfigured(proxyProblem));
     const client = new PanoramaClient({ baseUrl: baseUrl.value, apiKey, timeout: TIMEOUT_MILLISECONDS }, clock);
     const watches = values.watch === true;
     // With --watch, the lines on standard output say what plain lines on standard error would.

@@ -34,7 +34,10 @@ const { metafile } = await build({
   format: "esm",
   minify: true,
   legalComments: "none",
-  banner: { js: "#!/usr/bin/env node" },
+  // undici asks for modules of Node.js with `require`.
+  banner: {
+    js: `#!/usr/bin/env node\nimport { createRequire } from "node:module";const require = createRequire(import.meta.url);`,
+  },
   metafile: true,
   logLevel: "warning",
 });

@@ -73,12 +73,14 @@ its <code>https://</code> URL, except from your own network.</p>
 <dl>
 <dt><code>PANORAMA_API_KEY</code></dt><dd>Your API key. Required.</dd>
 <dt><code>PANORAMA_UPLOAD_DIRS</code></dt><dd>The folders from which the assistant may upload images, separated by
-<code>:</code> (Windows: <code>;</code>). Default: <code>Pictures/panorama</code> in your home folder. With an empty value,
+<code>:</code> (Windows: <code>;</code>); <code>~</code> is your home folder. Default: <code>Pictures/panorama</code> in your home folder. With an empty value,
 none.</dd>
 <dt><code>PANORAMA_BASE_URL</code></dt><dd>The base URL of the service. Default: this service.</dd>
 <dt><code>PANORAMA_STATE_DIR</code></dt><dd>The folder for keys of creations whose answer was lost, so that they can be
 continued after a restart. Default: <code>panorama</code> in <code>~/.local/state</code> (Windows:
 <code>%LOCALAPPDATA%</code>).</dd>
+<dt><code>HTTPS_PROXY</code>, <code>NO_PROXY</code></dt><dd>The proxy of your network, and the hosts that need none. Images
+given by URL are downloaded without it.</dd>
 </dl>
 <p>If npm reports <code>EALLOWREMOTE</code>, its <code>allow-remote</code> setting forbids packages from a URL. Set it to
 <code>all</code>, or <a href="${offer.packagePath}">download the package</a> and give npx the path of the file.</p></div>`,

@@ -15,7 +15,7 @@ describe("the options of PanoramaClient", () => {
 
   it("are environment variables where they are not given", async () => {
     vi.stubEnv("PANORAMA_BASE_URL", on.service.origin);
-    vi.stubEnv("PANORAMA_API_KEY", on.service.apiKey);
+    vi.stubEnv("PANORAMA_API_KEY", ` ${on.service.apiKey}\r\n`); // as copied from a file
     const client = new PanoramaClient();
     expect(client.baseUrl).toBe(`${on.service.origin}/api/v1`);
     expect(await client.credits()).toEqual({ remaining_credits: 100 });

@@ -6,6 +6,7 @@ describe("the state folder of the MCP server", () => {
     expect(stateFolder({ PANORAMA_STATE_DIR: "/var/mine", XDG_STATE_HOME: "/x" }, "linux", "/home/p")).toBe(
       "/var/mine",
     );
+    expect(stateFolder({ PANORAMA_STATE_DIR: "~/mine" }, "linux", "/home/p")).toBe("/home/p/mine");
     expect(stateFolder({ XDG_STATE_HOME: "/x/state" }, "linux", "/home/p")).toBe("/x/state/panorama");
     expect(stateFolder({}, "linux", "/home/p")).toBe("/home/p/.local/state/panorama");
     expect(stateFolder({}, "darwin", "/Users/p")).toBe("/Users/p/.local/state/panorama");
