@@ -198,10 +198,7 @@ const parseEnvironment = (environment: NodeJS.ProcessEnv): Result<Environment, s
 /** Refuses half of what belongs together. */
 const requireWhole = (data: Environment): Result<void, string> => {
   const half = PAIRS.find((pair) => pair.filter((name) => data[name] === undefined).length === 1);
-  if (half !== undefined) return err(`Bad configuration: set both ${half.join(" and ")}, or neither.`);
-  return data.OPERATOR_EMAIL !== undefined && data.SMTP_URL === undefined
-    ? err("Bad configuration: OPERATOR_EMAIL needs SMTP_URL and MAIL_FROM, because e-mails are sent to it.")
-    : ok(undefined);
+  return half === undefined ? ok(undefined) : err(`Bad configuration: set both ${half.join(" and ")}, or neither.`);
 };
 
 const storageOf = (data: Environment, publicUrl: string): Result<Config["storage"], string> => {

@@ -226,7 +226,7 @@ export const environmentSchema = z.object({
   OPERATOR_EMAIL: z.email("must be an e-mail address, such as contact@panorama.example").optional().meta({
     default: "no link, and no e-mail",
     description:
-      'the operator\'s address, which public panoramas show in their link "Report". Without Stripe, it also gets an e-mail for each order that waits for `panorama order pay`. Needs `SMTP_URL`',
+      'the operator\'s address, which public panoramas show in their link "Report". With `SMTP_URL` and without Stripe, it also gets an e-mail for each order that waits for `panorama order pay`',
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .url({ protocol: /^https?$/, error: "must be an http or https URL" })

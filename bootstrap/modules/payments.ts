@@ -7,7 +7,8 @@ import { tokens } from "../tokens.js";
 export const payments = new ContainerModule(({ bind }) => {
   const { config, clock, letterOutbox: outbox } = tokens;
   provide(bind, tokens.payments, { config, clock, outbox }, async ({ config, clock, outbox }) => {
-    const { stripe, publicUrl, operatorEmail: to } = config;
+    const { stripe, publicUrl, mail, operatorEmail } = config;
+    const to = mail && operatorEmail;
     if (stripe === undefined) {
       // Its row is written after the order's: the metric of pending orders is for what a crash loses between them.
       return new ManualPayments(async ({ id }) => {
