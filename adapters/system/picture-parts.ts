@@ -10,6 +10,9 @@ export type PicturePart = {
   readonly length: number;
 };
 
+/** More are in no picture: what follows counts as cut off, so that reading them takes little time and memory. */
+const PARTS_MAX = 50_000;
+
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 
 const END = 0xd9;
@@ -20,7 +23,7 @@ const END = 0xd9;
  */
 export function* jpegSegments(jpeg: Uint8Array): Generator<PicturePart> {
   const file = bufferOf(jpeg);
-  for (let at = 2; at + 1 < file.length; ) {
+  for (let at = 2, parts = 0; at + 1 < file.length && parts < PARTS_MAX; ) {
     const marker = file[at + 1] ?? 0;
     if (file[at] !== 0xff || marker === 0xff || !isMarker(marker)) {
       at += 1;
@@ -30,6 +33,7 @@ export function* jpegSegments(jpeg: Uint8Array): Generator<PicturePart> {
     const dataEnd = at + 2 + length;
     const end = marker === 0xda ? endOfScan(file, dataEnd) : dataEnd;
     const data = file.subarray(Math.min(at + 4, dataEnd), dataEnd);
+    parts += 1;
     yield { type: marker.toString(16), bytes: file.subarray(at, end), data, length: Math.max(0, length - 2) };
     if (marker === END) return;
     at = end;
@@ -40,9 +44,9 @@ export function* jpegSegments(jpeg: Uint8Array): Generator<PicturePart> {
 const isMarker = (byte: number): boolean => byte !== 0 && (byte < 0xd0 || byte > 0xd7);
 
 const endOfScan = (file: Buffer, from: number): number => {
-  for (let at = file.indexOf(0xff, from); at !== -1; at = file.indexOf(0xff, at + 1)) {
+  for (let at = from; at < file.length; at += 1) {
     const next = file[at + 1] ?? 0;
-    if (next !== 0xff && isMarker(next)) return at;
+    if (file[at] === 0xff && next !== 0xff && isMarker(next)) return at;
   }
   return file.length;
 };
@@ -52,7 +56,7 @@ const PNG_SIGNATURE_BYTES = 8;
 /** The chunks of a PNG, up to its last one. */
 export function* pngChunks(png: Uint8Array): Generator<PicturePart> {
   const file = bufferOf(png);
-  for (let at = PNG_SIGNATURE_BYTES; at + 8 <= file.length; ) {
+  for (let at = PNG_SIGNATURE_BYTES, parts = 0; at + 8 <= file.length && parts < PARTS_MAX; parts += 1) {
     const length = file.readUInt32BE(at);
     const type = file.toString("latin1", at + 4, at + 8);
     const end = at + 12 + length;
@@ -67,7 +71,7 @@ const RIFF_HEADER_BYTES = 12;
 /** The chunks of a WebP. */
 export function* webpChunks(webp: Uint8Array): Generator<PicturePart> {
   const file = bufferOf(webp);
-  for (let at = RIFF_HEADER_BYTES; at + 8 <= file.length; ) {
+  for (let at = RIFF_HEADER_BYTES, parts = 0; at + 8 <= file.length && parts < PARTS_MAX; parts += 1) {
     const length = file.readUInt32LE(at + 4);
     const end = at + 8 + length + (length % 2);
     const data = file.subarray(at + 8, at + 8 + length);

@@ -1,5 +1,10 @@
 import { err, ok, type Result } from "neverthrow";
-import { IMAGE_PIXELS_MAX, type ImageType, imageTypeOf } from "../../domain/images/image-type.js";
+import {
+  IMAGE_PIXELS_MAX,
+  type ImageType,
+  imageTypeOf,
+  PROGRESSIVE_PIXELS_MAX,
+} from "../../domain/images/image-type.js";
 import type { PixelSize } from "../../domain/images/resolution.js";
 import { decodingError, sizeOfImage } from "./image-header.js";
 import { decoding, type ImageLibrary } from "./load-sharp.js";
@@ -37,6 +42,8 @@ export const soundPicture = async (bytes: Uint8Array): Promise<Result<SoundPictu
   return decoding(async (sharp) => {
     const isWhole = given.value === bytes && (await isSound(sharp, type, bytes));
     if (isWhole) return ok({ type, bytes, size: size.value });
+    const pixels = size.value.widthPixels * size.value.heightPixels;
+    if (type === "image/png" && pixels > PROGRESSIVE_PIXELS_MAX) return err(TOO_LARGE);
     try {
       const whole = await completed(sharp, type, given.value);
       if (whole.missing > MISSING_MAX) return err(incomplete(whole.missing));
@@ -135,5 +142,8 @@ const wholeWebp = (bytes: Uint8Array): Result<Uint8Array, string> => {
   if (missing > MISSING_MAX) return err(incomplete(missing));
   return ok(Buffer.concat([bytes, Buffer.alloc(wholeBytes - bytes.length)]));
 };
+
+/** It would take a decoder for several seconds. */
+const TOO_LARGE = `it is damaged, and has more than ${PROGRESSIVE_PIXELS_MAX / 1e6} megapixels, the most of a damaged PNG`;
 
 const incomplete = (missing: number): string => `about ${Math.round(100 * missing)} % of its rows are missing`;

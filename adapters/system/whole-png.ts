@@ -25,25 +25,26 @@ export const hasSoundChunks = (png: Uint8Array): boolean => {
   return chunks.at(-1)?.type === "IEND" && chunks.every(isSound);
 };
 
-/** A PNG with all its rows. The checksum of the pixels is 0: it is for decoders that do not insist on it. */
+/** A PNG for decoders that do not insist on checksums. */
 export type WholePng = {
-  readonly bytes: Buffer;
-  /** From 0 to 1: what was added, black or transparent. Of an interlaced PNG, of its data. */
+  readonly bytes: Uint8Array;
+  /** From 0 to 1: the rows that are not there. Of an interlaced PNG, its data that are not there. */
   readonly missing: number;
 };
 
 /**
- * Adds the rows that a PNG lacks, unless more than `missingMax` are missing: decoders read none of an interlaced one
- * that is cut off. Only a small part of it is in memory without compression.
+ * Counts the rows that a PNG lacks. To an interlaced one it adds black or transparent ones, unless more than
+ * `missingMax` are missing: of such a PNG decoders read nothing if it is cut off. Only a small part of the rows is in
+ * memory without compression.
  */
 export const wholePng = async (png: Uint8Array, missingMax: number): Promise<WholePng> => {
   const chunks = [...pngChunks(png)];
-  const data = Buffer.concat(chunks.flatMap(({ type, data }) => (type === "IDAT" ? [data] : [])));
-  const rasterBytes = rasterBytesOf(chunks[0]?.data ?? Buffer.alloc(0));
-  const compressed: Buffer[] = [];
+  const header = chunks[0]?.data ?? Buffer.alloc(0);
+  const rasterBytes = rasterBytesOf(header);
   let missingBytes = rasterBytes;
   const raster = async function* () {
-    const inflate = createInflateRaw({ finishFlush: constants.Z_SYNC_FLUSH });
+    const data = Buffer.concat(chunks.flatMap(({ type, data }) => (type === "IDAT" ? [data] : [])));
+    const inflate = createInflateRaw({ finishFlush: constants.Z_SYNC_FLUSH, chunkSize: INFLATED_BYTES });
     try {
       for await (const bytes of Readable.from([data.subarray(ZLIB_HEADER_BYTES)]).pipe(inflate)) {
         const wanted: Buffer = bytes.subarray(0, missingBytes);
@@ -56,21 +57,31 @@ export const wholePng = async (png: Uint8Array, missingMax: number): Promise<Who
     }
     if (missingBytes <= missingMax * rasterBytes) yield Buffer.alloc(missingBytes);
   };
+  const missing = () => (rasterBytes === 0 ? 1 : missingBytes / rasterBytes);
+  if (header[INTERLACED] !== 1) {
+    for await (const _ of raster());
+    return { bytes: png, missing: missing() };
+  }
+  const compressed: Buffer[] = [];
   await pipeline(raster, createDeflate({ level: constants.Z_BEST_SPEED }), async (pieces: AsyncIterable<Buffer>) => {
     for await (const piece of pieces) compressed.push(piece);
   });
   const pixels = Buffer.concat(compressed);
-  const header = Buffer.alloc(8);
-  header.writeUInt32BE(pixels.length);
-  header.write("IDAT", 4, "latin1");
+  const start = Buffer.alloc(8);
+  start.writeUInt32BE(pixels.length);
+  start.write("IDAT", 4, "latin1");
   const first = chunks.findIndex(({ type }) => type === "IDAT");
   const before = chunks.slice(0, first).map(({ bytes }) => bytes);
   return {
-    bytes: Buffer.concat([png.subarray(0, 8), ...before, header, pixels, Buffer.alloc(4), END]),
-    missing: rasterBytes === 0 ? 1 : missingBytes / rasterBytes,
+    bytes: Buffer.concat([png.subarray(0, 8), ...before, start, pixels, NO_CHECKSUM, END]),
+    missing: missing(),
   };
 };
 
+/** In the header. */
+const INTERLACED = 12;
+const INFLATED_BYTES = 256 * 1024;
+const NO_CHECKSUM = Buffer.alloc(4);
 const END = Buffer.from("0000000049454e44ae426082", "hex");
 
 /** Bytes of all rows before they are compressed, each with the byte that names its filter. */
@@ -78,7 +89,7 @@ const rasterBytesOf = (header: Buffer): number => {
   if (header.length < 13) return 0;
   const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
   const bits = (header[8] ?? 0) * (CHANNELS[header[9] ?? 0] ?? 0);
-  const passes = header[12] === 1 ? PASSES : ([[0, 0, 1, 1]] as const);
+  const passes = header[INTERLACED] === 1 ? PASSES : ([[0, 0, 1, 1]] as const);
   return passes.reduce((sum, [left, top, across, down]) => {
     const columns = Math.ceil((width - left) / across);
     const rows = Math.ceil((height - top) / down);

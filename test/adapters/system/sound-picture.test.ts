@@ -1,8 +1,16 @@
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { soundPicture } from "../../../adapters/system/sound-picture.js";
-import { cutAt, pictures, withoutEnd, withPngChunk, withWrongSe, zeroedFrom } from "../../support/damaged-pictures.js";
-import { plain } from "../../support/test-images.js";
+import {
+  cutAt,
+  pictures,
+  pngChunk,
+  withoutEnd,
+  withPngChunk,
+  withWrongSe,
+  zeroedFrom,
+} from "../../support/damaged-pictures.js";
+import { bombPng, plain } from "../../support/test-images.js";
 
 const SIZE = { widthPixels: 640, heightPixels: 480 };
 const PICTURES = await pictures(SIZE);
@@ -87,6 +95,18 @@ describe("soundPicture", () => {
     const { bytes, size } = (await soundPicture(withoutEnd(turned)))._unsafeUnwrap();
     expect(size).toEqual({ widthPixels: 240, heightPixels: 4000 });
     expect(await sharp(bytes).metadata()).toMatchObject({ width: 240, height: 4000 });
+  });
+
+  it("takes little time and memory for a damaged PNG of many pixels, and for files of tiny parts", async () => {
+    const large = bombPng({ widthPixels: 8001, heightPixels: 5000 });
+    expect((await soundPicture(large)).isOk()).toBe(true);
+    expect((await soundPicture(withoutEnd(large)))._unsafeUnwrapErr()).toBe(
+      "it is damaged, and has more than 40 megapixels, the most of a damaged PNG",
+    );
+    const chunks = Buffer.concat([png.subarray(0, 33), ...Array(200_000).fill(pngChunk("IDAT", Buffer.alloc(0)))]);
+    expect((await soundPicture(chunks))._unsafeUnwrapErr()).toBe("about 100 % of its rows are missing");
+    const segments = Buffer.concat([jpeg.subarray(0, 2), Buffer.alloc(4_000_000, Buffer.from([0xff, 0xe1, 0, 2]))]);
+    expect((await soundPicture(segments))._unsafeUnwrapErr()).toMatch(/^it cannot be decoded: /);
   });
 
   it("refuses what is no picture", async () => {
