@@ -14,10 +14,7 @@ export type TaskUrls = {
   readonly viewerUrl: ViewerUrl | undefined;
 };
 
-/** A task as accounts are told of it, by REST and by webhooks (specification, Panorama task). */
-export type ToldTask = ReturnType<typeof panoramaTask>;
-
-/** What accounts are told of a task, for JSON. */
+/** A task as accounts are told of it, by REST and by webhooks, for JSON (specification, Panorama task). */
 export const panoramaTask = (task: Task, urls: TaskUrls) => ({
   id: task.id,
   status: statusOf(task),
