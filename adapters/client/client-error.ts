@@ -1,6 +1,7 @@
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import { invalidRequestSentence } from "../wording/invalid-request-sentence.js";
 import { parameterName } from "../wording/parameter-name.js";
+import type { FailureReason } from "./resources.js";
 
 /** The error codes of the service (specification, Errors). */
 export const SERVICE_ERROR_CODES = [
@@ -36,6 +37,8 @@ export type ClientError = {
    * with `param` and a colon. `undefined` if no single parameter is at fault.
    */
   readonly param: string | undefined;
+  /** With `upstream_error`, why, as of a failed task. Absent if it is not known, as from an older service. */
+  readonly reason?: FailureReason | undefined;
   /** The HTTP status; `undefined` if there was no answer, or nothing was sent. */
   readonly status: number | undefined;
   /** The `x-request-id` of the answer: quote it to the operator of the service. */

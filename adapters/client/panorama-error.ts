@@ -20,6 +20,8 @@ export class PanoramaError extends Error {
   readonly status: number | undefined;
   /** The parameter at fault as the service names it, such as `image_urls[1]`. */
   readonly param: string | undefined;
+  /** Of `upstream_error` and `generation_failed`: why, for programs. `undefined` if the service does not say. */
+  readonly reason: FailureReason | undefined;
   /** The `x-request-id` of the answer: quote it to the operator of the service. */
   readonly requestId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
@@ -37,6 +39,7 @@ export class PanoramaError extends Error {
     this.code = failure.code;
     this.status = failure.status;
     this.param = failure.param;
+    this.reason = failure.reason;
     this.requestId = failure.requestId;
     this.retryAfterSeconds = failure.retryAfterSeconds;
     this.mayHaveBeenAccepted = failure.mayHaveBeenAccepted;
@@ -65,14 +68,11 @@ export class AbortedError extends PanoramaError {}
 /** `generation_failed`: the task of `PanoramaClient.run` has failed, and its credits are refunded. */
 export class TaskFailedError extends PanoramaError {
   readonly task: FailedTask;
-  /** Why, for programs. `undefined` from an older service. */
-  readonly reason: FailureReason | undefined;
 
   constructor(task: FailedTask, call: FailedCall) {
     const { message, reason, param } = task.error;
-    super({ ...NO_ANSWER, code: "generation_failed", message, param }, { ...call, taskId: task.id });
+    super({ ...NO_ANSWER, code: "generation_failed", message, param, reason }, { ...call, taskId: task.id });
     this.task = task;
-    this.reason = reason;
   }
 }
 

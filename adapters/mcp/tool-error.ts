@@ -128,7 +128,7 @@ const guidance = (error: ClientError, site: string): string => {
         "Nothing was charged."
       );
     case "upstream_error":
-      return "Wait 30 seconds, then call the tool again once: the reserved credits were refunded. If it fails again, tell the person.";
+      return `${AFTER_REASON[error.reason as ToldReason] ?? ONCE_MORE} Nothing was charged.`;
     case "aborted":
       return "Tell the person that the call was cancelled. Call the tool again only if they still want the result.";
     case "unexpected_answer":

@@ -1,7 +1,10 @@
 import type { Readable } from "node:stream";
+import { setTimeout } from "node:timers/promises";
 import { err, ok, type Result } from "neverthrow";
 import { ForbiddenAddress, lookupPublic, whyForbidden } from "../system/public-lookup.js";
+import { retryAfterMilliseconds } from "../system/retry-after.js";
 import { ANONYMOUS_USER_AGENT } from "../system/user-agent.js";
+import { mebibytes } from "../wording/mebibytes.js";
 
 export type FetchedBytes = { readonly bytes: Uint8Array; readonly contentType: string | undefined };
 
@@ -12,7 +15,12 @@ export type FetchedBytes = { readonly bytes: Uint8Array; readonly contentType: s
  */
 export type FetchFailure = {
   readonly kind: "forbidden" | "gone" | "too_large" | "too_slow" | "too_many_redirects" | "unavailable";
+  /** For the log. */
   readonly reason: string;
+  /** For whoever has chosen the URL: a clause without a full stop, which tells nothing of this network. */
+  readonly problem: string;
+  /** A busy host (status 429 or 503) may have an answer after this time. */
+  readonly retryAfterMilliseconds?: number;
 };
 
 /** `stopped` ends the fetch: it is `unavailable` then, or `too_slow`. */
@@ -25,6 +33,10 @@ export type FetchLimits = {
 const REDIRECTS_MAX = 3;
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 const GONE_STATUSES = new Set([403, 404, 410]);
+const BUSY_STATUSES = new Set([429, 503]);
+/** Before a busy host that does not say how long it is busy is asked again. */
+const BUSY_MILLISECONDS = 1_000;
+const NOT_PUBLIC = "the host in its URL is unknown, or has no public address";
 
 /**
  * Fetches untrusted URLs: only https, only public IP addresses. It checks the address when it connects, so that the DNS
@@ -42,7 +54,8 @@ export class PublicFetch {
   }
 
   /**
-   * Reads the whole body. `timeoutMilliseconds` includes redirects. `ownHeaders`, which may be secret, go to exempt
+   * Reads the whole body. A host that is busy (status 429 or 503) is asked once more, if it says no longer pause than
+   * there is time. `timeoutMilliseconds` includes that and redirects. `ownHeaders`, which may be secret, go to exempt
    * origins only.
    */
   async get(
@@ -52,14 +65,25 @@ export class PublicFetch {
   ): Promise<Result<FetchedBytes, FetchFailure>> {
     const timeout = AbortSignal.timeout(timeoutMilliseconds);
     const signal = stopped === undefined ? timeout : AbortSignal.any([timeout, stopped]);
+    const endsAt = performance.now() + timeoutMilliseconds;
     let next = url;
-    for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
+    let mayAskAgain = true;
+    for (let redirects = 0; redirects <= REDIRECTS_MAX; ) {
       const step = await this.hop(next, bytesMax, signal, ownHeaders);
-      if (step.isErr()) return err(step.error);
+      if (step.isErr()) {
+        const pause = step.error.retryAfterMilliseconds ?? Number.POSITIVE_INFINITY;
+        if (!mayAskAgain || performance.now() + pause >= endsAt || !(await hasPassed(pause, signal))) {
+          return err(step.error);
+        }
+        mayAskAgain = false;
+        continue;
+      }
       if (!("location" in step.value)) return ok(step.value);
       next = step.value.location;
+      redirects += 1;
     }
-    return err({ kind: "too_many_redirects", reason: `more than ${REDIRECTS_MAX} redirects` });
+    const reason = `more than ${REDIRECTS_MAX} redirects`;
+    return err({ kind: "too_many_redirects", reason, problem: `its URL leads through ${reason}` });
   }
 
   async close(): Promise<void> {
@@ -74,11 +98,14 @@ export class PublicFetch {
     signal: AbortSignal,
     ownHeaders: Readonly<Record<string, string>>,
   ): Promise<Result<FetchedBytes | { readonly location: string }, FetchFailure>> {
-    if (!URL.canParse(text)) return err({ kind: "forbidden", reason: "not a URL" });
+    if (!URL.canParse(text)) return err({ kind: "forbidden", reason: "not a URL", problem: "its URL is not valid" });
     const url = new URL(text);
     const exempt = this.exemptOrigins.has(url.origin);
     const forbidden = exempt ? undefined : whyForbidden(url);
-    if (forbidden !== undefined) return err({ kind: "forbidden", reason: forbidden });
+    if (forbidden !== undefined) {
+      const problem = url.protocol === "https:" ? NOT_PUBLIC : "its URL does not begin with https://";
+      return err({ kind: "forbidden", reason: forbidden, problem });
+    }
 
     try {
       this.client ??= openClient();
@@ -104,7 +131,13 @@ export class PublicFetch {
       if (REDIRECT_STATUSES.has(statusCode) && location !== undefined && URL.canParse(location, url.href)) {
         return ok({ location: new URL(location, url.href).href });
       }
-      return err({ kind: GONE_STATUSES.has(statusCode) ? "gone" : "unavailable", reason: `status ${statusCode}` });
+      const asked = retryAfterMilliseconds(onlyValue(headers["retry-after"]), new Date());
+      return err({
+        kind: GONE_STATUSES.has(statusCode) ? "gone" : "unavailable",
+        reason: `status ${statusCode}`,
+        problem: `its host answered with status ${statusCode}`,
+        ...(BUSY_STATUSES.has(statusCode) && { retryAfterMilliseconds: asked ?? BUSY_MILLISECONDS }),
+      });
     } catch (error) {
       return err(asFailure(error));
     }
@@ -133,12 +166,21 @@ const readAtMost = async (
     }
   } catch (error) {
     if (!signal.aborted) throw error;
-    return err({ kind: "too_slow", reason: `only ${length} bytes arrived in time` });
+    const problem = "its host did not send all of it in time";
+    return err({ kind: "too_slow", reason: `only ${length} bytes arrived in time`, problem });
   }
   return ok(Buffer.concat(chunks, length));
 };
 
-const tooLarge = (bytesMax: number): FetchFailure => ({ kind: "too_large", reason: `more than ${bytesMax} bytes` });
+const tooLarge = (bytesMax: number): FetchFailure => ({
+  kind: "too_large",
+  reason: `more than ${bytesMax} bytes`,
+  problem: `it has more than ${mebibytes(bytesMax)}, the limit`,
+});
+
+/** `false` if `signal` was aborted in the meantime. */
+const hasPassed = (milliseconds: number, signal: AbortSignal): Promise<boolean> =>
+  setTimeout(milliseconds, true, { signal }).catch(() => false);
 
 /** Ends a body that is not read further, and ignores the error that it emits then. */
 const discard = (body: Readable): void => {
@@ -150,6 +192,15 @@ const onlyValue = (header: string | string[] | undefined): string | undefined =>
   typeof header === "string" ? header : header?.[0];
 
 const asFailure = (error: unknown): FetchFailure => {
-  if (error instanceof ForbiddenAddress) return { kind: "forbidden", reason: error.message };
-  return { kind: "unavailable", reason: error instanceof Error ? `${error.name}: ${error.message}` : String(error) };
+  if (error instanceof ForbiddenAddress) return { kind: "forbidden", reason: error.message, problem: NOT_PUBLIC };
+  const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return { kind: "unavailable", reason, problem: problemOf(error) };
+};
+
+const problemOf = (error: unknown): string => {
+  const { name, code } = error as { readonly name?: unknown; readonly code?: unknown };
+  if (code === "ENOTFOUND" || code === "EAI_AGAIN") return NOT_PUBLIC;
+  return name === "TimeoutError" || name === "AbortError" || code === "UND_ERR_CONNECT_TIMEOUT"
+    ? "its host did not answer in time"
+    : "there was no connection to its host, or it was closed";
 };

@@ -1,5 +1,12 @@
 import { resultUrlOf } from "../../domain/tasks/result-url.js";
-import { type FailureReason, finish, isCancelable, type SubmittedTask, wantsCancel } from "../../domain/tasks/task.js";
+import {
+  type FailureReason,
+  finish,
+  type ImageFault,
+  isCancelable,
+  type SubmittedTask,
+  wantsCancel,
+} from "../../domain/tasks/task.js";
 import { failTask, moveTask } from "../panoramas/end-task.js";
 import { carryOutCancel, stopGeneration } from "../panoramas/stop-generation.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
@@ -72,15 +79,15 @@ const poll = async (
     return stillRunning();
   }
   if (progress.value.state === "running") return stillRunning();
-  const fails = async (reason: FailureReason, detail: string, imageIndex?: number): Promise<undefined> => {
-    await failTask(ports, lease, { reason, detail, imageIndex });
+  const fails = async (reason: FailureReason, detail: string, fault?: ImageFault): Promise<undefined> => {
+    await failTask(ports, lease, { reason, detail, ...fault });
   };
   if (progress.value.state === "failed") {
     // The owner may have wanted it canceled since the task was leased, and the provider has stopped it because of that.
     const stored = (await ports.tasks.find(task.id, task.accountId)) ?? task;
     const isCanceled = isCancelable(stored) && stored.cancelWish !== undefined;
-    const { cause = "generation_failed", reason, imageIndex } = progress.value;
-    return isCanceled ? fails("canceled", reason) : fails(cause, reason, imageIndex);
+    const { cause = "generation_failed", reason, imageIndex, imageProblem } = progress.value;
+    return isCanceled ? fails("canceled", reason) : fails(cause, reason, { imageIndex, imageProblem });
   }
   const temporaryUrl = resultUrlOf(progress.value.temporaryUrl);
   if (temporaryUrl === undefined) {

@@ -1,7 +1,7 @@
 import type { FailedTask } from "../../domain/tasks/task.js";
 import { toldReason } from "../../domain/tasks/told-reason.js";
 
-type Failed = Pick<FailedTask, "reason" | "imageIndex" | "request">;
+type Failed = Pick<FailedTask, "reason" | "imageIndex" | "imageProblem" | "request">;
 
 /**
  * The parameter of the creation at fault; `undefined` if there is none, or if it is one of several. Prompt and
@@ -18,15 +18,16 @@ export const failedParam = (task: Failed): string | undefined => {
 
 /** Why the task has failed, and what to do next. Says nothing about its credits, and quotes no provider. */
 export const failureSentence = (task: Failed): string => {
+  const why = task.imageProblem === undefined ? "" : `: ${task.imageProblem}`;
   switch (toldReason(task)) {
     case "canceled":
       return "The panorama was canceled. To have it all the same, create it again.";
     case "queue_timeout":
       return "The panorama waited too long for its turn. Try again later.";
     case "reference_unreachable":
-      return `The picture of ${referenceWords(task)} could not be read. Upload it, or give a public https URL of it.`;
+      return `The picture of ${referenceWords(task)} could not be read${why}. Upload it, or give another URL of it.`;
     case "reference_unusable":
-      return `The image generator could not use ${referenceWords(task)}. Try another picture: a JPEG, PNG or WebP.`;
+      return `The image generator could not use ${referenceWords(task)}${why}. Try another JPEG, PNG or WebP.`;
     case "content_refused":
       return `The image generator does not make pictures of this. ${changeWhat(task)}`;
     case "provider_refused":
@@ -34,13 +35,16 @@ export const failureSentence = (task: Failed): string => {
     case "provider_failed":
       return "The image generator failed to make the panorama. Try again; other words may help.";
     case "provider_unavailable":
-      return "The image generator did not answer. Try again later.";
+      return "The image generator does not work at the moment. Try again later.";
     case "provider_timeout":
       return "The image generator did not finish in time. Try again later.";
     case "unusable_result":
       return "The image generator made no usable picture. Try again; other words may help.";
   }
 };
+
+/** The same of a creation that is answered with an error. */
+export const refusalSentence = (task: Failed): string => `${failureSentence(task)} No credits are charged for it.`;
 
 /** The same, and where the credits are. */
 export const failureMessage = (task: Failed & Pick<FailedTask, "reservation">): string =>

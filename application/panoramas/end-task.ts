@@ -4,6 +4,7 @@ import {
   type FailedTask,
   type FailureReason,
   fail,
+  type ImageFault,
   placeOf,
   type Task,
 } from "../../domain/tasks/task.js";
@@ -25,12 +26,11 @@ export type FailPorts = MovePorts & {
 };
 
 /**
- * Why a task fails. `imageIndex`: which reference image the reason is about. `detail` is for operators. `mayBeRunning`:
+ * Why a task fails. `detail` is for operators. `mayBeRunning`:
  * the provider may have started a generation nobody knows.
  */
-export type Failure = {
+export type Failure = ImageFault & {
   readonly reason: FailureReason;
-  readonly imageIndex?: number | undefined;
   readonly detail: string;
   readonly mayBeRunning?: boolean | undefined;
 };
@@ -42,11 +42,11 @@ export type Failure = {
 export const failTask = async (
   ports: FailPorts,
   current: ActiveTask | Lease<ActiveTask>,
-  { reason, imageIndex, detail, mayBeRunning = false }: Failure,
+  { reason, detail, mayBeRunning = false, ...fault }: Failure,
 ): Promise<Result<FailedTask, StaleTask>> => {
   const { clock, reporter } = ports;
   const task = "fence" in current ? current.task : current;
-  const next = { ...fail(task, reason, clock.now(), imageIndex), detail };
+  const next = { ...fail(task, reason, clock.now(), fault), detail };
   const failed = await moveTask(ports, current, next, undefined);
   if (failed.isErr()) return failed;
   reporter.report({ kind: "task_failed", taskId: task.id, provider: placeOf(task), reason, detail });

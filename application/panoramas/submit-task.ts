@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type ProviderPlace, START_PAUSE_MILLISECONDS_MAX } from "../../domain/tasks/queue.js";
-import { type FailureReason, type ReservedTask, submit, type Task } from "../../domain/tasks/task.js";
+import { type FailedTask, type FailureReason, type ReservedTask, submit, type Task } from "../../domain/tasks/task.js";
 import { CLOCK_TOLERANCE_MILLISECONDS } from "../ports/clock.js";
 import type { GenerationProvider, SubmissionFailure } from "../ports/generation-provider.js";
 import type { TaskQueue } from "../ports/stores/tasks/task-queue.js";
@@ -8,8 +8,11 @@ import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 import { type FailPorts, type Failure, failTask, moveTask } from "./end-task.js";
 import { type StopPorts, stopGeneration } from "./stop-generation.js";
 
-/** The provider did not accept the task. Its credits are refunded. */
-export type UpstreamError = { readonly kind: "upstream_error" };
+/**
+ * The provider did not accept the task. Its credits are refunded. `failed`: the task, which says why; absent if none was
+ * opened.
+ */
+export type UpstreamError = { readonly kind: "upstream_error"; readonly failed?: FailedTask };
 
 /** What a submission needs. */
 export type SubmissionPorts = FailPorts &
@@ -46,12 +49,13 @@ export const submitTask = async (
   const { answer, place } = await send(ports, task, submissionDeadline);
   const sent = { ...task, place };
   if (answer.isOk()) return recordSubmission(ports, sent, answer.value);
-  const { kind, reason, cause, imageIndex } = answer.error;
+  const { kind, reason, cause, imageIndex, imageProblem } = answer.error;
   return kind === "busy"
     ? returnToQueue(ports, settings, sent, answer.error)
     : failRefused(ports, sent, {
         reason: cause ?? reasonOf[kind],
         imageIndex,
+        imageProblem,
         detail: reason,
         mayBeRunning: kind === "unknown",
       });
@@ -168,7 +172,9 @@ const failRefused = async (
   failure: Failure,
 ): Promise<Result<Task, UpstreamError>> => {
   const failed = await failTask(ports, task, failure);
-  return failed.isOk() ? err({ kind: "upstream_error" }) : readSweptTask(ports, task, failure.detail);
+  return failed.isOk()
+    ? err({ kind: "upstream_error", failed: failed.value })
+    : readSweptTask(ports, task, failure.detail);
 };
 
 /**
@@ -188,12 +194,13 @@ const readSweptTask = async (
   const { tasks, reporter } = ports;
   const { id, accountId } = task;
   const current = (await tasks.find(id, accountId)) ?? task;
-  const continues = current.state !== "failed";
+  const failed = current.state === "failed" ? current : undefined;
+  const continues = failed === undefined;
   const known = continues && "upstreamTaskId" in current ? current.upstreamTaskId : undefined;
   if (!continues || (upstreamTaskId !== undefined && upstreamTaskId !== known)) {
     const detail = `ended after the submission deadline: ${lateResult}`;
     reporter.report({ kind: "possible_orphan", taskId: id, detail });
     if (!continues && upstreamTaskId !== undefined) await stopGeneration(ports, { id, upstreamTaskId });
   }
-  return continues ? ok(current) : err({ kind: "upstream_error" });
+  return failed === undefined ? ok(current) : err({ kind: "upstream_error", failed });
 };

@@ -4,6 +4,7 @@ import type { TaskId } from "../../domain/task-id.js";
 import type { Abilities } from "../../domain/tasks/abilities.js";
 import type { CreationRequest } from "../../domain/tasks/creation-request.js";
 import type { ProviderPlace } from "../../domain/tasks/queue.js";
+import type { ImageFault } from "../../domain/tasks/task.js";
 
 /** A request to the provider. The upstream task is tagged with `taskId`, so that `search` can find it. */
 export type GenerationOrder = {
@@ -34,14 +35,12 @@ export type GenerationOrder = {
  * `refused`: the provider started nothing. `busy`: the provider certainly started nothing, because it has no room now;
  * it may accept the same order later. `unknown`: the outcome is unknown (timeout, connection lost after sending,
  * unusable response), so an orphaned upstream task may exist. `reason` is for the log only. `cause`: what is known
- * about it. If the customer can change that, no other provider is asked. `imageIndex`: which reference image it is
- * about. `retryAfterMilliseconds`: a busy provider asks not to be sent the order again before.
+ * about it. If the customer can change that, no other provider is asked. `retryAfterMilliseconds`: a busy provider asks not to be sent the order again before.
  */
-export type SubmissionFailure = {
+export type SubmissionFailure = ImageFault & {
   readonly kind: "refused" | "busy" | "unknown";
   readonly reason: string;
   readonly cause?: CustomersCause | "provider_unavailable" | undefined;
-  readonly imageIndex?: number | undefined;
   readonly retryAfterMilliseconds?: number | undefined;
 };
 
@@ -68,17 +67,15 @@ export type FailureCause =
 
 /**
  * What the provider says about a generation. `reason` is for the log only. `cause`: what is known about a failure.
- * `imageIndex`: which reference image it is about.
  */
 export type Progress =
   | { readonly state: "running" }
   | { readonly state: "succeeded"; readonly temporaryUrl: string }
-  | {
+  | (ImageFault & {
       readonly state: "failed";
       readonly reason: string;
       readonly cause?: FailureCause | undefined;
-      readonly imageIndex?: number | undefined;
-    };
+    });
 
 /** The provider gave no usable response. The task's state is unknown: retry later. */
 export type ProviderUnavailable = { readonly kind: "provider_unavailable"; readonly reason: string };

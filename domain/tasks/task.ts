@@ -123,16 +123,20 @@ export type SucceededTask = TaskCore &
     /** The size of the provider's result. */
     readonly nativeSize: PixelSize;
   };
+/**
+ * Which reference image a failure is about, counted from 0, and what is wrong with it: a clause for the customer, such
+ * as "its host answered with status 404". `undefined`: that is not known.
+ */
+export type ImageFault = { readonly imageIndex?: number | undefined; readonly imageProblem?: string | undefined };
 /** Has no picture; its credits were refunded. */
 export type FailedTask = TaskCore &
   Placed &
+  ImageFault &
   Measured & {
     readonly state: "failed";
     readonly reservation: RefundedReservation;
     readonly failedAt: Date;
     readonly reason: FailureReason;
-    /** Which reference image the reason is about, counted from 0; `undefined` if that is not known. */
-    readonly imageIndex?: number | undefined;
     /** What the provider or this service said about it, for operators. */
     readonly detail?: string | undefined;
   };
@@ -359,7 +363,12 @@ export const succeed = (
 export const placeOf = (task: Task): string | undefined => ("place" in task ? task.place : undefined);
 
 /** There will be no image; the held credits return to the account. */
-export const fail = (task: ActiveTask, reason: FailureReason, now: Date, imageIndex?: number): FailedTask => {
+export const fail = (
+  task: ActiveTask,
+  reason: FailureReason,
+  now: Date,
+  { imageIndex, imageProblem }: ImageFault = {},
+): FailedTask => {
   const { id, accountId, slug, request, apiKeyId, reservedAt, reservation } = task;
   return {
     id,
@@ -375,6 +384,7 @@ export const fail = (task: ActiveTask, reason: FailureReason, now: Date, imageIn
     failedAt: now,
     reason,
     imageIndex,
+    imageProblem,
   };
 };
 

@@ -154,11 +154,11 @@ export class SimulatedUpstream {
       case "no image":
         return ok({ bytes: Buffer.from("<html>"), contentType: "text/html" });
       case "gone":
-        return err({ kind: "gone", reason });
+        return err({ kind: "gone", reason, problem: reason });
       case "unusable":
-        return err({ kind: "forbidden", reason });
+        return err({ kind: "forbidden", reason, problem: reason });
       case "unavailable":
-        return err({ kind: "unavailable", reason });
+        return err({ kind: "unavailable", reason, problem: reason });
     }
   }
 

@@ -1,13 +1,15 @@
 import { expect } from "vitest";
+import { TOLD_REASONS } from "../../domain/tasks/told-reason.js";
 
 /** Expects an answer with the error body of the interface, this status and this code. Returns its message. */
 export const expectError = async (response: Response, status: number, code: string): Promise<string> => {
   const text = await response.text();
   expect(`${response.status} ${text}`).toMatch(new RegExp(`^${status} \\{"error":`));
   const body = JSON.parse(text);
-  const { param, ...error } = body.error;
+  const { param, reason, ...error } = body.error;
+  if (reason !== undefined) expect([code, TOLD_REASONS]).toEqual(["upstream_error", expect.arrayContaining([reason])]);
   expect({ ...body, error }).toEqual({ error: { code, message: expect.stringMatching(/^\S.*[.!]$/) } });
-  if (param !== undefined) {
+  if (param !== undefined && reason === undefined) {
     expect(code).toBe("invalid_request");
     expect(error.message.startsWith(`${param}: `)).toBe(true);
   }

@@ -68,9 +68,16 @@ export const parseJson = (text: string): unknown => {
 /** The body of every answer that is not 2xx. */
 export const errorIn = (
   value: unknown,
-): { readonly code: string; readonly message: string; readonly param?: string } | undefined => {
+):
+  | { readonly code: string; readonly message: string; readonly param?: string; readonly reason?: string }
+  | undefined => {
   const error = isObject(value) ? value.error : undefined;
   if (!isObject(error) || typeof error.code !== "string" || typeof error.message !== "string") return undefined;
-  const { code, message, param } = error;
-  return { code, message, ...(typeof param === "string" && { param }) };
+  const { code, message, param, reason } = error;
+  return {
+    code,
+    message,
+    ...(typeof param === "string" && { param }),
+    ...(typeof reason === "string" && { reason }),
+  };
 };

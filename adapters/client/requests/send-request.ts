@@ -2,6 +2,7 @@ import { err, ok, type Result } from "neverthrow";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { Answer } from "../call.js";
 import { type ClientError, type ClientErrorCode, SERVICE_ERROR_CODES } from "../client-error.js";
+import type { FailureReason } from "../resources.js";
 import type { ServiceUrl } from "../service-url.js";
 import { errorIn, parseJson } from "./check-answer.js";
 import { readAtMost } from "./read-at-most.js";
@@ -103,6 +104,7 @@ const parseAnswer = (
     code: code ?? "unexpected_answer",
     message: refusal?.message ?? unexpected,
     param: refusal?.param,
+    ...(refusal?.reason !== undefined && { reason: refusal.reason as FailureReason }),
     status,
     requestId: headers.get("x-request-id") ?? undefined,
     retryAfterSeconds: retryAfterSeconds(headers.get("retry-after"), clock.now()),

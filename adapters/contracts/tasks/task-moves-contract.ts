@@ -65,11 +65,15 @@ export const describeMoves = ({ it, beforeEach }: TestFunctions, on: TaskSetup):
   for (const reason of FAILURE_REASONS) {
     it(`stores ${reason} as the reason of a failure, and which reference image it is about`, async () => {
       const [one, other] = [await submitted(1), await submitted(2)];
-      const ended = { ...failed(one, reason), imageIndex: 2 };
+      const ended = { ...failed(one, reason), imageIndex: 2, imageProblem: "it has 9 × 9 pixels" };
       unwrap(await tasks.move(one, ended, undefined));
       unwrap(await tasks.move(other, failed(other, reason), undefined));
       expect(await tasks.find(one.id, owner)).toEqual(ended);
-      expect(await tasks.find(other.id, owner)).toMatchObject({ reason, imageIndex: undefined });
+      expect(await tasks.find(other.id, owner)).toMatchObject({
+        reason,
+        imageIndex: undefined,
+        imageProblem: undefined,
+      });
     });
   }
 

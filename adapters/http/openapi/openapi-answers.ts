@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { ZodOpenApiResponsesObject } from "zod-openapi";
 import { type PanoramaPolicy, RATE_WINDOW_MILLISECONDS } from "../../../domain/panorama-policy.js";
 import type { ErrorCode } from "../replies/errors.js";
+import { taskErrorSchema } from "../replies/panorama-task.js";
 
 /** The window of every rate limit. */
 export const RATE_WINDOW_SECONDS = RATE_WINDOW_MILLISECONDS / 1000;
@@ -32,6 +33,15 @@ const param = z.string().optional().meta({
 const invalidRequestSchema = z
   .object({ error: z.object({ ...errorMembers(["invalid_request"]), param }) })
   .meta({ id: "InvalidRequest" });
+
+const upstreamErrorSchema = z
+  .object({
+    error: z.object({
+      ...errorMembers(["upstream_error"]),
+      ...taskErrorSchema.pick({ reason: true, param: true }).shape,
+    }),
+  })
+  .meta({ id: "UpstreamError" });
 
 type Answer = {
   readonly schema: z.ZodType;
@@ -86,8 +96,9 @@ const failuresWith = (rateLimitHeaders: RateLimitHeaders) =>
       description: "An unexpected error of the server.",
     },
     502: {
-      schema: errorSchema("UpstreamError", ["upstream_error"]),
-      description: "The generation provider did not accept the task; no credits are charged for it.",
+      schema: upstreamErrorSchema,
+      description:
+        "The generation provider did not accept the task; no credits are charged for it. Reason and param are those of the failed task, and say whether something in the request can be changed.",
     },
   }) as const satisfies Record<number, Answer>;
 

@@ -67,7 +67,8 @@ const creationRequest = ({ policy: { prices }, abilities }: Described) => {
     });
 };
 
-const EACH_IMAGE = "Each is at a public address, or is an image of this service that is not deleted.";
+const EACH_IMAGE =
+  "Each is at a public address, or is an image of this service that is not deleted. One at another host is a JPEG, PNG or WebP, and should have at most 10 MiB: every image generator takes that.";
 
 /** The task of the path. */
 export const taskPath = ({ examples }: Described) =>

@@ -1,4 +1,5 @@
 import type { NotFound } from "../../../application/errors.js";
+import { failedParam, refusalSentence } from "../../../application/events/failure-sentence.js";
 import type { UpstreamError } from "../../../application/panoramas/submit-task.js";
 import type { StorageUnavailable } from "../../../application/ports/object-storage.js";
 import { StoreAway } from "../../../application/ports/stores/store-away.js";
@@ -9,6 +10,7 @@ import type { TooManyActiveTasks } from "../../../domain/credits/concurrency-lim
 import type { AccountRateLimited, RateLimited } from "../../../domain/credits/rate-limit.js";
 import type { InsufficientCredits } from "../../../domain/credits/reservation.js";
 import type { TooManyFailures } from "../../../domain/tasks/failure-budget.js";
+import { type ToldReason, toldReason } from "../../../domain/tasks/told-reason.js";
 import { budgetSentence } from "../../wording/budget-sentence.js";
 import type { InvalidMessage } from "../../wording/message-rule.js";
 import { parameterName } from "../../wording/parameter-name.js";
@@ -81,6 +83,8 @@ type Answer = {
   readonly message: string;
   /** The parameter at fault; not sent if it is `undefined`. */
   readonly param?: string | undefined;
+  /** As of a failed task; not sent if it is `undefined`. */
+  readonly reason?: ToldReason | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
 };
@@ -140,10 +144,12 @@ const answers: { readonly [Kind in ApiError["kind"]]: (error: Extract<ApiError, 
     code: "too_many_active_tasks",
     message: `This account already has ${limit} tasks in processing, the maximum. Retry when one finishes.`,
   }),
-  upstream_error: () => ({
+  upstream_error: ({ failed }) => ({
     status: 502,
     code: "upstream_error",
-    message: "The generation provider did not accept the task. No credits are charged for it. Try again in a moment.",
+    ...(failed === undefined
+      ? { message: "The image generator does not work at the moment. No credits are charged. Try again in a moment." }
+      : { message: refusalSentence(failed), param: failedParam(failed), reason: toldReason(failed) }),
   }),
   storage_unavailable: ({ reason }) => ({
     status: 500,
@@ -196,13 +202,14 @@ const CREATION_PATH = /\/panoramas(\?|$)/;
 
 export const errorReply = (error: ApiError): Reply => {
   const answer = answers[error.kind] as (error: ApiError) => Answer;
-  const { status, code, message, param, headers, cause } = answer(error);
-  return { ...errorBody(status, code, message, { headers, param }), error: error.kind, cause };
+  const { status, code, message, param, reason, headers, cause } = answer(error);
+  return { ...errorBody(status, code, message, { headers, param, reason }), error: error.kind, cause };
 };
 
 type ErrorDetails = {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly param?: string | undefined;
+  readonly reason?: string | undefined;
 };
 
 /** The answer to every request that fails (specification, Error body). */
@@ -210,5 +217,5 @@ export const errorBody = (
   status: number,
   code: string,
   message: string,
-  { headers, param }: ErrorDetails = {},
-): Reply & { readonly body: string } => json(status, { error: { code, message, param } }, headers);
+  { headers, param, reason }: ErrorDetails = {},
+): Reply & { readonly body: string } => json(status, { error: { code, message, param, reason } }, headers);

@@ -49,9 +49,10 @@ const REASONS_DESCRIPTION =
   "reference_unreachable: a reference image could not be read from its URL. reference_unusable: it was read, and the " +
   "image generator could not use it. content_refused: by the content rules of the image generator. provider_refused, " +
   "provider_failed: the image generator has not accepted the panorama, or failed to make it. provider_unavailable: it " +
-  "did not answer. provider_timeout: it did not finish in time. unusable_result: what it made is no usable panorama.";
+  "did not answer, or does not work. provider_timeout: it did not finish in time. unusable_result: what it made is no usable panorama.";
 
-const taskErrorSchema = z
+/** Why a task has failed. */
+export const taskErrorSchema = z
   .object({
     code: z.literal("generation_failed"),
     message: z.string().meta({

@@ -288,6 +288,8 @@ export const TaskTable = defineEntity({
     failureReason: p.string().length(32).nullable(),
     /** Which reference image the failure is about, counted from 0; null if that is not known. */
     failureImage: p.integer().nullable(),
+    /** What is wrong with it, as the customer is told. */
+    failureImageProblem: p.string().length(200).nullable(),
     storageStatus: p.string().length(16).nullable(),
     temporaryUrl: p.text().nullable(),
     imageName: p.string().length(128).nullable(),

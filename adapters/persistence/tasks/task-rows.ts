@@ -41,6 +41,7 @@ export const TASK_COLUMNS = [
   "failed_at",
   "failure_reason",
   "failure_image",
+  "failure_image_problem",
   "storage_status",
   "temporary_url",
   "image_name",
@@ -172,6 +173,7 @@ const toTaskWithoutTrace = (row: Row): Task => {
       const failedAt = date(row, "failed_at");
       const reason = oneOf(row, "failure_reason", FAILURE_REASONS);
       const imageIndex = optional(row, "failure_image", integer);
+      const imageProblem = optional(row, "failure_image_problem", text);
       const place = optional(row, "place", text);
       return {
         id,
@@ -186,6 +188,7 @@ const toTaskWithoutTrace = (row: Row): Task => {
         failedAt,
         reason,
         imageIndex,
+        imageProblem,
       };
     }
   }
@@ -257,6 +260,7 @@ export const metadataRows = ({ id, accountId, request }: Pick<Task, "id" | "acco
 
 /** A provider may answer with a whole page. */
 const DETAIL_CHARACTERS_MAX = 1000;
+const PROBLEM_CHARACTERS_MAX = 200;
 
 /**
  * The columns that the task's state sets. Columns of earlier states keep their values, so that the row of a failed task
@@ -297,6 +301,7 @@ export const stateColumns = (task: Task): Row => {
         failed_at: task.failedAt,
         failure_reason: task.reason,
         failure_image: task.imageIndex ?? null,
+        failure_image_problem: task.imageProblem?.slice(0, PROBLEM_CHARACTERS_MAX) ?? null,
         failure_detail: task.detail?.slice(0, DETAIL_CHARACTERS_MAX) ?? null,
         ...figuresColumn(task),
       };

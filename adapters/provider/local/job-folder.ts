@@ -26,6 +26,7 @@ const failureSchema = z.object({
   reason: z.string(),
   cause: z.custom<FailureCause>().optional(),
   imageIndex: z.int().optional(),
+  imageProblem: z.string().optional(),
 });
 
 /** Why there is no picture; `reason` is for the log. */

@@ -162,8 +162,8 @@ export class LocalProvider implements GenerationProvider {
     }
     if (outcome === undefined || this.isDelayed(job)) return ok({ state: "running" });
     if (outcome.kind === "failed") {
-      const { reason, cause, imageIndex } = outcome;
-      return ok({ state: "failed", reason, cause, imageIndex });
+      const { kind: _, ...failure } = outcome;
+      return ok({ state: "failed", ...failure });
     }
     return ok({ state: "succeeded", temporaryUrl: this.temporaryUrlPrefix + job.resultName });
   }

@@ -4,6 +4,7 @@ import { IMAGE_PIXELS_MAX } from "../../../domain/images/image-type.js";
 import { UPLOAD_LIMITS } from "../../../domain/images/upload-rules.js";
 import { decodingError } from "../../system/image-header.js";
 import { decoding } from "../../system/load-sharp.js";
+import { aboutImage, imageProblemIn, NOT_HOSTED } from "../image-problem.js";
 import type { PublicFetch } from "../public-fetch.js";
 import { soundReference } from "../sound-reference.js";
 import type { Reference } from "./painter/references.js";
@@ -12,6 +13,7 @@ import type { Reference } from "./painter/references.js";
 export type UnusableReference = {
   readonly cause: "reference_unreachable" | "reference_unusable";
   readonly reason: string;
+  readonly imageProblem: string | undefined;
 };
 
 const FETCH_TIMEOUT_MILLISECONDS = 20_000;
@@ -40,14 +42,18 @@ export class ReferenceImages {
     if (name !== undefined) {
       const stored = await this.storage.read(name);
       return stored.mapErr((error) =>
-        unreachable(error.kind === "not_found" ? "a hosted reference image is not found" : error.reason),
+        error.kind === "not_found"
+          ? unreachable("a hosted reference image is not found", NOT_HOSTED)
+          : unreachable(error.reason),
       );
     }
     const limits = { bytesMax: REFERENCE_BYTES_MAX, timeoutMilliseconds: FETCH_TIMEOUT_MILLISECONDS, stopped };
     const fetched = await this.publicFetch.get(url, limits);
     return fetched
       .map(({ bytes }) => bytes)
-      .mapErr(({ kind, reason }) => (kind === "too_large" ? unusable : unreachable)(`a reference image: ${reason}`));
+      .mapErr(({ kind, reason, problem }) =>
+        (kind === "too_large" ? unusable : unreachable)(aboutImage(reason), problem),
+      );
   }
 }
 
@@ -72,5 +78,13 @@ const decode = async (bytes: Uint8Array, sidePixels: number): Promise<Result<Ref
   }
 };
 
-const unusable = (reason: string): UnusableReference => ({ cause: "reference_unusable", reason });
-const unreachable = (reason: string): UnusableReference => ({ cause: "reference_unreachable", reason });
+const unusable = (reason: string, imageProblem = imageProblemIn(reason)): UnusableReference => ({
+  cause: "reference_unusable",
+  reason,
+  imageProblem,
+});
+const unreachable = (reason: string, imageProblem?: string): UnusableReference => ({
+  cause: "reference_unreachable",
+  reason,
+  imageProblem,
+});

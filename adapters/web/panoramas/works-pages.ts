@@ -1,6 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
 import type { UseCases } from "../../../application/create-application.js";
+import { failureSentence } from "../../../application/events/failure-sentence.js";
 import type { PageStart } from "../../../application/page-of.js";
 import type { CreatePanoramaError } from "../../../application/panoramas/create-panorama.js";
 import type { OwnSearchPage } from "../../../application/panoramas/lists/search-own-tasks.js";
@@ -241,7 +242,9 @@ const sentence = (refusal: Refusal): string => {
     case "too_many_active_tasks":
       return `${refusal.limit} panoramas are being made, the most at a time. Try again when one is finished.`;
     case "upstream_error":
-      return "This couldn’t be started. You weren’t charged. Please try again.";
+      return refusal.failed === undefined
+        ? "This couldn’t be started. You weren’t charged. Please try again."
+        : `${failureSentence(refusal.failed)} You weren’t charged.`;
     case "storage_unavailable":
       return "The pictures couldn’t be stored. Please try again.";
   }

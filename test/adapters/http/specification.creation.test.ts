@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { err } from "neverthrow";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { noon } from "../../../adapters/contracts/support/builders.js";
 import type { TaskId } from "../../../domain/task-id.js";
 import { expectError } from "../../support/error-answer.js";
@@ -229,6 +230,36 @@ describe("POST /panoramas", () => {
 
     await service.settle();
     expect((await service.create(customer)).status).toBe(202);
+  });
+
+  it.each([
+    [
+      "a picture that cannot be read",
+      { cause: "reference_unreachable", imageIndex: 1, imageProblem: "its host answered with status 404" },
+      { reason: "reference_unreachable", param: "image_urls[1]" },
+      /^The picture of reference image 2 could not be read: its host answered with status 404\. Upload it/,
+    ],
+    [
+      "a picture that cannot be used",
+      { cause: "reference_unusable", imageIndex: 0, imageProblem: "it has more than 20 MiB, the limit" },
+      { reason: "reference_unusable", param: "image_urls[0]" },
+      /^The image generator could not use reference image 1: it has more than 20 MiB, the limit\. /,
+    ],
+    ["refused content", { cause: "content_refused" }, { reason: "content_refused" }, /Change the prompt or the/],
+    ["an unpaid bill", { cause: "provider_unavailable" }, { reason: "provider_unavailable" }, /does not work.+later\./],
+  ] as const)("says the same of %s in the 502 and in the list", async (_, failure, told, says) => {
+    const image_urls = ["https://pictures.example/1.jpg", "https://pictures.example/2.jpg"];
+    vi.spyOn(service.provider, "submit").mockResolvedValueOnce(err({ kind: "refused", reason: "hidden", ...failure }));
+    const response = await service.create(customer, { ...A_CREATION, image_urls });
+    expect(response.status).toBe(502);
+    const { error } = (await response.json()) as { error: { message: string } };
+    expect(error).toEqual({ code: "upstream_error", message: expect.stringMatching(says), ...told });
+    expect(error.message).toMatch(/ No credits are charged for it\.$/);
+    const listed = (await (await service.request("/panoramas?limit=1", customer)).json()) as {
+      data: { error: object }[];
+    };
+    expect(listed.data[0]?.error).toEqual({ code: "generation_failed", message: expect.stringMatching(says), ...told });
+    expect(await credits()).toBe(100);
   });
 
   it.each(["refuse", "unknown"] as const)(

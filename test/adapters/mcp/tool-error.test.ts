@@ -33,6 +33,14 @@ describe.each(REVISIONS)("with a client of %s:", (revision) => {
         answer(502, refusal("upstream_error")),
         { code: "upstream_error", request_id: "req-fault" },
       ],
+      [
+        "refuses a reference image",
+        answer(502, '{"error":{"code":"upstream_error","message":"No.","reason":"reference_unreachable"}}'),
+        {
+          code: "upstream_error",
+          what_to_do: expect.stringMatching(/^Upload the image with .+ Nothing was charged\.$/),
+        },
+      ],
     ])(
       "give one tool error, and create at most one task, if the service %s on every attempt",
       async (_, fault, expected) => {

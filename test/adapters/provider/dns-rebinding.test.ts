@@ -118,6 +118,7 @@ if (process.platform === "linux")
       expect(fetched._unsafeUnwrapErr()).toEqual({
         kind: "forbidden",
         reason: `${NAME} is ${PRIVATE}, not a public address`,
+        problem: "the host in its URL is unknown, or has no public address",
       });
       expect(connectedTo).toEqual([PUBLIC]);
     });

@@ -110,6 +110,56 @@ describe("PublicFetch", () => {
     expect((await aFetch(origin).get(origin, limits))._unsafeUnwrapErr().kind).toBe("unavailable");
   });
 
+  it.each([
+    ["429", 429, {}, 900],
+    ["503 with a short Retry-After", 503, { "retry-after": "1" }, 900],
+    ["429 with Retry-After: 0", 429, { "retry-after": "0" }, 0],
+  ])("asks a host again that is busy with status %s", async (_, status, headers, milliseconds) => {
+    let requests = 0;
+    const origin = await aServer((_, response) => {
+      requests += 1;
+      if (requests === 1) response.writeHead(status, headers).end();
+      else response.end("picture");
+    });
+    const before = performance.now();
+    const fetched = (await aFetch(origin).get(origin, limits))._unsafeUnwrap();
+    expect(Buffer.from(fetched.bytes).toString()).toBe("picture");
+    expect(performance.now() - before).toBeGreaterThanOrEqual(milliseconds);
+    expect(requests).toBe(2);
+  });
+
+  it.each([
+    ["twice", { "retry-after": "0" }, 2],
+    ["for longer than there is time", { "retry-after": "5" }, 1],
+  ])("gives up if the host is busy %s", async (_, headers, expected) => {
+    let requests = 0;
+    const origin = await aServer((_, response) => {
+      requests += 1;
+      response.writeHead(429, headers).end();
+    });
+    const failure = (await aFetch(origin).get(origin, limits))._unsafeUnwrapErr();
+    expect(failure).toMatchObject({ kind: "unavailable", problem: "its host answered with status 429" });
+    expect(requests).toBe(expected);
+  });
+
+  it("says what is wrong, and does not tell an internal name from one that does not exist", async () => {
+    const origin = await aServer((request, response) => {
+      if (request.url === "/large") response.end(Buffer.alloc(2 * 1024 * 1024));
+      else if (request.url === "/around") response.writeHead(302, { location: "/around" }).end();
+      else response.writeHead(403).end();
+    });
+    const fetcher = aFetch(origin);
+    const mebibyte = { ...limits, bytesMax: 1024 * 1024 };
+    const problem = async (url: string) => (await fetcher.get(url, mebibyte))._unsafeUnwrapErr().problem;
+    expect(await problem(`${origin}/secret`)).toBe("its host answered with status 403");
+    expect(await problem(`${origin}/large`)).toBe("it has more than 1 MiB, the limit");
+    expect(await problem(`${origin}/around`)).toBe("its URL leads through more than 3 redirects");
+    expect(await problem("http://example.com/a.jpg")).toBe("its URL does not begin with https://");
+    const internal = "the host in its URL is unknown, or has no public address";
+    for (const host of ["localhost", "nowhere.invalid", "10.1.2.3"])
+      expect(await problem(`https://${host}/a.jpg`)).toBe(internal);
+  });
+
   it("reads up to bytesMax bytes and reports more as too_large", async () => {
     const origin = await aServer((request, response) => response.end(Buffer.alloc(Number(request.url?.slice(1)))));
     const fetcher = aFetch(origin);

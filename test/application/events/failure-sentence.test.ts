@@ -7,9 +7,14 @@ import { TOLD_REASONS, toldReason } from "../../../domain/tasks/told-reason.js";
 
 const failed = (
   reason: FailureReason,
-  { prompt, images = 0, imageIndex }: { prompt?: string; images?: number; imageIndex?: number } = {},
+  {
+    prompt,
+    images = 0,
+    imageIndex,
+    imageProblem,
+  }: { prompt?: string; images?: number; imageIndex?: number; imageProblem?: string } = {},
 ): FailedTask => {
-  const task = aFailedTask({ reason, imageIndex });
+  const task = aFailedTask({ reason, imageIndex, imageProblem });
   const imageUrls = Array.from({ length: images }, (_, n) => `https://pictures.example/${n}.jpg`);
   return { ...task, request: { ...task.request, prompt, imageUrls } as FailedTask["request"] };
 };
@@ -59,6 +64,18 @@ describe("what is told of a failed task", () => {
     ["reference_unusable", { images: 2 }, "image_urls", "could not use a reference image."],
     ["reference_unreachable", { images: 1 }, "image_urls[0]", "picture of a reference image could not be read."],
     ["reference_unreachable", { imageIndex: 2 }, "image_urls[2]", "picture of a reference image could not be read."],
+    [
+      "reference_unreachable",
+      { images: 2, imageIndex: 1, imageProblem: "its host answered with status 404" },
+      "image_urls[1]",
+      "The picture of reference image 2 could not be read: its host answered with status 404. Upload it,",
+    ],
+    [
+      "reference_unusable",
+      { images: 1, imageProblem: "it has more than 10 MiB, the limit" },
+      "image_urls[0]",
+      "could not use a reference image: it has more than 10 MiB, the limit. Try another",
+    ],
     ["content_refused", { prompt: "a lake" }, "prompt", "Change the prompt."],
     ["content_refused", { prompt: "a lake", images: 1 }, undefined, "Change the prompt or the reference images."],
     ["content_refused", { images: 1 }, undefined, "Change the reference images."],

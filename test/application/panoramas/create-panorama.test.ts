@@ -146,9 +146,10 @@ describe("createPanorama", () => {
 
       const refused = await world.createPanorama(owner, lake);
 
-      expect(refused._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
+      const [failed] = await world.tasks.list(owner, 10, undefined);
+      expect(refused._unsafeUnwrapErr()).toMatchObject({ kind: "upstream_error", failed: { id: failed?.id, reason } });
       expect(await world.ledger.balance(owner)).toBe(100);
-      expect(await world.tasks.list(owner, 10, undefined)).toMatchObject([{ state: "failed", reason }]);
+      expect(failed).toMatchObject({ state: "failed", reason });
       expect(world.reporter.of("task_failed")).toMatchObject([{ reason }]);
       expect(world.reporter.of("possible_orphan")).toHaveLength(orphans);
     },
@@ -186,7 +187,7 @@ describe("createPanorama", () => {
     const owner = await anOwner(world, 100);
     world.provider.ready = "busy";
     expect((await create(owner, lake))._unsafeUnwrap().task.state).toBe("queued");
-    expect((await create(owner, lake))._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
+    expect((await create(owner, lake))._unsafeUnwrapErr()).toMatchObject({ kind: "upstream_error" });
     expect(await world.ledger.balance(owner)).toBe(96);
     expect(await world.tasks.list(owner, 10, undefined)).toHaveLength(1);
   });

@@ -30,7 +30,7 @@ describe("submitTask after an unclear answer", () => {
     await world.clock.advance(4_999);
     expect(await world.ledger.balance(owner)).toBe(96);
     await world.clock.advance(1);
-    expect((await creation)._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
+    expect((await creation)._unsafeUnwrapErr()).toMatchObject({ kind: "upstream_error" });
     expect(await world.ledger.balance(owner)).toBe(100);
     found();
     await world.clock.advance(1);
@@ -104,7 +104,7 @@ describe("submitTask when the provider answers after the submission deadline", (
   it("refunds once and reports a possible orphan if the sweep has failed the task", async () => {
     const { world, owner, created } = await late({ submit: "accept", search: "nothing" });
 
-    expect(created._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
+    expect(created._unsafeUnwrapErr()).toMatchObject({ kind: "upstream_error" });
     expect((await world.ledger.entries(owner)).map(({ kind }) => kind)).toEqual(["purchase", "reservation", "refund"]);
     expect(world.reporter.of("possible_orphan")).toMatchObject([
       { detail: "the script is unavailable" },
@@ -119,7 +119,7 @@ describe("submitTask when the provider answers after the submission deadline", (
     "returns upstream_error for a late %s, and refunds once, if the task has failed",
     async (submit, reason) => {
       const { world, owner, created } = await late({ submit, search: "unavailable" });
-      expect(created._unsafeUnwrapErr()).toEqual({ kind: "upstream_error" });
+      expect(created._unsafeUnwrapErr()).toMatchObject({ kind: "upstream_error" });
       expect(await world.ledger.balance(owner)).toBe(100);
       expect(world.reporter.of("task_failed")).toHaveLength(1);
       expect(world.reporter.of("possible_orphan")).toMatchObject([

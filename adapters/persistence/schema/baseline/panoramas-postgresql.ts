@@ -201,6 +201,7 @@ create table task (
   failed_at timestamptz(3) null,
   failure_reason varchar(32) null,
   failure_image int null,
+  failure_image_problem varchar(200) null,
   storage_status varchar(16) null,
   temporary_url text null,
   image_name varchar(128) null,

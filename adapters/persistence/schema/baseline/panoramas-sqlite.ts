@@ -208,6 +208,7 @@ create table task (
   failed_at datetime null,
   failure_reason text null,
   failure_image integer null,
+  failure_image_problem text null,
   storage_status text null,
   temporary_url text null,
   image_name text null,

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { CustomersCause, FailureCause } from "../../../../application/ports/generation-provider.js";
+import type { ImageFault } from "../../../../domain/tasks/task.js";
 import { failedAs, isModerated } from "../answers/failed-as.js";
 import type { Report } from "../dialect.js";
 
@@ -13,6 +14,15 @@ const CAUSES: Readonly<Record<string, CustomersCause>> = {
   image_too_large: "reference_unusable",
   unsupported_image_format: "reference_unusable",
   face_detection_error: "reference_unusable",
+};
+
+/** What is wrong with a picture, for the customer. */
+const PROBLEMS: Readonly<Record<string, string>> = {
+  image_load_error: "it cannot be decoded",
+  file_too_large: "its file is too large for the image generator",
+  image_too_small: "it has too few pixels for the image generator",
+  image_too_large: "it has too many pixels for the image generator",
+  unsupported_image_format: "its format is not supported",
 };
 
 /** The model does not understand an input: fal's own types, and those of the library that checks its inputs. */
@@ -66,13 +76,7 @@ export const falFailure = (status: string, body: unknown): Failure => {
   const cause = causeIn(details);
   if (cause === "content_refused") return { state: "failed", reason: `${reason}: its content rules`, cause };
   if (cause !== undefined) {
-    const imageIndex = imageIndexIn(details);
-    return {
-      state: "failed",
-      reason: `${reason}: a reference image`,
-      cause,
-      ...(imageIndex !== undefined && { imageIndex }),
-    };
+    return { state: "failed", reason: `${reason}: a reference image`, cause, ...imageFaultIn(details) };
   }
   const misunderstood = types.filter((type) => MISUNDERSTOOD.test(type));
   if (misunderstood.length > 0) {
@@ -93,10 +97,15 @@ const causeIn = (details: readonly Detail[]): CustomersCause | undefined => {
   return causes.find((cause) => cause === "content_refused") ?? causes.find((cause) => cause !== undefined);
 };
 
-/** Which of several images the first of these errors is about. */
-const imageIndexIn = (details: readonly Detail[]): number | undefined => {
-  const index = details.find((detail) => causeOf(detail) !== undefined)?.loc?.[2];
-  return typeof index === "number" ? index : undefined;
+/** Which of several images the first of these errors is about, and what is wrong with it. */
+const imageFaultIn = (details: readonly Detail[]): ImageFault => {
+  const first = details.find((detail) => causeOf(detail) !== undefined);
+  const index = first?.loc?.[2];
+  const imageProblem = PROBLEMS[first?.type ?? ""];
+  return {
+    ...(typeof index === "number" && { imageIndex: index }),
+    ...(imageProblem !== undefined && { imageProblem }),
+  };
 };
 
 const causeOf = ({ type, msg = "", loc = [] }: Detail): CustomersCause | undefined => {

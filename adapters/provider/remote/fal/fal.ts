@@ -90,7 +90,7 @@ export const fal = ({ apiKey, baseUrl, platformUrl, choice, promptTemplate, jwks
     pollPath: (upstreamTaskId) => `${pathsIn(upstreamTaskId).status}?logs=0`,
     reportOf: async (body, upstreamTaskId, read) => {
       const report = await reportOf(body, upstreamTaskId, read);
-      return choice.references === "canvas" ? report.map(withoutImageIndex) : report;
+      return choice.references === "canvas" ? report.map(withoutImageFault) : report;
     },
     cancel,
     listSince(since) {
@@ -160,8 +160,8 @@ const reportOf = async (
 };
 
 /** The only image that the model got is a canvas. */
-const withoutImageIndex = (report: Report): Report =>
-  report.state === "failed" ? { ...report, imageIndex: undefined } : report;
+const withoutImageFault = (report: Report): Report =>
+  report.state === "failed" ? { ...report, imageIndex: undefined, imageProblem: undefined } : report;
 
 /** Only while it waits in the queue. The answer to the call does not say whether it has or will have an effect. */
 const cancel = async (

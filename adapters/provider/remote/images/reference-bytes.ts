@@ -1,4 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
+import { aboutImage } from "../../image-problem.js";
 import type { PublicFetch } from "../../public-fetch.js";
 import { type ReferenceFailure, unreachableReference, unusableReference } from "./reference-failure.js";
 import { type HostedImages, hostedBytes } from "./reference-input.js";
@@ -19,7 +20,7 @@ export const referenceBytes = async (
   const fetched = await publicFetch.get(url, LIMITS);
   return fetched
     .map(({ bytes }) => bytes)
-    .mapErr(({ kind, reason }) =>
-      (kind === "too_large" ? unusableReference : unreachableReference)(`a reference image: ${reason}`),
+    .mapErr(({ kind, reason, problem }) =>
+      (kind === "too_large" ? unusableReference : unreachableReference)(aboutImage(reason), problem),
     );
 };

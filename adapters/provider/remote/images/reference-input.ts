@@ -1,5 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import type { ObjectStorage } from "../../../../application/ports/object-storage.js";
+import { NOT_HOSTED } from "../../image-problem.js";
 import type { PublicFetch } from "../../public-fetch.js";
 import { type ReferenceFailure, unreachableReference, unusableReference } from "./reference-failure.js";
 
@@ -22,7 +23,7 @@ export const hostedBytes = async (
   const stored = await storage.read(name);
   return stored.mapErr((error) =>
     error.kind === "not_found"
-      ? unreachableReference("a hosted reference image is not found")
+      ? unreachableReference("a hosted reference image is not found", NOT_HOSTED)
       : `storage: ${error.reason}`,
   );
 };

@@ -382,15 +382,31 @@ describe("LocalProvider", () => {
     });
 
     it.each([
-      ["is not on a public address", "reference_unreachable", async () => "https://127.0.0.1/a.png"],
+      [
+        "is not on a public address",
+        "reference_unreachable",
+        "the host in its URL is unknown, or has no public address",
+        async () => "https://127.0.0.1/a.png",
+      ],
       [
         "is not in the storage",
         "reference_unreachable",
+        "it is not stored here any more",
         async () => storage.urlOf(referenceImageName("cd".repeat(11), "image/png")),
       ],
-      ["is not an image", "reference_unusable", async () => stored(Buffer.from("<svg/>"))],
-      ["is cut off", "reference_unusable", async () => stored((await aSquare("#808080")).subarray(0, 100))],
-    ])("that %s fails the generation as %s", async (_, cause, imageUrl) => {
+      [
+        "is not an image",
+        "reference_unusable",
+        "it is neither JPEG, PNG nor WebP",
+        async () => stored(Buffer.from("<svg/>")),
+      ],
+      [
+        "is cut off",
+        "reference_unusable",
+        "about 98 % of its rows are missing",
+        async () => stored((await aSquare("#808080")).subarray(0, 100)),
+      ],
+    ])("that %s fails the generation as %s: %s", async (_, cause, imageProblem, imageUrl) => {
       const good = referenceImageName("ef".repeat(11), "image/png");
       await storage.put(good, await aSquare("#d01030"), "image/png");
       const imageUrls = [storage.urlOf(good), await imageUrl()];
@@ -399,6 +415,7 @@ describe("LocalProvider", () => {
         reason: expect.stringContaining("reference image"),
         cause,
         imageIndex: 1,
+        imageProblem,
       });
     });
 

@@ -219,6 +219,7 @@ describe("comfy dialect", () => {
         cause: "reference_unusable",
         imageIndex: 0,
         reason: "a reference image: it is neither JPEG, PNG nor WebP",
+        imageProblem: "it is neither JPEG, PNG nor WebP",
       });
       expect(fake.server.requests).toEqual([]);
     });

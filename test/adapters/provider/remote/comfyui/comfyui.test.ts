@@ -231,6 +231,7 @@ describe("comfyui dialect", () => {
     expect(html._unsafeUnwrapErr()).toEqual({
       ...unusable,
       reason: "a reference image: it is neither JPEG, PNG nor WebP",
+      imageProblem: "it is neither JPEG, PNG nor WebP",
     });
     fake.faults.creates.push(refuses(400));
     const refused = await provider.submit(order(2, { image_urls: await hostedPictures(storage, 1) }));
@@ -252,10 +253,26 @@ describe("comfyui dialect", () => {
         cause: "reference_unreachable",
         imageIndex: 0,
         reason: expect.stringContaining("a reference image: "),
+        imageProblem: expect.stringMatching(/^(the host in )?its URL /),
       });
       expect(fake.server.requests).toEqual([]);
     },
   );
+
+  it("says which reference image cannot be read, and why", async () => {
+    const storage = new MemoryObjectStorage();
+    const { provider, fake } = await started({ storage }, withImages);
+    const imageUrls = [...(await hostedPictures(storage, 1)), `${fake.baseUrl}/view?filename=none.png`];
+    const request = { ...order(1).request, imageUrls } as ReturnType<typeof aCreationRequest>;
+    expect((await provider.submit({ taskId: taskId(1), request }))._unsafeUnwrapErr()).toEqual({
+      kind: "refused",
+      cause: "reference_unreachable",
+      imageIndex: 1,
+      reason: "a reference image: status 404",
+      imageProblem: "its host answered with status 404",
+    });
+    expect(fake.tasks).toEqual([]);
+  });
 
   it.each([
     ["an unknown node", { "9": { class_type: "SaveAnything", inputs: {} } }, "no node SaveAnything; install it"],

@@ -24,15 +24,15 @@ describe("falFailure", () => {
   });
 
   it.each([
-    "image_load_error",
-    "file_too_large",
-    "image_too_small",
-    "image_too_large",
-    "unsupported_image_format",
-    "face_detection_error",
-  ])("takes %s for the customer's picture", (type) => {
+    ["image_load_error", "it cannot be decoded"],
+    ["file_too_large", "its file is too large for the image generator"],
+    ["image_too_small", "it has too few pixels for the image generator"],
+    ["image_too_large", "it has too many pixels for the image generator"],
+    ["unsupported_image_format", "its format is not supported"],
+    ["face_detection_error", undefined],
+  ])("takes %s for the customer's picture, and says: %s", (type, imageProblem) => {
     const body = bodyOf(type, "No.", ["body", "image_urls", 1]);
-    expect(falFailure(STATUS, body)).toEqual(REFERENCE);
+    expect(falFailure(STATUS, body)).toEqual({ ...REFERENCE, imageProblem });
     expect(falCause(body)).toBe("reference_unusable");
   });
 
@@ -44,7 +44,10 @@ describe("falFailure", () => {
 
   it("does not say which picture it is if the model takes one", () => {
     const { imageIndex: _, ...without } = REFERENCE;
-    expect(falFailure(STATUS, bodyOf("image_too_small", "No.", ["body", "image_url"]))).toEqual(without);
+    expect(falFailure(STATUS, bodyOf("image_too_small", "No.", ["body", "image_url"]))).toEqual({
+      ...without,
+      imageProblem: "it has too few pixels for the image generator",
+    });
   });
 
   it("does not take the weights of a LoRA for the customer's picture", () => {

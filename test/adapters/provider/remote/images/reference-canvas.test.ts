@@ -22,7 +22,9 @@ const hosted = async (bytes: Uint8Array, letter: string): Promise<string> => {
 const green = await photo("#00ff00");
 const publicFetch = {
   get: async (url: string) =>
-    url === FOREIGN ? ok({ bytes: green, type: "image/png" }) : err({ reason: "status 404" }),
+    url === FOREIGN
+      ? ok({ bytes: green, type: "image/png" })
+      : err({ reason: "status 404", problem: "its host answered with status 404" }),
 } as never;
 
 it("shows all reference images in their order, those of this service and those of others", async () => {
@@ -45,6 +47,7 @@ it("refuses the creation if an image cannot be read, and says which", async () =
     reason: "a reference image: status 404",
     cause: "reference_unreachable",
     imageIndex: 1,
+    imageProblem: "its host answered with status 404",
   });
 });
 
@@ -54,6 +57,7 @@ it("refuses the creation if an image cannot be decoded: the customer must change
   expect(failed._unsafeUnwrapErr()).toEqual({
     kind: "refused",
     reason: "a reference image: it is neither JPEG, PNG nor WebP",
+    imageProblem: "it is neither JPEG, PNG nor WebP",
     cause: "reference_unusable",
   });
 });

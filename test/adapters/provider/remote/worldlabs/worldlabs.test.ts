@@ -219,6 +219,7 @@ describe("worldlabs dialect", () => {
         kind: "refused",
         cause: "reference_unusable",
         reason: "a reference image: it is neither JPEG, PNG nor WebP",
+        imageProblem: "it is neither JPEG, PNG nor WebP",
         imageIndex: 0,
       });
       expect(fake.server.requests).toEqual([]);
