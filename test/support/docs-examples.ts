@@ -63,7 +63,7 @@ export class DocsExamples {
     const all = codeOnPage(this.#page, language).map((code) =>
       code.replaceAll(EXAMPLE_ID, panorama).replaceAll("lake.jpg", file),
     );
-    const deletes = (code: string) => /-X DELETE|\.delete\(/.test(code);
+    const deletes = (code: string) => /-X DELETE|"DELETE"|\.delete\(/.test(code);
     return [...all.filter((code) => !deletes(code)), ...all.filter(deletes)];
   }
 

@@ -35,29 +35,24 @@ export type Answer = {
 
 export type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
 
-export type Schema = {
+export type Schema = Readonly<Partial<Record<Limit, number>>> & {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
-  readonly description?: string;
+  readonly description?: string | undefined;
   readonly format?: string;
   readonly pattern?: string;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly default?: unknown;
   readonly example?: unknown;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly maxProperties?: number;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: Schema;
   readonly required?: readonly string[];
 };
+
+type Limit = "minimum" | "maximum" | "minLength" | "maxLength" | "minItems" | "maxItems" | "maxProperties";
 
 /** An operation with its method in upper case and its path below the base URL. Of a webhook, the path is its name. */
 export type Route = { readonly method: string; readonly path: string; readonly operation: Operation };

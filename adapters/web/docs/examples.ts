@@ -1,124 +1,120 @@
-import type { Example } from "./code.js";
-import type { Operation, Parameter, Route } from "./description.js";
-import { csharpOf, type ExampleRequest, goOf, KEY_VARIABLE, phpOf } from "./plain-http.js";
+import type { Example, LANGUAGES } from "./code.js";
+import { type Description, type Parameter, type Route, routesOf } from "./description.js";
 
 /** The call of an operation in every language, with the examples of the description. */
-export const exampleOf = (route: Route, baseUrl: string): Example => {
-  const request = requestOf(route, baseUrl);
-  return {
-    title: route.operation.summary,
-    code: {
-      bash: curlOf(request, isStream(route.operation)),
-      typescript: typescriptOf(route, baseUrl),
-      python: pythonOf(request, route.operation),
-      go: goOf(request),
-      php: phpOf(request),
-      csharp: csharpOf(request),
-    },
+export const exampleOf = (route: Route, baseUrl: string): Example => inEveryLanguage(requestOf(route, baseUrl));
+
+/** The examples of the guides that are one call, as Markdown, under the names that the guides use for them. */
+export const guideExamples = ({ paths, servers }: Description): Readonly<Record<string, string>> => {
+  const request = (name: string): ExampleRequest => {
+    const route = routesOf(paths).find(({ operation }) => operation.operationId === name);
+    if (route === undefined) throw new Error(`the description has no operation ${name}`);
+    return requestOf(route, servers[0].url);
   };
+  const create = { ...request("createPanorama"), body: { prompt: "a quiet lake at sunset", resolution: "2k" } };
+  const requests = {
+    readCredits: request("readCredits"),
+    readPanorama: request("readPanorama"),
+    uploadImages: request("uploadImages"),
+    createFromPrompt: create,
+    createFromPicture: { ...create, body: { image_urls: ["https://example.com/lake.jpg"], resolution: "2k" } },
+    createOnce: { ...create, headers: [["Idempotency-Key", "order-A-17"] as const] },
+  };
+  const blocks = Object.entries(requests).map(([name, request]) => {
+    const codes = Object.entries(inEveryLanguage(request));
+    return [name, codes.map(([language, code]) => `\`\`\`${language}\n${code}\n\`\`\``).join("\n\n")] as const;
+  });
+  return Object.fromEntries(blocks);
 };
 
-/** The file in examples of uploads. */
-const FILE = "lake.jpg";
+/** The request of an example, which all languages send. */
+const requestOf = ({ method, path, operation }: Route, baseUrl: string) => {
+  const { parameters = [], requestBody, responses } = operation;
+  const examples = (place: Parameter["in"]) =>
+    parameters.flatMap(({ in: where, name, schema }) =>
+      where === place && schema.example !== undefined ? [[name, String(schema.example)] as const] : [],
+    );
+  const isStream = responses[200]?.content?.["text/event-stream"] !== undefined;
+  return {
+    method,
+    url: baseUrl + examples("path").reduce((url, [name, value]) => url.replace(`{${name}}`, value), path),
+    headers: examples("header"), // without Authorization and Content-Type
+    body: requestBody?.content["application/json"]?.example, // to be sent as JSON
+    takesFile: requestBody?.content["multipart/form-data"] !== undefined,
+    answer: isStream ? "stream" : responses[204] === undefined ? "json" : "none",
+  } as const;
+};
 
-const exampleIn = (operation: Operation, place: Parameter["in"]): readonly (readonly [string, string])[] =>
-  (operation.parameters ?? []).flatMap(({ in: where, name, schema }) =>
-    where === place && schema.example !== undefined ? [[name, String(schema.example)] as const] : [],
-  );
+type ExampleRequest = ReturnType<typeof requestOf>;
 
-const urlOf = ({ path, operation }: Route, baseUrl: string): string =>
-  baseUrl + exampleIn(operation, "path").reduce((url, [name, value]) => url.replace(`{${name}}`, value), path);
-
-const bodyOf = (operation: Operation): unknown => operation.requestBody?.content["application/json"]?.example;
-
-const takesFiles = (operation: Operation): boolean =>
-  operation.requestBody?.content["multipart/form-data"] !== undefined;
-
-const isStream = (operation: Operation): boolean =>
-  operation.responses[200]?.content?.["text/event-stream"] !== undefined;
-
-/** The request of an operation's example, from which all languages are made. */
-export const requestOf = (route: Route, baseUrl: string): ExampleRequest => ({
-  method: route.method,
-  url: urlOf(route, baseUrl),
-  headers: exampleIn(route.operation, "header"),
-  body: bodyOf(route.operation),
-  file: takesFiles(route.operation) ? FILE : undefined,
+const inEveryLanguage = (request: ExampleRequest): Record<keyof typeof LANGUAGES, string> => ({
+  bash: curlOf(request),
+  javascript: javascriptOf(request),
+  python: pythonOf(request),
 });
-
-const curlOf = ({ method, url, headers, body, file }: ExampleRequest, isStream: boolean): string =>
-  [
-    `curl -sS${isStream ? "N" : ""} ${url}`,
-    ...(method === "GET" || body !== undefined || file !== undefined ? [] : [`-X ${method}`]),
-    `-H "Authorization: Bearer $${KEY_VARIABLE}"`,
-    ...headers.map(([name, value]) => `-H "${name}: ${value}"`),
-    ...(body === undefined
-      ? []
-      : ['-H "Content-Type: application/json"', `-d '${JSON.stringify(body, null, 2).replaceAll("\n", "\n  ")}'`]),
-    ...(file === undefined ? [] : [`-F files=@${file}`]),
-  ].join(" \\\n  ");
-
-const pythonOf = ({ method, url, headers, body, file }: ExampleRequest, operation: Operation): string => {
-  const others = headers.map(([name, value]) => `, ${text(name)}: ${text(value)}`);
-  const last = isStream(operation) ? "    stream=True,\n" : "    timeout=60,\n";
-  const call = `requests.${method.toLowerCase()}(
-    ${text(url)},
-    headers={"Authorization": f"Bearer {os.environ['${KEY_VARIABLE}']}"${others.join("")}},
-${body === undefined ? "" : `    json=${pythonValue(body, "    ")},\n`}${file === undefined ? "" : `    files=[("files", open("${file}", "rb"))],\n`}${last})`;
-  return `import os\nimport requests\n\nanswer = ${call}\nanswer.raise_for_status()\n${pythonResult(operation)}`;
-};
-
-const pythonResult = (operation: Operation): string => {
-  if (isStream(operation)) return "for line in answer.iter_lines():\n    print(line.decode())";
-  return operation.responses[204] === undefined ? "print(answer.json())" : "print(answer.status_code)";
-};
 
 const text = (value: string): string => JSON.stringify(value);
 
-const pythonValue = (value: unknown, indent: string): string => {
-  if (value === null) return "None";
-  if (typeof value === "boolean") return value ? "True" : "False";
-  if (typeof value !== "object") return JSON.stringify(value);
-  const inner = `${indent}    `;
-  const lines = Array.isArray(value)
-    ? value.map((item) => pythonValue(item, inner))
-    : Object.entries(value).map(([name, member]) => `${text(name)}: ${pythonValue(member, inner)}`);
-  const [open, close] = Array.isArray(value) ? "[]" : "{}";
-  return lines.length === 0
-    ? `${open}${close}`
-    : `${open}\n${lines.map((line) => inner + line).join(",\n")},\n${indent}${close}`;
+/** The body as JSON, below a line with this indent. */
+const jsonOf = (body: unknown, indent: string): string =>
+  JSON.stringify(body, null, indent).replaceAll("\n", `\n${indent}`);
+
+const curlOf = ({ method, url, headers, body, takesFile, answer }: ExampleRequest): string =>
+  [
+    `curl -sS${answer === "stream" ? "N" : ""} ${url}`,
+    ...(method === "GET" || body !== undefined || takesFile ? [] : [`-X ${method}`]),
+    '-H "Authorization: Bearer $PANORAMA_API_KEY"',
+    ...headers.map(([name, value]) => `-H "${name}: ${value}"`),
+    ...(body === undefined ? [] : ['-H "Content-Type: application/json"', `-d '${jsonOf(body, "  ")}'`]),
+    ...(takesFile ? ["-F files=@lake.jpg"] : []),
+  ].join(" \\\n  ");
+
+const javascriptOf = ({ method, url, headers, body, takesFile, answer }: ExampleRequest): string => {
+  const type = body === undefined ? [] : [["Content-Type", "application/json"] as const];
+  const sent = [...type, ...headers].map(([name, value]) => `    ${text(name)}: ${text(value)},\n`);
+  // Names need no quotes.
+  const json = body !== undefined && `JSON.stringify(${jsonOf(body, "  ").replace(/^( +)"(\w+)":/gm, "$1$2:")})`;
+  const content = takesFile ? "form" : json;
+  return `${takesFile ? FORM : ""}const answer = await fetch(${text(url)}, {
+${method === "GET" ? "" : `  method: ${text(method)},\n`}  headers: {
+    Authorization: \`Bearer \${process.env.PANORAMA_API_KEY}\`,
+${sent.join("")}  },
+${content === false ? "" : `  body: ${content},\n`}});
+if (!answer.ok) throw new Error(await answer.text());
+${JAVASCRIPT_RESULTS[answer]}`;
 };
 
-const typescriptOf = (route: Route, baseUrl: string): string => {
-  const { operation } = route;
-  const call = CALLS[operation.operationId];
-  if (call === undefined) throw new Error(`the typed client has no method for ${operation.operationId}`);
-  const id = text(exampleIn(operation, "path")[0]?.[1] ?? "");
-  const [header] = exampleIn(operation, "header").filter(([name]) => name === "Idempotency-Key");
-  return `import { PanoramaClient } from "panorama-client";
+const FORM = `import { openAsBlob } from "node:fs";
 
-const client = new PanoramaClient({ baseUrl: ${text(baseUrl)}, apiKey: process.env.${KEY_VARIABLE} });
-${call(id, bodyOf(operation), header?.[1])}`;
+const form = new FormData();
+form.append("files", await openAsBlob("lake.jpg"), "lake.jpg");
+`;
+
+const JAVASCRIPT_RESULTS = {
+  json: "console.log(await answer.json());",
+  stream: `const text = answer.body.pipeThrough(new TextDecoderStream());
+for await (const part of text) console.log(part);`,
+  none: "console.log(answer.status);",
 };
 
-/** The method of the typed client for each operation. */
-const CALLS: Readonly<Record<string, (id: string, body: unknown, idempotencyKey: string | undefined) => string>> = {
-  createPanorama: (_id, body, idempotencyKey) => {
-    const options = idempotencyKey === undefined ? "" : `, { idempotencyKey: ${text(idempotencyKey)} }`;
-    return `const created = await client.create(${typescriptValue(body)}${options});\nconsole.log(created);`;
-  },
-  listPanoramas: () => "for await (const task of client.list()) console.log(task.id, task.status);",
-  readPanorama: (id) => `console.log(await client.read(${id}, { waitSeconds: 30 }));`,
-  cancelPanorama: (id) => `const { status } = await client.cancel(${id});\nconsole.log(status);`,
-  deletePanorama: (id) => `await client.delete(${id});`,
-  streamPanoramaEvents: (id) => `const task = await client.wait(${id});\nconsole.log(task.status);`,
-  streamEvents: () => "for await (const event of client.events()) console.log(event.id, event.type, event.data);",
-  uploadImages: () => `const { image_urls } = await client.upload("${FILE}");\nconsole.log(image_urls);`,
-  readAbilities: () => "console.log(await client.abilities());",
-  readCredits: () => "console.log(await client.credits());",
-  listEntries: () => "for await (const entry of client.entries()) console.log(entry.kind, entry.credits);",
+const pythonOf = ({ method, url, headers, body, takesFile, answer }: ExampleRequest): string => {
+  const others = headers.map(([name, value]) => `, ${text(name)}: ${text(value)}`);
+  // No value of the examples is true, false or null, which are other words in Python.
+  const json = body === undefined ? "" : `    json=${jsonOf(body, "    ")},\n`;
+  return `import os
+import requests
+
+answer = requests.${method.toLowerCase()}(
+    ${text(url)},
+    headers={"Authorization": f"Bearer {os.environ['PANORAMA_API_KEY']}"${others.join("")}},
+${json}${takesFile ? '    files=[("files", open("lake.jpg", "rb"))],\n' : ""}    ${answer === "stream" ? "stream=True" : "timeout=60"},
+)
+answer.raise_for_status()
+${PYTHON_RESULTS[answer]}`;
 };
 
-/** JSON without the quotes around names that need none. */
-const typescriptValue = (value: unknown): string =>
-  JSON.stringify(value, null, 2).replace(/^( +)"([A-Za-z_]\w*)":/gm, "$1$2:");
+const PYTHON_RESULTS = {
+  json: "print(answer.json())",
+  stream: "for line in answer.iter_lines():\n    print(line.decode())",
+  none: "print(answer.status_code)",
+};

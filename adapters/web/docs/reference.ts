@@ -4,7 +4,6 @@ import {
   type Answer,
   type Content,
   type Description,
-  type Operation,
   type Parameter,
   type Route,
   referenceOf,
@@ -14,197 +13,170 @@ import {
 import { exampleOf } from "./examples.js";
 import { idOf } from "./markdown.js";
 
-/** A part of the page, and the links to it. `method` of an operation. */
+/** A section of the page, with its operations or objects. */
 export type Section = {
   readonly id: string;
   readonly title: string;
-  readonly entries: readonly Entry[];
-  readonly content: Html;
+  readonly parts: readonly Part[];
 };
-export type Entry = { readonly id: string; readonly title: string; readonly method?: string };
+
+/** `method` of an operation. `samples` are beside the words on wide windows. */
+type Part = {
+  readonly id: string;
+  readonly title: string;
+  readonly method?: Html;
+  readonly words: Html;
+  readonly samples: Html;
+};
+
+type Schemas = Description["components"]["schemas"];
 
 /** Every operation, webhook and object of the description. */
 export const referenceSections = (description: Description): readonly Section[] => {
-  const { schemas } = description.components;
-  const [{ url: baseUrl }] = description.servers;
-  const groups = new Map<string, Route[]>();
-  for (const route of routesOf(description.paths)) {
-    const title = titleOf(route.path);
-    groups.set(title, [...(groups.get(title) ?? []), route]);
-  }
-  const operations = [...groups].map(([title, routes]) => ({
-    id: idOf(title),
-    title,
-    entries: routes.map(entryOf),
-    content: html`${routes.map((route) => operationSection(route, schemas, exampleTabs(exampleOf(route, baseUrl), `example-${route.operation.operationId}`)))}`,
-  }));
-  const webhooks = routesOf(description.webhooks);
+  const { components, paths, servers, webhooks } = description;
+  const routes = routesOf(paths);
+  const example = (route: Route) =>
+    exampleTabs(route.operation.summary, exampleOf(route, servers[0].url), `example-${route.operation.operationId}`);
+  const body = ({ operation }: Route) => jsonExample("Body", operation.summary, operation.requestBody?.content);
   return [
-    ...operations,
-    {
-      id: "webhook-requests",
-      title: "Webhook requests",
-      entries: webhooks.map(entryOf),
-      content: html`${webhooks.map((route) => operationSection(route, schemas, undefined))}`,
-    },
-    objectsSection(description),
+    ...[...new Set(routes.map(titleOf))].map((title) => {
+      const own = routes.filter((route) => titleOf(route) === title);
+      return sectionOf(
+        title,
+        own.map((route) => operationPart(route, components.schemas, example(route))),
+      );
+    }),
+    sectionOf(
+      "Webhook requests",
+      routesOf(webhooks).map((route) => operationPart(route, components.schemas, body(route))),
+    ),
+    sectionOf("Objects", objectParts(components.schemas, [...routes, ...routesOf(webhooks)])),
   ];
 };
 
+const sectionOf = (title: string, parts: readonly Part[]): Section => ({ id: idOf(title), title, parts });
+
+export const renderSection = ({ id, title, parts }: Section): Html =>
+  html`<section class="group" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${parts.map(
+    ({ id, title, words, samples }) =>
+      html`<section class="operation" id="${id}"><div class="prose"><h3><a href="#${id}">${title}</a></h3>
+${words}</div><div class="samples">${samples}</div></section>`,
+  )}</section>`;
+
 /** The first segment of the path: `/panoramas/{id}` belongs to Panoramas. */
-const titleOf = (path: string): string => {
+const titleOf = ({ path }: Route): string => {
   const [, segment = ""] = path.split("/");
   return segment.charAt(0).toUpperCase() + segment.slice(1);
 };
 
-const entryOf = ({ method, operation }: Route): Entry => ({
-  id: operation.operationId,
-  title: operation.summary,
-  method,
-});
-
-type Schemas = Description["components"]["schemas"];
-
-const operationSection = ({ method, path, operation }: Route, schemas: Schemas, example: Html | undefined): Html => {
-  const { operationId, summary, description, requestBody, responses } = operation;
+const operationPart = ({ method, path, operation }: Route, schemas: Schemas, sample: Html | undefined): Part => {
+  const { operationId, summary, description, parameters = [], requestBody, responses } = operation;
+  const label = html`<span class="state method ${TONES[method]}">${method}</span>`;
   const answers = Object.entries(responses);
-  const isError = ([status]: readonly [string, Answer]) => Number(status) >= 400;
-  return html`<section class="operation" id="${operationId}"><div class="words">
-<h3><a href="#${operationId}">${summary}</a></h3>
-<p class="route"><span class="method ${method.toLowerCase()}">${method}</span> <code>${breakable(path)}</code></p>
-${description !== undefined && html`<p>${prose(description)}</p>`}
-${(["path", "query", "header"] as const).map((place) => parameterList(operation, place, schemas))}
-${requestBody !== undefined && bodyFields("Body", requestBody.content, schemas)}
-<h4>Answers</h4>
-<ul class="answers">${answers.filter((answer) => !isError(answer)).map((answer) => answerItem(summary, answer))}</ul>
-${
-  answers.some(isError) &&
-  html`<h4>Errors</h4><ul class="answers">${answers.filter(isError).map((answer) => answerItem(summary, answer, errorCodes(answer[1], schemas)))}</ul>`
-}</div>
-<div class="samples">${example}${requestBody !== undefined && example === undefined && jsonExample("Body", summary, requestBody.content)}${answers.map(([status, { content }]) => jsonExample(`Answer ${status}`, summary, content ?? {}))}</div></section>`;
+  return {
+    id: operationId,
+    title: summary,
+    method: label,
+    words: html`<p>${label} <code>${path}</code></p>${paragraph(description)}
+${parameterList("Path", parameters, "path")}${parameterList("Query", parameters, "query")}${parameterList("Headers", parameters, "header")}
+${requestBody && bodyFields(requestBody.content, schemas)}
+<h4>Answers</h4><ul class="fields">${answers.map(([status, answer]) => answerItem(summary, status, answer, schemas))}</ul>`,
+    samples: html`${sample}${answers.map(([status, { content }]) => jsonExample(`Answer ${status}`, summary, content))}`,
+  };
 };
 
-const PLACES = { path: "Path", query: "Query", header: "Headers" };
+/** The colour of a method. */
+const TONES: Readonly<Record<string, string>> = { POST: "good", DELETE: "bad" };
 
-const parameterList = (operation: Operation, place: Parameter["in"], schemas: Schemas): Html | undefined => {
-  const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === place);
+const parameterList = (title: string, all: readonly Parameter[], place: Parameter["in"]): Html | undefined => {
+  const parameters = all.filter((parameter) => parameter.in === place);
   if (parameters.length === 0) return undefined;
-  return html`<h4>${PLACES[place]}</h4><ul class="fields">${parameters.map(({ name, required, schema, description }) =>
-    field(name, { ...schema, ...(description !== undefined && { description }) }, required === true, schemas),
-  )}</ul>`;
+  return html`<h4>${title}</h4>${fieldList(
+    parameters.map(({ name, required, schema, description = schema.description }) => [
+      name,
+      { ...schema, description },
+      required === true && REQUIRED,
+    ]),
+  )}`;
 };
 
-const bodyFields = (title: string, content: Content, schemas: Schemas): readonly Html[] =>
+const bodyFields = (content: Content, schemas: Schemas): readonly Html[] =>
   Object.entries(content).map(([type, { schema }]) => {
-    const named = referenceOf(schema);
-    const resolved = named === undefined ? schema : schemas[named];
-    return html`<h4>${title} <span class="type">${type}</span></h4>${
-      resolved?.properties === undefined && named !== undefined
-        ? html`<p>${objectLink(named)}</p>`
-        : html`${resolved?.description !== undefined && html`<p>${prose(resolved.description)}</p>`}${fieldsOf(resolved ?? {}, schemas)}`
-    }`;
+    const name = referenceOf(schema);
+    const { [name ?? ""]: resolved = schema } = schemas;
+    const isLink = resolved.properties === undefined && name !== undefined;
+    return html`<h4>Body <span class="hint">${type}</span></h4>
+${isLink ? html`<p>${objectLink(name)}</p>` : html`${paragraph(resolved.description)}${fieldsOf(resolved)}`}`;
   });
 
+/** `of`: what it belongs to, for screen readers. */
 const answerItem = (
-  operation: string,
-  [status, { description, content = {}, headers = {} }]: readonly [string, Answer],
-  codes: readonly string[] = [],
+  of: string,
+  status: string,
+  { description, content = {}, headers = {} }: Answer,
+  schemas: Schemas,
 ): Html => {
-  const named = Object.values(content).map(({ schema }) => referenceOf(schema));
+  const names = Object.values(content).flatMap(({ schema }) => referenceOf(schema) ?? []);
+  const codes = names.flatMap((name) => codesOf(schemas[name]));
   const types = Object.keys(content).filter((type) => type !== "application/json");
-  return html`<li><p><span class="status s${status.charAt(0)}">${status}</span> ${codes.map((code) => html`<code>${code}</code> `)}${prose(description)}${types.map((type) => html` <code>${type}</code>`)}${codes.length === 0 && named.map((name) => name !== undefined && html` ${objectLink(name)}`)}</p>
-${
-  Object.keys(headers).length > 0 &&
-  html`<details><summary aria-label="Headers of ${status}: ${operation}">Headers</summary><ul class="fields">${Object.entries(
-    headers,
-  ).map(
-    ([name, { schema }]) =>
-      html`<li><code>${name}</code>${schema.description !== undefined && html`<p>${prose(schema.description)}</p>`}</li>`,
-  )}</ul></details>`
-}</li>`;
+  const fields = Object.entries(headers).map(([name, { schema }]) => [name, schema] as const);
+  return html`<li><p><span class="state ${Number(status) < 400 ? "good" : "bad"}">${status}</span>
+${codes.map((code) => html`<code>${code}</code> `)}${prose(description)}${types.map((type) => html` <code>${type}</code>`)}
+${codes.length === 0 && names.map(objectLink)}</p>
+${fields.length > 0 && html`<details><summary class="hint" aria-label="Headers of ${status}: ${of}">Headers</summary>${fieldList(fields)}</details>`}</li>`;
 };
-
-const errorCodes = ({ content = {} }: Answer, schemas: Schemas): readonly string[] =>
-  Object.values(content).flatMap(({ schema }) => codesOf(schemas[referenceOf(schema) ?? ""]));
 
 /** The codes of a schema of errors; none for other schemas. */
 const codesOf = (schema: Schema | undefined): readonly string[] =>
   (schema?.properties?.error?.properties?.code?.enum ?? []).map(String);
 
-/** `of`: what the example belongs to, for screen readers. */
-const jsonExample = (label: string, of: string, content: Content): Html | undefined => {
+const jsonExample = (label: string, of: string, content: Content = {}): Html | undefined => {
   const example = content["application/json"]?.example;
   if (example === undefined) return undefined;
-  return html`<div class="sample"><p class="caption">${label}</p>${codeBlock(JSON.stringify(example, null, 2), "json", `${label}: ${of}`)}</div>`;
+  return html`<p class="hint">${label}</p>${codeBlock(JSON.stringify(example, null, 2), "json", `${label}: ${of}`)}`;
 };
 
-/** The components of answers, and one object for all errors. */
-const objectsSection = ({ components: { schemas }, paths, webhooks }: Description): Section => {
-  const bodies = new Set(
-    [...routesOf(paths)].flatMap(({ operation }) =>
-      Object.values(operation.requestBody?.content ?? {}).map(({ schema }) => referenceOf(schema)),
-    ),
+/** The components of answers, and one object for all errors: the one with the most fields, with the codes of all. */
+const objectParts = (schemas: Schemas, routes: readonly Route[]): readonly Part[] => {
+  const contents = routes.flatMap(({ operation: { requestBody, responses } }) =>
+    [requestBody, ...Object.values(responses)].map((body) => body?.content ?? {}),
   );
-  const isError = (schema: Schema) => codesOf(schema).length > 0;
-  const objects = Object.entries(schemas).filter(([name, schema]) => !bodies.has(name) && !isError(schema));
-  const errors = Object.values(schemas).filter(isError);
-  const error = errors.find(({ properties }) => properties?.error?.properties?.param !== undefined) ?? errors[0] ?? {};
-  const all: readonly (readonly [string, Schema])[] = [
-    ...objects,
-    ["Error", withCodes(error, errors.flatMap(codesOf))],
-  ];
-  const examples = examplesByName(paths, webhooks);
-  return {
-    id: "objects",
-    title: "Objects",
-    entries: all.map(([name]) => ({ id: name, title: name })),
-    content: html`${all.map(
-      ([
-        name,
-        schema,
-      ]) => html`<section class="operation" id="${name}"><div class="words"><h3><a href="#${name}">${name}</a></h3>
-${schema.description !== undefined && html`<p>${prose(schema.description)}</p>`}${fieldsOf(schema, schemas)}</div>
-<div class="samples">${examples.has(name) && jsonExample(name, "object", { "application/json": { schema, example: examples.get(name) } })}</div></section>`,
-    )}`,
-  };
-};
-
-const withCodes = (schema: Schema, codes: readonly string[]): Schema => {
-  const { error } = schema.properties ?? {};
-  if (error?.properties?.code === undefined) return schema;
-  const code = { ...error.properties.code, enum: [...new Set(codes)] };
-  return { ...schema, properties: { error: { ...error, properties: { ...error.properties, code } } } };
-};
-
-const examplesByName = (...items: readonly Description["paths"][]): ReadonlyMap<string, unknown> =>
-  new Map(
-    items.flatMap(routesOf).flatMap(({ operation }) =>
-      [operation.requestBody, ...Object.values(operation.responses)]
-        .flatMap((body) => Object.values(body?.content ?? {}))
-        .flatMap(({ schema, example }) => {
-          const name = referenceOf(schema);
-          return name === undefined || example === undefined ? [] : [[name, example] as const];
-        }),
-    ),
+  const { CreationRequest: _body, ...others } = schemas;
+  const objects = Object.entries(others).filter(([, schema]) => codesOf(schema).length === 0);
+  const codes = [...new Set(Object.values(schemas).flatMap(codesOf))];
+  const error: Schema = JSON.parse(JSON.stringify(schemas.InvalidRequest), (name, value) =>
+    name === "enum" ? codes : value,
   );
+  return [...objects, ["Error", error] as const].map(([name, schema]) => {
+    const content = contents.find((content) => referenceOf(content["application/json"]?.schema ?? {}) === name);
+    return {
+      id: name,
+      title: name,
+      words: html`${paragraph(schema.description)}${fieldsOf(schema)}`,
+      samples: html`${jsonExample(name, "object", content)}`,
+    };
+  });
+};
 
-const fieldsOf = (schema: Schema, schemas: Schemas): Html | undefined => {
-  const { anyOf, properties, required = [] } = schema;
-  if (anyOf !== undefined) {
-    return html`${anyOf.map((part, index) => html`<p class="variant">${index === 0 ? "Either" : "Or"}</p>${fieldsOf(part, schemas)}`)}`;
-  }
-  if (properties === undefined) return undefined;
-  return html`<ul class="fields">${Object.entries(properties).map(([name, property]) =>
-    field(name, property, required.includes(name), schemas),
+type Field = readonly [name: string, schema: Schema, required?: Html | false];
+
+const REQUIRED = html`<span class="state busy">required</span>`;
+
+/** Parameters, headers or properties, with those inside them. */
+const fieldList = (fields: readonly Field[]): Html =>
+  html`<ul class="fields">${fields.map(
+    ([name, schema, required]) =>
+      html`<li><p><code>${name}</code> <span class="hint">${typeOf(schema)}</span> ${required}</p>
+${paragraph(schema.description)}${rulesOf(schema)}${fieldsOf(schema)}</li>`,
   )}</ul>`;
-};
 
-/** One parameter or property, with those inside it. A component is a link to its object. */
-const field = (name: string, schema: Schema, isRequired: boolean, schemas: Schemas): Html => {
-  const rules = rulesOf(schema);
-  const inner = fieldsOf(schema, schemas);
-  return html`<li><p class="name"><code>${breakable(name)}</code> <span class="type">${typeOf(schema)}</span>${isRequired && html` <span class="required">required</span>`}</p>
-${schema.description !== undefined && html`<p>${prose(schema.description)}</p>`}${rules.length > 0 && html`<p class="rules">${rules}</p>`}${inner}</li>`;
+const fieldsOf = ({ anyOf, properties = {}, required = [] }: Schema): Html | undefined => {
+  if (anyOf !== undefined) {
+    return html`${anyOf.map((part, index) => html`<p><strong>${index === 0 ? "Either" : "Or"}</strong></p>${fieldsOf(part)}`)}`;
+  }
+  const fields = Object.entries(properties);
+  if (fields.length === 0) return undefined;
+  return fieldList(fields.map(([name, schema]) => [name, schema, required.includes(name) && REQUIRED]));
 };
 
 const typeOf = (schema: Schema): Html | string => {
@@ -219,33 +191,31 @@ const typeOf = (schema: Schema): Html | string => {
   return schema.format === undefined ? type : `${type} (${schema.format})`;
 };
 
-/** What zod writes for integers without a limit. */
-const isLimit = (value: number | undefined): value is number =>
-  value !== undefined && Math.abs(value) < Number.MAX_SAFE_INTEGER;
-
-const rangeOf = (min: number | undefined, max: number | undefined, unit: string): Html | undefined => {
-  const things = unit === "" ? "" : ` ${unit}`;
-  if (isLimit(min) && isLimit(max)) return html`${min} to ${max}${things}. `;
-  if (isLimit(max)) return html`At most ${max}${things}. `;
-  return isLimit(min) ? html`At least ${min}${things}. ` : undefined;
-};
-
-const rulesOf = (schema: Schema): readonly Html[] => {
+const rulesOf = (schema: Schema): Html | undefined => {
   const { items, additionalProperties } = schema;
-  return [
-    schema.enum !== undefined && html`One of ${listOf(schema.enum)}. `,
+  const rules = [
+    schema.enum && html`One of ${listOf(schema.enum)}. `,
     schema.const !== undefined && html`Always ${value(schema.const)}. `,
-    rangeOf(schema.minimum, schema.maximum, ""),
-    rangeOf(schema.minLength, schema.maxLength, "characters"),
-    rangeOf(schema.minItems, schema.maxItems, "items"),
-    rangeOf(undefined, schema.maxProperties, "pairs"),
+    rangeOf(schema.minimum, schema.maximum),
+    rangeOf(schema.minLength, schema.maxLength, " characters"),
+    rangeOf(schema.minItems, schema.maxItems, " items"),
+    rangeOf(undefined, schema.maxProperties, " pairs"),
     items?.maxLength !== undefined && html`Each has at most ${items.maxLength} characters. `,
     additionalProperties?.maxLength !== undefined &&
       html`Values have at most ${additionalProperties.maxLength} characters. `,
     (schema.pattern ?? items?.pattern) === "^https://" && html`Begins with <code>https://</code>. `,
     schema.default !== undefined && html`Default: ${value(schema.default)}. `,
     schema.example !== undefined && html`Example: ${value(schema.example)}. `,
-  ].filter((rule) => rule !== undefined && rule !== false);
+  ];
+  return rules.some(Boolean) ? html`<p class="hint">${rules}</p>` : undefined;
+};
+
+const rangeOf = (min = -Infinity, max = Infinity, things = ""): Html | undefined => {
+  // Beyond it is what zod writes for integers without a limit.
+  const [hasMin, hasMax] = [min > Number.MIN_SAFE_INTEGER, max < Number.MAX_SAFE_INTEGER];
+  if (hasMin && hasMax) return html`${min} to ${max}${things}. `;
+  if (hasMax) return html`At most ${max}${things}. `;
+  return hasMin ? html`At least ${min}${things}. ` : undefined;
 };
 
 const value = (content: unknown): Html =>
@@ -256,6 +226,9 @@ const listOf = (values: readonly unknown[]): readonly Html[] =>
 
 const objectLink = (name: string): Html => html`<a href="#${name}">${name}</a>`;
 
+const paragraph = (text: string | undefined): Html | undefined =>
+  text === undefined ? undefined : html`<p>${prose(text)}</p>`;
+
 /** Names of fields, headers and routes in a sentence of the description are shown as code. */
 const prose = (sentence: string): readonly Html[] =>
   sentence
@@ -263,7 +236,3 @@ const prose = (sentence: string): readonly Html[] =>
       /((?:GET|POST|DELETE) \/[\w/{}]+|\b[a-z]+(?:_[a-z]+)+\b|\bPrefer: wait\b|\bwait=N\b|\bmetadata\.KEY=value\b|\bx-request-id\b)/,
     )
     .map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
-
-/** Lets long names break after a slash or an underscore. */
-const breakable = (name: string): readonly Html[] =>
-  name.split(/(?<=[/_])/).map((part, index) => html`${index > 0 && html`<wbr>`}${part}`);

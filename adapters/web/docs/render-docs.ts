@@ -18,9 +18,9 @@ import { pricesSentence } from "../../wording/prices.js";
 import { thousands } from "../../wording/thousands.js";
 import { type Html, html } from "../html.js";
 import type { Description } from "./description.js";
-import { guideExamples } from "./guide-examples.js";
+import { guideExamples } from "./examples.js";
 import { filledGuide, type Guide, renderGuide } from "./markdown.js";
-import { referenceSections, type Section } from "./reference.js";
+import { referenceSections, renderSection, type Section } from "./reference.js";
 
 const HOUR_MILLISECONDS = 60 * 60 * 1000;
 
@@ -36,18 +36,16 @@ export const renderDocs = async (
   const sections = referenceSections(description);
   const [{ url: baseUrl }] = description.servers;
   const links = contents(guides, sections);
-  const content = html`${guides.map((guide) => guide.content)}
-${sections.map(({ id, title, content }) => html`<section class="group" aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${content}</section>`)}`;
-  return (keys: Html) => html`<div class="docs">
+  return (keys: Html) => html`<div class="page docs">
 <nav class="contents" aria-label="Contents">${links}</nav>
-<div class="content">
-<header><h1>API reference</h1>
+<div>
+<header class="prose"><h1>API reference</h1>
 <p class="lead">Create 360° panoramas from your own programs: one request creates a task, a second one collects the picture.</p>
 <p>${imagesSentence(abilities)} ${promptSentence(abilities)}</p>
-<dl class="facts"><div><dt>Base URL</dt><dd><code>${baseUrl}</code></dd></div><div><dt>Version</dt><dd>${description.info.version}</dd></div><div><dt>For your tools</dt><dd><a href="/api/v1/openapi.json">OpenAPI 3.1</a>, <a href="/api/v1/openapi-3.0.json">3.0</a></dd></div></dl>
+<p class="facts"><span><span class="hint">Base URL</span><br><code>${baseUrl}</code></span> <span><span class="hint">Version</span><br>${description.info.version}</span> <span><span class="hint">For your tools</span><br><a href="/api/v1/openapi.json">OpenAPI 3.1</a>, <a href="/api/v1/openapi-3.0.json">3.0</a></span></p>
 ${keys}</header>
-<details class="contents"><summary>Contents</summary><nav aria-label="Contents of the page">${links}</nav></details>
-${content}</div></div>`;
+<details class="contents panel"><summary>Contents</summary><nav aria-label="Contents of the page">${links}</nav></details>
+${guides.map((guide) => guide.content)}${sections.map(renderSection)}</div></div>`;
 };
 
 /** The texts of the guides in the order of their file names. */
@@ -98,6 +96,6 @@ const picturesSentence = (abilities: Abilities): string => {
 const contents = (guides: readonly Guide[], sections: readonly Section[]): Html => html`<p>Guides</p>
 <ul>${guides.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>
 ${sections.map(
-  ({ id, title, entries }) => html`<p><a href="#${id}">${title}</a></p>
-<ul>${entries.map((entry) => html`<li><a href="#${entry.id}">${entry.title}${entry.method !== undefined && html` <span class="method ${entry.method.toLowerCase()}">${entry.method === "DELETE" ? "DEL" : entry.method}</span>`}</a></li>`)}</ul>`,
+  ({ id, title, parts }) => html`<p><a href="#${id}">${title}</a></p>
+<ul>${parts.map(({ id, title, method }) => html`<li><a href="#${id}">${title} ${method}</a></li>`)}</ul>`,
 )}`;

@@ -15,7 +15,6 @@ type Parts = {
   /** The folder with the guides in Markdown. */
   readonly guidesFolder: string;
   readonly policy: PanoramaPolicy;
-  readonly accounts: Pick<UseCases["accounts"], "listApiKeys">;
   readonly panoramas: Pick<UseCases["panoramas"], "readAbilities">;
   readonly guard: SessionGuard;
   readonly layout: Layout;
@@ -26,12 +25,12 @@ type Parts = {
  * first request, which loads the description and the libraries. For visitors without a login the page is the same until
  * the abilities change, so it is kept.
  */
-export const docsPage = ({ describe, guidesFolder, policy, accounts, panoramas, guard, layout }: Parts): Page => {
+export const docsPage = ({ describe, guidesFolder, policy, panoramas, guard, layout }: Parts): Page => {
   const rendered = keptFor(async (abilities: Abilities) => {
     const { renderDocs } = await import("../docs/render-docs.js");
     return renderDocs((await describe(abilities)) as Description, guidesFolder, policy, abilities);
   });
-  const reply = async (abilities: Abilities, keys: Html, visitor: Visitor | undefined): Promise<PageReply> =>
+  const reply = async (abilities: Abilities, visitor: Visitor | undefined): Promise<PageReply> =>
     layout.reply(200, {
       title: "API reference",
       description:
@@ -40,12 +39,12 @@ export const docsPage = ({ describe, guidesFolder, policy, accounts, panoramas, 
       place: "/docs",
       scripts: ["docs.js"],
       styles: ["docs.css"],
-      main: (await rendered(abilities))(keys),
+      main: (await rendered(abilities))(keysOf(visitor, layout.hasSignUp)),
     });
   const publicReply = keptFor(
     // Given again, so that it is compressed once.
     async (abilities: Abilities): Promise<PageReply> => ({
-      ...(await reply(abilities, noKeys(layout.hasSignUp), undefined)),
+      ...(await reply(abilities, undefined)),
       compressible: "kept",
     }),
   );
@@ -57,27 +56,16 @@ export const docsPage = ({ describe, guidesFolder, policy, accounts, panoramas, 
     handle: async (request) => {
       const visitor = await guard.visitor(request);
       const abilities = panoramas.readAbilities();
-      return visitor === undefined
-        ? publicReply(abilities)
-        : reply(abilities, await keysOf(visitor, accounts), visitor);
+      return visitor === undefined ? publicReply(abilities) : reply(abilities, visitor);
     },
   };
 };
 
-const noKeys = (hasSignUp: boolean): Html =>
-  html`<p class="keys">The examples read your key from <code>$PANORAMA_API_KEY</code>.
-${hasSignUp ? html`<a href="/signup">Sign up</a> or <a href="/login?next=%2Fdocs">log in</a>` : html`<a href="/login?next=%2Fdocs">Log in</a>`} to get one.</p>`;
-
-/** The names of the visitor's keys. The keys themselves are not stored, so they cannot be shown. */
-const keysOf = async ({ account }: Visitor, accounts: Parts["accounts"]): Promise<Html> => {
-  const all = (await accounts.listApiKeys(account.id)).unwrapOr([]); // a visitor has an account
-  const keys = all.filter(({ key }) => key.revokedAt === undefined);
-  const variable = html`<code>$PANORAMA_API_KEY</code>`;
-  if (keys.length === 0) {
-    return html`<p class="keys">The examples read your key from ${variable}. You have none yet:
-<a href="/account/keys">create an API key</a>.</p>`;
+const keysOf = (visitor: Visitor | undefined, hasSignUp: boolean): Html => {
+  const variable = html`The examples read your key from <code>$PANORAMA_API_KEY</code>.`;
+  if (visitor !== undefined) {
+    return html`<p class="notice">${variable} A key is shown only when it is made: <a href="/account/keys">your keys</a>.</p>`;
   }
-  const names = keys.map(({ key }, index) => html`${index > 0 && ", "}<bdi>${key.name}</bdi>`);
-  return html`<p class="keys">The examples read your key from ${variable}. Your keys: ${names}. A key is shown only when it is
-made: <a href="/account/keys">make another one</a> if you have lost it.</p>`;
+  const logIn = html`<a href="/login?next=%2Fdocs">${hasSignUp ? "log in" : "Log in"}</a>`;
+  return html`<p class="notice">${variable} ${hasSignUp && html`<a href="/signup">Sign up</a> or `}${logIn} to get one.</p>`;
 };

@@ -100,7 +100,7 @@ describe("/docs", () => {
 
   it("has an example in each language for every operation", () => {
     // Those of the guides: one for each of six calls, and two programs, which curl does not have.
-    for (const { name } of LANGUAGES) {
+    for (const name of Object.keys(LANGUAGES)) {
       expect([name, codeOnPage(page, name).length]).toEqual([name, name === "bash" ? 17 : 19]);
     }
   });
@@ -131,18 +131,15 @@ describe("/docs", () => {
     expect(gzip.length).toBeLessThanOrEqual(PAGE_BYTES_MAX);
   });
 
-  it("names the keys of a member, and sends pages with a form token uncompressed", async () => {
-    expect(page).toContain('<a href="/signup">Sign up</a>');
+  it("leads to a key, and sends pages with a form token uncompressed", async () => {
+    expect(page).toContain('<a href="/signup">Sign up</a> or <a href="/login?next=%2Fdocs">log in</a> to get one.');
     const tab = await on.openTab();
     await logInAs(tab, ann);
     const answer = await tab.page.goto("/docs");
-    expect(await tab.page.locator(".keys").innerText()).toContain("Your keys: first.");
+    const note = tab.page.getByText("The examples read your key from");
+    expect(await note.getByRole("link", { name: "your keys" }).getAttribute("href")).toBe("/account/keys");
     expect(answer?.headers()["content-encoding"]).toBe(undefined);
     expect(await tab.page.content()).not.toContain(ann.key);
-    const [key] = await service.keys.listLive(ann.id);
-    await service.keys.revoke(key!.id, service.clock.now());
-    await tab.page.goto("/docs");
-    expect(await tab.page.locator(".keys").innerText()).toContain("You have none yet: create an API key.");
   });
 
   it("fits into a phone and a tablet, also with everything open, with and without scripts", async () => {
@@ -167,7 +164,7 @@ describe("/docs", () => {
       if (width === 390) expect(await tab.page.evaluate(covered)).toBe(0);
       // Every table is seen whole.
       const cut =
-        "[...document.querySelectorAll('.scroll')].filter((part) => part.scrollWidth > part.clientWidth).length";
+        "[...document.querySelectorAll('.docs table')].filter((part) => part.scrollWidth > part.clientWidth).length";
       expect([width, await tab.page.evaluate(cut)]).toEqual([width, 0]);
     }
   });
@@ -189,38 +186,17 @@ describe("/docs", () => {
     await shown.getByRole("radio", { name: "curl" }).first().focus();
     await shown.keyboard.press("ArrowRight");
     const credits = shown.locator("#readCredits .example");
-    expect(await credits.getByRole("radio", { name: "TypeScript" }).isChecked()).toBe(true);
+    expect(await credits.getByRole("radio", { name: "JavaScript" }).isChecked()).toBe(true);
     await shown.reload();
     await ready(shown, "docs");
-    expect(await credits.getByRole("radio", { name: "TypeScript" }).isChecked()).toBe(true);
+    expect(await credits.getByRole("radio", { name: "JavaScript" }).isChecked()).toBe(true);
 
-    const copy = credits.getByRole("button", { name: "Copy: Read the balance, TypeScript" });
+    const copy = credits.getByRole("button", { name: "Copy: Read the balance, JavaScript" });
     const [button, code] = [await copy.boundingBox(), await credits.locator("pre:visible").boundingBox()];
     expect(button!.y + button!.height).toBeLessThanOrEqual(code!.y); // it covers no code
     await copy.click();
     const copied = await shown.evaluate("navigator.clipboard.readText()");
-    expect(copied).toBe(
-      codeOnPage(page, "typescript").find((code) => code.includes("console.log(await client.credits())")),
-    );
-
-    const codes = async () => (await shown.locator(".code pre").allTextContents()).join("\n");
-    const before = await codes();
-    const field = shown.getByLabel("Paste a key");
-    await field.fill(" sk-own_Key-1 ");
-    const after = await codes();
-    expect(after.includes("PANORAMA_API_KEY")).toBe(false);
-    for (const part of [
-      '"Authorization: Bearer ',
-      'apiKey: "',
-      'f"Bearer ',
-      '"Bearer "+"',
-      '"Authorization: Bearer " . "',
-      '"Bearer " + "',
-    ]) {
-      expect(after).toContain(`${part}sk-own_Key-1"`);
-    }
-    await field.fill("sk-it's not a key");
-    expect((await codes()) === before).toBe(true);
+    expect(copied).toBe(codeOnPage(page, "javascript").find((code) => code.includes('/credits"')));
 
     await shown.getByRole("navigation", { name: "Contents" }).getByRole("link", { name: "Idempotency" }).click();
     await expect.poll(() => shown.locator("nav.contents a[aria-current]").allInnerTexts()).toEqual(["Idempotency"]);

@@ -28,7 +28,7 @@ const headersIn = (code: string, pattern: RegExp): readonly string[] =>
 const parsed = (json: string | undefined): unknown => (json === undefined ? undefined : JSON.parse(json));
 
 /** Each reads an example as its language does. The header with the key is left out where it is found. */
-const READERS: Readonly<Record<Exclude<LanguageName, "typescript">, (code: string) => Said>> = {
+const READERS: Readonly<Record<LanguageName, (code: string) => Said>> = {
   bash: (code) => ({
     method: first(code, /-X (\w+)/) ?? (/ -[dF] /.test(code) ? "POST" : "GET"),
     url: first(code, /^curl -sSN? (\S+)/) ?? "",
@@ -45,34 +45,20 @@ const READERS: Readonly<Record<Exclude<LanguageName, "typescript">, (code: strin
       ...headersIn(first(code, /headers=\{(.*)\},\n/) ?? "", /, "([\w-]+)": "([^"]+)"/g),
       ...(code.includes(" json=") ? ["Content-Type: application/json"] : []),
     ],
-    // No value of the examples is None, True or False, which are other words in JSON.
-    body: parsed(first(code, /json=(\{.*?\n {4}\}),\n/s)?.replace(/,(\s*[}\]])/g, "$1")),
+    // No value of the examples is true, false or null, which are other words in Python.
+    body: parsed(first(code, /json=(\{.*?\n {4}\}),\n/s)),
     file: first(code, /open\("([^"]+)", "rb"\)/),
   }),
-  go: (code) => ({
-    method: first(code, /NewRequest\("(\w+)"/) ?? "",
-    url: first(code, /NewRequest\("\w+", "([^"]+)"/) ?? "",
-    headers: headersIn(code, /Header\.Set\("([\w-]+)", "([^"]+)"\)/g),
-    body: parsed(first(code, /strings\.NewReader\(`(.*?)`\)/s)),
-    file: first(code, /CreateFormFile\("files", "([^"]+)"\)/),
-  }),
-  php: (code) => ({
-    method: first(code, /CURLOPT_CUSTOMREQUEST => "(\w+)"/) ?? "",
-    url: first(code, /curl_init\("([^"]+)"\)/) ?? "",
-    headers: headersIn(code, /^ {8}"([\w-]+): ([^"]+)",$/gm),
-    body: parsed(first(code, /<<<'JSON'\n(.*?)\n {8}JSON,/s)),
-    file: first(code, /\["files" => new CURLFile\("([^"]+)"\)\]/),
-  }),
-  csharp: (code) => ({
-    method: first(code, /HttpMethod\.(\w+)/)?.toUpperCase() ?? "",
-    url: first(code, /HttpMethod\.\w+, "([^"]+)"/) ?? "",
-    headers: [
-      ...(code.includes('""", Encoding.UTF8, "application/json")') ? ["Content-Type: application/json"] : []),
-      ...headersIn(code, /Headers\.Add\("([\w-]+)", "([^"]+)"\);/g),
-    ],
-    body: parsed(first(code, /StringContent\("""\n(.*?)\n {4}"""/s)),
-    file: first(code, /OpenRead\("([^"]+)"\)\), "files", /),
-  }),
+  javascript: (code) => {
+    const body = first(code, /JSON\.stringify\((\{.*?\n {2}\})\)/s);
+    return {
+      method: first(code, /^ {2}method: "(\w+)",$/m) ?? "GET",
+      url: first(code, /fetch\("([^"]+)", \{$/m) ?? "",
+      headers: headersIn(code, /^ {4}"([\w-]+)": "([^"]+)",$/gm),
+      body: parsed(body?.replace(/^( +)(\w+):/gm, '$1"$2":')),
+      file: / {2}body: form,/.test(code) ? first(code, /append\("files", await openAsBlob\("([^"]+)"\)/) : undefined,
+    };
+  },
 };
 
 describe("the examples of an operation", () => {
@@ -80,7 +66,7 @@ describe("the examples of an operation", () => {
 
   it.each(Object.entries(READERS))("send in %s what the description says", (language, read) => {
     for (const { method, path, operation } of routes) {
-      const code = exampleOf({ method, path, operation }, baseUrl).code[language as LanguageName] ?? "";
+      const code = exampleOf({ method, path, operation }, baseUrl)[language as LanguageName] ?? "";
       const values = (place: Parameter["in"]) =>
         (operation.parameters ?? []).filter((one) => one.in === place && one.schema.example !== undefined);
       const content = operation.requestBody?.content ?? {};
@@ -97,7 +83,8 @@ describe("the examples of an operation", () => {
         file: "multipart/form-data" in content ? "lake.jpg" : undefined,
       });
       expect(code.match(/PANORAMA_API_KEY/g)?.length, code).toBe(1);
-      expect(code).toMatch(/Authorization(: |"[:,] f?")Bearer /);
+      expect(code).not.toMatch(/: (true|false|null)\b/);
+      expect(code).toMatch(/Authorization(: |": f"|: `)Bearer /);
     }
     expect(routes.length).toBe(11);
   });
