@@ -18,7 +18,8 @@ const log = (line: string) => process.stderr.write(`panorama-mcp: ${line}\n`);
 
 /**
  * Runs the MCP server on stdio until stdin ends, then exits the process. Reads PANORAMA_API_KEY, PANORAMA_BASE_URL,
- * PANORAMA_UPLOAD_DIRS, PANORAMA_STATE_DIR, and HTTPS_PROXY with its companions. Only protocol messages go to stdout; log lines go to stderr.
+ * PANORAMA_UPLOAD_DIRS, PANORAMA_STATE_DIR, and HTTPS_PROXY with its companions. Only protocol messages go to stdout;
+ * log lines go to stderr.
  */
 export const runMcp = async (environment: NodeJS.ProcessEnv, defaultBaseUrl: string): Promise<never> => {
   const baseUrl = parseServiceUrl(environment.PANORAMA_BASE_URL || defaultBaseUrl);

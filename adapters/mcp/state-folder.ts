@@ -6,8 +6,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /**
  * The folder for the state that the MCP server needs after a restart: PANORAMA_STATE_DIR, else `panorama` in the usual
  * folder of the operating system (%LOCALAPPDATA% on Windows, elsewhere XDG_STATE_HOME or `.local/state` in the home
- * folder). `~` is the home folder. A relative path is ignored, as the XDG Base Directory Specification says. `undefined` if there is no home
- * folder.
+ * folder). `~` is the home folder. A relative path is ignored, as the XDG Base Directory Specification says.
+ * `undefined` if there is no home folder.
  */
 export const stateFolder = (
   environment: Environment,
