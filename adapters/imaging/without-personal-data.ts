@@ -1,6 +1,5 @@
-import { crc32 } from "node:zlib";
 import type { ImageType } from "../../domain/images/image-type.js";
-import { jpegSegments, type PicturePart, pngChunks, webpChunks } from "../system/picture-parts.js";
+import { jpegSegments, type PicturePart, pngChunk, pngChunks, webpChunks } from "../system/picture-parts.js";
 
 /** What decoders need to show a picture. All else goes: it is metadata, or unknown. */
 const PNG_CHUNKS = new Set(
@@ -53,12 +52,7 @@ const EXIF = Buffer.from("Exif\0\0", "latin1");
 
 const pngWithout = (png: Uint8Array, exif: Buffer | undefined): Uint8Array => {
   const kept = [...pngChunks(png)].filter(({ type }) => PNG_CHUNKS.has(type)).map(({ bytes }) => bytes);
-  if (exif !== undefined) {
-    const chunk = Buffer.concat([Buffer.alloc(4), Buffer.from("eXIf", "latin1"), exif, Buffer.alloc(4)]);
-    chunk.writeUInt32BE(exif.length);
-    chunk.writeUInt32BE(crc32(chunk.subarray(4, -4)), chunk.length - 4);
-    kept.splice(1, 0, chunk);
-  }
+  if (exif !== undefined) kept.splice(1, 0, pngChunk("eXIf", exif));
   return Buffer.concat([png.subarray(0, 8), ...kept]);
 };
 

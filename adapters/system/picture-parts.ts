@@ -1,3 +1,5 @@
+import { crc32 } from "node:zlib";
+
 /** A part of a picture's file: a segment of a JPEG, or a chunk of a PNG or WebP. The last one may be cut off. */
 export type PicturePart = {
   /** The type of a chunk. Of a segment, its marker in hexadecimal: `e1`. */
@@ -65,6 +67,14 @@ export function* pngChunks(png: Uint8Array): Generator<PicturePart> {
     at = end;
   }
 }
+
+/** A chunk of a PNG, with its length and checksum. */
+export const pngChunk = (type: string, data: Buffer): Buffer => {
+  const chunk = Buffer.concat([Buffer.alloc(4), Buffer.from(type, "latin1"), data, Buffer.alloc(4)]);
+  chunk.writeUInt32BE(data.length);
+  chunk.writeUInt32BE(crc32(chunk.subarray(4, -4)), chunk.length - 4);
+  return chunk;
+};
 
 const RIFF_HEADER_BYTES = 12;
 

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, crc32, createDeflate, createInflateRaw } from "node:zlib";
-import { type PicturePart, pngChunks } from "./picture-parts.js";
+import { type PicturePart, pngChunk, pngChunks } from "./picture-parts.js";
 
 /** The bytes before the compressed data of a zlib stream. */
 const ZLIB_HEADER_BYTES = 2;
@@ -44,7 +44,7 @@ export const wholePng = async (png: Uint8Array, missingMax: number): Promise<Who
   let missingBytes = rasterBytes;
   const raster = async function* () {
     const data = Buffer.concat(chunks.flatMap(({ type, data }) => (type === "IDAT" ? [data] : [])));
-    const inflate = createInflateRaw({ finishFlush: constants.Z_SYNC_FLUSH, chunkSize: INFLATED_BYTES });
+    const inflate = createInflateRaw({ finishFlush: constants.Z_SYNC_FLUSH });
     try {
       for await (const bytes of Readable.from([data.subarray(ZLIB_HEADER_BYTES)]).pipe(inflate)) {
         const wanted: Buffer = bytes.subarray(0, missingBytes);
@@ -66,23 +66,15 @@ export const wholePng = async (png: Uint8Array, missingMax: number): Promise<Who
   await pipeline(raster, createDeflate({ level: constants.Z_BEST_SPEED }), async (pieces: AsyncIterable<Buffer>) => {
     for await (const piece of pieces) compressed.push(piece);
   });
-  const pixels = Buffer.concat(compressed);
-  const start = Buffer.alloc(8);
-  start.writeUInt32BE(pixels.length);
-  start.write("IDAT", 4, "latin1");
+  const pixels = pngChunk("IDAT", Buffer.concat(compressed));
   const first = chunks.findIndex(({ type }) => type === "IDAT");
   const before = chunks.slice(0, first).map(({ bytes }) => bytes);
-  return {
-    bytes: Buffer.concat([png.subarray(0, 8), ...before, start, pixels, NO_CHECKSUM, END]),
-    missing: missing(),
-  };
+  const end = pngChunk("IEND", Buffer.alloc(0));
+  return { bytes: Buffer.concat([png.subarray(0, 8), ...before, pixels, end]), missing: missing() };
 };
 
 /** In the header. */
 const INTERLACED = 12;
-const INFLATED_BYTES = 256 * 1024;
-const NO_CHECKSUM = Buffer.alloc(4);
-const END = Buffer.from("0000000049454e44ae426082", "hex");
 
 /** Bytes of all rows before they are compressed, each with the byte that names its filter. */
 const rasterBytesOf = (header: Buffer): number => {
