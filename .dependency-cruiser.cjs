@@ -9,6 +9,8 @@ const TEST_PACKAGES = [
   "@aws-sdk/client-s3",
   "@contentauth/c2pa-wasm",
   "@google-cloud/storage",
+  "@langchain/mcp-adapters",
+  "@microsoft/fetch-event-source",
   "@mikro-orm/core",
   "@mikro-orm/postgresql",
   "@mikro-orm/sqlite",
@@ -22,9 +24,11 @@ const TEST_PACKAGES = [
   "ajv",
   "ajv-formats",
   "esbuild",
+  "eventsource",
   "fast-check",
   "fastify",
   "neverthrow",
+  "openapi-typescript",
   "pg",
   "playwright-core",
   "s3rver",
@@ -170,7 +174,7 @@ const MAY_IMPORT = {
 
   bootstrap: {
     folders: [...CORE, "adapters"],
-    packages: ["esbuild", "inversify", "neverthrow", "pg", "pino", "reflect-metadata", "typescript", "zod"],
+    packages: ["esbuild", "inversify", "neverthrow", "pg", "pino", "reflect-metadata", "typescript", "undici", "zod"],
     node: true,
   },
 

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { EnvHttpProxyAgent } from "undici";
+import { Agent, EnvHttpProxyAgent, setGlobalDispatcher } from "undici";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { downloadImage } from "../../adapters/client/download-image.js";
 import { PanoramaClient } from "../../adapters/client/panorama-client.js";
@@ -38,6 +38,7 @@ describe("the proxy of the environment", () => {
   });
   afterEach(async () => {
     vi.unstubAllEnvs();
+    setGlobalDispatcher(new Agent()); // other files of tests run in this process
     proxy.closeAllConnections();
     await new Promise((resolve) => proxy.close(resolve));
     await service.stop();
