@@ -1,4 +1,4 @@
-/** Where a viewer of a panorama looks first. Degrees: `yaw` to the right of the middle of the picture, `pitch` upwards. */
+/** Where a viewer of a panorama looks first, in degrees: `yaw` to the right of its middle, `pitch` upwards. */
 export type StartView = { readonly yaw: number; readonly pitch: number };
 
 /** For attributes and addresses, to a tenth of a degree. */

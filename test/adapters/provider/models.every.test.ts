@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ok } from "neverthrow";
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
 import { aCreationRequest, noon, taskId } from "../../../adapters/contracts/support/builders.js";
@@ -229,6 +230,9 @@ const set = async (model: ModelUnderTest) => {
   });
   expect((await remote.provider.check()).isOk()).toBe(true);
   const urls = await hosted(storage);
+  const recorded = PHOTOS.map(({ sha256 }) => ({ content: `${sha256}.png`, countedBytes: 1, name: nameOf(sha256) }));
+  const uploader = await anOwner(world, CREDITS);
+  (await world.references.add(uploader, recorded, clock.now(), () => ok(undefined)))._unsafeUnwrap();
   return {
     ...remote,
     world,
@@ -238,11 +242,13 @@ const set = async (model: ModelUnderTest) => {
   };
 };
 
+const nameOf = (sha256: string) => referenceImageName(sha256.slice(0, 22), "image/png");
+
 /** Stores the photos, and resolves to their URLs. */
 const hosted = (storage: MemoryObjectStorage): Promise<string[]> =>
   Promise.all(
     PHOTOS.map(async ({ bytes, sha256 }) => {
-      const name = referenceImageName(sha256.slice(0, 22), "image/png");
+      const name = nameOf(sha256);
       await storage.put(name, bytes, "image/png");
       return storage.urlOf(name);
     }),

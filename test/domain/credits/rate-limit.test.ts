@@ -21,7 +21,7 @@ const start = 1_767_268_800_000;
 
 describe("the rate limit", () => {
   it("is 10 writes and 60 reads of a key in 60 seconds, and 200 writes and 60 forms of an account", () => {
-    const logins = { login: 10, login_network: 60, login_email: 100, mail: 10, report: 10 };
+    const logins = { login: 10, login_network: 60, login_email: 100, mail: 10 };
     const limits = Object.entries(RATE_LIMITS).map(([kind, { limit }]) => [kind, limit]);
     expect(Object.fromEntries(limits)).toEqual({ write: 10, read: 60, total: 200, form: 60, ...logins });
     expect(new Set(Object.values(RATE_LIMITS).map(({ windowSeconds }) => windowSeconds))).toEqual(new Set([60]));
