@@ -83,6 +83,7 @@ const flux3 = {
 };
 
 const anySize = sizeOrName(() => true);
+const area = (min: number, max: number) => sizeOrName(({ width, height }) => within(min, max)(width * height));
 
 const INPUTS = {
   "fal-ai/bytedance/seedream/v4.5/text-to-image": seedream,
@@ -110,8 +111,21 @@ const INPUTS = {
   "fal-ai/qwen-image-2/pro/edit": {
     prompt: z.string().max(800),
     image_urls: images(2),
-    image_size: anySize.optional(),
+    image_size: area(512 * 512, 2048 * 2048).optional(),
     num_images: count,
+    seed,
+  },
+  "openai/gpt-image-2.5/sunburst/text-to-image": gptImage25,
+  "openai/gpt-image-2.5/sunburst/edit": { ...gptImage25, image_urls: images(16), mask_url },
+  "fal-ai/bytedance/seedream/v5/lite/text-to-image": {
+    ...seedream,
+    image_size: area(2560 * 1440, 3072 * 3072).optional(),
+  },
+  "fal-ai/bytedance/seedream/v4/text-to-image": { ...seedream, image_size: area(921_600, 4096 * 4096).optional() },
+  "fal-ai/wan/v2.7/pro/edit": {
+    prompt: z.string().max(2000),
+    image_urls: images(3),
+    image_size: area(768 * 768, 1280 * 1280).optional(),
     seed,
   },
   "fal-ai/nano-banana-pro": {

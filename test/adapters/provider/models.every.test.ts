@@ -33,7 +33,7 @@ const CREDITS = 100;
 
 const PHOTOS = await Promise.all(
   ["#d01030", "#10d030", "#3010d0"].map(async (colour) => {
-    const bytes = await plain({ widthPixels: 60, heightPixels: 40 }, colour).png().toBuffer();
+    const bytes = await plain({ widthPixels: 384, heightPixels: 256 }, colour).png().toBuffer();
     return { bytes, rgb: [...Buffer.from(colour.slice(1), "hex")], sha256: sha256Of(bytes) };
   }),
 );

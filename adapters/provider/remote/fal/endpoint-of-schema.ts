@@ -3,6 +3,8 @@ import { RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../../../doma
 import { IMAGE_URLS_MAX } from "../../../../domain/tasks/creation-request.js";
 import type { FalEndpoint, FalInputs } from "./fal-model.js";
 import type { FalSchema, InputShape } from "./fal-schema.js";
+import { fittingSize } from "./fitting-size.js";
+import { type KnownLimits, knownLimits } from "./known-limits.js";
 
 /** An endpoint whose inputs were found in its schema, and whether it needs a reference image. */
 export type MappedEndpoint = FalEndpoint & { readonly needsImage: boolean };
@@ -23,9 +25,11 @@ export type FalExtras = { readonly mask_url: boolean; readonly loras: boolean };
 export const endpointOfSchema = (id: string, schema: FalSchema, extras: FalExtras): Result<MappedEndpoint, string> => {
   if (!schema.inputs.has("prompt")) return err("has no input prompt");
   // Endpoints that paint by a mask alone make a picture of the size of the canvas.
-  const sizes = sizesIn(schema) ?? (extras.mask_url && schema.inputs.has("mask_url") ? forEach(() => ({})) : undefined);
+  const known = knownLimits(id);
+  const sizes =
+    sizesIn(schema, known) ?? (extras.mask_url && schema.inputs.has("mask_url") ? forEach(() => ({})) : undefined);
   if (sizes === undefined) return err("has neither an image_size with width and height nor the aspect_ratio 2:1");
-  const references = referencesIn(schema);
+  const references = referencesIn(schema, known);
   const inputs = Object.fromEntries(
     Object.entries(CONSTANTS).flatMap(([name, values]) => {
       const value = values.find((one) => allows(schema.inputs.get(name), one));
@@ -86,35 +90,28 @@ export const allows = (shapes: readonly InputShape[] | undefined, value: unknown
 const numbers = (shapes: readonly InputShape[] = [], name: "maxItems" | "maxLength"): readonly number[] =>
   shapes.flatMap((shape) => shape[name] ?? []);
 
-const referencesIn = ({ inputs }: FalSchema): FalEndpoint["references"] => {
+const referencesIn = ({ inputs }: FalSchema, { referenceEdgeMin }: KnownLimits): FalEndpoint["references"] => {
   // Without a stated number it is ours: fal's endpoints for several images keep at least three.
   const max = Math.min(IMAGE_URLS_MAX, ...numbers(inputs.get("image_urls"), "maxItems"));
-  if (inputs.has("image_urls")) return { input: "image_urls", max };
-  return inputs.has("image_url") ? { input: "image_url", max: 1 } : undefined;
+  const limits = referenceEdgeMin === undefined ? {} : { edgePixelsMin: referenceEdgeMin };
+  if (inputs.has("image_urls")) return { input: "image_urls", max, ...limits };
+  return inputs.has("image_url") ? { input: "image_url", max: 1, ...limits } : undefined;
 };
 
-const sizesIn = (schema: FalSchema): FalEndpoint["sizes"] | undefined => imageSizesIn(schema) ?? ratiosIn(schema);
+const sizesIn = (schema: FalSchema, known: KnownLimits): FalEndpoint["sizes"] | undefined =>
+  imageSizesIn(schema, known) ?? ratiosIn(schema);
 
-const imageSizesIn = ({ inputs, shapesOf }: FalSchema): FalEndpoint["sizes"] | undefined => {
+const imageSizesIn = ({ inputs, shapesOf }: FalSchema, known: KnownLimits): FalEndpoint["sizes"] | undefined => {
   const free = inputs.get("image_size")?.find(({ properties }) => properties?.width && properties.height);
-  const edges = [free?.properties?.width, free?.properties?.height].map(shapesOf);
   if (free === undefined) return undefined;
-  const [width = [], height = []] = edges;
-  const largest = RESOLUTION_NAMES.findLast((name) => {
-    const { widthPixels, heightPixels } = RESOLUTIONS[name];
-    return isWithin(width, widthPixels) && isWithin(height, heightPixels);
-  });
-  if (largest === undefined) return undefined;
+  const edges = { width: shapesOf(free.properties?.width), height: shapesOf(free.properties?.height) };
+  const sizes = RESOLUTION_NAMES.map((name) => fittingSize(RESOLUTIONS[name], edges, known));
+  if (sizes.includes(undefined)) return undefined;
   return forEach((resolution) => {
-    const { widthPixels, heightPixels } = RESOLUTIONS[resolution];
-    const fits = isWithin(width, widthPixels) && isWithin(height, heightPixels);
-    const size = fits ? { widthPixels, heightPixels } : RESOLUTIONS[largest];
-    return { image_size: { width: size.widthPixels, height: size.heightPixels } };
+    const size = sizes[RESOLUTION_NAMES.indexOf(resolution)];
+    return { image_size: { width: size?.widthPixels, height: size?.heightPixels } };
   });
 };
-
-const isWithin = (shapes: readonly InputShape[], pixels: number): boolean =>
-  shapes.every(({ minimum = 0, maximum = Number.POSITIVE_INFINITY }) => minimum <= pixels && pixels <= maximum);
 
 const ratiosIn = ({ inputs }: FalSchema): FalEndpoint["sizes"] | undefined => {
   const ratios = inputs.get("aspect_ratio");

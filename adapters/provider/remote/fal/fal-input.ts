@@ -5,6 +5,7 @@ import type { CreationRequest } from "../../../../domain/tasks/creation-request.
 import { correlationSeed } from "../correlation-seed.js";
 import type { CreationContext } from "../dialect.js";
 import { dataUri } from "../images/data-uri.js";
+import { largeEnough } from "../images/large-enough.js";
 import { referenceCanvas } from "../images/reference-canvas.js";
 import { ofImage, type ReferenceFailure, unusableReference } from "../images/reference-failure.js";
 import { type HostedImages, referenceInput } from "../images/reference-input.js";
@@ -89,13 +90,15 @@ const separate = async (
   if (references === undefined || imageUrls.length > references.max) {
     return err("the model does not keep all reference images");
   }
+  const encode = async (bytes: Uint8Array): Promise<Result<string, string>> => {
+    const smaller = await smallerReference(bytes);
+    if (smaller.isErr()) return err(smaller.error);
+    return (await largeEnough(smaller.value, references.edgePixelsMin)).map((sent) => dataUri(sent.type, sent.bytes));
+  };
   const given = await Promise.all(
-    imageUrls.map(async (url, index) => (await referenceInput(storage, url, smallReference)).mapErr(ofImage(index))),
+    imageUrls.map(async (url, index) => (await referenceInput(storage, url, encode)).mapErr(ofImage(index))),
   );
   return Result.combine(given).map((sent) => ({
     [references.input]: references.input === "image_url" ? sent[0] : sent,
   }));
 };
-
-const smallReference = async (bytes: Uint8Array): Promise<Result<string, string>> =>
-  (await smallerReference(bytes)).map(({ type, bytes: small }) => dataUri(type, small));

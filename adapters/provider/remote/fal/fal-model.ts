@@ -8,8 +8,15 @@ export type FalInputs = Readonly<Record<string, unknown>>;
 export type FalEndpoint = {
   /** Such as `fal-ai/flux-2/edit`. */
   readonly id: string;
-  /** The input for reference images, and how many of them it keeps. Absent if it makes pictures from text alone. */
-  readonly references?: { readonly input: "image_urls" | "image_url"; readonly max: number };
+  /**
+   * The input for reference images, how many of them it keeps, and the shortest edge that it takes, if there is a limit.
+   * Absent if it makes pictures from text alone.
+   */
+  readonly references?: {
+    readonly input: "image_urls" | "image_url";
+    readonly max: number;
+    readonly edgePixelsMin?: number;
+  };
   /** The inputs that say the size. */
   readonly sizes: Readonly<Record<Resolution, FalInputs>>;
   /** Inputs without which it still makes a picture. `seed` is our mark in fal's list of requests. */

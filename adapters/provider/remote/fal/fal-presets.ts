@@ -76,7 +76,7 @@ export const FAL_PRESETS = {
     images: {
       id: "blackforestlabs/flux-3/edit-image",
       ...FLUX_3,
-      references: { input: "image_urls", max: 10 },
+      references: { input: "image_urls", max: 10, edgePixelsMin: 256 },
     },
   },
   "hunyuan-world": {

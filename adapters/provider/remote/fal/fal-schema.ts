@@ -12,6 +12,7 @@ export type InputShape = {
   readonly maxLength?: number | undefined;
   readonly minimum?: number | undefined;
   readonly maximum?: number | undefined;
+  readonly multipleOf?: number | undefined;
   readonly properties?: Readonly<Record<string, unknown>> | undefined;
 };
 
@@ -35,6 +36,7 @@ const nodeSchema = z.looseObject({
   maxLength: z.number().optional().catch(undefined),
   minimum: z.number().optional().catch(undefined),
   maximum: z.number().optional().catch(undefined),
+  multipleOf: z.int().min(1).optional().catch(undefined),
   properties: z.record(z.string(), z.unknown()).optional().catch(undefined),
   required: z.array(z.string()).optional().catch(undefined),
 });

@@ -160,7 +160,7 @@ describe.each(Object.keys(FAL_PRESETS) as FalPresetName[])("fal with FAL_MODEL=%
     const [, imagesMax] = expected.images;
     const pictures = await Promise.all(
       ["#d01030", "#10d030", "#3010d0"].slice(0, imagesMax).map((color) => {
-        return plain({ widthPixels: 30, heightPixels: 20 }, color).png().toBuffer();
+        return plain({ widthPixels: 300, heightPixels: 256 }, color).png().toBuffer();
       }),
     );
     const urls: string[] = [];

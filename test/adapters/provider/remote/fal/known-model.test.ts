@@ -1,11 +1,14 @@
 import { err, ok } from "neverthrow";
+import sharp from "sharp";
 import { afterEach, describe, expect, it } from "vitest";
 import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/support/builders.js";
+import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
 import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
 import type { FalModelOptions } from "../../../../../adapters/provider/remote/fal/fal-choice.js";
 import { leadingCharacters } from "../../../../../adapters/provider/remote/leading-prompt.js";
 import { falOpenapi } from "../../../../support/fal-endpoints.js";
 import { FAULTS } from "../../../../support/faulty-server.js";
+import { hostedPictures } from "../../../../support/hosted-pictures.js";
 import { startFal } from "../../../../support/providers-under-test.js";
 
 const LORA = "https://weights.example/360.safetensors";
@@ -14,8 +17,8 @@ const PICTURES = ["https://pictures.example/1.jpg", "https://pictures.example/2.
 let remote: Awaited<ReturnType<typeof startFal>>;
 afterEach(() => remote.close());
 
-const started = async (options: FalModelOptions) => {
-  remote = await startFal({}, options);
+const started = async (options: FalModelOptions, storage = new MemoryObjectStorage()) => {
+  remote = await startFal({ storage }, options);
   return remote;
 };
 
@@ -59,6 +62,43 @@ describe("endpoints that are not a preset", () => {
       seed: correlationSeed(taskId(1)),
       ...others,
     });
+  });
+
+  it.each<[string, number, number, number, number]>([
+    ["openai/gpt-image-2.5/sunburst/text-to-image", 0, 576, 1024, 1920],
+    ["fal-ai/bytedance/seedream/v5/lite/text-to-image", 0, 1360, 1360, 1920],
+    ["fal-ai/bytedance/seedream/v4/text-to-image", 0, 688, 1024, 1920],
+    ["fal-ai/qwen-image-2/pro/edit", 1, 512, 1024, 1440],
+    ["fal-ai/wan/v2.7/pro/edit", 1, 544, 896, 896],
+    ["fal-ai/flux-2/lora", 0, 512, 1024, 1024],
+  ])(
+    "are asked for sizes within the documented limits: %s, with %i images 2 × %i, %i and %i",
+    async (model, images, ...heights) => {
+      await started({ model, ...(model.endsWith("lora") && { loraUrl: LORA }) });
+      expect(await remote.provider.check()).toEqual(ok(undefined));
+      for (const [at, resolution] of (["1k", "2k", "4k"] as const).entries()) {
+        const request = aCreationRequest({ prompt: "a lake", image_urls: PICTURES.slice(0, images), resolution });
+        const id = (await remote.provider.submit({ taskId: taskId(at + 1), request }))._unsafeUnwrap();
+        const height = heights[at] ?? 0;
+        expect(remote.fake.tasks.at(-1)?.input).toMatchObject({ image_size: { width: 2 * height, height } });
+        // The model checks it at the result.
+        expect((await remote.provider.poll(id))._unsafeUnwrap().state).toBe("succeeded");
+      }
+    },
+  );
+
+  it("get no reference image that is smaller than they take", async () => {
+    const storage = new MemoryObjectStorage();
+    const flux3 = { model: "blackforestlabs/flux-3/text-to-image", editModel: "blackforestlabs/flux-3/edit-image" };
+    await started(flux3, storage);
+    expect(await remote.provider.check()).toEqual(ok(undefined));
+    const image_urls = await hostedPictures(storage, 1);
+    const request = aCreationRequest({ prompt: "a lake", image_urls });
+    (await remote.provider.submit({ taskId: taskId(1), request }))._unsafeUnwrap();
+    const [task] = remote.fake.tasks;
+    const sent = String(task?.input.image_urls).replace(/^[^,]*,/, "");
+    const size = await sharp(Buffer.from(sent, "base64")).metadata();
+    expect([size.width, size.height]).toEqual([397, 256]);
   });
 
   it("are asked for the largest size within the limits of their schema", async () => {
