@@ -100,8 +100,8 @@ const completed = async (
 };
 
 /**
- * Decoders show what has no data in one colour, from some pixel on to the end. It is that of the same file without any data of pixels. A progressive
- * JPEG has all rows after its first scan.
+ * Decoders show what has no data in one colour, from some pixel on to the end. It is that of the same file without any
+ * data of pixels. A progressive JPEG has all rows after its first scan.
  */
 const missingOfJpeg = async (sharp: ImageLibrary, bytes: Uint8Array): Promise<number> => {
   const { data, info } = await compared(sharp, bytes);
@@ -133,7 +133,7 @@ const withoutPixels = (jpeg: Uint8Array): Uint8Array => {
   return jpeg;
 };
 
-/** A WebP that is cut off with zeros at its end: decoders refuse it otherwise. Its data come in the order of its rows. */
+/** A WebP that is cut off, with zeros at its end: decoders refuse it otherwise. Its data is in the order of its rows. */
 const wholeWebp = (bytes: Uint8Array): Result<Uint8Array, string> => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const wholeBytes = 8 + view.getUint32(4, true);

@@ -9,8 +9,8 @@ import { type FailPorts, type Failure, failTask, moveTask } from "./end-task.js"
 import { type StopPorts, stopGeneration } from "./stop-generation.js";
 
 /**
- * The provider did not accept the task. Its credits are refunded. `failed`: the task, which says why; absent if none was
- * opened.
+ * The provider did not accept the task. Its credits are refunded. `failed`: the task, which says why; absent if none
+ * was opened.
  */
 export type UpstreamError = { readonly kind: "upstream_error"; readonly failed?: FailedTask };
 

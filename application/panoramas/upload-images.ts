@@ -42,8 +42,9 @@ type CheckedFile = { readonly file: UploadedFile; readonly type: ImageType; read
 
 /**
  * `POST /images`: checks all files and the account's quota, then stores them without the personal data of their
- * metadata, because they are public. The same picture has the same URL while it is stored. If one file is refused, none is stored. Images that no creation uses expire
- * (background/delete-expired-references.ts); a repeated upload begins their time again.
+ * metadata, because they are public. The same picture has the same URL while it is stored. If one file is refused, none
+ * is stored. Images that no creation uses expire (background/delete-expired-references.ts); a repeated upload begins
+ * their time again.
  */
 export const uploadImages =
   (ports: Ports, { policy, referenceRetentionHours }: Pick<CompleteSettings, "policy" | "referenceRetentionHours">) =>

@@ -35,7 +35,8 @@ export type GenerationOrder = {
  * `refused`: the provider started nothing. `busy`: the provider certainly started nothing, because it has no room now;
  * it may accept the same order later. `unknown`: the outcome is unknown (timeout, connection lost after sending,
  * unusable response), so an orphaned upstream task may exist. `reason` is for the log only. `cause`: what is known
- * about it. If the customer can change that, no other provider is asked. `retryAfterMilliseconds`: a busy provider asks not to be sent the order again before.
+ * about it. If the customer can change that, no other provider is asked. `retryAfterMilliseconds`: a busy provider asks
+ * not to be sent the order again before.
  */
 export type SubmissionFailure = ImageFault & {
   readonly kind: "refused" | "busy" | "unknown";

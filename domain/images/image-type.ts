@@ -15,7 +15,7 @@ export const FILE_EXTENSIONS = {
  * with them.
  */
 export const IMAGE_PIXELS_MAX = 120_000_000;
-/** Of progressive JPEGs and interlaced PNGs: decoding one takes up to 6 bytes of memory for each pixel. Of damaged PNGs. */
+/** Of progressive JPEGs, interlaced and damaged PNGs: decoding one takes up to 6 bytes of memory for each pixel. */
 export const PROGRESSIVE_PIXELS_MAX = 40_000_000;
 
 /** Number of bytes from the start of a file that `imageTypeOf` needs. */

@@ -98,6 +98,7 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     ...Object.fromEntries(
       [
         ...["submittedAt", "upstreamTaskId", "failureImage", "failureDetail", "storageStatus", "temporaryUrl"],
+        ...["failureImageProblem", "startAt"],
         ...["failedAttempts", "nativeWidth", "nativeHeight", "resultFigures", "dueAt"],
         ...["fence", "turn", "submissions", "place", "textsErasedAt", "traceparent", "leasedUntil", "cancelWantedAt"],
         ...["cancelRefusedAt", "inSearch", "startedAt", "generatedAt", "savedAt", "expiredAt", "nextImageName"],

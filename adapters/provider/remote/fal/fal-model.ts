@@ -9,7 +9,7 @@ export type FalEndpoint = {
   /** Such as `fal-ai/flux-2/edit`. */
   readonly id: string;
   /**
-   * The input for reference images, how many of them it keeps, and the shortest edge that it takes, if there is a limit.
+   * The input for reference images, how many of them it keeps, and the shortest edge that it takes, if there is one.
    * Absent if it makes pictures from text alone.
    */
   readonly references?: {

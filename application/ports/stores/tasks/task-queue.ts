@@ -32,8 +32,8 @@ export interface TaskQueue {
   /**
    * Returns a task to the queue: certainly nothing was started for it. A task that was queued before keeps its turn;
    * another one gets a turn before the newer waiting tasks of its account (domain/tasks/queue.ts). `dueAt` is when it
-   * is given up; before `startAt` it is not started again. Nothing is written if the stored task is no longer in this submission (and, with a lease, if another
-   * worker has claimed it since).
+   * is given up; before `startAt` it is not started again. Nothing is written if the stored task is no longer in this
+   * submission (and, with a lease, if another worker has claimed it since).
    */
   requeue(
     current: ReservedTask | Lease<ReservedTask>,
