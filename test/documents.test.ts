@@ -53,7 +53,7 @@ const PLACEHOLDER = /NAME|NOUN|CAPABILITY|^application\/octet-stream$/;
 
 /** Variables that others read: OpenTelemetry, the clients, the tests, compose.yaml. */
 const OTHER_VARIABLES =
-  /^(OTEL_\w+|PANORAMA_(API_KEY|BASE_URL|UPLOAD_DIRS|STATE_DIR)|HTTP_SERVER|VITEST_MAX_WORKERS|PG_BIN|TEST_\w+|CHROMIUM_PATH|(POSTGRES|MINIO)_PASSWORD|UWS_\w+)$/;
+  /^(HTTPS?_PROXY|NO_PROXY|OTEL_\w+|PANORAMA_(API_KEY|BASE_URL|UPLOAD_DIRS|STATE_DIR)|HTTP_SERVER|VITEST_MAX_WORKERS|PG_BIN|TEST_\w+|CHROMIUM_PATH|(POSTGRES|MINIO)_PASSWORD|UWS_\w+)$/;
 
 const read = (file: string): Promise<string> => readFile(file, "utf8");
 

@@ -133,7 +133,7 @@ const withoutPixels = (jpeg: Uint8Array): Uint8Array => {
   return jpeg;
 };
 
-/** A WebP that is cut off, with zeros at its end: decoders refuse it otherwise. Its data is in the order of its rows. */
+/** A WebP that is cut off, with zeros at its end, without which decoders refuse it. Its data follows its rows. */
 const wholeWebp = (bytes: Uint8Array): Result<Uint8Array, string> => {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const wholeBytes = 8 + view.getUint32(4, true);
