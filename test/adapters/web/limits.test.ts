@@ -490,7 +490,7 @@ describe("the form of the works page", () => {
     const refused = await create({ prompt: "a lake" }, [picture]);
     expect([refused.status, refused.error]).toEqual([
       502,
-      "This couldn’t be started. You weren’t charged. Please try again.",
+      "The image generator did not accept the panorama. Try again later, or with other words. You weren’t charged.",
     ]);
     const [, url = ""] = /name="uploaded_url" value="([^"]+)" checked/.exec(refused.text) ?? [];
     service.provider.play({ submit: "accept" });

@@ -77,7 +77,11 @@ describe("the works page as a studio", () => {
 
     service.provider.play({ submit: "refuse" });
     await prompt().press("Control+Enter");
-    await expect.poll(error).toBe("This couldn’t be started. You weren’t charged. Please try again.");
+    await expect
+      .poll(error)
+      .toBe(
+        "The image generator did not accept the panorama. Try again later, or with other words. You weren’t charged.",
+      );
     service.provider.play({ submit: "accept" });
     await prompt().press("Control+Enter"); // with the pictures, which are still there
     await page.waitForURL(/\/works\/[a-z0-9]{16}$/);
@@ -303,7 +307,11 @@ describe("the works page as a studio", () => {
     await make().click();
     await progress.waitFor();
     await prompt().press("Control+Enter"); // is sent once
-    await expect.poll(error).toBe("This couldn’t be started. You weren’t charged. Please try again.");
+    await expect
+      .poll(error)
+      .toBe(
+        "The image generator did not accept the panorama. Try again later, or with other words. You weren’t charged.",
+      );
     expect(await progress.isVisible()).toBe(false);
     expect(await make().isDisabled()).toBe(false);
     type Seen = { readonly percent: number; readonly shown: boolean; readonly disabled: boolean };
