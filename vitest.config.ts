@@ -8,7 +8,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const SUFFIXES = [
   "slow", // start a process, use PostgreSQL, or take more than two seconds; part of `npm test`, which builds first
   // These are not: `npm run verify NAME`, and CI in one run with those of `npm test`.
-  "every", // take each of many, one after the other: model of a provider, version of the database, HTTP server
+  "every", // take each of many, one after the other: model of a provider, HTTP server
   "browser", // in Chromium
   "kill", // kill processes of the service at random moments
   "growth", // compare times on large databases
