@@ -1,4 +1,5 @@
 import type { Result } from "neverthrow";
+import type { Awaitable } from "../../../application/awaitable.js";
 import type { RequestKind } from "../../../domain/panorama-policy.js";
 
 /** Which of the two databases understands a statement. */
@@ -35,11 +36,11 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** A SQLite database also answers without a promise. */
+/** A SQLite database answers without a promise where it can. */
 export interface SynchronousReads {
   readonly dialect: "sqlite";
   /** The first row of a statement that begins with `select`, for what a request reads first. */
-  first(select: string, parameters: readonly unknown[]): Row | undefined;
+  first(select: string, parameters: readonly unknown[]): Awaitable<Row | undefined>;
 }
 
 /** An open SQLite or PostgreSQL database. */

@@ -1,5 +1,6 @@
 import { setTimeout as pause, setImmediate } from "node:timers/promises";
 import { ok, type Result } from "neverthrow";
+import type { Awaitable } from "../../../application/awaitable.js";
 import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
 import type { RequestKind } from "../../../domain/panorama-policy.js";
 import type { SqliteInstallation } from "../schema/installation.js";
@@ -105,6 +106,11 @@ export class SqliteDatabase implements Database, SynchronousReads {
   private readonly own: { readonly reader: SqliteReader; readonly log: WriteAheadLog } | undefined;
   /** Why a commit may be missing on the disk: what follows it in the log would be lost with it. */
   private broken: Error | undefined;
+  /**
+   * Resolves when the commit on its way to the disk is there. Until then reads see nothing newer, also what another
+   * process has committed since. Who finds nothing looks again afterwards: a command may just have added the row.
+   */
+  private held: Promise<void> | undefined;
   private readonly queue: Queued[] = [];
   private writing: Promise<void> | undefined;
   /** Transactions that waited when the last group began. */
@@ -129,13 +135,20 @@ export class SqliteDatabase implements Database, SynchronousReads {
 
   /** Statements that begin with `select` are reads; every other one is a transaction of its own. */
   readonly sql: Sql = async (statement, parameters = []) => {
-    if (isRead(statement)) return this.reader.all(statement, parameters);
+    if (isRead(statement)) {
+      const rows = this.reader.all(statement, parameters);
+      if (rows.length > 0 || this.held === undefined) return rows;
+      await this.held;
+      return this.reader.all(statement, parameters);
+    }
     const written = await this.transaction<Row[], never>(async (sql) => ok(await sql(statement, parameters)));
     return written._unsafeUnwrap();
   };
 
-  first(select: string, parameters: readonly unknown[]): Row | undefined {
-    return this.reader.first(select, parameters);
+  first(select: string, parameters: readonly unknown[]): Awaitable<Row | undefined> {
+    const row = this.reader.first(select, parameters);
+    if (row !== undefined || this.held === undefined) return row;
+    return this.held.then(() => this.reader.first(select, parameters));
   }
 
   transaction<T, E>(work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
@@ -248,11 +261,15 @@ export class SqliteDatabase implements Database, SynchronousReads {
   /** Throws if nothing of the group was committed. */
   private async commit(group: readonly Queued[]): Promise<Outcome[]> {
     if (this.broken !== undefined) throw this.broken;
+    let release = () => {};
     await this.begin("begin immediate");
     try {
       const outcomes: Outcome[] = [];
       for (const { run } of group) outcomes.push(await this.runInSavepoint(run));
       this.own?.reader.hold();
+      this.held = new Promise((resolve) => {
+        release = resolve;
+      });
       this.writer.execute("commit");
       await this.own?.log.sync().catch((error: Error) => {
         this.broken = new Error("The disk of the SQLite file has failed. Restart the service.", { cause: error });
@@ -264,6 +281,8 @@ export class SqliteDatabase implements Database, SynchronousReads {
       throw error;
     } finally {
       this.own?.reader.release();
+      this.held = undefined;
+      release();
       if (this.own !== undefined) this.shortenLog();
     }
   }

@@ -15,7 +15,7 @@ import { hasBudget } from "../../../../domain/credits/budget.js";
 import { type RequestKind, scopeOf } from "../../../../domain/panorama-policy.js";
 import type { TaskId } from "../../../../domain/task-id.js";
 import { toKeyLimits } from "../../rows/account-rows.js";
-import { branded } from "../../sql/columns.js";
+import { branded, type Row } from "../../sql/columns.js";
 import type { SynchronousReads } from "../../sql/database.js";
 import { TASK_COLUMNS, toTask } from "../../tasks/task-rows.js";
 
@@ -50,6 +50,10 @@ export class SqliteApiRequests implements ApiRequests {
       task === undefined
         ? this.database.first(LIVE_KEY, [secretSha256])
         : this.database.first(LIVE_KEY_WITH_TASK, [task, secretSha256]);
+    return whenReady(row, (found) => this.admitKey(found, kind));
+  }
+
+  private admitKey(row: Row | undefined, kind: RequestKind): Awaitable<Result<AdmittedRequest, RefusedRequest>> {
     if (row === undefined) return err({ kind: "invalid_api_key" });
     if (typeof row.suspension_reason === "string") {
       return err({ kind: "account_suspended", reason: row.suspension_reason });

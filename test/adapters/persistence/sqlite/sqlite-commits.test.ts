@@ -92,6 +92,22 @@ describe("a commit on a SQLite file", () => {
     expect(await isAdmitted()).toBe(false);
   });
 
+  it("lets reads wait for it that do not find what another process has committed meanwhile", async () => {
+    const clock = new HandClock();
+    const requests = new SqliteApiRequests(stores.database, new MemoryRateLimits(clock, RATE_LIMITS), clock);
+    const disk = holdDisk();
+    const credited = credit(5);
+    await disk.isAsked();
+    const secretSha256 = "b".repeat(64);
+    other.all("update api_key set secret_sha256 = ? where id = ?", [secretSha256, key.id]);
+    const admitted = requests.admit(secretSha256, "read");
+    const found = stores.database.sql("select id from api_key where secret_sha256 = ?", [secretSha256]);
+    disk.end();
+    await credited;
+    expect((await admitted).isOk()).toBe(true);
+    expect(await found).toEqual([{ id: key.id }]);
+  });
+
   it("lets the log begin anew while requests read in each turn", async () => {
     let isWriting = true;
     const reading = (async () => {
