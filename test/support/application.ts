@@ -1,4 +1,3 @@
-import type { Stores as StoresOfContracts } from "../../adapters/contracts/support/stores.js";
 import { CHECK_PAUSE_MILLISECONDS, checkGeneratedImages } from "../../application/background/check-generated-images.js";
 import { deleteExpiredReferences } from "../../application/background/delete-expired-references.js";
 import {
@@ -31,6 +30,7 @@ import type { Secrets } from "../../application/ports/secrets.js";
 import type { TaskSignals } from "../../application/ports/task-signals.js";
 import { ensureDefaultEndpoint } from "../../application/webhooks/ensure-default-endpoint.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
+import type { Stores as StoresOfContracts } from "../contracts/stores.js";
 
 export type Stores = Omit<StoresOfContracts, "close">;
 

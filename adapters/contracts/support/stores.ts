@@ -1,14 +1,4 @@
-import type { Clock } from "../../../application/ports/clock.js";
-import type { ApiRequests } from "../../../application/ports/stores/accounts/api-requests.js";
-import type { Stores as ApplicationStores } from "../../../application/ports/stores/stores.js";
-import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
+import type { Stores } from "../../../application/ports/stores/stores.js";
 
-/** Every store on one empty database, which `close` deletes. Those of operators have suites of their own. */
-export type Stores = Omit<ApplicationStores, "operators" | "operatorLog" | "apiRequests" | "rateLimits"> & {
-  /** Counts requests by this clock and these limits. */
-  requestsAt(clock: Clock, rates: PanoramaPolicy["rates"]): ApiRequests;
-  close(): Promise<void>;
-};
-
-/** The stores that the suites of tasks use. */
-export type TaskStores = Pick<Stores, "accounts" | "keys" | "ledger" | "tasks" | "close">;
+/** The stores that the suites of tasks use, on one empty database, which `close` deletes. */
+export type TaskStores = Pick<Stores, "accounts" | "keys" | "ledger" | "tasks"> & { close(): Promise<void> };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { describeIds } from "../../../adapters/contracts/ids-contract.js";
 import { MemoryIds } from "../../../adapters/memory/memory-ids.js";
 import { RandomIds } from "../../../adapters/system/random-ids.js";
+import { describeIds } from "../../contracts/ids-contract.js";
 
 describeIds({ describe, it }, "MemoryIds", () => new MemoryIds());
 describeIds({ describe, it }, "RandomIds", () => new RandomIds());

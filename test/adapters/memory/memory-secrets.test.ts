@@ -1,7 +1,7 @@
 import { err } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { describeSecrets } from "../../../adapters/contracts/secrets-contract.js";
 import { MemorySecrets } from "../../../adapters/memory/memory-secrets.js";
+import { describeSecrets } from "../../contracts/secrets-contract.js";
 import { fastSecrets } from "../../support/fast-secrets.js";
 
 describeSecrets({ describe, it }, "MemorySecrets", () => new MemorySecrets());

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, it } from "vitest";
-import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
-import { describeLetterOutbox } from "../../../adapters/contracts/letter-outbox-contract.js";
-import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
-import { describeStores } from "../../../adapters/contracts/store-contracts.js";
-import { describeTaskRecords } from "../../../adapters/contracts/task-record-contract.js";
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
 import { MemoryLetterOutbox } from "../../../adapters/memory/stores/memory-letter-outbox.js";
 import { memoryStores } from "../../../adapters/memory/stores/memory-stores.js";
+import { describeConcurrentUploads } from "../../contracts/concurrent-uploads-contract.js";
+import { describeLetterOutbox } from "../../contracts/letter-outbox-contract.js";
+import { describeOperatorLog, describeOperatorStore } from "../../contracts/operator-store-contract.js";
+import { describeStores } from "../../contracts/store-contracts.js";
+import { describeTaskRecords } from "../../contracts/task-record-contract.js";
 
 const test = { describe, it, beforeEach, afterEach };
 const inMemory = async () => ({ ...memoryStores(), close: async () => {} });

@@ -5,8 +5,6 @@ import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, onTestFinished } from "vitest";
 import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
 import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
-import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
-import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import {
   accountId,
   anAccount,
@@ -33,6 +31,8 @@ import type { Standing } from "../../../domain/credits/standing.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 import { taskId } from "../../../domain/task-id.js";
 import type { ReservedTask } from "../../../domain/tasks/task.js";
+import { describeOperatorLog, describeOperatorStore } from "../../contracts/operator-store-contract.js";
+import { describeStores } from "../../contracts/store-contracts.js";
 import { administer, databaseUrl, freshDatabase } from "../../support/postgres.js";
 import { EMPTY_TABLES } from "../../support/postgres-stores.js";
 import { timedBy } from "../../support/timed-by.js";

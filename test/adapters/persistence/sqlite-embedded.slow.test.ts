@@ -8,8 +8,6 @@ import { err, ok } from "neverthrow";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
 import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
-import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
-import { describeStores } from "../../../adapters/contracts/store-contracts.js";
 import {
   accountId,
   anAccount,
@@ -33,6 +31,8 @@ import { credits } from "../../../domain/credits/credits.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 import { taskId as makeTaskId } from "../../../domain/task-id.js";
+import { describeOperatorLog, describeOperatorStore } from "../../contracts/operator-store-contract.js";
+import { describeStores } from "../../contracts/store-contracts.js";
 import { scratchFolder } from "../../support/scratch-folder.js";
 import { timedBy } from "../../support/timed-by.js";
 

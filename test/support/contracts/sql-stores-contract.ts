@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { describeConcurrentUploads } from "../../../adapters/contracts/concurrent-uploads-contract.js";
-import { describeLetterOutbox } from "../../../adapters/contracts/letter-outbox-contract.js";
-import { describeOperatorLog, describeOperatorStore } from "../../../adapters/contracts/operator-store-contract.js";
-import { describeStores } from "../../../adapters/contracts/store-contracts.js";
-import { describeTaskRecords } from "../../../adapters/contracts/task-record-contract.js";
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
 import { SqlInstallationSecrets } from "../../../adapters/persistence/stores/sql-installation-secrets.js";
 import { SqlLetterOutbox } from "../../../adapters/persistence/stores/sql-letter-outbox.js";
+import { describeConcurrentUploads } from "../../contracts/concurrent-uploads-contract.js";
+import { describeLetterOutbox } from "../../contracts/letter-outbox-contract.js";
+import { describeOperatorLog, describeOperatorStore } from "../../contracts/operator-store-contract.js";
+import { describeStores } from "../../contracts/store-contracts.js";
+import { describeTaskRecords } from "../../contracts/task-record-contract.js";
 import type { AnyDatabase, SqlStores } from "../sql-stores.js";
 import { describeTaskMetrics } from "./task-metrics-contract.js";
 import {

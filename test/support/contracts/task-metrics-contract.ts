@@ -16,7 +16,6 @@ import {
   secondsAfter,
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
-import type { Stores } from "../../../adapters/contracts/support/stores.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { Metrics } from "../../../adapters/observability/metrics.js";
 import { TaskMetrics } from "../../../adapters/observability/task-metrics.js";
@@ -26,6 +25,7 @@ import { sqlTasks } from "../../../adapters/persistence/tasks/sql-tasks.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { pay } from "../../../domain/credits/order.js";
 import { fail, finish, type ReservedTask, submit, succeed } from "../../../domain/tasks/task.js";
+import type { Stores } from "../../contracts/stores.js";
 import type { AnyDatabase } from "../sql-stores.js";
 
 /** What a store tells the metrics about tasks and orders, and what it reads for them. */

@@ -13,7 +13,6 @@ import {
   secondsAfter,
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
-import type { Stores } from "../../../adapters/contracts/support/stores.js";
 import { unwrap } from "../../../adapters/contracts/tasks/task-setup.js";
 import { RecordingReporter } from "../../../adapters/memory/recording-reporter.js";
 import type { TaskPorts } from "../../../application/ports/stores/tasks/task-ports.js";
@@ -22,6 +21,7 @@ import { keep, type UploadingImage } from "../../../domain/images/storage-status
 import { searchWords } from "../../../domain/tasks/prompt-search.js";
 import type { QueuePosition } from "../../../domain/tasks/queue.js";
 import { finish, type SucceededTask, submit, succeed, withImage } from "../../../domain/tasks/task.js";
+import type { Stores } from "../../contracts/stores.js";
 import type { AnyDatabase } from "../sql-stores.js";
 import { sqlStores } from "../sql-stores.js";
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { rateLimitsContract } from "../../../../adapters/contracts/rate-limits-contract.js";
 import { HandClock } from "../../../../adapters/memory/hand-clock.js";
 import { MemoryRateLimits } from "../../../../adapters/memory/stores/memory-rate-limits.js";
 import type { ApiKeyId } from "../../../../domain/accounts/api-key.js";
 import { RATE_LIMITS } from "../../../../domain/panorama-policy.js";
+import { rateLimitsContract } from "../../../contracts/rate-limits-contract.js";
 
 describe("MemoryRateLimits", () => {
   rateLimitsContract({ describe, it }, async (clock, rates) => new MemoryRateLimits(clock, rates));

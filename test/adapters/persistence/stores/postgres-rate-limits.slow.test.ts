@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { rateLimitsContract } from "../../../../adapters/contracts/rate-limits-contract.js";
 import { HandClock } from "../../../../adapters/memory/hand-clock.js";
 import { openPostgresDatabase } from "../../../../adapters/persistence/postgres/open-postgres-database.js";
 import type { Database } from "../../../../adapters/persistence/sql/database.js";
 import { PostgresRateLimits } from "../../../../adapters/persistence/stores/postgres-rate-limits.js";
 import type { ApiKeyId } from "../../../../domain/accounts/api-key.js";
 import { RATE_LIMITS, RATE_WINDOW_MILLISECONDS } from "../../../../domain/panorama-policy.js";
+import { rateLimitsContract } from "../../../contracts/rate-limits-contract.js";
 import { freshDatabase } from "../../../support/postgres.js";
 
 describe("PostgresRateLimits", () => {

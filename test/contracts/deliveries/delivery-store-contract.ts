@@ -1,0 +1,32 @@
+import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
+import type { Stores } from "../stores.js";
+import { describeDeliveryClaims } from "./delivery-claims-contract.js";
+import { describeEventDeletion } from "./delivery-deletion-contract.js";
+import { describeDeliveryList } from "./delivery-list-contract.js";
+import { describeOutbox } from "./delivery-outbox-contract.js";
+import { describeReceivers } from "./delivery-receivers-contract.js";
+import { describeRecords } from "./delivery-record-contract.js";
+import { describeResends } from "./delivery-resend-contract.js";
+import { setUpDeliveries } from "./delivery-setup.js";
+import { describeSwitchOff } from "./delivery-switch-off-contract.js";
+
+/**
+ * What every DeliveryStore, and the outbox of every TaskStore, must do (application/ports/stores/delivery-store.ts).
+ */
+export const describeDeliveryStore = (
+  { describe, it, beforeEach, afterEach }: TestFunctions,
+  technology: string,
+  makeStores: () => Promise<Pick<Stores, "accounts" | "deliveries" | "endpoints" | "tasks" | "close">>,
+): void =>
+  describe(`DeliveryStore ${technology}`, () => {
+    const on = setUpDeliveries({ beforeEach, afterEach }, makeStores);
+
+    describe("the outbox", () => describeOutbox({ it }, on));
+    describeDeliveryClaims({ describe, it }, on);
+    describeReceivers({ describe, it }, on);
+    describe("record", () => describeRecords({ it }, on));
+    describe("switchOff", () => describeSwitchOff({ it }, on));
+    describe("list and resend", () => describeDeliveryList({ it }, on));
+    describeEventDeletion({ it }, on);
+    describe("an event that is sent again during an attempt", () => describeResends({ it }, on));
+  });

@@ -1,0 +1,84 @@
+import { getEventListeners } from "node:events";
+import { accountId, aReservedTask, taskId } from "../../adapters/contracts/support/builders.js";
+import { expect } from "../../adapters/contracts/support/expect.js";
+import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
+import type { EventSignals } from "../../application/ports/event-signals.js";
+import type { TaskSignals } from "../../application/ports/task-signals.js";
+
+type Test = Pick<TestFunctions, "describe" | "it">;
+
+/** What every implementation of TaskSignals must do. `name` is the name of the suite. */
+export const describeTaskSignals = (test: Test, name: string, make: () => TaskSignals): void => {
+  test.describe(`${name} as TaskSignals`, () => {
+    describeWaits(test, make, taskId);
+
+    test.it("ends the waits for a task that is announced, and no others", async () => {
+      const signals = make();
+      const never = new AbortController().signal;
+      const waits = [signals.next(taskId(1), never), signals.next(taskId(1), never)];
+      const stop = new AbortController();
+      const other = signals.next(taskId(2), stop.signal);
+      signals.announce(aReservedTask({ id: taskId(1) }));
+      await Promise.all(waits);
+      expect(signals.waitedFor()).toEqual([taskId(2)]);
+      stop.abort();
+      await other;
+    });
+  });
+};
+
+/** What every implementation of EventSignals must do. `name` is the name of the suite. */
+export const describeEventSignals = (test: Test, name: string, make: () => EventSignals): void => {
+  test.describe(`${name} as EventSignals`, () => describeWaits(test, make, accountId));
+};
+
+type Waits<Id> = {
+  next(id: Id, signal: AbortSignal): Promise<void>;
+  waitedFor(): Id[];
+  wake(id: Id): void;
+};
+
+const describeWaits = <Id>({ it }: Test, make: () => Waits<Id>, idOf: (n: number) => Id): void => {
+  const [one, other] = [idOf(1), idOf(2)];
+
+  it("ends all waits for what is woken, and no others", async () => {
+    const signals = make();
+    const { signal } = new AbortController();
+    const waits = [signals.next(one, signal), signals.next(one, signal)];
+    const last = signals.next(other, signal);
+    expect(signals.waitedFor()).toEqual([one, other]);
+    signals.wake(one);
+    await Promise.all(waits);
+    expect(signals.waitedFor()).toEqual([other]);
+    signals.wake(other);
+    await last;
+    expect(signals.waitedFor()).toEqual([]);
+  });
+
+  it("does nothing if nobody waits", async () => {
+    const signals = make();
+    signals.wake(one);
+    expect(signals.waitedFor()).toEqual([]);
+  });
+
+  it("ends a wait whose signal is aborted, also before it begins", async () => {
+    const signals = make();
+    const stop = new AbortController();
+    const wait = signals.next(one, stop.signal);
+    stop.abort();
+    await wait;
+    await signals.next(one, stop.signal);
+    expect(signals.waitedFor()).toEqual([]);
+  });
+
+  it("keeps no listener of a wait that has ended", async () => {
+    const signals = make();
+    const { signal } = new AbortController();
+    for (let n = 0; n < 20; n += 1) {
+      const wait = signals.next(one, signal);
+      signals.wake(one);
+      await wait;
+    }
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+  });
+};

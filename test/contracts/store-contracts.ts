@@ -1,0 +1,44 @@
+import type { SuiteOptions } from "../../adapters/contracts/support/suite-options.js";
+import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
+import { timed } from "../../adapters/contracts/support/timed.js";
+import { describeTaskStore } from "../../adapters/contracts/tasks/task-store-contract.js";
+import { describeAccountStore } from "./accounts/account-store-contract.js";
+import { describeApiKeyStore } from "./accounts/api-key-store-contract.js";
+import { describeApiRequests } from "./accounts/api-requests-contract.js";
+import { describePasswordLinkStore } from "./accounts/password-link-store-contract.js";
+import { describeSessionStore } from "./accounts/session-store-contract.js";
+import { describeDeliveryStore } from "./deliveries/delivery-store-contract.js";
+import { describeEndpointStore } from "./endpoint-store-contract.js";
+import { describeEventStore } from "./event-store-contract.js";
+import { describeLedgerStore } from "./ledger-store-contract.js";
+import { describeOrderStore } from "./order-store-contract.js";
+import { describeReferenceStore } from "./reference-store-contract.js";
+import type { Stores } from "./stores.js";
+
+/**
+ * Runs the contract suite of every store. `technology` completes the suites' names, such as `on SQLite`. There are
+ * separate suites for the queue (task-queue-contract.ts), which only a provider with limits needs, uploads and
+ * deletions of several instances (concurrent-uploads-contract.ts), what operators ask for and their log
+ * (operator-store-contract.ts), what they read and decide about one task (task-record-contract.ts), and a
+ * meter's store (meter-store-contract.ts).
+ */
+export const describeStores = (
+  functions: TestFunctions,
+  technology: string,
+  makeStores: () => Promise<Stores>,
+  options: SuiteOptions = {},
+): void => {
+  const test = timed(functions, options);
+  describeTaskStore(test, technology, makeStores, options);
+  describeAccountStore(test, technology, makeStores);
+  describeOrderStore(test, technology, makeStores);
+  describeApiKeyStore(test, technology, makeStores);
+  describeApiRequests(test, technology, makeStores);
+  describeLedgerStore(test, technology, makeStores);
+  describeSessionStore(test, technology, makeStores);
+  describePasswordLinkStore(test, technology, makeStores);
+  describeEndpointStore(test, technology, makeStores);
+  describeDeliveryStore(test, technology, makeStores);
+  describeEventStore(test, technology, makeStores);
+  describeReferenceStore(test, technology, makeStores);
+};

@@ -1,0 +1,328 @@
+import { err, ok } from "neverthrow";
+import {
+  aCreationRequest,
+  accountId,
+  aNativeSize,
+  anAccount,
+  anApiKey,
+  anEndpoint,
+  anImageName,
+  aPaidOrder,
+  aPendingOrder,
+  apiKeyId,
+  aReservedTask,
+  noon,
+  openATask,
+  orderId,
+  secondsAfter,
+  taskId,
+} from "../../adapters/contracts/support/builders.js";
+import { expect } from "../../adapters/contracts/support/expect.js";
+import { inChangingZones } from "../../adapters/contracts/support/in-changing-zones.js";
+import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
+import type { OperatorStore } from "../../application/ports/stores/operator-store.js";
+import type { Standing } from "../../domain/credits/standing.js";
+import { thumbnailNameOf, tilesNameOf } from "../../domain/images/object-name.js";
+import { addTiles, keep } from "../../domain/images/storage-status.js";
+import { RATE_LIMITS } from "../../domain/panorama-policy.js";
+import type { TaskId } from "../../domain/task-id.js";
+import { deletedByKey } from "../../domain/tasks/out-of-sight.js";
+import { fail, finish, submit, succeed, withImage } from "../../domain/tasks/task.js";
+import type { Stores } from "./stores.js";
+
+type RecordStores = Stores & { readonly operators: OperatorStore };
+
+/**
+ * What operators read about single tasks, keys, orders and endpoints (application/ports/stores/operator-store.ts), and
+ * what they hide.
+ */
+export const describeTaskRecords = (
+  { describe, it, beforeEach, afterEach }: TestFunctions,
+  technology: string,
+  makeStores: () => Promise<RecordStores>,
+): void =>
+  describe(`OperatorStore, single records ${technology}`, () => {
+    const owner = accountId(1);
+    const other = accountId(2);
+    const end = secondsAfter(noon, 30);
+    let stores: RecordStores;
+
+    beforeEach(async () => {
+      stores = inChangingZones(await makeStores());
+      await stores.accounts.open(anAccount(), { order: aPaidOrder(), key: anApiKey() });
+      await stores.accounts.open(anAccount({ id: other }));
+    });
+    afterEach(() => stores.close());
+
+    const moved = async <T>(result: Promise<{ isOk(): boolean }>, next: T): Promise<T> => {
+      expect((await result).isOk()).toBe(true);
+      return next;
+    };
+    const open = async (task: ReturnType<typeof aReservedTask>) => {
+      const decide = (standing: Standing) => openATask(standing, task, task.reservedAt);
+      (await stores.tasks.open({ account: task.accountId, dueAt: end, decide }))._unsafeUnwrap();
+    };
+    const submitted = async (task = aReservedTask()) => {
+      await open(task);
+      const next = submit(task, `upstream-${task.id}`, secondsAfter(noon, 1));
+      return moved(stores.tasks.move(task, next, end), next);
+    };
+    const kept = async (task = aReservedTask()) => {
+      const running = await submitted(task);
+      const generated = finish(running, "https://provider.example.com/1.jpg");
+      await moved(stores.tasks.move(running, generated, end), generated);
+      const succeeded = succeed(generated, anImageName(1), aNativeSize, end);
+      await moved(stores.tasks.move(generated, succeeded, end), succeeded);
+      if (succeeded.image.status !== "uploading") throw new Error("the image is not new");
+      const saved = withImage(succeeded, keep(succeeded.image));
+      return moved(stores.tasks.move(succeeded, saved, undefined), saved);
+    };
+
+    it("keeps the upstream id, the time of the submission and the detail of a task that fails later", async () => {
+      const running = await submitted();
+      const failed = { ...fail(running, "generation_failed", end), detail: "the model is on fire" };
+      await moved(stores.tasks.move(running, failed, undefined), failed);
+      expect(await stores.operators.record(running.slug)).toMatchObject({
+        task: { id: running.id, state: "failed", detail: "the model is on fire" },
+        upstreamTaskId: running.upstreamTaskId,
+        times: { submittedAt: secondsAfter(noon, 1) },
+        deleted: undefined,
+        withheld: undefined,
+      });
+    });
+
+    it("records when the result was there and the image was stored", async () => {
+      const { id } = await kept();
+      const record = await stores.operators.record(id);
+      expect(record?.times.generatedAt instanceof Date).toBe(true);
+      expect(record?.times.savedAt instanceof Date).toBe(true);
+      expect(record?.times.expiredAt).toBeUndefined();
+      expect(await stores.operators.record(taskId(404))).toBeUndefined();
+    });
+
+    it("tells who has deleted a task, and when", async () => {
+      const { id } = await kept();
+      const by = deletedByKey(apiKeyId(1));
+      (await stores.tasks.hide(id, owner, end, by))._unsafeUnwrap();
+      expect(await stores.operators.record(id)).toMatchObject({ isHidden: true, deleted: { at: end, by } });
+    });
+
+    it("has the ledger entries and the deliveries of a task, and of no other", async () => {
+      (await stores.endpoints.insert(anEndpoint(), () => ok(undefined)))._unsafeUnwrap();
+      const first = await kept();
+      const second = aReservedTask({ id: taskId(2), apiKeyId: apiKeyId(1) });
+      await open(second);
+      await moved(stores.tasks.move(second, fail(second, "refused", end), undefined), undefined);
+      const kinds = async (id: typeof first.id) => (await stores.ledger.ofTask(id)).map(({ kind }) => kind);
+      expect(await kinds(first.id)).toEqual(["reservation"]);
+      expect(await kinds(second.id)).toEqual(["reservation", "refund"]);
+      const told = await stores.deliveries.ofTask(owner, first.id);
+      expect(told.map(({ event }) => event.type)).toEqual(["panorama.succeeded", "panorama.saved"]);
+      expect(await stores.deliveries.ofTask(other, first.id)).toEqual([]);
+    });
+
+    it("filters the tasks of an account by key, state, reason and time", async () => {
+      await kept();
+      const second = aReservedTask({ id: taskId(2), apiKeyId: apiKeyId(1), reservedAt: secondsAfter(noon, 60) });
+      await open(second);
+      await moved(stores.tasks.move(second, fail(second, "content_refused", end), undefined), undefined);
+      const found = async (filter: Parameters<OperatorStore["tasks"]>[3]) =>
+        (await stores.operators.tasks(owner, 9, undefined, filter)).map(({ task }) => task.id);
+      expect(await found({})).toEqual([taskId(2), taskId(1)]);
+      expect(await found({ key: apiKeyId(1) })).toEqual([taskId(2)]);
+      expect(await found({ state: "succeeded" })).toEqual([taskId(1)]);
+      expect(await found({ reason: "content_refused" })).toEqual([taskId(2)]);
+      expect(await found({ reason: "generation_failed" })).toEqual([]);
+      expect(await found({ from: secondsAfter(noon, 60) })).toEqual([taskId(2)]);
+      expect(await found({ until: secondsAfter(noon, 60) })).toEqual([taskId(1)]);
+    });
+
+    it("withholds a public task from others until it is shown again, whatever its owner does", async () => {
+      const task = await kept(aReservedTask({ request: aCreationRequest({ visibility: "public" }) }));
+      const withheld = { at: end, reason: "Shows a private person", by: "ann" };
+      const told = async () => (await stores.tasks.find(task.id, owner))?.withheldReason;
+      const visibility = async () => (await stores.tasks.findBySlug(task.slug))?.request.visibility;
+      const listed = async () => (await stores.tasks.listPublic(9, undefined)).length;
+      expect((await stores.tasks.withhold(task.id, undefined)).isErr()).toBe(true);
+      expect(await listed()).toBe(1);
+      (await stores.tasks.withhold(task.id, withheld))._unsafeUnwrap();
+      expect([await visibility(), await listed(), await told()]).toEqual(["private", 0, withheld.reason]);
+      expect(await stores.operators.record(task.id)).toMatchObject({ withheld });
+      const refused = err({ kind: "withheld", reason: withheld.reason });
+      expect(await stores.tasks.setVisibility(task.id, owner, "public")).toEqual(refused);
+      (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
+      expect([await visibility(), await listed(), await told()]).toEqual(["public", 1, undefined]);
+      // What its owner makes private while it is hidden is not public when it is shown again.
+      (await stores.tasks.withhold(task.id, withheld))._unsafeUnwrap();
+      expect(await stores.tasks.setVisibility(task.id, owner, "private")).toEqual(ok(undefined));
+      (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
+      expect(await visibility()).toBe("private");
+      // Its owner may have made it private because it was reported. It must not be public again.
+      (await stores.tasks.withhold(task.id, withheld))._unsafeUnwrap();
+      expect(await stores.tasks.setVisibility(task.id, owner, "public")).toEqual(refused);
+      (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
+      expect(await visibility()).toBe("private");
+    });
+
+    it("keeps a task hidden that background work moves meanwhile", async () => {
+      const running = await submitted(aReservedTask({ request: aCreationRequest({ visibility: "public" }) }));
+      (await stores.tasks.withhold(running.id, { at: end, reason: "why" }))._unsafeUnwrap();
+      const generated = finish(running, "https://provider.example.com/1.jpg");
+      await moved(stores.tasks.move(running, generated, end), generated);
+      const found = await stores.tasks.find(running.id, owner);
+      expect(found).toMatchObject({ state: "generated", withheldReason: "why", request: { visibility: "private" } });
+    });
+
+    it("knows the images and temporary URLs of hidden tasks", async () => {
+      const task = await kept();
+      const name = anImageName(1);
+      const asked = async () =>
+        Promise.all(
+          [
+            { name },
+            { name: thumbnailNameOf(name) },
+            { name: tilesNameOf(name) },
+            { temporaryUrl: task.image.temporaryUrl },
+          ].map((image) => stores.tasks.isWithheldImage(image)),
+        );
+      expect(await asked()).toEqual([false, false, false, false]);
+      (await stores.tasks.withhold(task.id, { at: end, reason: "why" }))._unsafeUnwrap();
+      expect(await asked()).toEqual([true, true, true, true]);
+      expect(await stores.tasks.isWithheldImage({ name: anImageName(2) })).toBe(false);
+      (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
+      expect(await asked()).toEqual([false, false, false, false]);
+    });
+
+    it("gives a stored image its next name when its task is hidden, and works on it when nobody has leased it", async () => {
+      const { tasks } = stores;
+      const task = await kept(aReservedTask({ request: aCreationRequest({ visibility: "public" }) }));
+      const withheld = { at: end, reason: "why" };
+      const [first, later, until] = [9, 40, 60].map((seconds) => secondsAfter(end, seconds)) as [Date, Date, Date];
+      const claimed = async (now: Date) =>
+        (await tasks.claim("keep", now, until, 9)).map((lease) => {
+          expect(lease.task.image.imageName).toBe(anImageName(1));
+          return lease;
+        });
+      expect(await claimed(first)).toEqual([]);
+      await moved(tasks.move(task, task, end), task);
+      const [lease] = await claimed(end);
+      if (lease === undefined) throw new Error("it is not due");
+      expect(await tasks.withholdAll(owner, { ...withheld, at: first }, 9, () => anImageName(2))).toBe(1);
+      (await tasks.withhold(task.id, { ...withheld, at: first }, () => anImageName(3)))._unsafeUnwrap();
+      expect(await claimed(later)).toEqual([]);
+      // The holder of the lease does not know the next name.
+      await moved(tasks.move(lease, task, undefined), task);
+      const [again] = await claimed(later);
+      if (again === undefined) throw new Error("it is not due again");
+      expect(again.task.image.nextName).toBe(anImageName(2));
+      const renamed = withImage(task, addTiles({ ...task.image, status: "saved", imageName: anImageName(2) }));
+      await moved(tasks.move(again, renamed, undefined), renamed);
+      const found = await tasks.find(task.id, owner);
+      if (found?.state !== "succeeded") throw new Error("it has not succeeded");
+      expect(found.image).toEqual({ ...task.image, imageName: anImageName(2), hasTiles: true });
+      const [listed] = await tasks.list(owner, 1, undefined, {});
+      expect(listed).toMatchObject({ image: { hasTiles: true } });
+      expect(await tasks.claim("keep", secondsAfter(until, 60), secondsAfter(until, 90), 9)).toEqual([]);
+      expect(await tasks.isWithheldImage({ name: anImageName(2) })).toBe(true);
+
+      // An image that is not stored yet has a name that nobody else knows.
+      const running = await submitted(aReservedTask({ id: taskId(2) }));
+      (await tasks.withhold(running.id, withheld, () => anImageName(3)))._unsafeUnwrap();
+      expect(await tasks.claim("keep", secondsAfter(until, 60), secondsAfter(until, 90), 9)).toEqual([]);
+    });
+
+    it("erases a deleted task under the present and the next name of its image", async () => {
+      const { tasks, operators } = stores;
+      const until = secondsAfter(end, 60);
+      const deletions = [
+        (id: TaskId) => tasks.hide(id, owner, end).then((hidden) => hidden._unsafeUnwrap()),
+        () => operators.eraseTasks(owner, undefined, 9, end),
+      ];
+      for (const [n, remove] of deletions.entries()) {
+        const task = await kept(aReservedTask({ id: taskId(n) }));
+        const nextName = anImageName(10 + n);
+        (await tasks.withhold(task.id, { at: end, reason: "why" }, () => nextName))._unsafeUnwrap();
+        await remove(task.id);
+        expect(await tasks.wantedImage(task.id)).toBeUndefined();
+        expect(await tasks.claim("keep", end, until, 9)).toEqual([]);
+        const [lease] = await tasks.claim("erase", end, until, 9);
+        expect(lease?.task.image).toEqual({ ...task.image, nextName });
+      }
+    });
+
+    it("hides everything public of one account, a page at a time", async () => {
+      const request = aCreationRequest({ visibility: "public" });
+      for (const n of [1, 2, 3]) await open(aReservedTask({ id: taskId(n), request }));
+      await open(aReservedTask({ id: taskId(4) })); // private
+      const third = accountId(3);
+      const order = aPaidOrder({ id: orderId(3), accountId: third });
+      await stores.accounts.open(anAccount({ id: third }), { order });
+      await open(aReservedTask({ id: taskId(5), accountId: third, request }));
+      const hide = () => stores.tasks.withholdAll(owner, { at: end, reason: "spam" }, 2, () => anImageName(9));
+      expect([await hide(), await hide(), await hide()]).toEqual([2, 1, 0]);
+      const shown = async (id: typeof owner, n: number) =>
+        (await stores.tasks.find(taskId(n), id))?.request.visibility === "public";
+      expect(await Promise.all([1, 2, 3].map((n) => shown(owner, n)))).toEqual([false, false, false]);
+      expect(await shown(third, 5)).toBe(true);
+      expect((await stores.tasks.find(taskId(4), owner))?.withheldReason).toBeUndefined();
+    });
+
+    it("suspends an account until it is resumed: its keys are refused, and it opens no task", async () => {
+      const requests = stores.requestsAt({ now: () => noon, sleep: async () => {} }, RATE_LIMITS);
+      const admitted = async () => {
+        const result = await requests.admit(anApiKey().secretSha256, "read");
+        return result.isOk() ? "admitted" : result.error.kind;
+      };
+      const opened = async (n: number) => {
+        const task = aReservedTask({ id: taskId(n) });
+        const decide = (standing: Parameters<typeof openATask>[0]) => openATask(standing, task, task.reservedAt);
+        const result = await stores.tasks.open({ account: owner, dueAt: end, decide });
+        return result.isOk() ? "opened" : result.error.kind;
+      };
+      const live = async () => (await stores.events.watch([], [apiKeyId(1)])).liveKeys.size;
+      expect([await admitted(), await opened(1), await live()]).toEqual(["admitted", "opened", 1]);
+      await stores.operators.suspend(owner, { at: end, reason: "Publishes private persons" });
+      const suspension = { at: end, reason: "Publishes private persons" };
+      expect((await stores.accounts.find(owner))?.suspension).toEqual(suspension);
+      expect((await stores.operators.account(owner))?.account.suspension).toEqual(suspension);
+      expect([await admitted(), await opened(2), await live()]).toEqual(["account_suspended", "account_suspended", 0]);
+      const write = await requests.admit(anApiKey().secretSha256, "write");
+      expect(write).toEqual(err({ kind: "account_suspended", reason: suspension.reason }));
+      await stores.operators.suspend(owner, undefined);
+      expect((await stores.accounts.find(owner))?.suspension).toBeUndefined();
+      expect([await admitted(), await opened(2), await live()]).toEqual(["admitted", "opened", 1]);
+    });
+
+    for (const visibility of ["public", "private"] as const) {
+      it(`gives a ${visibility} task that was hidden its visibility back`, async () => {
+        const task = await kept(aReservedTask({ request: aCreationRequest({ visibility }) }));
+        const stored = async () => (await stores.tasks.findBySlug(task.slug))?.request.visibility;
+        const listed = async () => (await stores.tasks.listPublic(9, undefined)).length;
+        // The second operator gives another reason.
+        for (const reason of ["Shows a private person", "Advertising"]) {
+          (await stores.tasks.withhold(task.id, { at: end, reason }))._unsafeUnwrap();
+          expect([await stored(), await listed()]).toEqual(["private", 0]);
+        }
+        expect((await stores.tasks.setVisibility(task.id, owner, "public")).isErr()).toBe(true);
+        (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
+        expect([await stored(), await listed()]).toEqual([visibility, visibility === "public" ? 1 : 0]);
+      });
+    }
+
+    it("finds a key by the digest of its secret", async () => {
+      const found = await stores.operators.keyWithSecret(anApiKey().secretSha256);
+      expect([found?.id, found?.prefix]).toEqual([apiKeyId(1), "sk-AbCdEfGh"]);
+      expect(await stores.operators.keyWithSecret("0".repeat(64))).toBe(undefined);
+    });
+
+    it("lists orders that are not paid, newest first", async () => {
+      const late = aPendingOrder({ id: orderId(3), accountId: other, createdAt: end });
+      for (const order of [aPendingOrder({ id: orderId(2) }), late]) {
+        await stores.orders.insert(order);
+      }
+      const orders = async (limit: number) =>
+        (await stores.orders.listAll({ isPending: true }, limit, undefined)).map(({ id }) => id);
+      expect(await orders(9)).toEqual([orderId(3), orderId(2)]);
+      expect(await orders(1)).toEqual([orderId(3)]);
+    });
+  });
