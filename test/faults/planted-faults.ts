@@ -1,4 +1,4 @@
-/** A name of `npm run verify`, and its options. */
+/** A name of `npm run verify`, and its options; or `tests` and a test file. */
 export type Command = readonly [name: string, ...options: string[]];
 
 /** A fault that is put into a copy of the sources, to see that a machine finds it. */
@@ -26,6 +26,8 @@ const matrix = (scenario: string, database = "sqlite"): Command => [
   "--scenario",
   scenario,
 ];
+
+const tests = (file: string): Command => ["tests", file];
 
 const simulation: Command = ["simulation", "--seed", "1", "--runs", "100000"];
 
@@ -271,5 +273,68 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     file: "domain/tasks/creation-request.ts",
     edits: [[" && URL.canParse(text)", ""]],
     foundBy: ["fuzz", "--seed", "1", "--only", "operations"],
+  },
+  {
+    name: "a refund and a dispute of the same money take back more than was bought",
+    file: "domain/credits/payment-return.ts",
+    edits: [["const cents = Math.min(price, refunded + withdrawn);", "const cents = refunded + withdrawn;"]],
+    foundBy: tests("test/domain/credits/payment-return.test.ts"),
+  },
+  {
+    name: "an idempotency key repeats the answer of another request",
+    file: "domain/credits/idempotency.ts",
+    edits: [["stored === requestSha256 ?", "requestSha256.length > 0 || stored === requestSha256 ?"]],
+    foundBy: tests("test/application/panoramas/create-panorama.idempotency.test.ts"),
+  },
+  {
+    name: "a key may do what is in none of its scopes",
+    file: "domain/accounts/key-limits.ts",
+    edits: [["return scopes.includes(scope) ?", "return scopes.length > 0 ?"]],
+    foundBy: tests("test/domain/accounts/key-limits.test.ts"),
+  },
+  {
+    name: "a part whose name is not clear is taken as another field",
+    file: "adapters/http/requests/part-headers.ts",
+    edits: [["if (names.size > 1 || isDoubtful(name)) return", "if (names.size > 1) return"]],
+    foundBy: tests("test/adapters/http/specification.unusual-uploads.test.ts"),
+  },
+  {
+    name: "the signature of a webhook does not cover its time",
+    file: "adapters/webhooks/webhook-signature.ts",
+    edits: [[".$" + "{timestampSeconds}.", "."]],
+    foundBy: tests("test/adapters/webhooks/http-webhook-sender.test.ts"),
+  },
+  {
+    name: "a stream listens for new events only after it has read the stored ones",
+    file: "application/events/stream-events.ts",
+    edits: [
+      ["      const next = signals.next(account, AbortSignal.any([signal, woken.signal]));\n", ""],
+      ["await next;", "await signals.next(account, AbortSignal.any([signal, woken.signal]));"],
+    ],
+    foundBy: tests("test/application/events/stream-events.test.ts"),
+  },
+  {
+    name: "a tool answers without structured content",
+    file: "adapters/mcp/tool-result.ts",
+    edits: [["  structuredContent: structured,\n", ""]],
+    foundBy: tests("test/adapters/mcp/panorama-mcp-server.test.ts"),
+  },
+  {
+    name: "a private panorama is shown at its public address",
+    file: "application/panoramas/find-public-panorama.ts",
+    edits: [[' && task.request.visibility === "public"', ""]],
+    foundBy: tests("test/application/panoramas/gallery.test.ts"),
+  },
+  {
+    name: "one request more than the limit is admitted",
+    file: "domain/credits/rate-limit.ts",
+    edits: [["if (within.length >= limit)", "if (within.length > limit)"]],
+    foundBy: tests("test/domain/credits/rate-limit.test.ts"),
+  },
+  {
+    name: "nobody is warned of a public address without https",
+    file: "bootstrap/doctor/check-production.ts",
+    edits: [['config.publicUrl.startsWith("http://") &&', 'config.publicUrl === "" &&']],
+    foundBy: tests("test/bootstrap/doctor/check-production.test.ts"),
   },
 ];

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { parseArgs, stripVTControlCharacters } from "node:util";
 import { type Command, PLANTED_FAULTS, type PlantedFault } from "./planted-faults.js";
 
 /*
@@ -20,6 +20,7 @@ const SOURCES = [
   "package.json",
   "tsconfig.json",
   "tsconfig.build.json",
+  "vitest.config.ts",
   "LICENSE",
 ];
 const TIME_LIMIT_MILLISECONDS = 30 * 60 * 1000;
@@ -44,9 +45,13 @@ const withFault = (source: string, { name, edits }: PlantedFault): string =>
 
 type Run = { readonly passed: boolean; readonly output: string };
 
-/** Runs a verification in the folder. A command that does not end has not passed. */
+/** Runs a verification or a test file in the folder. A command that does not end has not passed. */
 const run = (folder: string, command: Command): Run => {
-  const { status, error, stdout, stderr } = spawnSync("npm", ["run", "-s", "verify", "--", ...command], {
+  const [name, ...options] = command;
+  const words =
+    name === "tests" ? ["npx", "vitest", "run", ...options] : ["npm", "run", "-s", "verify", "--", ...command];
+  const [program = "", ...args] = words;
+  const { status, error, stdout, stderr } = spawnSync(program, args, {
     cwd: folder,
     encoding: "utf8",
     maxBuffer: 64 * 1024 * 1024,
@@ -58,7 +63,9 @@ const run = (folder: string, command: Command): Run => {
 type Finding = { readonly what: string; readonly repeat: Command };
 
 /** The first thing that a command has found, and the command that repeats it. */
-const findingIn = (output: string): Finding | undefined => {
+const findingIn = (output: string, [kind, ...files]: Command): Finding | undefined => {
+  const [, failedTest] = /^ *FAIL +(.* > .*)/m.exec(stripVTControlCharacters(output)) ?? [];
+  if (kind === "tests") return failedTest === undefined ? undefined : { what: failedTest, repeat: [kind, ...files] };
   const [, name, what] = /^FAILED {2}(.*)\n *(.*)/m.exec(output) ?? [];
   if (name !== undefined) return { what: `${name}: ${what}`, repeat: ["faults", "--case", name] };
   const [, seed, rule] = /^BROKEN by seed (\d+): (.*)/m.exec(output) ?? [];
@@ -77,7 +84,7 @@ const plant = (folder: string, fault: PlantedFault): { readonly verdict: string;
   const { passed, output } = run(folder, fault.foundBy);
   writeFileSync(file, source);
   if (passed) return { verdict: MISSED, details: "the command passes" };
-  const found = findingIn(output);
+  const found = findingIn(output, fault.foundBy);
   if (found === undefined)
     return { verdict: MISSED, details: `the command fails otherwise: ${output.trim().slice(-500)}` };
   const without = run(folder, found.repeat);
@@ -94,7 +101,7 @@ for (const fault of PLANTED_FAULTS.filter(({ name }) => new RegExp(options.only)
   if (verdict === MISSED) missed += 1;
   console.log(`${verdict}  ${fault.name} (${((performance.now() - startedAt) / 1000).toFixed(0)} s)`);
   const [name, ...args] = fault.foundBy;
-  console.log(`        npm run verify ${name} -- ${args.join(" ")}`);
+  console.log(`        ${name === "tests" ? "npx vitest run" : `npm run verify ${name} --`} ${args.join(" ")}`);
   console.log(`        ${details}`);
 }
 console.log(missed === 0 ? "Every planted fault was found." : `${missed} planted faults were missed.`);

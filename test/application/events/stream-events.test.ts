@@ -92,6 +92,33 @@ describe("streamEvents", () => {
     );
   });
 
+  it("returns an event that happens while it reads those before it", async () => {
+    let isFirst = true;
+    const after: typeof world.events.after = async (...args) => {
+      const page = await world.events.after(...args);
+      if (isFirst) await failOne();
+      if (isFirst) signals.wake(owner);
+      isFirst = false;
+      return page;
+    };
+    const stop = new AbortController();
+    const events = { latest: async () => new Map<AccountId, number>(), after };
+    const stream = await streamEvents({ ...world, events: { ...world.events, ...events }, signals })(
+      owner,
+      undefined,
+      undefined,
+      stop.signal,
+    );
+    const numbers: number[] = [];
+    const ended = (async () => {
+      for await (const { event } of stream) numbers.push(event.number);
+    })();
+    await settled();
+    stop.abort();
+    await ended;
+    expect(numbers).toEqual([1]);
+  });
+
   it("returns nothing more once it is aborted, also of a page that is read already", async () => {
     for (let n = 0; n < 3; n += 1) await failOne();
     const stop = new AbortController();
