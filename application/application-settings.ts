@@ -1,10 +1,9 @@
-import type { SignUpMode } from "../domain/accounts/sign-up.js";
+import type { SignUpMode } from "../domain/accounts/account.js";
 import type { Credits } from "../domain/credits/credits.js";
 import type { ResultBounds } from "../domain/images/picture.js";
 import type { PanoramaPolicy } from "../domain/panorama-policy.js";
-import type { GalleryMode } from "../domain/tasks/gallery.js";
 import type { Slug } from "../domain/tasks/slug.js";
-import type { Visibility } from "../domain/tasks/visibility.js";
+import type { GalleryMode, Visibility } from "../domain/tasks/visibility.js";
 
 /** The URL of the viewer of a panorama, such as `https://example.com/panoramas/{slug}`. */
 export type ViewerUrl = (slug: Slug, visibility: Visibility) => string;
@@ -18,7 +17,7 @@ export type ApplicationSettings = {
   readonly policy?: PanoramaPolicy | undefined;
   /** Who may open an account. The operator may always. Default: `open`, everybody. */
   readonly signUp?: SignUpMode | undefined;
-  /** Which public panoramas the gallery shows (domain/tasks/gallery.ts). Default: `open`, all. */
+  /** Which public panoramas the gallery shows (domain/tasks/visibility.ts). Default: `open`, all. */
   readonly gallery?: GalleryMode | undefined;
   /** The credits with which an account begins that was opened by sign-up. Default: none. */
   readonly welcomeCredits?: Credits | undefined;

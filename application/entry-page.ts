@@ -1,5 +1,5 @@
-import type { AccountId } from "../domain/account-id.js";
 import type { EntryPlace } from "../domain/credits/ledger.js";
+import type { AccountId } from "../domain/ids.js";
 import { pageOf } from "./page-of.js";
 import type { LedgerLine, LedgerStore } from "./ports/stores/ledger-store.js";
 

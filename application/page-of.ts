@@ -1,4 +1,4 @@
-import type { TaskId } from "../domain/task-id.js";
+import type { TaskId } from "../domain/ids.js";
 
 /** The pages beside a page of tasks, which are ordered by their ids. */
 export type PagesBeside = {

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { err, ok, Result } from "neverthrow";
 import type { Identity } from "../adapters/web/identity.js";
-import type { SignUpMode } from "../domain/accounts/sign-up.js";
-import type { CreditPack, CreditPacks } from "../domain/credits/credit-pack.js";
+import type { SignUpMode } from "../domain/accounts/account.js";
 import { type Credits, credits } from "../domain/credits/credits.js";
+import type { CreditPack, CreditPacks } from "../domain/credits/order.js";
 import type { ResultBounds } from "../domain/images/picture.js";
 import { PANORAMA_POLICY, type PanoramaPolicy, panoramaPolicy } from "../domain/panorama-policy.js";
-import type { GalleryMode } from "../domain/tasks/gallery.js";
+import type { GalleryMode } from "../domain/tasks/visibility.js";
 import { identityOf } from "./settings/identity-of.js";
 import { sentenceOf } from "./settings/setting-sentence.js";
 import { type SettingsFile, settingsSchema } from "./settings/settings-schema.js";

@@ -1,6 +1,6 @@
 import { API_KEYS_MAX } from "./accounts/api-key.js";
 import type { Scope } from "./accounts/key-limits.js";
-import { CREDIT_PACKS, type CreditPacks } from "./credits/credit-pack.js";
+import { CREDIT_PACKS, type CreditPacks } from "./credits/order.js";
 import { definePolicy, type Policy } from "./credits/policy.js";
 import type { Rate } from "./credits/rate-limit.js";
 import type { Resolution } from "./images/resolution.js";

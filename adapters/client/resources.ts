@@ -1,6 +1,6 @@
 import type { Resolution } from "../../domain/images/resolution.js";
 import type { StorageStatus } from "../../domain/images/storage-status.js";
-import type { ToldReason } from "../../domain/tasks/told-reason.js";
+import type { ToldReason } from "../../domain/tasks/told-task.js";
 import type { Visibility } from "../../domain/tasks/visibility.js";
 
 /**

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import type { Brand } from "../../domain/brand.js";
+import type { Brand } from "../../domain/ids.js";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 
 /** The base URL of the REST interface: ends in `/api/v1`, without a trailing slash. */

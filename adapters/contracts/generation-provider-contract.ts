@@ -1,7 +1,7 @@
 import { ok } from "neverthrow";
 import type { GenerationOrder, GenerationProvider } from "../../application/ports/generation-provider.js";
 import { imageTypeOf } from "../../domain/images/image-type.js";
-import { resultUrlOf } from "../../domain/tasks/result-url.js";
+import { resultUrlOf } from "../../domain/images/picture.js";
 import { noon, taskId } from "./support/builders.js";
 import { expect } from "./support/expect.js";
 import type { TestFunctions } from "./support/test-functions.js";

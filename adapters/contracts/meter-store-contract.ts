@@ -1,5 +1,4 @@
 import type { MeterChange, MeterQuery, MeterRecord, MeterStore } from "../../application/ports/stores/meter-store.js";
-import { accountId } from "../../domain/account-id.js";
 import { credits } from "../../domain/credits/credits.js";
 import { captureHold, type Hold, type OpenHold, refundCaptured } from "../../domain/credits/hold.js";
 import { idempotencyKey } from "../../domain/credits/idempotency.js";
@@ -12,7 +11,7 @@ import {
 } from "../../domain/credits/ledger.js";
 import type { MeterEntry } from "../../domain/credits/meter-entry.js";
 import { orderId } from "../../domain/credits/order.js";
-import type { TaskId } from "../../domain/task-id.js";
+import { accountId, type TaskId } from "../../domain/ids.js";
 import { HandClock } from "../memory/hand-clock.js";
 import { expect } from "./support/expect.js";
 import { inChangingZones } from "./support/in-changing-zones.js";

@@ -1,5 +1,5 @@
+import type { StartView } from "../../domain/images/picture.js";
 import type { PixelSize } from "../../domain/images/resolution.js";
-import type { StartView } from "../../domain/tasks/start-view.js";
 import { decoding } from "../system/load-sharp.js";
 import { MADE_WITH_AI } from "./made-with-ai.js";
 import { WEBP_QUALITY } from "./webp-quality.js";

@@ -1,7 +1,7 @@
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { ObjectName } from "../../domain/images/object-name.js";
+import { type StartView, startViewText } from "../../domain/images/picture.js";
 import type { PixelSize } from "../../domain/images/resolution.js";
-import { type StartView, startViewText } from "../../domain/tasks/start-view.js";
 import { decoding } from "../system/load-sharp.js";
 import { brightestGrey } from "./brightest-grey.js";
 import { KeptPictures } from "./kept-pictures.js";

@@ -1,10 +1,6 @@
 import type { NoticeLetter } from "../../application/ports/mail.js";
 import type { PostedLetter } from "../../application/ports/stores/letter-outbox.js";
-import {
-  INVITATION_SECONDS,
-  PASSWORD_LINK_SECONDS,
-  type PasswordLinkToken,
-} from "../../domain/accounts/password-link.js";
+import { INVITATION_SECONDS, PASSWORD_LINK_SECONDS, type PasswordLinkToken } from "../../domain/accounts/password.js";
 
 export type Message = { readonly subject: string; readonly text: string };
 

@@ -14,7 +14,7 @@ import {
   openPasswordLink,
   PASSWORD_LINK_SECONDS,
   type PasswordLinkToken,
-} from "../../domain/accounts/password-link.js";
+} from "../../domain/accounts/password.js";
 import { isUnlinked, type LinkedKind, type UnlinkedKind } from "./message-of.js";
 import type { SmtpSender } from "./smtp-sender.js";
 

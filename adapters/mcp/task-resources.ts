@@ -1,6 +1,6 @@
 import type { ReadResourceResult } from "@modelcontextprotocol/server";
 import { err, ok, type Result } from "neverthrow";
-import { isStorable } from "../../domain/storable-text.js";
+import { isStorable } from "../../domain/text.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import type { PanoramaOutput, PanoramaTask } from "../client/resources.js";
 import { resultOf } from "../client/result-of.js";

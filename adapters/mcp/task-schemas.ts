@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { STORAGE_STATUSES } from "../../domain/images/storage-status.js";
-import { TOLD_REASONS } from "../../domain/tasks/told-reason.js";
+import { TOLD_REASONS } from "../../domain/tasks/told-task.js";
 
 /* Of the answers of the service, the members of release 0.1.0 of the tools. Others are removed. */
 const id = z.string().min(1);

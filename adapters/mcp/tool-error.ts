@@ -1,5 +1,5 @@
 import type { BrokenRule, InvalidRequest } from "../../domain/invalid-request.js";
-import type { ToldReason } from "../../domain/tasks/told-reason.js";
+import type { ToldReason } from "../../domain/tasks/told-task.js";
 import type { ClientError, ClientErrorCode } from "../client/client-error.js";
 import type { PanoramaTask } from "../client/resources.js";
 import { parameterName } from "../wording/parameter-name.js";

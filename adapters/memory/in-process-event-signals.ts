@@ -1,5 +1,5 @@
 import type { EventSignals } from "../../application/ports/event-signals.js";
-import type { AccountId } from "../../domain/account-id.js";
+import type { AccountId } from "../../domain/ids.js";
 import { WaitingCalls } from "./waiting-calls.js";
 
 /** Event signals within this process. Events of other instances: application/background/watch-streams.ts. */

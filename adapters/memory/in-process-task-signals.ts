@@ -1,5 +1,5 @@
 import type { TaskSignals } from "../../application/ports/task-signals.js";
-import type { TaskId } from "../../domain/task-id.js";
+import type { TaskId } from "../../domain/ids.js";
 import type { Task } from "../../domain/tasks/task.js";
 import { WaitingCalls } from "./waiting-calls.js";
 

@@ -1,10 +1,9 @@
 import type { Ids } from "../../application/ports/ids.js";
-import type { AccountId } from "../../domain/account-id.js";
 import { type ApiKeyId, type ApiKeySecret, apiKeySecret } from "../../domain/accounts/api-key.js";
-import type { PasswordLinkToken } from "../../domain/accounts/password-link.js";
+import type { PasswordLinkToken } from "../../domain/accounts/password.js";
 import type { SessionToken } from "../../domain/accounts/session.js";
 import type { OrderId } from "../../domain/credits/order.js";
-import type { TaskId } from "../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../domain/ids.js";
 import { type Slug, slugFrom } from "../../domain/tasks/slug.js";
 import { type EndpointId, type EndpointSecret, endpointSecret } from "../../domain/webhooks/webhook-endpoint.js";
 

@@ -8,8 +8,7 @@ import type {
   ReturnReport,
 } from "../../application/ports/payments.js";
 import type { Email } from "../../domain/accounts/account.js";
-import type { CreditPack } from "../../domain/credits/credit-pack.js";
-import type { OrderId, Payment, PendingOrder } from "../../domain/credits/order.js";
+import type { CreditPack, OrderId, Payment, PendingOrder } from "../../domain/credits/order.js";
 
 /** A customer on the page where an order is paid. */
 export type Checkout = {

@@ -11,8 +11,7 @@ import type {
   ReturnReport,
 } from "../../application/ports/payments.js";
 import type { Email } from "../../domain/accounts/account.js";
-import type { CreditPack } from "../../domain/credits/credit-pack.js";
-import { type Payment, type PendingOrder, parseOrderId } from "../../domain/credits/order.js";
+import { type CreditPack, type Payment, type PendingOrder, parseOrderId } from "../../domain/credits/order.js";
 import { disputeOf, refundOf, returnOf } from "./stripe-returns.js";
 
 type StripeSecrets = { readonly secretKey: string; readonly webhookSecret: string };

@@ -11,8 +11,8 @@ import type {
   Readiness,
   SubmissionFailure,
 } from "../../application/ports/generation-provider.js";
+import type { TaskId } from "../../domain/ids.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
-import type { TaskId } from "../../domain/task-id.js";
 import type { CreationRequest } from "../../domain/tasks/creation-request.js";
 import type { ProviderPlace } from "../../domain/tasks/queue.js";
 import { unavailable } from "./unavailable.js";

@@ -1,5 +1,5 @@
 import type { UploadedFile } from "../../application/panoramas/upload-images.js";
-import type { AccountId } from "../../domain/account-id.js";
+import type { AccountId } from "../../domain/ids.js";
 import type { InvalidMessage } from "../wording/message-rule.js";
 
 /**

@@ -1,5 +1,5 @@
-import { type CreditPack, type CreditPacks, priceAtMost } from "../../domain/credits/credit-pack.js";
 import { credits } from "../../domain/credits/credits.js";
+import { type CreditPack, type CreditPacks, priceAtMost } from "../../domain/credits/order.js";
 
 /** An amount as people read it, such as "US$9.00". */
 export const moneyText = ({ priceCents, currency }: Pick<CreditPack, "priceCents" | "currency">): string =>

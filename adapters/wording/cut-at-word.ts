@@ -1,4 +1,4 @@
-import { shortened } from "../../domain/shortened.js";
+import { shortened } from "../../domain/text.js";
 
 /** How much of the text is kept at least, so that it ends with a word. Not every script has spaces. */
 const KEPT = 1 / 2;

@@ -1,7 +1,7 @@
 import { err, type Result } from "neverthrow";
 import { parseApiKeySecret } from "../../domain/accounts/api-key.js";
+import type { TaskId } from "../../domain/ids.js";
 import type { RequestKind } from "../../domain/panorama-policy.js";
-import type { TaskId } from "../../domain/task-id.js";
 import type { Awaitable } from "../awaitable.js";
 import type { Secrets } from "../ports/secrets.js";
 import type { AdmittedRequest, ApiRequests, RefusedRequest } from "../ports/stores/accounts/api-requests.js";

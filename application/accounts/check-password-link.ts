@@ -1,5 +1,5 @@
 import type { Email } from "../../domain/accounts/account.js";
-import { parsePasswordLinkToken } from "../../domain/accounts/password-link.js";
+import { parsePasswordLinkToken } from "../../domain/accounts/password.js";
 import type { ApplicationSettings } from "../application-settings.js";
 import type { Clock } from "../ports/clock.js";
 import type { Secrets } from "../ports/secrets.js";

@@ -1,5 +1,4 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";
 import {
   type AccountRateLimited,
@@ -7,6 +6,7 @@ import {
   accountRateLimited,
   type RateLimited,
 } from "../../domain/credits/rate-limit.js";
+import type { AccountId } from "../../domain/ids.js";
 import type { RequestKind } from "../../domain/panorama-policy.js";
 import { type Awaitable, whenReady } from "../awaitable.js";
 import type { RateLimits } from "../ports/stores/rate-limits.js";

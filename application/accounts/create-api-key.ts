@@ -1,7 +1,7 @@
 import { err, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
 import { admitKey, allowKey, type NoPaidOrder, type TooManyApiKeys } from "../../domain/accounts/api-key.js";
 import { type KeyLimits, NO_LIMITS } from "../../domain/accounts/key-limits.js";
+import type { AccountId } from "../../domain/ids.js";
 import type { ApiKeyStore } from "../ports/stores/accounts/api-key-store.js";
 import type { OrderStore } from "../ports/stores/order-store.js";
 import { type CreatedApiKey, type NewApiKeyPorts, newApiKey } from "./new-api-key.js";

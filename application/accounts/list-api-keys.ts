@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
 import type { ApiKey, ApiKeyId } from "../../domain/accounts/api-key.js";
 import type { Spending } from "../../domain/credits/budget.js";
+import type { AccountId } from "../../domain/ids.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { AccountStore } from "../ports/stores/accounts/account-store.js";

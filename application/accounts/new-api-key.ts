@@ -1,6 +1,6 @@
-import type { AccountId } from "../../domain/account-id.js";
 import { type ApiKey, type ApiKeySecret, prefixOf } from "../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../domain/accounts/key-limits.js";
+import type { AccountId } from "../../domain/ids.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { Secrets } from "../ports/secrets.js";

@@ -1,7 +1,7 @@
-import type { AccountId } from "../../domain/account-id.js";
 import type { Credits, CreditTotals } from "../../domain/credits/credits.js";
 import type { EntryPlace } from "../../domain/credits/ledger.js";
 import type { Order, OrderId } from "../../domain/credits/order.js";
+import type { AccountId } from "../../domain/ids.js";
 import { type EntryLine, readEntryPage } from "../entry-page.js";
 import { pageOf } from "../page-of.js";
 import type { Clock } from "../ports/clock.js";
@@ -31,7 +31,7 @@ export type AccountPlaces = {
 /** The lists are newest first. `nextOrders`, `nextLedger`: where the next page begins; `undefined` on the last page. */
 export type AccountOverview = {
   readonly credits: CreditTotals;
-  /** The threshold of domain/credits/low-balance.ts. */
+  /** The threshold of domain/credits/standing.ts. */
   readonly lowBalance: Credits | undefined;
   readonly hasPaidOrder: boolean;
   /** Keys that are not revoked. */

@@ -1,5 +1,5 @@
-import type { AccountId } from "../../domain/account-id.js";
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";
+import type { AccountId } from "../../domain/ids.js";
 import type { ApiKeyStore } from "../ports/stores/accounts/api-key-store.js";
 
 /** Credits of panoramas that a key has made in a month, without those that were refunded. */

@@ -1,6 +1,6 @@
 import { err, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";
+import type { AccountId } from "../../domain/ids.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { ApiKeyStore } from "../ports/stores/accounts/api-key-store.js";

@@ -1,7 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
-import { parseEmail } from "../../domain/accounts/account.js";
-import { openPasswordLink, PASSWORD_LINKS_MAX } from "../../domain/accounts/password-link.js";
-import type { SignUpRefused } from "../../domain/accounts/sign-up.js";
+import { parseEmail, type SignUpRefused } from "../../domain/accounts/account.js";
+import { openPasswordLink, PASSWORD_LINKS_MAX } from "../../domain/accounts/password.js";
 import type { RateLimited } from "../../domain/credits/rate-limit.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { ApplicationSettings } from "../application-settings.js";

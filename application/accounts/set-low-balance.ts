@@ -1,10 +1,10 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
 import type { Credits } from "../../domain/credits/credits.js";
+import type { AccountId } from "../../domain/ids.js";
 import type { NotFound } from "../errors.js";
 import type { AccountStore } from "../ports/stores/accounts/account-store.js";
 
-/** Sets the balance below which the owner is told (domain/credits/low-balance.ts); `undefined`: never. */
+/** Sets the balance below which the owner is told (domain/credits/standing.ts); `undefined`: never. */
 export const setLowBalance =
   ({ accounts }: { readonly accounts: Pick<AccountStore, "setLowBalance"> }) =>
   (id: AccountId, threshold: Credits | undefined): Promise<Result<void, NotFound>> =>

@@ -1,4 +1,4 @@
-import { resultUrlOf } from "../../domain/tasks/result-url.js";
+import { resultUrlOf } from "../../domain/images/picture.js";
 import {
   type FailureReason,
   finish,

@@ -1,4 +1,4 @@
-import type { AccountId } from "../../domain/account-id.js";
+import type { AccountId } from "../../domain/ids.js";
 import type { HeldKeys } from "../accounts/held-keys.js";
 import type { EventSignals } from "../ports/event-signals.js";
 import type { EventStore } from "../ports/stores/event-store.js";

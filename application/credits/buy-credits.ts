@@ -1,8 +1,8 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Account } from "../../domain/accounts/account.js";
-import type { CreditPack } from "../../domain/credits/credit-pack.js";
 import {
   admitOrder,
+  type CreditPack,
   openOrder,
   PENDING_ORDERS_WINDOW_MILLISECONDS,
   type PendingOrder,

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
 import type { Credits } from "../../domain/credits/credits.js";
 import { openOrder, type PendingOrder } from "../../domain/credits/order.js";
+import type { AccountId } from "../../domain/ids.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";

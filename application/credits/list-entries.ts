@@ -1,5 +1,5 @@
-import type { AccountId } from "../../domain/account-id.js";
 import type { EntryPlace } from "../../domain/credits/ledger.js";
+import type { AccountId } from "../../domain/ids.js";
 import { type EntryPage, readEntryPage } from "../entry-page.js";
 import type { LedgerStore } from "../ports/stores/ledger-store.js";
 

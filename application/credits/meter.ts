@@ -1,8 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
-import { type AccountId, accountId } from "../../domain/account-id.js";
-import type { TooManyActiveTasks } from "../../domain/credits/concurrency-limit.js";
 import { type Credits, credits } from "../../domain/credits/credits.js";
 import {
+  balanceAfter,
   captureHold,
   type Expiry,
   expireHolds,
@@ -16,14 +15,17 @@ import {
 } from "../../domain/credits/hold.js";
 import { idempotencyKey, type KeyReused } from "../../domain/credits/idempotency.js";
 import { type LedgerCursor, reservationEntry } from "../../domain/credits/ledger.js";
-import { balanceAfter } from "../../domain/credits/meter-balance.js";
 import { type EntryNotes, entryNotes, entryReason, type MeterEntry } from "../../domain/credits/meter-entry.js";
 import { orderId } from "../../domain/credits/order.js";
 import { costOf, type Policy, rateOf } from "../../domain/credits/policy.js";
 import { type Admission, type AdmissionLog, admitRequest, type RateLimited } from "../../domain/credits/rate-limit.js";
-import type { InsufficientCredits, Reservation } from "../../domain/credits/reservation.js";
-import { reserve } from "../../domain/credits/reserve.js";
-import { parseTaskId, type TaskId } from "../../domain/task-id.js";
+import {
+  type InsufficientCredits,
+  type Reservation,
+  reserve,
+  type TooManyActiveTasks,
+} from "../../domain/credits/reservation.js";
+import { type AccountId, accountId, parseTaskId, type TaskId } from "../../domain/ids.js";
 import type {
   JoiningMeterStore,
   MeterChange,

@@ -1,5 +1,5 @@
-import type { AccountId } from "../../domain/account-id.js";
 import type { Credits } from "../../domain/credits/credits.js";
+import type { AccountId } from "../../domain/ids.js";
 import type { LedgerStore } from "../ports/stores/ledger-store.js";
 
 /** The account's remaining credits, without reserved ones. */

@@ -1,5 +1,5 @@
-import type { AccountId } from "../../domain/account-id.js";
 import type { CreditTotals } from "../../domain/credits/credits.js";
+import type { AccountId } from "../../domain/ids.js";
 import type { LedgerStore } from "../ports/stores/ledger-store.js";
 
 /** `GET /credits`: the account's remaining, reserved and spent credits. */

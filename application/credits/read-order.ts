@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
 import { type Order, parseOrderId } from "../../domain/credits/order.js";
+import type { AccountId } from "../../domain/ids.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { OrderStore } from "../ports/stores/order-store.js";
 

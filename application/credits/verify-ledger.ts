@@ -1,5 +1,5 @@
-import type { AccountId } from "../../domain/account-id.js";
 import { type LedgerAudit, startAudit } from "../../domain/credits/ledger.js";
+import type { AccountId } from "../../domain/ids.js";
 import type { LedgerPart, LedgerStore } from "../ports/stores/ledger-store.js";
 
 /**

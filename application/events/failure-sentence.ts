@@ -1,5 +1,5 @@
 import type { FailedTask } from "../../domain/tasks/task.js";
-import { toldReason } from "../../domain/tasks/told-reason.js";
+import { toldReason } from "../../domain/tasks/told-task.js";
 
 type Failed = Pick<FailedTask, "reason" | "imageIndex" | "imageProblem" | "request">;
 

@@ -1,5 +1,4 @@
-import type { AccountId } from "../../domain/account-id.js";
-import type { TaskId } from "../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../domain/ids.js";
 import { isInProgress } from "../../domain/tasks/task.js";
 import type { EventSignals } from "../ports/event-signals.js";
 import type { EventStore, StoredEvent } from "../ports/stores/event-store.js";

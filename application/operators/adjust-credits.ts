@@ -1,5 +1,4 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
 import type { Credits } from "../../domain/credits/credits.js";
 import {
   type AdjustmentReason,
@@ -8,6 +7,7 @@ import {
   type LedgerEntry,
 } from "../../domain/credits/ledger.js";
 import type { InsufficientCredits } from "../../domain/credits/reservation.js";
+import type { AccountId } from "../../domain/ids.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { AccountStore } from "../ports/stores/accounts/account-store.js";

@@ -1,8 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
 import type { Email } from "../../domain/accounts/account.js";
 import type { AdjustmentReason } from "../../domain/credits/ledger.js";
-import type { TaskId } from "../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../domain/ids.js";
 import { type NotFound, notFound, type TasksActive } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { AccountStore } from "../ports/stores/accounts/account-store.js";

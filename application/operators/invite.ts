@@ -1,7 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
-import type { Email } from "../../domain/accounts/account.js";
-import { INVITATION_SECONDS, openPasswordLink, type PasswordLinkToken } from "../../domain/accounts/password-link.js";
-import type { SignUpRefused } from "../../domain/accounts/sign-up.js";
+import type { Email, SignUpRefused } from "../../domain/accounts/account.js";
+import { INVITATION_SECONDS, openPasswordLink, type PasswordLinkToken } from "../../domain/accounts/password.js";
 import type { ApplicationSettings } from "../application-settings.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";

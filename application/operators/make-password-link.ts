@@ -1,11 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
 import type { Email } from "../../domain/accounts/account.js";
-import {
-  openPasswordLink,
-  PASSWORD_LINK_SECONDS,
-  type PasswordLinkToken,
-} from "../../domain/accounts/password-link.js";
+import { openPasswordLink, PASSWORD_LINK_SECONDS, type PasswordLinkToken } from "../../domain/accounts/password.js";
+import type { AccountId } from "../../domain/ids.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";

@@ -1,4 +1,4 @@
-import { shortened } from "../../domain/shortened.js";
+import { shortened } from "../../domain/text.js";
 import type { Clock } from "../ports/clock.js";
 import type { NewOperatorAction, OperatorLog } from "../ports/stores/operator-log.js";
 

@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
+import type { AccountId } from "../../domain/ids.js";
 import { panoramaName } from "../../domain/images/object-name.js";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
-import { isVisible } from "../../domain/storable-text.js";
 import type { Task } from "../../domain/tasks/task.js";
+import { isVisible } from "../../domain/text.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";

@@ -1,5 +1,5 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
+import type { AccountId } from "../../domain/ids.js";
 import { admitUpload } from "../../domain/images/reference-image.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { CompleteSettings } from "../complete-settings.js";

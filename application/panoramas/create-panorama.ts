@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
 import type { Budgets, Spending } from "../../domain/credits/budget.js";
 import type { IdempotencyKey } from "../../domain/credits/idempotency.js";
+import type { AccountId } from "../../domain/ids.js";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import { canonicalText } from "../../domain/tasks/canonical-text.js";
 import type { CreationRequest } from "../../domain/tasks/creation-request.js";

@@ -1,7 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
+import type { AccountId, TaskId } from "../../domain/ids.js";
 import { objectsOf } from "../../domain/images/storage-status.js";
-import type { TaskId } from "../../domain/task-id.js";
 import type { DeletedBy } from "../../domain/tasks/out-of-sight.js";
 import { isInProgress } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";

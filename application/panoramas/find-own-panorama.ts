@@ -1,4 +1,4 @@
-import type { AccountId } from "../../domain/account-id.js";
+import type { AccountId } from "../../domain/ids.js";
 import type { Slug } from "../../domain/tasks/slug.js";
 import type { Task } from "../../domain/tasks/task.js";
 import type { TaskStore } from "../ports/stores/tasks/task-store.js";

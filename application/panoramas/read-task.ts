@@ -1,6 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
-import type { TaskId } from "../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../domain/ids.js";
 import type { Task } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { TaskStore } from "../ports/stores/tasks/task-store.js";

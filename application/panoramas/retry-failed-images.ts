@@ -1,5 +1,5 @@
+import type { TaskId } from "../../domain/ids.js";
 import { retry } from "../../domain/images/storage-status.js";
-import type { TaskId } from "../../domain/task-id.js";
 import { withImage } from "../../domain/tasks/task.js";
 import { pageOf } from "../page-of.js";
 import type { Clock } from "../ports/clock.js";

@@ -1,7 +1,6 @@
 import { err, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
+import type { AccountId, TaskId } from "../../domain/ids.js";
 import { type IllegalTransition, retry } from "../../domain/images/storage-status.js";
-import type { TaskId } from "../../domain/task-id.js";
 import { withImage } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";

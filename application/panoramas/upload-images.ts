@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
+import type { AccountId } from "../../domain/ids.js";
 import { FILE_EXTENSIONS, type ImageType } from "../../domain/images/image-type.js";
 import { referenceImageName } from "../../domain/images/object-name.js";
 import { admitUpload, countedBytes } from "../../domain/images/reference-image.js";

@@ -1,6 +1,5 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
-import type { TaskId } from "../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../domain/ids.js";
 import { isActive, type Task } from "../../domain/tasks/task.js";
 import type { NotFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";

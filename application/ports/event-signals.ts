@@ -1,4 +1,4 @@
-import type { AccountId } from "../../domain/account-id.js";
+import type { AccountId } from "../../domain/ids.js";
 
 /**
  * Wakes streams in this process when an account may have a new event. Signals may be late or missing, or there may be

@@ -1,6 +1,6 @@
 import type { Result } from "neverthrow";
+import type { TaskId } from "../../domain/ids.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
-import type { TaskId } from "../../domain/task-id.js";
 import type { Abilities } from "../../domain/tasks/abilities.js";
 import type { CreationRequest } from "../../domain/tasks/creation-request.js";
 import type { ProviderPlace } from "../../domain/tasks/queue.js";

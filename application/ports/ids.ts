@@ -1,9 +1,8 @@
-import type { AccountId } from "../../domain/account-id.js";
 import type { ApiKeyId, ApiKeySecret } from "../../domain/accounts/api-key.js";
-import type { PasswordLinkToken } from "../../domain/accounts/password-link.js";
+import type { PasswordLinkToken } from "../../domain/accounts/password.js";
 import type { SessionToken } from "../../domain/accounts/session.js";
 import type { OrderId } from "../../domain/credits/order.js";
-import type { TaskId } from "../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../domain/ids.js";
 import type { Slug } from "../../domain/tasks/slug.js";
 import type { EndpointId, EndpointSecret } from "../../domain/webhooks/webhook-endpoint.js";
 

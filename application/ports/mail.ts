@@ -1,6 +1,6 @@
-import type { AccountId } from "../../domain/account-id.js";
 import type { Email } from "../../domain/accounts/account.js";
-import type { PasswordLinkToken } from "../../domain/accounts/password-link.js";
+import type { PasswordLinkToken } from "../../domain/accounts/password.js";
+import type { AccountId } from "../../domain/ids.js";
 
 /**
  * An e-mail with a link to the page that sets a password.

@@ -1,7 +1,6 @@
 import type { Result } from "neverthrow";
 import type { Email } from "../../domain/accounts/account.js";
-import type { CreditPack } from "../../domain/credits/credit-pack.js";
-import type { Payment, PendingOrder } from "../../domain/credits/order.js";
+import type { CreditPack, Payment, PendingOrder } from "../../domain/credits/order.js";
 import type { PaymentReturn } from "../../domain/credits/payment-return.js";
 import type { UnverifiedWebhook } from "../errors.js";
 

@@ -1,10 +1,9 @@
-import type { AccountId } from "../../domain/account-id.js";
 import type { OrderId, PaymentDifference } from "../../domain/credits/order.js";
 import type { PaymentReturn } from "../../domain/credits/payment-return.js";
+import type { AccountId, TaskId } from "../../domain/ids.js";
 import type { ResultFigures } from "../../domain/images/picture.js";
 import type { PixelSize } from "../../domain/images/resolution.js";
 import type { StorageStatus } from "../../domain/images/storage-status.js";
-import type { TaskId } from "../../domain/task-id.js";
 import type { FailureReason, Task } from "../../domain/tasks/task.js";
 import type { Delivery } from "../../domain/webhooks/webhook-delivery.js";
 import type { EndpointId, OffReason } from "../../domain/webhooks/webhook-endpoint.js";

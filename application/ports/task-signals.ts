@@ -1,4 +1,4 @@
-import type { TaskId } from "../../domain/task-id.js";
+import type { TaskId } from "../../domain/ids.js";
 import type { Task } from "../../domain/tasks/task.js";
 
 /**

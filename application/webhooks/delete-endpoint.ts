@@ -1,5 +1,5 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
+import type { AccountId } from "../../domain/ids.js";
 import type { EndpointId } from "../../domain/webhooks/webhook-endpoint.js";
 import type { NotFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";

@@ -1,4 +1,4 @@
-import type { AccountId } from "../../domain/account-id.js";
+import type { AccountId } from "../../domain/ids.js";
 import type { Endpoint } from "../../domain/webhooks/webhook-endpoint.js";
 import type { EndpointStore } from "../ports/stores/endpoint-store.js";
 import { type NewEndpointPorts, newEndpoint } from "./new-endpoint.js";

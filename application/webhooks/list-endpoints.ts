@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
+import type { AccountId } from "../../domain/ids.js";
 import type { Endpoint } from "../../domain/webhooks/webhook-endpoint.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { AccountStore } from "../ports/stores/accounts/account-store.js";

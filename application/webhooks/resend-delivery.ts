@@ -1,5 +1,5 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
+import type { AccountId } from "../../domain/ids.js";
 import type { NotFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { DeliveryId, DeliveryStore, EndpointOff } from "../ports/stores/delivery-store.js";

@@ -1,5 +1,5 @@
 import { err } from "neverthrow";
-import type { AccountId } from "../../domain/account-id.js";
+import type { AccountId } from "../../domain/ids.js";
 import { misused } from "../command-error.js";
 import { operatorName } from "../operator-name.js";
 import type { Service } from "../service.js";

@@ -3,12 +3,11 @@ import { failedParam, failureMessage } from "../../application/events/failure-se
 import type { TaskStory } from "../../application/operators/explain-task.js";
 import { pageOf } from "../../application/page-of.js";
 import type { OperatorFilter, TaskOfAccount } from "../../application/ports/stores/operator-store.js";
-import type { AccountId } from "../../domain/account-id.js";
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";
+import type { AccountId, TaskId } from "../../domain/ids.js";
 import type { ResultFigures } from "../../domain/images/picture.js";
-import type { TaskId } from "../../domain/task-id.js";
 import { FAILURE_REASONS, isActive, placeOf, statusOf, TASK_STATES, type Task } from "../../domain/tasks/task.js";
-import { toldReason } from "../../domain/tasks/told-reason.js";
+import { toldReason } from "../../domain/tasks/told-task.js";
 import { type CommandError, misused, notFound, refused } from "../command-error.js";
 import type { Service } from "../service.js";
 import { tokens } from "../tokens.js";

@@ -1,7 +1,7 @@
 import { err, ok, type Result, safeTry } from "neverthrow";
 import type { NotFound } from "../../application/errors.js";
 import type { ListedDelivery } from "../../application/ports/stores/delivery-store.js";
-import type { AccountId } from "../../domain/account-id.js";
+import type { AccountId } from "../../domain/ids.js";
 import { eventIdOf } from "../../domain/tasks/account-event.js";
 import type { Endpoint, EndpointId } from "../../domain/webhooks/webhook-endpoint.js";
 import { type CommandError, misused, refused } from "../command-error.js";

@@ -4,4 +4,4 @@ export { describeMeterStore, type MeterStoreUnderTest } from "../../adapters/con
 export type { SuiteOptions } from "../../adapters/contracts/support/suite-options.js";
 export type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
 export { HandClock } from "../../adapters/memory/hand-clock.js";
-export { taskId } from "../../domain/task-id.js";
+export { taskId } from "../../domain/ids.js";

@@ -1,8 +1,8 @@
 import * as z from "zod";
-import { SIGN_UP_MODES } from "../../domain/accounts/sign-up.js";
+import { SIGN_UP_MODES } from "../../domain/accounts/account.js";
 import type { Resolution } from "../../domain/images/resolution.js";
 import { PANORAMA_POLICY, PRICE_MAX } from "../../domain/panorama-policy.js";
-import { GALLERY_MODES } from "../../domain/tasks/gallery.js";
+import { GALLERY_MODES } from "../../domain/tasks/visibility.js";
 
 /** Currencies with hundredths. */
 const CURRENCIES = "AUD BRL CAD CHF CZK DKK EUR GBP HKD ILS INR MXN NOK NZD PLN RON SEK SGD THB USD ZAR".split(" ");

@@ -1,6 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../account-id.js";
-import { type Brand, valueOrThrow } from "../brand.js";
+import { type AccountId, type Brand, valueOrThrow } from "../ids.js";
 import { type InvalidRequest, invalidRequest } from "../invalid-request.js";
 
 /** An e-mail address in lower case, so that each address has one spelling. */
@@ -38,3 +37,12 @@ export const parseEmail = (text: string): Result<Email, InvalidRequest> => {
 /** Makes one from a constant. Throws for text that cannot be one: input is parsed. */
 export const email = (text: string): Email =>
   valueOrThrow(parseEmail(text).unwrapOr(undefined), text, "an e-mail address");
+
+/** Who may open an account: everybody, those whom the operator has invited, or nobody. */
+export const SIGN_UP_MODES = ["open", "invited", "closed"] as const;
+
+/** One of `SIGN_UP_MODES`. */
+export type SignUpMode = (typeof SIGN_UP_MODES)[number];
+
+/** Nobody can open an account this way now. */
+export type SignUpRefused = { readonly kind: "sign_up_refused"; readonly mode: Exclude<SignUpMode, "open"> };

@@ -1,8 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../account-id.js";
-import { type Brand, valueOrThrow } from "../brand.js";
+import { type AccountId, type Brand, valueOrThrow } from "../ids.js";
 import { type InvalidRequest, invalidRequest } from "../invalid-request.js";
-import { isVisible } from "../storable-text.js";
+import { isVisible } from "../text.js";
 import type { KeyLimits } from "./key-limits.js";
 
 /** Identifies an API key. It is not its secret. */

@@ -1,5 +1,4 @@
-import type { AccountId } from "../account-id.js";
-import { type Brand, valueOrThrow } from "../brand.js";
+import { type AccountId, type Brand, valueOrThrow } from "../ids.js";
 
 /** The content of the session cookie: at least 128 random bits as base64url. A request with it is logged in. */
 export type SessionToken = Brand<string, "SessionToken">;

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import type { Brand } from "../brand.js";
+import type { Brand } from "../ids.js";
 import { type Credits, credits } from "./credits.js";
 
 /**

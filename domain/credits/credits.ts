@@ -1,4 +1,4 @@
-import type { Brand } from "../brand.js";
+import type { Brand } from "../ids.js";
 
 /** An amount of credits: an integer, zero or more. */
 export type Credits = Brand<number, "Credits">;

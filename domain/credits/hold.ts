@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../account-id.js";
+import type { AccountId } from "../ids.js";
 import { type Credits, credits } from "./credits.js";
 import type { IdempotentRequest } from "./idempotency.js";
 import { refundEntry } from "./ledger.js";
@@ -114,3 +114,21 @@ export const standingOf = (accountId: AccountId, { credits: balance, open }: Hol
   credits: credits(Math.max(0, balance)),
   activeTasks: open.length,
 });
+
+/** Stores have columns of 32 bits. */
+const CREDITS_MAX = 2_147_483_647;
+
+/**
+ * The balance of a meter's account after credits were given, or taken if `change` is negative. Throws a `RangeError` if
+ * no store could keep it. What is held counts, because it may return.
+ */
+export const balanceAfter = ({ credits: before, open }: Holdings, change: number): number => {
+  const held = open.reduce((sum, { reservation }) => sum + reservation.credits, 0);
+  const after = before + change;
+  if (Math.abs(change) <= CREDITS_MAX && after >= -CREDITS_MAX && after + held <= CREDITS_MAX) {
+    return after;
+  }
+  throw new RangeError(
+    `${before} credits, beside ${held} that are held, cannot change by ${change}: the most is ${CREDITS_MAX}, also of a debt.`,
+  );
+};

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { type Brand, valueOrThrow } from "../brand.js";
+import { type Brand, valueOrThrow } from "../ids.js";
 import { type InvalidRequest, invalidRequest } from "../invalid-request.js";
 
 /** The client's own name for one creation, unique within its account. */

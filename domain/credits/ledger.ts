@@ -1,9 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../account-id.js";
-import { type Brand, valueOrThrow } from "../brand.js";
+import { type AccountId, type Brand, type TaskId, valueOrThrow } from "../ids.js";
 import { type InvalidRequest, invalidRequest } from "../invalid-request.js";
-import { isStorable } from "../storable-text.js";
-import type { TaskId } from "../task-id.js";
+import { isStorable } from "../text.js";
 import { type Credits, credits } from "./credits.js";
 import type { OrderId, PaidOrder } from "./order.js";
 import type { HeldReservation, InsufficientCredits, RefundedReservation, Reservation } from "./reservation.js";

@@ -1,4 +1,4 @@
-import { isStorable } from "../storable-text.js";
+import { isStorable } from "../text.js";
 import type { IdempotencyKey } from "./idempotency.js";
 import { type AdjustmentReason, type LedgerEntry, parseAdjustmentReason } from "./ledger.js";
 

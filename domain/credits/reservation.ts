@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../account-id.js";
-import type { TaskId } from "../task-id.js";
+import type { AccountId, TaskId } from "../ids.js";
 import { type Credits, credits } from "./credits.js";
+import { crossesLowBalance, type LowBalance, type Standing } from "./standing.js";
 
 /**
  * Credits set aside for one task (specification, What the service does, 3).
@@ -47,3 +47,47 @@ export const capture = (reservation: HeldReservation): CapturedReservation => ({
 
 /** The task failed: the credits return to the account. */
 export const refund = (reservation: HeldReservation): RefundedReservation => ({ ...reservation, state: "refunded" });
+
+/**
+ * The reservation of a new task, and the standing of its account with this task included. `lowBalance`: with this task,
+ * the balance has fallen below the account's threshold.
+ */
+export type Reserved = {
+  readonly reservation: HeldReservation;
+  readonly standing: Standing;
+  readonly lowBalance?: LowBalance | undefined;
+};
+
+/**
+ * Reserves the credits of a task and a slot of its account. Checks debt and credits first, then what `admitCost`
+ * checks, then the active tasks, in the order that the specification demands.
+ */
+export const reserve = <Refusal = never>(
+  standing: Standing,
+  { taskId, cost }: { readonly taskId: TaskId; readonly cost: Credits },
+  activeMax: number,
+  admitCost?: () => Result<void, Refusal>,
+): Result<Reserved, InsufficientCredits | TooManyActiveTasks | Refusal> => {
+  const { accountId, debt, lowBalanceThreshold: threshold = credits(0) } = standing; // no balance is below 0
+  if (debt !== undefined) return err({ kind: "insufficient_credits", balance: standing.credits, cost, debt });
+  const held = hold(standing.credits, { taskId, accountId, credits: cost });
+  if (held.isErr()) return err(held.error);
+  const { reservation, balance } = held.value;
+  const within = admitCost?.();
+  if (within?.isErr()) return err(within.error);
+  return admitTask(standing.activeTasks, activeMax).map((activeTasks) => ({
+    reservation,
+    standing: { ...standing, credits: balance, activeTasks },
+    ...(crossesLowBalance(standing.credits, balance, threshold) && { lowBalance: { balance, threshold } }),
+  }));
+};
+
+/** The standing after a task has ended: its slot is free. Refunded credits are booked with their entry (ledger.ts). */
+export const release = (standing: Standing): Standing => ({ ...standing, activeTasks: standing.activeTasks - 1 });
+
+/** The account already has `limit` tasks in processing. */
+export type TooManyActiveTasks = { readonly kind: "too_many_active_tasks"; readonly limit: number };
+
+/** Returns the number of active tasks with one more admitted. `max`: the maximum of an account. */
+export const admitTask = (activeTasks: number, max: number): Result<number, TooManyActiveTasks> =>
+  activeTasks < max ? ok(activeTasks + 1) : err({ kind: "too_many_active_tasks", limit: max });

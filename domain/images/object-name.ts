@@ -1,4 +1,4 @@
-import { type Brand, valueOrThrow } from "../brand.js";
+import { type Brand, valueOrThrow } from "../ids.js";
 import { FILE_EXTENSIONS, type ImageType } from "./image-type.js";
 
 /** The name of an object in the object storage: `references/…` or `panoramas/…`. */

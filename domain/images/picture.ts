@@ -67,3 +67,20 @@ export const flawOf = (
   }
   return undefined;
 };
+
+/** Where a viewer of a panorama looks first, in degrees: `yaw` to the right of its middle, `pitch` upwards. */
+export type StartView = { readonly yaw: number; readonly pitch: number };
+
+/** For attributes and addresses, to a tenth of a degree. */
+export const startViewText = ({ yaw, pitch }: StartView): string =>
+  [yaw, pitch].map((degrees) => Number(degrees.toFixed(1))).join();
+
+/**
+ * The URL of a generated image, as `new URL()` writes it: then it has no character that a database or a header rejects.
+ * `undefined` if it is not an http or https URL, which could not be downloaded or shown.
+ */
+export const resultUrlOf = (text: string): string | undefined => {
+  if (!URL.canParse(text)) return undefined;
+  const { protocol, href } = new URL(text);
+  return protocol === "http:" || protocol === "https:" ? href : undefined;
+};

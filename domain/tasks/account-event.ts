@@ -1,7 +1,6 @@
-import type { AccountId } from "../account-id.js";
 import type { Credits } from "../credits/credits.js";
+import type { AccountId, TaskId } from "../ids.js";
 import { isKept } from "../images/storage-status.js";
-import type { TaskId } from "../task-id.js";
 import { type FailedTask, isActive, type SucceededTask, type Task } from "./task.js";
 
 /** All events of an account, by their names on the wire. */

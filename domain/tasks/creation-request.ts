@@ -1,10 +1,9 @@
 import { err, ok, type Result } from "neverthrow";
 import * as z from "zod";
-import type { Brand } from "../brand.js";
+import type { Brand } from "../ids.js";
 import { RESOLUTION_NAMES, type Resolution, resolutionsDescription } from "../images/resolution.js";
 import { type BrokenRule, type InvalidRequest, invalidRequest, WHOLE_BODY } from "../invalid-request.js";
-import { nearName } from "../near-name.js";
-import { isBlank, isStorable } from "../storable-text.js";
+import { isBlank, isStorable, nearName } from "../text.js";
 import { brokenTargetRule, WEBHOOK_URL_CHARACTERS_MAX } from "../webhooks/webhook-endpoint.js";
 import { IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "./abilities.js";
 import {
@@ -14,8 +13,14 @@ import {
   METADATA_VALUE_CHARACTERS_MAX,
   type Metadata,
 } from "./metadata.js";
-import { isSeed, SEED_MAX } from "./seed.js";
 import { VISIBILITIES, VISIBILITIES_DESCRIPTION, type Visibility } from "./visibility.js";
+
+/** The customer's seed for the random numbers of a generation: an integer that every model accepts. */
+export const SEED_MAX = 2 ** 31 - 1;
+
+/** Whether the value is a seed: a whole number from 0 to `SEED_MAX`. */
+const isSeed = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= SEED_MAX;
 
 // In a file that does not load zod.
 export { IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX };

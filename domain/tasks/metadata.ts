@@ -1,5 +1,5 @@
 import type { BrokenRule } from "../invalid-request.js";
-import { isStorable } from "../storable-text.js";
+import { isStorable } from "../text.js";
 
 /** The customer's own data about a task, as pairs of key and value. A copy of what was sent: own properties only. */
 export type Metadata = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import type { ApiKeyId } from "../accounts/api-key.js";
-import type { Brand } from "../brand.js";
+import type { Brand } from "../ids.js";
 
 /** Who has deleted a panorama: its owner with a key or on the pages, or an operator with the account. */
 export type DeletedBy = "page" | "operator" | Brand<`key ${string}`, "DeletedBy">;

@@ -1,4 +1,4 @@
-import { type Brand, valueOrThrow } from "../brand.js";
+import { type Brand, valueOrThrow } from "../ids.js";
 import type { Visibility } from "./visibility.js";
 
 /** Names a panorama in its viewer link. 16 random characters of a–z and 0–9, so that slugs cannot be guessed. */

@@ -1,10 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../account-id.js";
 import type { AccountSuspended } from "../accounts/account.js";
 import type { ApiKeyId } from "../accounts/api-key.js";
 import { admitSpending, type BudgetSpent, type Budgets, type Spending } from "../credits/budget.js";
-import type { TooManyActiveTasks } from "../credits/concurrency-limit.js";
-import type { LowBalance } from "../credits/low-balance.js";
 import type { Rate } from "../credits/rate-limit.js";
 import {
   type CapturedReservation,
@@ -13,19 +10,19 @@ import {
   type InsufficientCredits,
   type RefundedReservation,
   refund,
+  reserve,
+  type TooManyActiveTasks,
 } from "../credits/reservation.js";
-import { reserve } from "../credits/reserve.js";
-import type { Standing } from "../credits/standing.js";
+import type { LowBalance, Standing } from "../credits/standing.js";
+import type { AccountId, TaskId } from "../ids.js";
 import type { ObjectName } from "../images/object-name.js";
-import type { ResultFigures } from "../images/picture.js";
+import type { ResultFigures, StartView } from "../images/picture.js";
 import type { PixelSize, Prices } from "../images/resolution.js";
 import { isKept, type StoredImage, uploading } from "../images/storage-status.js";
-import type { TaskId } from "../task-id.js";
 import type { CreationRequest } from "./creation-request.js";
 import { admitAfterFailures, type TooManyFailures } from "./failure-budget.js";
 import { NO_METADATA } from "./metadata.js";
 import type { Slug } from "./slug.js";
-import type { StartView } from "./start-view.js";
 
 /**
  * A panorama task (specification, Panorama task).

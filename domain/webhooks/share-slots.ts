@@ -1,4 +1,4 @@
-import type { AccountId } from "../account-id.js";
+import type { AccountId } from "../ids.js";
 import { isProbed, type Receiver } from "./webhook-receiver.js";
 
 /** What the share of a delivery depends on. */

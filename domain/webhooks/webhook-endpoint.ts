@@ -1,6 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../account-id.js";
-import { type Brand, valueOrThrow } from "../brand.js";
+import { type AccountId, type Brand, valueOrThrow } from "../ids.js";
 import { type BrokenRule, type InvalidRequest, invalidRequest } from "../invalid-request.js";
 import { isPublicHost } from "../public-host.js";
 

@@ -7,11 +7,11 @@ import { settled } from "../../adapters/memory/settled.js";
 import type { ApplicationSettings } from "../../application/application-settings.js";
 import { type Application, createApplication } from "../../application/create-application.js";
 import type { ScheduledWork } from "../../application/ports/schedule.js";
-import type { AccountId } from "../../domain/account-id.js";
 import { type Account, parseEmail } from "../../domain/accounts/account.js";
-import { CREDIT_PACKS } from "../../domain/credits/credit-pack.js";
 import { credits } from "../../domain/credits/credits.js";
 import { parseAdjustmentReason } from "../../domain/credits/ledger.js";
+import { CREDIT_PACKS } from "../../domain/credits/order.js";
+import type { AccountId } from "../../domain/ids.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import type { Task } from "../../domain/tasks/task.js";
 

@@ -10,9 +10,9 @@ import { deleteExpiredReferences } from "../../application/background/delete-exp
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
 import { generationTime } from "../../application/panoramas/generation-time.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
-import type { AccountId } from "../../domain/account-id.js";
 import type { Email } from "../../domain/accounts/account.js";
 import { credits } from "../../domain/credits/credits.js";
+import type { AccountId } from "../../domain/ids.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { fail } from "../../domain/tasks/task.js";
 import type { Stores } from "./stores.js";

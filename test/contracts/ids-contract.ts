@@ -2,10 +2,10 @@ import { expect } from "../../adapters/contracts/support/expect.js";
 import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
 import type { Ids } from "../../application/ports/ids.js";
 import { parseApiKeySecret } from "../../domain/accounts/api-key.js";
-import { parsePasswordLinkToken } from "../../domain/accounts/password-link.js";
+import { parsePasswordLinkToken } from "../../domain/accounts/password.js";
 import { parseSessionToken } from "../../domain/accounts/session.js";
+import { parseTaskId } from "../../domain/ids.js";
 import { panoramaName, parseObjectName } from "../../domain/images/object-name.js";
-import { parseTaskId } from "../../domain/task-id.js";
 import { parseSlug } from "../../domain/tasks/slug.js";
 
 const COUNT = 2000;

@@ -24,12 +24,12 @@ import { inChangingZones } from "../../adapters/contracts/support/in-changing-zo
 import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
 import type { OperatorLog } from "../../application/ports/stores/operator-log.js";
 import type { OperatorStore } from "../../application/ports/stores/operator-store.js";
-import type { AccountId } from "../../domain/account-id.js";
 import type { Email } from "../../domain/accounts/account.js";
 import { NO_LIMITS } from "../../domain/accounts/key-limits.js";
 import { credits } from "../../domain/credits/credits.js";
 import { idempotencyKey } from "../../domain/credits/idempotency.js";
 import { type AdjustmentReason, type AdjustmentReference, adjust, audit } from "../../domain/credits/ledger.js";
+import type { AccountId } from "../../domain/ids.js";
 import type { ObjectName } from "../../domain/images/object-name.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import { fail, finish, submit, succeed, withFigures } from "../../domain/tasks/task.js";

@@ -22,10 +22,10 @@ import { inChangingZones } from "../../adapters/contracts/support/in-changing-zo
 import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
 import type { OperatorStore } from "../../application/ports/stores/operator-store.js";
 import type { Standing } from "../../domain/credits/standing.js";
+import type { TaskId } from "../../domain/ids.js";
 import { thumbnailNameOf, tilesNameOf } from "../../domain/images/object-name.js";
 import { addTiles, keep } from "../../domain/images/storage-status.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";
-import type { TaskId } from "../../domain/task-id.js";
 import { deletedByKey } from "../../domain/tasks/out-of-sight.js";
 import { fail, finish, submit, succeed, withImage } from "../../domain/tasks/task.js";
 import type { Stores } from "./stores.js";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { email } from "../../domain/accounts/account.js";
 import { apiKeyId } from "../../domain/accounts/api-key.js";
-import { passwordLinkToken } from "../../domain/accounts/password-link.js";
+import { passwordLinkToken } from "../../domain/accounts/password.js";
 import { sessionToken } from "../../domain/accounts/session.js";
 import { objectName } from "../../domain/images/object-name.js";
 import { slug } from "../../domain/tasks/slug.js";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { nearName } from "../../domain/near-name.js";
+import { nearName } from "../../domain/text.js";
 
 const OURS = ["prompt", "image_urls", "max_credits", "webhook_url", "seed", "metadata", "files"];
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { shortened } from "../../domain/shortened.js";
+import { shortened } from "../../domain/text.js";
 
 describe("a shortened text", () => {
   it.each([

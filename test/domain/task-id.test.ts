@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseTaskId, taskId } from "../../domain/task-id.js";
+import { parseTaskId, taskId } from "../../domain/ids.js";
 
 it.each(["pan_1", "A-Z_09", "x".repeat(64)])("a task id may be %j", (text) => {
   expect(parseTaskId(text)).toBe(text);

@@ -1,6 +1,6 @@
 import { audit, sumOf } from "../../domain/credits/ledger.js";
+import type { TaskId } from "../../domain/ids.js";
 import { thumbnailNameOf, tilesNameOf } from "../../domain/images/object-name.js";
-import type { TaskId } from "../../domain/task-id.js";
 import { isActive, type Task } from "../../domain/tasks/task.js";
 import type { Surroundings } from "./surroundings.js";
 

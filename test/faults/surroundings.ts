@@ -12,7 +12,7 @@ import { newEndpoint } from "../../application/webhooks/new-endpoint.js";
 import { NO_LIMITS } from "../../domain/accounts/key-limits.js";
 import { credits } from "../../domain/credits/credits.js";
 import type { OrderId } from "../../domain/credits/order.js";
-import type { TaskId } from "../../domain/task-id.js";
+import type { TaskId } from "../../domain/ids.js";
 import type { AttemptResult } from "../../domain/webhooks/webhook-delivery.js";
 import { LEASE_MILLISECONDS } from "../support/application.js";
 import { type AnyDatabase, sqlStores } from "../support/sql-stores.js";

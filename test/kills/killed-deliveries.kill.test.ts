@@ -5,7 +5,7 @@ import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlit
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
 import { createEndpoint } from "../../application/webhooks/create-endpoint.js";
-import type { AccountId } from "../../domain/account-id.js";
+import type { AccountId } from "../../domain/ids.js";
 import { eventIdOf } from "../../domain/tasks/account-event.js";
 import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";
 import { Fleet, pause } from "../support/fleet.js";

@@ -2,10 +2,10 @@ import type { MemoryObjectStorage } from "../../adapters/memory/memory-object-st
 import type { MemoryDatabase } from "../../adapters/memory/stores/memory-database.js";
 import type { DeliveryClaim, DeliveryId, DeliveryLease } from "../../application/ports/stores/delivery-store.js";
 import type { RateLimitedParty } from "../../application/ports/stores/rate-limits.js";
-import type { AccountId } from "../../domain/account-id.js";
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";
 import { type Day, dayOf } from "../../domain/credits/budget.js";
 import { audit } from "../../domain/credits/ledger.js";
+import type { AccountId, TaskId } from "../../domain/ids.js";
 import { thumbnailNameOf, tilesNameOf } from "../../domain/images/object-name.js";
 import { isKept } from "../../domain/images/storage-status.js";
 import {
@@ -15,7 +15,6 @@ import {
   RATE_WINDOW_MILLISECONDS,
   type RequestKind,
 } from "../../domain/panorama-policy.js";
-import type { TaskId } from "../../domain/task-id.js";
 import { isActive, isInProgress, type Task } from "../../domain/tasks/task.js";
 import type { Owner, Scheduler } from "./scheduler.js";
 import type { SimulatedUpstream } from "./simulated-upstream.js";

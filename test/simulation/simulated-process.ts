@@ -14,7 +14,7 @@ import type { ApiRequests } from "../../application/ports/stores/accounts/api-re
 import type { DueBounds } from "../../application/ports/stores/tasks/task-work.js";
 import type { WebhookSender } from "../../application/ports/webhook-sender.js";
 import { deliverEvents } from "../../application/webhooks/deliver-events.js";
-import type { TaskId } from "../../domain/task-id.js";
+import type { TaskId } from "../../domain/ids.js";
 import { eventIdOf } from "../../domain/tasks/account-event.js";
 import { isActive } from "../../domain/tasks/task.js";
 import { GENERATION_DEADLINE_MILLISECONDS, type UseCases, useCases } from "../support/application.js";

@@ -4,7 +4,7 @@ import type { FetchedBytes, FetchFailure, PublicFetch } from "../../adapters/pro
 import type { Answer, Call, CallFailure, UpstreamHttp } from "../../adapters/provider/remote/calls/upstream-http.js";
 import type { Dialect } from "../../adapters/provider/remote/dialect.js";
 import type { Cancellation, CustomersCause, ProviderUnavailable } from "../../application/ports/generation-provider.js";
-import type { TaskId } from "../../domain/task-id.js";
+import type { TaskId } from "../../domain/ids.js";
 import type { Owner, Scheduler } from "./scheduler.js";
 
 /** How a provider behaves at the moment. */

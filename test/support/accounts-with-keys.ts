@@ -5,10 +5,10 @@ import { SystemClock } from "../../adapters/system/system-clock.js";
 import { createApiKey } from "../../application/accounts/create-api-key.js";
 import type { CreatedApiKey } from "../../application/accounts/new-api-key.js";
 import { openAccount } from "../../application/accounts/open-account.js";
-import type { AccountId } from "../../domain/account-id.js";
 import type { Email } from "../../domain/accounts/account.js";
 import { NO_LIMITS } from "../../domain/accounts/key-limits.js";
 import { credits } from "../../domain/credits/credits.js";
+import type { AccountId } from "../../domain/ids.js";
 import { type AnyDatabase, sqlStores } from "./sql-stores.js";
 
 export type AccountWithKeys = { readonly id: AccountId; readonly keys: readonly CreatedApiKey[] };

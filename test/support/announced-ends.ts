@@ -1,7 +1,7 @@
 import type { TaskStore } from "../../application/ports/stores/tasks/task-store.js";
 import type { TaskWork } from "../../application/ports/stores/tasks/task-work.js";
 import type { TaskSignals } from "../../application/ports/task-signals.js";
-import type { TaskId } from "../../domain/task-id.js";
+import type { TaskId } from "../../domain/ids.js";
 import { isActive } from "../../domain/tasks/task.js";
 
 /** The ports of one process, with the tasks that it has ended and not announced. */

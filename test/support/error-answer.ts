@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { TOLD_REASONS } from "../../domain/tasks/told-reason.js";
+import { TOLD_REASONS } from "../../domain/tasks/told-task.js";
 
 /** Expects an answer with the error body of the interface, this status and this code. Returns its message. */
 export const expectError = async (response: Response, status: number, code: string): Promise<string> => {

@@ -1,8 +1,8 @@
 import { expect } from "vitest";
 import { verifyLedger } from "../../application/credits/verify-ledger.js";
-import type { AccountId } from "../../domain/account-id.js";
 import { NO_LIMITS } from "../../domain/accounts/key-limits.js";
 import { credits } from "../../domain/credits/credits.js";
+import type { AccountId } from "../../domain/ids.js";
 import { accountsWithKeys } from "./accounts-with-keys.js";
 import { RestClient } from "./rest-client.js";
 import { type AnyDatabase, sqlStores } from "./sql-stores.js";

@@ -1,6 +1,5 @@
 import { aCreationRequest } from "../../adapters/contracts/support/builders.js";
-import type { AccountId } from "../../domain/account-id.js";
-import type { TaskId } from "../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../domain/ids.js";
 import { LEASE_MILLISECONDS, useCases } from "./application.js";
 import { PortGates } from "./port-gates.js";
 import { anOwner, aWorld, type World } from "./world.js";

@@ -3,9 +3,9 @@ import { memoryPorts } from "../../adapters/memory/memory-ports.js";
 import { memoryStores } from "../../adapters/memory/stores/memory-stores.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { generationTime } from "../../application/panoramas/generation-time.js";
-import type { AccountId } from "../../domain/account-id.js";
 import type { Email } from "../../domain/accounts/account.js";
 import { credits } from "../../domain/credits/credits.js";
+import type { AccountId } from "../../domain/ids.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import { type Stores, useCases } from "./application.js";
 

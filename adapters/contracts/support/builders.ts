@@ -1,5 +1,4 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { Account, Email } from "../../../domain/accounts/account.js";
 import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
@@ -7,11 +6,11 @@ import { credits } from "../../../domain/credits/credits.js";
 import type { OrderCheckout, OrderId, PaidOrder, PendingOrder } from "../../../domain/credits/order.js";
 import type { Reservation } from "../../../domain/credits/reservation.js";
 import type { Standing } from "../../../domain/credits/standing.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { type ObjectName, panoramaName } from "../../../domain/images/object-name.js";
 import type { PixelSize } from "../../../domain/images/resolution.js";
 import { uploading } from "../../../domain/images/storage-status.js";
 import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
-import type { TaskId } from "../../../domain/task-id.js";
 import { type CreationRequest, parseCreationRequest } from "../../../domain/tasks/creation-request.js";
 import type { ProviderPlace } from "../../../domain/tasks/queue.js";
 import type { Slug } from "../../../domain/tasks/slug.js";

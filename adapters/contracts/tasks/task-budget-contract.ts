@@ -6,7 +6,7 @@ import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import type { Budgets } from "../../../domain/credits/budget.js";
 import { credits } from "../../../domain/credits/credits.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { TaskId } from "../../../domain/ids.js";
 import { fail, finish, type ReservedTask, submit, succeed } from "../../../domain/tasks/task.js";
 import {
   aCreationRequest,

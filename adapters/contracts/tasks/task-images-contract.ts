@@ -1,7 +1,7 @@
 import type { TaskLists } from "../../../application/ports/stores/tasks/task-lists.js";
 import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
+import type { TaskId } from "../../../domain/ids.js";
 import { expire, failAttempt, giveUp, keep, type UploadingImage } from "../../../domain/images/storage-status.js";
-import type { TaskId } from "../../../domain/task-id.js";
 import { withImage } from "../../../domain/tasks/task.js";
 import { noon, taskId } from "../support/builders.js";
 import { expect } from "../support/expect.js";

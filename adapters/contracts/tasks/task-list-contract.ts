@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { TaskLists } from "../../../application/ports/stores/tasks/task-lists.js";
 import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { TaskId } from "../../../domain/ids.js";
 import { finish, submit, succeed, type Task } from "../../../domain/tasks/task.js";
 import { matchesFilter } from "../../../domain/tasks/task-filter.js";
 import {

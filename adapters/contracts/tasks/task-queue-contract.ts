@@ -3,9 +3,8 @@ import type { TaskLists } from "../../../application/ports/stores/tasks/task-lis
 import type { TaskQueue } from "../../../application/ports/stores/tasks/task-queue.js";
 import type { Lease, QueueLimits, TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import type { TaskWork } from "../../../application/ports/stores/tasks/task-work.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { IdempotentRequest } from "../../../domain/credits/idempotency.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import { type QueuedTask, type ReservedTask, submit, type Task } from "../../../domain/tasks/task.js";
 import {

@@ -1,9 +1,9 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../../domain/account-id.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { IdempotencyKey, IdempotentRequest } from "../../../domain/credits/idempotency.js";
 import { audit } from "../../../domain/credits/ledger.js";
 import type { Standing } from "../../../domain/credits/standing.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { keep, type UploadingImage } from "../../../domain/images/storage-status.js";
 import {
   type ActiveTask,

@@ -1,6 +1,6 @@
 import type { TaskLists } from "../../../application/ports/stores/tasks/task-lists.js";
 import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { TaskId } from "../../../domain/ids.js";
 import { succeed, type Task } from "../../../domain/tasks/task.js";
 import { aNativeSize, anImageName, noon, taskId } from "../support/builders.js";
 import { expect } from "../support/expect.js";

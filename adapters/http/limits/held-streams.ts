@@ -1,4 +1,4 @@
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 
 /** Streams of one account that may be open in this process at the same time. */
 export const HELD_STREAMS_MAX = 10;

@@ -1,4 +1,4 @@
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 
 /**
  * Requests of one account that may wait in this process at the same time: ten for each task it may have in progress.

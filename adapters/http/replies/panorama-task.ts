@@ -4,14 +4,14 @@ import type { TaskForecast } from "../../../application/panoramas/forecast-task.
 import { RESOLUTION_NAMES, resolutionsDescription } from "../../../domain/images/resolution.js";
 import { STORAGE_STATUSES } from "../../../domain/images/storage-status.js";
 import { PRICE_MAX } from "../../../domain/panorama-policy.js";
+import { SEED_MAX } from "../../../domain/tasks/creation-request.js";
 import {
   METADATA_KEY_CHARACTERS_MAX,
   METADATA_PAIRS_MAX,
   METADATA_VALUE_CHARACTERS_MAX,
 } from "../../../domain/tasks/metadata.js";
-import { SEED_MAX } from "../../../domain/tasks/seed.js";
 import { isInProgress, type Task } from "../../../domain/tasks/task.js";
-import { TOLD_REASONS } from "../../../domain/tasks/told-reason.js";
+import { TOLD_REASONS } from "../../../domain/tasks/told-task.js";
 import { VISIBILITIES, VISIBILITIES_DESCRIPTION } from "../../../domain/tasks/visibility.js";
 
 /** `credits_charged` of a task: up to the highest price that an operator may set. Later prices do not change it. */

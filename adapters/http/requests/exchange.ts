@@ -1,6 +1,6 @@
 import { ok, type Result } from "neverthrow";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { InvalidMessage } from "../../wording/message-rule.js";
 import type { RawExchange } from "../server.js";

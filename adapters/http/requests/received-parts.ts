@@ -5,7 +5,7 @@ import type { UploadedFile } from "../../../application/panoramas/upload-images.
 import { imageTypeOf, SIGNATURE_BYTES } from "../../../domain/images/image-type.js";
 import { admitSizes, type UploadLimits } from "../../../domain/images/upload-rules.js";
 import { invalidRequest, WHOLE_BODY } from "../../../domain/invalid-request.js";
-import { nearName } from "../../../domain/near-name.js";
+import { nearName } from "../../../domain/text.js";
 import type { AdmitFiles } from "../../web-page/page.js";
 import type { InvalidMessage } from "../../wording/message-rule.js";
 import { shown } from "../../wording/shown.js";

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { RecentMap } from "../../system/recent-map.js";
 import type { SentRequest } from "../server.js";
 import { secretOf } from "./api-key-header.js";

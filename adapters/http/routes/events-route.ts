@@ -7,7 +7,7 @@ import type { TaskUrls } from "../../../application/events/panorama-task.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { AdmittedKey } from "../../../application/ports/stores/accounts/api-requests.js";
 import type { StoredEvent } from "../../../application/ports/stores/event-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { EVENT_TYPES, eventIdOf, parseEventNumber } from "../../../domain/tasks/account-event.js";
 import { isInProgress } from "../../../domain/tasks/task.js";
 import { HELD_STREAMS_MAX, type HeldStream, type HeldStreams } from "../limits/held-streams.js";

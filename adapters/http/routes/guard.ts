@@ -6,9 +6,9 @@ import type {
   AdmittedRequest,
   RefusedRequest,
 } from "../../../application/ports/stores/accounts/api-requests.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { Scope } from "../../../domain/accounts/key-limits.js";
 import type { AccountRateLimited, RateLimited } from "../../../domain/credits/rate-limit.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { PanoramaPolicy, RequestKind } from "../../../domain/panorama-policy.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { suspendedSentence } from "../../wording/suspended-sentence.js";

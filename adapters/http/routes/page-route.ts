@@ -1,6 +1,6 @@
 import { ResultAsync } from "neverthrow";
 import type { UploadLimits } from "../../../domain/images/upload-rules.js";
-import { isStorable } from "../../../domain/storable-text.js";
+import { isStorable } from "../../../domain/text.js";
 import type { AdmitFiles, Page, PageBody, PageReply, PageRequest, PageText, WebSide } from "../../web-page/page.js";
 import type { VisitorLimits } from "../limits/visitor-limits.js";
 import { COMPRESSED_BYTES_MIN, type Coding, codingFor, compress } from "../replies/compression.js";

@@ -1,6 +1,6 @@
 import { err, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
-import { parseTaskId, type TaskId } from "../../../domain/task-id.js";
+import { parseTaskId, type TaskId } from "../../../domain/ids.js";
 import { shown } from "../../wording/shown.js";
 import type { Exchange } from "../requests/exchange.js";
 

@@ -5,9 +5,9 @@ import type {
   AccountStore,
   EmailTaken,
 } from "../../../application/ports/stores/accounts/account-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { Account, Email } from "../../../domain/accounts/account.js";
 import { type Credits, credits } from "../../../domain/credits/credits.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
 /** Accounts in memory. Every method runs without an `await`, so it is atomic. */

@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
 import type { ApiKeyStore } from "../../../application/ports/stores/accounts/api-key-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { Spending } from "../../../domain/credits/budget.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
 /** API keys in memory. Every method runs without an `await`, so it is atomic. */

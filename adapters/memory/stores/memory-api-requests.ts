@@ -10,8 +10,8 @@ import type {
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import { allowUse } from "../../../domain/accounts/key-limits.js";
 import { hasBudget } from "../../../domain/credits/budget.js";
+import type { TaskId } from "../../../domain/ids.js";
 import { type RequestKind, scopeOf } from "../../../domain/panorama-policy.js";
-import type { TaskId } from "../../../domain/task-id.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
 /** Keys, rate limits and tasks in memory. */

@@ -1,9 +1,8 @@
 import type { OperatorAction } from "../../../application/ports/stores/operator-log.js";
 import type { StageTimes } from "../../../application/ports/stores/operator-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { Account } from "../../../domain/accounts/account.js";
 import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
-import type { PasswordLink } from "../../../domain/accounts/password-link.js";
+import type { PasswordLink } from "../../../domain/accounts/password.js";
 import type { Session } from "../../../domain/accounts/session.js";
 import { dayOf, monthOf, type Spending } from "../../../domain/credits/budget.js";
 import { credits } from "../../../domain/credits/credits.js";
@@ -12,8 +11,8 @@ import { type Booked, book, type LedgerEntry, purchaseEntry } from "../../../dom
 import type { Order, OrderId, PaidOrder } from "../../../domain/credits/order.js";
 import type { PaymentReturn } from "../../../domain/credits/payment-return.js";
 import type { Standing } from "../../../domain/credits/standing.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
-import type { TaskId } from "../../../domain/task-id.js";
 import type { AccountEvent, NewEvent } from "../../../domain/tasks/account-event.js";
 import type { DeletedBy, Withheld } from "../../../domain/tasks/out-of-sight.js";
 import type { Task } from "../../../domain/tasks/task.js";

@@ -9,8 +9,7 @@ import type {
   EndpointOff,
   ListedDelivery,
 } from "../../../application/ports/stores/delivery-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { DueDelivery } from "../../../domain/webhooks/share-slots.js";
 import { type AttemptResult, type Delivery, pendingAt } from "../../../domain/webhooks/webhook-delivery.js";
 import type { Endpoint, OffReason } from "../../../domain/webhooks/webhook-endpoint.js";

@@ -1,7 +1,6 @@
 import type { EventStore, StoredEvent, WatchedStreams } from "../../../application/ports/stores/event-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
 /** Events in memory. */

@@ -4,11 +4,10 @@ import type {
   LedgerPart,
   LedgerStore,
 } from "../../../application/ports/stores/ledger-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import { type Credits, type CreditTotals, credits } from "../../../domain/credits/credits.js";
 import { type LedgerCursor, type LedgerEntry, ledgerCursor } from "../../../domain/credits/ledger.js";
 import type { Reservation } from "../../../domain/credits/reservation.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
 /** The ledger in memory. */

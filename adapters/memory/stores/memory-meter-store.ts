@@ -1,11 +1,10 @@
 import type { MeterLine, MeterQuery, MeterReading, MeterStore } from "../../../application/ports/stores/meter-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { Hold, OpenHold } from "../../../domain/credits/hold.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
 import { ledgerCursor } from "../../../domain/credits/ledger.js";
 import type { MeterEntry } from "../../../domain/credits/meter-entry.js";
 import type { AdmissionLog } from "../../../domain/credits/rate-limit.js";
-import { type TaskId, taskId } from "../../../domain/task-id.js";
+import { type AccountId, type TaskId, taskId } from "../../../domain/ids.js";
 
 class MemoryAccount {
   credits = 0;

@@ -7,15 +7,14 @@ import type {
   TaskOfAccount,
   TaskRecord,
 } from "../../../application/ports/stores/operator-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { Email, Suspension } from "../../../domain/accounts/account.js";
 import type { ApiKey, ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
 import { type Credits, credits } from "../../../domain/credits/credits.js";
 import type { AdjustmentReference, Booked, Funds, LedgerEntry } from "../../../domain/credits/ledger.js";
 import type { Standing } from "../../../domain/credits/standing.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
-import type { TaskId } from "../../../domain/task-id.js";
 import type { EndpointId } from "../../../domain/webhooks/webhook-endpoint.js";
 import type { MemoryDatabase } from "./memory-database.js";
 

@@ -1,6 +1,5 @@
 import type { Result } from "neverthrow";
 import type { OrderFilter, OrderStore } from "../../../application/ports/stores/order-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import { returnEntry } from "../../../domain/credits/ledger.js";
 import {
   type Order,
@@ -17,6 +16,7 @@ import {
   returnedOf,
   UNKNOWN_RETURN_KEPT_MILLISECONDS,
 } from "../../../domain/credits/payment-return.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
 /** Orders in memory. Every method runs without an `await`, so it is atomic. */

@@ -5,10 +5,10 @@ import type {
   PasswordLinkStore,
   Redemption,
 } from "../../../application/ports/stores/accounts/password-link-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { Email } from "../../../domain/accounts/account.js";
-import type { PasswordLink } from "../../../domain/accounts/password-link.js";
+import type { PasswordLink } from "../../../domain/accounts/password.js";
 import { credits } from "../../../domain/credits/credits.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { MemoryDatabase } from "./memory-database.js";
 
 /** Password links in memory. Every method runs without an `await`, so it is atomic. */

@@ -1,6 +1,6 @@
 import { ok, type Result } from "neverthrow";
 import type { NewReference, ReferenceStore } from "../../../application/ports/stores/reference-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { UploadStanding } from "../../../domain/images/reference-image.js";
 import type { MemoryDatabase } from "./memory-database.js";

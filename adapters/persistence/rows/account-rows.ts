@@ -1,4 +1,3 @@
-import type { AccountId } from "../../../domain/account-id.js";
 import type { Account } from "../../../domain/accounts/account.js";
 import type { ApiKey } from "../../../domain/accounts/api-key.js";
 import { type KeyLimits, type KeyUse, SCOPES, type Scope } from "../../../domain/accounts/key-limits.js";
@@ -6,6 +5,7 @@ import { credits } from "../../../domain/credits/credits.js";
 import type { Order, OrderCheckout, OrderId } from "../../../domain/credits/order.js";
 import type { PaymentReturn } from "../../../domain/credits/payment-return.js";
 import type { Failures, Standing } from "../../../domain/credits/standing.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { withFailure } from "../../../domain/tasks/failure-budget.js";
 import type { FailedTask } from "../../../domain/tasks/task.js";
 import { amount, branded, date, integer, oneOf, optional, type Row, text } from "../sql/columns.js";

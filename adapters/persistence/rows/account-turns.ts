@@ -1,5 +1,5 @@
 import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 
 /** As long as PostgreSQL lets a statement wait for a lock. */
 const TURN_MILLISECONDS_MAX = 3_000;

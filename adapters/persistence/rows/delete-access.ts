@@ -1,5 +1,5 @@
-import type { AccountId } from "../../../domain/account-id.js";
 import type { Email } from "../../../domain/accounts/account.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { Sql } from "../sql/database.js";
 
 /**

@@ -1,5 +1,5 @@
 import type { DeliveryClaim } from "../../../application/ports/stores/delivery-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { DueDelivery } from "../../../domain/webhooks/share-slots.js";
 import { branded, optional, type Row, text } from "../sql/columns.js";
 import type { Database, Dialect } from "../sql/database.js";

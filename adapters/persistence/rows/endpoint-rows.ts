@@ -1,4 +1,4 @@
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import {
   type Endpoint,
   type EndpointId,

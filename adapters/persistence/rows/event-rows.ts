@@ -1,4 +1,4 @@
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { type AccountEvent, EVENT_TYPES, type NewEvent } from "../../../domain/tasks/account-event.js";
 import { LISTED_ENDPOINT } from "../schema/indexed-conditions.js";
 import { amount, branded, date, integer, oneOf, type Row } from "../sql/columns.js";

@@ -1,5 +1,5 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { integer } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
 import type { Statement } from "../sql/statement.js";

@@ -1,5 +1,5 @@
-import type { AccountId } from "../../../domain/account-id.js";
 import type { Standing } from "../../../domain/credits/standing.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { integer } from "../sql/columns.js";
 import type { Sql } from "../sql/database.js";
 import { OPENING_COLUMNS, openingStandingOf } from "./account-rows.js";

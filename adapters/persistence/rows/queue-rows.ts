@@ -1,4 +1,4 @@
-import type { TaskId } from "../../../domain/task-id.js";
+import type { TaskId } from "../../../domain/ids.js";
 import type { Queue, QueuePosition } from "../../../domain/tasks/queue.js";
 import { integer, optional, text } from "../sql/columns.js";
 import type { Sql } from "../sql/database.js";

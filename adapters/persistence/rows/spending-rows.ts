@@ -1,7 +1,7 @@
 import type { Spender } from "../../../application/ports/stores/tasks/task-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import { dayOf, monthOf, type Spending } from "../../../domain/credits/budget.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { FailedTask, OpenedTask } from "../../../domain/tasks/task.js";
 import { branded, integer, type Row } from "../sql/columns.js";
 import type { Sql } from "../sql/database.js";

@@ -1,4 +1,4 @@
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { turnsAfterEnd, turnsAfterReturn } from "../../../domain/tasks/queue.js";
 import type { QueuedTask, ReservedTask, Task } from "../../../domain/tasks/task.js";
 import { branded, integer, type Row } from "../sql/columns.js";

@@ -1,5 +1,5 @@
 import type { Reporter } from "../../../application/ports/reporter.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { TaskId } from "../../../domain/ids.js";
 import { type Row, UnreadableRow } from "../sql/columns.js";
 
 /** Rows per statement after a page with rows that cannot be read, or with tasks that no free slot can make. */

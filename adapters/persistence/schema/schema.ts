@@ -40,7 +40,7 @@ export const AccountTable = defineEntity({
     activeTasks: p.integer(),
     /** The turn of its latest queued task; 0 if it never had one. */
     lastTurn: p.integer().default(0),
-    /** Below this balance the owner is told (domain/credits/low-balance.ts); null: never. */
+    /** Below this balance the owner is told (domain/credits/standing.ts); null: never. */
     lowBalanceThreshold: p.integer().nullable(),
     /** The number of its latest event; 0 if it has none. */
     lastEvent: p.integer().default(0),

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { JoiningMeterStore } from "../../../application/ports/stores/meter-store.js";
-import { taskId } from "../../../domain/task-id.js";
+import { taskId } from "../../../domain/ids.js";
 import { databaseInPool } from "../postgres/postgres-database.js";
 import type { PoolClient, PostgresPool } from "../schema/installation.js";
 import { METER_STEPS } from "../schema/meter-steps.js";

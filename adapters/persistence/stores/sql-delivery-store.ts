@@ -10,8 +10,7 @@ import type {
   EndpointOff,
   ListedDelivery,
 } from "../../../application/ports/stores/delivery-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { AccountEvent } from "../../../domain/tasks/account-event.js";
 import { type AttemptResult, DELIVERY_STATES, type Delivery } from "../../../domain/webhooks/webhook-delivery.js";
 import type { Endpoint, OffReason } from "../../../domain/webhooks/webhook-endpoint.js";

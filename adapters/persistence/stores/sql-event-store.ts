@@ -1,9 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { Reporter } from "../../../application/ports/reporter.js";
 import type { EventStore, StoredEvent, WatchedStreams } from "../../../application/ports/stores/event-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { toKeyUse } from "../rows/account-rows.js";
 import { toEvent } from "../rows/event-rows.js";
 import { UnreadableTasks } from "../rows/unreadable-tasks.js";

@@ -4,11 +4,10 @@ import type {
   LedgerPart,
   LedgerStore,
 } from "../../../application/ports/stores/ledger-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import { type Credits, type CreditTotals, credits } from "../../../domain/credits/credits.js";
 import type { LedgerCursor, LedgerEntry } from "../../../domain/credits/ledger.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { standingOf } from "../rows/account-rows.js";
 import { toLedgerEntry } from "../rows/ledger-rows.js";
 import { branded, integer, optional, text } from "../sql/columns.js";

@@ -1,6 +1,6 @@
 import type { ClaimedLetter, LetterOutbox, PostedLetter } from "../../../application/ports/stores/letter-outbox.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { Email } from "../../../domain/accounts/account.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { branded, integer, oneOf, optional, type Row, text } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
 import { insert } from "../sql/insert.js";

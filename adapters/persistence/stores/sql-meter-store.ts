@@ -8,14 +8,13 @@ import type {
   MeterRecord,
   MeterStore,
 } from "../../../application/ports/stores/meter-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { Hold, OpenHold } from "../../../domain/credits/hold.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
 import type { AdjustmentReason, LedgerCursor } from "../../../domain/credits/ledger.js";
 import type { EntryNotes, MeterEntry } from "../../../domain/credits/meter-entry.js";
 import type { AdmissionLog } from "../../../domain/credits/rate-limit.js";
 import type { Reservation } from "../../../domain/credits/reservation.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { entryRow, toLedgerEntry } from "../rows/ledger-rows.js";
 import { amount, branded, date, json, oneOf, type Row, text } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";

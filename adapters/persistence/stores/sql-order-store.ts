@@ -1,6 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
 import type { OrderFilter, OrderStore } from "../../../application/ports/stores/order-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import { purchaseEntry } from "../../../domain/credits/ledger.js";
 import type {
   Order,
@@ -15,6 +14,7 @@ import {
   type PaymentReturn,
   UNKNOWN_RETURN_KEPT_MILLISECONDS,
 } from "../../../domain/credits/payment-return.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { orderRow, returnRow, toOrder, toReturn } from "../rows/account-rows.js";
 import { bookEntry } from "../rows/book-entry.js";
 import { insertIfAllowed } from "../rows/insert-if-allowed.js";

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { NewReference, ReferenceStore } from "../../../application/ports/stores/reference-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import { credits } from "../../../domain/credits/credits.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { UploadStanding } from "../../../domain/images/reference-image.js";
 import { lockAccount } from "../rows/lock-account.js";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { JoiningMeterStore } from "../../../application/ports/stores/meter-store.js";
-import { taskId } from "../../../domain/task-id.js";
+import { taskId } from "../../../domain/ids.js";
 import type { SqliteHandle } from "../schema/installation.js";
 import { METER_STEPS } from "../schema/meter-steps.js";
 import { type MigrationText, migrate, migrationTexts } from "../schema/migrate.js";

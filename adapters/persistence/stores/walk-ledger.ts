@@ -1,8 +1,7 @@
 import type { LedgerPart } from "../../../application/ports/stores/ledger-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import { type BoughtCredits, type PaidTask, paidTask } from "../../../domain/credits/ledger.js";
 import type { OrderId } from "../../../domain/credits/order.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { TASK_STATES } from "../../../domain/tasks/task.js";
 import { standingOf } from "../rows/account-rows.js";
 import { toLedgerEntry } from "../rows/ledger-rows.js";

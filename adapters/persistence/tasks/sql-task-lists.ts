@@ -1,5 +1,5 @@
 import type { TaskLists } from "../../../application/ports/stores/tasks/task-lists.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { TaskId } from "../../../domain/ids.js";
 import { isInGallery, type Task } from "../../../domain/tasks/task.js";
 import { NEXT_PAGE_SIZE } from "../rows/unreadable-tasks.js";
 import { FAILED_IMAGE, IN_GALLERY } from "../schema/indexed-conditions.js";

@@ -1,7 +1,12 @@
 import { ok } from "neverthrow";
 import type { TaskQueue } from "../../../application/ports/stores/tasks/task-queue.js";
-import { longestPauseFrom, type ProviderPlace, type Queue } from "../../../domain/tasks/queue.js";
-import { type StartedTasks, startNextTasks } from "../../../domain/tasks/start-next-tasks.js";
+import {
+  longestPauseFrom,
+  type ProviderPlace,
+  type Queue,
+  type StartedTasks,
+  startNextTasks,
+} from "../../../domain/tasks/queue.js";
 import type { QueuedTask, ReservedTask } from "../../../domain/tasks/task.js";
 import { anyQueued, countBefore, lockQueue } from "../rows/queue-rows.js";
 import { NEXT_PAGE_SIZE } from "../rows/unreadable-tasks.js";

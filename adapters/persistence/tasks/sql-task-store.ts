@@ -6,10 +6,9 @@ import type {
   StaleTask,
   TaskStore,
 } from "../../../application/ports/stores/tasks/task-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { type ObjectName, panoramaOf } from "../../../domain/images/object-name.js";
 import type { StoredImage } from "../../../domain/images/storage-status.js";
-import type { TaskId } from "../../../domain/task-id.js";
 import type { DeletedBy, Withheld } from "../../../domain/tasks/out-of-sight.js";
 import type { Slug } from "../../../domain/tasks/slug.js";
 import type { ReservedTask, SubmittedTask, Task } from "../../../domain/tasks/task.js";

@@ -1,6 +1,6 @@
 import type { Lease } from "../../../application/ports/stores/tasks/task-store.js";
 import type { DueBounds, DueWork, Postponement, TaskWork } from "../../../application/ports/stores/tasks/task-work.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { TaskId } from "../../../domain/ids.js";
 import type { SubmittedTask } from "../../../domain/tasks/task.js";
 import { integer, type Row } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";

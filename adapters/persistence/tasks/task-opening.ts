@@ -5,12 +5,11 @@ import type {
   Spender,
   TaskOpening,
 } from "../../../application/ports/stores/tasks/task-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { Spending } from "../../../domain/credits/budget.js";
 import { deletedReplay, type IdempotentRequest, sameRequest } from "../../../domain/credits/idempotency.js";
 import { reservationEntry } from "../../../domain/credits/ledger.js";
-import type { LowBalance } from "../../../domain/credits/low-balance.js";
-import type { Standing } from "../../../domain/credits/standing.js";
+import type { LowBalance, Standing } from "../../../domain/credits/standing.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { requireStored } from "../../../domain/images/reference-image.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, stat, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import type { FailureCause } from "../../../application/ports/generation-provider.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { TaskId } from "../../../domain/ids.js";
 import { writeOnce } from "../../system/durable-file.js";
 import { isFileError } from "../../system/is-file-error.js";
 

@@ -14,9 +14,9 @@ import type {
   ResultGone,
   SubmissionFailure,
 } from "../../../application/ports/generation-provider.js";
+import type { TaskId } from "../../../domain/ids.js";
 import { type PixelSize, RESOLUTIONS } from "../../../domain/images/resolution.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
-import type { TaskId } from "../../../domain/task-id.js";
 import { decoding } from "../../system/load-sharp.js";
 import { photoSidePixels } from "../photo-views.js";
 import { unavailable } from "../unavailable.js";

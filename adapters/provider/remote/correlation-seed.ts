@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { TaskId } from "../../../domain/ids.js";
 
 /**
  * Identifies our task where a provider stores no metadata: a seed for its random numbers, 1 to 2^31 - 1, derived from

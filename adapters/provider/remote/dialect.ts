@@ -8,7 +8,7 @@ import type {
   ProviderUnavailable,
   SubmissionFailure,
 } from "../../../application/ports/generation-provider.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { TaskId } from "../../../domain/ids.js";
 import type { Abilities } from "../../../domain/tasks/abilities.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import type { Answer, Form, UpstreamHttp } from "./calls/upstream-http.js";

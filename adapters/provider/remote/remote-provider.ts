@@ -12,8 +12,8 @@ import type {
   Readiness,
   SubmissionFailure,
 } from "../../../application/ports/generation-provider.js";
+import type { TaskId } from "../../../domain/ids.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
-import type { TaskId } from "../../../domain/task-id.js";
 import { type Abilities, ALL_ABILITIES, admitAbilities } from "../../../domain/tasks/abilities.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import type { PublicFetch } from "../public-fetch.js";

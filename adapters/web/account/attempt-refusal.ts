@@ -1,5 +1,5 @@
 import type { HashingBusy } from "../../../application/ports/secrets.js";
-import type { SignUpMode, SignUpRefused } from "../../../domain/accounts/sign-up.js";
+import type { SignUpMode, SignUpRefused } from "../../../domain/accounts/account.js";
 import type { RateLimited } from "../../../domain/credits/rate-limit.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { fieldMessage } from "../field-message.js";

@@ -1,7 +1,7 @@
 import type { UseCases } from "../../../application/create-application.js";
 import type { EntryLine } from "../../../application/entry-page.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { EntryPlace } from "../../../domain/credits/ledger.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { PageReply } from "../../web-page/page.js";
 import { csvLine } from "../../wording/csv-line.js";
 

@@ -1,6 +1,6 @@
 import type { UseCases } from "../../../application/create-application.js";
-import { PASSWORD_LINK_SECONDS } from "../../../domain/accounts/password-link.js";
-import type { SignUpMode } from "../../../domain/accounts/sign-up.js";
+import type { SignUpMode } from "../../../domain/accounts/account.js";
+import { PASSWORD_LINK_SECONDS } from "../../../domain/accounts/password.js";
 import type { Credits } from "../../../domain/credits/credits.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../../web-page/page.js";

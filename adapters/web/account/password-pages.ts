@@ -1,10 +1,6 @@
 import type { UseCases } from "../../../application/create-application.js";
-import {
-  INVITATION_SECONDS,
-  PASSWORD_LINK_SECONDS,
-  PASSWORD_LINKS_MAX,
-} from "../../../domain/accounts/password-link.js";
-import type { SignUpMode } from "../../../domain/accounts/sign-up.js";
+import type { SignUpMode } from "../../../domain/accounts/account.js";
+import { INVITATION_SECONDS, PASSWORD_LINK_SECONDS, PASSWORD_LINKS_MAX } from "../../../domain/accounts/password.js";
 import type { Credits } from "../../../domain/credits/credits.js";
 import type { Page, PageReply, PageRequest } from "../../web-page/page.js";
 import { nextIn, pathWith } from "../entry-path.js";

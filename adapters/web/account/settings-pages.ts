@@ -6,7 +6,7 @@ import type { UseCases } from "../../../application/create-application.js";
 import type { TasksActive } from "../../../application/errors.js";
 import type { HashingBusy } from "../../../application/ports/secrets.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
-import { PASSWORD_LINK_SECONDS, PASSWORD_LINKS_MAX } from "../../../domain/accounts/password-link.js";
+import { PASSWORD_LINK_SECONDS, PASSWORD_LINKS_MAX } from "../../../domain/accounts/password.js";
 import type { CreditTotals } from "../../../domain/credits/credits.js";
 import type { RateLimited } from "../../../domain/credits/rate-limit.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";

@@ -5,7 +5,7 @@ import type { NotFound } from "../../../application/errors.js";
 import type { EndpointOff, ListedDelivery } from "../../../application/ports/stores/delivery-store.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import type { WebhookTest } from "../../../application/webhooks/test-endpoint.js";
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { Endpoint, EndpointId } from "../../../domain/webhooks/webhook-endpoint.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
 import { admitWrite } from "../admit-write.js";

@@ -1,5 +1,5 @@
 import type { UseCases } from "../../../application/create-application.js";
-import { parseTaskId, type TaskId } from "../../../domain/task-id.js";
+import { parseTaskId, type TaskId } from "../../../domain/ids.js";
 import type { Page } from "../../web-page/page.js";
 import { entryPath } from "../entry-path.js";
 import { type Html, html } from "../html.js";

@@ -1,8 +1,8 @@
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
 import { thumbnailNameOf, tilesNameOf } from "../../../domain/images/object-name.js";
+import { startViewText } from "../../../domain/images/picture.js";
 import { isKept, type KeptImage } from "../../../domain/images/storage-status.js";
 import { type Slug, viewerPath } from "../../../domain/tasks/slug.js";
-import { startViewText } from "../../../domain/tasks/start-view.js";
 import { type SucceededTask, startViewOf, type Task } from "../../../domain/tasks/task.js";
 import { cutAtWord } from "../../wording/cut-at-word.js";
 import { dateOf } from "../date.js";

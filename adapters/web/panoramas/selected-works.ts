@@ -1,6 +1,6 @@
 import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
 import type { UseCases } from "../../../application/create-application.js";
-import { parseTaskId, type TaskId } from "../../../domain/task-id.js";
+import { parseTaskId, type TaskId } from "../../../domain/ids.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
 import { type Html, html } from "../html.js";

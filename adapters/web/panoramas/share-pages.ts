@@ -1,9 +1,9 @@
 import type { UseCases } from "../../../application/create-application.js";
 import { type ObjectName, thumbnailNameOf } from "../../../domain/images/object-name.js";
+import type { StartView } from "../../../domain/images/picture.js";
 import type { PixelSize } from "../../../domain/images/resolution.js";
 import type { KeptImage } from "../../../domain/images/storage-status.js";
 import { parseSlug, type Slug } from "../../../domain/tasks/slug.js";
-import type { StartView } from "../../../domain/tasks/start-view.js";
 import { type SucceededTask, startViewOf } from "../../../domain/tasks/task.js";
 import { isCached } from "../../web-page/is-cached.js";
 import type { Page, PageReply } from "../../web-page/page.js";

@@ -1,6 +1,6 @@
 import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
+import { startViewText } from "../../../domain/images/picture.js";
 import { RESOLUTIONS } from "../../../domain/images/resolution.js";
-import { startViewText } from "../../../domain/tasks/start-view.js";
 import { startViewOf } from "../../../domain/tasks/task.js";
 import { pixelSize } from "../../wording/pixel-size.js";
 import { withheldSentence } from "../../wording/withheld-sentence.js";

@@ -9,8 +9,8 @@ import {
   PROMPT_CHARACTERS_MAX,
   PROMPT_CHARACTERS_MIN,
   parseCreationRequest,
+  SEED_MAX,
 } from "../../../domain/tasks/creation-request.js";
-import { SEED_MAX } from "../../../domain/tasks/seed.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { imagesRange } from "../../wording/abilities-sentence.js";
 import { pixelSize } from "../../wording/pixel-size.js";

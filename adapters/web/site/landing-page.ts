@@ -1,5 +1,5 @@
 import type { UseCases } from "../../../application/create-application.js";
-import type { SignUpMode } from "../../../domain/accounts/sign-up.js";
+import type { SignUpMode } from "../../../domain/accounts/account.js";
 import { RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../../domain/images/resolution.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import { type Abilities, PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/abilities.js";

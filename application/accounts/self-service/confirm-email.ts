@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { Email } from "../../../domain/accounts/account.js";
-import { parsePasswordLinkToken } from "../../../domain/accounts/password-link.js";
+import { parsePasswordLinkToken } from "../../../domain/accounts/password.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { Clock } from "../../ports/clock.js";
 import type { Mail } from "../../ports/mail.js";
 import type { Secrets } from "../../ports/secrets.js";

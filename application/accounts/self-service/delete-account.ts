@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { Account } from "../../../domain/accounts/account.js";
 import type { RateLimited } from "../../../domain/credits/rate-limit.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { NotFound, TasksActive } from "../../errors.js";
 import type { Mail } from "../../ports/mail.js";
 import type { HashingBusy } from "../../ports/secrets.js";

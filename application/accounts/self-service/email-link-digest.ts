@@ -1,5 +1,5 @@
-import type { AccountId } from "../../../domain/account-id.js";
-import type { PasswordLinkToken } from "../../../domain/accounts/password-link.js";
+import type { PasswordLinkToken } from "../../../domain/accounts/password.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { Secrets } from "../../ports/secrets.js";
 
 /**

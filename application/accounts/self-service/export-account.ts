@@ -1,10 +1,8 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { LedgerCursor } from "../../../domain/credits/ledger.js";
 import type { OrderId } from "../../../domain/credits/order.js";
-import type { TaskId } from "../../../domain/task-id.js";
-import { toldImageName } from "../../../domain/tasks/told-image-name.js";
-import { toldReason } from "../../../domain/tasks/told-reason.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
+import { toldImageName, toldReason } from "../../../domain/tasks/told-task.js";
 import { type NotFound, notFound } from "../../errors.js";
 import type { ObjectStorage } from "../../ports/object-storage.js";
 import type { ApiKeyStore } from "../../ports/stores/accounts/api-key-store.js";

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type Account, parseEmail } from "../../../domain/accounts/account.js";
-import { openPasswordLink, PASSWORD_LINKS_MAX } from "../../../domain/accounts/password-link.js";
+import { openPasswordLink, PASSWORD_LINKS_MAX } from "../../../domain/accounts/password.js";
 import type { RateLimited } from "../../../domain/credits/rate-limit.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { partyNamed } from "../../party-named.js";

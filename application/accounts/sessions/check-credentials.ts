@@ -1,8 +1,8 @@
 import { err, ok, type Result } from "neverthrow";
-import type { AccountId } from "../../../domain/account-id.js";
 import { type Account, parseEmail } from "../../../domain/accounts/account.js";
 import { mayBePassword } from "../../../domain/accounts/password.js";
 import type { RateLimited } from "../../../domain/credits/rate-limit.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { LoginFailure, Reporter } from "../../ports/reporter.js";
 import type { HashingBusy, Secrets } from "../../ports/secrets.js";
 import type { AccountStore } from "../../ports/stores/accounts/account-store.js";

@@ -1,5 +1,5 @@
-import type { AccountId } from "../../../domain/account-id.js";
 import { openSession, type SessionToken } from "../../../domain/accounts/session.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { Clock } from "../../ports/clock.js";
 import type { Ids } from "../../ports/ids.js";
 import type { Secrets } from "../../ports/secrets.js";

@@ -1,4 +1,4 @@
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import type { TaskFilter } from "../../../domain/tasks/task-filter.js";
 import { directionOf, type PageStart, type PagesBeside, pageOf, pagesBeside } from "../../page-of.js";

@@ -1,6 +1,5 @@
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { Resolution } from "../../../domain/images/resolution.js";
-import type { TaskId } from "../../../domain/task-id.js";
 import { isFoundBy } from "../../../domain/tasks/prompt-search.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import type { TaskFilter } from "../../../domain/tasks/task-filter.js";

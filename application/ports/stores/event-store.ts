@@ -1,7 +1,6 @@
-import type { AccountId } from "../../../domain/account-id.js";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { KeyUse } from "../../../domain/accounts/key-limits.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { AccountEvent } from "../../../domain/tasks/account-event.js";
 import type { Task } from "../../../domain/tasks/task.js";
 

@@ -1,9 +1,8 @@
-import type { AccountId } from "../../../domain/account-id.js";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { Credits, CreditTotals } from "../../../domain/credits/credits.js";
 import type { BoughtCredits, LedgerCursor, LedgerEntry, PaidTask } from "../../../domain/credits/ledger.js";
 import type { Standing } from "../../../domain/credits/standing.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { Task } from "../../../domain/tasks/task.js";
 
 /** What the audit compares: an account's standing, its ledger entries and its tasks, including deleted ones. */

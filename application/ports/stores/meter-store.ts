@@ -1,11 +1,10 @@
-import type { AccountId } from "../../../domain/account-id.js";
 import type { Hold, Holdings } from "../../../domain/credits/hold.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
 import type { LedgerCursor } from "../../../domain/credits/ledger.js";
 import type { MeterEntry } from "../../../domain/credits/meter-entry.js";
 import type { OrderId } from "../../../domain/credits/order.js";
 import type { AdmissionLog } from "../../../domain/credits/rate-limit.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { Awaitable } from "../../awaitable.js";
 
 /** What a decision needs to know besides the holdings of the account. At most one of `taskId` and `idempotencyKey`. */

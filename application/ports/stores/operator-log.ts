@@ -1,4 +1,4 @@
-import type { Brand } from "../../../domain/brand.js";
+import type { Brand } from "../../../domain/ids.js";
 
 /** The number of an action in the log. Later actions have greater numbers. */
 export type OperatorActionId = Brand<number, "OperatorActionId">;

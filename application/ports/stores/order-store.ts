@@ -1,5 +1,4 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../../domain/account-id.js";
 import type {
   Order,
   OrderCheckout,
@@ -9,6 +8,7 @@ import type {
   RefundedOrder,
 } from "../../../domain/credits/order.js";
 import type { PaymentReturn } from "../../../domain/credits/payment-return.js";
+import type { AccountId } from "../../../domain/ids.js";
 
 /** Which orders an operator wants to see. Absent: all. */
 export type OrderFilter = {

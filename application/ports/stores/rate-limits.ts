@@ -1,8 +1,7 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
-import type { Brand } from "../../../domain/brand.js";
 import type { Admission, RateLimited } from "../../../domain/credits/rate-limit.js";
+import type { AccountId, Brand } from "../../../domain/ids.js";
 import type { RequestKind } from "../../../domain/panorama-policy.js";
 import type { Awaitable } from "../../awaitable.js";
 

@@ -1,5 +1,5 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { UploadStanding } from "../../../domain/images/reference-image.js";
 

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { err, ok } from "neverthrow";
 import * as z from "zod";
 import type { AccountSummary } from "../../../application/ports/stores/operator-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { misused } from "../../command-error.js";
 import type { Service } from "../../service.js";
 import { tokens } from "../../tokens.js";

@@ -1,6 +1,5 @@
 import { err, ok, type Result, safeTry } from "neverthrow";
 import type { KeyWithSpending } from "../../../application/accounts/list-api-keys.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import {
   API_KEYS_MAX,
   type ApiKey,
@@ -10,6 +9,7 @@ import {
 } from "../../../domain/accounts/api-key.js";
 import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
 import { parseKeyLimits } from "../../../domain/accounts/parse-key-limits.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { type CommandError, misused, notFound, refused } from "../../command-error.js";
 import type { Service } from "../../service.js";
 import { tokens } from "../../tokens.js";

@@ -1,7 +1,7 @@
 import { ok, safeTry } from "neverthrow";
-import type { AccountId } from "../../../domain/account-id.js";
 import { parseAdjustmentReason, parseAdjustmentReference } from "../../../domain/credits/ledger.js";
 import { parseOrderCredits } from "../../../domain/credits/order.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { refused } from "../../command-error.js";
 import type { Service } from "../../service.js";
 import { tokens } from "../../tokens.js";

@@ -1,8 +1,8 @@
 import { ok, safeTry } from "neverthrow";
 import { pageOf } from "../../../application/page-of.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import { parseAdjustmentReason } from "../../../domain/credits/ledger.js";
 import { type Order, type OrderId, parseOrderCredits } from "../../../domain/credits/order.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { refused } from "../../command-error.js";
 import { tokens } from "../../tokens.js";
 import { ACCOUNT, type Command, optionalText, text } from "../common/command.js";

@@ -4,11 +4,10 @@ import { describeMeterStore, type MeterStoreUnderTest } from "../../../adapters/
 import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
 import type { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { MeterQuery, MeterStore } from "../../../application/ports/stores/meter-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { Hold, OpenHold } from "../../../domain/credits/hold.js";
 import { ledgerCursor } from "../../../domain/credits/ledger.js";
 import type { MeterEntry } from "../../../domain/credits/meter-entry.js";
-import { taskId } from "../../../domain/task-id.js";
+import { type AccountId, taskId } from "../../../domain/ids.js";
 
 /** A mistake of a store, and what the message of the contract suites says about it. */
 const MISTAKES = {

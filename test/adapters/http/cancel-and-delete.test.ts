@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { TaskId } from "../../../domain/ids.js";
 import { expectError } from "../../support/error-answer.js";
 import { type Customer, HttpService } from "../../support/http-service.js";
 

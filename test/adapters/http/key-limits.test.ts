@@ -4,7 +4,7 @@ import { deletePanorama } from "../../../application/panoramas/delete-panorama.j
 import { type KeyLimits, NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import { dayOf, endOf } from "../../../domain/credits/budget.js";
 import { credits } from "../../../domain/credits/credits.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { TaskId } from "../../../domain/ids.js";
 import { expectError } from "../../support/error-answer.js";
 import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
 

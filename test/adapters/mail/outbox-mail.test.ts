@@ -12,7 +12,7 @@ import { memoryStores } from "../../../adapters/memory/stores/memory-stores.js";
 import { emailLinkDigest } from "../../../application/accounts/self-service/email-link-digest.js";
 import type { Letter } from "../../../application/ports/mail.js";
 import type { Email } from "../../../domain/accounts/account.js";
-import type { PasswordLinkToken } from "../../../domain/accounts/password-link.js";
+import type { PasswordLinkToken } from "../../../domain/accounts/password.js";
 
 const TOKEN = "abcdefghijklmnopqrstuvwxyz0123456789_-ABCDE" as PasswordLinkToken;
 const HOUR_MILLISECONDS = 60 * 60 * 1000;

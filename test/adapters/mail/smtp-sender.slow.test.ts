@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { SentLetter } from "../../../adapters/mail/message-of.js";
 import { checkMailServer, SmtpSender } from "../../../adapters/mail/smtp-sender.js";
 import type { Email } from "../../../domain/accounts/account.js";
-import type { PasswordLinkToken } from "../../../domain/accounts/password-link.js";
+import type { PasswordLinkToken } from "../../../domain/accounts/password.js";
 import { freePort } from "../../support/free-port.js";
 import { drippingServer, MailServer } from "../../support/mail-server.js";
 

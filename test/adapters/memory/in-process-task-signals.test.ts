@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, it } from "vitest";
 import { InProcessTaskSignals } from "../../../adapters/memory/in-process-task-signals.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { TaskId } from "../../../domain/ids.js";
 import type { Task } from "../../../domain/tasks/task.js";
 
 const task = (id: string) => ({ id }) as Task;

@@ -5,9 +5,7 @@ import { aCreationRequest, anAccount, aPaidOrder, noon, taskId } from "../../../
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { memoryPorts } from "../../../adapters/memory/memory-ports.js";
 import { publicModules } from "../../../bootstrap/packages/public-modules.js";
-import type { CreditPack } from "../../../domain/credits/credit-pack.js";
-import { CREDIT_PACKS } from "../../../domain/credits/credit-pack.js";
-import { openOrder } from "../../../domain/credits/order.js";
+import { CREDIT_PACKS, type CreditPack, openOrder } from "../../../domain/credits/order.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 
 describe("memory adapters", () => {

@@ -7,7 +7,7 @@ import { OperationalReporter } from "../../../adapters/observability/reporter.js
 import { withRequest } from "../../../adapters/observability/request-context.js";
 import { RequestObserver } from "../../../adapters/observability/request-observer.js";
 import type { OperationalEvent } from "../../../application/ports/reporter.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { TaskId } from "../../../domain/ids.js";
 
 const PROMPT = "a secret garden - at dawn";
 const BUILD = { version: "1.2.3", node: "v20.0.0" };

@@ -4,7 +4,7 @@ import { aPendingOrder, secondsAfter } from "../../../adapters/contracts/support
 import { StripePayments } from "../../../adapters/payments/stripe-payments.js";
 import { SystemClock } from "../../../adapters/system/system-clock.js";
 import type { Email } from "../../../domain/accounts/account.js";
-import { CREDIT_PACKS } from "../../../domain/credits/credit-pack.js";
+import { CREDIT_PACKS } from "../../../domain/credits/order.js";
 import {
   checkoutWebhook,
   FakeStripe,

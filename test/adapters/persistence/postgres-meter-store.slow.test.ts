@@ -7,7 +7,7 @@ import { openPostgresDatabase } from "../../../adapters/persistence/postgres/ope
 import { METER_STEPS } from "../../../adapters/persistence/schema/meter-steps.js";
 import type { Database } from "../../../adapters/persistence/sql/database.js";
 import { SqlMeterStore } from "../../../adapters/persistence/stores/sql-meter-store.js";
-import { taskId } from "../../../domain/task-id.js";
+import { taskId } from "../../../domain/ids.js";
 import { describeMeterClocks } from "../../support/contracts/meter-clocks-contract.js";
 import { freshDatabase } from "../../support/postgres.js";
 import { timedBy } from "../../support/timed-by.js";

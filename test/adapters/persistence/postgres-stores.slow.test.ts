@@ -4,7 +4,7 @@ import { accountId, anAccount, noon } from "../../../adapters/contracts/support/
 import type { Database } from "../../../adapters/persistence/sql/database.js";
 import { SqlAccountStore } from "../../../adapters/persistence/stores/accounts/sql-account-store.js";
 import type { Email } from "../../../domain/accounts/account.js";
-import { openPasswordLink } from "../../../domain/accounts/password-link.js";
+import { openPasswordLink } from "../../../domain/accounts/password.js";
 import { describeSqlStores } from "../../support/contracts/sql-stores-contract.js";
 import { sharedPostgresStores } from "../../support/postgres-stores.js";
 

@@ -29,8 +29,8 @@ import { openSqliteDatabase } from "../../../adapters/persistence/sqlite/open-sq
 import { SqlMeterStore } from "../../../adapters/persistence/stores/sql-meter-store.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { Standing } from "../../../domain/credits/standing.js";
+import { taskId as makeTaskId } from "../../../domain/ids.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
-import { taskId as makeTaskId } from "../../../domain/task-id.js";
 import { describeOperatorLog, describeOperatorStore } from "../../contracts/operator-store-contract.js";
 import { describeStores } from "../../contracts/store-contracts.js";
 import { scratchFolder } from "../../support/scratch-folder.js";

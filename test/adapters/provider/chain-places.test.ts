@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { ScriptedProvider } from "../../../adapters/memory/scripted-provider.js";
 import { ProviderChain } from "../../../adapters/provider/provider-chain.js";
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
 import { useCases } from "../../support/application.js";
 import { startComfyuiServers } from "../../support/providers-under-test.js";

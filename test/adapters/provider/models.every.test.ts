@@ -16,9 +16,9 @@ import { ReferenceImages } from "../../../adapters/provider/local/reference-imag
 import { PublicFetch } from "../../../adapters/provider/public-fetch.js";
 import { correlationSeed } from "../../../adapters/provider/remote/correlation-seed.js";
 import type { RemoteProvider } from "../../../adapters/provider/remote/remote-provider.js";
+import type { TaskId } from "../../../domain/ids.js";
 import { referenceImageName } from "../../../domain/images/object-name.js";
 import { type PixelSize, RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../../domain/images/resolution.js";
-import type { TaskId } from "../../../domain/task-id.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import { useCases } from "../../support/application.js";
 import type { FakeProvider, UpstreamTask } from "../../support/fake-provider.js";

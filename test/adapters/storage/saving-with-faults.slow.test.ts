@@ -5,8 +5,7 @@ import { gcsObjectStorage } from "../../../adapters/storage/gcs-object-storage.j
 import type { RetryTimes } from "../../../adapters/storage/retry-times.js";
 import { s3ObjectStorage } from "../../../adapters/storage/s3-object-storage.js";
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
-import type { AccountId } from "../../../domain/account-id.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { type UseCases, useCases } from "../../support/application.js";
 import type { BucketFault } from "../../support/bucket-faults.js";

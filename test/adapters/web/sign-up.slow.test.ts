@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { ManualPayments } from "../../../adapters/payments/manual-payments.js";
 import { invite } from "../../../application/operators/invite.js";
 import type { Email } from "../../../domain/accounts/account.js";
-import { INVITATION_SECONDS } from "../../../domain/accounts/password-link.js";
+import { INVITATION_SECONDS } from "../../../domain/accounts/password.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { panoramaPolicy } from "../../../domain/panorama-policy.js";
 import { PASSWORD, WebService } from "../../support/web-service.js";

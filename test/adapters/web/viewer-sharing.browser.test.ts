@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Download } from "playwright-core";
 import sharp from "sharp";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { StartView } from "../../../domain/tasks/start-view.js";
+import type { StartView } from "../../../domain/images/picture.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { COARSE, logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import { quarterOf } from "../../support/pixels.js";

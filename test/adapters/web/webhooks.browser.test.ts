@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { logInAs, setUpBrowser, type Tab } from "../../support/browser.js";
 import type { WebService } from "../../support/web-service.js";
 

@@ -14,10 +14,10 @@ import { setLowBalance } from "../../../application/accounts/set-low-balance.js"
 import { readBalance } from "../../../application/credits/read-balance.js";
 import type { AccountStore } from "../../../application/ports/stores/accounts/account-store.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import { credits } from "../../../domain/credits/credits.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { fastSecrets } from "../../support/fast-secrets.js";
 import { aWorld, type World } from "../../support/world.js";
 

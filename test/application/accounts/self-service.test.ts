@@ -14,7 +14,7 @@ import { eraseClosedAccounts } from "../../../application/background/erase-close
 import { closeAccount } from "../../../application/operators/close-account.js";
 import type { Secrets } from "../../../application/ports/secrets.js";
 import type { Account, Email } from "../../../domain/accounts/account.js";
-import { PASSWORD_LINK_SECONDS, PASSWORD_LINKS_MAX } from "../../../domain/accounts/password-link.js";
+import { PASSWORD_LINK_SECONDS, PASSWORD_LINKS_MAX } from "../../../domain/accounts/password.js";
 import type { SessionToken } from "../../../domain/accounts/session.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";

@@ -10,8 +10,11 @@ import { setPasswordByLink } from "../../../application/accounts/set-password-by
 import { signUp } from "../../../application/accounts/sign-up.js";
 import type { Secrets } from "../../../application/ports/secrets.js";
 import type { Account, Email } from "../../../domain/accounts/account.js";
-import { PASSWORD_CHARACTERS_MAX } from "../../../domain/accounts/password.js";
-import { PASSWORD_LINK_SECONDS, type PasswordLinkToken } from "../../../domain/accounts/password-link.js";
+import {
+  PASSWORD_CHARACTERS_MAX,
+  PASSWORD_LINK_SECONDS,
+  type PasswordLinkToken,
+} from "../../../domain/accounts/password.js";
 import { SESSION_SECONDS, type SessionToken } from "../../../domain/accounts/session.js";
 import { aWorld } from "../../support/world.js";
 

@@ -4,10 +4,9 @@ import { aCreationRequest } from "../../../adapters/contracts/support/builders.j
 import { NATIVE_SIZE } from "../../../adapters/memory/memory-imaging.js";
 import { type Script, ScriptedProvider } from "../../../adapters/memory/scripted-provider.js";
 import type { Imaging } from "../../../application/ports/imaging.js";
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { ResultFigures } from "../../../domain/images/picture.js";
 import { KEEP_ATTEMPTS_MAX } from "../../../domain/images/storage-status.js";
-import type { TaskId } from "../../../domain/task-id.js";
 import { type SucceededTask, statusOf } from "../../../domain/tasks/task.js";
 import {
   GENERATION_DEADLINE_MILLISECONDS,

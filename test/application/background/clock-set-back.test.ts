@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { queueDeadlineOf } from "../../../application/panoramas/submit-task.js";
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { isInProgress, type Task } from "../../../domain/tasks/task.js";
 import { GENERATION_DEADLINE_MILLISECONDS, QUEUE_DEADLINE_MILLISECONDS, useCases } from "../../support/application.js";
 import { PortGates } from "../../support/port-gates.js";

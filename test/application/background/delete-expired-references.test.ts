@@ -1,7 +1,7 @@
 import { ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { deleteExpiredReferences } from "../../../application/background/delete-expired-references.js";
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { referenceImageName } from "../../../domain/images/object-name.js";
 import { LEASE_MILLISECONDS, RETENTION_MILLISECONDS } from "../../support/application.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";

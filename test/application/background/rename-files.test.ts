@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { panoramaTask } from "../../../application/events/panorama-task.js";
 import { withholdAccount } from "../../../application/operators/withhold-panorama.js";
+import type { TaskId } from "../../../domain/ids.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
-import type { TaskId } from "../../../domain/task-id.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { anOwner, aWorld } from "../../support/world.js";
 

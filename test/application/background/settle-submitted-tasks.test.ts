@@ -1,8 +1,7 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, noon } from "../../../adapters/contracts/support/builders.js";
-import type { AccountId } from "../../../domain/account-id.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { GENERATION_DEADLINE_MILLISECONDS, LEASE_MILLISECONDS, useCases } from "../../support/application.js";
 import { PortGates } from "../../support/port-gates.js";

@@ -1,8 +1,8 @@
 import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { statusOf, type Task } from "../../../domain/tasks/task.js";
 import { QUEUE_DEADLINE_MILLISECONDS, useCases } from "../../support/application.js";
 import { PortGates } from "../../support/port-gates.js";

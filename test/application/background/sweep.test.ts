@@ -1,7 +1,7 @@
 import { ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, limitedTo } from "../../../adapters/contracts/support/builders.js";
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { QUEUE_DEADLINE_MILLISECONDS, SUBMISSION_DEADLINE_MILLISECONDS, useCases } from "../../support/application.js";
 import { PortGates } from "../../support/port-gates.js";

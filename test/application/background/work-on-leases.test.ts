@@ -2,8 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { settled } from "../../../adapters/memory/settled.js";
 import { workOnLeases } from "../../../application/background/work-on-leases.js";
-import type { AccountId } from "../../../domain/account-id.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { LEASE_MILLISECONDS } from "../../support/application.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 

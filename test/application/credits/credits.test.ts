@@ -9,11 +9,16 @@ import { readCreditTotals } from "../../../application/credits/read-credit-total
 import { receivePaymentWebhook } from "../../../application/credits/receive-payment-webhook.js";
 import { verifyLedger } from "../../../application/credits/verify-ledger.js";
 import type { Payments } from "../../../application/ports/payments.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { Account, Email } from "../../../domain/accounts/account.js";
-import { CREDIT_PACKS, type CreditPack } from "../../../domain/credits/credit-pack.js";
 import { type Credits, credits } from "../../../domain/credits/credits.js";
-import type { OrderId, Payment, PaymentDifference } from "../../../domain/credits/order.js";
+import {
+  CREDIT_PACKS,
+  type CreditPack,
+  type OrderId,
+  type Payment,
+  type PaymentDifference,
+} from "../../../domain/credits/order.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { aWorld, type World } from "../../support/world.js";
 
 let world: World;

@@ -4,12 +4,11 @@ import { describeMeter } from "../../../adapters/contracts/meter-contract.js";
 import { noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
 import type { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { type HoldRefusal, type Meter, meter, type TaskHold } from "../../../application/credits/meter.js";
-import { accountId } from "../../../domain/account-id.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { idempotencyKey } from "../../../domain/credits/idempotency.js";
 import { orderId } from "../../../domain/credits/order.js";
 import { definePolicy } from "../../../domain/credits/policy.js";
-import { taskId } from "../../../domain/task-id.js";
+import { accountId, taskId } from "../../../domain/ids.js";
 import { meterStoreInMemory } from "../../support/metered.js";
 
 describeMeter({ describe, it }, "on a store in memory", meterStoreInMemory);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { aFailedTask } from "../../../adapters/contracts/support/builders.js";
 import { failedParam, failureMessage, failureSentence } from "../../../application/events/failure-sentence.js";
 import { FAILURE_REASONS, type FailedTask, type FailureReason } from "../../../domain/tasks/task.js";
-import { TOLD_REASONS, toldReason } from "../../../domain/tasks/told-reason.js";
+import { TOLD_REASONS, toldReason } from "../../../domain/tasks/told-task.js";
 
 const failed = (
   reason: FailureReason,

@@ -6,7 +6,7 @@ import { settled } from "../../../adapters/memory/settled.js";
 import { heldKeys } from "../../../application/accounts/held-keys.js";
 import { watchStreams } from "../../../application/background/watch-streams.js";
 import { streamEvents } from "../../../application/events/stream-events.js";
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 describe("streamEvents", () => {

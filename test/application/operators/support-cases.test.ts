@@ -6,9 +6,9 @@ import { explainTask } from "../../../application/operators/explain-task.js";
 import { findKeyBySecret } from "../../../application/operators/find-key-by-secret.js";
 import { revokeKeys } from "../../../application/operators/revoke-keys.js";
 import { withholdPanorama } from "../../../application/operators/withhold-panorama.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import { apiKeySecret } from "../../../domain/accounts/api-key.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;

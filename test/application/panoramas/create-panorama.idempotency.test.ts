@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { TaskId } from "../../../domain/ids.js";
 import { anOwner, aWorld } from "../../support/world.js";
 
 const key = "order-4711" as IdempotencyKey;

@@ -8,10 +8,10 @@ import { generationTime } from "../../../application/panoramas/generation-time.j
 import type { PlaceNow, Readiness } from "../../../application/ports/generation-provider.js";
 import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
 import type { TaskOpening } from "../../../application/ports/stores/tasks/task-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { type ObjectName, panoramaName, referenceImageName } from "../../../domain/images/object-name.js";
 import { type BrokenRule, invalidRequest } from "../../../domain/invalid-request.js";
 import { panoramaPolicy } from "../../../domain/panorama-policy.js";

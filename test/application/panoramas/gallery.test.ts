@@ -15,8 +15,7 @@ import { findPublicPanorama } from "../../../application/panoramas/find-public-p
 import { listPublicPanoramas } from "../../../application/panoramas/lists/list-public-panoramas.js";
 import { searchPublicPanoramas } from "../../../application/panoramas/lists/search-public-panoramas.js";
 import type { TaskPorts } from "../../../application/ports/stores/tasks/task-ports.js";
-import type { AccountId } from "../../../domain/account-id.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { isFoundBy, searchWords } from "../../../domain/tasks/prompt-search.js";
 import type { Slug } from "../../../domain/tasks/slug.js";
 import type { Task } from "../../../domain/tasks/task.js";

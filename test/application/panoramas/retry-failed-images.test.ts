@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import type { Script } from "../../../adapters/memory/scripted-provider.js";
-import type { AccountId } from "../../../domain/account-id.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { anUnstoredResult } from "../../support/unstored-result.js";
 import { anOwner, type World } from "../../support/world.js";
 

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, taskId } from "../../../adapters/contracts/support/builders.js";
-import type { AccountId } from "../../../domain/account-id.js";
-import type { TaskId } from "../../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { useCases } from "../../support/application.js";
 import { PortGates } from "../../support/port-gates.js";

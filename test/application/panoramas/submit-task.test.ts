@@ -1,8 +1,8 @@
 import { ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { SUBMISSION_DEADLINE_MILLISECONDS } from "../../support/application.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 

@@ -8,7 +8,7 @@ import { deliverEvents } from "../../../application/webhooks/deliver-events.js";
 import { ensureDefaultEndpoint } from "../../../application/webhooks/ensure-default-endpoint.js";
 import { listEndpoints } from "../../../application/webhooks/list-endpoints.js";
 import { rotateEndpointSecret } from "../../../application/webhooks/rotate-endpoint-secret.js";
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { eventIdOf } from "../../../domain/tasks/account-event.js";
 import type { AttemptResult } from "../../../domain/webhooks/webhook-delivery.js";
 import type { Endpoint } from "../../../domain/webhooks/webhook-endpoint.js";

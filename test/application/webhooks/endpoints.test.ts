@@ -9,7 +9,7 @@ import { listEndpoints } from "../../../application/webhooks/list-endpoints.js";
 import { resendDelivery } from "../../../application/webhooks/resend-delivery.js";
 import { rotateEndpointSecret } from "../../../application/webhooks/rotate-endpoint-secret.js";
 import { testEndpoint } from "../../../application/webhooks/test-endpoint.js";
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { EVENT_TYPES } from "../../../domain/tasks/account-event.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 

@@ -4,7 +4,7 @@ import { RecordingWebhookSender } from "../../../adapters/memory/recording-webho
 import { settled } from "../../../adapters/memory/settled.js";
 import { createEndpoint } from "../../../application/webhooks/create-endpoint.js";
 import { deliverEvents } from "../../../application/webhooks/deliver-events.js";
-import type { AccountId } from "../../../domain/account-id.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { AttemptResult } from "../../../domain/webhooks/webhook-delivery.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 

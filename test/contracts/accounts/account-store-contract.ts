@@ -16,7 +16,7 @@ import { inChangingZones } from "../../../adapters/contracts/support/in-changing
 import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
 import { notFound } from "../../../application/errors.js";
 import type { Email } from "../../../domain/accounts/account.js";
-import { openPasswordLink } from "../../../domain/accounts/password-link.js";
+import { openPasswordLink } from "../../../domain/accounts/password.js";
 import { openSession } from "../../../domain/accounts/session.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { welcomeEntry } from "../../../domain/credits/ledger.js";

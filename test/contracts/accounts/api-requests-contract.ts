@@ -16,9 +16,9 @@ import { inChangingZones } from "../../../adapters/contracts/support/in-changing
 import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import type { ApiRequests } from "../../../application/ports/stores/accounts/api-requests.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import { type KeyLimits, NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import { credits } from "../../../domain/credits/credits.js";
+import type { AccountId } from "../../../domain/ids.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 import type { ReservedTask } from "../../../domain/tasks/task.js";
 import type { Stores } from "../stores.js";

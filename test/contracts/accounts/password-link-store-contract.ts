@@ -4,12 +4,12 @@ import { expect } from "../../../adapters/contracts/support/expect.js";
 import { inChangingZones } from "../../../adapters/contracts/support/in-changing-zones.js";
 import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
 import type { PasswordLinkStore } from "../../../application/ports/stores/accounts/password-link-store.js";
-import type { AccountId } from "../../../domain/account-id.js";
 import type { Email } from "../../../domain/accounts/account.js";
-import { openPasswordLink, PASSWORD_LINK_SECONDS } from "../../../domain/accounts/password-link.js";
+import { openPasswordLink, PASSWORD_LINK_SECONDS } from "../../../domain/accounts/password.js";
 import { openSession } from "../../../domain/accounts/session.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { welcomeEntry } from "../../../domain/credits/ledger.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { Stores } from "../stores.js";
 
 /** What every PasswordLinkStore must do (application/ports/stores/accounts/password-link-store.ts). */

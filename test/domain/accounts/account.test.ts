@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
-import { accountId, parseAccountId } from "../../../domain/account-id.js";
 import { parseEmail } from "../../../domain/accounts/account.js";
+import { accountId, parseAccountId } from "../../../domain/ids.js";
 
 describe("parseAccountId", () => {
   it.each(["acct_1", "customer", "A-Z_09", "x".repeat(40)])("accepts %j", (text) => {

@@ -1,11 +1,7 @@
 import { expect, it } from "vitest";
 import { noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
 import type { Email } from "../../../domain/accounts/account.js";
-import {
-  openPasswordLink,
-  PASSWORD_LINKS_MAX,
-  parsePasswordLinkToken,
-} from "../../../domain/accounts/password-link.js";
+import { openPasswordLink, PASSWORD_LINKS_MAX, parsePasswordLinkToken } from "../../../domain/accounts/password.js";
 
 it("a password link is valid for an hour, and five of one address at the same time", () => {
   const link = { tokenSha256: "ab".repeat(32), email: "owner@example.com" as Email };

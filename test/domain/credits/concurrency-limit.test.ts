@@ -1,6 +1,6 @@
 import { err, ok } from "neverthrow";
 import { expect, it } from "vitest";
-import { admitTask } from "../../../domain/credits/concurrency-limit.js";
+import { admitTask } from "../../../domain/credits/reservation.js";
 import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
 
 it("admitTask admits five active tasks and refuses the sixth", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CREDIT_PACKS, type CreditPacks, packOf, priceAtMost } from "../../../domain/credits/credit-pack.js";
 import { credits } from "../../../domain/credits/credits.js";
+import { CREDIT_PACKS, type CreditPacks, packOf, priceAtMost } from "../../../domain/credits/order.js";
 
 describe("packs of credits", () => {
   it("have these prices", () => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { credits } from "../../../domain/credits/credits.js";
-import { crossesLowBalance, parseLowBalanceThreshold } from "../../../domain/credits/low-balance.js";
+import { crossesLowBalance, parseLowBalanceThreshold } from "../../../domain/credits/standing.js";
 
 describe("crossesLowBalance", () => {
   it("is true for exactly one of the tasks that take a balance below the threshold", () => {

@@ -2,8 +2,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { accountId, noon, secondsAfter, taskId } from "../../../adapters/contracts/support/builders.js";
 import { credits } from "../../../domain/credits/credits.js";
-import { expireHolds, type OpenHold } from "../../../domain/credits/hold.js";
-import { balanceAfter } from "../../../domain/credits/meter-balance.js";
+import { balanceAfter, expireHolds, type OpenHold } from "../../../domain/credits/hold.js";
 
 const MOST = 2_147_483_647;
 

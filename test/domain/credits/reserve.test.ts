@@ -2,10 +2,14 @@ import * as fc from "fast-check";
 import { err, ok, type Result } from "neverthrow";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { accountId, taskId } from "../../../adapters/contracts/support/builders.js";
-import type { TooManyActiveTasks } from "../../../domain/credits/concurrency-limit.js";
 import { credits } from "../../../domain/credits/credits.js";
-import type { InsufficientCredits } from "../../../domain/credits/reservation.js";
-import { type Reserved, release, reserve } from "../../../domain/credits/reserve.js";
+import {
+  type InsufficientCredits,
+  type Reserved,
+  release,
+  reserve,
+  type TooManyActiveTasks,
+} from "../../../domain/credits/reservation.js";
 
 const standing = { accountId: accountId(1), credits: credits(7), activeTasks: 1 };
 const draft = { taskId: taskId(1), cost: credits(3) };

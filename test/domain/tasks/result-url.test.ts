@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { resultUrlOf } from "../../../domain/tasks/result-url.js";
+import { resultUrlOf } from "../../../domain/images/picture.js";
 
 describe("the URL of a generated image", () => {
   it("is written as new URL() writes it", () => {

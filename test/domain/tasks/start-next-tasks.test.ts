@@ -7,8 +7,7 @@ import {
   limitedTo,
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
-import type { ProviderPlace, Queue } from "../../../domain/tasks/queue.js";
-import { startNextTasks } from "../../../domain/tasks/start-next-tasks.js";
+import { type ProviderPlace, type Queue, startNextTasks } from "../../../domain/tasks/queue.js";
 import { start } from "../../../domain/tasks/task.js";
 
 const running = (tasks: Record<string, number>) => new Map<string | undefined, number>(Object.entries(tasks));

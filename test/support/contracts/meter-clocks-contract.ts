@@ -4,11 +4,10 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Database } from "../../../adapters/persistence/sql/database.js";
 import { SqlMeterStore } from "../../../adapters/persistence/stores/sql-meter-store.js";
 import { meter } from "../../../application/credits/meter.js";
-import { accountId } from "../../../domain/account-id.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { orderId } from "../../../domain/credits/order.js";
 import { definePolicy } from "../../../domain/credits/policy.js";
-import { taskId } from "../../../domain/task-id.js";
+import { accountId, taskId } from "../../../domain/ids.js";
 
 const ids = { taskId: () => taskId(randomUUID()) };
 const rates = { render: { limit: 3, windowSeconds: 60 } };

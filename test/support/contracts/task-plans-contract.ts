@@ -15,8 +15,8 @@ import {
 import { readBacklog } from "../../../adapters/persistence/rows/backlog.js";
 import { updateSearch } from "../../../adapters/persistence/tasks/search-rows.js";
 import { credits } from "../../../domain/credits/credits.js";
+import type { TaskId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
-import type { TaskId } from "../../../domain/task-id.js";
 import type { TaskFilter } from "../../../domain/tasks/task-filter.js";
 import type { Stores } from "../../contracts/stores.js";
 import type { AnyDatabase, SqlStores } from "../sql-stores.js";

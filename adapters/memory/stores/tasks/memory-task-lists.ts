@@ -1,5 +1,5 @@
 import type { TaskLists } from "../../../../application/ports/stores/tasks/task-lists.js";
-import type { TaskId } from "../../../../domain/task-id.js";
+import type { TaskId } from "../../../../domain/ids.js";
 import { isFoundBy } from "../../../../domain/tasks/prompt-search.js";
 import { isInGallery, type SucceededTask, type Task } from "../../../../domain/tasks/task.js";
 import { matchesFilter } from "../../../../domain/tasks/task-filter.js";

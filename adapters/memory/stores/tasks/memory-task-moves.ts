@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Lease, StaleTask } from "../../../../application/ports/stores/tasks/task-store.js";
 import { refundEntry } from "../../../../domain/credits/ledger.js";
-import { release } from "../../../../domain/credits/reserve.js";
+import { release } from "../../../../domain/credits/reservation.js";
 import { isKept } from "../../../../domain/images/storage-status.js";
 import { endOf, taskEventOf } from "../../../../domain/tasks/account-event.js";
 import { withFailure } from "../../../../domain/tasks/failure-budget.js";

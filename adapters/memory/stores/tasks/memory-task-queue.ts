@@ -1,8 +1,13 @@
 import { err, ok, type Result } from "neverthrow";
 import type { TaskQueue } from "../../../../application/ports/stores/tasks/task-queue.js";
 import type { Lease, StaleTask } from "../../../../application/ports/stores/tasks/task-store.js";
-import { freeSlots, longestPauseFrom, type ProviderPlace, turnsAfterReturn } from "../../../../domain/tasks/queue.js";
-import { startNextTasks } from "../../../../domain/tasks/start-next-tasks.js";
+import {
+  freeSlots,
+  longestPauseFrom,
+  type ProviderPlace,
+  startNextTasks,
+  turnsAfterReturn,
+} from "../../../../domain/tasks/queue.js";
 import { type QueuedTask, type ReservedTask, requeue } from "../../../../domain/tasks/task.js";
 import type { MemoryDatabase } from "../memory-database.js";
 import { moveMemoryTask } from "./memory-task-moves.js";

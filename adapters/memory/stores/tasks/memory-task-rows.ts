@@ -1,5 +1,5 @@
 import type { Clock } from "../../../../application/ports/clock.js";
-import type { TaskId } from "../../../../domain/task-id.js";
+import type { TaskId } from "../../../../domain/ids.js";
 import type { Queue } from "../../../../domain/tasks/queue.js";
 import type { QueuedTask, Task } from "../../../../domain/tasks/task.js";
 import type { MemoryDatabase } from "../memory-database.js";

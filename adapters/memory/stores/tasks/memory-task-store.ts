@@ -7,15 +7,14 @@ import type {
   TaskOpening,
   TaskStore,
 } from "../../../../application/ports/stores/tasks/task-store.js";
-import type { AccountId } from "../../../../domain/account-id.js";
 import { deletedReplay, sameRequest } from "../../../../domain/credits/idempotency.js";
 import { reservationEntry } from "../../../../domain/credits/ledger.js";
+import type { AccountId, TaskId } from "../../../../domain/ids.js";
 import { type ObjectName, panoramaOf } from "../../../../domain/images/object-name.js";
 import { requireStored } from "../../../../domain/images/reference-image.js";
 import { isKept } from "../../../../domain/images/storage-status.js";
 import type { InvalidRequest } from "../../../../domain/invalid-request.js";
 import { PANORAMA_POLICY } from "../../../../domain/panorama-policy.js";
-import type { TaskId } from "../../../../domain/task-id.js";
 import type { CreationRequest } from "../../../../domain/tasks/creation-request.js";
 import type { DeletedBy, Withheld } from "../../../../domain/tasks/out-of-sight.js";
 import { nextTurn, placeOfNewTask, type QueuePosition } from "../../../../domain/tasks/queue.js";

@@ -5,7 +5,7 @@ import type {
   Postponement,
   TaskWork,
 } from "../../../../application/ports/stores/tasks/task-work.js";
-import type { TaskId } from "../../../../domain/task-id.js";
+import type { TaskId } from "../../../../domain/ids.js";
 import { type SubmittedTask, type Task, withoutTexts } from "../../../../domain/tasks/task.js";
 import type { MemoryDatabase } from "../memory-database.js";
 import { keepKeys, moveMemoryTask } from "./memory-task-moves.js";

@@ -6,7 +6,6 @@ import type {
   ApiRequests,
   RefusedRequest,
 } from "../../../../application/ports/stores/accounts/api-requests.js";
-import type { AccountId } from "../../../../domain/account-id.js";
 import type { AccountSuspended } from "../../../../domain/accounts/account.js";
 import type { ApiKeyId } from "../../../../domain/accounts/api-key.js";
 import {
@@ -26,8 +25,8 @@ import {
   type Rate,
   type RateLimited,
 } from "../../../../domain/credits/rate-limit.js";
+import type { AccountId, TaskId } from "../../../../domain/ids.js";
 import { type RequestKind, scopeOf } from "../../../../domain/panorama-policy.js";
-import type { TaskId } from "../../../../domain/task-id.js";
 import { ALL_SCOPES, OPENING_COLUMNS, openingStandingOf, toKeyLimits } from "../../rows/account-rows.js";
 import { branded, type Row, text } from "../../sql/columns.js";
 import type { Database } from "../../sql/database.js";

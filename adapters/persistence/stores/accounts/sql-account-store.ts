@@ -5,10 +5,10 @@ import type {
   AccountStore,
   EmailTaken,
 } from "../../../../application/ports/stores/accounts/account-store.js";
-import type { AccountId } from "../../../../domain/account-id.js";
 import type { Account, Email } from "../../../../domain/accounts/account.js";
 import type { Credits } from "../../../../domain/credits/credits.js";
 import { purchaseEntry } from "../../../../domain/credits/ledger.js";
+import type { AccountId } from "../../../../domain/ids.js";
 import { apiKeyRow, orderRow, toAccount } from "../../rows/account-rows.js";
 import { deleteAccess } from "../../rows/delete-access.js";
 import { entryRow } from "../../rows/ledger-rows.js";

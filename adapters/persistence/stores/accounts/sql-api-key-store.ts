@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../../application/errors.js";
 import type { ApiKeyStore } from "../../../../application/ports/stores/accounts/api-key-store.js";
-import type { AccountId } from "../../../../domain/account-id.js";
 import type { ApiKey, ApiKeyId } from "../../../../domain/accounts/api-key.js";
 import type { Spending } from "../../../../domain/credits/budget.js";
+import type { AccountId } from "../../../../domain/ids.js";
 import { apiKeyRow, toApiKey } from "../../rows/account-rows.js";
 import { insertIfAllowed } from "../../rows/insert-if-allowed.js";
 import { readSpendingOfAccount } from "../../rows/spending-rows.js";

@@ -5,9 +5,9 @@ import type {
   PasswordLinkStore,
   Redemption,
 } from "../../../../application/ports/stores/accounts/password-link-store.js";
-import type { AccountId } from "../../../../domain/account-id.js";
 import type { Email } from "../../../../domain/accounts/account.js";
-import type { PasswordLink } from "../../../../domain/accounts/password-link.js";
+import type { PasswordLink } from "../../../../domain/accounts/password.js";
+import type { AccountId } from "../../../../domain/ids.js";
 import { deleteAccess, deleteLinks } from "../../rows/delete-access.js";
 import { entryRow } from "../../rows/ledger-rows.js";
 import { lockAccount } from "../../rows/lock-account.js";

@@ -1,6 +1,6 @@
 import type { SessionStore } from "../../../../application/ports/stores/accounts/session-store.js";
-import type { AccountId } from "../../../../domain/account-id.js";
 import { SESSIONS_MAX, type Session } from "../../../../domain/accounts/session.js";
+import type { AccountId } from "../../../../domain/ids.js";
 import { branded, date, text } from "../../sql/columns.js";
 import type { Database } from "../../sql/database.js";
 

@@ -8,12 +8,11 @@ import type {
   RefusedRequest,
 } from "../../../../application/ports/stores/accounts/api-requests.js";
 import type { RateLimits } from "../../../../application/ports/stores/rate-limits.js";
-import type { AccountId } from "../../../../domain/account-id.js";
 import type { ApiKeyId } from "../../../../domain/accounts/api-key.js";
 import { allowUse } from "../../../../domain/accounts/key-limits.js";
 import { hasBudget } from "../../../../domain/credits/budget.js";
+import type { AccountId, TaskId } from "../../../../domain/ids.js";
 import { type RequestKind, scopeOf } from "../../../../domain/panorama-policy.js";
-import type { TaskId } from "../../../../domain/task-id.js";
 import { toKeyLimits } from "../../rows/account-rows.js";
 import { branded, type Row } from "../../sql/columns.js";
 import type { SynchronousReads } from "../../sql/database.js";

@@ -1,5 +1,5 @@
 import type { Progress } from "../../../../application/ports/generation-provider.js";
-import { resultUrlOf } from "../../../../domain/tasks/result-url.js";
+import { resultUrlOf } from "../../../../domain/images/picture.js";
 
 /** A finished generation; failed if the result is not a URL that can be downloaded. */
 export const succeededWith = (url: string): Progress => {

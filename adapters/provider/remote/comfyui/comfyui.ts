@@ -7,7 +7,7 @@ import type {
   ProviderUnavailable,
   SubmissionFailure,
 } from "../../../../application/ports/generation-provider.js";
-import type { TaskId } from "../../../../domain/task-id.js";
+import type { TaskId } from "../../../../domain/ids.js";
 import { unavailable } from "../../unavailable.js";
 import { jsonOf, nonEmpty, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";

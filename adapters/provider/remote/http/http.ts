@@ -5,8 +5,8 @@ import {
   type GenerationOrder,
   type ProviderUnavailable,
 } from "../../../../application/ports/generation-provider.js";
+import type { TaskId } from "../../../../domain/ids.js";
 import { RESOLUTIONS } from "../../../../domain/images/resolution.js";
-import type { TaskId } from "../../../../domain/task-id.js";
 import { IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../../../domain/tasks/abilities.js";
 import { nonEmpty, parseBody } from "../answers/body.js";
 import { failedAs } from "../answers/failed-as.js";

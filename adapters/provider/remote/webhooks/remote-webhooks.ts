@@ -2,7 +2,7 @@ import type { Result } from "neverthrow";
 import type { UnverifiedWebhook } from "../../../../application/errors.js";
 import type { ProviderUnavailable } from "../../../../application/ports/generation-provider.js";
 import type { IncomingWebhook, ProviderWebhooks } from "../../../../application/ports/provider-webhooks.js";
-import type { TaskId } from "../../../../domain/task-id.js";
+import type { TaskId } from "../../../../domain/ids.js";
 import type { WebhookUrls } from "./webhook-urls.js";
 
 /** Checks a provider's own signature. Unavailable: the keys cannot be fetched now. */

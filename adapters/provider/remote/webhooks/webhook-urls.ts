@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { err, ok, type Result } from "neverthrow";
 import { type UnverifiedWebhook, unverifiedWebhook } from "../../../../application/errors.js";
-import { parseTaskId, type TaskId } from "../../../../domain/task-id.js";
+import { parseTaskId, type TaskId } from "../../../../domain/ids.js";
 import { equalBytes } from "./equal-bytes.js";
 
 /**

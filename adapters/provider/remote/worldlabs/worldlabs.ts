@@ -6,7 +6,7 @@ import type {
   ProviderUnavailable,
   SubmissionFailure,
 } from "../../../../application/ports/generation-provider.js";
-import type { TaskId } from "../../../../domain/task-id.js";
+import type { TaskId } from "../../../../domain/ids.js";
 import { IMAGE_URLS_MAX } from "../../../../domain/tasks/abilities.js";
 import { unavailable } from "../../unavailable.js";
 import { jsonOf, nonEmpty, parseBody } from "../answers/body.js";

@@ -1,10 +1,10 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../../../domain/account-id.js";
 import type { Account, Email } from "../../../../domain/accounts/account.js";
 import type { ApiKey } from "../../../../domain/accounts/api-key.js";
 import type { Credits } from "../../../../domain/credits/credits.js";
 import type { LedgerEntry } from "../../../../domain/credits/ledger.js";
 import type { PaidOrder } from "../../../../domain/credits/order.js";
+import type { AccountId } from "../../../../domain/ids.js";
 import type { NotFound } from "../../../errors.js";
 
 /** Another account has this address. */
@@ -37,7 +37,7 @@ export interface AccountStore {
    */
   replacePassword(id: AccountId, current: string, next: string): Promise<boolean>;
   /**
-   * The threshold of domain/credits/low-balance.ts, which `TaskStore.open` passes on; `undefined`: none. Throws for an
+   * The threshold of domain/credits/standing.ts, which `TaskStore.open` passes on; `undefined`: none. Throws for an
    * unknown id.
    */
   lowBalance(id: AccountId): Promise<Credits | undefined>;

@@ -1,7 +1,7 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../../../domain/account-id.js";
 import type { ApiKey, ApiKeyId } from "../../../../domain/accounts/api-key.js";
 import type { Spending } from "../../../../domain/credits/budget.js";
+import type { AccountId } from "../../../../domain/ids.js";
 import type { NotFound } from "../../../errors.js";
 
 /** Stores API keys, without their secrets. Throws if the store is unreachable or a row is unreadable. */

@@ -1,12 +1,11 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../../../domain/account-id.js";
 import type { AccountSuspended } from "../../../../domain/accounts/account.js";
 import type { ApiKeyId } from "../../../../domain/accounts/api-key.js";
 import type { ApiKeyExpired, MissingScope } from "../../../../domain/accounts/key-limits.js";
 import type { Budgets } from "../../../../domain/credits/budget.js";
 import type { AccountRateLimited, Admission, RateLimited } from "../../../../domain/credits/rate-limit.js";
+import type { AccountId, TaskId } from "../../../../domain/ids.js";
 import type { RequestKind } from "../../../../domain/panorama-policy.js";
-import type { TaskId } from "../../../../domain/task-id.js";
 import type { Task } from "../../../../domain/tasks/task.js";
 import type { Awaitable } from "../../../awaitable.js";
 import type { AccountSnapshot } from "../tasks/task-store.js";

@@ -1,8 +1,8 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../../../domain/account-id.js";
 import type { Email } from "../../../../domain/accounts/account.js";
-import type { PasswordLink } from "../../../../domain/accounts/password-link.js";
+import type { PasswordLink } from "../../../../domain/accounts/password.js";
 import type { LedgerEntry } from "../../../../domain/credits/ledger.js";
+import type { AccountId } from "../../../../domain/ids.js";
 import type { EmailTaken } from "./account-store.js";
 
 /** The link is unknown, was used, or has expired. */

@@ -1,5 +1,4 @@
-import type { AccountId } from "../../../../domain/account-id.js";
-import type { TaskId } from "../../../../domain/task-id.js";
+import type { AccountId, TaskId } from "../../../../domain/ids.js";
 import type { SucceededTask, Task } from "../../../../domain/tasks/task.js";
 import type { TaskFilter } from "../../../../domain/tasks/task-filter.js";
 

@@ -9,7 +9,7 @@ import type { Lease, StaleTask } from "./task-store.js";
  */
 export interface TaskQueue {
   /**
-   * Starts the next queued tasks, at most `limit`, and returns them. domain/tasks/start-next-tasks.ts decides which
+   * Starts the next queued tasks, at most `limit`, and returns them. domain/tasks/queue.ts decides which
    * ones start, and where. They are `reserved` and due at `dueAt`. Each task is returned to exactly one caller, which
    * must submit it to the provider. `places` are those that take tasks now. A task whose time to wait is over at `now`,
    * or that is leased because it was over, is not started; nor is one before its `startAt` (see `requeue`), unless that

@@ -1,13 +1,12 @@
 import type { Result } from "neverthrow";
-import type { AccountId } from "../../../../domain/account-id.js";
 import type { ApiKeyId } from "../../../../domain/accounts/api-key.js";
 import type { Spending } from "../../../../domain/credits/budget.js";
 import type { IdempotentRequest } from "../../../../domain/credits/idempotency.js";
 import type { Standing } from "../../../../domain/credits/standing.js";
+import type { AccountId, TaskId } from "../../../../domain/ids.js";
 import type { ObjectName } from "../../../../domain/images/object-name.js";
 import type { StoredImage } from "../../../../domain/images/storage-status.js";
 import type { InvalidRequest } from "../../../../domain/invalid-request.js";
-import type { TaskId } from "../../../../domain/task-id.js";
 import type { DeletedBy, Withheld } from "../../../../domain/tasks/out-of-sight.js";
 import type { ProviderPlace, QueuePosition } from "../../../../domain/tasks/queue.js";
 import type { Slug } from "../../../../domain/tasks/slug.js";

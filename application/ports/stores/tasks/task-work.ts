@@ -1,5 +1,5 @@
 import type { Result } from "neverthrow";
-import type { TaskId } from "../../../../domain/task-id.js";
+import type { TaskId } from "../../../../domain/ids.js";
 import type {
   GeneratedTask,
   QueuedTask,

@@ -5,7 +5,7 @@ import { settleSubmittedTasks } from "../../../../application/background/settle-
 import { createPanorama } from "../../../../application/panoramas/create-panorama.js";
 import { generationTime } from "../../../../application/panoramas/generation-time.js";
 import type { Clock } from "../../../../application/ports/clock.js";
-import type { TaskId } from "../../../../domain/task-id.js";
+import type { TaskId } from "../../../../domain/ids.js";
 import { CREATION_SETTINGS } from "../../../support/application.js";
 import { type SignedWebhook, sendWebhook } from "../../../support/fake-provider.js";
 import { FAULTS } from "../../../support/faulty-server.js";

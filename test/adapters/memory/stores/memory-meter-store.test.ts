@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { describeMeterStore } from "../../../../adapters/contracts/meter-store-contract.js";
 import { memoryMeterStore } from "../../../../adapters/memory/stores/memory-meter-store.js";
 import type { MeterStore } from "../../../../application/ports/stores/meter-store.js";
-import { accountId } from "../../../../domain/account-id.js";
+import { accountId } from "../../../../domain/ids.js";
 import { meterStoreInMemory } from "../../../support/metered.js";
 
 describeMeterStore({ describe, it, beforeEach, afterEach }, "in memory", meterStoreInMemory);

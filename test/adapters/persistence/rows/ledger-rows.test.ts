@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { entryRow, toLedgerEntry } from "../../../../adapters/persistence/rows/ledger-rows.js";
-import type { AccountId } from "../../../../domain/account-id.js";
 import type { LedgerEntry } from "../../../../domain/credits/ledger.js";
 import { orderId } from "../../../../domain/credits/order.js";
+import type { AccountId } from "../../../../domain/ids.js";
 
 const core = { accountId: "acc_1" as AccountId, credits: -5, at: new Date("2026-05-03T12:00:00Z") };
 

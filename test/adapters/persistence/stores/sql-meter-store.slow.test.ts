@@ -12,12 +12,11 @@ import { sqliteFile } from "../../../../adapters/persistence/sqlite/open-sqlite-
 import { SqliteDatabase } from "../../../../adapters/persistence/sqlite/sqlite-database.js";
 import { SqlMeterStore } from "../../../../adapters/persistence/stores/sql-meter-store.js";
 import { meter } from "../../../../application/credits/meter.js";
-import { accountId } from "../../../../domain/account-id.js";
 import { credits } from "../../../../domain/credits/credits.js";
 import { idempotencyKey } from "../../../../domain/credits/idempotency.js";
 import { orderId } from "../../../../domain/credits/order.js";
 import { definePolicy } from "../../../../domain/credits/policy.js";
-import { taskId } from "../../../../domain/task-id.js";
+import { accountId, taskId } from "../../../../domain/ids.js";
 import { describeMeterClocks } from "../../../support/contracts/meter-clocks-contract.js";
 import { timedBy } from "../../../support/timed-by.js";
 

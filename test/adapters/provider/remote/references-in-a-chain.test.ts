@@ -2,7 +2,7 @@ import { err } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, taskId } from "../../../../adapters/contracts/support/builders.js";
 import { ProviderChain } from "../../../../adapters/provider/provider-chain.js";
-import type { AccountId } from "../../../../domain/account-id.js";
+import type { AccountId } from "../../../../domain/ids.js";
 import { GENERATION_DEADLINE_MILLISECONDS, useCases } from "../../../support/application.js";
 import { FAULTS, refuses } from "../../../support/faulty-server.js";
 import { startFal, startSkybox } from "../../../support/providers-under-test.js";

@@ -4,7 +4,7 @@ import { aCreationRequest } from "../../../../adapters/contracts/support/builder
 import type { GenerationProvider } from "../../../../application/ports/generation-provider.js";
 import type { TaskPorts } from "../../../../application/ports/stores/tasks/task-ports.js";
 import { audit } from "../../../../domain/credits/ledger.js";
-import type { TaskId } from "../../../../domain/task-id.js";
+import type { TaskId } from "../../../../domain/ids.js";
 import { isActive, type Task } from "../../../../domain/tasks/task.js";
 import {
   GENERATION_DEADLINE_MILLISECONDS,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { GalleryMode } from "../../../../domain/tasks/gallery.js";
+import type { GalleryMode } from "../../../../domain/tasks/visibility.js";
 import { PASSWORD, WebService } from "../../../support/web-service.js";
 
 describe("the setting gallery", () => {

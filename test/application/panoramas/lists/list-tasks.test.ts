@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { aCreationRequest } from "../../../../adapters/contracts/support/builders.js";
 import { listTasks } from "../../../../application/panoramas/lists/list-tasks.js";
-import type { TaskId } from "../../../../domain/task-id.js";
+import type { TaskId } from "../../../../domain/ids.js";
 import { anOwner, aWorld } from "../../../support/world.js";
 
 it("listTasks lists every task of the account exactly once, newest first, for every page size", async () => {

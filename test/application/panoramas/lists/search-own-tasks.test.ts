@@ -7,8 +7,8 @@ import {
   taskId,
 } from "../../../../adapters/contracts/support/builders.js";
 import { searchOwnTasks } from "../../../../application/panoramas/lists/search-own-tasks.js";
+import type { TaskId } from "../../../../domain/ids.js";
 import { RESOLUTION_NAMES } from "../../../../domain/images/resolution.js";
-import type { TaskId } from "../../../../domain/task-id.js";
 import { isFoundBy, searchWords } from "../../../../domain/tasks/prompt-search.js";
 import type { Task } from "../../../../domain/tasks/task.js";
 import { matchesFilter } from "../../../../domain/tasks/task-filter.js";

@@ -1,4 +1,5 @@
-import type { FailedTask, FailureReason } from "./task.js";
+import { type ObjectName, panoramaName } from "../images/object-name.js";
+import type { FailedTask, FailureReason, SucceededTask } from "./task.js";
 
 /** Why a task has failed, as clients are told. */
 export const TOLD_REASONS = [
@@ -35,3 +36,10 @@ const TOLD: Readonly<Record<FailureReason, ToldReason>> = {
 
 /** What clients are told of the reason of a failed task. */
 export const toldReason = ({ reason }: Pick<FailedTask, "reason">): ToldReason => TOLD[reason];
+
+/**
+ * The name of a stored image, for the permanent URL that its owner is told. Of a panorama that an operator has hidden,
+ * a name under which nothing is ever stored: a bucket would serve its files to everybody to whom the owner passes it.
+ */
+export const toldImageName = ({ slug, image, withheldReason }: SucceededTask): ObjectName =>
+  withheldReason === undefined ? image.imageName : panoramaName(`hidden-${slug}`);

@@ -1,0 +1,39 @@
+/** Text that every store returns unchanged: databases refuse U+0000, and half a surrogate pair is not a character. */
+export const isStorable = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed();
+
+/** Whether people see nothing of it: it is empty, or has only white space and characters without a shape. */
+export const isBlank = (text: string): boolean =>
+  !/[^\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\u2800\u{1d159}]/u.test(text);
+
+/** Whether people see all of it in one line: 1 to `max` characters, none of them a control character. */
+export const isVisible = (text: string, max: number): boolean =>
+  text !== "" && [...text].length <= max && !/\p{Cc}|\p{Cs}/u.test(text);
+
+/** The text itself, or its first `charactersMax` Unicode characters and an ellipsis if it is longer. */
+export const shortened = (text: string, charactersMax: number): string => {
+  // A character has at most two UTF-16 units, so a long text is not read to its end.
+  const characters = [...text.slice(0, 2 * charactersMax + 1)];
+  return characters.length > charactersMax ? `${characters.slice(0, charactersMax).join("")}…` : text;
+};
+
+/** Longer names are not compared. */
+const NAME_CHARACTERS_MAX = 64;
+
+/**
+ * The name of `ours` that was probably meant by one that is not ours: another case or punctuation, singular for plural,
+ * with or without "url" or what it is for, such as `imageUrl`, `images` or `reference_image_urls` for `image_urls`.
+ */
+export const nearName = (name: string, ours: readonly string[]): string | undefined => {
+  if (name.length > NAME_CHARACTERS_MAX || ours.includes(name)) return undefined;
+  const meant = stem(name);
+  return meant === "" ? undefined : ours.find((one) => stem(one) === meant);
+};
+
+const stem = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z]/g, "")
+    .replace(/^(reference|input)/, "")
+    .replace(/s$/, "")
+    .replace(/ur[il]$/, "")
+    .replace(/s$/, "");
