@@ -1,7 +1,7 @@
 import type { SignUpMode } from "../domain/accounts/account.js";
-import type { Credits } from "../domain/credits/credits.js";
+import { type Credits, credits } from "../domain/credits/credits.js";
 import type { ResultBounds } from "../domain/images/picture.js";
-import type { PanoramaPolicy } from "../domain/panorama-policy.js";
+import { PANORAMA_POLICY, type PanoramaPolicy } from "../domain/panorama-policy.js";
 import type { Slug } from "../domain/tasks/slug.js";
 import type { GalleryMode, Visibility } from "../domain/tasks/visibility.js";
 
@@ -45,3 +45,41 @@ export type ApplicationSettings = {
   /** Where people look at a panorama, for `viewer_url`. Default: tasks have no `viewer_url`. */
   readonly viewerUrl?: ViewerUrl | undefined;
 };
+
+/** The settings, with defaults in place of omitted ones. */
+export const completeSettings = ({
+  policy = PANORAMA_POLICY,
+  signUp = "open",
+  gallery = "open",
+  welcomeCredits = credits(0),
+  submissionDeadlineMilliseconds = 35_000,
+  generationDeadlineMilliseconds = 600_000,
+  queueMax = 10_000,
+  leaseMilliseconds = 60_000,
+  pollMillisecondsMax = leaseMilliseconds,
+  resultBounds = {},
+  referenceRetentionHours = 24,
+  webhookPrivateOrigins = [],
+  processes = "several",
+  viewerUrl,
+}: ApplicationSettings) => ({
+  policy,
+  signUp,
+  gallery,
+  welcomeCredits,
+  submissionDeadlineMilliseconds,
+  generationDeadlineMilliseconds,
+  /** A task waits in the queue for as long as a generation may take. */
+  queueDeadlineMilliseconds: generationDeadlineMilliseconds,
+  queueMax,
+  leaseMilliseconds,
+  pollMillisecondsMax,
+  resultBounds,
+  referenceRetentionHours,
+  webhookPrivateOrigins,
+  processes,
+  viewerUrl,
+});
+
+/** What `completeSettings` returns. */
+export type CompleteSettings = ReturnType<typeof completeSettings>;

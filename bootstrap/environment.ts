@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { parseTrustedProxies } from "../adapters/http/requests/client-address.js";
 import { REMOTE_DEFAULTS } from "../adapters/provider/remote/remote-defaults.js";
-import { completeSettings } from "../application/complete-settings.js";
+import { completeSettings } from "../application/application-settings.js";
 import { parseSlug } from "../domain/tasks/slug.js";
 import { providerVariables } from "./providers/provider-config.js";
 import { milliseconds, origin, ownServer } from "./variables.js";

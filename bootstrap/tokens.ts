@@ -22,32 +22,28 @@ import type { S3ObjectStorage } from "../adapters/storage/s3-object-storage.js";
 import type { WebSide } from "../adapters/web-page/page.js";
 import type { HttpWebhookSender } from "../adapters/webhooks/http-webhook-sender.js";
 import type { Application, StoreUseCases } from "../application/create-application.js";
-import type { EventSignals } from "../application/ports/event-signals.js";
-import type { GenerationProvider } from "../application/ports/generation-provider.js";
+import type { GenerationProvider, ProviderWebhooks } from "../application/ports/generation-provider.js";
 import type { Ids } from "../application/ports/ids.js";
 import type { Imaging } from "../application/ports/imaging.js";
 import type { Mail } from "../application/ports/mail.js";
 import type { Payments } from "../application/ports/payments.js";
-import type { ProviderWebhooks } from "../application/ports/provider-webhooks.js";
 import type { Reporter } from "../application/ports/reporter.js";
 import type { Secrets } from "../application/ports/secrets.js";
-import type { AccountStore } from "../application/ports/stores/accounts/account-store.js";
-import type { ApiKeyStore } from "../application/ports/stores/accounts/api-key-store.js";
-import type { ApiRequests } from "../application/ports/stores/accounts/api-requests.js";
-import type { PasswordLinkStore } from "../application/ports/stores/accounts/password-link-store.js";
-import type { SessionStore } from "../application/ports/stores/accounts/session-store.js";
-import type { DeliveryStore } from "../application/ports/stores/delivery-store.js";
-import type { EndpointStore } from "../application/ports/stores/endpoint-store.js";
-import type { EventStore } from "../application/ports/stores/event-store.js";
-import type { LedgerStore } from "../application/ports/stores/ledger-store.js";
+import type { EventSignals, TaskSignals } from "../application/ports/signals.js";
+import type {
+  AccountStore,
+  ApiKeyStore,
+  PasswordLinkStore,
+  SessionStore,
+} from "../application/ports/stores/account-stores.js";
+import type { LedgerStore, OrderStore } from "../application/ports/stores/ledger-store.js";
 import type { LetterOutbox } from "../application/ports/stores/letter-outbox.js";
 import type { OperatorLog } from "../application/ports/stores/operator-log.js";
 import type { OperatorStore } from "../application/ports/stores/operator-store.js";
-import type { OrderStore } from "../application/ports/stores/order-store.js";
-import type { RateLimits } from "../application/ports/stores/rate-limits.js";
+import type { ApiRequests, RateLimits } from "../application/ports/stores/rate-limits.js";
 import type { ReferenceStore } from "../application/ports/stores/reference-store.js";
 import type { TaskPorts } from "../application/ports/stores/tasks/task-ports.js";
-import type { TaskSignals } from "../application/ports/task-signals.js";
+import type { DeliveryStore, EndpointStore, EventStore } from "../application/ports/stores/webhook-stores.js";
 import type { Config } from "./config.js";
 import { token } from "./provide.js";
 

@@ -13,7 +13,7 @@ const perMinute = (limit: number): Rate => ({ limit, windowSeconds: WINDOW_SECON
 /**
  * Requests of one kind share a limit. `read` and `write`: of an API key. `total`: the writes of an account. `form`: all
  * forms that an account sends on the web pages. The others are attempts on the web pages without a session
- * (application/accounts/admit-login-attempt.ts).
+ * (application/accounts/check-credentials.ts).
  */
 export type RequestKind = "read" | "write" | "total" | "form" | "login" | "login_network" | "login_email" | "mail";
 

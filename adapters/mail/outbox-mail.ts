@@ -1,11 +1,10 @@
-import { emailLinkDigest } from "../../application/accounts/self-service/email-link-digest.js";
+import { emailLinkDigest } from "../../application/accounts/email-address.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { Ids } from "../../application/ports/ids.js";
 import type { Letter, Mail } from "../../application/ports/mail.js";
 import type { Reporter } from "../../application/ports/reporter.js";
 import type { Secrets } from "../../application/ports/secrets.js";
-import type { AccountStore } from "../../application/ports/stores/accounts/account-store.js";
-import type { PasswordLinkStore } from "../../application/ports/stores/accounts/password-link-store.js";
+import type { AccountStore, PasswordLinkStore } from "../../application/ports/stores/account-stores.js";
 import type { ClaimedLetter, LetterOutbox } from "../../application/ports/stores/letter-outbox.js";
 import type { Email } from "../../domain/accounts/account.js";
 import { letterRetryAt } from "../../domain/accounts/letter-retries.js";

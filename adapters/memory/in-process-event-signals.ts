@@ -1,8 +1,8 @@
-import type { EventSignals } from "../../application/ports/event-signals.js";
+import type { EventSignals } from "../../application/ports/signals.js";
 import type { AccountId } from "../../domain/ids.js";
 import { WaitingCalls } from "./waiting-calls.js";
 
-/** Event signals within this process. Events of other instances: application/background/watch-streams.ts. */
+/** Event signals within this process. Events of other instances: application/background/watch-changes.ts. */
 export class InProcessEventSignals implements EventSignals {
   private readonly waiting = new WaitingCalls<AccountId>();
 

@@ -1,9 +1,9 @@
-import type { TaskSignals } from "../../application/ports/task-signals.js";
+import type { TaskSignals } from "../../application/ports/signals.js";
 import type { TaskId } from "../../domain/ids.js";
 import type { Task } from "../../domain/tasks/task.js";
 import { WaitingCalls } from "./waiting-calls.js";
 
-/** Task signals within this process. Changes by other instances: application/background/watch-waited-tasks.ts. */
+/** Task signals within this process. Changes by other instances: application/background/watch-changes.ts. */
 export class InProcessTaskSignals implements TaskSignals {
   private readonly waiting = new WaitingCalls<TaskId>();
   private readonly listeners = new Set<(task: Task) => void>();

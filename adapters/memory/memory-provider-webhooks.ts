@@ -1,7 +1,10 @@
 import { err, ok, type Result } from "neverthrow";
 import { type UnverifiedWebhook, unverifiedWebhook } from "../../application/errors.js";
-import type { ProviderUnavailable } from "../../application/ports/generation-provider.js";
-import type { IncomingWebhook, ProviderWebhooks } from "../../application/ports/provider-webhooks.js";
+import type {
+  IncomingWebhook,
+  ProviderUnavailable,
+  ProviderWebhooks,
+} from "../../application/ports/generation-provider.js";
 import type { TaskId } from "../../domain/ids.js";
 
 /** The webhooks of a provider in memory. The query of a genuine one has a proof that was issued here. */

@@ -1,9 +1,8 @@
 import type { ApplicationPorts } from "../../application/create-application.js";
-import type { GenerationProvider } from "../../application/ports/generation-provider.js";
+import type { GenerationProvider, ProviderWebhooks } from "../../application/ports/generation-provider.js";
 import type { Mail } from "../../application/ports/mail.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { Payments } from "../../application/ports/payments.js";
-import type { ProviderWebhooks } from "../../application/ports/provider-webhooks.js";
 import type { OperationalEvent, Reporter } from "../../application/ports/reporter.js";
 import type { LetterOutbox } from "../../application/ports/stores/letter-outbox.js";
 import { PANORAMA_POLICY, type PanoramaPolicy } from "../../domain/panorama-policy.js";

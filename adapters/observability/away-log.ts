@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { StoreAway } from "../../application/ports/stores/store-away.js";
+import { StoreAway } from "../../application/ports/stores/store-errors.js";
 
 const LINE_MILLISECONDS = 1_000;
 

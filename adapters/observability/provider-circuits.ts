@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { CircuitState } from "../../application/ports/circuit-state.js";
+import type { CircuitState } from "../../application/ports/generation-provider.js";
 import type { Metrics } from "./metrics.js";
 
 const GAUGE: Record<CircuitState, number> = { closed: 0, "half-open": 1, open: 2 };

@@ -1,6 +1,6 @@
 import type { Clock } from "../../application/ports/clock.js";
 import type { Reporter } from "../../application/ports/reporter.js";
-import type { ApiRequests } from "../../application/ports/stores/accounts/api-requests.js";
+import type { ApiRequests } from "../../application/ports/stores/rate-limits.js";
 import type { Stores } from "../../application/ports/stores/stores.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { MemoryRateLimits } from "../memory/stores/memory-rate-limits.js";

@@ -1,7 +1,6 @@
 import { type ScheduledTask, schedule } from "node-cron";
 import { type WorkRuns, workRuns } from "../../application/background/work-runs.js";
-import type { Clock } from "../../application/ports/clock.js";
-import type { MakeSchedule, Schedule, ScheduledWork } from "../../application/ports/schedule.js";
+import type { Clock, MakeSchedule, Schedule, ScheduledWork } from "../../application/ports/clock.js";
 
 /** Background work that runs periodically; `cron` has six fields, seconds first, in UTC. */
 export type Work<Name extends string = string> = Pick<ScheduledWork<Name>, "name" | "run"> & { readonly cron: string };

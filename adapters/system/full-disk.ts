@@ -1,4 +1,4 @@
-import { StoreFull } from "../../application/ports/stores/store-busy.js";
+import { StoreFull } from "../../application/ports/stores/store-errors.js";
 
 /** No room on the disk, or in the quota of the user. */
 const FULL = new Set<unknown>(["ENOSPC", "EDQUOT"]);

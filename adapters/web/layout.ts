@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Visitor } from "../../application/accounts/sessions/find-session.js";
+import type { Visitor } from "../../application/accounts/sessions.js";
 import type { PageReply } from "../web-page/page.js";
 import type { InvalidMessage } from "../wording/message-rule.js";
 import { Html, html } from "./html.js";

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { Visitor } from "../../application/accounts/sessions/find-session.js";
+import type { Visitor } from "../../application/accounts/sessions.js";
 import type { UseCases } from "../../application/create-application.js";
 import type { RateLimits } from "../../application/ports/stores/rate-limits.js";
 import { parseSessionToken, SESSION_SECONDS, type SessionToken } from "../../domain/accounts/session.js";

@@ -1,4 +1,4 @@
-import { AHEAD_MAX } from "../../application/panoramas/count-ahead.js";
+import { AHEAD_MAX } from "../../application/panoramas/forecast-task.js";
 
 type Forecast = { readonly queue_position?: number | undefined; readonly estimated_seconds?: number | undefined };
 

@@ -1,7 +1,7 @@
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";
 import { allowUse, type KeyUse } from "../../domain/accounts/key-limits.js";
 import type { Clock } from "../ports/clock.js";
-import type { AdmittedKey } from "../ports/stores/accounts/api-requests.js";
+import type { AdmittedKey } from "../ports/stores/rate-limits.js";
 
 /** No request is held for longer. A timer cannot run for the years after which a key may expire. */
 const HELD_MILLISECONDS_MAX = 60 * 60 * 1000;
@@ -19,7 +19,7 @@ export type HeldKey = { readonly signal: AbortSignal; readonly release: () => vo
 /**
  * The API keys of the requests that this process holds open: streams of events and waits. A request ends when its key
  * expires, and within a second after the key was revoked or changed, or its account closed
- * (background/watch-streams.ts).
+ * (background/watch-changes.ts).
  */
 export const heldKeys = ({ clock }: { readonly clock: Pick<Clock, "now" | "sleep"> }) => {
   const held = new Map<ApiKeyId, Set<() => void>>();

@@ -1,6 +1,6 @@
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";
 import type { Clock } from "../ports/clock.js";
-import type { ApiKeyStore } from "../ports/stores/accounts/api-key-store.js";
+import type { ApiKeyStore } from "../ports/stores/account-stores.js";
 
 type Ports = { readonly keys: Pick<ApiKeyStore, "recordUses">; readonly clock: Pick<Clock, "now"> };
 

@@ -1,14 +1,19 @@
 import { err, ok, type Result } from "neverthrow";
-import type { Account, Email } from "../../domain/accounts/account.js";
+import { type Account, type Email, parseEmail, type SignUpRefused } from "../../domain/accounts/account.js";
 import { type ApiKeySecret, allowKey, type NoPaidOrder } from "../../domain/accounts/api-key.js";
 import { NO_LIMITS } from "../../domain/accounts/key-limits.js";
+import { parsePassword } from "../../domain/accounts/password.js";
 import type { Credits } from "../../domain/credits/credits.js";
 import { welcomeEntry } from "../../domain/credits/ledger.js";
 import type { PaidOrder } from "../../domain/credits/order.js";
+import type { RateLimited } from "../../domain/credits/rate-limit.js";
+import type { InvalidRequest } from "../../domain/invalid-request.js";
+import type { ApplicationSettings } from "../application-settings.js";
 import type { Ids } from "../ports/ids.js";
 import type { HashingBusy, Secrets } from "../ports/secrets.js";
-import type { AccountStore, EmailTaken } from "../ports/stores/accounts/account-store.js";
-import { type NewApiKeyPorts, newApiKey } from "./new-api-key.js";
+import type { AccountStore, EmailTaken } from "../ports/stores/account-stores.js";
+import { type NewApiKeyPorts, newApiKey } from "./api-keys.js";
+import { admitLoginAttempt, type Credentials, type LoginThrottlePorts } from "./check-credentials.js";
 
 /** What is known of a new account. */
 export type NewAccount = {
@@ -25,7 +30,7 @@ export type NewAccount = {
 /** `secret` is that of its first key; `undefined` if it has none. It is shown only once. */
 export type OpenedAccount = { readonly account: Account; readonly secret: ApiKeySecret | undefined };
 
-type Ports = NewApiKeyPorts & {
+type OpenAccountPorts = NewApiKeyPorts & {
   readonly accounts: Pick<AccountStore, "open">;
   readonly ids: Pick<Ids, "accountId" | "orderId">;
   readonly secrets: Pick<Secrets, "hashPassword">;
@@ -33,7 +38,7 @@ type Ports = NewApiKeyPorts & {
 
 /** Opens an account together with its paid order and its key, if requested. On an error nothing is stored. */
 export const openAccount =
-  (ports: Ports) =>
+  (ports: OpenAccountPorts) =>
   async (
     { email, password, credits, keyName, welcomeCredits }: NewAccount,
     signal?: AbortSignal,
@@ -57,4 +62,37 @@ export const openAccount =
     if (hash.isErr()) return err(hash.error);
     const opened = await accounts.open(account, { passwordHash: hash.value, order, key: created?.key, welcome });
     return opened.map(() => ({ account, secret: created?.secret }));
+  };
+
+/** Whether any account exists. None exists at the first start of the service. */
+export const hasAccounts =
+  ({ accounts }: { readonly accounts: Pick<AccountStore, "isEmpty"> }) =>
+  async (): Promise<boolean> =>
+    !(await accounts.isEmpty());
+
+type SignUpPorts = LoginThrottlePorts & Parameters<typeof openAccount>[0];
+
+/**
+ * Opens an account with a password, where no e-mails can be sent that would confirm the address. If the address is
+ * taken, nothing is stored, but the result and the time are the same. A login with the password then shows whether it
+ * was taken.
+ */
+export const signUp =
+  (
+    ports: SignUpPorts,
+    { signUp: mode = "open", welcomeCredits }: Pick<ApplicationSettings, "signUp" | "welcomeCredits"> = {},
+  ) =>
+  async (
+    credentials: Credentials,
+    signal?: AbortSignal,
+  ): Promise<Result<void, InvalidRequest | RateLimited | HashingBusy | SignUpRefused>> => {
+    if (mode !== "open") return err({ kind: "sign_up_refused", mode });
+    const email = parseEmail(credentials.email);
+    if (email.isErr()) return err(email.error);
+    const password = parsePassword(credentials.password);
+    if (password.isErr()) return err(password.error);
+    const admitted = await admitLoginAttempt(ports, credentials);
+    if (admitted.isErr()) return err(admitted.error);
+    const opened = await openAccount(ports)({ email: email.value, password: password.value, welcomeCredits }, signal);
+    return opened.isErr() && opened.error.kind === "hashing_busy" ? err(opened.error) : ok(undefined);
   };

@@ -2,14 +2,11 @@ import type { Credits, CreditTotals } from "../../domain/credits/credits.js";
 import type { EntryPlace } from "../../domain/credits/ledger.js";
 import type { Order, OrderId } from "../../domain/credits/order.js";
 import type { AccountId } from "../../domain/ids.js";
-import { type EntryLine, readEntryPage } from "../entry-page.js";
-import { pageOf } from "../page-of.js";
+import { type EntryLine, pageOf, readEntryPage } from "../page-of.js";
 import type { Clock } from "../ports/clock.js";
-import type { AccountStore } from "../ports/stores/accounts/account-store.js";
-import type { ApiKeyStore } from "../ports/stores/accounts/api-key-store.js";
-import type { LedgerStore } from "../ports/stores/ledger-store.js";
-import type { OrderStore } from "../ports/stores/order-store.js";
-import { type KeyWithSpending, withSpending } from "./list-api-keys.js";
+import type { AccountStore, ApiKeyStore } from "../ports/stores/account-stores.js";
+import type { LedgerStore, OrderStore } from "../ports/stores/ledger-store.js";
+import { type KeyWithSpending, withSpending } from "./api-keys.js";
 
 type Ports = {
   readonly orders: Pick<OrderStore, "list" | "countPaid">;

@@ -1,39 +1,38 @@
 import { isActive, type Task } from "../../domain/tasks/task.js";
 import type { HeldKeys } from "../accounts/held-keys.js";
 import type { KeyUses } from "../accounts/key-uses.js";
-import type { CompleteSettings } from "../complete-settings.js";
-import { eventBody } from "../events/event-body.js";
-import type { Clock } from "../ports/clock.js";
-import type { EventSignals } from "../ports/event-signals.js";
+import type { CompleteSettings } from "../application-settings.js";
+import { eventBody } from "../events/panorama-task.js";
+import type { Clock, MakeSchedule, Schedule } from "../ports/clock.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";
 import type { Imaging } from "../ports/imaging.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Reporter } from "../ports/reporter.js";
-import type { MakeSchedule, Schedule } from "../ports/schedule.js";
-import type { DeliveryStore } from "../ports/stores/delivery-store.js";
-import type { EventStore } from "../ports/stores/event-store.js";
+import type { EventSignals, TaskSignals } from "../ports/signals.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
 import type { RateLimits } from "../ports/stores/rate-limits.js";
 import type { ReferenceStore } from "../ports/stores/reference-store.js";
 import type { TaskPorts } from "../ports/stores/tasks/task-ports.js";
 import type { DueWork } from "../ports/stores/tasks/task-work.js";
-import type { TaskSignals } from "../ports/task-signals.js";
+import type { DeliveryStore, EventStore } from "../ports/stores/webhook-stores.js";
 import type { WebhookSender } from "../ports/webhook-sender.js";
-import { deleteOldEvents } from "../webhooks/delete-old-events.js";
 import { deliverEvents } from "../webhooks/deliver-events.js";
+import { deleteOldEvents } from "../webhooks/deliveries.js";
 import { CHECK_PAUSE_MILLISECONDS, checkGeneratedImages } from "./check-generated-images.js";
-import { deleteExpiredReferences } from "./delete-expired-references.js";
-import { eraseClosedAccounts } from "./erase-closed-accounts.js";
-import { ERASE_PAUSE_MILLISECONDS, eraseDeletedPanoramas } from "./erase-deleted-panoramas.js";
-import { eraseTexts } from "./erase-texts.js";
+import {
+  deleteExpiredReferences,
+  ERASE_PAUSE_MILLISECONDS,
+  eraseClosedAccounts,
+  eraseDeletedPanoramas,
+  eraseTexts,
+} from "./erase.js";
 import { keepFinishedImages } from "./keep-finished-images.js";
 import { settleSubmittedTasks } from "./settle-submitted-tasks.js";
 import { startQueuedTasks } from "./start-queued-tasks.js";
 import { KEEP_PAUSE_MILLISECONDS_MAX } from "./store-panorama.js";
 import { sweep } from "./sweep.js";
-import { watchStreams } from "./watch-streams.js";
-import { watchWaitedTasks } from "./watch-waited-tasks.js";
+import { watchStreams, watchWaitedTasks } from "./watch-changes.js";
 
 /** Tasks in progress at the same time, per process and kind of work. */
 const POLL_CONCURRENCY = 64; // at one second per answer, about as many polls per second as providers allow

@@ -13,8 +13,7 @@ import {
   type DeadlineSettings,
   type NotYet,
 } from "./generation-deadline.js";
-import { type StorageProbe, storageProbe } from "./storage-probe.js";
-import { recordAttempt, type StoragePorts, storePanorama } from "./store-panorama.js";
+import { recordAttempt, type StoragePorts, type StorageProbe, storageProbe, storePanorama } from "./store-panorama.js";
 import { workOnLeases } from "./work-on-leases.js";
 
 type Ports = DeadlinePorts &

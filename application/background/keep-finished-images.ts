@@ -1,3 +1,4 @@
+import { type ObjectName, thumbnailNameOf, tilesNameOf } from "../../domain/images/object-name.js";
 import { RESOLUTIONS } from "../../domain/images/resolution.js";
 import {
   addThumbnail,
@@ -5,13 +6,14 @@ import {
   failAttempt,
   giveUp,
   isKept,
+  type KeptImage,
   type SavedWithoutThumbnail,
+  takeNextName,
   type UploadingImage,
 } from "../../domain/images/storage-status.js";
 import type { SucceededTask } from "../../domain/tasks/task.js";
 import { type GenerationProvider, sourceTypeOf } from "../ports/generation-provider.js";
 import type { Lease } from "../ports/stores/tasks/task-store.js";
-import { renameFiles } from "./rename-files.js";
 import {
   type Attempt,
   recordAttempt,
@@ -19,6 +21,7 @@ import {
   storePanorama,
   storeThumbnail,
   storeTiles,
+  TILES_TYPE,
   wantsTiles,
 } from "./store-panorama.js";
 import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
@@ -29,7 +32,7 @@ type Ports = LeasePorts & StoragePorts & { readonly provider: Pick<GenerationPro
  * Stores every image of a succeeded task that was not stored right after its check (check-generated-images.ts): the
  * storage was unavailable, or the process was killed. Downloads it again, converts it, makes a thumbnail and stores
  * both. While the permanent storage is unavailable, it tries again for as long as the temporary URL works. Then cuts
- * large images into tiles. Also renames the files of panoramas that an operator has hidden (rename-files.ts). Resolves
+ * large images into tiles. Also renames the files of panoramas that an operator has hidden (`renameFiles`). Resolves
  * to the number of images processed.
  */
 export const keepFinishedImages =
@@ -74,4 +77,48 @@ const addMissingThumbnail = async (
   if (panorama.isErr()) return { image, detail: `the stored image cannot be read: ${panorama.error.kind}` };
   const made = await storeThumbnail(ports, task, panorama.value);
   return made.isErr() ? { image, detail: made.error } : { image: addThumbnail(image), detail: "stored" };
+};
+
+/**
+ * Gives the stored files of a hidden panorama their next name: whoever has the URLs of the present one finds nothing
+ * there any more, also in a bucket, which does not ask this service. Copies first, then deletes, and both can be
+ * repeated after an interruption: what is not found under the present name was copied and deleted before.
+ */
+const renameFiles = async (
+  ports: Pick<StoragePorts, "storage" | "reporter">,
+  { id }: SucceededTask,
+  image: KeptImage,
+  nextName: ObjectName,
+): Promise<Attempt> => {
+  const reason = await moveObjects(ports, image.imageName, nextName);
+  if (reason === undefined) return { image: takeNextName(image), detail: "its files have another name" };
+  ports.reporter.report({ kind: "work_failed", work: "keep", taskId: id, error: reason });
+  return { image, detail: reason };
+};
+
+/** Returns why it is not done. */
+const moveObjects = async (
+  { storage }: Pick<StoragePorts, "storage">,
+  present: ObjectName,
+  next: ObjectName,
+): Promise<string | undefined> => {
+  const files = [
+    { from: present, to: next, type: "image/jpeg" },
+    { from: thumbnailNameOf(present), to: thumbnailNameOf(next), type: "image/webp" },
+    { from: tilesNameOf(present), to: tilesNameOf(next), type: TILES_TYPE },
+  ];
+  for (const { from, to, type } of files) {
+    const file = await storage.read(from);
+    if (file.isErr()) {
+      if (file.error.kind === "not_found") continue;
+      return file.error.reason;
+    }
+    const copied = await storage.put(to, file.value, type);
+    if (copied.isErr()) return copied.error.reason;
+  }
+  for (const { from } of files) {
+    const deleted = await storage.delete(from);
+    if (deleted.isErr()) return deleted.error.reason;
+  }
+  return undefined;
 };

@@ -1,8 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound, type UnverifiedWebhook } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
-import type { ProviderUnavailable } from "../ports/generation-provider.js";
-import type { IncomingWebhook, ProviderWebhooks } from "../ports/provider-webhooks.js";
+import type { IncomingWebhook, ProviderUnavailable, ProviderWebhooks } from "../ports/generation-provider.js";
 import type { TaskWork } from "../ports/stores/tasks/task-work.js";
 
 type Ports = {

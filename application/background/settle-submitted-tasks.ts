@@ -7,8 +7,7 @@ import {
   type SubmittedTask,
   wantsCancel,
 } from "../../domain/tasks/task.js";
-import { failTask, moveTask } from "../panoramas/end-task.js";
-import { carryOutCancel, stopGeneration } from "../panoramas/stop-generation.js";
+import { carryOutCancel, failTask, moveTask, stopGeneration } from "../panoramas/end-task.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { Lease, TaskStore } from "../ports/stores/tasks/task-store.js";
 import {

@@ -2,7 +2,7 @@ import type { ReservedTask } from "../../domain/tasks/task.js";
 import { type SubmissionPorts, type SubmissionSettings, submitTask } from "../panoramas/submit-task.js";
 import { type GenerationProvider, takesCreations } from "../ports/generation-provider.js";
 import type { TaskQueue } from "../ports/stores/tasks/task-queue.js";
-import { waitUpToASecond } from "./wait-up-to-a-second.js";
+import { waitUpToASecond } from "./work-on-leases.js";
 
 /**
  * Maximum number of submissions in flight, by readiness. It is low because a provider that becomes busy sends all of

@@ -1,8 +1,7 @@
 import type { Result } from "neverthrow";
 import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/panorama-policy.js";
 import { type FailedTask, type QueuedTask, type ReservedTask, submit } from "../../domain/tasks/task.js";
-import { type FailPorts, type Failure, failTask, moveTask } from "../panoramas/end-task.js";
-import { stopGeneration } from "../panoramas/stop-generation.js";
+import { type FailPorts, type Failure, failTask, moveTask, stopGeneration } from "../panoramas/end-task.js";
 import { queueDeadlineOf, type SubmissionSettings } from "../panoramas/submit-task.js";
 import { CLOCK_TOLERANCE_MILLISECONDS } from "../ports/clock.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";

@@ -3,7 +3,6 @@ import type { Clock } from "../ports/clock.js";
 import type { Reporter } from "../ports/reporter.js";
 import type { Lease } from "../ports/stores/tasks/task-store.js";
 import type { DueWork, Postponement, TaskWork } from "../ports/stores/tasks/task-work.js";
-import { waitUpToASecond } from "./wait-up-to-a-second.js";
 
 /** Limits of one kind of background work. */
 export type WorkLimits = {
@@ -66,4 +65,13 @@ export const workOnLeases = async <Work extends keyof DueWork>(
   }
   await giveBack(); // tasks that ended during the last call
   return worked;
+};
+
+const WAIT_MILLISECONDS = 1_000;
+
+/** Resolves when all promises have settled, or after one second, when more work may be due. */
+export const waitUpToASecond = async (running: ReadonlySet<Promise<void>>, clock: Clock): Promise<void> => {
+  const ended = new AbortController();
+  await Promise.race([Promise.all(running), clock.sleep(WAIT_MILLISECONDS, ended.signal)]);
+  ended.abort();
 };

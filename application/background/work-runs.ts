@@ -1,5 +1,4 @@
-import type { Clock } from "../ports/clock.js";
-import type { Schedule, ScheduledWork } from "../ports/schedule.js";
+import type { Clock, MakeSchedule, Schedule, ScheduledWork } from "../ports/clock.js";
 
 /** The runs of a schedule, whatever starts them. */
 export type WorkRuns<Name extends string> = Pick<Schedule<Name>, "wake" | "stop"> & {
@@ -80,3 +79,35 @@ class SingleRun {
     this.running = undefined;
   }
 }
+
+/** Schedules work by a clock alone. Setting the clock back or forward changes the start of at most one run. */
+export const clockSchedule =
+  (clock: Clock): MakeSchedule =>
+  (works, onFailure) => {
+    const runs = workRuns(works, clock, onFailure);
+    // A signal for each work: Node.js warns about more than ten listeners of one signal.
+    const repeated = works.map((work) => ({ work, stopping: new AbortController() }));
+    const repeat = async ({ work, stopping: { signal } }: (typeof repeated)[number]): Promise<void> => {
+      while (!signal.aborted) {
+        await clock.sleep(millisecondsUntilNext(work, clock.now()), signal);
+        await runs.run(work.name);
+      }
+    };
+    return {
+      start: () => {
+        for (const one of repeated) void repeat(one);
+      },
+      wake: runs.wake,
+      stop: (deadlineMilliseconds) => {
+        for (const { stopping } of repeated) stopping.abort();
+        return runs.stop(deadlineMilliseconds);
+      },
+    };
+  };
+
+/** More than 0, and at most the time between two runs. */
+const millisecondsUntilNext = ({ everySeconds, offsetSeconds = 0 }: ScheduledWork, now: Date): number => {
+  const every = everySeconds * 1000;
+  const since = (now.getTime() - offsetSeconds * 1000) % every;
+  return every - since;
+};

@@ -1,8 +1,8 @@
 import type { AccountId, TaskId } from "../../domain/ids.js";
 import { isInProgress } from "../../domain/tasks/task.js";
-import type { EventSignals } from "../ports/event-signals.js";
-import type { EventStore, StoredEvent } from "../ports/stores/event-store.js";
+import type { EventSignals } from "../ports/signals.js";
 import type { TaskStore } from "../ports/stores/tasks/task-store.js";
+import type { EventStore, StoredEvent } from "../ports/stores/webhook-stores.js";
 
 const PAGE_SIZE = 100;
 
@@ -20,7 +20,7 @@ type Ports = {
  *
  * Resolves when the position is known: what happens from then on is in the events. Throws if the store is unreachable.
  * Reads the store when a signal arrives; in between it costs nothing. Events of other instances:
- * background/watch-streams.ts.
+ * background/watch-changes.ts.
  */
 export const streamEvents =
   (ports: Ports) =>

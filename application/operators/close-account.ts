@@ -4,7 +4,7 @@ import type { AdjustmentReason } from "../../domain/credits/ledger.js";
 import type { AccountId, TaskId } from "../../domain/ids.js";
 import { type NotFound, notFound, type TasksActive } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
-import type { AccountStore } from "../ports/stores/accounts/account-store.js";
+import type { AccountStore } from "../ports/stores/account-stores.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
 
 type ErasePorts = {
@@ -25,7 +25,7 @@ const CLOSED = "The account was closed" as AdjustmentReason;
  * Closes an account for good. Its address, keys, sessions, endpoints and events are deleted, what was sent with its
  * tasks is erased, and its pictures are deleted in the background. Ledger, orders and the tasks that they refer to
  * stay, without personal data; a balance that is left is taken, a debt stays. Refused while tasks are in processing.
- * If it is interrupted, the background work completes it (erase-closed-accounts.ts), and so does a repeated call.
+ * If it is interrupted, the background work completes it (background/erase.ts), and so does a repeated call.
  */
 export const closeAccount =
   (ports: Ports) =>

@@ -2,9 +2,9 @@ import { err, ok, type Result } from "neverthrow";
 import type { LedgerEntry } from "../../domain/credits/ledger.js";
 import { isActive } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
-import type { DeliveryStore, ListedDelivery } from "../ports/stores/delivery-store.js";
 import type { LedgerStore } from "../ports/stores/ledger-store.js";
 import type { OperatorStore, TaskRecord } from "../ports/stores/operator-store.js";
+import type { DeliveryStore, ListedDelivery } from "../ports/stores/webhook-stores.js";
 
 type Ports = {
   readonly operators: Pick<OperatorStore, "record">;

@@ -1,14 +1,21 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Email, SignUpRefused } from "../../domain/accounts/account.js";
-import { INVITATION_SECONDS, openPasswordLink, type PasswordLinkToken } from "../../domain/accounts/password.js";
+import {
+  INVITATION_SECONDS,
+  openPasswordLink,
+  PASSWORD_LINK_SECONDS,
+  type PasswordLinkToken,
+} from "../../domain/accounts/password.js";
+import type { AccountId } from "../../domain/ids.js";
 import type { ApplicationSettings } from "../application-settings.js";
+import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { Secrets } from "../ports/secrets.js";
-import type { AccountStore, EmailTaken } from "../ports/stores/accounts/account-store.js";
-import type { PasswordLinkStore } from "../ports/stores/accounts/password-link-store.js";
+import type { AccountStore, EmailTaken, PasswordLinkStore } from "../ports/stores/account-stores.js";
+import type { OperatorStore } from "../ports/stores/operator-store.js";
 
-type Ports = {
+type InvitePorts = {
   readonly accounts: Pick<AccountStore, "findByEmail">;
   readonly links: Pick<PasswordLinkStore, "insert">;
   readonly clock: Pick<Clock, "now">;
@@ -21,11 +28,11 @@ export type Invitation = { readonly token: PasswordLinkToken; readonly expiresAt
 
 /**
  * For the operator: makes a link with which its reader opens an account for this address
- * (accounts/set-password-by-link.ts). Nobody can be invited while nobody may sign up.
+ * (accounts/password-links.ts). Nobody can be invited while nobody may sign up.
  */
 export const invite =
   (
-    { accounts, links, clock, ids, secrets }: Ports,
+    { accounts, links, clock, ids, secrets }: InvitePorts,
     { signUp: mode = "open" }: Pick<ApplicationSettings, "signUp"> = {},
   ) =>
   async (email: Email): Promise<Result<Invitation, EmailTaken | SignUpRefused>> => {
@@ -36,4 +43,34 @@ export const invite =
     // Without a maximum: links that strangers have asked for must not prevent it.
     await links.insert(link, now, Number.MAX_SAFE_INTEGER);
     return ok({ token, expiresAt: link.expiresAt });
+  };
+
+type MakePasswordLinkPorts = {
+  readonly operators: Pick<OperatorStore, "account">;
+  readonly links: Pick<PasswordLinkStore, "insert">;
+  readonly clock: Pick<Clock, "now">;
+  readonly ids: Pick<Ids, "passwordLinkToken">;
+  readonly secrets: Pick<Secrets, "sha256">;
+};
+
+/** A link that sets a new password, once, until it expires. */
+type NewPasswordLink = {
+  readonly email: Email;
+  readonly token: PasswordLinkToken;
+  readonly expiresAt: Date;
+};
+
+/** For the operator: makes a link with which the owner of the account sets a new password. */
+export const makePasswordLink =
+  ({ operators, links, clock, ids, secrets }: MakePasswordLinkPorts) =>
+  async (id: AccountId): Promise<Result<NewPasswordLink, NotFound>> => {
+    const summary = await operators.account(id);
+    if (summary === undefined || summary.closedAt !== undefined)
+      return err(notFound(`There is no open account ${id}.`));
+    const { email } = summary.account;
+    const [token, now] = [ids.passwordLinkToken(), clock.now()];
+    const link = openPasswordLink(email, secrets.sha256(token), now, PASSWORD_LINK_SECONDS);
+    // Without a maximum: links that strangers have asked for must not prevent it.
+    await links.insert(link, now, Number.MAX_SAFE_INTEGER);
+    return ok({ email, token, expiresAt: link.expiresAt });
   };

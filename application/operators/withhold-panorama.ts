@@ -7,11 +7,11 @@ import { isVisible } from "../../domain/text.js";
 import { type NotFound, notFound } from "../errors.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
-import type { AccountStore } from "../ports/stores/accounts/account-store.js";
+import type { AccountStore } from "../ports/stores/account-stores.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
 import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 
-type Ports = {
+type WithholdPanoramaPorts = {
   readonly operators: Pick<OperatorStore, "record">;
   readonly tasks: Pick<TaskStore, "withhold">;
   readonly clock: Pick<Clock, "now">;
@@ -36,11 +36,11 @@ export const parseReason = ({ reason: given, by }: OperatorReason): Result<Opera
 
 /**
  * For the operator: hides a panorama, by its slug or id, from everybody but its owner, who is told the reason. Without
- * a reason, shows it again as its owner had it. Its stored files get another name in the background (rename-files.ts):
- * a bucket goes on serving them under the present one.
+ * a reason, shows it again as its owner had it. Its stored files get another name afterwards
+ * (background/keep-finished-images.ts): a bucket goes on serving them under the present one.
  */
 export const withholdPanorama =
-  ({ operators, tasks, clock, ids }: Ports) =>
+  ({ operators, tasks, clock, ids }: WithholdPanoramaPorts) =>
   async (slugOrId: string, given: OperatorReason | undefined): Promise<Result<Task, NotFound | InvalidRequest>> => {
     const parsed = given === undefined ? ok(undefined) : parseReason(given);
     if (parsed.isErr()) return err(parsed.error);
@@ -79,4 +79,21 @@ export const withholdAccount =
       page = await tasks.withholdAll(account, withheld, HIDDEN_AT_ONCE, nextName);
     }
     return ok(hidden);
+  };
+
+type SuspendAccountPorts = {
+  readonly accounts: Pick<AccountStore, "exists">;
+  readonly operators: Pick<OperatorStore, "suspend">;
+  readonly clock: Pick<Clock, "now">;
+};
+
+/** For the operator: suspends an account (domain/accounts/account.ts), or resumes it without a reason. */
+export const suspendAccount =
+  ({ accounts, operators, clock }: SuspendAccountPorts) =>
+  async (id: AccountId, given: OperatorReason | undefined): Promise<Result<void, NotFound | InvalidRequest>> => {
+    const parsed = given === undefined ? ok(undefined) : parseReason(given);
+    if (parsed.isErr()) return err(parsed.error);
+    if (!(await accounts.exists(id))) return err(notFound(`There is no account ${id}.`));
+    await operators.suspend(id, parsed.value && { at: clock.now(), reason: parsed.value.reason });
+    return ok(undefined);
   };

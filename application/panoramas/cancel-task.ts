@@ -2,11 +2,10 @@ import { err, ok, type Result } from "neverthrow";
 import type { AccountId, TaskId } from "../../domain/ids.js";
 import { isCancelable, isCancelRefused, type Task, wantsCancel } from "../../domain/tasks/task.js";
 import { type NotFound, notFound } from "../errors.js";
+import type { TaskSignals } from "../ports/signals.js";
 import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 import type { TaskWork } from "../ports/stores/tasks/task-work.js";
-import type { TaskSignals } from "../ports/task-signals.js";
-import { failTask } from "./end-task.js";
-import { carryOutCancel, type StopPorts } from "./stop-generation.js";
+import { carryOutCancel, failTask, type StopPorts } from "./end-task.js";
 
 type Ports = StopPorts & {
   readonly tasks: Pick<TaskStore, "find" | "move" | "recordCancelWish"> & Pick<TaskWork, "lease">;

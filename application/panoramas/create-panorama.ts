@@ -3,6 +3,7 @@ import type { Budgets, Spending } from "../../domain/credits/budget.js";
 import type { IdempotencyKey } from "../../domain/credits/idempotency.js";
 import type { AccountId } from "../../domain/ids.js";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
+import { type Abilities, ALL_ABILITIES, abilitiesOfAny } from "../../domain/tasks/abilities.js";
 import { canonicalText } from "../../domain/tasks/canonical-text.js";
 import type { CreationRequest } from "../../domain/tasks/creation-request.js";
 import { type QueuePosition, shortestWaitMilliseconds, slotsOf } from "../../domain/tasks/queue.js";
@@ -13,15 +14,15 @@ import {
   type ReservedTask,
   type Task,
 } from "../../domain/tasks/task.js";
-import type { CompleteSettings } from "../complete-settings.js";
+import type { CompleteSettings } from "../application-settings.js";
 import { type GenerationProvider, takesCreations } from "../ports/generation-provider.js";
 import type { Ids } from "../ports/ids.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Secrets } from "../ports/secrets.js";
-import type { AdmittedKey } from "../ports/stores/accounts/api-requests.js";
-import { StoreBusy } from "../ports/stores/store-busy.js";
+import type { AdmittedKey } from "../ports/stores/rate-limits.js";
+import { StoreBusy } from "../ports/stores/store-errors.js";
 import type { TaskOpening, TaskStore } from "../ports/stores/tasks/task-store.js";
-import type { GenerationTime } from "./generation-time.js";
+import type { GenerationTime } from "./forecast-task.js";
 import { type ImageUrls, readImageUrls } from "./read-image-urls.js";
 import { type SubmissionPorts, type SubmissionSettings, submitTask, type UpstreamError } from "./submit-task.js";
 
@@ -52,7 +53,7 @@ type Ports = SubmissionPorts & {
   readonly secrets: Pick<Secrets, "sha256">;
   readonly storage: Pick<ObjectStorage, "nameOf" | "urlOf" | "has">;
   /**
-   * Called before a task with a `webhook_url` is opened (webhooks/ensure-default-endpoint.ts). Absent: sends no
+   * Called before a task with a `webhook_url` is opened (webhooks/endpoints.ts). Absent: sends no
    * webhooks.
    */
   readonly ensureDefaultEndpoint?: (account: AccountId) => Promise<unknown>;
@@ -193,3 +194,14 @@ const submitCharged = (
     ports.reporter.report({ kind: "work_failed", work: "creation", taskId: task.id, error });
     return ok(task);
   });
+
+/**
+ * What this installation can make: what at least one of its models can, also while the provider is down. Makes no call.
+ * It may change while the service runs, because some providers tell what their model can do only when they are checked.
+ */
+export const readAbilities =
+  ({ provider }: { readonly provider: Pick<GenerationProvider, "places"> }) =>
+  (): Abilities => {
+    const [first = ALL_ABILITIES, ...others] = provider.places().map(({ abilities = ALL_ABILITIES }) => abilities);
+    return abilitiesOfAny([first, ...others]);
+  };

@@ -5,8 +5,7 @@ import { CLOCK_TOLERANCE_MILLISECONDS } from "../ports/clock.js";
 import type { GenerationProvider, SubmissionFailure } from "../ports/generation-provider.js";
 import type { TaskQueue } from "../ports/stores/tasks/task-queue.js";
 import type { TaskStore } from "../ports/stores/tasks/task-store.js";
-import { type FailPorts, type Failure, failTask, moveTask } from "./end-task.js";
-import { type StopPorts, stopGeneration } from "./stop-generation.js";
+import { type FailPorts, type Failure, failTask, moveTask, type StopPorts, stopGeneration } from "./end-task.js";
 
 /**
  * The provider did not accept the task. Its credits are refunded. `failed`: the task, which says why; absent if none

@@ -6,13 +6,22 @@ import { admitUpload, countedBytes } from "../../domain/images/reference-image.j
 import { admitSizes, admitType, requireFiles } from "../../domain/images/upload-rules.js";
 import { type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
-import type { CompleteSettings } from "../complete-settings.js";
+import type { CompleteSettings } from "../application-settings.js";
 import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { Imaging } from "../ports/imaging.js";
 import type { ObjectStorage, StorageUnavailable } from "../ports/object-storage.js";
 import type { Secrets } from "../ports/secrets.js";
 import type { ReferenceStore } from "../ports/stores/reference-store.js";
+
+/** Whether the account may upload anything now: asked before its files are received. */
+export const checkUpload =
+  (
+    { references }: { readonly references: Pick<ReferenceStore, "standing"> },
+    { policy }: Pick<CompleteSettings, "policy">,
+  ) =>
+  async (owner: AccountId): Promise<Result<void, InvalidRequest>> =>
+    admitUpload(await references.standing(owner), 0, policy.prices);
 
 /** One file of an upload. Its bytes are read on demand, so that only one file at a time is in memory. */
 export type UploadedFile = {
@@ -43,7 +52,7 @@ type CheckedFile = { readonly file: UploadedFile; readonly type: ImageType; read
 /**
  * `POST /images`: checks all files and the account's quota, then stores them without the personal data of their
  * metadata, because they are public. The same picture has the same URL while it is stored. If one file is refused, none
- * is stored. Images that no creation uses expire (background/delete-expired-references.ts); a repeated upload begins
+ * is stored. Images that no creation uses expire (background/erase.ts); a repeated upload begins
  * their time again.
  */
 export const uploadImages =

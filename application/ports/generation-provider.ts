@@ -5,6 +5,7 @@ import type { Abilities } from "../../domain/tasks/abilities.js";
 import type { CreationRequest } from "../../domain/tasks/creation-request.js";
 import type { ProviderPlace } from "../../domain/tasks/queue.js";
 import type { ImageFault } from "../../domain/tasks/task.js";
+import type { UnverifiedWebhook } from "../errors.js";
 
 /** A request to the provider. The upstream task is tagged with `taskId`, so that `search` can find it. */
 export type GenerationOrder = {
@@ -199,4 +200,28 @@ export interface GenerationProvider {
    * Deletes the remains of old generations in this process and on its machine. Called hourly. Absent if none remain.
    */
   clean?(): Promise<void>;
+}
+
+/**
+ * The circuit breaker in front of a provider: `closed` sends every call, `open` sends none, `half-open` waits for the
+ * answer to one probe. Declared here because adapters do not import each other: one sets the state, another reports it.
+ */
+export type CircuitState = "closed" | "half-open" | "open";
+
+/** A webhook as received over HTTP. `body` has the unmodified bytes, because the signature covers them. */
+export type IncomingWebhook = {
+  readonly body: Uint8Array;
+  /** The names are in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly query: URLSearchParams;
+};
+
+/** The webhooks of one provider, which it sends when the status of a generation changes. */
+export interface ProviderWebhooks {
+  /**
+   * Verifies a webhook and returns the task that it is about. The reported status is ignored, because webhooks may
+   * arrive twice, late or out of order: a webhook only triggers a poll.
+   * Returns `provider_unavailable` if the webhook cannot be verified now because the provider's keys cannot be fetched.
+   */
+  taskOf(webhook: IncomingWebhook): Promise<Result<TaskId, UnverifiedWebhook | ProviderUnavailable>>;
 }

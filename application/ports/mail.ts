@@ -15,7 +15,7 @@ export type PasswordLetter = {
   readonly token: PasswordLinkToken;
 };
 
-/** An e-mail with a link that makes its address that of the account (email-link-digest.ts). */
+/** An e-mail with a link that makes its address that of the account (accounts/email-address.ts). */
 export type EmailLetter = {
   readonly kind: "confirm_email";
   readonly to: Email;

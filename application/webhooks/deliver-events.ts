@@ -11,7 +11,7 @@ import { secretsAt } from "../../domain/webhooks/webhook-endpoint.js";
 import { originFreeAt, receiverAfter } from "../../domain/webhooks/webhook-receiver.js";
 import type { Clock } from "../ports/clock.js";
 import type { Reporter } from "../ports/reporter.js";
-import type { DeliveryLease, DeliveryStore } from "../ports/stores/delivery-store.js";
+import type { DeliveryLease, DeliveryStore } from "../ports/stores/webhook-stores.js";
 import type { WebhookSender } from "../ports/webhook-sender.js";
 
 type Ports = {

@@ -1,6 +1,6 @@
 import { err, ok, type Result, safeTry } from "neverthrow";
 import type { NotFound } from "../../application/errors.js";
-import type { ListedDelivery } from "../../application/ports/stores/delivery-store.js";
+import type { ListedDelivery } from "../../application/ports/stores/webhook-stores.js";
 import type { AccountId } from "../../domain/ids.js";
 import { eventIdOf } from "../../domain/tasks/account-event.js";
 import type { Endpoint, EndpointId } from "../../domain/webhooks/webhook-endpoint.js";

@@ -15,7 +15,7 @@ import { TaskMetrics } from "../../adapters/observability/task-metrics.js";
 import type { Tracing } from "../../adapters/observability/tracing.js";
 import { readBacklog } from "../../adapters/persistence/rows/backlog.js";
 import type { Database } from "../../adapters/persistence/sql/database.js";
-import { StoreFull } from "../../application/ports/stores/store-busy.js";
+import { StoreFull } from "../../application/ports/stores/store-errors.js";
 import type { Config } from "../config.js";
 import { ConfigurationError } from "../configuration-error.js";
 import { provide } from "../provide.js";

@@ -1,7 +1,7 @@
 import { ContainerModule } from "inversify";
 import { ProviderChain } from "../../adapters/provider/provider-chain.js";
 import type { OpenProvider, ProviderCall, ProviderEvent } from "../../adapters/provider/remote/remote-options.js";
-import type { CircuitState } from "../../application/ports/circuit-state.js";
+import type { CircuitState } from "../../application/ports/generation-provider.js";
 import { provide, token } from "../provide.js";
 import { workflowOf } from "../providers/comfyui-workflow.js";
 import { openProvider } from "../providers/open-provider.js";

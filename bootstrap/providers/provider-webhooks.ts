@@ -1,5 +1,5 @@
 import type { OpenProvider } from "../../adapters/provider/remote/remote-options.js";
-import type { ProviderWebhooks } from "../../application/ports/provider-webhooks.js";
+import type { ProviderWebhooks } from "../../application/ports/generation-provider.js";
 
 /** The providers that send webhooks to this service, by account: its models share their webhooks. */
 export const webhooksOf = (

@@ -6,7 +6,7 @@ import { memoryPorts } from "../../adapters/memory/memory-ports.js";
 import { settled } from "../../adapters/memory/settled.js";
 import type { ApplicationSettings } from "../../application/application-settings.js";
 import { type Application, createApplication } from "../../application/create-application.js";
-import type { ScheduledWork } from "../../application/ports/schedule.js";
+import type { ScheduledWork } from "../../application/ports/clock.js";
 import { type Account, parseEmail } from "../../domain/accounts/account.js";
 import { credits } from "../../domain/credits/credits.js";
 import { parseAdjustmentReason } from "../../domain/credits/ledger.js";

@@ -6,9 +6,9 @@ import type { TestFunctions } from "../../adapters/contracts/support/test-functi
 import { HandClock } from "../../adapters/memory/hand-clock.js";
 import { image } from "../../adapters/memory/memory-imaging.js";
 import { memoryPorts } from "../../adapters/memory/memory-ports.js";
-import { deleteExpiredReferences } from "../../application/background/delete-expired-references.js";
+import { deleteExpiredReferences } from "../../application/background/erase.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
-import { generationTime } from "../../application/panoramas/generation-time.js";
+import { generationTime } from "../../application/panoramas/forecast-task.js";
 import { uploadImages } from "../../application/panoramas/upload-images.js";
 import type { Email } from "../../domain/accounts/account.js";
 import { credits } from "../../domain/credits/credits.js";

@@ -14,7 +14,7 @@ import type { TestFunctions } from "../../adapters/contracts/support/test-functi
 import { notFound } from "../../application/errors.js";
 import type { Stores } from "./stores.js";
 
-/** What every EndpointStore must do (application/ports/stores/endpoint-store.ts). */
+/** What every EndpointStore must do (application/ports/stores/webhook-stores.ts). */
 export const describeEndpointStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,

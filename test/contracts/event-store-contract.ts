@@ -23,7 +23,7 @@ import { keep, type UploadingImage } from "../../domain/images/storage-status.js
 import { fail, finish, submit, succeed, withImage } from "../../domain/tasks/task.js";
 import type { Stores } from "./stores.js";
 
-/** What every EventStore must do (application/ports/stores/event-store.ts). */
+/** What every EventStore must do (application/ports/stores/webhook-stores.ts). */
 export const describeEventStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,

@@ -18,7 +18,7 @@ import {
 import { expect } from "../../adapters/contracts/support/expect.js";
 import { inChangingZones } from "../../adapters/contracts/support/in-changing-zones.js";
 import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
-import { type EntryLine, readEntryPage } from "../../application/entry-page.js";
+import { type EntryLine, readEntryPage } from "../../application/page-of.js";
 import type { LedgerPart } from "../../application/ports/stores/ledger-store.js";
 import { credits } from "../../domain/credits/credits.js";
 import type { EntryPlace, LedgerCursor, PaidTask } from "../../domain/credits/ledger.js";

@@ -17,7 +17,7 @@ import { type AdjustmentReason, audit } from "../../domain/credits/ledger.js";
 import { pay } from "../../domain/credits/order.js";
 import type { Stores } from "./stores.js";
 
-/** What every OrderStore must do (application/ports/stores/order-store.ts). */
+/** What every OrderStore must do (application/ports/stores/ledger-store.ts). */
 export const describeOrderStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,

@@ -2,8 +2,7 @@ import { getEventListeners } from "node:events";
 import { accountId, aReservedTask, taskId } from "../../adapters/contracts/support/builders.js";
 import { expect } from "../../adapters/contracts/support/expect.js";
 import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
-import type { EventSignals } from "../../application/ports/event-signals.js";
-import type { TaskSignals } from "../../application/ports/task-signals.js";
+import type { EventSignals, TaskSignals } from "../../application/ports/signals.js";
 
 type Test = Pick<TestFunctions, "describe" | "it">;
 

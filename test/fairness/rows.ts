@@ -7,7 +7,7 @@ export type Row = { readonly name: string; readonly hostile: Flood; readonly vic
 
 /** The account that sends forms, with a session, and the one whose task is still processing. */
 export const HOSTILE = { account: 1, sessionToken: "h".repeat(43), activeTask: 2 };
-/** application/accounts/sessions/find-session.ts */
+/** application/accounts/sessions.ts */
 const FORM_TOKEN = createHash("sha256").update(`form ${HOSTILE.sessionToken}`).digest("hex");
 /** Each row has an account of its own: no row meets a limit that the one before it has reached. */
 const [READER, CREATOR, UPLOADER, STREAMER] = [3, 4, 5, 6] as const;

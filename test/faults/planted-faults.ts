@@ -227,7 +227,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "a task is canceled without asking the provider",
-    file: "application/panoramas/stop-generation.ts",
+    file: "application/panoramas/end-task.ts",
     edits: [["if (await stopGeneration(ports, lease.task)) {", "if (lease.task.id.length > 0) {"]],
     foundBy: matrix("canceled at the provider"),
   },
@@ -321,7 +321,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "a private panorama is shown at its public address",
-    file: "application/panoramas/find-public-panorama.ts",
+    file: "application/panoramas/read-panorama.ts",
     edits: [[' && task.request.visibility === "public"', ""]],
     foundBy: tests("test/application/panoramas/gallery.test.ts"),
   },

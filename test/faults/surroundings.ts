@@ -5,10 +5,10 @@ import { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage
 import { RecordingReporter } from "../../adapters/memory/recording-reporter.js";
 import { ScriptedProvider } from "../../adapters/memory/scripted-provider.js";
 import { ProviderChain } from "../../adapters/provider/provider-chain.js";
-import { newApiKey } from "../../application/accounts/new-api-key.js";
-import type { ProviderWebhooks } from "../../application/ports/provider-webhooks.js";
+import { newApiKey } from "../../application/accounts/api-keys.js";
+import type { ProviderWebhooks } from "../../application/ports/generation-provider.js";
 import type { OutgoingWebhook, WebhookSender } from "../../application/ports/webhook-sender.js";
-import { newEndpoint } from "../../application/webhooks/new-endpoint.js";
+import { newEndpoint } from "../../application/webhooks/endpoints.js";
 import { NO_LIMITS } from "../../domain/accounts/key-limits.js";
 import { credits } from "../../domain/credits/credits.js";
 import type { OrderId } from "../../domain/credits/order.js";

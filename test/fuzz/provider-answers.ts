@@ -1,8 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { aCreationRequest } from "../../adapters/contracts/support/builders.js";
-import type { GenerationProvider } from "../../application/ports/generation-provider.js";
-import type { ProviderWebhooks } from "../../application/ports/provider-webhooks.js";
+import type { GenerationProvider, ProviderWebhooks } from "../../application/ports/generation-provider.js";
 import { audit } from "../../domain/credits/ledger.js";
 import { isActive, type Task } from "../../domain/tasks/task.js";
 import { GENERATION_DEADLINE_MILLISECONDS, useCases } from "../support/application.js";

@@ -38,7 +38,7 @@ const page =
   (path: string | ((who: Member, run: number) => string), status = 200): MakeRequest =>
   (who, run) => ({ path: typeof path === "string" ? path : path(who, run), status, headers: cookie(who) });
 
-/** The token that the forms of a session contain (application/accounts/sessions/find-session.ts). */
+/** The token that the forms of a session contain (application/accounts/sessions.ts). */
 const formToken = ({ session }: Member): string => createHash("sha256").update(`form ${session}`).digest("hex");
 
 export const ORIGIN = "http://growth.example";

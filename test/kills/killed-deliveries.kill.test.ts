@@ -4,7 +4,7 @@ import type { Database } from "../../adapters/persistence/sql/database.js";
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
-import { createEndpoint } from "../../application/webhooks/create-endpoint.js";
+import { createEndpoint } from "../../application/webhooks/endpoints.js";
 import type { AccountId } from "../../domain/ids.js";
 import { eventIdOf } from "../../domain/tasks/account-event.js";
 import { accountsWithKeys, secretsOf } from "../support/accounts-with-keys.js";

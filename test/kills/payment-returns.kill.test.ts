@@ -5,8 +5,8 @@ import { anOrderCheckout, aPendingOrder } from "../../adapters/contracts/support
 import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { SystemClock } from "../../adapters/system/system-clock.js";
-import { verifyLedger } from "../../application/credits/verify-ledger.js";
-import { refundOrder } from "../../application/operators/refund-order.js";
+import { verifyLedger } from "../../application/credits/ledger.js";
+import { refundOrder } from "../../application/operators/credits.js";
 import { credits } from "../../domain/credits/credits.js";
 import { type AdjustmentReason, sumOf } from "../../domain/credits/ledger.js";
 import { orderId, pay } from "../../domain/credits/order.js";

@@ -1,7 +1,7 @@
 import type { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage.js";
 import type { MemoryDatabase } from "../../adapters/memory/stores/memory-database.js";
-import type { DeliveryClaim, DeliveryId, DeliveryLease } from "../../application/ports/stores/delivery-store.js";
 import type { RateLimitedParty } from "../../application/ports/stores/rate-limits.js";
+import type { DeliveryClaim, DeliveryId, DeliveryLease } from "../../application/ports/stores/webhook-stores.js";
 import type { ApiKeyId } from "../../domain/accounts/api-key.js";
 import { type Day, dayOf } from "../../domain/credits/budget.js";
 import { audit } from "../../domain/credits/ledger.js";

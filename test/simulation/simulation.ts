@@ -6,12 +6,12 @@ import { MemoryDatabase } from "../../adapters/memory/stores/memory-database.js"
 import { MemoryRateLimits } from "../../adapters/memory/stores/memory-rate-limits.js";
 import { memoryStores } from "../../adapters/memory/stores/memory-stores.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
-import { newApiKey } from "../../application/accounts/new-api-key.js";
+import { newApiKey } from "../../application/accounts/api-keys.js";
 import type { CreatedPanorama, CreatePanoramaError } from "../../application/panoramas/create-panorama.js";
 import type { OperationalEvent } from "../../application/ports/reporter.js";
-import type { ApiRequests } from "../../application/ports/stores/accounts/api-requests.js";
+import type { ApiRequests } from "../../application/ports/stores/rate-limits.js";
 import type { OutgoingWebhook } from "../../application/ports/webhook-sender.js";
-import { newEndpoint } from "../../application/webhooks/new-endpoint.js";
+import { newEndpoint } from "../../application/webhooks/endpoints.js";
 import type { Email } from "../../domain/accounts/account.js";
 import type { ApiKey, ApiKeySecret } from "../../domain/accounts/api-key.js";
 import { type KeyLimits, NO_LIMITS } from "../../domain/accounts/key-limits.js";

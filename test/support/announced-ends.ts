@@ -1,6 +1,6 @@
+import type { TaskSignals } from "../../application/ports/signals.js";
 import type { TaskStore } from "../../application/ports/stores/tasks/task-store.js";
 import type { TaskWork } from "../../application/ports/stores/tasks/task-work.js";
-import type { TaskSignals } from "../../application/ports/task-signals.js";
 import type { TaskId } from "../../domain/ids.js";
 import { isActive } from "../../domain/tasks/task.js";
 

@@ -1,25 +1,21 @@
 import { CHECK_PAUSE_MILLISECONDS, checkGeneratedImages } from "../../application/background/check-generated-images.js";
-import { deleteExpiredReferences } from "../../application/background/delete-expired-references.js";
 import {
+  deleteExpiredReferences,
   ERASE_PAUSE_MILLISECONDS,
   eraseDeletedPanoramas,
-} from "../../application/background/erase-deleted-panoramas.js";
+} from "../../application/background/erase.js";
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
 import { startQueuedTasks } from "../../application/background/start-queued-tasks.js";
 import { KEEP_PAUSE_MILLISECONDS_MAX } from "../../application/background/store-panorama.js";
 import { sweep } from "../../application/background/sweep.js";
-import { watchWaitedTasks } from "../../application/background/watch-waited-tasks.js";
-import { createOrder } from "../../application/credits/create-order.js";
-import { payOrder } from "../../application/credits/pay-order.js";
+import { watchWaitedTasks } from "../../application/background/watch-changes.js";
+import { createOrder, payOrder } from "../../application/credits/orders.js";
 import { cancelTask } from "../../application/panoramas/cancel-task.js";
+import { deletePanorama, retryFailedImages, retryImage } from "../../application/panoramas/change-panorama.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
-import { deletePanorama } from "../../application/panoramas/delete-panorama.js";
-import { type GenerationTime, generationTime } from "../../application/panoramas/generation-time.js";
-import { readTask } from "../../application/panoramas/read-task.js";
-import { retryFailedImages } from "../../application/panoramas/retry-failed-images.js";
-import { retryImage } from "../../application/panoramas/retry-image.js";
-import { waitForTask } from "../../application/panoramas/wait-for-task.js";
+import { type GenerationTime, generationTime } from "../../application/panoramas/forecast-task.js";
+import { readTask, waitForTask } from "../../application/panoramas/read-panorama.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { GenerationProvider } from "../../application/ports/generation-provider.js";
 import type { Ids } from "../../application/ports/ids.js";
@@ -27,8 +23,8 @@ import type { Imaging } from "../../application/ports/imaging.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { Reporter } from "../../application/ports/reporter.js";
 import type { Secrets } from "../../application/ports/secrets.js";
-import type { TaskSignals } from "../../application/ports/task-signals.js";
-import { ensureDefaultEndpoint } from "../../application/webhooks/ensure-default-endpoint.js";
+import type { TaskSignals } from "../../application/ports/signals.js";
+import { ensureDefaultEndpoint } from "../../application/webhooks/endpoints.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import type { Stores as StoresOfContracts } from "../contracts/stores.js";
 

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { verifyLedger } from "../../application/credits/verify-ledger.js";
+import { verifyLedger } from "../../application/credits/ledger.js";
 import { NO_LIMITS } from "../../domain/accounts/key-limits.js";
 import { credits } from "../../domain/credits/credits.js";
 import type { AccountId } from "../../domain/ids.js";

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { aCreationRequest } from "../../adapters/contracts/support/builders.js";
-import { verifyLedger } from "../../application/credits/verify-ledger.js";
+import { verifyLedger } from "../../application/credits/ledger.js";
 import { anOwner, type World } from "./world.js";
 
 /** Fifty concurrent creations on an account with credits for all of them: five are accepted and charged. */

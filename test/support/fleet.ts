@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
 import type { PostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
-import { verifyLedger } from "../../application/credits/verify-ledger.js";
+import { verifyLedger } from "../../application/credits/ledger.js";
 import type { AccountId } from "../../domain/ids.js";
 import { accountsWithKeys } from "./accounts-with-keys.js";
 import { migratedInstallation } from "./migrated-installation.js";

@@ -17,9 +17,8 @@ import type { WebhookUrls } from "../../adapters/provider/remote/webhooks/webhoo
 import { namedWorkflow } from "../../adapters/provider/remote/workflows/bundled-workflows.js";
 import { type WorldlabsModel, worldlabs } from "../../adapters/provider/remote/worldlabs/worldlabs.js";
 import { unavailable } from "../../adapters/provider/unavailable.js";
-import type { CircuitState } from "../../application/ports/circuit-state.js";
 import type { Clock } from "../../application/ports/clock.js";
-import type { GenerationProvider } from "../../application/ports/generation-provider.js";
+import type { CircuitState, GenerationProvider } from "../../application/ports/generation-provider.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import { COMFY_KEY, FakeComfy } from "./fake-comfy.js";
 import { FakeComfyui } from "./fake-comfyui.js";

@@ -44,10 +44,9 @@ import { checkGeneratedImages } from "../../application/background/check-generat
 import { keepFinishedImages } from "../../application/background/keep-finished-images.js";
 import { settleSubmittedTasks } from "../../application/background/settle-submitted-tasks.js";
 import { createApplication } from "../../application/create-application.js";
-import { payOrder } from "../../application/credits/pay-order.js";
+import { payOrder } from "../../application/credits/orders.js";
 import { createPanorama } from "../../application/panoramas/create-panorama.js";
-import { forecastTask } from "../../application/panoramas/forecast-task.js";
-import { generationTime } from "../../application/panoramas/generation-time.js";
+import { forecastTask, generationTime } from "../../application/panoramas/forecast-task.js";
 import type { Payments } from "../../application/ports/payments.js";
 import type { Email } from "../../domain/accounts/account.js";
 import { credits } from "../../domain/credits/credits.js";

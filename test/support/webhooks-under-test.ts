@@ -3,7 +3,7 @@ import type { Dialect } from "../../adapters/provider/remote/dialect.js";
 import { RemoteWebhooks } from "../../adapters/provider/remote/webhooks/remote-webhooks.js";
 import { WebhookUrls } from "../../adapters/provider/remote/webhooks/webhook-urls.js";
 import type { Clock } from "../../application/ports/clock.js";
-import type { IncomingWebhook, ProviderWebhooks } from "../../application/ports/provider-webhooks.js";
+import type { IncomingWebhook, ProviderWebhooks } from "../../application/ports/generation-provider.js";
 import type { RemoteUnderTest } from "./contracts/remote-setup.js";
 import { FAL_KEY } from "./fake-fal.js";
 import type { SignedWebhook } from "./fake-provider.js";

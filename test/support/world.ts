@@ -2,7 +2,7 @@ import { HandClock } from "../../adapters/memory/hand-clock.js";
 import { memoryPorts } from "../../adapters/memory/memory-ports.js";
 import { memoryStores } from "../../adapters/memory/stores/memory-stores.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
-import { generationTime } from "../../application/panoramas/generation-time.js";
+import { generationTime } from "../../application/panoramas/forecast-task.js";
 import type { Email } from "../../domain/accounts/account.js";
 import { credits } from "../../domain/credits/credits.js";
 import type { AccountId } from "../../domain/ids.js";

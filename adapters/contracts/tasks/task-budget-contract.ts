@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { err, ok } from "neverthrow";
-import type { ApiKeyStore } from "../../../application/ports/stores/accounts/api-key-store.js";
+import type { ApiKeyStore } from "../../../application/ports/stores/account-stores.js";
 import type { Spender, TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";

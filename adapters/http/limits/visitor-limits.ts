@@ -25,7 +25,7 @@ const NETWORKS_MAX = 20_000;
 /**
  * Limits visitors by their network (client-address.ts) before anything is read for them. Each process counts for
  * itself: the limits protect the process, and a count in the database would cost more than most of these requests. The
- * limits of passwords are counted in the database (application/accounts/admit-login-attempt.ts), because they protect
+ * limits of passwords are counted in the database (application/accounts/check-credentials.ts), because they protect
  * accounts.
  *
  * A network may use its whole limit at once, and then the same rate evenly. One number per network is enough: the time

@@ -2,8 +2,7 @@ import type { NotFound } from "../../../application/errors.js";
 import { failedParam, refusalSentence } from "../../../application/events/failure-sentence.js";
 import type { UpstreamError } from "../../../application/panoramas/submit-task.js";
 import type { StorageUnavailable } from "../../../application/ports/object-storage.js";
-import { StoreAway } from "../../../application/ports/stores/store-away.js";
-import { StoreBusy, StoreFull } from "../../../application/ports/stores/store-busy.js";
+import { StoreAway, StoreBusy, StoreFull } from "../../../application/ports/stores/store-errors.js";
 import type { AccountSuspended } from "../../../domain/accounts/account.js";
 import type { BudgetSpent } from "../../../domain/credits/budget.js";
 import type { AccountRateLimited, RateLimited } from "../../../domain/credits/rate-limit.js";
@@ -42,13 +41,13 @@ export type InternalError = Unfinished & {
   readonly thrown: unknown;
 };
 
-/** A store could not write in time (application/ports/stores/store-busy.ts). */
+/** A store could not write in time (application/ports/stores/store-errors.ts). */
 export type Busy = { readonly kind: "store_busy"; readonly thrown: StoreBusy };
 
-/** The disk of a store is full (application/ports/stores/store-busy.ts). */
+/** The disk of a store is full (application/ports/stores/store-errors.ts). */
 export type Full = { readonly kind: "store_full"; readonly thrown: StoreFull };
 
-/** The database of a store is away (application/ports/stores/store-away.ts). */
+/** The database of a store is away (application/ports/stores/store-errors.ts). */
 export type Away = Unfinished & { readonly kind: "store_away"; readonly thrown: StoreAway };
 
 /** An instance looks for its database at once, and for its connections within seconds. */

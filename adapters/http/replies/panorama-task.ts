@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { AHEAD_MAX } from "../../../application/panoramas/count-ahead.js";
-import type { TaskForecast } from "../../../application/panoramas/forecast-task.js";
+import { AHEAD_MAX, type TaskForecast } from "../../../application/panoramas/forecast-task.js";
 import { RESOLUTION_NAMES, resolutionsDescription } from "../../../domain/images/resolution.js";
 import { STORAGE_STATUSES } from "../../../domain/images/storage-status.js";
 import { PRICE_MAX } from "../../../domain/panorama-policy.js";

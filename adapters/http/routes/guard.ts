@@ -1,11 +1,7 @@
 import type { Result } from "neverthrow";
 import { type Awaitable, whenReady } from "../../../application/awaitable.js";
 import type { UseCases } from "../../../application/create-application.js";
-import type {
-  AdmittedKey,
-  AdmittedRequest,
-  RefusedRequest,
-} from "../../../application/ports/stores/accounts/api-requests.js";
+import type { AdmittedKey, AdmittedRequest, RefusedRequest } from "../../../application/ports/stores/rate-limits.js";
 import type { Scope } from "../../../domain/accounts/key-limits.js";
 import type { AccountRateLimited, RateLimited } from "../../../domain/credits/rate-limit.js";
 import type { AccountId } from "../../../domain/ids.js";

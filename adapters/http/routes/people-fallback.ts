@@ -1,5 +1,4 @@
-import { StoreAway } from "../../../application/ports/stores/store-away.js";
-import { StoreBusy, StoreFull } from "../../../application/ports/stores/store-busy.js";
+import { StoreAway, StoreBusy, StoreFull } from "../../../application/ports/stores/store-errors.js";
 import type { Page, PageReply, WebSide } from "../../web-page/page.js";
 import { AWAY_RETRY_AFTER_SECONDS, BUSY_RETRY_AFTER_SECONDS } from "../replies/errors.js";
 import type { Reply } from "../replies/reply.js";

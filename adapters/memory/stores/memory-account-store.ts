@@ -1,10 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
-import type {
-  AccountBeginning,
-  AccountStore,
-  EmailTaken,
-} from "../../../application/ports/stores/accounts/account-store.js";
+import type { AccountBeginning, AccountStore, EmailTaken } from "../../../application/ports/stores/account-stores.js";
 import type { Account, Email } from "../../../domain/accounts/account.js";
 import { type Credits, credits } from "../../../domain/credits/credits.js";
 import type { AccountId } from "../../../domain/ids.js";

@@ -8,7 +8,7 @@ import type {
   DeliveryStore,
   EndpointOff,
   ListedDelivery,
-} from "../../../application/ports/stores/delivery-store.js";
+} from "../../../application/ports/stores/webhook-stores.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { DueDelivery } from "../../../domain/webhooks/share-slots.js";
 import { type AttemptResult, type Delivery, pendingAt } from "../../../domain/webhooks/webhook-delivery.js";

@@ -1,4 +1,4 @@
-import type { EventStore, StoredEvent, WatchedStreams } from "../../../application/ports/stores/event-store.js";
+import type { EventStore, StoredEvent, WatchedStreams } from "../../../application/ports/stores/webhook-stores.js";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { MemoryDatabase } from "./memory-database.js";

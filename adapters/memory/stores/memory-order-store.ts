@@ -1,5 +1,5 @@
 import type { Result } from "neverthrow";
-import type { OrderFilter, OrderStore } from "../../../application/ports/stores/order-store.js";
+import type { OrderFilter, OrderStore } from "../../../application/ports/stores/ledger-store.js";
 import { returnEntry } from "../../../domain/credits/ledger.js";
 import {
   type Order,

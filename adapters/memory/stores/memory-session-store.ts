@@ -1,4 +1,4 @@
-import type { SessionStore } from "../../../application/ports/stores/accounts/session-store.js";
+import type { SessionStore } from "../../../application/ports/stores/account-stores.js";
 import { SESSIONS_MAX, type Session } from "../../../domain/accounts/session.js";
 import type { MemoryDatabase } from "./memory-database.js";
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../application/ports/clock.js";
-import type { ApiRequests } from "../../../application/ports/stores/accounts/api-requests.js";
+import type { ApiRequests } from "../../../application/ports/stores/rate-limits.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import { MemoryAccountStore } from "./memory-account-store.js";
 import { MemoryApiKeyStore } from "./memory-api-key-store.js";

@@ -1,5 +1,5 @@
 import pg, { type Client, type ClientConfig } from "pg";
-import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
+import { StoreBusy } from "../../../application/ports/stores/store-errors.js";
 import type { Row } from "../sql/columns.js";
 import { PostgresQuery, type PreparedStatement } from "./postgres-query.js";
 

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { ok, type Result } from "neverthrow";
-import { StoreAway } from "../../../application/ports/stores/store-away.js";
-import { StoreBusy, StoreFull } from "../../../application/ports/stores/store-busy.js";
+import { StoreAway, StoreBusy, StoreFull } from "../../../application/ports/stores/store-errors.js";
 import type { PoolClient, PostgresInstallation } from "../schema/installation.js";
 import { MIGRATION_TABLE, pendingSteps } from "../schema/migration-steps.js";
 import type { Step } from "../schema/step.js";

@@ -1,4 +1,4 @@
-import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
+import { StoreBusy } from "../../../application/ports/stores/store-errors.js";
 import type { AccountId } from "../../../domain/ids.js";
 
 /** As long as PostgreSQL lets a statement wait for a lock. */

@@ -1,4 +1,4 @@
-import type { DeliveryClaim } from "../../../application/ports/stores/delivery-store.js";
+import type { DeliveryClaim } from "../../../application/ports/stores/webhook-stores.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { DueDelivery } from "../../../domain/webhooks/share-slots.js";
 import { branded, optional, type Row, text } from "../sql/columns.js";

@@ -1,4 +1,4 @@
-import type { AttemptOutcome, DeliveryLease } from "../../../application/ports/stores/delivery-store.js";
+import type { AttemptOutcome, DeliveryLease } from "../../../application/ports/stores/webhook-stores.js";
 import type { DueDelivery } from "../../../domain/webhooks/share-slots.js";
 import { isProbed, newReceiver, type Receiver } from "../../../domain/webhooks/webhook-receiver.js";
 import { date, integer, optional, type Row } from "../sql/columns.js";

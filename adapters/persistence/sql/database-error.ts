@@ -1,4 +1,4 @@
-import { StoreAway } from "../../../application/ports/stores/store-away.js";
+import { StoreAway } from "../../../application/ports/stores/store-errors.js";
 
 /** Why the database cannot be opened. `configuration`: it is not there, or not of this version. */
 export class DatabaseError extends Error {

@@ -1,6 +1,6 @@
 import { statfs } from "node:fs/promises";
 import { dirname } from "node:path";
-import { StoreFull } from "../../../application/ports/stores/store-busy.js";
+import { StoreFull } from "../../../application/ports/stores/store-errors.js";
 
 /** The write-ahead log grows to 4 MiB before its content moves to the file, which may then grow by as much. */
 const ROOM_BYTES_MIN = 16 * 1024 * 1024;

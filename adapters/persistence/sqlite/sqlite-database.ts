@@ -1,7 +1,7 @@
 import { setTimeout as pause, setImmediate } from "node:timers/promises";
 import { ok, type Result } from "neverthrow";
 import type { Awaitable } from "../../../application/awaitable.js";
-import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
+import { StoreBusy } from "../../../application/ports/stores/store-errors.js";
 import type { RequestKind } from "../../../domain/panorama-policy.js";
 import type { SqliteInstallation } from "../schema/installation.js";
 import { MIGRATION_TABLE, pendingSteps } from "../schema/migration-steps.js";

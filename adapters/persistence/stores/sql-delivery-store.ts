@@ -9,7 +9,7 @@ import type {
   DeliveryStore,
   EndpointOff,
   ListedDelivery,
-} from "../../../application/ports/stores/delivery-store.js";
+} from "../../../application/ports/stores/webhook-stores.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { AccountEvent } from "../../../domain/tasks/account-event.js";
 import { type AttemptResult, DELIVERY_STATES, type Delivery } from "../../../domain/webhooks/webhook-delivery.js";

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Reporter } from "../../../application/ports/reporter.js";
-import type { EventStore, StoredEvent, WatchedStreams } from "../../../application/ports/stores/event-store.js";
+import type { EventStore, StoredEvent, WatchedStreams } from "../../../application/ports/stores/webhook-stores.js";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { toKeyUse } from "../rows/account-rows.js";

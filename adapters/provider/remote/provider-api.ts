@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
-import type { CircuitState } from "../../../application/ports/circuit-state.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type {
+  CircuitState,
   ProviderUnavailable,
   Readiness,
   SubmissionFailure,

@@ -1,9 +1,11 @@
 import type { Result } from "neverthrow";
-import type { CircuitState } from "../../../application/ports/circuit-state.js";
 import type { Clock } from "../../../application/ports/clock.js";
-import type { GenerationProvider } from "../../../application/ports/generation-provider.js";
+import type {
+  CircuitState,
+  GenerationProvider,
+  ProviderWebhooks,
+} from "../../../application/ports/generation-provider.js";
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
-import type { ProviderWebhooks } from "../../../application/ports/provider-webhooks.js";
 
 /** The options of every remote provider. Each provider adds its own; most of them are optional. */
 export type RemoteOptions = {

@@ -1,6 +1,6 @@
 import { ok } from "neverthrow";
 import type { AccountOverview } from "../../../application/accounts/read-account.js";
-import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
+import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { PaymentsUnavailable } from "../../../application/ports/payments.js";

@@ -1,5 +1,5 @@
 import type { UseCases } from "../../../application/create-application.js";
-import type { EntryLine } from "../../../application/entry-page.js";
+import type { EntryLine } from "../../../application/page-of.js";
 import type { EntryPlace } from "../../../domain/credits/ledger.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { PageReply } from "../../web-page/page.js";

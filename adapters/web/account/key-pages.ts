@@ -1,6 +1,6 @@
-import type { KeyWithSpending } from "../../../application/accounts/list-api-keys.js";
+import type { KeyWithSpending } from "../../../application/accounts/api-keys.js";
 import type { AccountOverview } from "../../../application/accounts/read-account.js";
-import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
+import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";

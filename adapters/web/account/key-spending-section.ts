@@ -1,4 +1,4 @@
-import type { KeySpending } from "../../../application/accounts/read-key-spending.js";
+import type { KeySpending } from "../../../application/accounts/api-keys.js";
 import type { ApiKey } from "../../../domain/accounts/api-key.js";
 import { endOf, startOf } from "../../../domain/credits/budget.js";
 import { count } from "../count.js";

@@ -1,4 +1,4 @@
-import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
+import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import type { Order } from "../../../domain/credits/order.js";

@@ -1,7 +1,7 @@
-import type { ExportedRecord } from "../../../application/accounts/self-service/export-account.js";
-import type { SameEmail } from "../../../application/accounts/self-service/send-email-link.js";
-import type { WrongLogin } from "../../../application/accounts/sessions/check-credentials.js";
-import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
+import type { WrongLogin } from "../../../application/accounts/check-credentials.js";
+import type { SameEmail } from "../../../application/accounts/email-address.js";
+import type { ExportedRecord } from "../../../application/accounts/export-account.js";
+import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { TasksActive } from "../../../application/errors.js";
 import type { HashingBusy } from "../../../application/ports/secrets.js";

@@ -1,10 +1,10 @@
 import type { Result } from "neverthrow";
-import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
+import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { NotFound } from "../../../application/errors.js";
-import type { EndpointOff, ListedDelivery } from "../../../application/ports/stores/delivery-store.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
-import type { WebhookTest } from "../../../application/webhooks/test-endpoint.js";
+import type { EndpointOff, ListedDelivery } from "../../../application/ports/stores/webhook-stores.js";
+import type { WebhookTest } from "../../../application/webhooks/endpoints.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { Endpoint, EndpointId } from "../../../domain/webhooks/webhook-endpoint.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";

@@ -1,4 +1,4 @@
-import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
+import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { PageReply } from "../../web-page/page.js";
 import { suspendedSentence } from "../../wording/suspended-sentence.js";
 import type { Layout } from "../layout.js";

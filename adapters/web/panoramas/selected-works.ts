@@ -1,4 +1,4 @@
-import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
+import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
 import { parseTaskId, type TaskId } from "../../../domain/ids.js";
 import type { Task } from "../../../domain/tasks/task.js";

@@ -1,4 +1,4 @@
-import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
+import type { Visitor } from "../../../application/accounts/sessions.js";
 import { startViewText } from "../../../domain/images/picture.js";
 import { RESOLUTIONS } from "../../../domain/images/resolution.js";
 import { startViewOf } from "../../../domain/tasks/task.js";

@@ -1,7 +1,6 @@
-import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
+import type { Visitor } from "../../../application/accounts/sessions.js";
 import { failureSentence } from "../../../application/events/failure-sentence.js";
-import { AHEAD_MAX } from "../../../application/panoramas/count-ahead.js";
-import type { TaskForecast } from "../../../application/panoramas/forecast-task.js";
+import { AHEAD_MAX, type TaskForecast } from "../../../application/panoramas/forecast-task.js";
 import { isCancelable, type SucceededTask, type Task } from "../../../domain/tasks/task.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";

@@ -1,4 +1,4 @@
-import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
+import type { Visitor } from "../../../application/accounts/sessions.js";
 import { failureSentence } from "../../../application/events/failure-sentence.js";
 import { viewerPath } from "../../../domain/tasks/slug.js";
 import { isActive, isCancelable, isInProgress, type Task } from "../../../domain/tasks/task.js";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
+import type { Visitor } from "../../../application/accounts/sessions.js";
 import { RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../../domain/images/resolution.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { Abilities } from "../../../domain/tasks/abilities.js";

@@ -1,10 +1,10 @@
 import { err, ok, type Result } from "neverthrow";
-import type { Visitor } from "../../../application/accounts/sessions/find-session.js";
+import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
 import { failureSentence } from "../../../application/events/failure-sentence.js";
 import type { PageStart } from "../../../application/page-of.js";
 import type { CreatePanoramaError } from "../../../application/panoramas/create-panorama.js";
-import type { OwnSearchPage } from "../../../application/panoramas/lists/search-own-tasks.js";
+import type { OwnSearchPage } from "../../../application/panoramas/list-panoramas.js";
 import type { Clock } from "../../../application/ports/clock.js";
 import type { StorageUnavailable } from "../../../application/ports/object-storage.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";

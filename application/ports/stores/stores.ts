@@ -1,21 +1,14 @@
 import type { Clock } from "../clock.js";
 import type { Ids } from "../ids.js";
 import type { Secrets } from "../secrets.js";
-import type { AccountStore } from "./accounts/account-store.js";
-import type { ApiKeyStore } from "./accounts/api-key-store.js";
-import type { ApiRequests } from "./accounts/api-requests.js";
-import type { PasswordLinkStore } from "./accounts/password-link-store.js";
-import type { SessionStore } from "./accounts/session-store.js";
-import type { DeliveryStore } from "./delivery-store.js";
-import type { EndpointStore } from "./endpoint-store.js";
-import type { EventStore } from "./event-store.js";
-import type { LedgerStore } from "./ledger-store.js";
+import type { AccountStore, ApiKeyStore, PasswordLinkStore, SessionStore } from "./account-stores.js";
+import type { LedgerStore, OrderStore } from "./ledger-store.js";
 import type { OperatorLog } from "./operator-log.js";
 import type { OperatorStore } from "./operator-store.js";
-import type { OrderStore } from "./order-store.js";
-import type { RateLimits } from "./rate-limits.js";
+import type { ApiRequests, RateLimits } from "./rate-limits.js";
 import type { ReferenceStore } from "./reference-store.js";
 import type { TaskPorts } from "./tasks/task-ports.js";
+import type { DeliveryStore, EndpointStore, EventStore } from "./webhook-stores.js";
 
 /** All stores. They share one database: what one method writes is one transaction. */
 export type Stores = {

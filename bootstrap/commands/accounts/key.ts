@@ -1,5 +1,5 @@
 import { err, ok, type Result, safeTry } from "neverthrow";
-import type { KeyWithSpending } from "../../../application/accounts/list-api-keys.js";
+import type { KeyWithSpending } from "../../../application/accounts/api-keys.js";
 import {
   API_KEYS_MAX,
   type ApiKey,

@@ -1,5 +1,5 @@
 import { err, ok, safeTry } from "neverthrow";
-import { reconcilePayments } from "../../../application/credits/reconcile-payments.js";
+import { reconcilePayments } from "../../../application/credits/payment-reports.js";
 import { misused, refused } from "../../command-error.js";
 import { tokens } from "../../tokens.js";
 import type { Command } from "../common/command.js";

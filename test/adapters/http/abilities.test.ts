@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createApiKey } from "../../../application/accounts/create-api-key.js";
+import { createApiKey } from "../../../application/accounts/api-keys.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import { type Abilities, ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
 import { expectError } from "../../support/error-answer.js";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
+import { StoreBusy } from "../../../application/ports/stores/store-errors.js";
 import { HttpService, NO_PAGES } from "../../support/http-service.js";
 
 describe("a request that meets a busy store", () => {

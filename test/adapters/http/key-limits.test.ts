@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createApiKey } from "../../../application/accounts/create-api-key.js";
-import { deletePanorama } from "../../../application/panoramas/delete-panorama.js";
+import { createApiKey } from "../../../application/accounts/api-keys.js";
+import { deletePanorama } from "../../../application/panoramas/change-panorama.js";
 import { type KeyLimits, NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import { dayOf, endOf } from "../../../domain/credits/budget.js";
 import { credits } from "../../../domain/credits/credits.js";

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createApiKey } from "../../../application/accounts/create-api-key.js";
+import { createApiKey } from "../../../application/accounts/api-keys.js";
 import { expectError } from "../../support/error-answer.js";
 import { type Customer, HttpService } from "../../support/http-service.js";
 import { RawConnection } from "../../support/raw-connection.js";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { aSucceededTask, noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
-import { createApiKey } from "../../../application/accounts/create-api-key.js";
+import { createApiKey } from "../../../application/accounts/api-keys.js";
 import { startQueuedTasks } from "../../../application/background/start-queued-tasks.js";
 import { CREATION_SETTINGS } from "../../support/application.js";
 import { expectError } from "../../support/error-answer.js";

@@ -9,7 +9,7 @@ import { MemorySecrets } from "../../../adapters/memory/memory-secrets.js";
 import { RecordingReporter } from "../../../adapters/memory/recording-reporter.js";
 import { MemoryLetterOutbox } from "../../../adapters/memory/stores/memory-letter-outbox.js";
 import { memoryStores } from "../../../adapters/memory/stores/memory-stores.js";
-import { emailLinkDigest } from "../../../application/accounts/self-service/email-link-digest.js";
+import { emailLinkDigest } from "../../../application/accounts/email-address.js";
 import type { Letter } from "../../../application/ports/mail.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import type { PasswordLinkToken } from "../../../domain/accounts/password.js";

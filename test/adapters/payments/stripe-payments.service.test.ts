@@ -4,7 +4,7 @@ import { anOrderCheckout, aPendingOrder, orderId, secondsAfter } from "../../../
 import { RecordingReporter } from "../../../adapters/memory/recording-reporter.js";
 import { StripePayments } from "../../../adapters/payments/stripe-payments.js";
 import { SystemClock } from "../../../adapters/system/system-clock.js";
-import { reconcilePayments } from "../../../application/credits/reconcile-payments.js";
+import { reconcilePayments } from "../../../application/credits/payment-reports.js";
 import { pay } from "../../../domain/credits/order.js";
 import {
   checkoutWebhook,

@@ -14,8 +14,8 @@ import {
   secondsAfter,
 } from "../../../adapters/contracts/support/builders.js";
 import { tables } from "../../../adapters/persistence/schema/schema.js";
-import { type ExportedRecord, exportAccount } from "../../../application/accounts/self-service/export-account.js";
-import type { OrderStore } from "../../../application/ports/stores/order-store.js";
+import { type ExportedRecord, exportAccount } from "../../../application/accounts/export-account.js";
+import type { OrderStore } from "../../../application/ports/stores/ledger-store.js";
 import { credits } from "../../../domain/credits/credits.js";
 
 /**

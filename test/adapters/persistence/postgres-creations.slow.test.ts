@@ -19,7 +19,7 @@ import type { Database } from "../../../adapters/persistence/sql/database.js";
 import { isWorthPreparing } from "../../../adapters/persistence/sql/statement.js";
 import { PostgresApiRequests } from "../../../adapters/persistence/stores/accounts/postgres-api-requests.js";
 import { sqlTasks } from "../../../adapters/persistence/tasks/sql-tasks.js";
-import { StoreBusy } from "../../../application/ports/stores/store-busy.js";
+import { StoreBusy } from "../../../application/ports/stores/store-errors.js";
 import type { TaskPorts } from "../../../application/ports/stores/tasks/task-ports.js";
 import type { AccountSnapshot } from "../../../application/ports/stores/tasks/task-store.js";
 import type { Email } from "../../../domain/accounts/account.js";

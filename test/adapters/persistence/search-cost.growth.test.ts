@@ -6,7 +6,7 @@ import { accountId, anAccount, aPaidOrder, noon } from "../../../adapters/contra
 import { openSqliteDatabase } from "../../../adapters/persistence/sqlite/open-sqlite-database.js";
 import type { SqliteDatabase } from "../../../adapters/persistence/sqlite/sqlite-database.js";
 import { updateSearch } from "../../../adapters/persistence/tasks/search-rows.js";
-import { searchPublicPanoramas } from "../../../application/panoramas/lists/search-public-panoramas.js";
+import { searchPublicPanoramas } from "../../../application/panoramas/list-panoramas.js";
 import { PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/creation-request.js";
 import { searchWords } from "../../../domain/tasks/prompt-search.js";
 import { scratchFolder } from "../../support/scratch-folder.js";

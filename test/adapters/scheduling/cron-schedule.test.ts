@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { cronSchedule } from "../../../adapters/scheduling/work-schedule.js";
 import { SystemClock } from "../../../adapters/system/system-clock.js";
-import { clockSchedule } from "../../../application/background/clock-schedule.js";
-import type { MakeSchedule, ScheduledWork } from "../../../application/ports/schedule.js";
+import { clockSchedule } from "../../../application/background/work-runs.js";
+import type { MakeSchedule, ScheduledWork } from "../../../application/ports/clock.js";
 
 const TIMES: readonly Pick<ScheduledWork, "everySeconds" | "offsetSeconds">[] = [
   { everySeconds: 1 },

@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
 import { Html } from "../../../adapters/web/html.js";
-import { sendEmailLink } from "../../../application/accounts/self-service/send-email-link.js";
-import { sendPasswordLink } from "../../../application/accounts/send-password-link.js";
+import { sendEmailLink } from "../../../application/accounts/email-address.js";
+import { sendPasswordLink } from "../../../application/accounts/password-links.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import { logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import {

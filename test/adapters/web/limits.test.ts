@@ -5,7 +5,7 @@ import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { aPendingOrder } from "../../../adapters/contracts/support/builders.js";
 import { MemoryOperatorStore } from "../../../adapters/memory/stores/memory-operator-store.js";
-import { deleteExpiredReferences } from "../../../application/background/delete-expired-references.js";
+import { deleteExpiredReferences } from "../../../application/background/erase.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import { type AdjustmentReason, adjust } from "../../../domain/credits/ledger.js";
 import { referenceImageName } from "../../../domain/images/object-name.js";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { aPendingOrder, noon } from "../../../adapters/contracts/support/builders.js";
 import { MemoryOperatorStore } from "../../../adapters/memory/stores/memory-operator-store.js";
-import { refundOrder } from "../../../application/operators/refund-order.js";
+import { refundOrder } from "../../../application/operators/credits.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { type AdjustmentReason, adjust } from "../../../domain/credits/ledger.js";
 import { orderId, pay } from "../../../domain/credits/order.js";

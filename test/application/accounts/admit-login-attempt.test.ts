@@ -3,7 +3,7 @@ import { ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { MemoryRateLimits } from "../../../adapters/memory/stores/memory-rate-limits.js";
-import { admitLoginAttempt } from "../../../application/accounts/admit-login-attempt.js";
+import { admitLoginAttempt } from "../../../application/accounts/check-credentials.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 

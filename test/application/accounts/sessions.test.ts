@@ -1,13 +1,12 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { checkPasswordLink } from "../../../application/accounts/check-password-link.js";
-import { openAccount } from "../../../application/accounts/open-account.js";
-import { sendPasswordLink } from "../../../application/accounts/send-password-link.js";
-import { findSession } from "../../../application/accounts/sessions/find-session.js";
-import { logIn } from "../../../application/accounts/sessions/log-in.js";
-import { logOut } from "../../../application/accounts/sessions/log-out.js";
-import { setPasswordByLink } from "../../../application/accounts/set-password-by-link.js";
-import { signUp } from "../../../application/accounts/sign-up.js";
+import { openAccount, signUp } from "../../../application/accounts/open-account.js";
+import {
+  checkPasswordLink,
+  sendPasswordLink,
+  setPasswordByLink,
+} from "../../../application/accounts/password-links.js";
+import { findSession, logIn, logOut } from "../../../application/accounts/sessions.js";
 import type { Secrets } from "../../../application/ports/secrets.js";
 import type { Account, Email } from "../../../domain/accounts/account.js";
 import {

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { settled } from "../../../adapters/memory/settled.js";
-import { clockSchedule } from "../../../application/background/clock-schedule.js";
-import type { ScheduledWork } from "../../../application/ports/schedule.js";
+import { clockSchedule } from "../../../application/background/work-runs.js";
+import type { ScheduledWork } from "../../../application/ports/clock.js";
 
 type Times = Pick<ScheduledWork, "everySeconds" | "offsetSeconds">;
 const times: fc.Arbitrary<Times> = fc.oneof(

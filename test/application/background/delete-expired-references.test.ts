@@ -1,6 +1,6 @@
 import { ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { deleteExpiredReferences } from "../../../application/background/delete-expired-references.js";
+import { deleteExpiredReferences } from "../../../application/background/erase.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { referenceImageName } from "../../../domain/images/object-name.js";
 import { LEASE_MILLISECONDS, RETENTION_MILLISECONDS } from "../../support/application.js";

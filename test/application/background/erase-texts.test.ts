@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { noon } from "../../../adapters/contracts/support/builders.js";
-import { eraseTexts } from "../../../application/background/erase-texts.js";
+import { eraseTexts } from "../../../application/background/erase.js";
 import { TEXTS_KEPT_MILLISECONDS } from "../../../domain/tasks/task.js";
 
 describe("eraseTexts", () => {

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, taskId } from "../../../adapters/contracts/support/builders.js";
 import { receiveProviderWebhook } from "../../../application/background/receive-provider-webhook.js";
 import { unverifiedWebhook } from "../../../application/errors.js";
-import type { ProviderWebhooks } from "../../../application/ports/provider-webhooks.js";
+import type { ProviderWebhooks } from "../../../application/ports/generation-provider.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 describe("receiveProviderWebhook", () => {

@@ -4,7 +4,7 @@ import { aCreationRequest } from "../../../adapters/contracts/support/builders.j
 import { InProcessEventSignals } from "../../../adapters/memory/in-process-event-signals.js";
 import { settled } from "../../../adapters/memory/settled.js";
 import { heldKeys } from "../../../application/accounts/held-keys.js";
-import { watchStreams } from "../../../application/background/watch-streams.js";
+import { watchStreams } from "../../../application/background/watch-changes.js";
 import { streamEvents } from "../../../application/events/stream-events.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";

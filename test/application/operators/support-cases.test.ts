@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, accountId } from "../../../adapters/contracts/support/builders.js";
 import { memoryStores } from "../../../adapters/memory/stores/memory-stores.js";
-import { createApiKey } from "../../../application/accounts/create-api-key.js";
+import { createApiKey } from "../../../application/accounts/api-keys.js";
 import { explainTask } from "../../../application/operators/explain-task.js";
-import { findKeyBySecret } from "../../../application/operators/find-key-by-secret.js";
-import { revokeKeys } from "../../../application/operators/revoke-keys.js";
+import { findKeyBySecret, revokeKeys } from "../../../application/operators/keys.js";
 import { withholdPanorama } from "../../../application/operators/withhold-panorama.js";
 import { apiKeySecret } from "../../../domain/accounts/api-key.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";

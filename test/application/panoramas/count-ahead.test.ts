@@ -5,7 +5,7 @@ import {
   aSubmittedTask,
   aSucceededTask,
 } from "../../../adapters/contracts/support/builders.js";
-import { countAhead } from "../../../application/panoramas/count-ahead.js";
+import { countAhead } from "../../../application/panoramas/forecast-task.js";
 
 describe("countAhead", () => {
   const behind = (others: number) =>

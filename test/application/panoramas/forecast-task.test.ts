@@ -10,8 +10,7 @@ import {
 } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { ScriptedProvider } from "../../../adapters/memory/scripted-provider.js";
-import { forecastTask } from "../../../application/panoramas/forecast-task.js";
-import { generationTime } from "../../../application/panoramas/generation-time.js";
+import { forecastTask, generationTime } from "../../../application/panoramas/forecast-task.js";
 
 const GENERATION_SECONDS = 40;
 

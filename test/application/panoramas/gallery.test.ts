@@ -9,11 +9,9 @@ import {
 } from "../../../adapters/contracts/support/builders.js";
 import { MemoryDatabase } from "../../../adapters/memory/stores/memory-database.js";
 import { memoryTasks } from "../../../adapters/memory/stores/tasks/memory-tasks.js";
-import { changeVisibility } from "../../../application/panoramas/change-visibility.js";
-import { findOwnPanorama } from "../../../application/panoramas/find-own-panorama.js";
-import { findPublicPanorama } from "../../../application/panoramas/find-public-panorama.js";
-import { listPublicPanoramas } from "../../../application/panoramas/lists/list-public-panoramas.js";
-import { searchPublicPanoramas } from "../../../application/panoramas/lists/search-public-panoramas.js";
+import { changeVisibility } from "../../../application/panoramas/change-panorama.js";
+import { listPublicPanoramas, searchPublicPanoramas } from "../../../application/panoramas/list-panoramas.js";
+import { findOwnPanorama, findPublicPanorama } from "../../../application/panoramas/read-panorama.js";
 import type { TaskPorts } from "../../../application/ports/stores/tasks/task-ports.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { isFoundBy, searchWords } from "../../../domain/tasks/prompt-search.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { deleteOldEvents } from "../../../application/webhooks/delete-old-events.js";
+import { deleteOldEvents } from "../../../application/webhooks/deliveries.js";
 import { aWorld, type World } from "../../support/world.js";
 
 const DAY_MILLISECONDS = 24 * 60 * 60 * 1000;

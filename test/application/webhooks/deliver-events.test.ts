@@ -2,12 +2,14 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { RecordingWebhookSender } from "../../../adapters/memory/recording-webhook-sender.js";
 import { settled } from "../../../adapters/memory/settled.js";
-import { createEndpoint } from "../../../application/webhooks/create-endpoint.js";
-import { deleteOldEvents } from "../../../application/webhooks/delete-old-events.js";
 import { deliverEvents } from "../../../application/webhooks/deliver-events.js";
-import { ensureDefaultEndpoint } from "../../../application/webhooks/ensure-default-endpoint.js";
-import { listEndpoints } from "../../../application/webhooks/list-endpoints.js";
-import { rotateEndpointSecret } from "../../../application/webhooks/rotate-endpoint-secret.js";
+import { deleteOldEvents } from "../../../application/webhooks/deliveries.js";
+import {
+  createEndpoint,
+  ensureDefaultEndpoint,
+  listEndpoints,
+  rotateEndpointSecret,
+} from "../../../application/webhooks/endpoints.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { eventIdOf } from "../../../domain/tasks/account-event.js";
 import type { AttemptResult } from "../../../domain/webhooks/webhook-delivery.js";

@@ -1,14 +1,15 @@
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, accountId, endpointId } from "../../../adapters/contracts/support/builders.js";
-import { createEndpoint } from "../../../application/webhooks/create-endpoint.js";
-import { deleteEndpoint } from "../../../application/webhooks/delete-endpoint.js";
-import { enableEndpoint } from "../../../application/webhooks/enable-endpoint.js";
-import { listDeliveries } from "../../../application/webhooks/list-deliveries.js";
-import { listEndpoints } from "../../../application/webhooks/list-endpoints.js";
-import { resendDelivery } from "../../../application/webhooks/resend-delivery.js";
-import { rotateEndpointSecret } from "../../../application/webhooks/rotate-endpoint-secret.js";
-import { testEndpoint } from "../../../application/webhooks/test-endpoint.js";
+import { listDeliveries, resendDelivery } from "../../../application/webhooks/deliveries.js";
+import {
+  createEndpoint,
+  deleteEndpoint,
+  enableEndpoint,
+  listEndpoints,
+  rotateEndpointSecret,
+  testEndpoint,
+} from "../../../application/webhooks/endpoints.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { EVENT_TYPES } from "../../../domain/tasks/account-event.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";

@@ -22,7 +22,7 @@ import { credits } from "../../../domain/credits/credits.js";
 import { welcomeEntry } from "../../../domain/credits/ledger.js";
 import type { Stores } from "../stores.js";
 
-/** What every AccountStore must do (application/ports/stores/accounts/account-store.ts). */
+/** What every AccountStore must do (application/ports/stores/account-stores.ts). */
 export const describeAccountStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,

@@ -19,7 +19,7 @@ import { notFound } from "../../../application/errors.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { Stores } from "../stores.js";
 
-/** What every ApiKeyStore must do (application/ports/stores/accounts/api-key-store.ts). */
+/** What every ApiKeyStore must do (application/ports/stores/account-stores.ts). */
 export const describeApiKeyStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,

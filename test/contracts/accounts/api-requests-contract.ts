@@ -15,7 +15,7 @@ import { expect } from "../../../adapters/contracts/support/expect.js";
 import { inChangingZones } from "../../../adapters/contracts/support/in-changing-zones.js";
 import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
-import type { ApiRequests } from "../../../application/ports/stores/accounts/api-requests.js";
+import type { ApiRequests } from "../../../application/ports/stores/rate-limits.js";
 import { type KeyLimits, NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { AccountId } from "../../../domain/ids.js";
@@ -23,7 +23,7 @@ import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 import type { ReservedTask } from "../../../domain/tasks/task.js";
 import type { Stores } from "../stores.js";
 
-/** What every implementation of ApiRequests must do (application/ports/stores/accounts/api-requests.ts). */
+/** What every implementation of ApiRequests must do (application/ports/stores/rate-limits.ts). */
 export const describeApiRequests = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,

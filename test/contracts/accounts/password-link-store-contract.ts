@@ -3,7 +3,7 @@ import { accountId, anAccount, noon, secondsAfter } from "../../../adapters/cont
 import { expect } from "../../../adapters/contracts/support/expect.js";
 import { inChangingZones } from "../../../adapters/contracts/support/in-changing-zones.js";
 import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
-import type { PasswordLinkStore } from "../../../application/ports/stores/accounts/password-link-store.js";
+import type { PasswordLinkStore } from "../../../application/ports/stores/account-stores.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import { openPasswordLink, PASSWORD_LINK_SECONDS } from "../../../domain/accounts/password.js";
 import { openSession } from "../../../domain/accounts/session.js";
@@ -12,7 +12,7 @@ import { welcomeEntry } from "../../../domain/credits/ledger.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { Stores } from "../stores.js";
 
-/** What every PasswordLinkStore must do (application/ports/stores/accounts/password-link-store.ts). */
+/** What every PasswordLinkStore must do (application/ports/stores/account-stores.ts). */
 export const describePasswordLinkStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,

@@ -2,12 +2,12 @@ import { accountId, anAccount, noon, secondsAfter } from "../../../adapters/cont
 import { expect } from "../../../adapters/contracts/support/expect.js";
 import { inChangingZones } from "../../../adapters/contracts/support/in-changing-zones.js";
 import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
-import type { SessionStore } from "../../../application/ports/stores/accounts/session-store.js";
+import type { SessionStore } from "../../../application/ports/stores/account-stores.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import { openSession, SESSION_SECONDS, SESSIONS_MAX } from "../../../domain/accounts/session.js";
 import type { Stores } from "../stores.js";
 
-/** What every SessionStore must do (application/ports/stores/accounts/session-store.ts). */
+/** What every SessionStore must do (application/ports/stores/account-stores.ts). */
 export const describeSessionStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,

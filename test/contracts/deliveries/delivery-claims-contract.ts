@@ -1,7 +1,7 @@
 import { endpointId, noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
 import { expect } from "../../../adapters/contracts/support/expect.js";
 import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
-import type { DeliveryLease } from "../../../application/ports/stores/delivery-store.js";
+import type { DeliveryLease } from "../../../application/ports/stores/webhook-stores.js";
 import { fail } from "../../../domain/tasks/task.js";
 import type { DueDelivery } from "../../../domain/webhooks/share-slots.js";
 import { newReceiver } from "../../../domain/webhooks/webhook-receiver.js";

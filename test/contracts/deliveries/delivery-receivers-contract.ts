@@ -2,7 +2,7 @@ import { ok } from "neverthrow";
 import { anEndpoint, endpointId, noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
 import { expect } from "../../../adapters/contracts/support/expect.js";
 import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
-import type { DeliveryLease } from "../../../application/ports/stores/delivery-store.js";
+import type { DeliveryLease } from "../../../application/ports/stores/webhook-stores.js";
 import type { AttemptResult } from "../../../domain/webhooks/webhook-delivery.js";
 import { newReceiver } from "../../../domain/webhooks/webhook-receiver.js";
 import type { DeliverySetup } from "./delivery-setup.js";

@@ -1,7 +1,7 @@
 import { secondsAfter } from "../../../adapters/contracts/support/builders.js";
 import { expect } from "../../../adapters/contracts/support/expect.js";
 import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
-import type { DeliveryLease } from "../../../application/ports/stores/delivery-store.js";
+import type { DeliveryLease } from "../../../application/ports/stores/webhook-stores.js";
 import type { DeliverySetup } from "./delivery-setup.js";
 
 /** What the store keeps of an attempt. */

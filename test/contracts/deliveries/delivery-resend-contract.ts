@@ -2,7 +2,7 @@ import { ok } from "neverthrow";
 import { endpointId, noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
 import { expect } from "../../../adapters/contracts/support/expect.js";
 import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
-import type { DeliveryLease } from "../../../application/ports/stores/delivery-store.js";
+import type { DeliveryLease } from "../../../application/ports/stores/webhook-stores.js";
 import type { DeliverySetup } from "./delivery-setup.js";
 
 /** An event that is sent again while an attempt to send it is in flight. */

@@ -18,7 +18,7 @@ import {
 import { expect } from "../../../adapters/contracts/support/expect.js";
 import { inChangingZones } from "../../../adapters/contracts/support/in-changing-zones.js";
 import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
-import type { DeliveryLease } from "../../../application/ports/stores/delivery-store.js";
+import type { DeliveryLease } from "../../../application/ports/stores/webhook-stores.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { keep, uploading } from "../../../domain/images/storage-status.js";

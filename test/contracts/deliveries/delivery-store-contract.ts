@@ -11,7 +11,7 @@ import { setUpDeliveries } from "./delivery-setup.js";
 import { describeSwitchOff } from "./delivery-switch-off-contract.js";
 
 /**
- * What every DeliveryStore, and the outbox of every TaskStore, must do (application/ports/stores/delivery-store.ts).
+ * What every DeliveryStore, and the outbox of every TaskStore, must do (application/ports/stores/webhook-stores.ts).
  */
 export const describeDeliveryStore = (
   { describe, it, beforeEach, afterEach }: TestFunctions,

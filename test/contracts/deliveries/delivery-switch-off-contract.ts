@@ -1,7 +1,7 @@
 import { anEndpoint, endpointId, secondsAfter } from "../../../adapters/contracts/support/builders.js";
 import { expect } from "../../../adapters/contracts/support/expect.js";
 import type { TestFunctions } from "../../../adapters/contracts/support/test-functions.js";
-import type { DeliveryLease } from "../../../application/ports/stores/delivery-store.js";
+import type { DeliveryLease } from "../../../application/ports/stores/webhook-stores.js";
 import type { DeliverySetup } from "./delivery-setup.js";
 
 /** When an endpoint is switched off, and what becomes of its deliveries. */

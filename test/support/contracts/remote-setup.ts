@@ -2,8 +2,7 @@ import { afterEach, beforeEach, vi } from "vitest";
 import { aCreationRequest, taskId } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../adapters/memory/memory-object-storage.js";
-import type { CircuitState } from "../../../application/ports/circuit-state.js";
-import type { GenerationProvider } from "../../../application/ports/generation-provider.js";
+import type { CircuitState, GenerationProvider } from "../../../application/ports/generation-provider.js";
 import type { FakeProvider } from "../fake-provider.js";
 import type { Overrides } from "../providers-under-test.js";
 

@@ -1,11 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Awaitable } from "../../../../application/awaitable.js";
 import type { Clock } from "../../../../application/ports/clock.js";
-import type {
-  AdmittedRequest,
-  ApiRequests,
-  RefusedRequest,
-} from "../../../../application/ports/stores/accounts/api-requests.js";
+import type { AdmittedRequest, ApiRequests, RefusedRequest } from "../../../../application/ports/stores/rate-limits.js";
 import type { AccountSuspended } from "../../../../domain/accounts/account.js";
 import type { ApiKeyId } from "../../../../domain/accounts/api-key.js";
 import {

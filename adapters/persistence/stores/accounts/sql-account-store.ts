@@ -4,7 +4,7 @@ import type {
   AccountBeginning,
   AccountStore,
   EmailTaken,
-} from "../../../../application/ports/stores/accounts/account-store.js";
+} from "../../../../application/ports/stores/account-stores.js";
 import type { Account, Email } from "../../../../domain/accounts/account.js";
 import type { Credits } from "../../../../domain/credits/credits.js";
 import { purchaseEntry } from "../../../../domain/credits/ledger.js";

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../../application/errors.js";
-import type { ApiKeyStore } from "../../../../application/ports/stores/accounts/api-key-store.js";
+import type { ApiKeyStore } from "../../../../application/ports/stores/account-stores.js";
 import type { ApiKey, ApiKeyId } from "../../../../domain/accounts/api-key.js";
 import type { Spending } from "../../../../domain/credits/budget.js";
 import type { AccountId } from "../../../../domain/ids.js";

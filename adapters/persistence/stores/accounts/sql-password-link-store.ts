@@ -1,10 +1,10 @@
 import { err, ok, type Result } from "neverthrow";
-import type { EmailTaken } from "../../../../application/ports/stores/accounts/account-store.js";
 import type {
+  EmailTaken,
   LinkExpired,
   PasswordLinkStore,
   Redemption,
-} from "../../../../application/ports/stores/accounts/password-link-store.js";
+} from "../../../../application/ports/stores/account-stores.js";
 import type { Email } from "../../../../domain/accounts/account.js";
 import type { PasswordLink } from "../../../../domain/accounts/password.js";
 import type { AccountId } from "../../../../domain/ids.js";

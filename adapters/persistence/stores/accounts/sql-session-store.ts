@@ -1,4 +1,4 @@
-import type { SessionStore } from "../../../../application/ports/stores/accounts/session-store.js";
+import type { SessionStore } from "../../../../application/ports/stores/account-stores.js";
 import { SESSIONS_MAX, type Session } from "../../../../domain/accounts/session.js";
 import type { AccountId } from "../../../../domain/ids.js";
 import { branded, date, text } from "../../sql/columns.js";

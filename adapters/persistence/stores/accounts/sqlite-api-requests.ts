@@ -1,13 +1,13 @@
 import { err, ok, type Result } from "neverthrow";
-import { countRequest } from "../../../../application/accounts/count-request.js";
+import { countRequest } from "../../../../application/accounts/admit-api-request.js";
 import { type Awaitable, whenReady } from "../../../../application/awaitable.js";
 import type { Clock } from "../../../../application/ports/clock.js";
 import type {
   AdmittedRequest,
   ApiRequests,
+  RateLimits,
   RefusedRequest,
-} from "../../../../application/ports/stores/accounts/api-requests.js";
-import type { RateLimits } from "../../../../application/ports/stores/rate-limits.js";
+} from "../../../../application/ports/stores/rate-limits.js";
 import type { ApiKeyId } from "../../../../domain/accounts/api-key.js";
 import { allowUse } from "../../../../domain/accounts/key-limits.js";
 import { hasBudget } from "../../../../domain/credits/budget.js";

@@ -9,9 +9,8 @@ import {
   type IHalfOpenAfterBackoffContext,
 } from "cockatiel";
 import type { Result } from "neverthrow";
-import type { CircuitState } from "../../../../application/ports/circuit-state.js";
 import type { Clock } from "../../../../application/ports/clock.js";
-import type { Readiness } from "../../../../application/ports/generation-provider.js";
+import type { CircuitState, Readiness } from "../../../../application/ports/generation-provider.js";
 import type { Answer, Call, CallFailure } from "./upstream-http.js";
 
 const FAILURES_IN_A_ROW = 5;

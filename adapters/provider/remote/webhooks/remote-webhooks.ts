@@ -1,7 +1,10 @@
 import type { Result } from "neverthrow";
 import type { UnverifiedWebhook } from "../../../../application/errors.js";
-import type { ProviderUnavailable } from "../../../../application/ports/generation-provider.js";
-import type { IncomingWebhook, ProviderWebhooks } from "../../../../application/ports/provider-webhooks.js";
+import type {
+  IncomingWebhook,
+  ProviderUnavailable,
+  ProviderWebhooks,
+} from "../../../../application/ports/generation-provider.js";
 import type { TaskId } from "../../../../domain/ids.js";
 import type { WebhookUrls } from "./webhook-urls.js";
 

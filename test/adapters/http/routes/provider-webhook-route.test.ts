@@ -3,7 +3,7 @@ import { aCreationRequest, taskId } from "../../../../adapters/contracts/support
 import { receiveProviderWebhook } from "../../../../application/background/receive-provider-webhook.js";
 import { settleSubmittedTasks } from "../../../../application/background/settle-submitted-tasks.js";
 import { createPanorama } from "../../../../application/panoramas/create-panorama.js";
-import { generationTime } from "../../../../application/panoramas/generation-time.js";
+import { generationTime } from "../../../../application/panoramas/forecast-task.js";
 import type { Clock } from "../../../../application/ports/clock.js";
 import type { TaskId } from "../../../../domain/ids.js";
 import { CREATION_SETTINGS } from "../../../support/application.js";

@@ -9,7 +9,7 @@ import {
   type PostgresStatement,
   type Timeouts,
 } from "../../../../adapters/persistence/postgres/postgres-connections.js";
-import { StoreBusy } from "../../../../application/ports/stores/store-busy.js";
+import { StoreBusy } from "../../../../application/ports/stores/store-errors.js";
 import { administer, freshDatabase } from "../../../support/postgres.js";
 
 const quotient: PostgresStatement = { text: "select 12 / cast($1 as integer) as value", name: "quotient", brief: true };

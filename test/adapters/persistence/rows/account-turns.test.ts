@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { accountId } from "../../../../adapters/contracts/support/builders.js";
 import { AccountTurns } from "../../../../adapters/persistence/rows/account-turns.js";
-import { StoreBusy } from "../../../../application/ports/stores/store-busy.js";
+import { StoreBusy } from "../../../../application/ports/stores/store-errors.js";
 
 describe("AccountTurns", () => {
   afterEach(() => void vi.useRealTimers());

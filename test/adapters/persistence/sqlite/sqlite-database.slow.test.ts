@@ -27,7 +27,7 @@ import {
 import { openSqliteFile } from "../../../../adapters/persistence/sqlite/open-sqlite-file.js";
 import type { SqliteDatabase } from "../../../../adapters/persistence/sqlite/sqlite-database.js";
 import { WriteAheadLog } from "../../../../adapters/persistence/sqlite/write-ahead-log.js";
-import { verifyLedger } from "../../../../application/credits/verify-ledger.js";
+import { verifyLedger } from "../../../../application/credits/ledger.js";
 import { credits } from "../../../../domain/credits/credits.js";
 import { fail, type ReservedTask } from "../../../../domain/tasks/task.js";
 import { sqlStores } from "../../../support/sql-stores.js";

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, anImageName, aSucceededTask } from "../../../../adapters/contracts/support/builders.js";
 import { MemoryOperatorStore } from "../../../../adapters/memory/stores/memory-operator-store.js";
-import { suspendAccount } from "../../../../application/operators/suspend-account.js";
-import { withholdAccount } from "../../../../application/operators/withhold-panorama.js";
+import { suspendAccount, withholdAccount } from "../../../../application/operators/withhold-panorama.js";
 import { keep, uploading } from "../../../../domain/images/storage-status.js";
 import { PASSWORD, WebService } from "../../../support/web-service.js";
 

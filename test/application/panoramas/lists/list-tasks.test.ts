@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { aCreationRequest } from "../../../../adapters/contracts/support/builders.js";
-import { listTasks } from "../../../../application/panoramas/lists/list-tasks.js";
+import { listTasks } from "../../../../application/panoramas/list-panoramas.js";
 import type { TaskId } from "../../../../domain/ids.js";
 import { anOwner, aWorld } from "../../../support/world.js";
 

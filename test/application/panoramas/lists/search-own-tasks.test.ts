@@ -6,7 +6,7 @@ import {
   aSucceededTask,
   taskId,
 } from "../../../../adapters/contracts/support/builders.js";
-import { searchOwnTasks } from "../../../../application/panoramas/lists/search-own-tasks.js";
+import { searchOwnTasks } from "../../../../application/panoramas/list-panoramas.js";
 import type { TaskId } from "../../../../domain/ids.js";
 import { RESOLUTION_NAMES } from "../../../../domain/images/resolution.js";
 import { isFoundBy, searchWords } from "../../../../domain/tasks/prompt-search.js";

@@ -2,7 +2,7 @@ import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { CircuitBreaker } from "../../../../../adapters/provider/remote/calls/circuit-breaker.js";
-import type { CircuitState } from "../../../../../application/ports/circuit-state.js";
+import type { CircuitState } from "../../../../../application/ports/generation-provider.js";
 
 type Outcome = "no answer" | number;
 

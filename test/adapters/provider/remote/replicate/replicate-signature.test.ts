@@ -2,7 +2,7 @@ import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, taskId } from "../../../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
-import type { IncomingWebhook } from "../../../../../application/ports/provider-webhooks.js";
+import type { IncomingWebhook } from "../../../../../application/ports/generation-provider.js";
 import {
   describeProviderWebhooks,
   describeSignedWebhooks,

@@ -1,0 +1,100 @@
+import { err, ok, type Result } from "neverthrow";
+import type { LedgerCursor } from "../../domain/credits/ledger.js";
+import type { OrderId } from "../../domain/credits/order.js";
+import type { AccountId, TaskId } from "../../domain/ids.js";
+import { toldImageName, toldReason } from "../../domain/tasks/told-task.js";
+import { type NotFound, notFound } from "../errors.js";
+import type { ObjectStorage } from "../ports/object-storage.js";
+import type { ApiKeyStore } from "../ports/stores/account-stores.js";
+import type { LedgerStore, OrderStore } from "../ports/stores/ledger-store.js";
+import type { AccountSummary, OperatorStore, TaskOfAccount } from "../ports/stores/operator-store.js";
+import type { EndpointStore } from "../ports/stores/webhook-stores.js";
+
+type Ports = {
+  readonly operators: Pick<OperatorStore, "account" | "tasks" | "unusedUploads">;
+  readonly keys: Pick<ApiKeyStore, "list">;
+  readonly orders: Pick<OrderStore, "list">;
+  readonly ledger: Pick<LedgerStore, "list">;
+  readonly endpoints: Pick<EndpointStore, "list">;
+  readonly storage: Pick<ObjectStorage, "urlOf">;
+};
+
+const PAGE_SIZE = 500;
+
+/** One thing that is stored about a person; the members besides `type` depend on it. */
+export type ExportedRecord = {
+  readonly type: "account" | "key" | "order" | "ledger_entry" | "panorama" | "upload" | "webhook_endpoint";
+} & Readonly<Record<string, unknown>>;
+
+/**
+ * Everything that is stored about the person of an account, without hashes and secrets, which are not about the person.
+ * It is read a page at a time while it is written.
+ */
+export const exportAccount =
+  (ports: Ports) =>
+  async (id: AccountId): Promise<Result<AsyncIterable<ExportedRecord>, NotFound>> => {
+    const account = await ports.operators.account(id);
+    return account === undefined ? err(notFound(`There is no account ${id}.`)) : ok(recordsOf(ports, account));
+  };
+
+async function* recordsOf(
+  { operators, keys, orders, ledger, endpoints, storage }: Ports,
+  { account, standing, closedAt }: AccountSummary,
+): AsyncIterable<ExportedRecord> {
+  const { id } = account;
+  const { credits, debt, openDisputes, lowBalanceThreshold } = standing;
+  yield { type: "account", ...account, credits, debt, openDisputes, lowBalanceThreshold, closedAt };
+  for (const { id: keyId, name, createdAt, revokedAt, limits, lastUsedAt, prefix } of await keys.list(id)) {
+    yield { type: "key", id: keyId, name, prefix, createdAt, revokedAt, limits, lastUsedAt };
+  }
+  for (let before: OrderId | undefined; ; ) {
+    const page = await orders.list(id, PAGE_SIZE, before);
+    for (const { checkout, ...order } of page) {
+      yield { type: "order", ...order, priceCents: checkout?.priceCents, currency: checkout?.currency };
+    }
+    before = page.at(-1)?.id;
+    if (before === undefined) break;
+  }
+  for (let before: LedgerCursor | undefined; ; ) {
+    const page = await ledger.list(id, PAGE_SIZE, before);
+    for (const { entry } of page) yield { type: "ledger_entry", ...entry };
+    before = page.at(-1)?.cursor;
+    if (before === undefined) break;
+  }
+  for (let before: TaskId | undefined; ; ) {
+    const page = await operators.tasks(id, PAGE_SIZE, before);
+    for (const task of page) yield panoramaOf(task, storage);
+    before = page.at(-1)?.task.id;
+    if (before === undefined) break;
+  }
+  for (const { name, uploadedAt } of await operators.unusedUploads(id)) {
+    yield { type: "upload", url: storage.urlOf(name), uploadedAt };
+  }
+  for (const { id: endpointId, url, createdAt, failingSince, off } of await endpoints.list(id)) {
+    yield { type: "webhook_endpoint", id: endpointId, url, createdAt, failingSince, off };
+  }
+}
+
+const panoramaOf = ({ task, isHidden }: TaskOfAccount, storage: Pick<ObjectStorage, "urlOf">): ExportedRecord => {
+  const { id, slug, request, apiKeyId, reservedAt, state, reservation } = task;
+  const image =
+    task.state === "succeeded" && !isHidden && task.image.status !== "expired"
+      ? storage.urlOf(toldImageName(task))
+      : undefined;
+  return {
+    type: "panorama",
+    id,
+    slug,
+    ...request,
+    apiKeyId,
+    createdAt: reservedAt,
+    state,
+    failureReason: task.state === "failed" ? toldReason(task) : undefined,
+    credits: reservation.credits,
+    ...(task.state === "succeeded" && { finishedAt: task.succeededAt }),
+    ...(task.state === "failed" && { finishedAt: task.failedAt }),
+    withheldReason: task.withheldReason,
+    isDeleted: isHidden,
+    imageUrl: image,
+  };
+};

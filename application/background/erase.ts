@@ -1,0 +1,170 @@
+import { objectsOf } from "../../domain/images/storage-status.js";
+import { type SucceededTask, TEXTS_KEPT_MILLISECONDS } from "../../domain/tasks/task.js";
+import { eraseAccount } from "../operators/close-account.js";
+import type { Clock } from "../ports/clock.js";
+import type { GenerationProvider } from "../ports/generation-provider.js";
+import type { ObjectStorage } from "../ports/object-storage.js";
+import type { Reporter } from "../ports/reporter.js";
+import type { OperatorStore } from "../ports/stores/operator-store.js";
+import type { ReferenceStore } from "../ports/stores/reference-store.js";
+import type { Lease, TaskStore } from "../ports/stores/tasks/task-store.js";
+import type { TaskWork } from "../ports/stores/tasks/task-work.js";
+import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
+
+type EraseDeletedPanoramasPorts = LeasePorts & {
+  readonly tasks: Pick<TaskStore, "move">;
+  readonly provider: Pick<GenerationProvider, "discard">;
+  readonly storage: Pick<ObjectStorage, "delete">;
+};
+
+/** Between two attempts. */
+export const ERASE_PAUSE_MILLISECONDS = 10 * 60 * 1000;
+/** After this time a provider's temporary copy is rarely left, so its deletion is tried once only. */
+const COPY_KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
+
+/**
+ * Deletes the objects that a worker stored while their panorama was deleted, and those of closed accounts. Also deletes
+ * the provider's own copy of all of them. The owner does not wait for it. Resolves to the number of panoramas.
+ */
+export const eraseDeletedPanoramas =
+  (ports: EraseDeletedPanoramasPorts, limits: WorkLimits) =>
+  (stopping?: AbortSignal): Promise<number> =>
+    workOnLeases(ports, "erase", { ...limits, stopping }, (lease) => erase(ports, lease));
+
+/** Returns the time of the next attempt, if there is one. */
+const erase = async (ports: EraseDeletedPanoramasPorts, lease: Lease<SucceededTask>): Promise<Date | undefined> => {
+  const { tasks, clock } = ports;
+  const { task } = lease;
+  const objectsAreLeft = !(await eraseObjects(ports, task));
+  const copyIsLeft = !(await eraseCopy(ports, task));
+  const now = clock.now().getTime();
+  const copyMayBeThere = now - task.succeededAt.getTime() < COPY_KEPT_MILLISECONDS;
+  if (objectsAreLeft || (copyIsLeft && copyMayBeThere)) return new Date(now + ERASE_PAUSE_MILLISECONDS);
+  await tasks.move(lease, task, undefined);
+  return undefined;
+};
+
+/** Whether no object is left. */
+const eraseObjects = async (
+  { storage, reporter }: EraseDeletedPanoramasPorts,
+  { id, image }: SucceededTask,
+): Promise<boolean> => {
+  for (const name of objectsOf(image)) {
+    const deleted = await storage.delete(name);
+    if (deleted.isOk()) continue;
+    reporter.report({ kind: "work_failed", work: "erase", taskId: id, error: deleted.error.reason });
+    return false;
+  }
+  return true;
+};
+
+const eraseCopy = async (
+  { provider, reporter }: EraseDeletedPanoramasPorts,
+  { id, upstreamTaskId }: SucceededTask,
+): Promise<boolean> => {
+  const discarded = await provider.discard?.(upstreamTaskId);
+  if (discarded === undefined || discarded.isOk()) return true;
+  const detail = `the copy of a deleted image is not deleted: ${discarded.error.reason}`;
+  reporter.report({ kind: "provider_unavailable", taskId: id, detail });
+  return false;
+};
+
+const TASKS_PER_STATEMENT = 100;
+/** The most of one run, so that many old tasks delay no other work. The next run takes the next ones. */
+const STATEMENTS_MAX = 50;
+
+type EraseTextsPorts = { readonly tasks: Pick<TaskWork, "eraseTexts">; readonly clock: Pick<Clock, "now"> };
+
+/**
+ * Erases prompt, image URLs and metadata of tasks that failed or were deleted a week ago: nobody pays for them, and
+ * nobody needs them any more. Resolves to the number of tasks.
+ */
+export const eraseTexts =
+  ({ tasks, clock }: EraseTextsPorts) =>
+  async (stopping?: AbortSignal): Promise<number> => {
+    const now = clock.now();
+    const before = new Date(now.getTime() - TEXTS_KEPT_MILLISECONDS);
+    let all = 0;
+    for (let statement = 0; statement < STATEMENTS_MAX && stopping?.aborted !== true; statement += 1) {
+      const erased = await tasks.eraseTexts(before, TASKS_PER_STATEMENT, now);
+      all += erased;
+      if (erased < TASKS_PER_STATEMENT) break;
+    }
+    return all;
+  };
+
+type EraseClosedAccountsPorts = {
+  readonly operators: Pick<OperatorStore, "toErase" | "eraseTasks" | "eraseEvents" | "recordErased">;
+  readonly clock: Pick<Clock, "now">;
+};
+
+/** In one run: an account may have many tasks. */
+const ACCOUNTS_MAX = 10;
+
+/**
+ * Completes what the closing of an account has left, because its process ended or threw: whoever has deleted the own
+ * account cannot repeat it. Resolves to the number of accounts.
+ */
+export const eraseClosedAccounts =
+  (ports: EraseClosedAccountsPorts) =>
+  async (stopping?: AbortSignal): Promise<number> => {
+    const closed = await ports.operators.toErase(ACCOUNTS_MAX);
+    const errors: unknown[] = [];
+    for (const id of closed) {
+      if (stopping?.aborted === true) break;
+      await eraseAccount(ports, id).catch((error: unknown) => errors.push(error)); // the others are still erased
+    }
+    if (errors.length > 0) throw errors[0];
+    return closed.length;
+  };
+
+type DeleteExpiredReferencesPorts = {
+  readonly references: Pick<ReferenceStore, "expire" | "claimDeletable" | "forget">;
+  readonly storage: Pick<ObjectStorage, "delete">;
+  readonly clock: Pick<Clock, "now">;
+  readonly reporter: Pick<Reporter, "report">;
+};
+
+/** How long unused reference images are kept, and when a deletion is repeated. */
+type ReferenceRetention = {
+  /** How long an unused uploaded image is kept. */
+  readonly retentionMilliseconds: number;
+  /** After this time another attempt may delete an object, if the first one failed or its instance was killed. */
+  readonly leaseMilliseconds: number;
+};
+
+/** Names handled with one statement. */
+const BATCH = 100;
+
+/**
+ * Deletes the uploaded images that have expired unused, and those whose last task was deleted. Safe on any number of
+ * instances and at any interruption: nothing can refer to a deletable name any more (ports/reference-store.ts), so an
+ * object may be deleted twice or late. Resolves to the number of deleted objects.
+ */
+export const deleteExpiredReferences =
+  (
+    { references, storage, clock, reporter }: DeleteExpiredReferencesPorts,
+    { retentionMilliseconds, leaseMilliseconds }: ReferenceRetention,
+  ) =>
+  async (stopping?: AbortSignal): Promise<number> => {
+    const isStopping = () => stopping?.aborted === true;
+    const after = (milliseconds: number) => new Date(clock.now().getTime() + milliseconds);
+    let looked = BATCH;
+    while (looked === BATCH && !isStopping()) {
+      looked = await references.expire(after(-retentionMilliseconds), clock.now(), BATCH);
+    }
+    let deleted = 0;
+    let claimed = BATCH;
+    while (claimed === BATCH && !isStopping()) {
+      const names = await references.claimDeletable(clock.now(), after(leaseMilliseconds), BATCH);
+      claimed = names.length;
+      for (const name of names) {
+        if (isStopping()) break;
+        if ((await storage.delete(name)).isErr()) continue; // tried again after the lease
+        await references.forget(name);
+        deleted += 1;
+      }
+    }
+    if (deleted > 0) reporter.report({ kind: "images_expired", count: deleted });
+    return deleted;
+  };

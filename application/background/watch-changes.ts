@@ -1,0 +1,48 @@
+import type { AccountId } from "../../domain/ids.js";
+import type { HeldKeys } from "../accounts/held-keys.js";
+import type { EventSignals, TaskSignals } from "../ports/signals.js";
+import type { TaskStore } from "../ports/stores/tasks/task-store.js";
+import type { EventStore } from "../ports/stores/webhook-stores.js";
+
+type WatchStreamsPorts = {
+  readonly events: Pick<EventStore, "watch">;
+  readonly signals: Pick<EventSignals, "waitedFor" | "wake">;
+  readonly heldKeys: Pick<HeldKeys, "ids" | "endUnusable">;
+};
+
+/**
+ * Wakes the streams of accounts that have a new event since the last call, which another instance may have written.
+ * Ends the requests of API keys that may not be used any more. All streams and waits of a process share one statement,
+ * and without them there is none.
+ */
+export const watchStreams = ({ events, signals, heldKeys }: WatchStreamsPorts) => {
+  let seen: ReadonlyMap<AccountId, number> = new Map();
+  return async (): Promise<void> => {
+    const [accounts, keys] = [signals.waitedFor(), heldKeys.ids()];
+    if (accounts.length === 0 && keys.length === 0) {
+      seen = new Map();
+      return;
+    }
+    const { latest, liveKeys } = await events.watch(accounts, keys);
+    heldKeys.endUnusable(keys, liveKeys); // first, so that they do not get the new event
+    for (const [account, number] of latest) if (seen.get(account) !== number) signals.wake(account);
+    seen = latest;
+  };
+};
+
+type WatchWaitedTasksPorts = {
+  readonly tasks: Pick<TaskStore, "ended">;
+  readonly signals: Pick<TaskSignals, "waitedFor" | "wake">;
+};
+
+/**
+ * Wakes the calls that wait for a task that another instance has ended: that instance sends no signal here. All waits
+ * of a process share one statement. Without waits there is none. A single instance does not need it.
+ */
+export const watchWaitedTasks =
+  ({ tasks, signals }: WatchWaitedTasksPorts) =>
+  async (): Promise<void> => {
+    const ids = signals.waitedFor();
+    if (ids.length === 0) return;
+    for (const id of await tasks.ended(ids)) signals.wake(id);
+  };

@@ -1,0 +1,122 @@
+import { err, ok, type Result } from "neverthrow";
+import type { Account } from "../../domain/accounts/account.js";
+import type { Credits } from "../../domain/credits/credits.js";
+import {
+  admitOrder,
+  type CreditPack,
+  type Order,
+  type OrderId,
+  openOrder,
+  type PaidOrder,
+  PENDING_ORDERS_WINDOW_MILLISECONDS,
+  type PendingOrder,
+  parseOrderId,
+  pay,
+  type RefundedOrder,
+  type TooManyPendingOrders,
+} from "../../domain/credits/order.js";
+import type { AccountId } from "../../domain/ids.js";
+import { type NotFound, notFound } from "../errors.js";
+import type { Clock } from "../ports/clock.js";
+import type { Ids } from "../ports/ids.js";
+import type { Payments, PaymentsUnavailable } from "../ports/payments.js";
+import type { AccountStore } from "../ports/stores/account-stores.js";
+import type { OrderStore } from "../ports/stores/ledger-store.js";
+
+type CreateOrderPorts = {
+  readonly accounts: Pick<AccountStore, "exists">;
+  readonly orders: Pick<OrderStore, "insert">;
+  readonly clock: Pick<Clock, "now">;
+  readonly ids: Pick<Ids, "orderId">;
+};
+
+/**
+ * The operator orders credits for an account, without the limit for customers (`buyCredits`). The account receives
+ * them when the order is paid (`payOrder`).
+ */
+export const createOrder =
+  ({ accounts, orders, clock, ids }: CreateOrderPorts) =>
+  async (accountId: AccountId, credits: Credits): Promise<Result<PendingOrder, NotFound>> => {
+    if (!(await accounts.exists(accountId))) return err(notFound(`There is no account ${accountId}.`));
+    const order = openOrder(ids.orderId(), accountId, credits, clock.now());
+    await orders.insert(order);
+    return ok(order);
+  };
+
+type BuyCreditsPorts = {
+  readonly orders: Pick<OrderStore, "place" | "recordCheckout" | "cancel">;
+  readonly payments: Pick<Payments, "checkout">;
+  readonly clock: Pick<Clock, "now">;
+  readonly ids: Pick<Ids, "orderId">;
+};
+
+/** `checkoutUrl` is where the customer pays; `undefined` if the operator confirms payments. */
+type PlacedOrder = { readonly order: PendingOrder; readonly checkoutUrl: string | undefined };
+
+/**
+ * A customer orders a pack; returns the URL of its checkout. The account receives the credits when the order is paid
+ * (`payOrder`). If the payment service is unavailable, the order is withdrawn: nobody knows a URL to pay it.
+ */
+export const buyCredits =
+  ({ orders, payments, clock, ids }: BuyCreditsPorts) =>
+  async (
+    account: Account,
+    pack: CreditPack,
+  ): Promise<Result<PlacedOrder, TooManyPendingOrders | PaymentsUnavailable>> => {
+    const now = clock.now();
+    const order = openOrder(ids.orderId(), account.id, pack.credits, now);
+    const since = new Date(now.getTime() - PENDING_ORDERS_WINDOW_MILLISECONDS);
+    const placed = await orders.place(order, since, admitOrder);
+    if (placed.isErr()) return err(placed.error);
+    const opened = await payments.checkout(order, pack, account.email);
+    if (opened.isErr()) {
+      await orders.cancel(order.id, account.id);
+      return err(opened.error);
+    }
+    if (opened.value === undefined) return ok({ order, checkoutUrl: undefined });
+    const { id: sessionId, token, url } = opened.value;
+    const checkout = { sessionId, token, priceCents: pack.priceCents, currency: pack.currency };
+    // Before the customer knows the URL: no payment can arrive for a checkout that is not stored.
+    await orders.recordCheckout(order.id, checkout);
+    return ok({ order: { ...order, checkout }, checkoutUrl: url });
+  };
+
+/** An order of the account, for its receipt. The order of somebody else is `not_found`, as an unknown id is. */
+export const readOrder =
+  ({ orders }: { readonly orders: Pick<OrderStore, "find"> }) =>
+  async (owner: AccountId, text: string): Promise<Result<Order, NotFound>> => {
+    const id = parseOrderId(text);
+    const order = id && (await orders.find(id));
+    return order?.accountId === owner ? ok(order) : err(notFound("There is no such order."));
+  };
+
+/** What a payment needs. */
+type PayOrderPorts = {
+  readonly orders: Pick<OrderStore, "find" | "pay">;
+  readonly clock: Pick<Clock, "now">;
+};
+
+/** Adds the order's credits to its account, exactly once. For a paid order it changes nothing and returns the order. */
+export const payOrder =
+  ({ orders, clock }: PayOrderPorts) =>
+  async (id: OrderId): Promise<Result<PaidOrder | RefundedOrder, NotFound>> => {
+    const order = await orders.find(id);
+    if (order === undefined) return err(notFound(`There is no order ${id}.`));
+    const paid = pay(order, clock.now());
+    if (paid.isErr()) return ok(paid.error.order);
+    await orders.pay(paid.value);
+    return ok(paid.value);
+  };
+
+/**
+ * The customer withdraws an unpaid order whose payment the operator would confirm. The order is deleted: it has moved
+ * no credits. An order with a checkout stays, because its payment may still arrive; it is `not_found` here, too.
+ */
+export const cancelOrder =
+  ({ orders }: { readonly orders: Pick<OrderStore, "cancel"> }) =>
+  async (owner: AccountId, text: string): Promise<Result<void, NotFound>> => {
+    const id = parseOrderId(text);
+    return id !== undefined && (await orders.cancel(id, owner))
+      ? ok(undefined)
+      : err(notFound("There is no such order that can be canceled."));
+  };

@@ -1,0 +1,104 @@
+import { err, ok, type Result } from "neverthrow";
+import { type Order, payWith } from "../../domain/credits/order.js";
+import { type NotFound, notFound, type UnverifiedWebhook } from "../errors.js";
+import type { Clock } from "../ports/clock.js";
+import type { PaymentReport, Payments, PaymentsUnavailable } from "../ports/payments.js";
+import type { Reporter } from "../ports/reporter.js";
+import type { OrderStore } from "../ports/stores/ledger-store.js";
+
+type ReceivePaymentWebhookPorts = PaymentReportPorts & { readonly payments: Pick<Payments, "payment"> };
+
+/**
+ * Handles a webhook of the payment service: an order was paid, or its money came back. Returns the order; `undefined`
+ * if the webhook is about something else.
+ */
+export const receivePaymentWebhook = (ports: ReceivePaymentWebhookPorts) => {
+  const apply = applyPaymentReport(ports);
+  return async (
+    body: Uint8Array,
+    signature: string,
+  ): Promise<Result<Order | undefined, UnverifiedWebhook | NotFound>> => {
+    const received = ports.payments.payment(body, signature);
+    if (received.isErr()) return err(received.error);
+    if (received.value === undefined) return ok(undefined);
+    return (await apply(received.value)).map((applied) => applied?.order);
+  };
+};
+
+type ReconcilePaymentsPorts = PaymentReportPorts & { readonly payments: Pick<Payments, "since"> };
+
+/** `changes`: the orders whose credits have changed, and by how many. */
+type Reconciliation = {
+  readonly reports: number;
+  readonly changes: readonly { readonly orderId: string; readonly credits: number }[];
+};
+
+/**
+ * For the operator: compares with the payment service, after a restore or lost webhooks, and applies what is missing.
+ * Payments come first. A repetition changes nothing.
+ */
+export const reconcilePayments = (ports: ReconcilePaymentsPorts) => {
+  const apply = applyPaymentReport(ports);
+  return async (from: Date): Promise<Result<Reconciliation, PaymentsUnavailable>> => {
+    const reports = await ports.payments.since(from);
+    if (reports.isErr()) return err(reports.error);
+    const changes: { orderId: string; credits: number }[] = [];
+    for (const report of reports.value) {
+      const applied = (await apply(report)).unwrapOr(undefined);
+      if (applied === undefined || applied.change === 0) continue;
+      changes.push({ orderId: applied.order.id, credits: applied.change });
+    }
+    return ok({ reports: reports.value.length, changes });
+  };
+};
+
+/** What a report of the payment service needs. */
+type PaymentReportPorts = {
+  readonly orders: Pick<OrderStore, "find" | "pay" | "recordReturn">;
+  readonly clock: Pick<Clock, "now">;
+  readonly reporter: Pick<Reporter, "report">;
+};
+
+/** `change`: the credits that the account got, negative if they were taken. */
+type AppliedReport = { readonly order: Order; readonly change: number };
+
+/**
+ * Applies what the payment service reports, with the same result however often and in whatever order the reports
+ * arrive. The operator may sell other products through the same account of the payment service: a payment that does not
+ * match the order it names, and money that came back of an unknown payment, are reported and ignored.
+ */
+const applyPaymentReport =
+  ({ orders, clock, reporter }: PaymentReportPorts) =>
+  async (report: PaymentReport): Promise<Result<AppliedReport | undefined, NotFound>> => {
+    const now = clock.now();
+    if ("returned" in report) {
+      const { paymentId, returned } = report;
+      const recorded = await orders.recordReturn(paymentId, returned, now);
+      const { id: returnId, kind: what } = returned;
+      const orderId = recorded?.order.id;
+      reporter.report({ kind: "payment_returned", returnId, what, paymentId, orderId, credits: recorded?.change ?? 0 });
+      return ok(recorded);
+    }
+    const { orderId, sessionId } = report;
+    const order = await orders.find(orderId);
+    if (order === undefined) {
+      reporter.report({ kind: "payment_ignored", orderId, sessionId, differences: ["order"] });
+      return err(notFound(`There is no order ${orderId}.`));
+    }
+    const paid = payWith(order, report, now);
+    const known = paid.orElse((refusal) => (refusal.kind === "already_paid" ? ok(refusal.order) : err(refusal)));
+    if (known.isErr()) {
+      reporter.report({ kind: "payment_ignored", orderId, sessionId, differences: known.error.differences });
+      return ok(undefined);
+    }
+    // Paid by hand, or before payments were recorded: from now on its refunds are known.
+    const isNamed = order.paymentId === undefined && report.paymentId !== undefined;
+    if (paid.isErr() && !isNamed) return ok({ order, change: 0 });
+    await orders.pay(known.value);
+    // With the payment, what had come back of it before.
+    const stored = (await orders.find(orderId)) ?? known.value;
+    return ok({ order: stored, change: keptOf(stored) - keptOf(order) });
+  };
+
+/** What the account has of the order. */
+const keptOf = (order: Order): number => (order.state === "pending" ? 0 : order.credits - (order.takenBack ?? 0));

@@ -1,0 +1,81 @@
+import { err, ok, type Result } from "neverthrow";
+import { type Credits, credits } from "../../domain/credits/credits.js";
+import {
+  type AdjustmentReason,
+  type AdjustmentReference,
+  adjust,
+  type LedgerEntry,
+} from "../../domain/credits/ledger.js";
+import type { Order, OrderId } from "../../domain/credits/order.js";
+import { leftToTake } from "../../domain/credits/payment-return.js";
+import type { InsufficientCredits } from "../../domain/credits/reservation.js";
+import type { AccountId } from "../../domain/ids.js";
+import { type NotFound, notFound } from "../errors.js";
+import type { Clock } from "../ports/clock.js";
+import type { AccountStore } from "../ports/stores/account-stores.js";
+import type { OrderStore } from "../ports/stores/ledger-store.js";
+import type { OperatorStore } from "../ports/stores/operator-store.js";
+
+type AdjustCreditsPorts = {
+  readonly accounts: Pick<AccountStore, "exists">;
+  readonly operators: Pick<OperatorStore, "adjust">;
+  readonly clock: Pick<Clock, "now">;
+};
+
+/** The reference names an adjustment of other credits. */
+type ReferenceUsed = { readonly kind: "reference_used"; readonly known: LedgerEntry };
+
+/**
+ * For the operator: gives credits to an account, or takes them if `change` is negative; once for a `reference`, without
+ * one each time that it is called. Returns the new balance. Never takes more than the balance.
+ */
+export const adjustCredits =
+  ({ accounts, operators, clock }: AdjustCreditsPorts) =>
+  async (
+    id: AccountId,
+    change: number,
+    reason: AdjustmentReason,
+    reference?: AdjustmentReference,
+  ): Promise<Result<Credits, NotFound | InsufficientCredits | ReferenceUsed>> => {
+    if (!(await accounts.exists(id))) return err(notFound(`There is no account ${id}.`));
+    const now = clock.now();
+    return operators.adjust(
+      id,
+      (funds, known) => {
+        if (known === undefined) return adjust({ accountId: id, funds, change, reason, reference, at: now });
+        return known.credits === change ? ok({ funds, entries: [] }) : err({ kind: "reference_used", known } as const);
+      },
+      reference,
+    );
+  };
+
+type RefundOrderPorts = {
+  readonly orders: Pick<OrderStore, "find" | "returnByHand">;
+  readonly clock: Pick<Clock, "now">;
+};
+
+/** The order is not paid, or has only `left` credits that were not taken back by hand yet. */
+type CannotRefund = { readonly kind: "not_paid" } | { readonly kind: "too_many_credits"; readonly left: number };
+
+/**
+ * For the operator, who returns money by hand: takes back `amount` credits of a paid order, or all that are left. What
+ * was spent already becomes debt. Moves no money.
+ */
+export const refundOrder =
+  ({ orders, clock }: RefundOrderPorts) =>
+  async (
+    id: OrderId,
+    amount: number | undefined,
+    reason: AdjustmentReason,
+  ): Promise<Result<Order, NotFound | CannotRefund>> => {
+    if ((await orders.find(id)) === undefined) return err(notFound(`There is no order ${id}.`));
+    const at = clock.now();
+    return orders.returnByHand<CannotRefund>(id, at, (order, returns) => {
+      if (order.state === "pending") return err({ kind: "not_paid" });
+      const left = leftToTake(order.credits, returns);
+      const taken = amount ?? left;
+      if (left === 0 || taken > left) return err({ kind: "too_many_credits", left });
+      const number = returns.filter(({ kind }) => kind === "operator").length + 1;
+      return ok({ id: `hand_${id}_${number}`, kind: "operator", credits: credits(taken), reason, at });
+    });
+  };

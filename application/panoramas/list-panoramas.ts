@@ -1,0 +1,111 @@
+import type { AccountId, TaskId } from "../../domain/ids.js";
+import type { Resolution } from "../../domain/images/resolution.js";
+import { isFoundBy } from "../../domain/tasks/prompt-search.js";
+import type { SucceededTask, Task } from "../../domain/tasks/task.js";
+import type { TaskFilter } from "../../domain/tasks/task-filter.js";
+import type { ApplicationSettings } from "../application-settings.js";
+import { directionOf, type PageStart, type PagesBeside, pageOf, pagesBeside } from "../page-of.js";
+import type { TaskLists } from "../ports/stores/tasks/task-lists.js";
+
+/** `next`: pass it as `before` to read the next page; `newer`: as `after`; `undefined` if there is none. */
+type TaskPage = PagesBeside & { readonly tasks: readonly Task[] };
+
+/** What the owner reads of the own tasks. */
+type TaskRange = PageStart & { readonly filter?: TaskFilter | undefined };
+
+/** `GET /panoramas`: the account's tasks that match the filter, newest first, `limit` at a time. */
+export const listTasks =
+  ({ tasks }: { readonly tasks: Pick<TaskLists, "list"> }) =>
+  async (owner: AccountId, limit: number, { before, after, filter }: TaskRange = {}): Promise<TaskPage> => {
+    const [first, beyond] = directionOf(before, after, "newest");
+    const { items, last } = pageOf(await tasks.list(owner, limit + 1, beyond, { filter, first }), limit);
+    return {
+      tasks: first === "newest" ? items : items.toReversed(),
+      ...pagesBeside(first, beyond, items[0]?.id, last?.id),
+    };
+  };
+
+/** What the owner looks for. `words`: as of `searchWords`; none matches every prompt. */
+type OwnSearch = Pick<TaskFilter, "status" | "visibility"> & {
+  readonly words: readonly string[];
+  readonly resolution?: Resolution | undefined;
+};
+
+/** `next`: pass it as `before` to go on; `undefined` at the end. A page may be empty and still have a `next` one. */
+export type OwnSearchPage = { readonly tasks: readonly Task[]; readonly next: TaskId | undefined };
+
+const READ_AT_ONCE = 100;
+/** Characters of prompts that one call compares: some milliseconds. A task counts for some, also without a prompt. */
+const CHARACTERS_MAX = 100_000;
+const CHARACTERS_PER_TASK = 200;
+
+/**
+ * The account's own tasks that match, newest first. Prompts of private panoramas are in no index, so this reads tasks
+ * until it has found `limit`, or has read enough for one request: an old account makes no request more expensive.
+ */
+export const searchOwnTasks =
+  ({ tasks }: { readonly tasks: Pick<TaskLists, "list"> }) =>
+  async (owner: AccountId, search: OwnSearch, limit: number, before?: TaskId): Promise<OwnSearchPage> => {
+    const { words, resolution, ...filter } = search;
+    const found: Task[] = [];
+    let beyond = before;
+    let characters = 0;
+    for (;;) {
+      const read = await tasks.list(owner, READ_AT_ONCE, beyond, { filter });
+      for (const task of read) {
+        if (found.length === limit || characters >= CHARACTERS_MAX) return { tasks: found, next: beyond };
+        beyond = task.id;
+        const { prompt = "", resolution: its } = task.request;
+        characters += CHARACTERS_PER_TASK + (words.length === 0 ? 0 : prompt.length);
+        if ((resolution === undefined || its === resolution) && isFoundBy(words, prompt)) found.push(task);
+      }
+      if (read.length < READ_AT_ONCE) return { tasks: found, next: undefined };
+    }
+  };
+
+/** `next` is `before` for the older page, `newer` is `after` for the newer one; `undefined` if there is none. */
+type GalleryPage = PagesBeside & { readonly panoramas: readonly SucceededTask[] };
+
+/** What a visitor reads of the gallery. */
+type GalleryRange = PageStart & { readonly sort?: "newest" | "oldest" | undefined };
+
+/**
+ * The public gallery: public panoramas of all accounts whose image is in permanent storage, in the order `sort`; in the
+ * mode `off` none. Without `before` and `after` it begins with the first ones of this order.
+ */
+export const listPublicPanoramas =
+  (
+    { tasks }: { readonly tasks: Pick<TaskLists, "listPublic"> },
+    { gallery = "open" }: Pick<ApplicationSettings, "gallery"> = {},
+  ) =>
+  async (limit: number, { before, after, sort = "newest" }: GalleryRange = {}): Promise<GalleryPage> => {
+    if (gallery === "off") return { panoramas: [], next: undefined, newer: undefined };
+    const [first, beyond] = directionOf(before, after, sort);
+    const { items, last } = pageOf(await tasks.listPublic(limit + 1, beyond, first), limit);
+    return {
+      panoramas: first === sort ? items : items.toReversed(),
+      ...pagesBeside(first, beyond, items[0]?.id, last?.id),
+    };
+  };
+
+/**
+ * As `listPublicPanoramas`, only those whose prompt has these words (domain/tasks/prompt-search.ts; at least one word).
+ */
+export const searchPublicPanoramas =
+  (
+    { tasks }: { readonly tasks: Pick<TaskLists, "searchPublic"> },
+    { gallery = "open" }: Pick<ApplicationSettings, "gallery"> = {},
+  ) =>
+  async (
+    words: readonly string[],
+    limit: number,
+    { before, after, sort = "newest" }: GalleryRange = {},
+  ): Promise<GalleryPage> => {
+    if (gallery === "off") return { panoramas: [], next: undefined, newer: undefined };
+    const [first, beyond] = directionOf(before, after, sort);
+    const { items, last } = pageOf(await tasks.searchPublic(words, limit + 1, beyond, first), limit);
+    return {
+      panoramas: first === sort ? items : items.toReversed(),
+      ...pagesBeside(first, beyond, items[0]?.id, last?.id),
+    };
+  };
