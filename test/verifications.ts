@@ -10,32 +10,23 @@ export const VERIFICATIONS = {
     about: "promtool checks the alert rules, and fires each alert on a planted series",
     steps: [BUILD, "tsx test/adapters/observability/check-alerts.ts"],
   },
-  browser: { about: "the web pages in Chromium", steps: ["env TESTS=browser vitest run"] },
-  every: {
-    about: "every model of each provider, and every HTTP server (1 minute)",
-    steps: ["env TESTS=every vitest run"],
-  },
   fairness: {
     about: "one hostile client beside another customer, for each resource (5 minutes)",
     steps: [BUILD, "tsx test/fairness/fairness.ts"],
   },
   faults: { about: "every fault at every call of a port (minutes)", steps: ["tsx test/faults/run.ts"] },
   fuzz: { about: "random requests to the built service (--requests N)", steps: [BUILD, "tsx test/fuzz/fuzz.ts"] },
-  growth: {
-    about: "every route and page for an account with 50,000 tasks (1 minute)",
-    steps: [BUILD, "env TESTS=growth vitest run"],
-  },
   image: { about: "the steps of the Dockerfile, and the result (3 minutes)", steps: ["tsx test/deployment/image.ts"] },
-  kills: {
-    about: "processes of the service, killed at random moments (1 minute)",
-    steps: [BUILD, "env TESTS=kill vitest run"],
+  long: {
+    about: "what kills processes, compares times, or takes each model and HTTP server (2 minutes)",
+    steps: [BUILD, "env TESTS=long vitest run"],
   },
   mutation: {
     about: "mutation testing of domain and application, or of one file (hours)",
     steps: ["node test/mutation/run-mutation.mjs"],
   },
   nodes: {
-    about: "the fast tests, and those of `every`, on each version of Node.js",
+    about: "the fast tests on each version of Node.js",
     steps: ["node test/on-node-versions.mjs"],
   },
   overload: {
@@ -56,7 +47,7 @@ export const VERIFICATIONS = {
   },
   planted: { about: "the machines find each planted fault (hours)", steps: ["tsx test/faults/planted.ts"] },
   programs: {
-    about: "what needs Java, Python or nginx: a generated client, the worker for a model, the installation",
+    about: "what needs Chromium, Java, Python or nginx: pages, a generated client, the installation",
     steps: [BUILD, "env TESTS=program vitest run"],
   },
   providers: {

@@ -31,7 +31,7 @@ const READS: Reads = {
   "key limits": "writes, or reads one row by its key",
   "order list": ({ id }) => ({ account: id }),
   "ledger show": ({ id }) => ({ account: id }),
-  "ledger verify": "checks every entry; ledger-size.growth.test.ts bounds its memory",
+  "ledger verify": "checks every entry; ledger-size.long.test.ts bounds its memory",
   "storage verify": "asks for every object",
   "task list": ({ id }) => ({ account: id }),
   "task show": ({ taskId }) => ({ task: taskId(1) }),

@@ -83,7 +83,7 @@ export const setUpBrowser = (
   };
 };
 
-/** Logs in without opening /login: `walk.browser.test.ts` does so by the page. */
+/** Logs in without opening /login: `walk.program.test.ts` does so by the page. */
 export const logInAs = async ({ page, origin }: Tab, { email }: Person): Promise<void> => {
   const form = { email, password: PASSWORD };
   const answer = await page.request.post("/login", { form, headers: { origin }, maxRedirects: 0 });

@@ -23,7 +23,7 @@ declare module "vitest" {
 
 /** Prepares, at the same time, what the tests of this run need. */
 export default async (project: TestProject): Promise<() => Promise<void>> => {
-  const needsDatabases = runsAny(project, "slow", "every", "growth", "kill", "packed", "program");
+  const needsDatabases = runsAny(project, "slow", "long", "packed", "program");
   const ends = await Promise.all([
     linkPrograms(project),
     needsDatabases && startPostgres(project),

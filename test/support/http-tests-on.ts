@@ -3,7 +3,7 @@ import { afterAll, describe } from "vitest";
 import { testOn } from "./make-server.js";
 
 const FOLDER = new URL("../adapters/http/", import.meta.url);
-const OTHER_KINDS = /\.(slow|every)\.test\.ts$/;
+const OTHER_KINDS = /\.(slow|long)\.test\.ts$/;
 
 /** Runs the fast tests of HTTP once more, those whose path in their folder begins with `prefix`, on another server. */
 export const httpTestsOn = async (server: string, prefix = ""): Promise<void> => {

@@ -12,7 +12,7 @@ import { plain } from "../../support/test-images.js";
 const BASE = "https://example.com/panoramas";
 const PAGE = "https://pages.example";
 
-/** The specification runs over this handler, too: `on-fetch.every.test.ts`. */
+/** The specification runs over this handler, too: `on-fetch.slow.test.ts`. */
 describe("fetchRoutes", () => {
   let service: HttpService;
   let customer: Customer;
