@@ -4,6 +4,7 @@ import type { ApiRequests } from "../../application/ports/stores/rate-limits.js"
 import type { Stores } from "../../application/ports/stores/stores.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { MemoryRateLimits } from "../memory/stores/memory-rate-limits.js";
+import { prepareEntities } from "./orm/entities.js";
 import type { AnyDatabase } from "./sql/database.js";
 import { PostgresApiRequests } from "./stores/accounts/postgres-api-requests.js";
 import { SqlAccountStore } from "./stores/accounts/sql-account-store.js";
@@ -38,22 +39,25 @@ export const sqlStores = (
   database: AnyDatabase,
   reporter?: Pick<Reporter, "report">,
   clock?: Pick<Clock, "now">,
-): SqlStores => ({
-  accounts: new SqlAccountStore(database),
-  orders: new SqlOrderStore(database),
-  keys: new SqlApiKeyStore(database),
-  ledger: new SqlLedgerStore(database),
-  sessions: new SqlSessionStore(database),
-  links: new SqlPasswordLinkStore(database),
-  endpoints: new SqlEndpointStore(database),
-  deliveries: new SqlDeliveryStore(database, reporter),
-  events: new SqlEventStore(database, reporter),
-  references: new SqlReferenceStore(database),
-  tasks: sqlTasks(database, { reporter, clock }),
-  operators: new SqlOperatorStore(database),
-  operatorLog: new SqlOperatorLog(database),
-  requestsAt: (clock, rates) =>
-    database.dialect === "postgresql"
-      ? new PostgresApiRequests(database, clock, rates)
-      : new SqliteApiRequests(database, new MemoryRateLimits(clock, rates), clock),
-});
+): SqlStores => {
+  prepareEntities(database.dialect);
+  return {
+    accounts: new SqlAccountStore(database),
+    orders: new SqlOrderStore(database),
+    keys: new SqlApiKeyStore(database),
+    ledger: new SqlLedgerStore(database),
+    sessions: new SqlSessionStore(database),
+    links: new SqlPasswordLinkStore(database),
+    endpoints: new SqlEndpointStore(database),
+    deliveries: new SqlDeliveryStore(database, reporter),
+    events: new SqlEventStore(database, reporter),
+    references: new SqlReferenceStore(database),
+    tasks: sqlTasks(database, { reporter, clock }),
+    operators: new SqlOperatorStore(database),
+    operatorLog: new SqlOperatorLog(database),
+    requestsAt: (clock, rates) =>
+      database.dialect === "postgresql"
+        ? new PostgresApiRequests(database, clock, rates)
+        : new SqliteApiRequests(database, new MemoryRateLimits(clock, rates), clock),
+  };
+};

@@ -16,8 +16,11 @@ const asWritten = (statement: string): string => statement;
 export const OWN_DATABASE: TableNames = { of: asWritten, inStatement: asWritten, inMigration: asWritten };
 
 const NAMES = [...TABLES].join("|");
-/** Where a statement names a table. */
-const TABLE = new RegExp(`\\b((?:from|join|into|update|table|on|references)\\s+)"?(${NAMES})"?(?![\\w".])`, "g");
+/** Where a statement names a table. The ORM writes quotation marks, or backticks on SQLite. */
+const TABLE = new RegExp(
+  `\\b((?:from|join|into|update|table|on|references)\\s+)["\`]?(${NAMES})["\`]?(?![\\w"\`.])`,
+  "g",
+);
 /** Where a statement names a table in front of a column. */
 const QUALIFIER = new RegExp(`(?<![\\w.])(${NAMES})\\.`, "g");
 

@@ -38,7 +38,8 @@ export const amount = (row: Row, column: string): Credits => {
 
 export const date = (row: Row, column: string): Date => {
   const value = row[column];
-  const parsed = new Date(typeof value === "number" || typeof value === "string" ? value : Number.NaN);
+  const isDate = typeof value === "number" || typeof value === "string" || value instanceof Date;
+  const parsed = new Date(isDate ? value : Number.NaN);
   return Number.isNaN(parsed.getTime()) ? throwInvalid(row, column) : parsed;
 };
 

@@ -1,0 +1,58 @@
+import { MikroORM } from "@mikro-orm/core";
+import type { SqlEntityManager } from "@mikro-orm/knex";
+import type { Result } from "neverthrow";
+import { tables } from "../schema/schema.js";
+import type { Database, Dialect, Sql } from "../sql/database.js";
+import { PostgresEntityDriver, SqliteEntityDriver, type StatementContext } from "./connections.js";
+
+const DRIVERS = { sqlite: SqliteEntityDriver, postgresql: PostgresEntityDriver };
+
+/** One for all databases of a dialect, because it knows the tables and no connection. */
+const orms = new Map<Dialect, MikroORM>();
+
+/** Describes the entities to the ORM, which takes longer than a request may: whoever makes stores does it first. */
+export const prepareEntities = (dialect: Dialect): MikroORM => {
+  const known = orms.get(dialect);
+  if (known !== undefined) return known;
+  const orm = MikroORM.initSync({
+    driver: DRIVERS[dialect],
+    entities: tables,
+    dbName: "that of each statement",
+    discovery: { disableDynamicFileAccess: true },
+    forceUtcTimezone: true,
+  });
+  orms.set(dialect, orm);
+  return orm;
+};
+
+/** An entity manager for one use. What it has read, it would not read again. */
+const managerOn = (dialect: Dialect, sql: Sql): SqlEntityManager => {
+  const manager = prepareEntities(dialect).em.fork() as SqlEntityManager;
+  const context: StatementContext = { sql };
+  manager.setTransactionContext(context);
+  return manager;
+};
+
+/** What an entity manager does with one statement. A change of several takes `inUnitOfWork`. */
+export type Entities = Pick<
+  SqlEntityManager,
+  "find" | "findOne" | "count" | "insert" | "upsert" | "nativeUpdate" | "nativeDelete"
+>;
+
+/** Entities for one use, on the database or in a transaction of it. */
+export const entitiesOf = ({ dialect, sql }: Pick<Database, "dialect" | "sql">): Entities => managerOn(dialect, sql);
+
+/**
+ * `Database.transaction` with an entity manager: what `work` has changed in its entities is written if it returns Ok.
+ * `sql` runs prepared statements in the same transaction. Both are only used while `work` runs.
+ */
+export const inUnitOfWork = <T, E>(
+  database: Pick<Database, "dialect" | "transaction">,
+  work: (manager: SqlEntityManager, sql: Sql) => Promise<Result<T, E>>,
+): Promise<Result<T, E>> =>
+  database.transaction(async (sql) => {
+    const manager = managerOn(database.dialect, sql);
+    const result = await work(manager, sql);
+    if (result.isOk()) await manager.flush();
+    return result;
+  });
