@@ -15,6 +15,8 @@ export type Content = {
   readonly head?: Html | undefined;
   /** File names of built scripts. */
   readonly scripts?: readonly string[];
+  /** File names of built modules that these load: they are requested at once. */
+  readonly modules?: readonly string[];
   readonly styles?: readonly string[];
   /** Puts the styles into the page, so that its first paint waits for no second request. */
   readonly inlineStyles?: boolean;
@@ -152,7 +154,7 @@ export class Layout {
   }
 
   private page(content: Content, inlineStyle: Html | undefined): Html {
-    const { title, description, main, head, scripts = [], frame } = content;
+    const { title, description, main, head, scripts = [], modules = [], frame } = content;
     const { name, icons, touchIcon } = this.site;
     return html`<html lang="en">
 <head>
@@ -168,6 +170,7 @@ ${content.inlineStyles !== true && stylesOf(content).map((file) => html`<link re
 ${touchIcon !== undefined && html`<link rel="apple-touch-icon" href="${touchIcon}">`}
 <link rel="manifest" href="/manifest.webmanifest">
 ${head}
+${modules.map((name) => html`<link rel="modulepreload" href="${this.files.urlOf(name)}">`)}
 ${scripts.map((name) => html`<script type="module" src="${this.files.urlOf(name)}"></script>`)}
 </head>
 <body class="${frame ?? "plain"}">

@@ -9,6 +9,8 @@ import { build } from "esbuild";
 import sharp from "sharp";
 import subsetFont from "subset-font";
 
+/** A module that others load when they need it. */
+const SPHERE = "viewer/sphere.ts";
 const SOURCES = [
   "viewer/viewer.ts",
   "viewer/waiting.ts",
@@ -82,8 +84,6 @@ export const buildClient = async (folder) => {
     ["hero-small.webp", await sharp(hero).resize(512).webp({ quality: HERO_SMALL_QUALITY }).toBuffer()],
   ]);
   const options = {
-    entryPoints: SOURCES.map(source),
-    format: "iife",
     outdir: folder,
     write: false,
     bundle: true,
@@ -94,8 +94,12 @@ export const buildClient = async (folder) => {
     legalComments: "eof",
     logLevel: "warning",
   };
-  const built = await build(options);
-  for (const { path, contents } of built.outputFiles) files.set(basename(path), contents);
+  const sphere = { format: "esm", entryPoints: [source(SPHERE)] };
+  const others = { format: "iife", entryPoints: SOURCES.map(source) };
+  for (const part of [sphere, others]) {
+    const built = await build({ ...options, ...part });
+    for (const { path, contents } of built.outputFiles) files.set(basename(path), contents);
+  }
   await Promise.all([...files].map(([name, content]) => write(folder, name, content)));
   await cp(source("docs"), join(folder, "guides"), { recursive: true });
 };
@@ -110,11 +114,12 @@ const fontParts = async () => {
 const characters = ([first, last = first]) =>
   String.fromCharCode(...Array.from({ length: last - first + 1 }, (_, index) => first + index));
 
-/** Resolves `url("/static/NAME")` in a style to the built file of this name. */
+/** Resolves `url("/static/NAME")` in a style, and `import("./NAME")` in a script, to the built file of this name. */
 const builtFiles = (files) => ({
   name: "built-files",
   setup: ({ onResolve }) =>
-    onResolve({ filter: /^\/static\// }, ({ path }) => {
+    onResolve({ filter: /./ }, ({ path, kind }) => {
+      if (kind !== "dynamic-import" && !path.startsWith("/static/")) return undefined;
       const name = basename(path);
       const content = files.get(name);
       return content === undefined

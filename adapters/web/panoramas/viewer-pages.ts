@@ -11,7 +11,7 @@ import { entryPath } from "../entry-path.js";
 import { html } from "../html.js";
 import type { Content, Layout } from "../layout.js";
 import type { SessionGuard } from "../session-guard.js";
-import { hasStoredImage, type Images, imageUrl, thumbnailUrl, tilesUrl, titleOf } from "./panorama-card.js";
+import { hasStoredImage, type Images, imageUrl, thumbnailUrl, titleOf } from "./panorama-card.js";
 import type { Suggestions } from "./suggestions.js";
 import { linkPreview, viewerScene } from "./viewer-scene.js";
 import { endedView, type Progress, progressOf, waitingView } from "./waiting-view.js";
@@ -168,7 +168,6 @@ const viewer = async (
   const scene = {
     url: imageUrl(task, images),
     thumbnail: thumbnailUrl(task, images),
-    tiles: tilesUrl(task, images),
     link: publicUrl + viewerPath(task.slug, task.request.visibility),
   };
   const main = viewerScene(task, scene, {
@@ -181,7 +180,7 @@ const viewer = async (
   const head = isPublic
     ? linkPreview(task, scene.link, publicUrl, layout.site.name)
     : html`<meta name="robots" content="noindex">`;
-  return layout.reply(200, { ...content, main, head });
+  return layout.reply(200, { ...content, main, head, modules: ["sphere.js"] });
 };
 
 /** Said while the reader can still cancel. References alone need no words. */

@@ -15,7 +15,6 @@ import { oembedUrl, SOCIAL_IMAGE_SIZE, socialImageUrl } from "./share-pages.js";
 type Urls = {
   readonly url: string;
   readonly thumbnail: string;
-  readonly tiles: string | undefined;
   /** The address of the viewer, for everybody or for the owner only. */
   readonly link: string;
 };
@@ -34,7 +33,7 @@ type Options = {
 };
 
 /** The sphere with its caption, bar, menu and dialog. The script client/viewer.ts shows what needs a script. */
-export const viewerScene = (task: KeptTask, { url, thumbnail, tiles, link }: Urls, options: Options): Html => {
+export const viewerScene = (task: KeptTask, { url, thumbnail, link }: Urls, options: Options): Html => {
   const { isEmbedded } = options;
   const title = titleOf(task);
   const full = fullPromptOf(task);
@@ -45,7 +44,7 @@ export const viewerScene = (task: KeptTask, { url, thumbnail, tiles, link }: Url
   const size = RESOLUTIONS[task.request.resolution];
   return html`<div class="scene" id="scene">
 <img class="flat" id="flat" src="${thumbnail}" alt="${title}, as a flat image" crossorigin="anonymous" fetchpriority="high">
-<div id="viewer" class="sphere" data-image="${url}"${tiles && html` data-tiles="${tiles}"`} data-width="${size.widthPixels}" data-name="${fileNameOf(task)}"${start && html` data-start="${startViewText(start)}"`} tabindex="0" role="application" aria-label="${title}: 360° view. Drag, or use the arrow keys, to look around; plus and minus zoom."></div>
+<div id="viewer" class="sphere" data-image="${url}" data-width="${size.widthPixels}" data-name="${fileNameOf(task)}"${start && html` data-start="${startViewText(start)}"`} tabindex="0" role="application" aria-label="${title}: 360° view. Drag, or use the arrow keys, to look around; plus and minus zoom."></div>
 <div class="progress" id="progress" role="progressbar" aria-label="Loading the picture" aria-valuemin="0" aria-valuemax="100" aria-valuenow="0"><span></span></div>
 <p class="stage-note" id="stage-note" role="status" hidden></p>
 <noscript><p class="stage-note">The 360° view needs JavaScript. <a href="${url}">Open the flat picture.</a></p></noscript>

@@ -105,11 +105,11 @@ const hero = (
   const surprise = surprises[Math.floor(Math.random() * surprises.length)] ?? surprises[0];
   const example = (prompt: string, text: string): Html =>
     html`<li><a href="${enter(`/works?${new URLSearchParams({ prompt })}`)}">${text}</a></li>`;
-  return html`<section class="hero" id="hero" data-scrim="${scrim}" data-thumbnail="${thumbnail}" data-picture="${picture}">
+  return html`<section class="hero" id="hero" data-scrim="${scrim}" data-picture="${picture}">
 <picture><source media="(prefers-reduced-motion: reduce)" srcset="${picture}">
 <img class="hero-still" id="hero-still" src="${thumbnail}" alt="" decoding="async"></picture>
 <noscript><img class="hero-still" src="${picture}" alt=""></noscript>
-<canvas class="hero-sphere" id="hero-sphere" aria-hidden="true"></canvas>
+<div class="hero-sphere" id="hero-sphere" aria-hidden="true"></div>
 <div class="hero-text"><h1>Describe a place. <br>Then stand in it.</h1>
 <p class="hero-lead">Type a sentence. In seconds you have a 360° world to look around in, share, and use in your game or
 headset.</p>

@@ -208,7 +208,7 @@ describe("the pictures of tiles and the front page", () => {
     const [task] = publish(["a lake"]);
     if (task) service.heroPanoramas.push(task.slug);
     const text = await (await get("/")).text();
-    expect(text).toContain(`data-thumbnail="/p/${task?.slug}/512.webp"`);
+    expect(text).toContain(`src="/p/${task?.slug}/512.webp"`);
   });
 });
 

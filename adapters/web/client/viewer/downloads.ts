@@ -1,12 +1,12 @@
 import { element } from "../element.js";
-import type { Camera } from "./camera.js";
-import type { Sphere, View } from "./sphere.js";
+import type { Sphere } from "./sphere.js";
+import type { Start } from "./view.js";
 import { zip } from "./zip.js";
 
 const FACE_PIXELS_MAX = 2048;
 const VIEW_WIDTH_PIXELS = 1920;
 
-const FACES: Readonly<Record<string, Pick<View, "yaw" | "pitch">>> = {
+const FACES: Readonly<Record<string, Start>> = {
   front: { yaw: 0, pitch: 0 },
   right: { yaw: 90, pitch: 0 },
   back: { yaw: 180, pitch: 0 },
@@ -15,7 +15,7 @@ const FACES: Readonly<Record<string, Pick<View, "yaw" | "pitch">>> = {
   down: { yaw: 0, pitch: -90 },
 };
 
-/** The panorama that is shown. `picture`: the file. `complete` resolves when the sphere shows all of it. */
+/** The panorama that is shown. `picture`: the file. `complete` resolves when the sphere shows it. */
 type Shown = {
   readonly name: string;
   readonly width: number;
@@ -36,22 +36,23 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   },
   "save-view": async (sphere, { complete, name }) => {
     await complete();
-    const { width: across, height } = sphere.canvas;
-    const viewHeight = Math.round((VIEW_WIDTH_PIXELS * height) / across);
-    return [await sphere.capture(VIEW_WIDTH_PIXELS, viewHeight, sphere.view, "image/png"), `${name}-view.png`];
+    const { width: across, height } = sphere.size;
+    const size = { width: VIEW_WIDTH_PIXELS, height: Math.round((VIEW_WIDTH_PIXELS * height) / across) };
+    return [await sphere.capture(size, sphere.view, "image/png"), `${name}-view.png`];
   },
   "save-cube": async (sphere, { complete, name, width }) => {
     await complete();
     const side = Math.min(FACE_PIXELS_MAX, Math.round(width / 4));
     const files = new Map<string, Blob>();
+    const size = { width: side, height: side };
     for (const [face, direction] of Object.entries(FACES))
-      files.set(`${name}-${face}.jpg`, await sphere.capture(side, side, { ...direction, fov: 90 }, "image/jpeg"));
+      files.set(`${name}-${face}.jpg`, await sphere.capture(size, { ...direction, fov: 90 }, "image/jpeg"));
     return [await zip(files), `${name}-cube.zip`];
   },
 };
 
 /** The menu with the downloads. */
-export function connectDownloads({ sphere }: Camera, shown: Shown): void {
+export function connectDownloads(sphere: Sphere, shown: Shown): void {
   element("scene").addEventListener("click", async (event) => {
     const { id = "" } = (event.target as Element).closest("#downloads :is(a, button)") ?? {};
     const make = MAKERS[id];

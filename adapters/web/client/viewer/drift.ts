@@ -1,5 +1,3 @@
-import { prepareTriangle, shaderProgram } from "./shader-program.js";
-
 /** The noise has no detail that more pixels would show. */
 const SCALE = 0.25;
 /** A slow drift needs no more, and the device may be busy with painting. */
@@ -28,10 +26,25 @@ export const drift = (stage: HTMLElement): void => {
   const canvas = document.createElement("canvas");
   const gl = canvas.getContext("webgl", { alpha: false, antialias: false, powerPreference: "low-power" });
   if (gl === null) return;
-  const program = shaderProgram(gl, VERTEX, FRAGMENT);
+  const program = gl.createProgram();
+  for (const [type, source] of [
+    [gl.VERTEX_SHADER, VERTEX],
+    [gl.FRAGMENT_SHADER, FRAGMENT],
+  ] as const) {
+    const shader = gl.createShader(type) as WebGLShader;
+    gl.shaderSource(shader, source);
+    gl.compileShader(shader);
+    gl.attachShader(program, shader);
+  }
+  gl.linkProgram(program);
   if (!gl.getProgramParameter(program, gl.LINK_STATUS)) return;
   gl.useProgram(program);
-  prepareTriangle(gl, program);
+  // One triangle that covers the screen.
+  gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+  gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([-1, -1, 3, -1, -1, 3]), gl.STATIC_DRAW);
+  const corners = gl.getAttribLocation(program, "at");
+  gl.enableVertexAttribArray(corners);
+  gl.vertexAttribPointer(corners, 2, gl.FLOAT, false, 0, 0);
   canvas.className = "drift";
   stage.prepend(canvas);
 

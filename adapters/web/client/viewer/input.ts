@@ -1,15 +1,7 @@
 import type { Camera } from "./camera.js";
 
-const KEY_DIRECTIONS: Readonly<Record<string, readonly [right: number, up: number]>> = {
-  ArrowLeft: [-1, 0],
-  ArrowRight: [1, 0],
-  ArrowUp: [0, 1],
-  ArrowDown: [0, -1],
-};
 export const ZOOM_STEP = 0.8;
 const DOUBLE_CLICK_ZOOM = 0.5;
-/** A pointer that rests this long before its release does not make the sphere glide. */
-const REST_MILLISECONDS = 60;
 
 const isInFrame = window.top !== window;
 
@@ -17,51 +9,18 @@ const isInFrame = window.top !== window;
 type KeyActions = Readonly<Record<string, () => void>>;
 
 /**
- * Looks around by dragging and with the arrow keys, and zooms with two fingers, a double click, the wheel, plus and
- * minus. In a frame of another page the wheel and one finger upwards scroll that page; `onPlainWheel` is called then.
+ * The library looks around by dragging, with arrow keys and with two fingers. Here are the other keys, the wheel and
+ * the double click, which zoom where they point. In a frame of another page the wheel and one finger upwards scroll
+ * that page; `onPlainWheel` is called then.
  */
 export function connectInput(stage: HTMLElement, camera: Camera, onPlainWheel: () => void, actions: KeyActions): void {
-  stage.classList.toggle("framed", isInFrame);
-  const pointers = new Map<number, PointerEvent>();
-  let speed: [number, number] = [0, 0];
-  let moved = 0;
-
-  stage.addEventListener("pointerdown", (event) => {
-    if (event.button !== 0) return;
-    stage.setPointerCapture(event.pointerId);
-    pointers.set(event.pointerId, event);
-    speed = [0, 0];
+  const { sphere } = camera;
+  if (isInFrame) letPageScroll(stage);
+  stage.addEventListener("pointerdown", () => {
+    stage.focus({ preventScroll: true });
     camera.stopMoving();
   });
-  stage.addEventListener("pointermove", (event) => {
-    const before = pointers.get(event.pointerId);
-    if (before === undefined) return;
-    const distance = spread(pointers);
-    pointers.set(event.pointerId, event);
-    const perPixel = camera.degreesPerPixel / pointers.size;
-    const right = (before.clientX - event.clientX) * perPixel;
-    const up = (event.clientY - before.clientY) * perPixel;
-    camera.turn(right, up);
-    if (pointers.size > 1) camera.zoom(distance / spread(pointers), middle(pointers));
-    const seconds = Math.max(1, event.timeStamp - before.timeStamp) / 1000;
-    speed = [(speed[0] + right / seconds) / 2, (speed[1] + up / seconds) / 2];
-    moved = event.timeStamp;
-  });
-  const release = (event: PointerEvent): void => {
-    if (!pointers.delete(event.pointerId)) return;
-    if (event.type === "pointerup" && pointers.size === 0 && event.timeStamp - moved < REST_MILLISECONDS)
-      camera.release(...speed);
-  };
-  stage.addEventListener("pointerup", release);
-  stage.addEventListener("pointercancel", release);
-
   stage.addEventListener("dblclick", (event) => camera.zoom(DOUBLE_CLICK_ZOOM, event));
-
-  connectWheel(stage, camera, onPlainWheel);
-  connectKeys(stage, camera, { home: () => homeward(camera), ...actions });
-}
-
-function connectWheel(stage: HTMLElement, camera: Camera, onPlainWheel: () => void): void {
   stage.addEventListener(
     "wheel",
     (event) => {
@@ -74,40 +33,54 @@ function connectWheel(stage: HTMLElement, camera: Camera, onPlainWheel: () => vo
     },
     { passive: false },
   );
-}
-
-function connectKeys(stage: HTMLElement, camera: Camera, actions: KeyActions): void {
+  const keys: KeyActions = {
+    home: () => {
+      camera.stopMoving();
+      camera.home();
+    },
+    ...actions,
+  };
   stage.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const direction = KEY_DIRECTIONS[event.key];
-    if (direction !== undefined) {
-      camera.stopMoving();
-      if (!camera.held.has(event.key)) camera.turn(direction[0], direction[1]);
-      camera.held.set(event.key, direction);
-    } else if (event.key === "+" || event.key === "=") camera.zoom(ZOOM_STEP);
+    if (event.key === "+" || event.key === "=") camera.zoom(ZOOM_STEP);
     else if (event.key === "-") camera.zoom(1 / ZOOM_STEP);
     else if (event.repeat) return;
-    else if (actions[event.key.toLowerCase()] !== undefined) actions[event.key.toLowerCase()]?.();
+    else if (event.key.startsWith("Arrow")) return camera.stopMoving();
+    else if (keys[event.key.toLowerCase()] !== undefined) keys[event.key.toLowerCase()]?.();
     else return;
     event.preventDefault();
-    camera.redraw();
+    event.stopPropagation(); // the library would do its own
   });
-  stage.addEventListener("keyup", ({ key }) => camera.held.delete(key));
-  stage.addEventListener("blur", () => camera.held.clear());
+  stage.addEventListener("focus", () => {
+    sphere.takesKeys = true;
+  });
+  stage.addEventListener("blur", () => {
+    sphere.takesKeys = false;
+  });
+  sphere.takesKeys = document.activeElement === stage;
 }
 
-const homeward = (camera: Camera): void => {
-  camera.stopMoving();
-  camera.home();
-};
-
-/** The distance of the first two pointers. */
-const spread = (pointers: ReadonlyMap<number, PointerEvent>): number => {
-  const [a, b] = [...pointers.values()];
-  return a === undefined || b === undefined ? 1 : Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY) || 1;
-};
-
-const middle = (pointers: ReadonlyMap<number, PointerEvent>): { clientX: number; clientY: number } => {
-  const [a, b] = [...pointers.values()] as [PointerEvent, PointerEvent];
-  return { clientX: (a.clientX + b.clientX) / 2, clientY: (a.clientY + b.clientY) / 2 };
-};
+/** One finger that begins upwards or downwards scrolls the page: the library does not see it. */
+export function letPageScroll(stage: HTMLElement): void {
+  stage.classList.add("framed");
+  let start: Touch | undefined;
+  let scrolls: boolean | undefined;
+  stage.addEventListener(
+    "touchstart",
+    ({ touches }) => {
+      start = touches[0];
+      scrolls = touches.length > 1 ? false : undefined;
+    },
+    { passive: true },
+  );
+  stage.addEventListener(
+    "touchmove",
+    (event) => {
+      const [now] = event.touches;
+      if (now === undefined || start === undefined) return;
+      scrolls ??= Math.abs(now.clientY - start.clientY) > Math.abs(now.clientX - start.clientX);
+      if (scrolls) event.stopPropagation();
+    },
+    { passive: true },
+  );
+}

@@ -1,6 +1,6 @@
 import { element } from "../element.js";
 import type { Camera } from "./camera.js";
-import { degrees, radians, type View } from "./sphere.js";
+import { degrees, radians, type View } from "./view.js";
 
 type WithPermission = { requestPermission?: () => Promise<PermissionState> };
 
@@ -10,6 +10,7 @@ type WithPermission = { requestPermission?: () => Promise<PermissionState> };
  */
 export function connectMotion(camera: Camera, say: (sentence: string) => void): void {
   if (!("DeviceOrientationEvent" in window)) return;
+  const { sphere } = camera;
   const button = element("motion");
   const asks = (DeviceOrientationEvent as WithPermission).requestPermission !== undefined;
   // Some browsers on computers can ask, too, but have no gyroscope.
@@ -26,17 +27,16 @@ export function connectMotion(camera: Camera, say: (sentence: string) => void): 
   const follow = (event: DeviceOrientationEvent): void => {
     const found = directionOf(event);
     if (found === undefined) return;
-    const { view } = camera;
+    const { view } = sphere;
     if (set === undefined) offset = { yaw: view.yaw - found.yaw, pitch: 0 };
     else offset = { yaw: offset.yaw + view.yaw - set.yaw, pitch: offset.pitch + view.pitch - set.pitch };
-    camera.sphere.roll = found.roll;
-    camera.look({ yaw: found.yaw + offset.yaw, pitch: found.pitch + offset.pitch });
-    set = camera.view;
+    sphere.roll = found.roll;
+    sphere.look({ yaw: found.yaw + offset.yaw, pitch: found.pitch + offset.pitch });
+    set = sphere.view;
   };
   const stop = (): void => {
     removeEventListener("deviceorientation", follow);
-    camera.sphere.roll = 0;
-    camera.redraw();
+    sphere.roll = 0;
   };
   button.addEventListener("click", async () => {
     if (!isActive && asks) {

@@ -1,7 +1,6 @@
 import { element } from "../element.js";
 import { isDone, postForm } from "../post-form.js";
-import type { View } from "./sphere.js";
-import { fragmentOf } from "./view-in-url.js";
+import { fragmentOf, type View } from "./view.js";
 
 /** The dialog with the link, its view, and the code of a frame. It can make a private panorama public. */
 export function connectShare(view: () => View | undefined): void {

@@ -6,9 +6,8 @@ import { fetchWithProgress } from "./fetch-with-progress.js";
 import { connectInput, ZOOM_STEP } from "./input.js";
 import { connectMotion } from "./motion.js";
 import { connectShare } from "./share.js";
-import { type Picture, Sphere } from "./sphere.js";
-import { openTiles, showTiles, type Tiles } from "./tiles.js";
-import { fragmentOf, type Start, startOf, viewOf } from "./view-in-url.js";
+import type { Sphere } from "./sphere.js";
+import { fragmentOf, type Start, startOf, viewOf } from "./view.js";
 import { connectVr } from "./vr.js";
 
 const IDLE_MILLISECONDS = 4_000;
@@ -22,37 +21,13 @@ const NO_PICTURE = "The 360° view could not be loaded. This is the flat picture
 
 /** The panorama of the page. */
 type Panorama = {
-  readonly url: string;
-  readonly width: number;
   readonly name: string;
+  readonly width: number;
   readonly start: Start;
-  readonly tilesUrl: string | undefined;
-  tiles?: Tiles | undefined;
-  /** Its whole picture, which is loaded at the first call. */
+  /** Its whole picture, as a file. */
   readonly picture: () => Promise<Blob>;
-  /** Resolves when all of it is shown. */
+  /** Resolves when it is shown. */
   readonly complete: () => Promise<unknown>;
-};
-
-/** The panorama that the attributes of the stage describe. */
-const panoramaOf = (stage: HTMLElement): Panorama => {
-  const { image: url = "", width = "0", name = "", start, tiles: tilesUrl } = stage.dataset;
-  let fetched: Promise<Blob> | undefined;
-  const picture = (): Promise<Blob> => {
-    fetched ??= fetchWithProgress(url, showProgress);
-    fetched.catch(() => {}); // handled below, after the preview
-    return fetched;
-  };
-  if (tilesUrl === undefined) void picture();
-  showProgress(0);
-  element("progress").hidden = false;
-  const of: Panorama = {
-    ...{ url, name, tilesUrl, picture },
-    width: Number(width),
-    start: startOf(start),
-    complete: () => of.tiles?.loadAll() ?? picture(),
-  };
-  return of;
 };
 
 const showProgress = (percent: number): void => {
@@ -69,124 +44,89 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
   connectIdle(scene);
   if (location.hash === "#share") document.getElementById("share")?.click();
 
-  const sphere = makeSphere(stage);
-  if (sphere === undefined) return showFlatImage(NO_SPHERE, stage.dataset.image ?? "");
-  const panorama = panoramaOf(stage);
+  const { image: url = "", width = "0", name = "", start } = stage.dataset;
+  const sphere = await openSphere(stage, startOf(start));
+  if (sphere === undefined) return showFlatImage(NO_SPHERE, url);
+  showProgress(0);
+  element("progress").hidden = false;
 
-  const present = (picture: Picture, quality: "preview" | "full"): void => {
-    sphere.show(picture);
-    if (picture instanceof ImageBitmap) picture.close(); // 30 MB, and the graphics card has a copy now
+  const present = async (picture: HTMLImageElement, quality: "preview" | "full"): Promise<void> => {
+    await sphere.show(picture);
     stage.dataset.quality = quality;
-    if (camera !== undefined) {
-      camera.redraw();
-      return;
-    }
+    if (camera !== undefined) return;
     camera = new Camera(sphere, stage, panorama, viewOf(location.hash));
     connectControls(stage, camera);
-    connectDownloads(camera, panorama);
+    connectDownloads(sphere, panorama);
     const { onView } = camera;
     camera.onView = () => {
-      if (document.body.dataset.ready === undefined) stage.append(sphere.canvas);
       document.body.dataset.ready ??= "sphere";
       onView();
-      panorama.tiles?.look();
     };
-    start(camera);
+    begin(camera);
   };
 
-  /** Shows tiles over the preview. Resolves when those in sight are shown or have failed; rejects without tiles. */
-  const loadTiles = async (url: string, previewed: Promise<boolean>): Promise<void> => {
-    const [source, isPreviewed] = await Promise.all([openTiles(url), previewed]);
-    if (!isPreviewed) throw new Error("there is no preview");
-    await new Promise<void>((resolve) => {
-      panorama.tiles = showTiles(source, {
-        sphere,
-        seesAll: () => camera?.isElsewhere === true,
-        onTile: (done, hasFailed) => {
-          camera?.sharpen();
-          showProgress(Math.round(100 * done));
-          if (done === 1) stage.dataset.quality = "full";
-          if (hasFailed) say(NOT_IN_FULL);
-          if (done === 1 || hasFailed) resolve();
-        },
-      });
-    });
+  let [fetched, completed]: [Promise<Blob>?, Promise<void>?] = [];
+  const panorama: Panorama = {
+    ...{ name, width: Number(width), start: startOf(start) },
+    picture: () => {
+      fetched ??= fetchWithProgress(url, showProgress);
+      return fetched;
+    },
+    complete: () => {
+      completed ??= panorama
+        .picture()
+        .then(decoded)
+        .then((picture) => present(picture, "full"));
+      return completed;
+    },
   };
-
-  /** The preview is shown first, if it arrives first; tiles or the picture replace it in the same view. */
-  const load = async ({ url, tilesUrl, picture }: Panorama): Promise<void> => {
-    const flat = element("flat") as HTMLImageElement;
-    let isComplete = false;
-    const preview = flat.src === url ? Promise.reject() : flat.decode();
-    const previewed = preview.then(
-      () => {
-        if (!isComplete) present(flat, "preview");
-        return true;
-      },
-      () => false, // the picture itself may still arrive
-    );
-    try {
-      const hasTiles = await (tilesUrl === undefined
-        ? false
-        : loadTiles(tilesUrl, previewed).then(
-            () => true,
-            () => false,
-          ));
-      if (hasTiles) return;
-      const whole = await decoded(await picture(), sphere.widthMax);
-      isComplete = true;
-      present(whole, "full");
-    } catch {
-      await previewed;
-      if (camera === undefined) return showFlatImage(NO_PICTURE, url);
-      say(NOT_IN_FULL);
-    } finally {
-      element("progress").hidden = true;
-    }
-  };
-
-  await load(panorama);
-  sphere.canvas.addEventListener("webglcontextrestored", async () => {
-    sphere.prepare();
-    panorama.tiles?.stop();
-    panorama.tiles = undefined;
-    const again = await panorama
-      .picture()
-      .then((bytes) => decoded(bytes, sphere.widthMax))
-      .catch(() => element("flat"));
-    sphere.show(again as Picture);
-    camera?.redraw();
-  });
+  // The preview is shown first; the picture, which takes longer to arrive, replaces it in the same view.
+  const flat = element("flat") as HTMLImageElement;
+  if (flat.src !== url)
+    await flat
+      .decode()
+      .then(() => present(flat, "preview"))
+      .catch(() => {});
+  try {
+    await panorama.complete();
+  } catch {
+    if (camera === undefined) return showFlatImage(NO_PICTURE, url);
+    say(NOT_IN_FULL);
+  } finally {
+    element("progress").hidden = true;
+  }
 }
 
-/** Decodes outside the main thread. A picture that is too wide for the graphics card is made smaller. */
-const decoded = async (blob: Blob, widthMax: number): Promise<ImageBitmap> => {
-  const picture = await createImageBitmap(blob);
-  if (picture.width <= widthMax) return picture;
-  return createImageBitmap(picture, { resizeWidth: widthMax, resizeHeight: widthMax / 2, resizeQuality: "high" });
+/** Decodes outside the main thread. */
+const decoded = async (blob: Blob): Promise<HTMLImageElement> => {
+  const picture = new Image();
+  picture.src = URL.createObjectURL(blob);
+  await picture.decode();
+  return picture;
 };
 
-const makeSphere = (stage: HTMLElement): Sphere | undefined => {
-  const canvas = document.createElement("canvas");
-  canvas.addEventListener("webglcontextlost", (event) => event.preventDefault()); // so that it is restored
+/** Loads what draws the sphere. `undefined` if it cannot be loaded, or without WebGL 2. */
+const openSphere = async (stage: HTMLElement, start: Start): Promise<Sphere | undefined> => {
   try {
-    return new Sphere(canvas);
+    const { Sphere } = await import("./sphere.js");
+    return new Sphere(stage, start, !isReducedMotion());
   } catch {
     stage.hidden = true;
     return undefined;
   }
 };
 
-function start(camera: Camera): void {
+function begin(camera: Camera): void {
+  const { sphere } = camera;
   const rotate = element("rotate");
-  camera.onRotation = (rotates) => {
+  sphere.onRotation = (rotates) => {
     label(rotate, rotates ? "Pause rotation" : "Rotate");
     rotate.classList.toggle("rotating", rotates);
   };
   rotate.addEventListener("click", () => toggleRotation(camera));
   if (isReducedMotion() || viewOf(location.hash) !== undefined) return;
-  if (!document.body.classList.contains("bare")) camera.playIntro();
-  camera.rotate(true);
+  if (document.body.classList.contains("bare")) sphere.rotate(true);
+  else camera.playIntro();
 }
 
 const label = (button: HTMLElement, text: string): void => {
@@ -195,9 +135,9 @@ const label = (button: HTMLElement, text: string): void => {
 };
 
 const toggleRotation = (camera: Camera): void => {
-  const rotates = !camera.isRotating;
+  const rotates = camera.isAtRest;
   camera.stopMoving();
-  camera.rotate(rotates);
+  camera.sphere.rotate(rotates);
 };
 
 function connectControls(stage: HTMLElement, camera: Camera): void {

@@ -1,4 +1,20 @@
-import type { View } from "./sphere.js";
+/** Where a viewer looks. Degrees; `yaw` to the right, `pitch` upwards, `fov` is the horizontal field of view. */
+export type View = { readonly yaw: number; readonly pitch: number; readonly fov: number };
+
+/** Where a panorama is entered. */
+export type Start = Omit<View, "fov">;
+
+export type Size = { readonly width: number; readonly height: number };
+
+export const radians = (degrees: number): number => (degrees * Math.PI) / 180;
+export const degrees = (angle: number): number => (angle * 180) / Math.PI;
+
+/** -180 to 180 degrees. */
+export const wrapped = (yaw: number): number => ((((yaw + 180) % 360) + 360) % 360) - 180;
+
+/** The field of view in one direction, from that in the other one and the ratio of their lengths. */
+export const otherField = (fov: number, ratio: number): number =>
+  degrees(2 * Math.atan(Math.tan(radians(fov) / 2) * ratio));
 
 const PATTERN = /^#v=(-?\d{1,3}(?:\.\d+)?),(-?\d{1,2}(?:\.\d+)?),(\d{1,3}(?:\.\d+)?)$/;
 
@@ -12,9 +28,6 @@ export const viewOf = (fragment: string): View | undefined => {
   const [yaw = 0, pitch = 0, fov = 0] = found.slice(1).map(Number);
   return Math.abs(yaw) <= 360 && Math.abs(pitch) <= 90 && fov >= 10 && fov <= 150 ? { yaw, pitch, fov } : undefined;
 };
-
-/** Where a panorama is entered. */
-export type Start = Omit<View, "fov">;
 
 /** From the attribute that the page has, `yaw,pitch`. Without it the middle of the picture. */
 export const startOf = (text = "0,0"): Start => {
