@@ -1,8 +1,8 @@
-import { MikroORM } from "@mikro-orm/core";
+import { type EntitySchema, MikroORM } from "@mikro-orm/core";
 import type { SqlEntityManager } from "@mikro-orm/knex";
-import type { Result } from "neverthrow";
+import { ok, type Result } from "neverthrow";
 import { tables } from "../schema/schema.js";
-import type { Database, Dialect, Sql } from "../sql/database.js";
+import type { Database, Dialect, Row, Sql } from "../sql/database.js";
 import { PostgresEntityDriver, SqliteEntityDriver, type StatementContext } from "./connections.js";
 
 const DRIVERS = { sqlite: SqliteEntityDriver, postgresql: PostgresEntityDriver };
@@ -56,3 +56,19 @@ export const inUnitOfWork = <T, E>(
     if (result.isOk()) await manager.flush();
     return result;
   });
+
+/** `inUnitOfWork` for what nothing refuses. */
+export const changeEntities = async <T>(
+  database: Pick<Database, "dialect" | "transaction">,
+  work: (manager: SqlEntityManager, sql: Sql) => Promise<T>,
+): Promise<T> => {
+  const changed = await inUnitOfWork<T, never>(database, async (manager, sql) => ok(await work(manager, sql)));
+  return changed._unsafeUnwrap();
+};
+
+/** An entity as a row of a prepared statement, for the functions that read the rows of both. */
+export const rowOf = <Entity extends object>(table: EntitySchema<Entity>, entity: Entity): Row => {
+  const [orm] = orms.values();
+  const properties = orm?.getMetadata(table).props ?? [];
+  return Object.fromEntries(properties.map(({ name, fieldNames }) => [fieldNames[0], entity[name]]));
+};

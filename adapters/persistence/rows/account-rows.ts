@@ -1,3 +1,4 @@
+import type { InferEntity } from "@mikro-orm/core";
 import type { Account } from "../../../domain/accounts/account.js";
 import type { ApiKey } from "../../../domain/accounts/api-key.js";
 import { type KeyLimits, type KeyUse, SCOPES, type Scope } from "../../../domain/accounts/key-limits.js";
@@ -8,15 +9,17 @@ import type { Failures, Standing } from "../../../domain/credits/standing.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { withFailure } from "../../../domain/tasks/failure-budget.js";
 import type { FailedTask } from "../../../domain/tasks/task.js";
+import { rowOf } from "../orm/entities.js";
+import { type AccountTable, ApiKeyTable } from "../schema/schema.js";
 import { amount, branded, date, integer, oneOf, optional, type Row, text } from "../sql/columns.js";
 import type { Statement } from "../sql/statement.js";
 
-export const toAccount = (row: Row): Account => ({
-  id: branded<AccountId>(row, "id"),
-  email: branded<Account["email"]>(row, "email"),
-  createdAt: date(row, "created_at"),
-  ...(typeof row.suspension_reason === "string" && {
-    suspension: { at: date(row, "suspended_at"), reason: row.suspension_reason },
+export const toAccount = (account: InferEntity<typeof AccountTable>): Account => ({
+  id: branded<AccountId>(account, "id"),
+  email: branded<Account["email"]>(account, "email"),
+  createdAt: date(account, "createdAt"),
+  ...(typeof account.suspensionReason === "string" && {
+    suspension: { at: date(account, "suspendedAt"), reason: account.suspensionReason },
   }),
 });
 
@@ -130,29 +133,29 @@ const toCheckout = (row: Row): OrderCheckout | undefined => {
   return { sessionId, token: text(row, "checkout_token"), priceCents, currency: text(row, "currency") };
 };
 
-export const orderRow = (order: Order): Row => ({
+export const newOrder = (order: Order) => ({
   id: order.id,
-  account_id: order.accountId,
+  accountId: order.accountId,
   credits: order.credits,
-  created_at: order.createdAt,
-  paid_at: order.state === "pending" ? null : order.paidAt,
-  payment_id: order.paymentId ?? null,
-  checkout_session: order.checkout?.sessionId ?? null,
-  checkout_token: order.checkout?.token ?? null,
-  price_cents: order.checkout?.priceCents ?? null,
+  createdAt: order.createdAt,
+  paidAt: order.state === "pending" ? null : order.paidAt,
+  paymentId: order.paymentId ?? null,
+  checkoutSession: order.checkout?.sessionId ?? null,
+  checkoutToken: order.checkout?.token ?? null,
+  priceCents: order.checkout?.priceCents ?? null,
   currency: order.checkout?.currency ?? null,
 });
 
-export const toApiKey = (row: Row): ApiKey => ({
-  id: branded<ApiKey["id"]>(row, "id"),
-  accountId: branded<AccountId>(row, "account_id"),
-  name: text(row, "name"),
-  secretSha256: text(row, "secret_sha256"),
-  createdAt: date(row, "created_at"),
-  revokedAt: optional(row, "revoked_at", date),
-  limits: toKeyLimits(row),
-  lastUsedAt: optional(row, "last_used_at", date),
-  prefix: text(row, "prefix"),
+export const toApiKey = (key: InferEntity<typeof ApiKeyTable>): ApiKey => ({
+  id: branded<ApiKey["id"]>(key, "id"),
+  accountId: branded<AccountId>(key, "accountId"),
+  name: text(key, "name"),
+  secretSha256: text(key, "secretSha256"),
+  createdAt: date(key, "createdAt"),
+  revokedAt: optional(key, "revokedAt", date),
+  limits: toKeyLimits(rowOf(ApiKeyTable, key)),
+  lastUsedAt: optional(key, "lastUsedAt", date),
+  prefix: text(key, "prefix"),
 });
 
 /** The column of a key that may do everything, as nearly all do. */
@@ -179,17 +182,21 @@ export const toKeyLimits = (row: Row): KeyLimits => ({
   creditsPerMonth: optional(row, "credits_per_month", amount),
 });
 
-export const apiKeyRow = (key: ApiKey): Row => ({
+export const newApiKey = (key: ApiKey) => ({
   id: key.id,
-  account_id: key.accountId,
+  accountId: key.accountId,
   name: key.name,
-  secret_sha256: key.secretSha256,
-  created_at: key.createdAt,
-  revoked_at: key.revokedAt ?? null,
-  scopes: key.limits.scopes.join(","),
-  expires_at: key.limits.expiresAt ?? null,
-  credits_per_day: key.limits.creditsPerDay ?? null,
-  credits_per_month: key.limits.creditsPerMonth ?? null,
-  last_used_at: key.lastUsedAt ?? null,
+  secretSha256: key.secretSha256,
+  createdAt: key.createdAt,
+  revokedAt: key.revokedAt ?? null,
+  ...limitsOf(key.limits),
+  lastUsedAt: key.lastUsedAt ?? null,
   prefix: key.prefix,
+});
+
+export const limitsOf = (limits: KeyLimits) => ({
+  scopes: limits.scopes.join(","),
+  expiresAt: limits.expiresAt ?? null,
+  creditsPerDay: limits.creditsPerDay ?? null,
+  creditsPerMonth: limits.creditsPerMonth ?? null,
 });

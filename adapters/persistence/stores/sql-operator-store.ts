@@ -1,3 +1,4 @@
+import { type InferEntity, raw } from "@mikro-orm/core";
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
 import type {
@@ -17,16 +18,26 @@ import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { DeletedBy } from "../../../domain/tasks/out-of-sight.js";
 import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
-import { apiKeyRow, openingStandingOf, toAccount, toApiKey } from "../rows/account-rows.js";
+import { entitiesOf, inUnitOfWork, rowOf } from "../orm/entities.js";
+import { limitsOf, openingStandingOf, toAccount, toApiKey } from "../rows/account-rows.js";
 import { bookEntry, fundsOf, storeBooked } from "../rows/book-entry.js";
 import { deleteAccess } from "../rows/delete-access.js";
 import { toLedgerEntry } from "../rows/ledger-rows.js";
 import { lockAccount } from "../rows/lock-account.js";
 import { TO_BE_ERASED } from "../schema/indexed-conditions.js";
-import { branded, date, integer, optional, type Row, text } from "../sql/columns.js";
+import {
+  AccountTable,
+  ApiKeyTable,
+  IdempotencyKeyTable,
+  KeySpendingTable,
+  ReferenceUploadTable,
+  TaskTable,
+  WebhookDeliveryTable,
+  WebhookEndpointTable,
+} from "../schema/schema.js";
+import { branded, date, integer, optional, text } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
-import { olderThan, type Statement, update } from "../sql/statement.js";
 import { deletePairs } from "../tasks/erase-texts.js";
 import { updateSearch } from "../tasks/search-rows.js";
 import { toTask } from "../tasks/task-rows.js";
@@ -40,50 +51,48 @@ export class SqlOperatorStore implements OperatorStore {
   }
 
   async accounts(limit: number, before: AccountId | undefined): Promise<AccountSummary[]> {
-    const older = olderThan(before);
-    const rows = await this.database.sql(`select * from account where true ${older.text} order by id desc limit ?`, [
-      ...older.parameters,
-      limit,
-    ]);
-    return rows.map(toSummary);
+    const wanted = before === undefined ? {} : { id: { $lt: before } };
+    const accounts = await this.entities.find(AccountTable, wanted, { orderBy: { id: "desc" }, limit });
+    return accounts.map(toSummary);
   }
 
   async account(id: AccountId): Promise<AccountSummary | undefined> {
-    const [row] = await this.database.sql("select * from account where id = ?", [id]);
-    return row && toSummary(row);
+    const account = await this.entities.findOne(AccountTable, id);
+    return account === null ? undefined : toSummary(account);
   }
 
   async task(id: TaskId): Promise<TaskOfAccount | undefined> {
-    const [row] = await this.database.sql("select * from task where id = ?", [id]);
-    return row && toTaskOfAccount(row);
+    const task = await this.entities.findOne(TaskTable, id);
+    return task === null ? undefined : toTaskOfAccount(task);
   }
 
   async record(idOrSlug: string): Promise<TaskRecord | undefined> {
-    const [row] = await this.database.sql("select * from task where id = ? or slug = ?", [idOrSlug, idOrSlug]);
-    return row && toTaskRecord(row);
+    const task = await this.entities.findOne(TaskTable, { $or: [{ id: idOrSlug }, { slug: idOrSlug }] });
+    return task === null ? undefined : toTaskRecord(task);
   }
 
   async tasks(
     account: AccountId,
     limit: number,
     before: TaskId | undefined,
-    filter: OperatorFilter = {},
+    { key, state, reason, from, until }: OperatorFilter = {},
   ): Promise<TaskOfAccount[]> {
-    const older = olderThan(before);
-    const wanted = conditionsOf(filter);
-    const rows = await this.database.sql(
-      `select * from task where account_id = ? ${older.text} ${wanted.text} order by id desc limit ?`,
-      [account, ...older.parameters, ...wanted.parameters, limit],
-    );
-    return rows.map(toTaskOfAccount);
+    const wanted = {
+      accountId: account,
+      ...(before !== undefined && { id: { $lt: before } }),
+      ...(key !== undefined && { apiKeyId: key }),
+      ...(state !== undefined && { state }),
+      ...(reason !== undefined && { failureReason: reason }),
+      reservedAt: { ...(from !== undefined && { $gte: from }), ...(until !== undefined && { $lt: until }) },
+    };
+    const tasks = await this.entities.find(TaskTable, wanted, { orderBy: { id: "desc" }, limit });
+    return tasks.map(toTaskOfAccount);
   }
 
-  async unusedUploads(account: AccountId) {
-    const rows = await this.database.sql(
-      "select name, uploaded_at from reference_upload where account_id = ? order by uploaded_at, name",
-      [account],
-    );
-    return rows.map((row) => ({ name: branded<ObjectName>(row, "name"), uploadedAt: date(row, "uploaded_at") }));
+  async unusedUploads(accountId: AccountId) {
+    const orderBy = { uploadedAt: "asc", name: "asc" } as const;
+    const uploads = await this.entities.find(ReferenceUploadTable, { accountId }, { orderBy });
+    return uploads.map((one) => ({ name: branded<ObjectName>(one, "name"), uploadedAt: date(one, "uploadedAt") }));
   }
 
   adjust<Refusal>(
@@ -104,67 +113,51 @@ export class SqlOperatorStore implements OperatorStore {
     });
   }
 
-  async suspend(account: AccountId, suspension: Suspension | undefined): Promise<void> {
-    const rows = await this.database.sql(
-      "update account set suspended_at = ?, suspension_reason = ? where id = ? returning id",
-      [suspension?.at ?? null, suspension?.reason ?? null, account],
-    );
-    if (rows.length === 0) throw new Error(`there is no account ${account}`);
+  async suspend(id: AccountId, suspension: Suspension | undefined): Promise<void> {
+    const suspended = { suspendedAt: suspension?.at ?? null, suspensionReason: suspension?.reason ?? null };
+    const changed = await this.entities.nativeUpdate(AccountTable, { id }, suspended);
+    if (changed === 0) throw new Error(`there is no account ${id}`);
   }
 
   async key(id: ApiKeyId): Promise<ApiKey | undefined> {
-    const [row] = await this.database.sql("select * from api_key where id = ?", [id]);
-    return row && toApiKey(row);
+    const key = await this.entities.findOne(ApiKeyTable, id);
+    return key === null ? undefined : toApiKey(key);
   }
 
   async keyWithSecret(secretSha256: string): Promise<ApiKey | undefined> {
-    const [row] = await this.database.sql("select * from api_key where secret_sha256 = ?", [secretSha256]);
-    return row && toApiKey(row);
+    const key = await this.entities.findOne(ApiKeyTable, { secretSha256 });
+    return key === null ? undefined : toApiKey(key);
   }
 
-  setKeyLimits(id: ApiKeyId, limits: KeyLimits): Promise<Result<void, NotFound>> {
-    return this.database.transaction(async (sql) => {
-      const [row] = await sql("update api_key set name = name where id = ? returning *", [id]); // locks it
-      if (row === undefined) return err(notFound(`There is no key ${id}.`));
-      const { scopes, expires_at, credits_per_day, credits_per_month } = apiKeyRow({ ...toApiKey(row), limits });
-      const { text: statement, parameters } = update(
-        "api_key",
-        { scopes, expires_at, credits_per_day, credits_per_month },
-        { id },
-      );
-      await sql(statement, parameters);
-      return ok(undefined);
-    });
+  async setKeyLimits(id: ApiKeyId, limits: KeyLimits): Promise<Result<void, NotFound>> {
+    const changed = await this.entities.nativeUpdate(ApiKeyTable, { id }, limitsOf(limits));
+    return changed === 1 ? ok(undefined) : err(notFound(`There is no key ${id}.`));
   }
 
   close<Refusal>(
-    account: AccountId,
+    id: AccountId,
     email: Email,
     now: Date,
     decide: (standing: Standing) => Result<LedgerEntry | undefined, Refusal>,
   ): Promise<Result<void, Refusal>> {
-    return this.database.transaction(async (sql) => {
-      const { current } = await lockAccount(sql, account);
+    return inUnitOfWork(this.database, async (manager, sql) => {
+      const { current } = await lockAccount(sql, id);
       const decided = decide(current);
       if (decided.isErr()) return err(decided.error);
       if (decided.value !== undefined) await bookEntry(sql, current, decided.value);
-      const [row = {}] = await sql("select email from account where id = ?", [account]);
-      const before = branded<Email>(row, "email");
-      await sql(
-        `update account set email = ?, password_hash = null, low_balance_threshold = null,
-        closed_at = coalesce(closed_at, ?), erased_at = null where id = ?`,
-        [email, now, account],
-      );
-      await deleteAccess(sql, account, before);
-      const ofAccount = "(select id from api_key where account_id = ?)";
-      await sql(`delete from key_spending where api_key_id in ${ofAccount}`, [account]);
-      await sql("delete from api_key where account_id = ?", [account]);
-      await sql("delete from idempotency_key where account_id = ?", [account]);
-      await sql("update webhook_endpoint set off_at = ?, off_reason = 'deleted' where account_id = ?", [now, account]);
-      await sql(
-        "update webhook_delivery set state = 'failed', due_at = null, ended_at = ? where account_id = ? and due_at is not null",
-        [now, account],
-      );
+      const account = await manager.findOneOrFail(AccountTable, id);
+      const before = branded<Email>(account, "email");
+      await deleteAccess(manager, id, before);
+      Object.assign(account, { email, passwordHash: null, lowBalanceThreshold: null, erasedAt: null });
+      account.closedAt ??= now;
+      const ofAccount = { accountId: id };
+      const keys = await manager.find(ApiKeyTable, ofAccount, { fields: ["id"] });
+      await manager.nativeDelete(KeySpendingTable, { apiKeyId: { $in: keys.map((key) => key.id) } });
+      await manager.nativeDelete(ApiKeyTable, ofAccount);
+      await manager.nativeDelete(IdempotencyKeyTable, ofAccount);
+      await manager.nativeUpdate(WebhookEndpointTable, ofAccount, { offAt: now, offReason: "deleted" });
+      const pending = { ...ofAccount, dueAt: { $ne: null } };
+      await manager.nativeUpdate(WebhookDeliveryTable, pending, { state: "failed", dueAt: null, endedAt: now });
       await sql("update operator_action set arguments = replace(arguments, ?, ?)", [
         JSON.stringify(before),
         JSON.stringify(email),
@@ -242,65 +235,58 @@ export class SqlOperatorStore implements OperatorStore {
     return erased._unsafeUnwrap();
   }
 
-  async recordErased(account: AccountId, now: Date): Promise<void> {
-    await this.database.sql("update account set erased_at = ? where id = ?", [now, account]);
+  async recordErased(id: AccountId, now: Date): Promise<void> {
+    await this.entities.nativeUpdate(AccountTable, { id }, { erasedAt: now });
   }
 
   async toErase(limit: number): Promise<AccountId[]> {
-    const rows = await this.database.sql(`select id from account where ${TO_BE_ERASED} order by closed_at limit ?`, [
-      limit,
-    ]);
-    return rows.map((row) => branded<AccountId>(row, "id"));
+    const next = { fields: ["id"], orderBy: { closedAt: "asc" }, limit } as const;
+    const accounts = await this.entities.find(AccountTable, { [raw(TO_BE_ERASED)]: [] }, next);
+    return accounts.map((account) => branded<AccountId>(account, "id"));
+  }
+
+  private get entities() {
+    return entitiesOf(this.database);
   }
 }
 
-const toSummary = (row: Row): AccountSummary => {
-  const account = toAccount(row);
+const toSummary = (account: InferEntity<typeof AccountTable>): AccountSummary => {
+  const known = toAccount(account);
   return {
-    account,
-    standing: openingStandingOf(account.id, row),
-    closedAt: optional(row, "closed_at", date),
+    account: known,
+    standing: openingStandingOf(known.id, rowOf(AccountTable, account)),
+    closedAt: optional(account, "closedAt", date),
   };
 };
 
-const toTaskOfAccount = (row: Row): TaskOfAccount => ({ task: toTask(row), isHidden: row.hidden_at !== null });
+type TaskEntity = InferEntity<typeof TaskTable>;
 
-const toTaskRecord = (row: Row): TaskRecord => {
-  const hiddenAt = optional(row, "hidden_at", date);
-  const withheldAt = optional(row, "withheld_at", date);
+const toTaskOfAccount = (task: TaskEntity): TaskOfAccount => ({
+  task: toTask(rowOf(TaskTable, task)),
+  isHidden: task.hiddenAt !== null,
+});
+
+const toTaskRecord = (task: TaskEntity): TaskRecord => {
+  const hiddenAt = optional(task, "hiddenAt", date);
+  const withheldAt = optional(task, "withheldAt", date);
   return {
-    ...toTaskOfAccount(row),
+    ...toTaskOfAccount(task),
     times: {
-      startedAt: optional(row, "started_at", date),
-      submittedAt: optional(row, "submitted_at", date),
-      generatedAt: optional(row, "generated_at", date),
-      savedAt: optional(row, "saved_at", date),
-      expiredAt: optional(row, "expired_at", date),
+      startedAt: optional(task, "startedAt", date),
+      submittedAt: optional(task, "submittedAt", date),
+      generatedAt: optional(task, "generatedAt", date),
+      savedAt: optional(task, "savedAt", date),
+      expiredAt: optional(task, "expiredAt", date),
     },
-    upstreamTaskId: optional(row, "upstream_task_id", text),
-    submissions: integer(row, "submissions"),
-    imageAttempts: optional(row, "failed_attempts", integer) ?? 0,
-    dueAt: optional(row, "due_at", date),
-    deleted: hiddenAt && { at: hiddenAt, by: optional(row, "deleted_by", branded<DeletedBy>) },
+    upstreamTaskId: optional(task, "upstreamTaskId", text),
+    submissions: integer(task, "submissions"),
+    imageAttempts: optional(task, "failedAttempts", integer) ?? 0,
+    dueAt: optional(task, "dueAt", date),
+    deleted: hiddenAt && { at: hiddenAt, by: optional(task, "deletedBy", branded<DeletedBy>) },
     withheld: withheldAt && {
       at: withheldAt,
-      reason: text(row, "withheld_reason"),
-      by: optional(row, "withheld_by", text),
+      reason: text(task, "withheldReason"),
+      by: optional(task, "withheldBy", text),
     },
-  };
-};
-
-const conditionsOf = ({ key, state, reason, from, until }: OperatorFilter): Statement => {
-  const conditions: readonly (readonly [condition: string, value: unknown])[] = [
-    ["api_key_id = ?", key],
-    ["state = ?", state],
-    ["failure_reason = ?", reason],
-    ["reserved_at >= ?", from],
-    ["reserved_at < ?", until],
-  ];
-  const given = conditions.filter(([, value]) => value !== undefined);
-  return {
-    text: given.map(([condition]) => `and ${condition}`).join(" "),
-    parameters: given.map(([, value]) => value),
   };
 };

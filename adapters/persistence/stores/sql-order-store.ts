@@ -15,15 +15,15 @@ import {
   UNKNOWN_RETURN_KEPT_MILLISECONDS,
 } from "../../../domain/credits/payment-return.js";
 import type { AccountId } from "../../../domain/ids.js";
-import { orderRow, returnRow, toOrder, toReturn } from "../rows/account-rows.js";
+import { entitiesOf, inUnitOfWork, rowOf } from "../orm/entities.js";
+import { newOrder, returnRow, toOrder, toReturn } from "../rows/account-rows.js";
 import { bookEntry } from "../rows/book-entry.js";
-import { insertIfAllowed } from "../rows/insert-if-allowed.js";
 import { lockAccount } from "../rows/lock-account.js";
 import { lockPayment, returnsOf, settleOrder } from "../rows/settle-order.js";
-import { integer } from "../sql/columns.js";
+import { OrderTable } from "../schema/schema.js";
 import type { Database, Sql } from "../sql/database.js";
 import { insert } from "../sql/insert.js";
-import { insertion, olderThan, type Statement, update } from "../sql/statement.js";
+import { update } from "../sql/statement.js";
 
 /** Orders in SQLite or PostgreSQL. */
 export class SqlOrderStore implements OrderStore {
@@ -37,7 +37,7 @@ export class SqlOrderStore implements OrderStore {
   }
 
   async insert(order: PendingOrder): Promise<void> {
-    await insert(this.database.sql, "credit_order", orderRow(order));
+    await this.entities.insert(OrderTable, newOrder(order));
   }
 
   place<Refusal>(
@@ -45,51 +45,37 @@ export class SqlOrderStore implements OrderStore {
     since: Date,
     decide: (pendingOrders: number) => Result<void, Refusal>,
   ): Promise<Result<void, Refusal>> {
-    const count = {
-      text: `select cast(count(*) as integer) as counted from credit_order
-        where account_id = ? and paid_at is null and created_at > ?`,
-      parameters: [order.accountId, since],
-    };
-    const statements = { count, insertion: insertion("credit_order", orderRow(order)) };
-    return insertIfAllowed(this.database, order.accountId, statements, decide);
+    const { accountId } = order;
+    return inUnitOfWork(this.database, async (manager, sql) => {
+      await lockAccount(sql, accountId);
+      const pending = { accountId, paidAt: null, createdAt: { $gt: since } };
+      const decided = decide(await manager.count(OrderTable, pending));
+      if (decided.isOk()) manager.create(OrderTable, newOrder(order));
+      return decided;
+    });
   }
 
   async recordCheckout(id: OrderId, { sessionId, token, priceCents, currency }: OrderCheckout): Promise<void> {
-    await this.database.sql(
-      `update credit_order set checkout_session = ?, checkout_token = ?, price_cents = ?, currency = ?
-      where id = ? and checkout_session is null`,
-      [sessionId, token, priceCents, currency, id],
-    );
+    const checkout = { checkoutSession: sessionId, checkoutToken: token, priceCents, currency };
+    await this.entities.nativeUpdate(OrderTable, { id, checkoutSession: null }, checkout);
   }
 
-  async cancel(id: OrderId, account: AccountId): Promise<boolean> {
-    const deleted = await this.database.sql(
-      `delete from credit_order where id = ? and account_id = ? and paid_at is null and checkout_session is null
-      returning id`,
-      [id, account],
-    );
-    return deleted.length > 0;
+  async cancel(id: OrderId, accountId: AccountId): Promise<boolean> {
+    const pending = { id, accountId, paidAt: null, checkoutSession: null };
+    return (await this.entities.nativeDelete(OrderTable, pending)) > 0;
   }
 
   async find(id: OrderId): Promise<Order | undefined> {
-    const [row] = await this.database.sql("select * from credit_order where id = ?", [id]);
-    return row && toOrder(row);
+    const order = await this.entities.findOne(OrderTable, id);
+    return order === null ? undefined : toOrder(rowOf(OrderTable, order));
   }
 
-  async list(account: AccountId, limit: number, before: OrderId | undefined): Promise<Order[]> {
-    const older = olderThan(before);
-    const rows = await this.database.sql(
-      `select * from credit_order where account_id = ? ${older.text} order by id desc limit ?`,
-      [account, ...older.parameters, limit],
-    );
-    return rows.map(toOrder);
+  list(account: AccountId, limit: number, before: OrderId | undefined): Promise<Order[]> {
+    return this.listAll({ account }, limit, before);
   }
 
-  async countPaid(account: AccountId): Promise<number> {
-    const paid =
-      "select cast(count(*) as integer) as orders from credit_order where account_id = ? and paid_at is not null";
-    const [row] = await this.database.sql(paid, [account]);
-    return integer(row ?? {}, "orders");
+  countPaid(accountId: AccountId): Promise<number> {
+    return this.entities.count(OrderTable, { accountId, paidAt: { $ne: null } });
   }
 
   async listAll(
@@ -97,18 +83,18 @@ export class SqlOrderStore implements OrderStore {
     limit: number,
     before: OrderId | undefined,
   ): Promise<Order[]> {
-    const older = olderThan(before);
-    const conditions: Statement[] = [
-      ...(account === undefined ? [] : [{ text: "and account_id = ?", parameters: [account] }]),
-      ...(isPending ? [{ text: "and paid_at is null", parameters: [] }] : []),
-      ...(from === undefined ? [] : [{ text: "and created_at >= ?", parameters: [from] }]),
-      older,
-    ];
-    const rows = await this.database.sql(
-      `select * from credit_order where true ${conditions.map(({ text }) => text).join(" ")} order by id desc limit ?`,
-      [...conditions.flatMap(({ parameters }) => parameters), limit],
-    );
-    return rows.map(toOrder);
+    const wanted = {
+      ...(account !== undefined && { accountId: account }),
+      ...(isPending && { paidAt: null }),
+      ...(from !== undefined && { createdAt: { $gte: from } }),
+      ...(before !== undefined && { id: { $lt: before } }),
+    };
+    const orders = await this.entities.find(OrderTable, wanted, { orderBy: { id: "desc" }, limit });
+    return orders.map((order) => toOrder(rowOf(OrderTable, order)));
+  }
+
+  private get entities() {
+    return entitiesOf(this.database);
   }
 
   async pay(order: PaidOrder | RefundedOrder): Promise<void> {

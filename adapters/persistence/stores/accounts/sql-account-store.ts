@@ -1,3 +1,4 @@
+import { LockMode } from "@mikro-orm/core";
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../../application/errors.js";
 import type {
@@ -9,9 +10,11 @@ import type { Account, Email } from "../../../../domain/accounts/account.js";
 import type { Credits } from "../../../../domain/credits/credits.js";
 import { purchaseEntry } from "../../../../domain/credits/ledger.js";
 import type { AccountId } from "../../../../domain/ids.js";
-import { apiKeyRow, orderRow, toAccount } from "../../rows/account-rows.js";
+import { changeEntities, entitiesOf, inUnitOfWork } from "../../orm/entities.js";
+import { newApiKey, newOrder, toAccount } from "../../rows/account-rows.js";
 import { deleteAccess } from "../../rows/delete-access.js";
 import { entryRow } from "../../rows/ledger-rows.js";
+import { AccountTable, ApiKeyTable, OrderTable } from "../../schema/schema.js";
 import { amount, branded, optional, text } from "../../sql/columns.js";
 import type { Database } from "../../sql/database.js";
 import { insert } from "../../sql/insert.js";
@@ -28,7 +31,7 @@ export class SqlAccountStore implements AccountStore {
     account: Account,
     { passwordHash, order, key, welcome }: AccountBeginning = {},
   ): Promise<Result<void, EmailTaken>> {
-    return this.database.transaction(async (sql) => {
+    return inUnitOfWork(this.database, async (manager, sql) => {
       const inserted = await sql(
         `insert into account (id, email, password_hash, credits, active_tasks, created_at) values (?, ?, ?, ?, 0, ?)
         on conflict (email) do nothing returning id`,
@@ -42,54 +45,60 @@ export class SqlAccountStore implements AccountStore {
       );
       if (inserted.length === 0) return err({ kind: "email_taken", email: account.email });
       if (order !== undefined) {
-        await insert(sql, "credit_order", orderRow(order));
+        manager.create(OrderTable, newOrder(order));
+        await manager.flush();
         await insert(sql, "ledger_entry", entryRow(purchaseEntry(order)));
       }
       if (welcome !== undefined) await insert(sql, "ledger_entry", entryRow(welcome));
-      if (key !== undefined) await insert(sql, "api_key", apiKeyRow(key));
+      if (key !== undefined) manager.create(ApiKeyTable, newApiKey(key));
       return ok(undefined);
     });
   }
 
   async isEmpty(): Promise<boolean> {
-    return (await this.database.sql("select id from account limit 1")).length === 0;
+    return (await this.entities.find(AccountTable, {}, { ...ID, limit: 1 })).length === 0;
   }
 
   async exists(id: AccountId): Promise<boolean> {
-    return (await this.database.sql("select id from account where id = ?", [id])).length === 1;
+    return (await this.entities.findOne(AccountTable, id, ID)) !== null;
   }
 
   async find(id: AccountId): Promise<Account | undefined> {
-    const [row] = await this.database.sql("select * from account where id = ?", [id]);
-    return row && toAccount(row);
+    const found = await this.entities.findOne(AccountTable, id);
+    return found === null ? undefined : toAccount(found);
   }
 
   async findByEmail(email: Email): Promise<{ account: Account; passwordHash: string | undefined } | undefined> {
-    const [row] = await this.database.sql("select * from account where email = ?", [email]);
-    return row && { account: toAccount(row), passwordHash: optional(row, "password_hash", text) };
+    const found = await this.entities.findOne(AccountTable, { email });
+    if (found === null) return undefined;
+    return { account: toAccount(found), passwordHash: optional(found, "passwordHash", text) };
   }
 
-  async replacePassword(id: AccountId, current: string, next: string): Promise<boolean> {
-    const replaced = await this.database.transaction<boolean, never>(async (sql) => {
-      const [row] = await sql(
-        "update account set password_hash = ? where id = ? and password_hash = ? returning email",
-        [next, id, current],
-      );
-      if (row !== undefined) await deleteAccess(sql, id, branded<Email>(row, "email"));
-      return ok(row !== undefined);
+  replacePassword(id: AccountId, current: string, next: string): Promise<boolean> {
+    return changeEntities(this.database, async (manager) => {
+      const lock = { lockMode: LockMode.PESSIMISTIC_WRITE };
+      const account = await manager.findOne(AccountTable, { id, passwordHash: current }, lock);
+      if (account === null) return false;
+      account.passwordHash = next;
+      await deleteAccess(manager, id, branded<Email>(account, "email"));
+      return true;
     });
-    return replaced._unsafeUnwrap();
   }
 
   async lowBalance(id: AccountId): Promise<Credits | undefined> {
-    const [row] = await this.database.sql("select id, low_balance_threshold from account where id = ?", [id]);
-    if (row === undefined) throw new Error(`there is no account ${id}`);
-    return optional(row, "low_balance_threshold", amount);
+    const account = await this.entities.findOne(AccountTable, id, { fields: ["id", "lowBalanceThreshold"] });
+    if (account === null) throw new Error(`there is no account ${id}`);
+    return optional(account, "lowBalanceThreshold", amount);
   }
 
   async setLowBalance(id: AccountId, threshold: Credits | undefined): Promise<Result<void, NotFound>> {
-    const set = "update account set low_balance_threshold = ? where id = ? returning id";
-    const changed = await this.database.sql(set, [threshold ?? null, id]);
-    return changed.length === 1 ? ok(undefined) : err(notFound(`There is no account ${id}.`));
+    const changed = await this.entities.nativeUpdate(AccountTable, { id }, { lowBalanceThreshold: threshold ?? null });
+    return changed === 1 ? ok(undefined) : err(notFound(`There is no account ${id}.`));
+  }
+
+  private get entities() {
+    return entitiesOf(this.database);
   }
 }
+
+const ID = { fields: ["id"] } as const;

@@ -1,14 +1,16 @@
+import { LockMode } from "@mikro-orm/core";
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../../application/errors.js";
 import type { ApiKeyStore } from "../../../../application/ports/stores/account-stores.js";
 import type { ApiKey, ApiKeyId } from "../../../../domain/accounts/api-key.js";
 import type { Spending } from "../../../../domain/credits/budget.js";
 import type { AccountId } from "../../../../domain/ids.js";
-import { apiKeyRow, toApiKey } from "../../rows/account-rows.js";
-import { insertIfAllowed } from "../../rows/insert-if-allowed.js";
+import { entitiesOf, inUnitOfWork } from "../../orm/entities.js";
+import { newApiKey, toApiKey } from "../../rows/account-rows.js";
+import { lockAccount } from "../../rows/lock-account.js";
 import { readSpendingOfAccount } from "../../rows/spending-rows.js";
+import { ApiKeyTable } from "../../schema/schema.js";
 import type { Database, Sql } from "../../sql/database.js";
-import { insertion } from "../../sql/statement.js";
 
 /** Keys per transaction that stores their last uses. */
 const USES_MAX = 500;
@@ -22,28 +24,32 @@ export class SqlApiKeyStore implements ApiKeyStore {
   }
 
   insert<Refusal>(key: ApiKey, decide: (liveKeys: number) => Result<void, Refusal>): Promise<Result<void, Refusal>> {
-    const count = {
-      text: "select cast(count(*) as integer) as counted from api_key where account_id = ? and revoked_at is null",
-      parameters: [key.accountId],
-    };
-    const statements = { count, insertion: insertion("api_key", apiKeyRow(key)) };
-    return insertIfAllowed(this.database, key.accountId, statements, decide);
+    return inUnitOfWork(this.database, async (manager, sql) => {
+      await lockAccount(sql, key.accountId);
+      const decided = decide(await manager.count(ApiKeyTable, { accountId: key.accountId, revokedAt: null }));
+      if (decided.isOk()) manager.create(ApiKeyTable, newApiKey(key));
+      return decided;
+    });
   }
 
-  async list(account: AccountId): Promise<ApiKey[]> {
-    const rows = await this.database.sql("select * from api_key where account_id = ? order by id", [account]);
-    return rows.map(toApiKey);
+  async list(accountId: AccountId): Promise<ApiKey[]> {
+    const keys = await entitiesOf(this.database).find(ApiKeyTable, { accountId }, { orderBy: { id: "asc" } });
+    return keys.map(toApiKey);
   }
 
-  async listLive(account: AccountId): Promise<ApiKey[]> {
-    const live = "select * from api_key where account_id = ? and revoked_at is null order by id desc";
-    return (await this.database.sql(live, [account])).map(toApiKey);
+  async listLive(accountId: AccountId): Promise<ApiKey[]> {
+    const live = { accountId, revokedAt: null };
+    const keys = await entitiesOf(this.database).find(ApiKeyTable, live, { orderBy: { id: "desc" } });
+    return keys.map(toApiKey);
   }
 
-  async revoke(id: ApiKeyId, now: Date): Promise<Result<void, NotFound>> {
-    const revoke = "update api_key set revoked_at = coalesce(revoked_at, ?) where id = ? returning id";
-    const revoked = await this.database.sql(revoke, [now, id]);
-    return revoked.length === 1 ? ok(undefined) : err(notFound(`There is no key ${id}.`));
+  revoke(id: ApiKeyId, now: Date): Promise<Result<void, NotFound>> {
+    return inUnitOfWork(this.database, async (manager) => {
+      const key = await manager.findOne(ApiKeyTable, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      if (key === null) return err(notFound(`There is no key ${id}.`));
+      key.revokedAt ??= now;
+      return ok(undefined);
+    });
   }
 
   spending(account: AccountId, now: Date): Promise<ReadonlyMap<ApiKeyId, Spending>> {

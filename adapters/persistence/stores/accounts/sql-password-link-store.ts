@@ -1,3 +1,4 @@
+import { LockMode } from "@mikro-orm/core";
 import { err, ok, type Result } from "neverthrow";
 import type {
   EmailTaken,
@@ -8,11 +9,12 @@ import type {
 import type { Email } from "../../../../domain/accounts/account.js";
 import type { PasswordLink } from "../../../../domain/accounts/password.js";
 import type { AccountId } from "../../../../domain/ids.js";
+import { changeEntities, type Entities, entitiesOf, inUnitOfWork } from "../../orm/entities.js";
 import { deleteAccess, deleteLinks } from "../../rows/delete-access.js";
 import { entryRow } from "../../rows/ledger-rows.js";
-import { lockAccount } from "../../rows/lock-account.js";
+import { AccountTable, PasswordLinkTable } from "../../schema/schema.js";
 import { branded } from "../../sql/columns.js";
-import type { Database, Sql } from "../../sql/database.js";
+import type { Database } from "../../sql/database.js";
 import { insert } from "../../sql/insert.js";
 
 const UNIQUE_VIOLATION = "23505";
@@ -25,22 +27,18 @@ export class SqlPasswordLinkStore implements PasswordLinkStore {
     this.database = database;
   }
 
-  async insert({ tokenSha256, email, expiresAt }: PasswordLink, now: Date, liveMax: number): Promise<boolean> {
-    await this.database.sql("delete from password_link where expires_at <= ?", [now]);
-    const inserted = await this.database.sql(
-      `insert into password_link (token_sha256, email, expires_at)
-      select ?, ?, ? where (select count(*) from password_link where email = ?) < ? returning token_sha256`,
-      [tokenSha256, email, expiresAt, email, liveMax],
-    );
-    return inserted.length === 1;
+  insert(link: PasswordLink, now: Date, liveMax: number): Promise<boolean> {
+    return changeEntities(this.database, async (manager) => {
+      await manager.nativeDelete(PasswordLinkTable, { expiresAt: { $lte: now } });
+      if ((await manager.count(PasswordLinkTable, { email: link.email })) >= liveMax) return false;
+      manager.create(PasswordLinkTable, link);
+      return true;
+    });
   }
 
   async find(tokenSha256: string, now: Date): Promise<Email | undefined> {
-    const [row] = await this.database.sql("select email from password_link where token_sha256 = ? and expires_at > ?", [
-      tokenSha256,
-      now,
-    ]);
-    return row && branded<Email>(row, "email");
+    const link = await entitiesOf(this.database).findOne(PasswordLinkTable, { tokenSha256, expiresAt: { $gt: now } });
+    return link === null ? undefined : branded<Email>(link, "email");
   }
 
   redeem(
@@ -48,9 +46,10 @@ export class SqlPasswordLinkStore implements PasswordLinkStore {
     { passwordHash, newAccountId, welcome }: Redemption,
     now: Date,
   ): Promise<Result<AccountId, LinkExpired>> {
-    return this.database.transaction(async (sql) => {
-      const email = await this.takeLinks(sql, tokenSha256, now);
+    return inUnitOfWork(this.database, async (manager, sql) => {
+      const email = await takeLinks(manager, tokenSha256, now);
       if (email === undefined) return err({ kind: "link_expired" });
+      // With a prepared statement: an account with this address may be opened meanwhile.
       const [account] = await sql(
         `insert into account (id, email, password_hash, credits, active_tasks, created_at) values (?, ?, ?, ?, 0, ?)
         on conflict (email) do update set password_hash = excluded.password_hash returning id`,
@@ -59,7 +58,7 @@ export class SqlPasswordLinkStore implements PasswordLinkStore {
       if (account === undefined) throw new Error("the database returned no account");
       const id = branded<AccountId>(account, "id");
       if (welcome !== undefined && id === newAccountId) await insert(sql, "ledger_entry", entryRow(welcome));
-      await deleteAccess(sql, id, email);
+      await deleteAccess(manager, id, email);
       return ok(id);
     });
   }
@@ -79,35 +78,29 @@ export class SqlPasswordLinkStore implements PasswordLinkStore {
     }
   }
 
-  private tryToConfirm(tokenSha256: string, account: AccountId, now: Date) {
-    return this.database.transaction<Email, LinkExpired | EmailTaken>(async (sql) => {
-      const email = await this.takeLinks(sql, tokenSha256, now);
+  private tryToConfirm(tokenSha256: string, id: AccountId, now: Date) {
+    return inUnitOfWork<Email, LinkExpired | EmailTaken>(this.database, async (manager) => {
+      const email = await takeLinks(manager, tokenSha256, now);
       if (email === undefined) return err({ kind: "link_expired" });
-      await lockAccount(sql, account);
-      const [row = {}] = await sql("select email from account where id = ?", [account]);
-      const before = branded<Email>(row, "email");
-      const changed = await sql(
-        "update account set email = ? where id = ? and not exists (select id from account where email = ?) returning id",
-        [email, account, email],
-      );
-      if (changed.length === 0) return err({ kind: "email_taken", email });
-      for (const address of [before, email]) await deleteLinks(sql, account, address);
+      const account = await manager.findOneOrFail(AccountTable, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      const before = branded<Email>(account, "email");
+      if ((await manager.count(AccountTable, { email })) > 0) return err({ kind: "email_taken", email });
+      account.email = email;
+      for (const address of [before, email]) await deleteLinks(manager, id, address);
       return ok(before);
     });
   }
-
-  /** The address of the link, if it is valid, and deletes all links of the address. */
-  private async takeLinks(sql: Sql, tokenSha256: string, now: Date): Promise<Email | undefined> {
-    // Locked in one order: two people with two links would wait for each other otherwise.
-    const links = await sql(
-      `delete from password_link where token_sha256 in (
-        select token_sha256 from password_link
-        where email = (select email from password_link where token_sha256 = ? and expires_at > ?)
-        order by token_sha256 ${this.database.dialect === "postgresql" ? "for update" : ""}
-      ) returning token_sha256, email`,
-      [tokenSha256, now],
-    );
-    const link = links.find((one) => one.token_sha256 === tokenSha256);
-    return link && branded<Email>(link, "email");
-  }
 }
+
+/** The address of the link, if it is valid, and deletes all links of the address. */
+const takeLinks = async (entities: Entities, tokenSha256: string, now: Date): Promise<Email | undefined> => {
+  const link = await entities.findOne(PasswordLinkTable, { tokenSha256, expiresAt: { $gt: now } });
+  if (link === null) return undefined;
+  const email = branded<Email>(link, "email");
+  // Locked in one order: two people with two links would wait for each other otherwise.
+  const lock = { orderBy: { tokenSha256: "asc" }, lockMode: LockMode.PESSIMISTIC_WRITE } as const;
+  const links = await entities.find(PasswordLinkTable, { email }, lock);
+  if (!links.includes(link)) return undefined; // somebody else has taken it
+  await entities.nativeDelete(PasswordLinkTable, { email });
+  return email;
+};
