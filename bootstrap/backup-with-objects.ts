@@ -5,7 +5,7 @@ import { setTimeout } from "node:timers/promises";
 import { err, ok, type Result } from "neverthrow";
 import { backupSqlite, objectNamesIn } from "../adapters/persistence/backup-sqlite.js";
 import { type CopiedObjects, copyObjects } from "../adapters/storage/copy-objects.js";
-import { syncFolder } from "../adapters/system/durable-file.js";
+import { syncFolder } from "../adapters/system/files.js";
 
 /** The maximum number of copies of the database. */
 const ROUNDS_MAX = 4;

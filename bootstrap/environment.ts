@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { parseTrustedProxies } from "../adapters/http/requests/client-address.js";
-import { REMOTE_DEFAULTS } from "../adapters/provider/remote/remote-defaults.js";
+import { REMOTE_DEFAULTS } from "../adapters/provider/remote/remote-options.js";
 import { completeSettings } from "../application/application-settings.js";
 import { parseSlug } from "../domain/tasks/slug.js";
 import { providerVariables } from "./providers/provider-config.js";

@@ -4,7 +4,7 @@ import type { HttpServer } from "../adapters/http/http-server.js";
 import type { Check } from "../adapters/http/routes/operations-routes.js";
 import type { SignPicture } from "../adapters/imaging/provenance/sign-picture.js";
 import type { SigningPair } from "../adapters/imaging/provenance/signing-pair.js";
-import type { AwayLog } from "../adapters/observability/away-log.js";
+import type { AwayLog } from "../adapters/observability/logger.js";
 import type { Metrics } from "../adapters/observability/metrics.js";
 import type { ProviderCircuits } from "../adapters/observability/provider-circuits.js";
 import type { RequestObserver } from "../adapters/observability/request-observer.js";

@@ -1,4 +1,4 @@
-import { userAgentOf } from "../adapters/system/user-agent.js";
+import { userAgentOf } from "../adapters/system/outgoing-http.js";
 import { isPublicHost } from "../domain/public-host.js";
 import type { Config } from "./config.js";
 import { panoramaVersion } from "./version.js";

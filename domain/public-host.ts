@@ -66,7 +66,7 @@ export const isPublicAddress = (address: string): boolean => {
 /**
  * Whether the `hostname` of a URL can be on the Internet: `false` for an address that is not public, and for names of
  * the own machine (RFC 6761). The address of any other name is known, and checked, only when it is called
- * (adapters/system/public-lookup.ts).
+ * (adapters/system/outgoing-http.ts).
  */
 export const isPublicHost = (hostname: string): boolean => {
   const host = hostname.replace(/\.$/, "");

@@ -103,9 +103,9 @@ describe("the dependency rule of .dependency-cruiser.cjs", () => {
       refusedBy: listOf("adapters/provider/local"),
     },
     "adapters/provider/remote/remote-provider.ts": { imports: "zod", refusedBy: undefined },
-    "adapters/provider/remote/fal/fal.ts": { imports: "../remote-provider.js", refusedBy: undefined },
+    "adapters/provider/remote/fal/fal-provider.ts": { imports: "../remote-provider.js", refusedBy: undefined },
     "adapters/provider/remote/skybox/uses-fal.ts": {
-      imports: "../fal/fal.js",
+      imports: "../fal/fal-provider.js",
       refusedBy: "one remote provider does not import another",
     },
     "adapters/web/client/viewer/viewer.ts": { imports: "sharp", refusedBy: undefined },

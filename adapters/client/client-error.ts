@@ -1,6 +1,5 @@
 import type { InvalidRequest } from "../../domain/invalid-request.js";
-import { invalidRequestSentence } from "../wording/invalid-request-sentence.js";
-import { parameterName } from "../wording/parameter-name.js";
+import { invalidRequestSentence, parameterName } from "../wording/invalid-request-sentence.js";
 import type { FailureReason } from "./resources.js";
 
 /** The error codes of the service (specification, Errors). */

@@ -3,12 +3,10 @@ import type { ObjectName } from "../../domain/images/object-name.js";
 import { type StartView, startViewText } from "../../domain/images/picture.js";
 import type { PixelSize } from "../../domain/images/resolution.js";
 import { decoding } from "../system/load-sharp.js";
-import { brightestGrey } from "./brightest-grey.js";
-import { KeptPictures } from "./kept-pictures.js";
-import { perspectiveView } from "./perspective-view.js";
+import { Semaphore } from "../system/semaphore.js";
+import { perspectiveView, WEBP_QUALITY } from "./perspective-view.js";
 import { sourceTypeIn, sourceTypeXmp } from "./photo-sphere-xmp.js";
 import type { SignPicture } from "./provenance/sign-picture.js";
-import { WEBP_QUALITY } from "./webp-quality.js";
 
 /** Bytes of the pictures in memory. A view has about 100 kB, a picture for a tile 10 to 100 kB. */
 const KEPT_BYTES_MAX = 8 * 1024 * 1024;
@@ -48,7 +46,7 @@ export const picturesOnDemand = (
     resized: (name: ObjectName, widthPixels: number): Promise<Uint8Array | undefined> =>
       picture(`${widthPixels} ${name}`, name, (image) => resized(image, widthPixels, sign)),
     /**
-     * The brightest grey of a picture (brightest-grey.ts), kept as one byte; that of white if it cannot be decoded.
+     * The brightest grey of a picture (`brightestGrey`), kept as one byte; that of white if it cannot be decoded.
      * `undefined` until it is measured: nobody waits for the storage.
      */
     brightestGrey: (name: ObjectName): number | undefined => {
@@ -83,3 +81,87 @@ const resized = async (image: Uint8Array, width: number, sign: SignPicture): Pro
   );
   return sign(made, { sourceType });
 };
+
+/** Blocks of about 1.4°, the size of a small letter on the landing page: text can be on one bright spot. */
+const BLOCKS = { width: 256, height: 128 };
+
+const linear = (level: number): number => (level <= 10 ? level / 255 / 12.92 : ((level / 255 + 0.055) / 1.055) ** 2.4);
+
+/**
+ * The grey, from 0 to 255, that is as bright as the brightest block of a picture, by the relative luminance of WCAG.
+ * Throws if the picture cannot be decoded.
+ */
+const brightestGrey = async (image: Uint8Array): Promise<number> => {
+  const { data } = await decoding((sharp) =>
+    sharp(image, { failOn: "error" })
+      .removeAlpha()
+      .toColourspace("srgb")
+      .resize({ ...BLOCKS, fit: "fill", kernel: "linear" })
+      .raw()
+      .toBuffer({ resolveWithObject: true }),
+  );
+  let brightest = 0;
+  for (let at = 0; at + 2 < data.length; at += 3) {
+    const [red = 0, green = 0, blue = 0] = data.subarray(at, at + 3);
+    brightest = Math.max(brightest, 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue));
+  }
+  const encoded = brightest <= 0.0031308 ? 12.92 * brightest : 1.055 * brightest ** (1 / 2.4) - 0.055;
+  return Math.round(255 * encoded);
+};
+
+type Make = () => Promise<Uint8Array | undefined>;
+
+/** Pictures that are being made. Each holds an encoded panorama. */
+const MADE_AT_ONCE = 2;
+/** Pictures that are being made, or wait for that. */
+const PENDING_MAX = 100;
+
+/** The most recently requested pictures, in memory. Each is made once, however many ask for it at the same time. */
+class KeptPictures {
+  private readonly bytesMax: number;
+  /** The most recently used one is the last. */
+  private readonly kept = new Map<string, Uint8Array>();
+  private readonly pending = new Map<string, Promise<Uint8Array | undefined>>();
+  private readonly semaphore = new Semaphore(MADE_AT_ONCE);
+  private bytes = 0;
+
+  constructor(bytesMax: number) {
+    this.bytesMax = bytesMax;
+  }
+
+  /** The picture, if it is kept. */
+  get(key: string): Uint8Array | undefined {
+    return this.kept.get(key);
+  }
+
+  /** The kept picture, or a new one; `undefined` if it cannot be made, or if too many are being made. */
+  async getOrMake(key: string, make: Make): Promise<Uint8Array | undefined> {
+    const known = this.kept.get(key);
+    if (known !== undefined) {
+      this.kept.delete(key);
+      this.kept.set(key, known);
+      return known;
+    }
+    const started = this.pending.get(key);
+    if (started !== undefined || this.pending.size >= PENDING_MAX) return started;
+    const making = this.semaphore
+      .run(async () => {
+        const made = await make();
+        if (made !== undefined) this.keep(key, made);
+        return made;
+      })
+      .finally(() => this.pending.delete(key));
+    this.pending.set(key, making);
+    return making;
+  }
+
+  private keep(key: string, picture: Uint8Array): void {
+    this.bytes += picture.length;
+    this.kept.set(key, picture);
+    for (const [oldest, { length }] of this.kept) {
+      if (this.bytes <= this.bytesMax) break;
+      this.kept.delete(oldest);
+      this.bytes -= length;
+    }
+  }
+}

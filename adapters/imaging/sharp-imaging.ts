@@ -8,14 +8,14 @@ import { decodingError, orientationOf, sizeOfImage } from "../system/image-heade
 import { decoding, type ImageLibrary } from "../system/load-sharp.js";
 import { Semaphore } from "../system/semaphore.js";
 import { soundPicture } from "../system/sound-picture.js";
-import { pixelSize } from "../wording/pixel-size.js";
+import { pixelSize } from "../wording/numbers.js";
 import { measuresOf } from "./figures.js";
+import { WEBP_QUALITY } from "./perspective-view.js";
 import { photoSphereXmp, sourceTypeIn, sourceTypeXmp } from "./photo-sphere-xmp.js";
 import type { SignPicture } from "./provenance/sign-picture.js";
 import { type RawPanorama, rangeOf } from "./raw-panorama.js";
 import { blendSeam, SEAM_VISIBLE, seamOf } from "./seam.js";
 import { gridOf, partsOf, tileFile } from "./tile-file.js";
-import { WEBP_QUALITY } from "./webp-quality.js";
 import { withoutPersonalData } from "./without-personal-data.js";
 
 const PANORAMA_SIZE_MAX: PixelSize = { widthPixels: 8192, heightPixels: 4096 };

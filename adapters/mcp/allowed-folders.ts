@@ -1,10 +1,9 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, realpath } from "node:fs/promises";
-import { basename, delimiter, dirname, isAbsolute, relative, sep } from "node:path";
+import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { err, ok, type Result } from "neverthrow";
 import type { ReferenceImage } from "../client/panorama-client.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
-import { inHome } from "./in-home.js";
 
 /** The local folders from which the person allows a language model to upload files. All other files are refused. */
 export class AllowedFolders {
@@ -112,3 +111,7 @@ const isInside = (path: string, folder: string): boolean => {
   const inner = relative(folder, path);
   return inner !== "" && inner !== ".." && !inner.startsWith(`..${sep}`) && !isAbsolute(inner);
 };
+
+/** `~` and what is below it, as a shell writes the home folder: nothing expands it in the settings of an MCP client. */
+export const inHome = (path: string, home: string | undefined): string =>
+  home !== undefined && /^~(?:$|[\\/])/.test(path) ? join(home, path.slice(1)) : path;

@@ -2,8 +2,8 @@ import type { IncomingMessage } from "node:http";
 import { type RequestOptions, request } from "node:https";
 import { err, ok, type Result } from "neverthrow";
 import type { ReferenceImage } from "../client/panorama-client.js";
-import { ForbiddenAddress, lookupPublic, whyForbidden } from "../system/public-lookup.js";
-import { mebibytes } from "../wording/mebibytes.js";
+import { ForbiddenAddress, lookupPublic, whyForbidden } from "../system/outgoing-http.js";
+import { mebibytes } from "../wording/numbers.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
 
 const REDIRECTS_MAX = 3;

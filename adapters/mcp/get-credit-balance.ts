@@ -2,8 +2,7 @@ import * as z from "zod";
 import type { Offer } from "../client/offer.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import { resultOf } from "../client/result-of.js";
-import { creditsText } from "../wording/credits-text.js";
-import { pricesSentence } from "../wording/prices.js";
+import { creditsText, pricesSentence } from "../wording/numbers.js";
 import { CALL_MILLISECONDS, type Tool, tool } from "./tool.js";
 import { toolErrorOf } from "./tool-error.js";
 

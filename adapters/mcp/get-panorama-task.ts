@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import type { PanoramaOutput, PanoramaTask } from "../client/resources.js";
 import { resultOf } from "../client/result-of.js";
-import { forecastWords } from "../wording/forecast-words.js";
+import { forecastWords } from "../wording/sentences.js";
 import { canBeTaskId } from "./task-resources.js";
 import { panoramaOutputSchema, panoramaTaskSchema, TASK_STATUSES, taskErrorSchema } from "./task-schemas.js";
 import { CALL_MILLISECONDS, type Tool, tool } from "./tool.js";

@@ -1,4 +1,5 @@
-import { MCP_VERSION } from "./mcp-version.js";
+/** The release of the MCP server and its package (specification, Versioning). */
+export const MCP_VERSION = "0.1.0";
 
 /** The person replaces this with their own key. */
 const KEY_PLACEHOLDER = "sk-...";

@@ -1,5 +1,5 @@
 import { isAbsolute, join } from "node:path";
-import { inHome } from "./in-home.js";
+import { inHome } from "./allowed-folders.js";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

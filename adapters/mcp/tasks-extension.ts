@@ -10,13 +10,12 @@ import type { Clock } from "../../application/ports/clock.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import type { PanoramaTask, ProcessingTask } from "../client/resources.js";
 import { resultOf } from "../client/result-of.js";
-import { forecastWords } from "../wording/forecast-words.js";
+import { forecastWords } from "../wording/sentences.js";
 import { isFinished, messageOf } from "./get-panorama-task.js";
 import { canBeTaskId } from "./task-resources.js";
 import { panoramaTaskSchema } from "./task-schemas.js";
-import { CALL_MILLISECONDS } from "./tool.js";
+import { CALL_MILLISECONDS, callResultOf, errorResultOf } from "./tool.js";
 import { afterFailure, toolErrorOf } from "./tool-error.js";
-import { callResultOf, errorResultOf } from "./tool-result.js";
 
 /** The extension of revision 2026-07-28 with which a tool answers a task, for clients that declare it. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";

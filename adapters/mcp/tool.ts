@@ -1,4 +1,4 @@
-import type { ToolAnnotations } from "@modelcontextprotocol/server";
+import type { CallToolResult, ToolAnnotations } from "@modelcontextprotocol/server";
 import { err, type Result } from "neverthrow";
 import * as z from "zod";
 import { invalidRequest } from "../../domain/invalid-request.js";
@@ -124,3 +124,18 @@ const argumentOf = ([argument, ...path]: readonly PropertyKey[]): string | undef
   argument === undefined
     ? undefined
     : `${String(argument)}${path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`)).join("")}`;
+
+/**
+ * The result of a tool: its JSON, and the same as text, for clients that do not support structured content. Nothing
+ * else: adapters of agent frameworks throw at a second block, a link or an image, after the credits are spent.
+ */
+export const callResultOf = (structured: Record<string, unknown>): CallToolResult => ({
+  content: [{ type: "text", text: JSON.stringify(structured) }],
+  structuredContent: structured,
+});
+
+/** Has no structured content, because clients validate it against the output schema even for errors. */
+export const errorResultOf = (error: ToolError): CallToolResult => ({
+  isError: true,
+  content: [{ type: "text", text: JSON.stringify({ error }) }],
+});

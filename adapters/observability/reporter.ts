@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
 import type { OperationalEvent, Reporter } from "../../application/ports/reporter.js";
-import { AwayLog } from "./away-log.js";
-import { withoutSecretFields } from "./logger.js";
+import { AwayLog, withoutSecretFields } from "./logger.js";
 import type { Metrics } from "./metrics.js";
 import type { Tracing } from "./tracing.js";
 

@@ -1,8 +1,6 @@
 import type { Logger } from "pino";
-import { AwayLog } from "./away-log.js";
-import { withoutSecretFields } from "./logger.js";
+import { AwayLog, withoutSecretFields, withRequest } from "./logger.js";
 import type { AnsweredRequest, Metrics } from "./metrics.js";
-import { withRequest } from "./request-context.js";
 import type { Tracing } from "./tracing.js";
 
 type FinishedRequest = AnsweredRequest & {

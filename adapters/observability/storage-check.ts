@@ -1,9 +1,10 @@
-import { err } from "neverthrow";
+import { err, type Result } from "neverthrow";
 import type { Logger } from "pino";
 import type { Clock } from "../../application/ports/clock.js";
 import type { Ids } from "../../application/ports/ids.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import { panoramaName } from "../../domain/images/object-name.js";
+import type { Metrics } from "./metrics.js";
 
 /** Load balancers ask every few seconds, and each write to a bucket costs money. */
 const VALID_MILLISECONDS = 15_000;
@@ -48,5 +49,26 @@ const check = async ({ storage, ids, clock, logger }: Ports): Promise<StorageChe
     name: "storage",
     ok: false,
     detail: "The storage does not take a write. See the log for the reason, for example a full disk.",
+  };
+};
+
+/** The storage, with the time of each call in the metrics. `urlOf` and `nameOf` make no call. */
+export const measuredStorage = (storage: ObjectStorage, metrics: Metrics): ObjectStorage => {
+  const measured = async <T, E extends { readonly kind: string }>(
+    operation: "put" | "read" | "has" | "delete",
+    call: Promise<Result<T, E>>,
+  ): Promise<Result<T, E>> => {
+    const end = metrics.storageCallSeconds.startTimer({ operation });
+    const result = await call;
+    end({ outcome: result.isOk() ? "ok" : result.error.kind });
+    return result;
+  };
+  return {
+    put: (name, bytes, contentType) => measured("put", storage.put(name, bytes, contentType)),
+    read: (name) => measured("read", storage.read(name)),
+    has: (name) => measured("has", storage.has(name)),
+    delete: (name) => measured("delete", storage.delete(name)),
+    urlOf: (name) => storage.urlOf(name),
+    nameOf: (url) => storage.nameOf(url),
   };
 };

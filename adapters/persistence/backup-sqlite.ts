@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { err, ok, type Result } from "neverthrow";
 import type { ObjectName } from "../../domain/images/object-name.js";
-import { syncFolder } from "../system/durable-file.js";
+import { syncFolder } from "../system/files.js";
 import { objectNames } from "./rows/object-names.js";
 import type { SqliteValue } from "./schema/installation.js";
 

@@ -15,7 +15,7 @@ import type { TaskId } from "../../domain/ids.js";
 import type { InvalidRequest } from "../../domain/invalid-request.js";
 import type { CreationRequest } from "../../domain/tasks/creation-request.js";
 import type { ProviderPlace } from "../../domain/tasks/queue.js";
-import { unavailable } from "./unavailable.js";
+import { unavailable } from "./sound-reference.js";
 
 const BEST_FIRST: readonly Readiness[] = ["ready", "probing", "busy"];
 

@@ -1,10 +1,14 @@
 import type { Readable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { err, ok, type Result } from "neverthrow";
-import { ForbiddenAddress, lookupPublic, whyForbidden } from "../system/public-lookup.js";
-import { retryAfterMilliseconds } from "../system/retry-after.js";
-import { ANONYMOUS_USER_AGENT } from "../system/user-agent.js";
-import { mebibytes } from "../wording/mebibytes.js";
+import {
+  ANONYMOUS_USER_AGENT,
+  ForbiddenAddress,
+  lookupPublic,
+  retryAfterMilliseconds,
+  whyForbidden,
+} from "../system/outgoing-http.js";
+import { mebibytes } from "../wording/numbers.js";
 
 export type FetchedBytes = { readonly bytes: Uint8Array; readonly contentType: string | undefined };
 

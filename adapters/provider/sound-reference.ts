@@ -1,6 +1,20 @@
 import type { Result } from "neverthrow";
+import type { ProviderUnavailable } from "../../application/ports/generation-provider.js";
 import { type SoundPicture, soundPicture } from "../system/sound-picture.js";
-import { aboutImage } from "./image-problem.js";
+
+const PREFIX = "a reference image: ";
+
+/** For the log: a reference image, and what is wrong with it. */
+export const aboutImage = (problem: string): string => PREFIX + problem;
+
+/** What the customer is told of a reason for the log: the clause behind `aboutImage`, if it is one. */
+export const imageProblemIn = (reason: string): string | undefined =>
+  reason.startsWith(PREFIX) ? reason.slice(PREFIX.length) : undefined;
+
+/** What the customer is told of an image of this service that was deleted. */
+export const NOT_HOSTED = "it is not stored here any more";
+
+export const unavailable = (reason: string): ProviderUnavailable => ({ kind: "provider_unavailable", reason });
 
 /** A reference image as every decoder and provider can read it. The error is a reason for the log. */
 export const soundReference = async (bytes: Uint8Array): Promise<Result<SoundPicture, string>> =>

@@ -2,8 +2,7 @@ import { constants } from "node:fs";
 import { copyFile, mkdir, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ObjectName } from "../../domain/images/object-name.js";
-import { syncFolder } from "../system/durable-file.js";
-import { isFileError } from "../system/is-file-error.js";
+import { isFileError, syncFolder } from "../system/files.js";
 
 const CONCURRENCY = 8;
 const FOLDERS = ["panoramas", "references"] as const;

@@ -7,10 +7,8 @@ import { type NotFound, notFound } from "../../application/errors.js";
 import type { ObjectStorage, StorageUnavailable } from "../../application/ports/object-storage.js";
 import { FILE_EXTENSIONS, IMAGE_TYPES, type ImageType } from "../../domain/images/image-type.js";
 import type { ObjectName } from "../../domain/images/object-name.js";
-import { deleteAbandoned } from "../system/delete-abandoned.js";
-import { syncFolder, writeOnce } from "../system/durable-file.js";
-import { isFileError } from "../system/is-file-error.js";
-import { objectNameOf } from "./object-name-of.js";
+import { deleteAbandoned, isFileError, syncFolder, writeOnce } from "../system/files.js";
+import { objectNameOf } from "./stored-object.js";
 
 /** Where the files are, and at which URLs they are served. URLs have no trailing slash. */
 export type FilesystemObjectStorageOptions = {

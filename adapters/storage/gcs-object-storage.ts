@@ -5,10 +5,9 @@ import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
 import type { ObjectStorage, StorageUnavailable } from "../../application/ports/object-storage.js";
 import type { ObjectName } from "../../domain/images/object-name.js";
-import { CACHE_CONTROL } from "./cache-control.js";
-import { objectNameOf } from "./object-name-of.js";
 import { type Failure, InvalidAnswer, Retries } from "./retries.js";
 import { RETRY_TIMES, type RetryTimes } from "./retry-times.js";
+import { CACHE_CONTROL, objectNameOf } from "./stored-object.js";
 
 /** The bucket, and how it is called. */
 export type GcsObjectStorageOptions = {

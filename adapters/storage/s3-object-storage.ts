@@ -11,11 +11,21 @@ import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../application/errors.js";
 import type { ObjectStorage, StorageUnavailable } from "../../application/ports/object-storage.js";
 import type { ObjectName } from "../../domain/images/object-name.js";
-import { objectNameOf } from "./object-name-of.js";
 import { InvalidAnswer, Retries } from "./retries.js";
 import { RETRY_TIMES, type RetryTimes } from "./retry-times.js";
-import { codeOf, fromS3, isNotImplemented, notFromS3, s3FailureOf, statusOf } from "./s3-answer.js";
-import { CHECKSUM, checksumOf, PART_BYTES, S3Upload } from "./s3-upload.js";
+import {
+  CHECKSUM,
+  checksumOf,
+  codeOf,
+  fromS3,
+  isNotImplemented,
+  notFromS3,
+  PART_BYTES,
+  S3Upload,
+  s3FailureOf,
+  statusOf,
+} from "./s3-upload.js";
+import { objectNameOf } from "./stored-object.js";
 
 /** The bucket, and how it is called. URLs have no trailing slash. */
 export type S3ObjectStorageOptions = {

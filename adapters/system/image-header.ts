@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import { IMAGE_PIXELS_MAX, PROGRESSIVE_PIXELS_MAX } from "../../domain/images/image-type.js";
 import type { PixelSize } from "../../domain/images/resolution.js";
-import { pixelSize } from "../wording/pixel-size.js";
+import { pixelSize } from "../wording/numbers.js";
 import { loadSharp } from "./load-sharp.js";
 
 /**

@@ -1,7 +1,7 @@
 import { hash, randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { err, ok, type Result } from "neverthrow";
 import type { HashingBusy, Secrets } from "../../application/ports/secrets.js";
-import { BoundedQueue } from "./bounded-queue.js";
+import { BoundedQueue } from "./semaphore.js";
 
 /** The parameters of scrypt. */
 type Cost = { readonly N: number; readonly r: number; readonly p: number };

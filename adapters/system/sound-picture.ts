@@ -8,8 +8,7 @@ import {
 import type { PixelSize } from "../../domain/images/resolution.js";
 import { decodingError, sizeOfImage } from "./image-header.js";
 import { decoding, type ImageLibrary } from "./load-sharp.js";
-import { jpegSegments } from "./picture-parts.js";
-import { hasSoundChunks, wholePng } from "./whole-png.js";
+import { hasSoundChunks, jpegSegments, wholePng } from "./picture-parts.js";
 
 /** Rows that a picture may lack, of all its rows. */
 const MISSING_MAX = 0.05;

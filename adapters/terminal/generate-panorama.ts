@@ -11,8 +11,8 @@ import { downloadImage } from "../client/download-image.js";
 import type { PanoramaClient, Progress, ReferenceImage } from "../client/panorama-client.js";
 import type { PanoramaOutput, PanoramaTask, ProcessingTask } from "../client/resources.js";
 import { resultOf } from "../client/result-of.js";
-import { forecastWords } from "../wording/forecast-words.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
+import { forecastWords } from "../wording/sentences.js";
 import type { ProgressDisplay } from "./progress-display.js";
 
 /** The options of `panorama generate`. */

@@ -1,6 +1,6 @@
 import type { UploadedFile } from "../../application/panoramas/upload-images.js";
 import type { AccountId } from "../../domain/ids.js";
-import type { InvalidMessage } from "../wording/message-rule.js";
+import type { InvalidMessage } from "../wording/rule-predicate.js";
 
 /**
  * One page or form of the web side: the contract between adapters/web, which makes pages, and adapters/http, which

@@ -1,6 +1,5 @@
 import { WHOLE_BODY } from "../../domain/invalid-request.js";
-import type { InvalidMessage } from "../wording/message-rule.js";
-import { rulePredicate } from "../wording/rule-predicate.js";
+import { type InvalidMessage, rulePredicate } from "../wording/rule-predicate.js";
 import { shown } from "../wording/shown.js";
 import { count } from "./count.js";
 

@@ -1,4 +1,4 @@
-import { cutAtWord } from "../wording/cut-at-word.js";
+import { cutAtWord } from "../wording/shown.js";
 import { promptIn } from "./entry-path.js";
 import { type Html, html } from "./html.js";
 

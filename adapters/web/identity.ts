@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { isCached } from "../web-page/is-cached.js";
+import { isCached } from "../web-page/cache-headers.js";
 import type { Page } from "../web-page/page.js";
 import { type AccentColours, accentStyle, type Colour } from "./accent-colours.js";
 import { html } from "./html.js";

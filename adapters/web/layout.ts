@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Visitor } from "../../application/accounts/sessions.js";
 import type { PageReply } from "../web-page/page.js";
-import type { InvalidMessage } from "../wording/message-rule.js";
+import type { InvalidMessage } from "../wording/rule-predicate.js";
 import { Html, html } from "./html.js";
 import { type Identity, type Site, siteOf } from "./identity.js";
 import type { StaticFiles } from "./static-files.js";

@@ -1,8 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { acceptsCoding } from "../web-page/accepts-coding.js";
-import { isCached } from "../web-page/is-cached.js";
+import { acceptsCoding, isCached } from "../web-page/cache-headers.js";
 import type { Page } from "../web-page/page.js";
 
 /** The folder with the built scripts and styles: next to this file, or in `dist` if this file is the source. */

@@ -1,10 +1,15 @@
+import { createHmac } from "node:crypto";
 import type { LookupFunction } from "node:net";
 import type { OutgoingWebhook, WebhookSender } from "../../application/ports/webhook-sender.js";
 import type { AttemptResult } from "../../domain/webhooks/webhook-delivery.js";
-import { ForbiddenAddress, lookupPublic, whyForbidden } from "../system/public-lookup.js";
-import { retryAfterMilliseconds } from "../system/retry-after.js";
-import { ANONYMOUS_USER_AGENT } from "../system/user-agent.js";
-import { webhookSignature } from "./webhook-signature.js";
+import type { EndpointSecret } from "../../domain/webhooks/webhook-endpoint.js";
+import {
+  ANONYMOUS_USER_AGENT,
+  ForbiddenAddress,
+  lookupPublic,
+  retryAfterMilliseconds,
+  whyForbidden,
+} from "../system/outgoing-http.js";
 
 /** From the name lookup to the status of the answer. */
 const TIMEOUT_MILLISECONDS = 10_000;
@@ -176,3 +181,17 @@ const discard = ({ body, headers }: Answer): void => {
   const signal = AbortSignal.timeout(ANSWER_MILLISECONDS);
   body.dump({ limit: ANSWER_BYTES_MAX, signal }).catch(() => body.destroy());
 };
+
+/** The value of `webhook-signature` (Standard Webhooks): one signature for each secret, separated by spaces. */
+export const webhookSignature = (
+  id: string,
+  timestampSeconds: number,
+  body: string,
+  secrets: readonly EndpointSecret[],
+): string =>
+  secrets
+    .map((secret) => {
+      const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+      return `v1,${createHmac("sha256", key).update(`${id}.${timestampSeconds}.${body}`).digest("base64")}`;
+    })
+    .join(" ");

@@ -1,5 +1,5 @@
-import { mebibytes } from "./mebibytes.js";
-import type { RequestRule } from "./message-rule.js";
+import type { BrokenRule, InvalidRequest } from "../../domain/invalid-request.js";
+import { mebibytes } from "./numbers.js";
 import { shown } from "./shown.js";
 
 /** The names that an edge has for the fields of a creation request, where a rule mentions them. */
@@ -97,3 +97,24 @@ export const alternatives = (values: readonly string[]): string => {
 /** `10 MiB (10485760 bytes)`; in bytes only if it is not a whole number of MiB. */
 const size = (bytes: number): string =>
   bytes % (1024 * 1024) === 0 ? `${mebibytes(bytes)} (${bytes} bytes)` : `${bytes} bytes`;
+
+/** Rules about the format of an HTTP message. */
+export type MessageRule =
+  | { readonly name: "complete" }
+  | { readonly name: "not_empty" }
+  | { readonly name: "json" }
+  | { readonly name: "utf8" }
+  | { readonly name: "content_type"; readonly expected: string; readonly actual: string | undefined }
+  | { readonly name: "boundary" }
+  | { readonly name: "multipart"; readonly reason: string }
+  | { readonly name: "parts_max"; readonly max: number }
+  | { readonly name: "filename" }
+  | { readonly name: "transfer_encoding" }
+  | { readonly name: "content_encoding"; readonly actual: string }
+  | { readonly name: "one_length" };
+
+/** A rule of the domain, or of the message that brings the request. */
+export type RequestRule = BrokenRule | MessageRule;
+
+/** A message that cannot be read, or whose content breaks a rule. */
+export type InvalidMessage = InvalidRequest<RequestRule>;

@@ -1,5 +1,5 @@
 import { ContainerModule } from "inversify";
-import { measuredStorage } from "../../adapters/observability/measured-storage.js";
+import { measuredStorage } from "../../adapters/observability/storage-check.js";
 import { tracedImaging, tracedProvider, tracedSender, tracedStorage } from "../../adapters/observability/traced.js";
 import type { Tracing } from "../../adapters/observability/tracing.js";
 import { longestPollMilliseconds, POLL_MILLISECONDS } from "../../adapters/provider/remote/calls/poll-delay.js";

@@ -1,9 +1,8 @@
 import { ContainerModule } from "inversify";
 import type { Logger } from "pino";
-import { AwayLog } from "../../adapters/observability/away-log.js";
 import { ClockWatch, clockCheck } from "../../adapters/observability/clock-watch.js";
 import { LogDestination } from "../../adapters/observability/log-destination.js";
-import { createLogger } from "../../adapters/observability/logger.js";
+import { AwayLog, createLogger } from "../../adapters/observability/logger.js";
 import { machineMetrics } from "../../adapters/observability/machine-metrics.js";
 import { Metrics } from "../../adapters/observability/metrics.js";
 import { ProviderCircuits } from "../../adapters/observability/provider-circuits.js";

@@ -1,17 +1,16 @@
 import { err, ok, Result } from "neverthrow";
 import * as z from "zod";
 import { POLL_MILLISECONDS } from "../../adapters/provider/remote/calls/poll-delay.js";
-import { needsComfyKey } from "../../adapters/provider/remote/comfy/needs-comfy-key.js";
 import {
   FAL_QUALITIES,
   FAL_REFERENCES,
   type FalModelOptions,
   falChoice,
 } from "../../adapters/provider/remote/fal/fal-choice.js";
-import { REMOTE_DEFAULTS } from "../../adapters/provider/remote/remote-defaults.js";
+import { needsComfyKey, REMOTE_DEFAULTS } from "../../adapters/provider/remote/remote-options.js";
 import type { ProviderLimits } from "../../adapters/provider/remote/settings.js";
 import { BUNDLED_WORKFLOWS } from "../../adapters/provider/remote/workflows/bundled-workflows.js";
-import { WORLDLABS_MODELS, type WorldlabsModel } from "../../adapters/provider/remote/worldlabs/worldlabs.js";
+import { WORLDLABS_MODELS, type WorldlabsModel } from "../../adapters/provider/remote/worldlabs/worldlabs-provider.js";
 import { milliseconds, origin, ownServer, secret } from "../variables.js";
 
 /** Remote providers, and whether `PROVIDER` may name a model of theirs, as in `fal:seedream-4.5`. */

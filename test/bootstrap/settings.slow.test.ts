@@ -7,7 +7,7 @@ import { toldAbilities } from "../../adapters/client/told-abilities.js";
 import { openApiDocument } from "../../adapters/http/openapi/openapi-document.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
 import { memoryPorts } from "../../adapters/memory/memory-ports.js";
-import { pricesSentence } from "../../adapters/wording/prices.js";
+import { pricesSentence } from "../../adapters/wording/numbers.js";
 import { createApplication } from "../../application/create-application.js";
 import { readConfig } from "../../bootstrap/config.js";
 import { settingsJsonSchema } from "../../bootstrap/settings/settings-schema.js";

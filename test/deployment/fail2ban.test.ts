@@ -1,10 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createLogger } from "../../adapters/observability/logger.js";
+import { createLogger, withRequest } from "../../adapters/observability/logger.js";
 import { Metrics } from "../../adapters/observability/metrics.js";
 import { OperationalReporter } from "../../adapters/observability/reporter.js";
-import { withRequest } from "../../adapters/observability/request-context.js";
 import { RequestObserver } from "../../adapters/observability/request-observer.js";
 
 const FILE = join(import.meta.dirname, "../../bootstrap/deployment/fail2ban-panorama.conf");

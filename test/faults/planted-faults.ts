@@ -300,7 +300,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "the signature of a webhook does not cover its time",
-    file: "adapters/webhooks/webhook-signature.ts",
+    file: "adapters/webhooks/http-webhook-sender.ts",
     edits: [[".$" + "{timestampSeconds}.", "."]],
     foundBy: tests("test/adapters/webhooks/http-webhook-sender.test.ts"),
   },
@@ -315,7 +315,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "a tool answers without structured content",
-    file: "adapters/mcp/tool-result.ts",
+    file: "adapters/mcp/tool.ts",
     edits: [["  structuredContent: structured,\n", ""]],
     foundBy: tests("test/adapters/mcp/panorama-mcp-server.test.ts"),
   },

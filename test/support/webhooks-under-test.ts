@@ -1,7 +1,6 @@
 import { UpstreamHttp } from "../../adapters/provider/remote/calls/upstream-http.js";
 import type { Dialect } from "../../adapters/provider/remote/dialect.js";
-import { RemoteWebhooks } from "../../adapters/provider/remote/webhooks/remote-webhooks.js";
-import { WebhookUrls } from "../../adapters/provider/remote/webhooks/webhook-urls.js";
+import { RemoteWebhooks, WebhookUrls } from "../../adapters/provider/remote/webhooks/webhook-urls.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { IncomingWebhook, ProviderWebhooks } from "../../application/ports/generation-provider.js";
 import type { RemoteUnderTest } from "./contracts/remote-setup.js";

@@ -1,6 +1,6 @@
 import type { Abilities } from "../../../domain/tasks/abilities.js";
 import { PROMPT_CHARACTERS_MIN } from "../../../domain/tasks/creation-request.js";
-import { countedImages } from "../../wording/abilities-sentence.js";
+import { countedImages } from "../../wording/sentences.js";
 
 /** What a creation is made from, as the parts of the description say it. */
 type CreationWords = {

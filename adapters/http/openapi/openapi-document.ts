@@ -3,7 +3,7 @@ import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { Abilities } from "../../../domain/tasks/abilities.js";
 import { offerOf } from "../../client/offer.js";
 import { toldAbilities } from "../../client/told-abilities.js";
-import { pricesSentence } from "../../wording/prices.js";
+import { pricesSentence } from "../../wording/numbers.js";
 import { panoramaOutputSchema } from "../replies/panorama-task.js";
 import { creationWords } from "./openapi-abilities.js";
 import { describedAnswers, RATE_WINDOW_SECONDS } from "./openapi-answers.js";

@@ -7,9 +7,8 @@ import { IDEMPOTENCY_KEPT_MILLISECONDS, type PanoramaPolicy } from "../../../dom
 import type { Abilities } from "../../../domain/tasks/abilities.js";
 import { creationRequestSchema } from "../../../domain/tasks/creation-request.js";
 import { VISIBILITIES_DESCRIPTION } from "../../../domain/tasks/visibility.js";
-import { imagesSentence, promptSentence } from "../../wording/abilities-sentence.js";
-import { hours } from "../../wording/hours.js";
-import { mebibytes } from "../../wording/mebibytes.js";
+import { hours, mebibytes } from "../../wording/numbers.js";
+import { imagesSentence, promptSentence } from "../../wording/sentences.js";
 import { HELD_WAITS_MAX } from "../limits/held-waits.js";
 import { panoramaTaskSchema } from "../replies/panorama-task.js";
 import { WAIT_SECONDS_MAX } from "../requests/prefer.js";

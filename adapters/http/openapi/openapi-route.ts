@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import type { ViewerUrl } from "../../../application/application-settings.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { Abilities } from "../../../domain/tasks/abilities.js";
-import { isCached } from "../../web-page/is-cached.js";
-import { keptFor } from "../../web-page/kept-for.js";
+import { isCached, keptFor } from "../../web-page/cache-headers.js";
 import { type Coding, codingFor, compress } from "../replies/compression.js";
 import type { Handler } from "../routes.js";
 

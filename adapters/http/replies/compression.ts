@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { acceptsCoding } from "../../web-page/accepts-coding.js";
+import { acceptsCoding } from "../../web-page/cache-headers.js";
 
 /**
  * Only pages for visitors are compressed: those of members have the form token, whose text an attacker could guess from

@@ -9,12 +9,9 @@ import type { AccountRateLimited, RateLimited } from "../../../domain/credits/ra
 import type { InsufficientCredits, TooManyActiveTasks } from "../../../domain/credits/reservation.js";
 import type { TooManyFailures } from "../../../domain/tasks/failure-budget.js";
 import { type ToldReason, toldReason } from "../../../domain/tasks/told-task.js";
-import { budgetSentence } from "../../wording/budget-sentence.js";
-import type { InvalidMessage } from "../../wording/message-rule.js";
-import { parameterName } from "../../wording/parameter-name.js";
-import { returnedPaymentSentence } from "../../wording/returned-payment-sentence.js";
-import { rulePredicate } from "../../wording/rule-predicate.js";
-import { suspendedSentence } from "../../wording/suspended-sentence.js";
+import { parameterName } from "../../wording/invalid-request-sentence.js";
+import { type InvalidMessage, rulePredicate } from "../../wording/rule-predicate.js";
+import { budgetSentence, returnedPaymentSentence, suspendedSentence } from "../../wording/sentences.js";
 import { json, type Reply } from "./reply.js";
 
 /** The error codes of the REST interface (specification, Codes). */

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { WHOLE_BODY } from "../../../domain/invalid-request.js";
-import type { InvalidMessage } from "../../wording/message-rule.js";
+import type { InvalidMessage } from "../../wording/rule-predicate.js";
 import { invalidMessage } from "../replies/invalid-message.js";
 import type { Exchange } from "./exchange.js";
 import { readBytes } from "./read-bytes.js";

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type InvalidRequest, invalidRequest, WHOLE_BODY } from "../../../domain/invalid-request.js";
-import type { InvalidMessage } from "../../wording/message-rule.js";
+import type { InvalidMessage } from "../../wording/rule-predicate.js";
 import type { Exchange } from "./exchange.js";
 
 /** Reads the whole body into memory. Refuses a body of more than `bytesMax` bytes without reading it to its end. */

@@ -1,9 +1,9 @@
 import { err, ok, type Result } from "neverthrow";
 import type { UploadedFile } from "../../../application/panoramas/upload-images.js";
 import { admitRequestSize, type UploadLimits } from "../../../domain/images/upload-rules.js";
-import { storeFullOr } from "../../system/full-disk.js";
+import { storeFullOr } from "../../system/files.js";
 import type { AdmitFiles } from "../../web-page/page.js";
-import type { InvalidMessage } from "../../wording/message-rule.js";
+import type { InvalidMessage } from "../../wording/rule-predicate.js";
 import { invalidMessage } from "../replies/invalid-message.js";
 import type { Exchange } from "./exchange.js";
 import { parametersOf } from "./header-parameters.js";

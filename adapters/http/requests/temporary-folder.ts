@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { storeFullOr } from "../../system/full-disk.js";
+import { storeFullOr } from "../../system/files.js";
 
 /** Makes a folder below `parent` for the work, and deletes it afterwards. Rejects with `StoreFull` on a full disk. */
 export const withTemporaryFolder = async <T>(

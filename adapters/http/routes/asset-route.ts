@@ -1,7 +1,7 @@
 import type { UseCases } from "../../../application/create-application.js";
 import { notFound } from "../../../application/errors.js";
 import { parseObjectName } from "../../../domain/images/object-name.js";
-import { isCached } from "../../web-page/is-cached.js";
+import { isCached } from "../../web-page/cache-headers.js";
 import { shown } from "../../wording/shown.js";
 import type { Assets } from "../replies/assets.js";
 import { byteRange } from "../replies/byte-range.js";

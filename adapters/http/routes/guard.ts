@@ -7,7 +7,7 @@ import type { AccountRateLimited, RateLimited } from "../../../domain/credits/ra
 import type { AccountId } from "../../../domain/ids.js";
 import type { PanoramaPolicy, RequestKind } from "../../../domain/panorama-policy.js";
 import type { Task } from "../../../domain/tasks/task.js";
-import { suspendedSentence } from "../../wording/suspended-sentence.js";
+import { suspendedSentence } from "../../wording/sentences.js";
 import type { VisitorLimits } from "../limits/visitor-limits.js";
 import { type ApiError, errorBody, errorReply, type Unauthenticated } from "../replies/errors.js";
 import { rateLimitPolicies, withAdmitted, withLimited } from "../replies/rate-limit-headers.js";

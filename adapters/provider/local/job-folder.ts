@@ -3,8 +3,7 @@ import { join } from "node:path";
 import * as z from "zod";
 import type { FailureCause } from "../../../application/ports/generation-provider.js";
 import type { TaskId } from "../../../domain/ids.js";
-import { writeOnce } from "../../system/durable-file.js";
-import { isFileError } from "../../system/is-file-error.js";
+import { isFileError, writeOnce } from "../../system/files.js";
 
 const jobSchema = z.object({
   /** Missing if the order has none. */

@@ -19,14 +19,13 @@ import { type PixelSize, RESOLUTIONS } from "../../../domain/images/resolution.j
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { decoding } from "../../system/load-sharp.js";
 import { photoSidePixels } from "../photo-views.js";
-import { unavailable } from "../unavailable.js";
+import { unavailable } from "../sound-reference.js";
 import { type Job, type JobFailure, JobFolder } from "./job-folder.js";
 import type { PaintingFailed, PaintPool } from "./paint-pool.js";
 import type { Reference } from "./painter/references.js";
 import { sceneOf } from "./painter/scene-of.js";
 import { REFERENCE_BYTES_MAX, type ReferenceImages } from "./reference-images.js";
-import { freshResultName, isResultName, triggerIn } from "./result-name.js";
-import { type SandboxTrigger, sandboxTriggerOf } from "./sandbox-trigger.js";
+import { freshResultName, isResultName, type SandboxTrigger, sandboxTriggerOf, triggerIn } from "./result-name.js";
 
 const ID_PREFIX = "local-";
 const POLL_MILLISECONDS = 500;

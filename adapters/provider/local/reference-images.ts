@@ -4,9 +4,8 @@ import { IMAGE_PIXELS_MAX } from "../../../domain/images/image-type.js";
 import { UPLOAD_LIMITS } from "../../../domain/images/upload-rules.js";
 import { decodingError } from "../../system/image-header.js";
 import { decoding } from "../../system/load-sharp.js";
-import { aboutImage, imageProblemIn, NOT_HOSTED } from "../image-problem.js";
 import type { PublicFetch } from "../public-fetch.js";
-import { soundReference } from "../sound-reference.js";
+import { aboutImage, imageProblemIn, NOT_HOSTED, soundReference } from "../sound-reference.js";
 import type { Reference } from "./painter/references.js";
 
 /** `reason` is for the log. */

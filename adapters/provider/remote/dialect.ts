@@ -1,4 +1,5 @@
-import type { Result } from "neverthrow";
+import { createHash } from "node:crypto";
+import { err, type Result } from "neverthrow";
 import type { Clock } from "../../../application/ports/clock.js";
 import type {
   Cancellation,
@@ -11,11 +12,12 @@ import type {
 import type { TaskId } from "../../../domain/ids.js";
 import type { Abilities } from "../../../domain/tasks/abilities.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
+import { isKeyRejected, jsonOf } from "./answers/read-answer.js";
 import type { Answer, Form, UpstreamHttp } from "./calls/upstream-http.js";
 import type { ReferenceSources } from "./images/reference-input.js";
 import type { GivenAs } from "./leading-prompt.js";
 import type { CheckFailure } from "./remote-options.js";
-import type { VerifySignature } from "./webhooks/remote-webhooks.js";
+import type { VerifySignature } from "./webhooks/webhook-urls.js";
 
 /** The settings that every dialect needs; each adds its own. */
 export type ProviderAccess = {
@@ -172,3 +174,40 @@ type TaskPage = {
   /** Whether a task that is not on any page certainly does not exist. */
   readonly allSeedsKnown: boolean;
 };
+
+/**
+ * Identifies our task where a provider stores no metadata: a seed for its random numbers, 1 to 2^31 - 1, derived from
+ * the task id. The provider's list of tasks contains it. There it takes the place of the customer's seed, because two
+ * tasks of the same seed could not be told apart.
+ */
+export const correlationSeed = (taskId: TaskId): number =>
+  createHash("sha256").update(taskId).digest().readUInt32BE(0) & 0x7fffffff || 1;
+
+/** A UUID (version 8) that is derived from the text: for providers that take an id of ours only as a UUID. */
+export const uuidOf = (text: string): string => {
+  const bytes = createHash("sha256").update(text).digest().subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+};
+
+/** The part of a URL after the base URL; `undefined` for any other URL: the API key must not be sent there. */
+export const pathBelow = (baseUrl: string, url: string): string | undefined =>
+  url.startsWith(`${baseUrl}/`) ? url.slice(baseUrl.length) : undefined;
+
+/** The JSON of a 2xx answer to a call with the API key from the variable `keyVariable`. */
+export const checkedJson = (
+  answer: Result<Answer, ProviderUnavailable>,
+  keyVariable: string,
+): Result<unknown, CheckFailure> => {
+  if (answer.isOk() && isKeyRejected(answer.value)) {
+    const { status } = answer.value;
+    return err(
+      misconfigured(`${keyVariable}: the provider does not accept this key (status ${status}); set a valid one`),
+    );
+  }
+  return answer.andThen(jsonOf).mapErr(({ reason }) => unchecked(reason));
+};
+
+export const misconfigured = (reason: string): CheckFailure => ({ kind: "misconfigured", reason });
+export const unchecked = (reason: string): CheckFailure => ({ kind: "unchecked", reason });

@@ -2,11 +2,9 @@ import { SystemClock } from "../../system/system-clock.js";
 import { PublicFetch } from "../public-fetch.js";
 import { UpstreamHttp } from "./calls/upstream-http.js";
 import type { Dialect } from "./dialect.js";
-import { REMOTE_DEFAULTS } from "./remote-defaults.js";
-import type { OpenProvider, RemoteOptions } from "./remote-options.js";
+import { type OpenProvider, REMOTE_DEFAULTS, type RemoteOptions } from "./remote-options.js";
 import { nameOf, RemoteProvider } from "./remote-provider.js";
-import { RemoteWebhooks } from "./webhooks/remote-webhooks.js";
-import { WebhookUrls } from "./webhooks/webhook-urls.js";
+import { RemoteWebhooks, WebhookUrls } from "./webhooks/webhook-urls.js";
 
 /** Opens a provider that is at one URL. `apiKey` makes its webhook URLs secret; `undefined` if it sends no webhooks. */
 export const openRemote = (

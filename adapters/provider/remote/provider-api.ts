@@ -6,14 +6,11 @@ import type {
   Readiness,
   SubmissionFailure,
 } from "../../../application/ports/generation-provider.js";
-import { unavailable } from "../unavailable.js";
-import { jsonOf } from "./answers/body.js";
-import { isAboutAccess, meaningOf } from "./answers/meaning-of.js";
-import { uploaded } from "./answers/uploaded.js";
+import { unavailable } from "../sound-reference.js";
+import { isAboutAccess, jsonOf, meaningOf, uploaded } from "./answers/read-answer.js";
 import { CallRateLimiter } from "./calls/call-rate-limiter.js";
 import { CircuitBreaker } from "./calls/circuit-breaker.js";
-import { askedPauseSeconds, pauseSeconds } from "./calls/pause-seconds.js";
-import { nextPollMilliseconds, POLL_MILLISECONDS } from "./calls/poll-delay.js";
+import { askedPauseSeconds, nextPollMilliseconds, POLL_MILLISECONDS, pauseSeconds } from "./calls/poll-delay.js";
 import type { Answer, Call, CallFailure, Form, UpstreamHttp } from "./calls/upstream-http.js";
 import type { Creation, Dialect } from "./dialect.js";
 import type { ProviderCall } from "./remote-options.js";

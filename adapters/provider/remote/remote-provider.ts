@@ -17,18 +17,13 @@ import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { type Abilities, ALL_ABILITIES, admitAbilities } from "../../../domain/tasks/abilities.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import type { PublicFetch } from "../public-fetch.js";
-import { unavailable } from "../unavailable.js";
-import { jsonOf } from "./answers/body.js";
+import { unavailable } from "../sound-reference.js";
 import { downloadResult } from "./answers/download-result.js";
-import { GracePeriod } from "./answers/grace-period.js";
-import { UnknownStatuses } from "./answers/unknown-statuses.js";
-import { confirmStop } from "./calls/confirm-stop.js";
+import { jsonOf } from "./answers/read-answer.js";
 import type { Answer } from "./calls/upstream-http.js";
-import { correlationSeed } from "./correlation-seed.js";
-import type { CancelCalls, Dialect, Read, Report } from "./dialect.js";
+import { type CancelCalls, correlationSeed, type Dialect, pathBelow, type Read, type Report } from "./dialect.js";
 import type { HostedImages } from "./images/reference-input.js";
 import { leadingPrompt } from "./leading-prompt.js";
-import { pathBelow } from "./path-below.js";
 import { ProviderApi, type ProviderApiParts } from "./provider-api.js";
 import type { CheckFailure } from "./remote-options.js";
 import type { ProviderSettings } from "./settings.js";
@@ -208,3 +203,71 @@ export class RemoteProvider implements GenerationProvider {
 /** A provider with several models is named with its model. */
 export const nameOf = ({ name, model }: Pick<Dialect, "name" | "model">): string =>
   model === undefined ? name : `${name}:${model}`;
+
+const GRACE_MILLISECONDS = 60_000;
+const KEPT_MILLISECONDS = 60 * 60 * 1000;
+
+/**
+ * For answers that may come too early: a task that is not found just after its creation, a success without an image.
+ * Such an answer is final after 60 seconds without any other answer.
+ */
+class GracePeriod {
+  private readonly clock: Clock;
+  private readonly since = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  /** Call on every such answer. Returns whether the first one is at least 60 seconds old. */
+  hasPassed(upstreamTaskId: string): boolean {
+    const now = this.clock.now().getTime();
+    const first = this.since.get(upstreamTaskId);
+    if (first !== undefined) return now - first >= GRACE_MILLISECONDS;
+    for (const [id, since] of this.since) if (now - since > KEPT_MILLISECONDS) this.since.delete(id);
+    this.since.set(upstreamTaskId, now);
+    return false;
+  }
+
+  /** Call on every other answer. */
+  reset(upstreamTaskId: string): void {
+    this.since.delete(upstreamTaskId);
+  }
+}
+
+const SHOWN_CHARACTERS_MAX = 40;
+
+/** Warns the operator of each status that the provider does not document, once per status. */
+class UnknownStatuses {
+  private readonly warned = new Set<string>();
+  private readonly warn: (message: string) => void;
+
+  constructor(warn: (message: string) => void) {
+    this.warn = warn;
+  }
+
+  warnOnce(provider: string, status: string): void {
+    const shown = JSON.stringify(status.slice(0, SHOWN_CHARACTERS_MAX));
+    if (this.warned.has(shown)) return;
+    this.warned.add(shown);
+    this.warn(`${provider} has an unknown status, ${shown}; its tasks count as running.`);
+  }
+}
+
+/** Before each further look: five seconds together, because a customer waits for the answer. */
+const PAUSES_MILLISECONDS = [250, 500, 1_000, 1_250, 2_000];
+
+/** Reads a state until it is final for a cancellation, or the time is over. Resolves to the last one. */
+const confirmStop = async <T>(
+  clock: Pick<Clock, "sleep">,
+  read: () => Promise<Result<T, ProviderUnavailable>>,
+  mayStillStop: (state: T) => boolean,
+): Promise<Result<T, ProviderUnavailable>> => {
+  let state = await read();
+  for (const milliseconds of PAUSES_MILLISECONDS) {
+    if (state.isErr() || !mayStillStop(state.value)) break;
+    await clock.sleep(milliseconds);
+    state = await read();
+  }
+  return state;
+};

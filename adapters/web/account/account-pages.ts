@@ -15,7 +15,7 @@ import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import { viewerPath } from "../../../domain/tasks/slug.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
-import { cutAtWord } from "../../wording/cut-at-word.js";
+import { cutAtWord } from "../../wording/shown.js";
 import { admitWrite } from "../admit-write.js";
 import { change, count, creditsCount } from "../count.js";
 import { dateOf, timeOf } from "../date.js";

@@ -4,7 +4,7 @@ import { startViewText } from "../../../domain/images/picture.js";
 import { isKept, type KeptImage } from "../../../domain/images/storage-status.js";
 import { type Slug, viewerPath } from "../../../domain/tasks/slug.js";
 import { type SucceededTask, startViewOf, type Task } from "../../../domain/tasks/task.js";
-import { cutAtWord } from "../../wording/cut-at-word.js";
+import { cutAtWord } from "../../wording/shown.js";
 import { dateOf } from "../date.js";
 import { type Html, html } from "../html.js";
 

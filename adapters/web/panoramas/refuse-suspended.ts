@@ -1,6 +1,6 @@
 import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { PageReply } from "../../web-page/page.js";
-import { suspendedSentence } from "../../wording/suspended-sentence.js";
+import { suspendedSentence } from "../../wording/sentences.js";
 import type { Layout } from "../layout.js";
 
 /** The refusal of a member whose account is suspended: nothing is created or published. The rest of the pages works. */

@@ -5,7 +5,7 @@ import type { PixelSize } from "../../../domain/images/resolution.js";
 import type { KeptImage } from "../../../domain/images/storage-status.js";
 import { parseSlug, type Slug } from "../../../domain/tasks/slug.js";
 import { type SucceededTask, startViewOf } from "../../../domain/tasks/task.js";
-import { isCached } from "../../web-page/is-cached.js";
+import { isCached } from "../../web-page/cache-headers.js";
 import type { Page, PageReply } from "../../web-page/page.js";
 import { html } from "../html.js";
 import type { Layout } from "../layout.js";

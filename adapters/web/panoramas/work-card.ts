@@ -3,7 +3,7 @@ import { failureSentence } from "../../../application/events/failure-sentence.js
 import { viewerPath } from "../../../domain/tasks/slug.js";
 import { isActive, isCancelable, isInProgress, type Task } from "../../../domain/tasks/task.js";
 import type { Visibility } from "../../../domain/tasks/visibility.js";
-import { withheldSentence } from "../../wording/withheld-sentence.js";
+import { withheldSentence } from "../../wording/sentences.js";
 import { count } from "../count.js";
 import { dateOf } from "../date.js";
 import { type Html, html } from "../html.js";

@@ -12,8 +12,8 @@ import {
   SEED_MAX,
 } from "../../../domain/tasks/creation-request.js";
 import type { Task } from "../../../domain/tasks/task.js";
-import { imagesRange } from "../../wording/abilities-sentence.js";
-import { pixelSize } from "../../wording/pixel-size.js";
+import { pixelSize } from "../../wording/numbers.js";
+import { imagesRange } from "../../wording/sentences.js";
 import { count } from "../count.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";

@@ -17,13 +17,15 @@ import type { CreationRequest } from "../../../domain/tasks/creation-request.js"
 import { parseSlug, viewerPath } from "../../../domain/tasks/slug.js";
 import { isActive, type Task } from "../../../domain/tasks/task.js";
 import { VISIBILITIES } from "../../../domain/tasks/visibility.js";
-import { uploadTurns } from "../../system/upload-turns.js";
+import { uploadTurns } from "../../system/semaphore.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../../web-page/page.js";
-import { budgetSentence } from "../../wording/budget-sentence.js";
-import type { InvalidMessage } from "../../wording/message-rule.js";
-import { returnedPaymentSentence } from "../../wording/returned-payment-sentence.js";
-import { suspendedSentence } from "../../wording/suspended-sentence.js";
-import { withheldSentence } from "../../wording/withheld-sentence.js";
+import type { InvalidMessage } from "../../wording/rule-predicate.js";
+import {
+  budgetSentence,
+  returnedPaymentSentence,
+  suspendedSentence,
+  withheldSentence,
+} from "../../wording/sentences.js";
 import { admitWrite } from "../admit-write.js";
 import { count, creditsCount } from "../count.js";
 import { errorBox } from "../error-box.js";

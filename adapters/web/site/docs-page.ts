@@ -2,7 +2,7 @@ import type { Visitor } from "../../../application/accounts/sessions.js";
 import type { UseCases } from "../../../application/create-application.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { Abilities } from "../../../domain/tasks/abilities.js";
-import { keptFor } from "../../web-page/kept-for.js";
+import { keptFor } from "../../web-page/cache-headers.js";
 import type { Page, PageReply } from "../../web-page/page.js";
 import type { Description } from "../docs/description.js";
 import { type Html, html } from "../html.js";

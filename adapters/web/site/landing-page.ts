@@ -4,7 +4,7 @@ import { RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../../domain/
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import { type Abilities, PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/abilities.js";
 import type { Page } from "../../web-page/page.js";
-import { pixelSize } from "../../wording/pixel-size.js";
+import { pixelSize } from "../../wording/numbers.js";
 import { NO_SIGN_UP } from "../account/attempt-refusal.js";
 import { entryPath } from "../entry-path.js";
 import { type Html, html } from "../html.js";

@@ -4,7 +4,7 @@ import { signWebhook, verifyWebhook, WebhookError } from "../../../adapters/clie
 import { aCreationRequest, anEndpointSecret } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { memoryPorts } from "../../../adapters/memory/memory-ports.js";
-import { webhookSignature } from "../../../adapters/webhooks/webhook-signature.js";
+import { webhookSignature } from "../../../adapters/webhooks/http-webhook-sender.js";
 import { createApplication } from "../../../application/create-application.js";
 import { parseEmail } from "../../../domain/accounts/account.js";
 import { credits } from "../../../domain/credits/credits.js";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { tlsCertificate } from "../../../adapters/http/servers/tls-certificate.js";
 import { downloadFromWeb, type Web } from "../../../adapters/mcp/download-from-web.js";
-import { publicLookup } from "../../../adapters/system/public-lookup.js";
+import { publicLookup } from "../../../adapters/system/outgoing-http.js";
 
 const PUBLIC_HOST = "images.example";
 const never = new AbortController().signal;

@@ -1,10 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
-import { createLogger } from "../../../adapters/observability/logger.js";
+import { createLogger, withRequest } from "../../../adapters/observability/logger.js";
 import { Metrics } from "../../../adapters/observability/metrics.js";
 import { ProviderCircuits } from "../../../adapters/observability/provider-circuits.js";
 import { OperationalReporter } from "../../../adapters/observability/reporter.js";
-import { withRequest } from "../../../adapters/observability/request-context.js";
 import { RequestObserver } from "../../../adapters/observability/request-observer.js";
 import type { OperationalEvent } from "../../../application/ports/reporter.js";
 import type { TaskId } from "../../../domain/ids.js";

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { anImageName, noon, secondsAfter } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../adapters/memory/memory-object-storage.js";
-import { measuredStorage } from "../../../adapters/observability/measured-storage.js";
 import { Metrics } from "../../../adapters/observability/metrics.js";
 import { RequestObserver } from "../../../adapters/observability/request-observer.js";
 import { scrape } from "../../../adapters/observability/scrape.js";
+import { measuredStorage } from "../../../adapters/observability/storage-check.js";
 
 const NONE = { waiting: 0, oldest: undefined, dueAt: undefined };
 const LOAD = { connections: 3, idleConnections: 1, connectionsMax: 10, waiting: 5 };

@@ -14,7 +14,7 @@ import { LocalProvider } from "../../../adapters/provider/local/local-provider.j
 import { PaintPool } from "../../../adapters/provider/local/paint-pool.js";
 import { ReferenceImages } from "../../../adapters/provider/local/reference-images.js";
 import { PublicFetch } from "../../../adapters/provider/public-fetch.js";
-import { correlationSeed } from "../../../adapters/provider/remote/correlation-seed.js";
+import { correlationSeed } from "../../../adapters/provider/remote/dialect.js";
 import type { RemoteProvider } from "../../../adapters/provider/remote/remote-provider.js";
 import type { TaskId } from "../../../domain/ids.js";
 import { referenceImageName } from "../../../domain/images/object-name.js";

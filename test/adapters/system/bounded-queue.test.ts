@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { BoundedQueue } from "../../../adapters/system/bounded-queue.js";
+import { BoundedQueue } from "../../../adapters/system/semaphore.js";
 
 /** A queue, the numbers of the works that have started, and a function that ends the running one. */
 const aQueue = (waitingMax: number) => {

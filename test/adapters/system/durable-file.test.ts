@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { writeOnce } from "../../../adapters/system/durable-file.js";
+import { writeOnce } from "../../../adapters/system/files.js";
 import { scratchFolder } from "../../support/scratch-folder.js";
 
 describe("writeOnce", () => {

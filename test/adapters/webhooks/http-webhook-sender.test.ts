@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { Webhook } from "standardwebhooks";
 import { afterEach, describe, expect, it } from "vitest";
 import { anEndpointSecret } from "../../../adapters/contracts/support/builders.js";
-import { publicLookup } from "../../../adapters/system/public-lookup.js";
+import { publicLookup } from "../../../adapters/system/outgoing-http.js";
 import { HttpWebhookSender } from "../../../adapters/webhooks/http-webhook-sender.js";
 import type { OutgoingWebhook } from "../../../application/ports/webhook-sender.js";
 import { DnsServer } from "../../support/dns-server.js";

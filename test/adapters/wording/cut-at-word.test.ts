@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cutAtWord } from "../../../adapters/wording/cut-at-word.js";
+import { cutAtWord } from "../../../adapters/wording/shown.js";
 
 describe("a text that is cut at a word", () => {
   it.each([

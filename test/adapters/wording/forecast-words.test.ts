@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { forecastWords } from "../../../adapters/wording/forecast-words.js";
+import { forecastWords } from "../../../adapters/wording/sentences.js";
 
 it("forecastWords says the place in the queue and the time that is left, as far as they are known", () => {
   const words = (queue_position?: number, estimated_seconds?: number) =>

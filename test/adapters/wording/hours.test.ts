@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { hours } from "../../../adapters/wording/hours.js";
+import { hours } from "../../../adapters/wording/numbers.js";
 
 it.each([
   [1, "1 hour"],

@@ -1,7 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { RequestRule } from "../../../adapters/wording/message-rule.js";
-import { rulePredicate } from "../../../adapters/wording/rule-predicate.js";
+import { type RequestRule, rulePredicate } from "../../../adapters/wording/rule-predicate.js";
 import { IMAGE_TYPES } from "../../../domain/images/image-type.js";
 import { parseCreationRequest } from "../../../domain/tasks/creation-request.js";
 

@@ -1,6 +1,5 @@
-import { colour, mixed, type Paint, shine } from "./colour.js";
+import { colour, mixed, type Paint, type Ray, shine } from "./colour.js";
 import { AT2_MAX, AT2_STEEPEST, Noise, smoothstep } from "./noise.js";
-import type { Ray } from "./ray.js";
 
 const GREEN = colour("#3dff9a");
 const TEAL = colour("#2ad0c8");

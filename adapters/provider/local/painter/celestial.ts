@@ -1,6 +1,5 @@
-import { colour, cover, mixed, type Paint, type Rgb, set, shine } from "./colour.js";
+import { colour, cover, mixed, type Paint, type Ray, type Rgb, set, shine } from "./colour.js";
 import { clamp01, Noise, randomsFrom, smoothstep } from "./noise.js";
-import type { Ray } from "./ray.js";
 import type { Scene } from "./scene.js";
 import { StarLayer } from "./star-layer.js";
 

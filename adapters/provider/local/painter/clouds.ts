@@ -1,6 +1,5 @@
-import { cover, type Paint } from "./colour.js";
+import { cover, type Paint, type Ray } from "./colour.js";
 import { clamp01, mix, Noise, smoothstep } from "./noise.js";
-import type { Ray } from "./ray.js";
 import type { Scene } from "./scene.js";
 
 /** Two layers of cloud on a wide, shallow dome: cumulus clouds with shading, and thin cirrus clouds above. */

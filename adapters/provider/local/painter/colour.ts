@@ -82,3 +82,16 @@ export const byteOf = (light: number, dither: number): number => {
   const value = below + ((developed[step + 1] as number) - below) * (position - step) + 0.5 + 0.7 * dither;
   return value < 0 ? 0 : value > 255 ? 255 : value | 0;
 };
+
+/**
+ * A direction on the unit sphere, in a row of the picture. One object is reused for all pixels: fractions that are
+ * passed to a function one by one would make the compiler allocate memory.
+ */
+export type Ray = {
+  row: number;
+  x: number;
+  y: number;
+  z: number;
+  /** The angle to the sun or moon in radians. */
+  angleToLight: number;
+};

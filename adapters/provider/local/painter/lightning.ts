@@ -1,6 +1,5 @@
-import { type Paint, type Rgb, shine } from "./colour.js";
+import { type Paint, type Ray, type Rgb, shine } from "./colour.js";
 import { Noise, randomsFrom, smoothstep } from "./noise.js";
-import type { Ray } from "./ray.js";
 
 const LIGHT: Rgb = [0.85, 0.9, 1.25];
 /** Above this height on the unit sphere the glow in the clouds is too weak to be seen. */

@@ -1,10 +1,9 @@
 import { Aurora } from "./aurora.js";
 import { Celestial } from "./celestial.js";
 import { Clouds } from "./clouds.js";
-import { cover, type Paint, type Rgb, shine } from "./colour.js";
+import { cover, type Paint, type Ray, type Rgb, shine } from "./colour.js";
 import { Lightning } from "./lightning.js";
 import { smoothstep } from "./noise.js";
-import type { Ray } from "./ray.js";
 import type { Scene } from "./scene.js";
 import type { Gradient } from "./sky-palettes.js";
 

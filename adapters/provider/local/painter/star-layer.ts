@@ -1,6 +1,5 @@
-import { type Paint, shine } from "./colour.js";
+import { type Paint, type Ray, shine } from "./colour.js";
 import { cellRandom, mix } from "./noise.js";
-import type { Ray } from "./ray.js";
 
 /** The share of cells with a star grows by at most this factor. */
 const CROWDING_MAX = 1.45;

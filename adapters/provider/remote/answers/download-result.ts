@@ -7,7 +7,7 @@ import type {
   ResultGone,
 } from "../../../../application/ports/generation-provider.js";
 import type { FetchFailure, PublicFetch } from "../../public-fetch.js";
-import { unavailable } from "../../unavailable.js";
+import { unavailable } from "../../sound-reference.js";
 
 /** A customer whose result does not end is refunded within 30 seconds. */
 const LIMITS = { bytesMax: 64 * 1024 * 1024, timeoutMilliseconds: 20_000 };

@@ -1,3 +1,6 @@
+import { retryAfterMilliseconds } from "../../../system/outgoing-http.js";
+import type { Answer } from "./upstream-http.js";
+
 /** The shortest time between two polls of one generation, if the operator does not set another. */
 export const POLL_MILLISECONDS = 2_400;
 
@@ -32,4 +35,26 @@ export const nextPollMilliseconds = (
   const shortest = young ? shortestMilliseconds : (shortestMilliseconds * 5) / 3;
   const blocked = Math.min(blockedMilliseconds, BLOCKED_MILLISECONDS_MAX);
   return Math.round(Math.max(shortest, blocked) + (shortest / 2) * random());
+};
+
+/** Some providers answer 0 although the next call has to wait. */
+const PAUSE_SECONDS_MIN = 1;
+const PAUSE_SECONDS_MAX = 60;
+
+/** How long calls must pause: 1 to 60 seconds after a 429, or a 503 with `Retry-After`; otherwise `undefined`. */
+export const pauseSeconds = (answer: Answer, now: Date, defaultSeconds: number): number | undefined =>
+  askedPauseSeconds(answer, now) ?? (answer.status === 429 ? defaultSeconds : undefined);
+
+/** The same, if the answer says how long; otherwise `undefined`. */
+export const askedPauseSeconds = ({ status, retryAfter, body }: Answer, now: Date): number | undefined => {
+  const told = retryAfterMilliseconds(retryAfter, now);
+  const fromHeader = told && told / 1000;
+  const seconds = status === 429 ? (fromHeader ?? secondsIn(body)) : status === 503 ? fromHeader : undefined;
+  return seconds === undefined ? undefined : Math.min(Math.max(seconds, PAUSE_SECONDS_MIN), PAUSE_SECONDS_MAX);
+};
+
+/** Replicate writes it in the body: "Your rate limit resets in ~30s." */
+const secondsIn = (body: unknown): number | undefined => {
+  const seconds = /resets in ~?(\d+)s/.exec(JSON.stringify(body) ?? "")?.[1];
+  return seconds === undefined ? undefined : Number(seconds);
 };

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { Agent, buildConnector, type Dispatcher, FormData, request } from "undici";
-import { ANONYMOUS_USER_AGENT } from "../../../system/user-agent.js";
+import { ANONYMOUS_USER_AGENT } from "../../../system/outgoing-http.js";
 
 export type Call = {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";

@@ -1,11 +1,17 @@
 import { err, ok, type Result } from "neverthrow";
+import type { Clock } from "../../../../application/ports/clock.js";
+import type {
+  GenerationOrder,
+  GenerationProvider,
+  SubmissionFailure,
+} from "../../../../application/ports/generation-provider.js";
 import { SystemClock } from "../../../system/system-clock.js";
+import { holderFirst, ProviderChain, submitInOrder } from "../../provider-chain.js";
 import { baseUrlOf, closeConnections, openConnections, remoteWith } from "../open-remote.js";
 import type { CheckFailure, OpenProvider, RemoteOptions } from "../remote-options.js";
-import { nameOf } from "../remote-provider.js";
+import { nameOf, type RemoteProvider } from "../remote-provider.js";
 import { namedWorkflow } from "../workflows/bundled-workflows.js";
-import { comfyui } from "./comfyui.js";
-import { ComfyuiServers } from "./comfyui-servers.js";
+import { comfyui, queueOf } from "./comfyui.js";
 
 /** Options of ComfyUI. Only `baseUrls` is required. */
 export type ComfyuiOptions = RemoteOptions & {
@@ -55,3 +61,79 @@ export const comfyuiProvider = (options: ComfyuiOptions): OpenProvider => {
     close: () => closeConnections(connections),
   });
 };
+
+/** A server that does not tell its queue within this time gets no creation while another one does. */
+const QUEUE_MILLISECONDS_MAX = 2_000;
+
+type Servers = readonly [RemoteProvider, ...RemoteProvider[]];
+
+type ComfyuiServersParts = {
+  readonly servers: Servers;
+  readonly clock: Clock;
+  readonly warn: (message: string) => void;
+};
+
+/**
+ * ComfyUI servers with the same workflow. Each is a place. A creation goes to the server with the shortest queue that
+ * has a free slot, and to the next one only if that has certainly not started it. An upstream task id is
+ * `{server}:{prompt id}`.
+ */
+export class ComfyuiServers implements GenerationProvider {
+  readonly name = "comfyui";
+  readonly places: GenerationProvider["places"];
+  readonly callsPerSecond: GenerationProvider["callsPerSecond"];
+  readonly readiness: GenerationProvider["readiness"];
+  readonly nextPollMilliseconds: GenerationProvider["nextPollMilliseconds"];
+  readonly canMake: GenerationProvider["canMake"];
+  readonly poll: GenerationProvider["poll"];
+  readonly search: GenerationProvider["search"];
+  readonly download: GenerationProvider["download"];
+  readonly cancel: NonNullable<GenerationProvider["cancel"]>;
+  private readonly parts: ComfyuiServersParts;
+
+  constructor(parts: ComfyuiServersParts) {
+    const { servers, warn } = parts;
+    this.parts = parts;
+    const all = new ProviderChain(servers, warn);
+    this.places = () => all.places();
+    this.callsPerSecond = all.callsPerSecond;
+    this.readiness = () => all.readiness();
+    this.nextPollMilliseconds = (id, since) => all.nextPollMilliseconds(id, since);
+    this.canMake = (request) => all.canMake(request);
+    this.poll = (id) => all.poll(id);
+    this.search = (taskId, since) => all.search(taskId, since);
+    this.download = (url, id) => all.download(url, id);
+    this.cancel = (id) => all.cancel(id);
+  }
+
+  async submit(order: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>> {
+    const inOrder = await this.inOrder(order.place);
+    if (inOrder.length > 0) return submitInOrder(inOrder, this.parts.warn, order, submissionDeadline);
+    const anyBusy = this.parts.servers.some((server) => server.readiness() === "busy");
+    const reason = "no ComfyUI server answers";
+    return err(anyBusy ? { kind: "busy", reason } : { kind: "refused", reason, cause: "provider_unavailable" });
+  }
+
+  /** The servers that answer, the one with the shortest queue first; of equal ones that of the place. */
+  private async inOrder(place: string | undefined): Promise<readonly RemoteProvider[]> {
+    const { servers } = this.parts;
+    // Nothing to choose: the creation itself finds out whether the server answers.
+    if (servers.length === 1) return servers;
+    const asked = holderFirst(servers, place).map(async (server) => ({
+      server,
+      length: await this.queueLength(server),
+    }));
+    return (await Promise.all(asked))
+      .flatMap(({ server, length }) => (length === undefined ? [] : [{ server, length }]))
+      .sort((a, b) => a.length - b.length)
+      .map(({ server }) => server);
+  }
+
+  private async queueLength(server: RemoteProvider): Promise<number | undefined> {
+    const ended = new AbortController();
+    const timeout = this.parts.clock.sleep(QUEUE_MILLISECONDS_MAX, ended.signal);
+    const queue = await Promise.race([queueOf(server.read), timeout]);
+    ended.abort();
+    return queue?.isOk() ? queue.value.length : undefined;
+  }
+}

@@ -8,20 +8,30 @@ import type {
   SubmissionFailure,
 } from "../../../../application/ports/generation-provider.js";
 import type { TaskId } from "../../../../domain/ids.js";
-import { unavailable } from "../../unavailable.js";
-import { jsonOf, nonEmpty, parseBody } from "../answers/body.js";
-import { failedAs } from "../answers/failed-as.js";
-import { isKeyRejected, meaningOf } from "../answers/meaning-of.js";
-import { succeededWith } from "../answers/succeeded-with.js";
-import type { CancelCalls, CreationContext, Dialect, Read, Report } from "../dialect.js";
-import { ofImage, type ReferenceFailure } from "../images/reference-failure.js";
-import { referenceFile } from "../images/reference-file.js";
+import { unavailable } from "../../sound-reference.js";
+import {
+  failedAs,
+  isKeyRejected,
+  jsonOf,
+  meaningOf,
+  nonEmpty,
+  parseBody,
+  succeededWith,
+} from "../answers/read-answer.js";
+import {
+  type CancelCalls,
+  type CreationContext,
+  type Dialect,
+  misconfigured,
+  type Read,
+  type Report,
+  unchecked,
+  uuidOf,
+} from "../dialect.js";
+import { ofImage, type ReferenceFailure, referenceFile } from "../images/reference-input.js";
 import type { CheckFailure } from "../remote-options.js";
-import { misconfigured, unchecked } from "../start-check.js";
-import { uuidOf } from "../uuid-of.js";
 import type { NamedWorkflow } from "../workflows/bundled-workflows.js";
-import { abilitiesOf, filled, isConstant, type Nodes, optionalLinks } from "../workflows/workflow.js";
-import { workflowText } from "../workflows/workflow-text.js";
+import { abilitiesOf, filled, isConstant, type Nodes, optionalLinks, workflowText } from "../workflows/workflow.js";
 
 const FOLDER = "panorama";
 

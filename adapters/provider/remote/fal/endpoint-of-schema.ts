@@ -1,10 +1,13 @@
 import { err, ok, type Result } from "neverthrow";
-import { RESOLUTION_NAMES, RESOLUTIONS, type Resolution } from "../../../../domain/images/resolution.js";
+import {
+  type PixelSize,
+  RESOLUTION_NAMES,
+  RESOLUTIONS,
+  type Resolution,
+} from "../../../../domain/images/resolution.js";
 import { IMAGE_URLS_MAX } from "../../../../domain/tasks/creation-request.js";
 import type { FalEndpoint, FalInputs } from "./fal-model.js";
 import type { FalSchema, InputShape } from "./fal-schema.js";
-import { fittingSize } from "./fitting-size.js";
-import { type KnownLimits, knownLimits } from "./known-limits.js";
 
 /** An endpoint whose inputs were found in its schema, and whether it needs a reference image. */
 export type MappedEndpoint = FalEndpoint & { readonly needsImage: boolean };
@@ -134,3 +137,72 @@ const forEach = (inputs: (resolution: Resolution) => FalInputs): FalEndpoint["si
   "2k": inputs("2k"),
   "4k": inputs("4k"),
 });
+
+/** What an endpoint takes. In pixels; `pixelsMin` and `pixelsMax` are of the whole picture. */
+type KnownLimits = {
+  readonly pixelsMin?: number;
+  readonly pixelsMax?: number;
+  readonly edgeMin?: number;
+  readonly edgeMax?: number;
+  /** The shortest edge that a reference image may have. */
+  readonly referenceEdgeMin?: number;
+};
+
+/**
+ * Limits that fal's model pages state (September 2026) and its schemas do not: an endpoint takes the request, and fails
+ * at the result, which can be billed. By the beginning of the endpoint's id; the first one counts.
+ */
+const LIMITS: readonly (readonly [string, KnownLimits])[] = [
+  ["openai/gpt-image-2", { pixelsMin: 655_360, pixelsMax: 8_294_400, edgeMax: 3840 }],
+  ["fal-ai/bytedance/seedream/v5/lite/", { pixelsMin: 2560 * 1440, pixelsMax: 3072 ** 2 }],
+  ["fal-ai/bytedance/seedream/v4.5/", { pixelsMin: 2560 * 1440, pixelsMax: 4096 ** 2 }],
+  ["fal-ai/bytedance/seedream/v4/", { pixelsMin: 921_600, pixelsMax: 4096 ** 2 }],
+  ["fal-ai/qwen-image-2/", { pixelsMin: 512 ** 2, pixelsMax: 2048 ** 2, referenceEdgeMin: 384 }],
+  ["fal-ai/wan/v2.7/", { pixelsMin: 768 ** 2, pixelsMax: 1280 ** 2, referenceEdgeMin: 384 }],
+  ["fal-ai/flux-2-pro", { pixelsMax: 4_000_000 }],
+  ["fal-ai/flux-2-max", { pixelsMax: 4_000_000 }],
+  ["fal-ai/flux-2/klein/", {}],
+  ["fal-ai/flux-2", { edgeMin: 512, edgeMax: 2048 }],
+  ["blackforestlabs/flux-3/", { referenceEdgeMin: 256 }],
+];
+
+const knownLimits = (endpointId: string): KnownLimits =>
+  LIMITS.find(([beginning]) => endpointId.startsWith(beginning))?.[1] ?? {};
+
+/** What models compute in: gpt-image takes nothing else, and others round to it. */
+const STEP = 16;
+
+/** The shapes of `width` and `height` in a schema. */
+type EdgeShapes = { readonly width: readonly InputShape[]; readonly height: readonly InputShape[] };
+
+/**
+ * The 2:1 size within all limits that is nearest to the wanted one: that itself, else the next larger one, else the
+ * largest. It is scaled afterwards. `undefined` if no 2:1 size is within the limits.
+ */
+const fittingSize = (wanted: PixelSize, { width, height }: EdgeShapes, known: KnownLimits) => {
+  const {
+    pixelsMin = 0,
+    pixelsMax = Number.POSITIVE_INFINITY,
+    edgeMin = 0,
+    edgeMax = Number.POSITIVE_INFINITY,
+  } = known;
+  const step = [...width, ...height].reduce((all, { multipleOf = 1 }) => leastCommonMultiple(all, multipleOf), STEP);
+  const lowest = Math.max(edgeMin, ...minima(height), ...minima(width).map(half), Math.sqrt(pixelsMin / 2));
+  const highest = Math.min(...maxima(height), ...[...maxima(width), edgeMax].map(half), Math.sqrt(pixelsMax / 2));
+  const heightPixels = Math.min(
+    Math.max(up(wanted.heightPixels, step), up(lowest, step)),
+    Math.floor(highest / step) * step,
+  );
+  return heightPixels > 0 && heightPixels >= lowest ? { widthPixels: 2 * heightPixels, heightPixels } : undefined;
+};
+
+const minima = (shapes: readonly InputShape[]) => shapes.map(({ minimum = 0 }) => minimum);
+const maxima = (shapes: readonly InputShape[]) => shapes.map(({ maximum = Number.POSITIVE_INFINITY }) => maximum);
+const half = (pixels: number): number => pixels / 2;
+const up = (pixels: number, step: number): number => Math.ceil(pixels / step) * step;
+
+const leastCommonMultiple = (a: number, b: number): number => {
+  let [x, y] = [a, b];
+  while (y > 0) [x, y] = [y, x % y];
+  return (a / x) * b;
+};

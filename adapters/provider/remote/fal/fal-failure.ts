@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { CustomersCause, FailureCause } from "../../../../application/ports/generation-provider.js";
 import type { ImageFault } from "../../../../domain/tasks/task.js";
-import { failedAs, isModerated } from "../answers/failed-as.js";
+import { failedAs, isModerated } from "../answers/read-answer.js";
 import type { Report } from "../dialect.js";
 
 /** Types of errors that the customer can change (facts: 422, `detail[].type`). */

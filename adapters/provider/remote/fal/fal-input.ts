@@ -2,14 +2,17 @@ import { err, ok, Result } from "neverthrow";
 import type { GenerationOrder } from "../../../../application/ports/generation-provider.js";
 import { type PixelSize, RESOLUTIONS, type Resolution } from "../../../../domain/images/resolution.js";
 import type { CreationRequest } from "../../../../domain/tasks/creation-request.js";
-import { correlationSeed } from "../correlation-seed.js";
-import type { CreationContext } from "../dialect.js";
-import { dataUri } from "../images/data-uri.js";
-import { largeEnough } from "../images/large-enough.js";
-import { referenceCanvas } from "../images/reference-canvas.js";
-import { ofImage, type ReferenceFailure, unusableReference } from "../images/reference-failure.js";
-import { type HostedImages, referenceInput } from "../images/reference-input.js";
-import { smallerReference } from "../images/smaller-reference.js";
+import { type CreationContext, correlationSeed } from "../dialect.js";
+import {
+  dataUri,
+  type HostedImages,
+  ofImage,
+  type ReferenceFailure,
+  referenceInput,
+  unusableReference,
+} from "../images/reference-input.js";
+import { largeEnough, smallerReference } from "../images/smaller-reference.js";
+import { referenceCanvas } from "../images/sphere-canvas.js";
 import { type GivenAs, NEUTRAL_PROMPT } from "../leading-prompt.js";
 import type { FalChoice } from "./fal-choice.js";
 import { endpointFor, type FalEndpoint, type FalInputs, type FalModel } from "./fal-model.js";

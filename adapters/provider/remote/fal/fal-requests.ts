@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { parseBody } from "../answers/body.js";
+import { parseBody } from "../answers/read-answer.js";
 import type { TaskList } from "../dialect.js";
 
 const listSchema = z.object({

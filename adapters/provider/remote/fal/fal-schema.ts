@@ -1,8 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import * as z from "zod";
-import type { Read } from "../dialect.js";
+import { checkedJson, type Read, unchecked } from "../dialect.js";
 import type { CheckFailure } from "../remote-options.js";
-import { checkedJson, unchecked } from "../start-check.js";
 
 /** One possible shape of an input. Of JSON Schema only what fal uses and this adapter needs. */
 export type InputShape = {

@@ -4,9 +4,8 @@ import * as z from "zod";
 import { unverifiedWebhook } from "../../../../application/errors.js";
 import type { Clock } from "../../../../application/ports/clock.js";
 import type { UpstreamHttp } from "../calls/upstream-http.js";
-import { isRecent } from "../webhooks/is-recent.js";
-import { PublishedKeys } from "../webhooks/published-keys.js";
-import type { VerifySignature } from "../webhooks/remote-webhooks.js";
+import { isRecent, PublishedKeys } from "../webhooks/signatures.js";
+import type { VerifySignature } from "../webhooks/webhook-urls.js";
 
 /** A JWK set; 32 bytes are 43 characters of base64url. */
 const jwksSchema = z

@@ -1,9 +1,8 @@
 import { err, ok, type Result } from "neverthrow";
 import { type Abilities, ALL_ABILITIES } from "../../../../domain/tasks/abilities.js";
-import type { Read } from "../dialect.js";
+import { misconfigured, type Read } from "../dialect.js";
 import { leadingCharacters } from "../leading-prompt.js";
 import type { CheckFailure } from "../remote-options.js";
-import { misconfigured } from "../start-check.js";
 import { allows, endpointOfSchema, type FalExtras, type MappedEndpoint, verifyEndpoint } from "./endpoint-of-schema.js";
 import type { FalChoice } from "./fal-choice.js";
 import { endpointFor, endpointsOf, type FalModel, falAbilities } from "./fal-model.js";

@@ -1,8 +1,81 @@
+import { createHash } from "node:crypto";
 import { err, ok, type Result } from "neverthrow";
+import type { SubmissionFailure } from "../../../../application/ports/generation-provider.js";
 import type { ObjectStorage } from "../../../../application/ports/object-storage.js";
-import { NOT_HOSTED } from "../../image-problem.js";
+import type { ImageType } from "../../../../domain/images/image-type.js";
 import type { PublicFetch } from "../../public-fetch.js";
-import { type ReferenceFailure, unreachableReference, unusableReference } from "./reference-failure.js";
+import { aboutImage, imageProblemIn, NOT_HOSTED, soundReference } from "../../sound-reference.js";
+
+const LIMITS = { bytesMax: 20 * 1024 * 1024, timeoutMilliseconds: 10_000 };
+
+/**
+ * The bytes of a reference image, for a provider that takes no URLs: from our storage, or from its public https URL.
+ */
+export const referenceBytes = async (
+  storage: HostedImages,
+  publicFetch: Pick<PublicFetch, "get">,
+  url: string,
+): Promise<Result<Uint8Array, ReferenceFailure>> => {
+  const hosted = await hostedBytes(storage, url);
+  if (hosted.isErr()) return err(hosted.error);
+  if (hosted.value !== undefined) return ok(hosted.value);
+  const fetched = await publicFetch.get(url, LIMITS);
+  return fetched
+    .map(({ bytes }) => bytes)
+    .mapErr(({ kind, reason, problem }) =>
+      (kind === "too_large" ? unusableReference : unreachableReference)(aboutImage(reason), problem),
+    );
+};
+
+type ReferenceFile = { readonly name: string; readonly type: ImageType; readonly bytes: Uint8Array };
+
+/**
+ * A reference image as a file for an upload. The same image has the same name, so a server stores it once.
+ */
+export const referenceFile = async (
+  url: string,
+  { storage, publicFetch }: ReferenceSources,
+): Promise<Result<ReferenceFile, ReferenceFailure>> => {
+  const read = await referenceBytes(storage, publicFetch, url);
+  if (read.isErr()) return err(read.error);
+  const sound = await soundReference(read.value);
+  if (sound.isErr()) return err(unusableReference(sound.error));
+  const { type, bytes } = sound.value;
+  const name = `${createHash("sha256").update(bytes).digest("hex")}.${type.slice("image/".length)}`;
+  return ok({ name, type, bytes });
+};
+
+export const dataUri = (type: string, bytes: Uint8Array): string =>
+  `data:${type};base64,${Buffer.from(bytes).toString("base64")}`;
+
+/** A reference image as a data URI of its own type; the error is a reason for the log. */
+export const dataUriOf = async (bytes: Uint8Array): Promise<Result<string, string>> =>
+  (await soundReference(bytes)).map((sound) => dataUri(sound.type, sound.bytes));
+
+/** Why a reference image cannot be sent: the failure of the creation, or a reason for the log (`Creation.body`). */
+export type ReferenceFailure = string | SubmissionFailure;
+
+/** Nothing is sent, because the customer must change a reference image. */
+export const unusableReference = (reason: string, imageProblem = imageProblemIn(reason)): SubmissionFailure => ({
+  kind: "refused",
+  reason,
+  cause: "reference_unusable",
+  ...(imageProblem !== undefined && { imageProblem }),
+});
+
+/** Nothing is sent, because a reference image cannot be read from its URL. */
+const unreachableReference = (reason: string, imageProblem: string): SubmissionFailure => ({
+  kind: "refused",
+  reason,
+  cause: "reference_unreachable",
+  imageProblem,
+});
+
+/** Says which of the reference images a failure is about, if it is about one. */
+export const ofImage =
+  (imageIndex: number) =>
+  (failure: ReferenceFailure): ReferenceFailure =>
+    typeof failure !== "string" && failure.cause?.startsWith("reference_") ? { ...failure, imageIndex } : failure;
 
 /** What is read of the storage where our own service hosts reference images. */
 export type HostedImages = Pick<ObjectStorage, "nameOf" | "read">;

@@ -6,6 +6,13 @@ import type { SoundPicture } from "../../../system/sound-picture.js";
 import { photoSidePixels, photoViews } from "../../photo-views.js";
 import { soundReference } from "../../sound-reference.js";
 import { isPanorama } from "./panorama-canvas.js";
+import {
+  ofImage,
+  type ReferenceFailure,
+  type ReferenceSources,
+  referenceBytes,
+  unusableReference,
+} from "./reference-input.js";
 
 /** The share of a photo's half width and height, at its edges, that may be repainted, so that they join. */
 const JOIN = 0.06;
@@ -211,3 +218,19 @@ const pngOf = (sharp: ImageLibrary, { pixels, channels, widthPixels, heightPixel
   sharp(pixels, { raw: { width: widthPixels, height: heightPixels, channels } })
     .png()
     .toBuffer();
+
+/**
+ * The reference images of a request on one canvas. This service reads them all, also from foreign URLs, which a
+ * provider would read itself otherwise.
+ */
+export const referenceCanvas = async (
+  imageUrls: readonly string[],
+  size: PixelSize,
+  { storage, publicFetch }: ReferenceSources,
+): Promise<Result<SphereCanvas, ReferenceFailure>> => {
+  const read = await Promise.all(
+    imageUrls.map(async (url, index) => (await referenceBytes(storage, publicFetch, url)).mapErr(ofImage(index))),
+  );
+  const photos = Result.combine(read);
+  return photos.isErr() ? err(photos.error) : (await sphereCanvas(photos.value, size)).mapErr(unusableReference);
+};

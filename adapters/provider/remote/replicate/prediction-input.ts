@@ -1,14 +1,17 @@
 import { err, ok, Result } from "neverthrow";
 import * as z from "zod";
 import type { GenerationOrder } from "../../../../application/ports/generation-provider.js";
-import { nonEmpty } from "../answers/body.js";
-import { correlationSeed } from "../correlation-seed.js";
-import type { CreationContext } from "../dialect.js";
-import { dataUri } from "../images/data-uri.js";
+import { nonEmpty } from "../answers/read-answer.js";
+import { type CreationContext, correlationSeed } from "../dialect.js";
 import { paintMask, panoramaCanvas } from "../images/panorama-canvas.js";
-import { ofImage, type ReferenceFailure } from "../images/reference-failure.js";
-import { referenceFile } from "../images/reference-file.js";
-import { type HostedImages, referenceInput } from "../images/reference-input.js";
+import {
+  dataUri,
+  type HostedImages,
+  ofImage,
+  type ReferenceFailure,
+  referenceFile,
+  referenceInput,
+} from "../images/reference-input.js";
 import type { ModelInputs } from "./model-inputs.js";
 
 /** `TOK` is the trigger word of FLUX models that the platform's trainer has made. */

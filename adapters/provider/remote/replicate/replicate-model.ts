@@ -1,9 +1,8 @@
 import { err, ok, type Result } from "neverthrow";
 import * as z from "zod";
-import { parseBody } from "../answers/body.js";
-import type { Read } from "../dialect.js";
+import { parseBody } from "../answers/read-answer.js";
+import { checkedJson, misconfigured, type Read, unchecked } from "../dialect.js";
 import type { CheckFailure } from "../remote-options.js";
-import { checkedJson, misconfigured, unchecked } from "../start-check.js";
 import { type ModelInputs, modelInputs, modelSchema } from "./model-inputs.js";
 
 /** `version`: what predictions run, the id of a version, or the name of an official model. */

@@ -1,7 +1,23 @@
+import { err, ok, type Result } from "neverthrow";
+import * as z from "zod";
+import type {
+  Cancellation,
+  GenerationOrder,
+  Progress,
+  ProviderUnavailable,
+  SubmissionFailure,
+} from "../../../../application/ports/generation-provider.js";
+import { type Abilities, ALL_ABILITIES, PROMPT_CHARACTERS_MAX } from "../../../../domain/tasks/abilities.js";
+import { failedAs, jsonOf, nonEmpty, parseBody, succeededWith } from "../answers/read-answer.js";
+import type { Answer } from "../calls/upstream-http.js";
+import type { CancelCalls, CreationContext, Dialect, ProviderAccess, Report, TaskList } from "../dialect.js";
+import { leadingCharacters } from "../leading-prompt.js";
 import { baseUrlOf, headerSecret, openRemote } from "../open-remote.js";
-import { REMOTE_DEFAULTS } from "../remote-defaults.js";
-import type { OpenProvider, RemoteOptions } from "../remote-options.js";
-import { replicate } from "./replicate.js";
+import { type OpenProvider, REMOTE_DEFAULTS, type RemoteOptions } from "../remote-options.js";
+import type { ModelInputs } from "./model-inputs.js";
+import { predictionInput } from "./prediction-input.js";
+import { ReplicateModel } from "./replicate-model.js";
+import { replicateSignature } from "./replicate-signature.js";
 
 /** Options of Replicate. Only `apiKey` is required. */
 export type ReplicateOptions = RemoteOptions & {
@@ -28,4 +44,159 @@ export const replicateProvider = (options: ReplicateOptions): OpenProvider => {
     options,
     apiKey,
   );
+};
+
+const CANCEL_AFTER_SECONDS_MIN = 5;
+const createdSchema = z.object({ id: nonEmpty });
+const predictionSchema = z.object({
+  status: z.string(),
+  output: z.unknown().optional(),
+  error: z.unknown().optional(),
+  data_removed: z.boolean().nullish(),
+});
+const listSchema = z.object({
+  results: z.array(
+    z.object({ id: z.string(), input: z.looseObject({ seed: z.unknown().optional() }).nullish().catch(undefined) }),
+  ),
+  next: z.string().nullish(),
+});
+
+/** `model` is `owner/name` or `owner/name:version`. */
+type ReplicateSettings = ProviderAccess & {
+  readonly model: string;
+  readonly promptTemplate?: string | undefined;
+};
+
+/**
+ * Replicate, with a model whose published schema says how to ask it for a panorama: seedream-4, flux-2-pro, or a FLUX.1
+ * LoRA that the platform's trainer has made. A seed identifies the task, where the model has one.
+ */
+export const replicate = ({ apiKey, baseUrl, model: name, promptTemplate }: ReplicateSettings): Dialect => {
+  const model = new ReplicateModel(name);
+  const leading = leadingCharacters(promptTemplate);
+  return {
+    name: "replicate",
+    model: model.name,
+    baseUrl,
+    authorization: { authorization: `Bearer ${apiKey}` },
+    defaults: { callsPerSecond: 40, pauseSeconds: 30, concurrencyMax: undefined },
+
+    // Until the schema was read nothing is sent, and `predictionInput` refuses what the model does not keep.
+    abilities: () => (model.known === undefined ? ALL_ABILITIES : abilitiesOf(model.known.inputs, leading)),
+
+    /** Also finds what creations run. */
+    check: async (read) => (await model.find(read)).map(() => undefined),
+
+    creation: (order, context) => ({
+      path: "/predictions",
+      headers: { "cancel-after": `${Math.max(CANCEL_AFTER_SECONDS_MIN, context.deadlineSeconds)}s` },
+      body: () => predictionOf(model, order, context),
+    }),
+
+    upstreamTaskIdOf(body) {
+      const { data } = createdSchema.safeParse(body);
+      return data === undefined ? err({ kind: "unknown", reason: "the answer has no task id" }) : ok(data.id);
+    },
+
+    pollPath: predictionPath,
+    reportOf,
+    cancel,
+    // Without a seed, equal predictions cannot be told apart, so a lost one cannot be found.
+    listSince: (since) => (model.known?.inputs.hasSeed === false ? undefined : predictionsSince(since)),
+    signatureOf: (http, clock) => replicateSignature({ apiKey, baseUrl }, http, clock),
+  };
+};
+
+const abilitiesOf = ({ references, promptCharactersMax }: ModelInputs, leading: number): Abilities => {
+  const most = { list: references.kind === "list" ? references.max : 0, canvas: 1, none: 0 }[references.kind];
+  const ours = references.kind === "canvas" ? 0 : leading;
+  const isLimited = promptCharactersMax < PROMPT_CHARACTERS_MAX;
+  return {
+    imagesMin: 0,
+    imagesMax: most,
+    promptCharactersMax: isLimited ? Math.max(1, promptCharactersMax - ours) : PROMPT_CHARACTERS_MAX,
+  };
+};
+
+const predictionOf = async (
+  model: ReplicateModel,
+  order: GenerationOrder,
+  context: CreationContext,
+): Promise<Result<unknown, string | SubmissionFailure>> => {
+  // If the provider could not be reached at the start, the model is looked up now: nothing is sent without it.
+  const found = await model.find(context.read);
+  if (found.isErr()) return err(found.error.reason);
+  const { version, inputs } = found.value;
+  const { webhookUrl } = context;
+  const webhook = webhookUrl === undefined ? {} : { webhook: webhookUrl, webhook_events_filter: ["completed"] };
+  const input = await predictionInput(inputs, order, context);
+  return input.map((given) => ({ version, input: given, ...webhook }));
+};
+
+const predictionPath = (upstreamTaskId: string): string => `/predictions/${encodeURIComponent(upstreamTaskId)}`;
+
+const reportOf = (body: unknown): Result<Report, ProviderUnavailable> =>
+  parseBody(predictionSchema, "a prediction", body).map(({ status, output, error, data_removed }): Report => {
+    switch (status) {
+      case "succeeded":
+        return resultOf(output, data_removed === true);
+      case "failed":
+        return failedAs(status, error);
+      case "canceled": // after it has started, which only its deadline does (`cancel-after`)
+        return { cause: "deadline_passed", ...failedAs(status, error) };
+      case "aborted": // before it started
+        return { cause: "never_started", ...failedAs(status, error) };
+      case "starting":
+      case "processing":
+        return { state: "running" };
+      default:
+        return { state: "unknown", status };
+    }
+  });
+
+/** Only while it has not started: afterwards it is billed for its time. */
+const cancel = async (
+  upstreamTaskId: string,
+  { read, confirm, change }: CancelCalls,
+): Promise<Result<Cancellation, ProviderUnavailable>> => {
+  const path = predictionPath(upstreamTaskId);
+  const before = statusOf(await read(path));
+  if (before.isErr() || before.value !== "starting") return before.map(cancellationOf);
+  const answer = statusOf(await change("POST", `${path}/cancel`));
+  if (answer.isErr() || answer.value !== "starting") return answer.map(cancellationOf);
+  const after = await confirm(
+    async () => statusOf(await read(path)),
+    (status) => status === "starting",
+  );
+  return after.map(cancellationOf);
+};
+
+const predictionsSince = (since: Date): TaskList => ({
+  firstPath: `/predictions?${new URLSearchParams({ created_after: since.toISOString() })}`,
+  pageOf: (body) =>
+    parseBody(listSchema, "a list of predictions", body).map(({ results, next }) => ({
+      tasks: results.map(({ id, input }) => ({ id, seed: input?.seed })),
+      nextUrl: next || undefined,
+      // The provider removes inputs after an hour.
+      allSeedsKnown: results.every(({ input }) => Object.keys(input ?? {}).length > 0),
+    })),
+});
+
+const statusOf = (answer: Result<Answer, ProviderUnavailable>): Result<string, ProviderUnavailable> =>
+  answer
+    .andThen(jsonOf)
+    .andThen((body) => parseBody(predictionSchema, "a prediction", body))
+    .map(({ status }) => status);
+
+/** `aborted` is the only end before the start. A poll finds any other end. */
+const cancellationOf = (status: string): Cancellation => (status === "aborted" ? "canceled" : "too_late");
+
+const resultOf = (output: unknown, removed: boolean): Progress => {
+  const url: unknown = Array.isArray(output) ? output[0] : output;
+  if (typeof url === "string") return succeededWith(url);
+  return {
+    state: "failed",
+    cause: "unusable_result",
+    reason: removed ? "the result has been removed already" : "there is no result",
+  };
 };

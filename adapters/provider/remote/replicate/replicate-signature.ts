@@ -5,10 +5,8 @@ import { unverifiedWebhook } from "../../../../application/errors.js";
 import type { Clock } from "../../../../application/ports/clock.js";
 import type { UpstreamHttp } from "../calls/upstream-http.js";
 import type { ProviderAccess } from "../dialect.js";
-import { equalBytes } from "../webhooks/equal-bytes.js";
-import { isRecent } from "../webhooks/is-recent.js";
-import { PublishedKeys } from "../webhooks/published-keys.js";
-import type { VerifySignature } from "../webhooks/remote-webhooks.js";
+import { equalBytes, isRecent, PublishedKeys } from "../webhooks/signatures.js";
+import type { VerifySignature } from "../webhooks/webhook-urls.js";
 
 const secretSchema = z
   .object({ key: z.string().regex(/^whsec_[A-Za-z0-9+/]{24,}={0,2}$/) })

@@ -1,8 +1,13 @@
 import { createHmac } from "node:crypto";
 import { err, ok, type Result } from "neverthrow";
 import { type UnverifiedWebhook, unverifiedWebhook } from "../../../../application/errors.js";
+import type {
+  IncomingWebhook,
+  ProviderUnavailable,
+  ProviderWebhooks,
+} from "../../../../application/ports/generation-provider.js";
 import { parseTaskId, type TaskId } from "../../../../domain/ids.js";
-import { equalBytes } from "./equal-bytes.js";
+import { equalBytes } from "./signatures.js";
 
 /**
  * The URLs to which a provider sends webhooks about a task: `{publicUrl}/hooks/{provider}?task={id}&proof={hex}`. No
@@ -35,5 +40,29 @@ export class WebhookUrls {
   private proofOf(taskId: TaskId): Buffer {
     // The label is part of the proof in URLs that are already issued: it must never change.
     return createHmac("sha256", this.apiKey).update(`notices of ${taskId}`).digest();
+  }
+}
+
+/** Checks a provider's own signature. Unavailable: the keys cannot be fetched now. */
+export type VerifySignature = (
+  webhook: IncomingWebhook,
+) => Promise<Result<void, UnverifiedWebhook | ProviderUnavailable>>;
+
+/** The webhooks of one provider: each must carry a URL that this service issued, and the provider's signature. */
+export class RemoteWebhooks implements ProviderWebhooks {
+  private readonly urls: WebhookUrls;
+  private readonly verifySignature: VerifySignature | undefined;
+
+  /** Without `verifySignature` the URL alone decides. */
+  constructor(urls: WebhookUrls, verifySignature: VerifySignature | undefined) {
+    this.urls = urls;
+    this.verifySignature = verifySignature;
+  }
+
+  async taskOf(webhook: IncomingWebhook): Promise<Result<TaskId, UnverifiedWebhook | ProviderUnavailable>> {
+    const task = this.urls.taskIn(webhook.query);
+    // The URL comes first, so that a forged one never makes this service fetch keys.
+    if (task.isErr() || this.verifySignature === undefined) return task;
+    return (await this.verifySignature(webhook)).map(() => task.value);
   }
 }

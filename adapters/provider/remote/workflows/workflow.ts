@@ -1,7 +1,11 @@
 import { err, ok, type Result } from "neverthrow";
 import * as z from "zod";
+import type { GenerationOrder } from "../../../../application/ports/generation-provider.js";
+import { RESOLUTIONS } from "../../../../domain/images/resolution.js";
 import { type Abilities, ALL_ABILITIES } from "../../../../domain/tasks/abilities.js";
 import { IMAGE_URLS_MAX } from "../../../../domain/tasks/creation-request.js";
+import { type CreationContext, correlationSeed } from "../dialect.js";
+import { NEUTRAL_PROMPT } from "../leading-prompt.js";
 
 const nodeSchema = z.looseObject({ class_type: z.string().min(1), inputs: z.record(z.string(), z.unknown()) });
 const nodesSchema = z.record(z.string(), nodeSchema);
@@ -114,3 +118,23 @@ const numberOf = (image: string): number => Number(image.slice("image".length, "
 
 const placeholdersIn = (input: unknown): string[] =>
   typeof input === "string" ? [...input.matchAll(PLACEHOLDER)].map(([, name = ""]) => name) : [];
+
+/** Open models repeat parts of the picture above two megapixels. */
+const LARGEST = RESOLUTIONS["2k"];
+const NEGATIVE_PROMPT = "blurry, low quality, distorted, text, watermark, frame, border, visible seam";
+
+/** What the placeholders of an order become, images excepted. */
+export const workflowText = (
+  { taskId, request }: GenerationOrder,
+  { promptFor }: Pick<CreationContext, "promptFor">,
+): PlaceholderValues<never>["text"] => {
+  const { widthPixels, heightPixels } = request.resolution === "1k" ? RESOLUTIONS[request.resolution] : LARGEST;
+  return {
+    prompt: request.prompt ?? NEUTRAL_PROMPT,
+    leading_prompt: promptFor(request),
+    negative_prompt: NEGATIVE_PROMPT,
+    seed: request.seed ?? correlationSeed(taskId),
+    width: widthPixels,
+    height: heightPixels,
+  };
+};

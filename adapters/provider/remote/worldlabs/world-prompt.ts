@@ -2,8 +2,13 @@ import { err, ok, Result } from "neverthrow";
 import type { CreationRequest } from "../../../../domain/tasks/creation-request.js";
 import { sizeOfImage } from "../../../system/image-header.js";
 import { isPanorama } from "../images/panorama-canvas.js";
-import { ofImage, type ReferenceFailure, unusableReference } from "../images/reference-failure.js";
-import { type HostedImages, hostedBytes } from "../images/reference-input.js";
+import {
+  type HostedImages,
+  hostedBytes,
+  ofImage,
+  type ReferenceFailure,
+  unusableReference,
+} from "../images/reference-input.js";
 import { smallerReference } from "../images/smaller-reference.js";
 
 /** The provider takes 10 MB. It does not say whether before or after base64, which makes four bytes of three. */

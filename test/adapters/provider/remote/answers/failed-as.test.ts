@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isModerated } from "../../../../../adapters/provider/remote/answers/failed-as.js";
+import { isModerated } from "../../../../../adapters/provider/remote/answers/read-answer.js";
 
 describe("isModerated", () => {
   it.each([

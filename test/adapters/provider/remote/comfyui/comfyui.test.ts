@@ -4,7 +4,7 @@ import { aCreationRequest, noon, taskId } from "../../../../../adapters/contract
 import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
 import { promptIdOf } from "../../../../../adapters/provider/remote/comfyui/comfyui.js";
-import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
+import { correlationSeed } from "../../../../../adapters/provider/remote/dialect.js";
 import { leadingPrompt } from "../../../../../adapters/provider/remote/leading-prompt.js";
 import { referenceImageName } from "../../../../../domain/images/object-name.js";
 import { invalidRequest } from "../../../../../domain/invalid-request.js";

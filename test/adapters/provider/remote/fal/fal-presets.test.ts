@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, taskId } from "../../../../../adapters/contracts/support/builders.js";
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
-import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
+import { correlationSeed } from "../../../../../adapters/provider/remote/dialect.js";
 import { FAL_PRESETS, type FalPresetName } from "../../../../../adapters/provider/remote/fal/fal-presets.js";
 import { leadingCharacters, leadingPrompt } from "../../../../../adapters/provider/remote/leading-prompt.js";
 import { referenceImageName } from "../../../../../domain/images/object-name.js";

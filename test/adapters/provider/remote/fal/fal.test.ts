@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { generationProviderContract } from "../../../../../adapters/contracts/generation-provider-contract.js";
 import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
-import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
+import { correlationSeed } from "../../../../../adapters/provider/remote/dialect.js";
 import { advanceUntil } from "../../../../support/advance-until.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import type { Plan } from "../../../../support/fake-provider.js";

@@ -3,7 +3,7 @@ import sharp from "sharp";
 import { afterEach, describe, expect, it } from "vitest";
 import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/support/builders.js";
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
-import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
+import { correlationSeed } from "../../../../../adapters/provider/remote/dialect.js";
 import type { FalModelOptions } from "../../../../../adapters/provider/remote/fal/fal-choice.js";
 import { leadingCharacters } from "../../../../../adapters/provider/remote/leading-prompt.js";
 import { falOpenapi } from "../../../../support/fal-endpoints.js";

@@ -3,7 +3,7 @@ import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/support/builders.js";
-import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
+import { correlationSeed } from "../../../../../adapters/provider/remote/dialect.js";
 import { invalidRequest } from "../../../../../domain/invalid-request.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import { HTTP_TOKEN } from "../../../../support/fake-http-provider.js";

@@ -8,7 +8,7 @@ import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
 import { PublicFetch } from "../../../../../adapters/provider/public-fetch.js";
 import { UpstreamHttp } from "../../../../../adapters/provider/remote/calls/upstream-http.js";
-import { http as httpProvider } from "../../../../../adapters/provider/remote/http/http.js";
+import { http as httpProvider } from "../../../../../adapters/provider/remote/http/http-provider.js";
 import { RemoteProvider } from "../../../../../adapters/provider/remote/remote-provider.js";
 import { freePort } from "../../../../support/free-port.js";
 import { PYTHON } from "../../../../support/python.js";

@@ -1,6 +1,6 @@
 import sharp from "sharp";
 import { expect, it } from "vitest";
-import { largeEnough } from "../../../../../adapters/provider/remote/images/large-enough.js";
+import { largeEnough } from "../../../../../adapters/provider/remote/images/smaller-reference.js";
 import { plain } from "../../../../support/test-images.js";
 
 const png = async (widthPixels: number, heightPixels: number) =>

@@ -2,7 +2,7 @@ import { err, ok } from "neverthrow";
 import sharp from "sharp";
 import { expect, it } from "vitest";
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
-import { referenceCanvas } from "../../../../../adapters/provider/remote/images/reference-canvas.js";
+import { referenceCanvas } from "../../../../../adapters/provider/remote/images/sphere-canvas.js";
 import { referenceImageName } from "../../../../../domain/images/object-name.js";
 
 const SIZE = { widthPixels: 128, heightPixels: 64 };

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, noon, secondsAfter, taskId } from "../../../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
-import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
+import { correlationSeed } from "../../../../../adapters/provider/remote/dialect.js";
 import { referenceImageName } from "../../../../../domain/images/object-name.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import { FLUX_360_VERSION } from "../../../../support/fake-replicate.js";

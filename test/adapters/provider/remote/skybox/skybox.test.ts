@@ -2,7 +2,7 @@ import { err, ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
-import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
+import { correlationSeed } from "../../../../../adapters/provider/remote/dialect.js";
 import { remoteProviderContract } from "../../../../support/contracts/remote-provider-contract.js";
 import { SKYBOX_KEY } from "../../../../support/fake-skybox.js";
 import { answers, FAULTS, NO_PRIMITIVE, refuses } from "../../../../support/faulty-server.js";

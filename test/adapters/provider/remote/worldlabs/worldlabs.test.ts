@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { aCreationRequest, noon, taskId } from "../../../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../../../adapters/memory/hand-clock.js";
 import { MemoryObjectStorage } from "../../../../../adapters/memory/memory-object-storage.js";
-import { correlationSeed } from "../../../../../adapters/provider/remote/correlation-seed.js";
+import { correlationSeed } from "../../../../../adapters/provider/remote/dialect.js";
 import { RandomIds } from "../../../../../adapters/system/random-ids.js";
 import { referenceImageName } from "../../../../../domain/images/object-name.js";
 import { invalidRequest } from "../../../../../domain/invalid-request.js";

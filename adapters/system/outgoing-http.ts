@@ -2,6 +2,25 @@ import { lookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { isPublicAddress } from "../../domain/public-host.js";
 
+/** `Retry-After` by RFC 9110, seconds or a date, as milliseconds from `now`; `undefined` if it says nothing. */
+export const retryAfterMilliseconds = (header: string | undefined, now: Date): number | undefined => {
+  if (header === undefined) return undefined;
+  if (/^\d+$/.test(header)) return Number(header) * 1000;
+  const date = Date.parse(header);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now.getTime());
+};
+
+const PRODUCT = "panorama-service";
+
+/** What requests to foreign hosts say about an installation that does not name itself. */
+export const ANONYMOUS_USER_AGENT = PRODUCT;
+
+/**
+ * What every request to a foreign host says: who calls, and where its operator can be found. Hosts such as Wikimedia
+ * refuse requests that do not say it. `contact` is a URL.
+ */
+export const userAgentOf = (version: string, contact: string): string => `${PRODUCT}/${version} (+${contact})`;
+
 /** The name of a host resolves to an address that is not public. */
 export class ForbiddenAddress extends Error {}
 

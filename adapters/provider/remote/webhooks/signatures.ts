@@ -1,10 +1,20 @@
+import { timingSafeEqual } from "node:crypto";
 import { err, type Result } from "neverthrow";
 import type * as z from "zod";
 import type { Clock } from "../../../../application/ports/clock.js";
 import type { ProviderUnavailable } from "../../../../application/ports/generation-provider.js";
-import { unavailable } from "../../unavailable.js";
-import { jsonOf, parseBody } from "../answers/body.js";
+import { unavailable } from "../../sound-reference.js";
+import { jsonOf, parseBody } from "../answers/read-answer.js";
 import type { UpstreamHttp } from "../calls/upstream-http.js";
+
+/** Compares in constant time, so that the time does not tell where two secrets of the same length differ. */
+export const equalBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b);
+
+const TOLERANCE_SECONDS = 300;
+
+/** Whether a webhook's timestamp, in Unix seconds, is at most 5 minutes before or after `now`. */
+export const isRecent = (timestamp: string, now: Date): boolean =>
+  /^\d{1,12}$/.test(timestamp) && Math.abs(Number(timestamp) - now.getTime() / 1000) <= TOLERANCE_SECONDS;
 
 const KEPT_MILLISECONDS = 24 * 60 * 60 * 1000;
 const PAUSE_MILLISECONDS = 60 * 1000;

@@ -1,7 +1,32 @@
 import { randomUUID } from "node:crypto";
-import { link, open, rm } from "node:fs/promises";
+import { link, open, readdir, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isFileError } from "./is-file-error.js";
+import { StoreFull } from "../../application/ports/stores/store-errors.js";
+
+/** Whether a file operation failed because the file exists already (`EEXIST`) or does not exist (`ENOENT`). */
+export const isFileError = (error: unknown, code: "EEXIST" | "ENOENT"): boolean =>
+  error instanceof Error && "code" in error && error.code === code;
+
+/** No room on the disk, or in the quota of the user. */
+const FULL = new Set<unknown>(["ENOSPC", "EDQUOT"]);
+
+/** The error of a file operation; `StoreFull` if there was no room. */
+export const storeFullOr = (error: unknown): unknown =>
+  error instanceof Error && "code" in error && FULL.has(error.code)
+    ? new StoreFull(`A disk of the service is full: ${error.message}`, { cause: error })
+    : error;
+
+/** No upload and no write takes this long: an older entry was left behind by a process that was killed. */
+const ABANDONED_AFTER_MILLISECONDS = 60 * 60 * 1000;
+
+/** Deletes the files and folders in `folder` that killed processes have left there. Running processes may share it. */
+export const deleteAbandoned = async (folder: string): Promise<void> => {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY })); // deleted since
+    if (mtimeMs < Date.now() - ABANDONED_AFTER_MILLISECONDS) await rm(path, { recursive: true, force: true });
+  }
+};
 
 /**
  * Creates the file with all its bytes, or not at all; an existing file stays as it is. Resolves when the file would

@@ -1,7 +1,0 @@
-import { type InvalidRequest, WHOLE_BODY } from "../../domain/invalid-request.js";
-
-/** The parameter at fault, such as `image_urls[2]`; `undefined` if the request body as a whole is wrong. */
-export const parameterName = ({ field, index }: Omit<InvalidRequest, "rule">): string | undefined => {
-  if (field === WHOLE_BODY) return undefined;
-  return index === undefined ? field : `${field}[${index}]`;
-};
