@@ -1,12 +1,6 @@
 import { ok } from "neverthrow";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
-import {
-  type ObjectName,
-  panoramaName,
-  referenceImageName,
-  thumbnailNameOf,
-  tilesNameOf,
-} from "../../domain/images/object-name.js";
+import { type ObjectName, panoramaName, referenceImageName, thumbnailNameOf } from "../../domain/images/object-name.js";
 import { expect } from "./support/expect.js";
 import type { TestFunctions } from "./support/test-functions.js";
 
@@ -17,7 +11,7 @@ export const objectStorageContract = (
 ): void => {
   const reference = referenceImageName("0f".repeat(11), "image/png");
   const panorama = panoramaName("A".repeat(22));
-  const names = [reference, panorama, thumbnailNameOf(panorama), tilesNameOf(panorama)];
+  const names = [reference, panorama, thumbnailNameOf(panorama)];
 
   describe("ObjectStorage contract", () => {
     it("reads exactly the bytes that were put", async () => {

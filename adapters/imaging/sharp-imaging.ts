@@ -6,7 +6,6 @@ import { IMAGE_PIXELS_MAX, type ImageType, imageTypeOf } from "../../domain/imag
 import type { PixelSize } from "../../domain/images/resolution.js";
 import { decodingError, orientationOf, sizeOfImage } from "../system/image-header.js";
 import { decoding, type ImageLibrary } from "../system/load-sharp.js";
-import { Semaphore } from "../system/semaphore.js";
 import { soundPicture } from "../system/sound-picture.js";
 import { pixelSize } from "../wording/numbers.js";
 import { measuresOf } from "./figures.js";
@@ -15,7 +14,6 @@ import { photoSphereXmp, sourceTypeIn, sourceTypeXmp } from "./photo-sphere-xmp.
 import type { SignPicture } from "./provenance/sign-picture.js";
 import { type RawPanorama, rangeOf } from "./raw-panorama.js";
 import { blendSeam, SEAM_VISIBLE, seamOf } from "./seam.js";
-import { gridOf, partsOf, tileFile } from "./tile-file.js";
 import { withoutPersonalData } from "./without-personal-data.js";
 
 const PANORAMA_SIZE_MAX: PixelSize = { widthPixels: 8192, heightPixels: 4096 };
@@ -23,9 +21,6 @@ const ASPECT_TOLERANCE = 0.01;
 /** Wide, because the viewer shows it until the picture is loaded. A separate preview would be one more object. */
 const THUMBNAIL_SIZE: PixelSize = { widthPixels: 1024, heightPixels: 512 };
 const JPEG_QUALITY = 90;
-const TILE_QUALITY = 86;
-/** Of six. */
-const TILE_EFFORT = 2;
 
 /**
  * Reads and encodes images with the package sharp: panoramas as JPEG with the metadata of a photo sphere, thumbnails as
@@ -93,39 +88,7 @@ class SharpImaging implements Imaging {
     // Without the manifest of the panorama: with that of a provider it can be larger than the thumbnail.
     return made.isErr() ? err(made.error) : ok(await this.sign(made.value, { sourceType }));
   }
-
-  /** Decodes once. Between two tiles, others decode: nobody waits for these. */
-  tiles(panorama: Uint8Array): Promise<Result<Uint8Array, UnusableImage>> {
-    return cutting.run(async () => {
-      const decodes = await encoded((sharp) =>
-        sharp(panorama, LIMITS).removeAlpha().toColourspace("srgb").raw().toBuffer({ resolveWithObject: true }),
-      );
-      if (decodes.isErr()) return err(decodes.error);
-      const { data, info } = decodes.value;
-      const size: PixelSize = { widthPixels: info.width, heightPixels: info.height };
-      const grid = gridOf(size);
-      // Their marks are in XMP only: a manifest each would be a third of their bytes.
-      const xmp = sourceTypeXmp(sourceTypeIn(panorama));
-      const tiles: Uint8Array[] = [];
-      for (const part of partsOf(size, grid)) {
-        const raw = { width: info.width, height: info.height, channels: 3 } as const;
-        const tile = await encoded((sharp) =>
-          sharp(data, { raw })
-            .extract(part)
-            .withXmp(xmp)
-            .webp({ quality: TILE_QUALITY, effort: TILE_EFFORT })
-            .toBuffer(),
-        );
-        if (tile.isErr()) return err(tile.error);
-        tiles.push(tile.value);
-      }
-      return ok(tileFile(size, grid, tiles));
-    });
-  }
 }
-
-/** Panoramas that are being cut. Each holds its pixels in memory: 22 MB of a 4k one. */
-const cutting = new Semaphore(1);
 
 const LIMITS = { limitInputPixels: IMAGE_PIXELS_MAX, failOn: "error" } as const;
 

@@ -40,10 +40,6 @@ export class MemoryImaging implements Imaging {
   async thumbnail(panorama: Uint8Array): Promise<Result<Uint8Array, UnusableImage>> {
     return this.thumbnails ? ok(image(`thumbnail of ${readable(panorama)}`)) : err(unusable);
   }
-
-  async tiles(panorama: Uint8Array): Promise<Result<Uint8Array, UnusableImage>> {
-    return ok(image(`tiles of ${readable(panorama)}`));
-  }
 }
 
 /** Of every picture, before it gets its size. */

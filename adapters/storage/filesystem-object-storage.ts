@@ -21,7 +21,7 @@ export type FilesystemObjectStorageOptions = {
 };
 
 /** What is known about a stored file without reading it. */
-export type StoredFile = { readonly sizeBytes: number; readonly contentType: ImageType | typeof OTHER_TYPE };
+export type StoredFile = { readonly sizeBytes: number; readonly contentType: ImageType };
 
 /** Objects as files. The HTTP server that serves their URLs reads them with `stat` and `stream`. */
 export interface FilesystemObjectStorage extends ObjectStorage {
@@ -124,11 +124,9 @@ class FolderOfObjects implements FilesystemObjectStorage {
   }
 }
 
-/** Of a file with tiles. */
-const OTHER_TYPE = "application/octet-stream";
-
-const typeOf = (name: ObjectName): StoredFile["contentType"] =>
-  IMAGE_TYPES.find((type) => name.endsWith(`.${FILE_EXTENSIONS[type]}`)) ?? OTHER_TYPE;
+/** The name of every object ends as one of these types does. */
+const typeOf = (name: ObjectName): ImageType =>
+  IMAGE_TYPES.find((type) => name.endsWith(`.${FILE_EXTENSIONS[type]}`)) as ImageType;
 
 const statIfExists = async (path: string): Promise<Stats | undefined> => {
   try {

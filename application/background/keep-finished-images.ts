@@ -1,4 +1,4 @@
-import { type ObjectName, thumbnailNameOf, tilesNameOf } from "../../domain/images/object-name.js";
+import { type ObjectName, thumbnailNameOf } from "../../domain/images/object-name.js";
 import { RESOLUTIONS } from "../../domain/images/resolution.js";
 import {
   addThumbnail,
@@ -14,16 +14,7 @@ import {
 import type { SucceededTask } from "../../domain/tasks/task.js";
 import { type GenerationProvider, sourceTypeOf } from "../ports/generation-provider.js";
 import type { Lease } from "../ports/stores/tasks/task-store.js";
-import {
-  type Attempt,
-  recordAttempt,
-  type StoragePorts,
-  storePanorama,
-  storeThumbnail,
-  storeTiles,
-  TILES_TYPE,
-  wantsTiles,
-} from "./store-panorama.js";
+import { type Attempt, recordAttempt, type StoragePorts, storePanorama, storeThumbnail } from "./store-panorama.js";
 import { type LeasePorts, type WorkLimits, workOnLeases } from "./work-on-leases.js";
 
 type Ports = LeasePorts & StoragePorts & { readonly provider: Pick<GenerationProvider, "download"> };
@@ -31,9 +22,8 @@ type Ports = LeasePorts & StoragePorts & { readonly provider: Pick<GenerationPro
 /**
  * Stores every image of a succeeded task that was not stored right after its check (check-generated-images.ts): the
  * storage was unavailable, or the process was killed. Downloads it again, converts it, makes a thumbnail and stores
- * both. While the permanent storage is unavailable, it tries again for as long as the temporary URL works. Then cuts
- * large images into tiles. Also renames the files of panoramas that an operator has hidden (`renameFiles`). Resolves
- * to the number of images processed.
+ * both. While the permanent storage is unavailable, it tries again for as long as the temporary URL works. Also renames
+ * the files of panoramas that an operator has hidden (`renameFiles`). Resolves to the number of images processed.
  */
 export const keepFinishedImages =
   (ports: Ports, limits: WorkLimits) =>
@@ -49,7 +39,6 @@ const attempt = async (ports: Ports, task: SucceededTask): Promise<Attempt> => {
   if (isKept(image) && image.nextName !== undefined) return renameFiles(ports, task, image, image.nextName);
   if (image.status === "uploading") return store(ports, task, image);
   if (image.status === "saved-no-thumb") return addMissingThumbnail(ports, task, image);
-  if (image.status === "saved" && wantsTiles(ports, task)) return storeTiles(ports, task, image);
   return { image, detail: "nothing to do" };
 };
 
@@ -105,7 +94,6 @@ const moveObjects = async (
   const files = [
     { from: present, to: next, type: "image/jpeg" },
     { from: thumbnailNameOf(present), to: thumbnailNameOf(next), type: "image/webp" },
-    { from: tilesNameOf(present), to: tilesNameOf(next), type: TILES_TYPE },
   ];
   for (const { from, to, type } of files) {
     const file = await storage.read(from);

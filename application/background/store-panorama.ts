@@ -1,8 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
-import { thumbnailNameOf, tilesNameOf } from "../../domain/images/object-name.js";
-import { isTiled } from "../../domain/images/resolution.js";
+import { thumbnailNameOf } from "../../domain/images/object-name.js";
 import {
-  addTiles,
   expire,
   failAttempt,
   giveUp,
@@ -11,7 +9,6 @@ import {
   keepRetryAfterSeconds,
   keepWithoutThumbnail,
   objectsOf,
-  type SavedImage,
   type StoredImage,
   storageRetryAfterSeconds,
   type UploadingImage,
@@ -30,13 +27,13 @@ export type StoragePorts = MovePorts &
   Pick<LeasePorts, "clock" | "reporter"> & {
     readonly tasks: Pick<TaskStore, "wantedImage">;
     readonly storage: Pick<ObjectStorage, "put" | "read" | "delete">;
-    readonly imaging: Pick<Imaging, "panorama" | "thumbnail" | "tiles">;
+    readonly imaging: Pick<Imaging, "panorama" | "thumbnail">;
   };
 
 /** An image is never due later than this. */
 export const KEEP_PAUSE_MILLISECONDS_MAX = 10 * 60 * 1000;
 
-/** Interval and total time of the retries for a missing thumbnail, and for missing tiles. */
+/** Interval and total time of the retries for a missing thumbnail. */
 const THUMBNAIL_RETRY_MILLISECONDS = KEEP_PAUSE_MILLISECONDS_MAX;
 const THUMBNAIL_GIVE_UP_MILLISECONDS = 24 * 60 * 60 * 1000;
 
@@ -67,13 +64,9 @@ export const recordAttempt = async (
     return { image: next, detail: "the attempt threw an error" };
   });
   const next = withImage(task, image);
-  const dueAt = wantsTiles(ports, next)
-    ? tilesAttempt(task, isStorageUnavailable, clock.now())
-    : nextAttempt(next, isStorageUnavailable, clock.now());
-  const moved = await moveTask(ports, lease, next, dueAt);
+  const moved = await moveTask(ports, lease, next, nextAttempt(next, isStorageUnavailable, clock.now()));
   if (moved.isErr()) return deleteIfUnwanted(ports, task); // another worker holds the lease now; its result counts
-  if (!wantsTiles(ports, task))
-    reporter.report({ kind: "image_status", taskId: task.id, status: image.status, detail });
+  reporter.report({ kind: "image_status", taskId: task.id, status: image.status, detail });
 };
 
 /**
@@ -131,41 +124,6 @@ export const storeThumbnail = async (
   if (thumbnail.isErr()) return err(thumbnail.error.reason);
   const stored = await storage.put(thumbnailNameOf(imageName), thumbnail.value, "image/webp");
   return stored.isErr() ? err(stored.error.reason) : ok(undefined);
-};
-
-/** Of the file with tiles: only the viewer of the pages reads it. */
-export const TILES_TYPE = "application/octet-stream";
-
-/** Its tiles are made when everything else is stored, so that nothing waits for them (keep-finished-images.ts). */
-export const wantsTiles = ({ imaging }: Pick<StoragePorts, "imaging">, { image, request }: SucceededTask): boolean =>
-  image.status === "saved" &&
-  image.hasTiles === undefined &&
-  image.nextName === undefined &&
-  isTiled(request.resolution) &&
-  imaging.tiles !== undefined;
-
-/** Cuts a stored image into tiles, and stores them. */
-export const storeTiles = async (ports: StoragePorts, { id }: SucceededTask, image: SavedImage): Promise<Attempt> => {
-  const { storage, imaging, reporter } = ports;
-  const failed = (error: string, isStorageUnavailable: boolean): Attempt => {
-    reporter.report({ kind: "work_failed", work: "keep", taskId: id, error: `no tiles: ${error}` });
-    return { image, detail: error, isStorageUnavailable };
-  };
-  const panorama = await storage.read(image.imageName);
-  if (panorama.isErr()) return failed(panorama.error.kind, panorama.error.kind === "storage_unavailable");
-  const made = await imaging.tiles?.(panorama.value);
-  if (made === undefined || made.isErr()) return failed(made?.error.reason ?? "nothing cuts them", false);
-  const stored = await storage.put(tilesNameOf(image.imageName), made.value, TILES_TYPE);
-  return stored.isErr()
-    ? failed(stored.error.reason, true)
-    : { image: addTiles(image), detail: "its tiles are stored" };
-};
-
-/** At once after the image was stored. What cannot be cut now cannot be cut later either. */
-const tilesAttempt = (before: SucceededTask, isStorageUnavailable: boolean, now: Date): Date | undefined => {
-  if (before.image.status !== "saved") return now;
-  const isEarly = now.getTime() - before.succeededAt.getTime() < THUMBNAIL_GIVE_UP_MILLISECONDS;
-  return isStorageUnavailable && isEarly ? new Date(now.getTime() + THUMBNAIL_RETRY_MILLISECONDS) : undefined;
 };
 
 const nextAttempt = (

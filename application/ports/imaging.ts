@@ -34,9 +34,4 @@ export interface Imaging {
   ): Promise<Result<EncodedPanorama, UnusableImage>>;
   /** Returns a WebP of 1024 × 512 pixels with the marks of the panorama. Throws if it cannot be marked. */
   thumbnail(panorama: Uint8Array): Promise<Result<Uint8Array, UnusableImage>>;
-  /**
-   * Returns the panorama cut into tiles, in one file for the viewer of the pages. Without this function, viewers load
-   * whole panoramas.
-   */
-  tiles?(panorama: Uint8Array): Promise<Result<Uint8Array, UnusableImage>>;
 }

@@ -142,6 +142,6 @@ const checkCors = (served: Served, config: Settings): Finding => {
     allowedOrigin === null ? "no Access-Control-Allow-Origin" : `Access-Control-Allow-Origin: ${allowedOrigin}`;
   return warning(
     name,
-    `${parentOf(served.url)} answers a page of ${origin} with ${answer}, so the viewer shows the flat image only. Allow GET and HEAD from every origin (*), with the header Range, in the CORS settings of the bucket or CDN.`,
+    `${parentOf(served.url)} answers a page of ${origin} with ${answer}, so the viewer shows the flat image only. Allow GET and HEAD from every origin (*) in the CORS settings of the bucket or CDN.`,
   );
 };

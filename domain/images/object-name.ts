@@ -22,12 +22,8 @@ export const panoramaName = (unguessable: string): ObjectName => `panoramas/${un
 export const thumbnailNameOf = (panorama: ObjectName): ObjectName =>
   panorama.replace(/\.jpg$/, "-thumbnail.webp") as ObjectName;
 
-/** The name of the file with the tiles of a panorama (application/ports/imaging.ts). */
-export const tilesNameOf = (panorama: ObjectName): ObjectName => panorama.replace(/\.jpg$/, "-tiles.bin") as ObjectName;
-
-/** The name of the panorama whose image, thumbnail or tiles this is. */
-export const panoramaOf = (name: ObjectName): ObjectName =>
-  name.replace(/(-thumbnail\.webp|-tiles\.bin)$/, ".jpg") as ObjectName;
+/** The name of the panorama whose image or thumbnail this is. */
+export const panoramaOf = (name: ObjectName): ObjectName => name.replace(/-thumbnail\.webp$/, ".jpg") as ObjectName;
 
 /**
  * Whether the URL is in a folder of the objects, according to `urlOf`, also with a query, a fragment or encoded
@@ -51,7 +47,7 @@ const decoded = (path: string): string => {
 
 /** Returns `undefined` for text that cannot be the name of an object of this service. */
 export const parseObjectName = (text: string): ObjectName | undefined =>
-  /^(references\/[0-9A-Za-z_-]{22,43}\.(jpg|png|webp)|panoramas\/[0-9A-Za-z_-]{22,64}(\.jpg|-thumbnail\.webp|-tiles\.bin))$/.test(
+  /^(references\/[0-9A-Za-z_-]{22,43}\.(jpg|png|webp)|panoramas\/[0-9A-Za-z_-]{22,64}(\.jpg|-thumbnail\.webp))$/.test(
     text,
   )
     ? (text as ObjectName)

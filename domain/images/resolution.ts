@@ -13,15 +13,6 @@ export type PixelSize = { readonly widthPixels: number; readonly heightPixels: n
 /** One of `RESOLUTIONS`. */
 export type Resolution = keyof typeof RESOLUTIONS;
 
-/**
- * Panoramas of this width are cut into tiles: viewers load what is in sight first. Smaller ones load as fast in one
- * piece.
- */
-const TILED_WIDTH_MIN = 3840;
-
-/** Whether panoramas of this resolution are cut into tiles. */
-export const isTiled = (resolution: Resolution): boolean => RESOLUTIONS[resolution].widthPixels >= TILED_WIDTH_MIN;
-
 /** What one panorama costs. */
 export type Prices = Readonly<Record<Resolution, Credits>>;
 

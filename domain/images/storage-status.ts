@@ -1,5 +1,5 @@
 import { err, ok, type Result } from "neverthrow";
-import { type ObjectName, thumbnailNameOf, tilesNameOf } from "./object-name.js";
+import { type ObjectName, thumbnailNameOf } from "./object-name.js";
 
 /**
  * The finished image on its way to permanent storage (specification, `output.storage_status`).
@@ -28,8 +28,8 @@ type ImageCore = {
 };
 /** The image is not stored yet. */
 export type UploadingImage = ImageCore & { readonly status: "uploading"; readonly failedAttempts: number };
-/** The image and its thumbnail are stored; `hasTiles`: so are its tiles, which it may have later or never. */
-export type SavedImage = ImageCore & { readonly status: "saved"; readonly hasTiles?: true | undefined };
+/** The image and its thumbnail are stored. */
+export type SavedImage = ImageCore & { readonly status: "saved" };
 /** The image is stored; its thumbnail is not. */
 export type SavedWithoutThumbnail = ImageCore & { readonly status: "saved-no-thumb" };
 /** The image could not be stored. An operator may retry. */
@@ -52,13 +52,9 @@ export type KeptImage = SavedImage | SavedWithoutThumbnail;
 export const isKept = (image: StoredImage): image is KeptImage =>
   image.status === "saved" || image.status === "saved-no-thumb";
 
-/** All objects that the image may have: itself, its thumbnail and its tiles, under the present and the next name. */
+/** All objects that the image may have: itself and its thumbnail, under the present and the next name. */
 export const objectsOf = ({ imageName, nextName }: StoredImage): readonly ObjectName[] =>
-  [imageName, ...(nextName === undefined ? [] : [nextName])].flatMap((name) => [
-    name,
-    thumbnailNameOf(name),
-    tilesNameOf(name),
-  ]);
+  [imageName, ...(nextName === undefined ? [] : [nextName])].flatMap((name) => [name, thumbnailNameOf(name)]);
 
 /** The files have their next name, and none is left under the present one. */
 export const takeNextName = (image: KeptImage): KeptImage => {
@@ -92,9 +88,6 @@ export const keepWithoutThumbnail = (image: UploadingImage): SavedWithoutThumbna
 
 /** The thumbnail was stored later. */
 export const addThumbnail = (image: SavedWithoutThumbnail): SavedImage => ({ ...core(image), status: "saved" });
-
-/** The tiles were stored later. */
-export const addTiles = (image: SavedImage): SavedImage => ({ ...image, hasTiles: true });
 
 /** Counts one failed attempt: the image stays `uploading` for the next one, or is `failed` after the last one. */
 export const failAttempt = (image: UploadingImage): UploadingImage | UnsavedImage => {

@@ -2,7 +2,6 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import sharp from "sharp";
-import { sharpImaging } from "../../adapters/imaging/sharp-imaging.js";
 import { paintColumns } from "../../adapters/provider/local/painter/paint.js";
 import { sceneOf } from "../../adapters/provider/local/painter/scene-of.js";
 import type { PixelSize } from "../../domain/images/resolution.js";
@@ -105,7 +104,7 @@ const measure = async (
   }
 };
 
-/** Puts a painting of this size in the place of a stored picture, and waits until the page offers its tiles. */
+/** Puts a painting of this size in the place of a stored picture. */
 const enlarge = async (objects: string, imageUrl: string): Promise<void> => {
   const { widthPixels: width, heightPixels: height } = LARGE;
   const pixels = new Uint8Array(new SharedArrayBuffer(width * height * 3));
@@ -114,10 +113,7 @@ const enlarge = async (objects: string, imageUrl: string): Promise<void> => {
   const jpeg = await sharp(pixels, { raw: { width, height, channels: 3 } })
     .jpeg({ quality: 90 })
     .toBuffer();
-  const tiles = (await sharpImaging().tiles?.(jpeg))?._unsafeUnwrap() ?? new Uint8Array();
-  const file = join(objects, "panoramas", imageUrl.split("/").at(-1) ?? "");
-  await writeFile(file, jpeg);
-  await writeFile(file.replace(/\.jpg$/, "-tiles.bin"), tiles);
+  await writeFile(join(objects, "panoramas", imageUrl.split("/").at(-1) ?? ""), jpeg);
 };
 
 const service = await Installation.create({ DEMO: "false", LOG_LEVEL: "warn", LOCAL_PROVIDER_DELAY_MS: "0" });
@@ -133,8 +129,6 @@ try {
     const { output } = await customer.untilKept(id);
     if (output?.storage_status !== "saved") throw new Error(`the ${resolution} panorama was not saved`);
     slugs.push(output.slug);
-    const hasTiles = async () => (await (await fetch(`${service.url}/p/${output.slug}`)).text()).includes("data-tiles");
-    while (resolution === "4k" && !(await hasTiles())) await new Promise((resolve) => setTimeout(resolve, 200));
     if (slugs.length === 2) await enlarge(join(service.dataDir, "objects"), output.image_url);
   }
   const browser = await startChromium();

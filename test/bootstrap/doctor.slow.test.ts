@@ -411,7 +411,7 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
       fault: "no CORS",
       name: "CORS",
       status: "warning",
-      says: /with no Access-Control-Allow-Origin, so the viewer shows the flat image only\. Allow GET and HEAD from every origin \(\*\), with the header Range,/,
+      says: /with no Access-Control-Allow-Origin, so the viewer shows the flat image only\. Allow GET and HEAD from every origin \(\*\) in the CORS settings/,
       plant: () => {
         front.cors = undefined;
       },

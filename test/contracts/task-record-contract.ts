@@ -23,8 +23,8 @@ import type { TestFunctions } from "../../adapters/contracts/support/test-functi
 import type { OperatorStore } from "../../application/ports/stores/operator-store.js";
 import type { Standing } from "../../domain/credits/standing.js";
 import type { TaskId } from "../../domain/ids.js";
-import { thumbnailNameOf, tilesNameOf } from "../../domain/images/object-name.js";
-import { addTiles, keep } from "../../domain/images/storage-status.js";
+import { thumbnailNameOf } from "../../domain/images/object-name.js";
+import { keep } from "../../domain/images/storage-status.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import { deletedByKey } from "../../domain/tasks/out-of-sight.js";
 import { fail, finish, submit, succeed, withImage } from "../../domain/tasks/task.js";
@@ -178,19 +178,16 @@ export const describeTaskRecords = (
       const name = anImageName(1);
       const asked = async () =>
         Promise.all(
-          [
-            { name },
-            { name: thumbnailNameOf(name) },
-            { name: tilesNameOf(name) },
-            { temporaryUrl: task.image.temporaryUrl },
-          ].map((image) => stores.tasks.isWithheldImage(image)),
+          [{ name }, { name: thumbnailNameOf(name) }, { temporaryUrl: task.image.temporaryUrl }].map((image) =>
+            stores.tasks.isWithheldImage(image),
+          ),
         );
-      expect(await asked()).toEqual([false, false, false, false]);
+      expect(await asked()).toEqual([false, false, false]);
       (await stores.tasks.withhold(task.id, { at: end, reason: "why" }))._unsafeUnwrap();
-      expect(await asked()).toEqual([true, true, true, true]);
+      expect(await asked()).toEqual([true, true, true]);
       expect(await stores.tasks.isWithheldImage({ name: anImageName(2) })).toBe(false);
       (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
-      expect(await asked()).toEqual([false, false, false, false]);
+      expect(await asked()).toEqual([false, false, false]);
     });
 
     it("gives a stored image its next name when its task is hidden, and works on it when nobody has leased it", async () => {
@@ -215,13 +212,13 @@ export const describeTaskRecords = (
       const [again] = await claimed(later);
       if (again === undefined) throw new Error("it is not due again");
       expect(again.task.image.nextName).toBe(anImageName(2));
-      const renamed = withImage(task, addTiles({ ...task.image, status: "saved", imageName: anImageName(2) }));
+      const renamed = withImage(task, { ...task.image, imageName: anImageName(2) });
       await moved(tasks.move(again, renamed, undefined), renamed);
       const found = await tasks.find(task.id, owner);
       if (found?.state !== "succeeded") throw new Error("it has not succeeded");
-      expect(found.image).toEqual({ ...task.image, imageName: anImageName(2), hasTiles: true });
+      expect(found.image).toEqual({ ...task.image, imageName: anImageName(2) });
       const [listed] = await tasks.list(owner, 1, undefined, {});
-      expect(listed).toMatchObject({ image: { hasTiles: true } });
+      expect(listed).toMatchObject({ image: { imageName: anImageName(2) } });
       expect(await tasks.claim("keep", secondsAfter(until, 60), secondsAfter(until, 90), 9)).toEqual([]);
       expect(await tasks.isWithheldImage({ name: anImageName(2) })).toBe(true);
 

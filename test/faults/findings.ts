@@ -1,6 +1,6 @@
 import { audit, sumOf } from "../../domain/credits/ledger.js";
 import type { TaskId } from "../../domain/ids.js";
-import { thumbnailNameOf, tilesNameOf } from "../../domain/images/object-name.js";
+import { thumbnailNameOf } from "../../domain/images/object-name.js";
 import { isActive, type Task } from "../../domain/tasks/task.js";
 import type { Surroundings } from "./surroundings.js";
 
@@ -140,7 +140,6 @@ const objectFindings = (
     }
     if (task.image.status === "saved" || task.image.status === "saved-no-thumb") expected.add(task.image.imageName);
     if (task.image.status === "saved") expected.add(thumbnailNameOf(task.image.imageName));
-    if (task.image.status === "saved" && task.image.hasTiles) expected.add(tilesNameOf(task.image.imageName));
   }
   for (const name of expected) if (!storage.objects.has(name as never)) findings.push(`the object ${name} is missing`);
   for (const name of storage.objects.keys()) {

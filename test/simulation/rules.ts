@@ -6,7 +6,7 @@ import type { ApiKeyId } from "../../domain/accounts/api-key.js";
 import { type Day, dayOf } from "../../domain/credits/budget.js";
 import { audit } from "../../domain/credits/ledger.js";
 import type { AccountId, TaskId } from "../../domain/ids.js";
-import { thumbnailNameOf, tilesNameOf } from "../../domain/images/object-name.js";
+import { thumbnailNameOf } from "../../domain/images/object-name.js";
 import { isKept } from "../../domain/images/storage-status.js";
 import {
   IDEMPOTENCY_KEPT_MILLISECONDS,
@@ -222,7 +222,7 @@ export class Rules {
     require(generations.some(({ state }) => state === "succeeded"), "a success was generated", () => id);
     const { objects } = this.storage;
     const { imageName, status } = task.image;
-    const names = [imageName, thumbnailNameOf(imageName), tilesNameOf(imageName)];
+    const names = [imageName, thumbnailNameOf(imageName)];
     if (hidden) {
       require(!names.some((name) => objects.has(name)), "a deleted panorama leaves no object", () => id);
       return;

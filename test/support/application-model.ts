@@ -255,11 +255,6 @@ class RecordingIds extends RandomIds {
   }
 }
 
-/** Why a stored image gets no tiles for now. */
-const WITHOUT_TILES = new Set<unknown>(
-  ["storage_unavailable", "the storage is switched off", "missing_image"].map((reason) => `no tiles: ${reason}`),
-);
-
 class Model {
   private readonly world: World;
   private readonly ids = new RecordingIds();
@@ -374,11 +369,7 @@ class Model {
     const { world } = this;
     const unannounced = this.instances.flatMap(({ ends }) => [...ends.unannounced]);
     expect([this.failures, unannounced], "failures, and ends that no client is told of").toEqual([[], []]);
-    for (const { work, error } of world.reporter.of("work_failed")) {
-      // Tiles cannot be cut while the storage is off.
-      if (work === "keep" && WITHOUT_TILES.has(error)) continue;
-      expect(error).toBeInstanceOf(ConnectionLost);
-    }
+    for (const { error } of world.reporter.of("work_failed")) expect(error).toBeInstanceOf(ConnectionLost);
 
     const tasks: Task[] = [];
     const findings: unknown[] = [];

@@ -1,4 +1,4 @@
-import { type ObjectName, thumbnailNameOf, tilesNameOf } from "../../../domain/images/object-name.js";
+import { type ObjectName, thumbnailNameOf } from "../../../domain/images/object-name.js";
 import { branded } from "../sql/columns.js";
 import type { Sql } from "../sql/database.js";
 
@@ -8,20 +8,20 @@ export const KEPT_IMAGE = "state = 'succeeded' and storage_status in ('saved', '
 const PAGE = 500;
 
 /**
- * The names of all objects that must be in the storage, in pages: finished images with their thumbnails and tiles, and
- * the uploaded images that tasks use. Uploads that no task uses are left out: such an upload may still be in progress,
+ * The names of all objects that must be in the storage, in pages: finished images with their thumbnails, and the
+ * uploaded images that tasks use. Uploads that no task uses are left out: such an upload may still be in progress,
  * without its object.
  */
 export async function* objectNames(sql: Sql): AsyncGenerator<readonly ObjectName[]> {
   for (let last: unknown = ""; last !== undefined; ) {
     const rows = await sql(
-      `select id, image_name, storage_status, has_tiles from task where ${KEPT_IMAGE} and id > ? order by id limit ?`,
+      `select id, image_name, storage_status from task where ${KEPT_IMAGE} and id > ? order by id limit ?`,
       [last, PAGE],
     );
     yield rows.flatMap((row) => {
       const name = branded<ObjectName>(row, "image_name");
       const thumbnail = row.storage_status === "saved" ? [thumbnailNameOf(name)] : [];
-      return [name, ...thumbnail, ...(row.has_tiles ? [tilesNameOf(name)] : [])];
+      return [name, ...thumbnail];
     });
     last = rows.at(-1)?.id;
   }

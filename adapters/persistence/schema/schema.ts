@@ -344,8 +344,6 @@ export const TaskTable = defineEntity({
     chosenVisibility: p.string().length(7).nullable(),
     /** The name that its stored files are being given (domain/images/storage-status.ts). */
     nextImageName: p.string().length(128).nullable(),
-    /** True if the tiles of its image are stored. */
-    hasTiles: p.boolean().nullable(),
   },
 });
 

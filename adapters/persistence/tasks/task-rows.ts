@@ -216,13 +216,8 @@ const toImage = (row: Row): StoredImage => {
     return { temporaryUrl, imageName, status, failedAttempts: integer(row, "failed_attempts") };
   }
   const image = { temporaryUrl, imageName, status };
-  const hasTiles = status === "saved" && Boolean(row.has_tiles);
-  if (!hasTiles && typeof row.next_image_name !== "string") return image;
-  return {
-    ...image,
-    nextName: optional(row, "next_image_name", branded<StoredImage["imageName"]>),
-    ...(hasTiles && { hasTiles: true as const }),
-  };
+  const nextName = optional(row, "next_image_name", branded<StoredImage["imageName"]>);
+  return nextName === undefined ? image : { ...image, nextName };
 };
 
 const toNativeSize = (row: Row): PixelSize => ({
@@ -290,7 +285,6 @@ export const stateColumns = (task: Task): Row => {
         temporary_url: task.image.temporaryUrl,
         image_name: task.image.imageName,
         failed_attempts: task.image.status === "uploading" ? task.image.failedAttempts : null,
-        has_tiles: (task.image.status === "saved" && task.image.hasTiles) || null,
         native_width: task.nativeSize.widthPixels,
         native_height: task.nativeSize.heightPixels,
         ...figuresColumn(task),

@@ -1,5 +1,5 @@
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
-import { thumbnailNameOf, tilesNameOf } from "../../../domain/images/object-name.js";
+import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import { startViewText } from "../../../domain/images/picture.js";
 import { isKept, type KeptImage } from "../../../domain/images/storage-status.js";
 import { type Slug, viewerPath } from "../../../domain/tasks/slug.js";
@@ -61,12 +61,6 @@ export const thumbnailUrl = (task: KeptTask, images: Images): string => {
     ? images.urlOf(thumbnailNameOf(image.imageName))
     : `/works/${slug}/thumbnail.webp`;
 };
-
-/** The file with the tiles, if the viewer can read it without the session. */
-export const tilesUrl = ({ image, withheldReason }: KeptTask, images: Images): string | undefined =>
-  image.status === "saved" && image.hasTiles && withheldReason === undefined
-    ? images.urlOf(tilesNameOf(image.imageName))
-    : undefined;
 
 /** The width in pixels of the small copy of a public panorama (share-pages.ts). Its thumbnail is twice as wide. */
 export const COPY_WIDTH = 512;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { Listener } from "../../../adapters/http/servers/listener.js";
 import { MemoryOperatorStore } from "../../../adapters/memory/stores/memory-operator-store.js";
 import { withholdPanorama } from "../../../application/operators/withhold-panorama.js";
-import { thumbnailNameOf, tilesNameOf } from "../../../domain/images/object-name.js";
+import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
 
@@ -59,7 +59,7 @@ describe("a panorama that an operator has hidden", () => {
       slug: [task.slug],
       id: [task.id],
       folder: [folder],
-      file: [image, thumbnailNameOf(image), tilesNameOf(image)].map((name) => name.slice(folder.length + 1)),
+      file: [image, thumbnailNameOf(image)].map((name) => name.slice(folder.length + 1)),
       name: ["made.jpg"],
       sha256: ["0".repeat(64)],
       provider: ["scripted"],
@@ -177,7 +177,7 @@ describe("a panorama that an operator has hidden", () => {
       `/p/${task.slug}/512.webp`,
       "/generations/made.jpg",
     ];
-    const images = [imageName, thumbnailNameOf(imageName), tilesNameOf(imageName)].map((name) => `/assets/${name}`);
+    const images = [imageName, thumbnailNameOf(imageName)].map((name) => `/assets/${name}`);
     for (const path of [...paths, ...images]) {
       for (const headers of [{ range: "bytes=0-9" }, { "if-none-match": "*" }, {}]) {
         for (const method of ["GET", "HEAD"]) {

@@ -1,7 +1,5 @@
 import sharp from "sharp";
 import { describe, expect, it } from "vitest";
-import { photoSphereXmp } from "../../../adapters/imaging/photo-sphere-xmp.js";
-import { INDEX_BYTES, partsOf } from "../../../adapters/imaging/tile-file.js";
 import { type PixelSize, RESOLUTIONS } from "../../../domain/images/resolution.js";
 import { bombPng, noise, plain, seamless } from "../../support/test-images.js";
 import { imaging, pixels, size, small, target } from "./sharp-setup.js";
@@ -21,8 +19,6 @@ const xmpValue = async (image: Uint8Array, name: string): Promise<string | undef
   const { xmpAsString = "" } = await sharp(image).metadata();
   return new RegExp(`${name}="([^"]*)"`).exec(xmpAsString)?.[1];
 };
-
-const xmpOf = async (image: Uint8Array): Promise<string> => (await sharp(image).metadata()).xmpAsString ?? "";
 
 /** A plain JPEG of this size. Each is made once, because a large one takes a second. */
 const plainJpeg = (given: PixelSize): Promise<Buffer> => {
@@ -260,54 +256,6 @@ describe("SharpImaging.thumbnail", () => {
     ]) {
       expect((await imaging.thumbnail(bytes))._unsafeUnwrapErr().kind).toBe("unusable_image");
     }
-  });
-});
-
-describe("SharpImaging.tiles", () => {
-  it.each([
-    [RESOLUTIONS["4k"], 6],
-    [size(4806, 2403), 12], // not divisible by 12
-  ])("cuts %j into %i columns that together are the picture", async (whole, columns) => {
-    const made = await seamless(whole)
-      .jpeg({ quality: 95 })
-      .withXmp(photoSphereXmp(whole, "algorithmicMedia"))
-      .toBuffer();
-    const file = Buffer.from((await imaging.tiles?.(made))!._unsafeUnwrap());
-    const { sizes, ...index } = JSON.parse(file.toString("utf8", 0, INDEX_BYTES));
-    const { widthPixels: width, heightPixels: height } = whole;
-    expect(index).toEqual({ width, height, columns, rows: columns / 2 });
-    expect(sizes).toHaveLength(columns * index.rows);
-    const parts = partsOf(whole, index);
-    let start = INDEX_BYTES;
-    const inputs = parts.map((_, n) => {
-      const input = file.subarray(start, start + sizes[n]);
-      start += sizes[n];
-      return input;
-    });
-    expect(start).toBe(file.length);
-    expect(await xmpOf(inputs[0]!)).toContain("digitalsourcetype/algorithmicMedia");
-    const tiles = await Promise.all(
-      inputs.map(async (input, n) => {
-        const { width: tileWidth = 0, height: tileHeight = 0 } = await sharp(input).metadata();
-        const { left, top } = parts[n]!;
-        return { left, top, right: left + tileWidth, bottom: top + tileHeight, at: await pixels(input) };
-      }),
-    );
-    const after = (x: number, y: number): number[] => {
-      const tile = tiles.find(({ left, top, right, bottom }) => x >= left && x < right && y >= top && y < bottom);
-      if (tile === undefined) throw new Error(`No tile has the pixel ${x}, ${y}.`);
-      return tile.at(x - tile.left, y - tile.top);
-    };
-    const before = await pixels(made);
-    for (let n = 0; n < 400; n += 1) {
-      const [x, y] = [Math.floor((n * 7919) % width), Math.floor((n * 104_729) % height)];
-      for (const [c, value] of before(x, y).entries()) expect(Math.abs((after(x, y)[c] ?? 0) - value)).toBeLessThan(12);
-    }
-  });
-
-  it("rejects bytes that are not an image", async () => {
-    const refused = (await imaging.tiles?.(Buffer.from("not an image")))?._unsafeUnwrapErr();
-    expect(refused?.kind).toBe("unusable_image");
   });
 });
 

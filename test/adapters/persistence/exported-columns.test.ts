@@ -102,7 +102,6 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]
         ...["failedAttempts", "nativeWidth", "nativeHeight", "resultFigures", "dueAt"],
         ...["fence", "turn", "submissions", "place", "textsErasedAt", "traceparent", "leasedUntil", "cancelWantedAt"],
         ...["cancelRefusedAt", "inSearch", "startedAt", "generatedAt", "savedAt", "expiredAt", "nextImageName"],
-        "hasTiles",
       ].map((name) => [name, "how the service works on it"]),
     ),
     ...Object.fromEntries(

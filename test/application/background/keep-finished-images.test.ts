@@ -1,10 +1,9 @@
 import { err } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
-import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { readable } from "../../../adapters/memory/memory-imaging.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
-import { panoramaName, thumbnailNameOf, tilesNameOf } from "../../../domain/images/object-name.js";
-import { KEEP_ATTEMPTS_MAX, type SavedImage } from "../../../domain/images/storage-status.js";
+import { thumbnailNameOf } from "../../../domain/images/object-name.js";
+import { KEEP_ATTEMPTS_MAX } from "../../../domain/images/storage-status.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { LEASE_MILLISECONDS, useCases } from "../../support/application.js";
 import { PortGates } from "../../support/port-gates.js";
@@ -287,102 +286,6 @@ describe("keepFinishedImages", () => {
     expect((await image()).status).toBe("saved");
     expect(world.storage.objects.size).toBe(2);
     expect(world.reporter.of("image_status")).toHaveLength(1);
-  });
-
-  describe("of a large panorama", () => {
-    const large = "3840×1920 of https://temporary.example/upstream-2";
-    const tiles = async () => {
-      const { imageName } = await image();
-      const object = world.storage.objects.get(tilesNameOf(imageName));
-      return object && `${object.contentType}: ${readable(object.bytes)}`;
-    };
-    const hasTiles = async () => (await image()) as Partial<SavedImage>;
-
-    beforeEach(async () => {
-      await world.keep(); // the small one, which is never due again
-      expect(world.storage.objects.size).toBe(2);
-      id = (await world.createPanorama(owner, aCreationRequest({ resolution: "4k" })))._unsafeUnwrap().task.id;
-      await world.clock.advance(world.provider.nextPollMilliseconds());
-      await world.settle();
-      expect([(await image()).status, await tiles()]).toEqual(["saved", undefined]);
-    });
-
-    it("stores tiles after everything else, without another report, and is not due afterwards", async () => {
-      const reports = world.reporter.of("image_status").length;
-      expect(await world.keep()).toBe(1);
-      expect([await hasTiles(), await tiles()]).toMatchObject([
-        { status: "saved", hasTiles: true },
-        `application/octet-stream: tiles of ${large}`,
-      ]);
-      expect(world.reporter.of("image_status")).toHaveLength(reports);
-      await world.clock.advance(aDay);
-      expect(await world.keep()).toBe(0);
-    });
-
-    it("cuts them again after the process was killed before it recorded them", async () => {
-      const gates = new PortGates();
-      const { keep } = useCases({ ...world, tasks: gates.guard(world.tasks, { losable: false }) });
-      void keep();
-      await gates.resume(0); // the claim
-      gates.kill();
-      expect([await tiles(), (await hasTiles()).hasTiles]).toEqual([
-        `application/octet-stream: tiles of ${large}`,
-        undefined,
-      ]);
-      await world.clock.advance(LEASE_MILLISECONDS);
-      expect(await world.keep()).toBe(1);
-      expect((await hasTiles()).hasTiles).toBe(true);
-    });
-
-    it("tries again while the storage is away, and not if the picture cannot be cut", async () => {
-      world.storage.available = false;
-      expect(await world.keep()).toBe(1);
-      await world.clock.advance(tenMinutes - 1);
-      expect(await world.keep()).toBe(0);
-      world.storage.available = true;
-      const cut = world.imaging.tiles;
-      world.imaging.tiles = async () => err({ kind: "unusable_image", reason: "it is torn" });
-      await world.clock.advance(1);
-      expect(await world.keep()).toBe(1);
-      expect(world.reporter.of("work_failed").map(({ error }) => error)).toEqual([
-        "no tiles: storage_unavailable",
-        "no tiles: it is torn",
-      ]);
-      world.imaging.tiles = cut;
-      await world.clock.advance(aDay);
-      expect([await world.keep(), (await image()).status, await tiles()]).toEqual([0, "saved", undefined]);
-    });
-
-    it("takes them along when its files get other names, and deletes them with it", async () => {
-      await world.keep();
-      const before = await image();
-      const hidden = { at: world.clock.now(), reason: "why" };
-      (await world.tasks.withhold(id, hidden, () => panoramaName("r".repeat(22))))._unsafeUnwrap();
-      expect(await world.keep()).toBe(1);
-      expect(await image()).toMatchObject({ imageName: panoramaName("r".repeat(22)), hasTiles: true });
-      expect(await tiles()).toBe(`application/octet-stream: tiles of ${large}`);
-      expect(world.storage.objects.has(tilesNameOf(before.imageName))).toBe(false);
-      expect(world.storage.objects.size).toBe(5);
-      (await world.deletePanorama(id, owner))._unsafeUnwrap();
-      expect(world.storage.objects.size).toBe(2);
-    });
-
-    it("leaves no tiles if a slow worker stores them after the panorama was deleted", async () => {
-      const gates = new PortGates();
-      const stopping = new AbortController();
-      const slow = useCases({ ...world, storage: gates.guard(world.storage, { losable: false }) }).keep(
-        stopping.signal,
-      );
-      await world.clock.advance(0);
-      stopping.abort();
-      await gates.resume(0); // the picture is read; the put of the tiles waits
-      await world.clock.advance(LEASE_MILLISECONDS);
-      (await world.deletePanorama(id, owner))._unsafeUnwrap();
-      await world.erase();
-      while (gates.halted > 0) await gates.resumeAll();
-      await slow;
-      expect([...world.storage.objects.keys()].filter((name) => name.endsWith("-tiles.bin"))).toEqual([]);
-    });
   });
 
   it("does not overwrite the result of the next worker after its lease has expired", async () => {

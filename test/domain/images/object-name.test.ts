@@ -11,7 +11,6 @@ import {
   parseObjectName,
   referenceImageName,
   thumbnailNameOf,
-  tilesNameOf,
 } from "../../../domain/images/object-name.js";
 
 const unguessable = fc
@@ -55,12 +54,11 @@ describe("an object's name", () => {
     }
   });
 
-  it("puts a thumbnail and tiles beside their panorama", () => {
+  it("puts a thumbnail beside its panorama", () => {
     const name = panoramaName("unguessable.jpg-0000000");
     expect(name).toBe("panoramas/unguessable.jpg-0000000.jpg");
     expect(thumbnailNameOf(name)).toBe("panoramas/unguessable.jpg-0000000-thumbnail.webp");
-    expect(tilesNameOf(name)).toBe("panoramas/unguessable.jpg-0000000-tiles.bin");
-    expect([name, thumbnailNameOf(name), tilesNameOf(name)].map(panoramaOf)).toEqual([name, name, name]);
+    expect([name, thumbnailNameOf(name)].map(panoramaOf)).toEqual([name, name]);
   });
 
   it("is parsed from a URL", () => {
@@ -68,7 +66,7 @@ describe("an object's name", () => {
       fc.property(fc.constantFrom(...IMAGE_TYPES), unguessable, (type, random) => {
         const panorama = panoramaName(random);
         const reference = referenceImageName(random.slice(0, 22), type);
-        for (const name of [reference, panorama, thumbnailNameOf(panorama), tilesNameOf(panorama)]) {
+        for (const name of [reference, panorama, thumbnailNameOf(panorama)]) {
           expect(parseObjectName(name)).toBe(name);
         }
       }),
@@ -92,7 +90,7 @@ describe("an object's name", () => {
     `references%2f${random}.jpg`,
     `panoramas/${random}.png`,
     `panoramas/${random}.bin`,
-    `references/${random}-tiles.bin`,
+    `references/${random}-thumbnail.bin`,
     `panoramas/${random.slice(1)}.jpg`,
     `panoramas/${"b".repeat(65)}.jpg`,
     `panoramas/${random}.jpg\u0000.jpg`,

@@ -235,7 +235,6 @@ create table task (
   withheld_by varchar(100) null,
   chosen_visibility varchar(7) null,
   next_image_name varchar(128) null,
-  has_tiles boolean null,
   constraint task_pkey primary key (id)
 );
 

@@ -242,7 +242,6 @@ create table task (
   withheld_by text null,
   chosen_visibility text null,
   next_image_name text null,
-  has_tiles integer null,
   constraint task_account_id_foreign foreign key(account_id) references account(id) on delete restrict on update restrict,
   primary key (id)
 );
