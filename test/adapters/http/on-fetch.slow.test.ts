@@ -1,4 +1,4 @@
 import { httpTestsOn } from "../../support/http-tests-on.js";
 
-/** The specification of the REST interface for the handler of the Fetch standard. */
-await httpTestsOn("fetch", "specification.");
+/** The routes of the REST interface for the handler of the Fetch standard. */
+await httpTestsOn("fetch", "routes/");

@@ -2,9 +2,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { CreditEntry, CreditEntryPage } from "../../../../adapters/client/panorama-client.js";
 import { PanoramaClient } from "../../../../adapters/client/panorama-client.js";
-import { createApiKey } from "../../../../application/accounts/api-keys.js";
 import { refundOrder } from "../../../../application/operators/credits.js";
-import { NO_LIMITS } from "../../../../domain/accounts/key-limits.js";
 import type { AdjustmentReason } from "../../../../domain/credits/ledger.js";
 import { type Customer, HttpService } from "../../../support/http-service.js";
 
@@ -115,10 +113,7 @@ describe("GET /credits/entries", () => {
     );
   });
 
-  it("needs a key with the scope read, and shows no other account's entries", async () => {
-    const limits = { ...NO_LIMITS, scopes: ["create"] as const };
-    const { secret } = (await createApiKey(service)(customer.accountId, "creator", limits))._unsafeUnwrap();
-    expect((await entries("", { ...customer, key: secret })).status).toBe(401);
+  it("shows no other account's entries", async () => {
     const other = await service.customer(7);
     const [own] = (await entries("?limit=1")).body.data;
     const { body } = await entries("", other);

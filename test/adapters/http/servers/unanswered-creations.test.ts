@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { A_CREATION, HttpService } from "../../support/http-service.js";
-import { type ClientPackets, packetsAroundCreation } from "../../support/packets-around-creation.js";
-import { RawConnection } from "../../support/raw-connection.js";
+import { A_CREATION, HttpService } from "../../../support/http-service.js";
+import { type ClientPackets, packetsAroundCreation } from "../../../support/packets-around-creation.js";
+import { RawConnection } from "../../../support/raw-connection.js";
 
 const TIMINGS: readonly (readonly [name: string, milliseconds: number])[] = [
   ["at once", 0], // as by SQLite

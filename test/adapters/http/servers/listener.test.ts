@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Overload } from "../../../adapters/http/limits/overload.js";
-import { json, NO_CONTENT } from "../../../adapters/http/replies/reply.js";
-import { Senders } from "../../../adapters/http/requests/senders.js";
-import { Listener } from "../../../adapters/http/servers/listener.js";
-import { makeServer } from "../../support/make-server.js";
-import { RawConnection } from "../../support/raw-connection.js";
+import { Overload } from "../../../../adapters/http/limits/overload.js";
+import { json, NO_CONTENT } from "../../../../adapters/http/replies/reply.js";
+import { Senders } from "../../../../adapters/http/requests/senders.js";
+import { Listener } from "../../../../adapters/http/servers/listener.js";
+import { makeServer } from "../../../support/make-server.js";
+import { RawConnection } from "../../../support/raw-connection.js";
 
 const ROUTES = ["/a/:id", "/a/fixed", "/a/:id/last", "/a/fixed/:name", "/:one/:two/last"];
 

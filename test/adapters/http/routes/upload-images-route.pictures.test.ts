@@ -1,14 +1,14 @@
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { sharpImaging } from "../../../adapters/imaging/sharp-imaging.js";
-import { ReferenceImages } from "../../../adapters/provider/local/reference-images.js";
-import { PublicFetch } from "../../../adapters/provider/public-fetch.js";
-import { panoramaCanvas } from "../../../adapters/provider/remote/images/panorama-canvas.js";
-import { dataUriOf, referenceFile } from "../../../adapters/provider/remote/images/reference-input.js";
-import { smallerReference } from "../../../adapters/provider/remote/images/smaller-reference.js";
-import { sphereCanvas } from "../../../adapters/provider/remote/images/sphere-canvas.js";
-import { cutAt, pictures, withoutEnd, withPngChunk, withWrongSe } from "../../support/damaged-pictures.js";
-import { type Customer, HttpService } from "../../support/http-service.js";
+import { sharpImaging } from "../../../../adapters/imaging/sharp-imaging.js";
+import { ReferenceImages } from "../../../../adapters/provider/local/reference-images.js";
+import { PublicFetch } from "../../../../adapters/provider/public-fetch.js";
+import { panoramaCanvas } from "../../../../adapters/provider/remote/images/panorama-canvas.js";
+import { dataUriOf, referenceFile } from "../../../../adapters/provider/remote/images/reference-input.js";
+import { smallerReference } from "../../../../adapters/provider/remote/images/smaller-reference.js";
+import { sphereCanvas } from "../../../../adapters/provider/remote/images/sphere-canvas.js";
+import { cutAt, pictures, withoutEnd, withPngChunk, withWrongSe } from "../../../support/damaged-pictures.js";
+import { type Customer, HttpService } from "../../../support/http-service.js";
 
 const PICTURES = await pictures({ widthPixels: 400, heightPixels: 300 });
 const { jpeg, png, webp } = PICTURES;

@@ -1,9 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createApiKey } from "../../../application/accounts/api-keys.js";
-import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
-import { type Abilities, ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
-import { expectError } from "../../support/error-answer.js";
-import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
+import { type Abilities, ALL_ABILITIES } from "../../../../domain/tasks/abilities.js";
+import { A_CREATION, type Customer, HttpService } from "../../../support/http-service.js";
 
 const TEXT_ONLY: Abilities = { imagesMin: 0, imagesMax: 0, promptCharactersMax: 4000 };
 const ONE_IMAGE: Abilities = { imagesMin: 0, imagesMax: 1, promptCharactersMax: 1200 };
@@ -45,16 +42,6 @@ describe("what this installation can make", () => {
     const all = { ...told, resolutions: ["1k", "2k", "4k"] };
     expect(await response.json()).toEqual(all);
     expect((await document())["x-panorama"].abilities).toEqual(all);
-  });
-
-  it("is told to keys that may read, and to no others", async () => {
-    const limits = (scope: "read" | "create") => ({ ...NO_LIMITS, scopes: [scope] });
-    const keyFor = async (scope: "read" | "create") => {
-      const created = await createApiKey(service)(customer.accountId, scope, limits(scope));
-      return { ...customer, key: created._unsafeUnwrap().secret };
-    };
-    expect((await service.request("/abilities", await keyFor("read"))).status).toBe(200);
-    await expectError(await service.request("/abilities", await keyFor("create")), 401, "invalid_api_key");
   });
 
   it.each([

@@ -1,8 +1,8 @@
 import { fetchEventSource } from "@microsoft/fetch-event-source";
 import { EventSource } from "eventsource";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { eventIdOf } from "../../../domain/tasks/account-event.js";
-import { type Customer, HttpService } from "../../support/http-service.js";
+import { eventIdOf } from "../../../../domain/tasks/account-event.js";
+import { type Customer, HttpService } from "../../../support/http-service.js";
 
 describe("streams of events, read by the libraries that other people use,", () => {
   let service: HttpService;

@@ -1,10 +1,10 @@
 import { gzipSync } from "node:zlib";
 import { err } from "neverthrow";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { noon } from "../../../adapters/contracts/support/builders.js";
-import type { TaskId } from "../../../domain/ids.js";
-import { expectError } from "../../support/error-answer.js";
-import { A_CREATION, type Customer, HttpService } from "../../support/http-service.js";
+import { noon } from "../../../../adapters/contracts/support/builders.js";
+import type { TaskId } from "../../../../domain/ids.js";
+import { expectError } from "../../../support/error-answer.js";
+import { A_CREATION, type Customer, HttpService } from "../../../support/http-service.js";
 
 describe("POST /panoramas", () => {
   let service: HttpService;
@@ -48,17 +48,11 @@ describe("POST /panoramas", () => {
 
   it.each([
     ["a prompt of 3 characters", { prompt: "sea" }],
-    ["a prompt of 3 characters that are 6 UTF-16 units", { prompt: "🌊🌊🌊" }],
-    ["one image URL", { image_urls: ["https://example.com/a.jpg"] }],
     ["three image URLs", { image_urls: [1, 2, 3].map((n) => `https://example.com/${n}.jpg`) }],
     ["a short prompt with an image URL", { prompt: "x", image_urls: ["https://example.com/a.jpg"] }],
     ["an empty prompt with an image URL", { prompt: "", image_urls: ["https://example.com/a.jpg"] }],
     ["an image URL of 2048 characters", { image_urls: [`https://example.com/${"a".repeat(2028)}`] }],
-    ["visibility private", { prompt: "a lake", visibility: "private" }],
     ["visibility public", { prompt: "a lake", visibility: "public" }],
-    ["unknown fields", { prompt: "a lake", sead: 7 }],
-    ["a seed", { prompt: "a lake", seed: 7 }],
-    ["metadata", { prompt: "a lake", metadata: { order: "A-17" } }],
   ])("accepts %s", async (_, body) => {
     expect((await service.create(customer, { resolution: "1k", ...body })).status).toBe(202);
   });
@@ -66,31 +60,24 @@ describe("POST /panoramas", () => {
   it.each([
     ["no resolution", { prompt: "a lake" }, "resolution: "],
     ["an unknown resolution", { prompt: "a lake", resolution: "8k" }, 'resolution: must be "1k", "2k" or "4k"'],
-    ["a resolution that is not a string", { prompt: "a lake", resolution: 1 }, "resolution: "],
     ["neither prompt nor image URLs", { resolution: "1k" }, "request body: "],
-    ["no prompt and an empty list of image URLs", { resolution: "1k", image_urls: [] }, "request body: "],
     ["a prompt of 2 characters", { resolution: "1k", prompt: "ab" }, "prompt: must have at least 3 characters"],
-    ["a prompt of 2 characters and white space", { resolution: "1k", prompt: "  ab  " }, "prompt: "],
-    ["a prompt that is not a string", { resolution: "1k", prompt: 12345 }, "prompt: "],
     ["a seed that is not an integer", { ...A_CREATION, seed: "7" }, "seed: must be an integer from 0 to 2147483647"],
-    ["a seed that is too large", { ...A_CREATION, seed: 2 ** 31 }, "seed: must be an integer from 0 to 2147483647"],
-    ["metadata that is not an object", { ...A_CREATION, metadata: [] }, "metadata: must be a JSON object"],
     ["metadata that is not text", { ...A_CREATION, metadata: { n: 1 } }, "metadata: must have a string of at most 500"],
     ["four image URLs", { resolution: "1k", image_urls: Array(4).fill("https://example.com/a") }, "image_urls: "],
     ["an http URL", { resolution: "1k", image_urls: ["http://example.com/a"] }, "image_urls[0]: "],
-    ["a relative URL", { resolution: "1k", image_urls: ["/a.jpg"] }, "image_urls[0]: "],
     [
       "an image URL of 2049 characters",
       { resolution: "1k", image_urls: [`https://example.com/${"a".repeat(2029)}`] },
       "image_urls[0]: must have at most 2048 characters",
     ],
-    ["image URLs that are not a list", { resolution: "1k", image_urls: "https://example.com/a" }, "image_urls: "],
     ["an unknown visibility", { ...A_CREATION, visibility: "secret" }, "visibility: "],
     ["a list", [], "request body: "],
-    ["null", null, "request body: "],
   ])("refuses %s with 400 and names the broken rule", async (_, body, message) => {
     const response = await service.create(customer, body);
+    const { error } = (await response.clone().json()) as { error: { param?: string } };
     expect(await expectError(response, 400, "invalid_request")).toContain(message);
+    expect(error.param).toBe(message.startsWith("request body") ? undefined : message.split(":")[0]);
     expect(await credits()).toBe(100);
   });
 
@@ -112,11 +99,8 @@ describe("POST /panoramas", () => {
     ],
     ["no URL of an image here", { image_urls: ["https://objects.example/references/mine.png?x=1"] }, missing],
     ["a private address", { image_urls: ["https://10.0.0.7/a.jpg"] }, notPublic("image_urls[1]", "10.0.0.7")],
-    ["loopback", { image_urls: ["https://0x7f.1/a.jpg"] }, notPublic("image_urls[1]", "127.0.0.1")],
-    ["a mapped address", { image_urls: ["https://[::ffff:10.0.0.7]/"] }, notPublic("image_urls[1]", "[::ffff:a00:7]")],
     ["localhost", { image_urls: ["https://localhost/a.jpg"] }, notPublic("image_urls[1]", "localhost")],
     ["a private webhook", { webhook_url: "https://169.254.169.254/" }, notPublic("webhook_url", "169.254.169.254")],
-    ["a webhook to localhost", { webhook_url: "https://api.localhost/" }, notPublic("webhook_url", "api.localhost")],
   ])("refuses what can never work with 400 and its param, without a charge: %s", async (_, fields, message) => {
     const { image_urls = [] } = fields as { image_urls?: string[] };
     const body = { ...A_CREATION, ...fields, image_urls: ["https://example.com/1.jpg", ...image_urls] };
@@ -126,14 +110,6 @@ describe("POST /panoramas", () => {
       { error: { code: "invalid_request", message, param: message.slice(0, message.indexOf(":")) } },
     ]);
     expect(await credits()).toBe(100);
-  });
-
-  it("names the parameter at fault, and none if the body as a whole is wrong", async () => {
-    const paramOf = async (body: unknown) =>
-      ((await (await service.create(customer, body)).json()) as { error: { param?: string } }).error.param;
-    expect(await paramOf({ resolution: "8k", prompt: "lake" })).toBe("resolution");
-    expect(await paramOf({ resolution: "1k", image_urls: ["https://example.com/a", "/b"] })).toBe("image_urls[1]");
-    expect(await paramOf({ resolution: "1k" })).toBeUndefined();
   });
 
   it("refuses fields that are nearly those of the request with their name, and invisible prompts, without a charge", async () => {
@@ -180,7 +156,6 @@ describe("POST /panoramas", () => {
     ["malformed JSON", '{"resolution": "1k", '],
     ["a body that is not JSON", "resolution=1k"],
     ["an empty body", ""],
-    ["white space", "  \n"],
   ])("refuses %s with 400", async (_, body) => {
     const response = await service.request("/panoramas", customer, { method: "POST", body });
     expect(await expectError(response, 400, "invalid_request")).toMatch(/^request body: /);
@@ -212,13 +187,6 @@ describe("POST /panoramas", () => {
       duplex: "half",
     } as RequestInit);
     expect(response.status).toBe(202);
-  });
-
-  it("refuses a creation that exceeds the balance with 402, and reports balance and cost", async () => {
-    const poor = await service.customer(9);
-    const response = await service.create(poor, { ...A_CREATION, resolution: "4k" });
-    expect(await expectError(response, 402, "insufficient_credits")).toMatch(/10 credits.* has 9/);
-    expect((await service.create(poor, { ...A_CREATION, resolution: "2k" })).status).toBe(202);
   });
 
   it("refuses the sixth task in processing with 429 and without retry-after, until one finishes", async () => {

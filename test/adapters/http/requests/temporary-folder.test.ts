@@ -1,9 +1,9 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { StoreFull } from "../../../application/ports/stores/store-errors.js";
-import { fillDisk } from "../../support/full-disk.js";
-import { HttpService, NO_PAGES } from "../../support/http-service.js";
+import { StoreFull } from "../../../../application/ports/stores/store-errors.js";
+import { fillDisk } from "../../../support/full-disk.js";
+import { HttpService, NO_PAGES } from "../../../support/http-service.js";
 
 const MIB = 1024 * 1024;
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { HELD_STREAMS_MAX } from "../../../adapters/http/limits/held-streams.js";
-import { settled } from "../../../adapters/memory/settled.js";
-import type { KeyLimits } from "../../../domain/accounts/key-limits.js";
-import { eventIdOf } from "../../../domain/tasks/account-event.js";
-import { type Customer, HttpService } from "../../support/http-service.js";
+import { HELD_STREAMS_MAX } from "../../../../adapters/http/limits/held-streams.js";
+import { settled } from "../../../../adapters/memory/settled.js";
+import type { KeyLimits } from "../../../../domain/accounts/key-limits.js";
+import { eventIdOf } from "../../../../domain/tasks/account-event.js";
+import { type Customer, HttpService } from "../../../support/http-service.js";
 
 type Message = { readonly id: string; readonly event: string; readonly data: Record<string, unknown> };
 

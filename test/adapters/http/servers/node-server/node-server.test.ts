@@ -1,14 +1,14 @@
 import { connect } from "node:net";
 import { ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Overload } from "../../../adapters/http/limits/overload.js";
-import type { FinishedExchange } from "../../../adapters/http/observer.js";
-import { json } from "../../../adapters/http/replies/reply.js";
-import type { Exchange } from "../../../adapters/http/requests/exchange.js";
-import { Senders } from "../../../adapters/http/requests/senders.js";
-import { Listener } from "../../../adapters/http/servers/listener.js";
-import { NodeServer } from "../../../adapters/http/servers/node-server/node-server.js";
-import { RawConnection } from "../../support/raw-connection.js";
+import { Overload } from "../../../../../adapters/http/limits/overload.js";
+import type { FinishedExchange } from "../../../../../adapters/http/observer.js";
+import { json } from "../../../../../adapters/http/replies/reply.js";
+import type { Exchange } from "../../../../../adapters/http/requests/exchange.js";
+import { Senders } from "../../../../../adapters/http/requests/senders.js";
+import { Listener } from "../../../../../adapters/http/servers/listener.js";
+import { NodeServer } from "../../../../../adapters/http/servers/node-server/node-server.js";
+import { RawConnection } from "../../../../support/raw-connection.js";
 
 const MIB = 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { TaskId } from "../../../domain/ids.js";
-import { expectError } from "../../support/error-answer.js";
-import { type Customer, HttpService } from "../../support/http-service.js";
+import type { TaskId } from "../../../../domain/ids.js";
+import { expectError } from "../../../support/error-answer.js";
+import { type Customer, HttpService } from "../../../support/http-service.js";
 
 describe("cancelling and deleting panoramas", () => {
   let service: HttpService;
@@ -13,7 +13,7 @@ describe("cancelling and deleting panoramas", () => {
   });
   afterEach(() => service.end());
 
-  const cancel = (id: string, by = customer) => service.request(`/panoramas/${id}/cancel`, by, { method: "POST" });
+  const cancel = (id: string) => service.request(`/panoramas/${id}/cancel`, customer, { method: "POST" });
   const remove = (id: string, by = customer) => service.request(`/panoramas/${id}`, by, { method: "DELETE" });
   const read = async (id: string) => (await service.request(`/panoramas/${id}`, customer)).json();
   const balance = () => service.ledger.balance(customer.accountId);
@@ -66,13 +66,8 @@ describe("cancelling and deleting panoramas", () => {
       expect(await balance()).toBe(96);
     });
 
-    it("ignores a body, and answers 404 for tasks of others and unknown ids", async () => {
+    it("ignores a body", async () => {
       const id = await service.created(customer);
-      const stranger = await service.customer();
-      await expectError(await cancel(id, stranger), 404, "not_found");
-      await expectError(await cancel("unknown"), 404, "not_found");
-      await expectError(await cancel("a%20b"), 404, "not_found");
-      expect(service.calls.cancel).toBe(2);
       const body = await service.request(`/panoramas/${id}/cancel`, customer, { method: "POST", body: "{" });
       expect(await body.json()).toMatchObject({ status: "failed" });
     });
@@ -120,14 +115,6 @@ describe("cancelling and deleting panoramas", () => {
       expect(await service.tasks.find(id as TaskId, customer.accountId)).toMatchObject({ state: "succeeded" });
     });
 
-    it("answers 404 for tasks of others and unknown ids", async () => {
-      const id = await kept();
-      await expectError(await remove(id, await service.customer()), 404, "not_found");
-      await expectError(await remove("unknown"), 404, "not_found");
-      await expectError(await remove("a%20b"), 404, "not_found");
-      expect(service.storage.objects.size).toBe(2);
-    });
-
     it("answers 500 while the storage is unavailable, and can be repeated", async () => {
       const id = await kept();
       service.storage.available = false;
@@ -136,16 +123,5 @@ describe("cancelling and deleting panoramas", () => {
       expect((await remove(id)).status).toBe(204);
       expect(service.failures.splice(0)).toHaveLength(1);
     });
-  });
-
-  it.each([
-    ["cancel", "POST", "/panoramas/x/cancel"],
-    ["delete", "DELETE", "/panoramas/x"],
-  ])("%s needs an API key and counts as a write request", async (_, method, path) => {
-    await expectError(await service.request(path, { ...customer, key: "sk-x" }, { method }), 401, "invalid_api_key");
-    for (let n = 0; n < 10; n++) await expectError(await service.request(path, customer, { method }), 404, "not_found");
-    const limited = await service.request(path, customer, { method });
-    expect(limited.headers.get("retry-after")).toBe("60");
-    await expectError(limited, 429, "rate_limited");
   });
 });

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectError } from "../../support/error-answer.js";
+import { HttpService } from "../../support/http-service.js";
+
+describe("every answer of the HTTP server", () => {
+  let service: HttpService;
+
+  beforeAll(async () => {
+    service = await HttpService.start();
+  });
+  afterAll(() => service.end());
+
+  it("has the request id of the client if it is safe for logs, else a new one", async () => {
+    const idFor = async (id: string) =>
+      (await fetch(`${service.url}/healthz`, { headers: { "x-request-id": id } })).headers.get("x-request-id");
+    expect(await idFor("Job-7.a_b")).toBe("Job-7.a_b");
+    expect(await idFor("i".repeat(128))).toBe("i".repeat(128));
+    for (const unfit of ["", "two words", "i".repeat(129), "<script>", "ä"]) {
+      expect(await idFor(unfit)).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+
+  it.each([
+    ["GET", "/api"],
+    ["GET", "/api/v1"],
+    ["GET", "/api/v1/"],
+    ["GET", "/api/v2/credits"],
+    ["GET", "/api/v1/credits/"],
+    ["GET", "//api/v1/credits"],
+    ["GET", "/api/v1/images"],
+    ["PATCH", "/api/v1/panoramas/some-id"],
+    ["GET", "/api/v1/panoramas/some-id/cancel"],
+    ["OPTIONS", "/api/v1/panoramas"],
+    ["PUT", "/api/v1/nowhere", Buffer.alloc(1_000_000)],
+  ])(
+    "is a 404 with the error body of the interface for the unknown route %s %s",
+    async (method, path, body?: Buffer<ArrayBuffer>) => {
+      await expectError(await fetch(service.url + path, { method, ...(body && { body }) }), 404, "not_found");
+      expect(service.finished.at(-1)).toMatchObject({ method, route: "unknown", status: 404 });
+    },
+  );
+
+  it("is reported to the observer with the route pattern and without secrets", async () => {
+    const customer = await service.customer();
+    const id = await service.created(customer);
+    const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+    const headers = { "x-request-id": "mine", traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
+    await service.request(`/panoramas/${id}?secret=1`, customer, { headers });
+    expect(service.finished.at(-1)).toEqual({
+      requestId: "mine",
+      traceId,
+      method: "GET",
+      route: "/api/v1/panoramas/:id",
+      status: 200,
+      seconds: expect.any(Number),
+      accountId: customer.accountId,
+      keyId: expect.stringMatching(/^key_/),
+      network: "127.0.0.1",
+      aborted: false,
+    });
+    await service.request("/credits", { ...customer, key: "sk-wrong" });
+    expect(service.finished.at(-1)).toMatchObject({ status: 401, error: "invalid_api_key" });
+  });
+});
