@@ -296,7 +296,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: "a part whose name is not clear is taken as another field",
     file: "adapters/http/requests/part-headers.ts",
     edits: [["if (names.size > 1 || isDoubtful(name)) return", "if (names.size > 1) return"]],
-    foundBy: tests("test/adapters/http/specification.unusual-uploads.test.ts"),
+    foundBy: tests("test/adapters/http/requests/received-parts.test.ts"),
   },
   {
     name: "the signature of a webhook does not cover its time",

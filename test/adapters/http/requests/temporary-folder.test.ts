@@ -1,7 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { StoreFull } from "../../../../application/ports/stores/store-errors.js";
 import { fillDisk } from "../../../support/full-disk.js";
 import { HttpService, NO_PAGES } from "../../../support/http-service.js";
 
@@ -24,13 +23,11 @@ const formOf = (...sizes: readonly number[]): FormData => {
   return form;
 };
 
-describe("a request that meets a full disk", () => {
-  const full = () => Promise.reject(new StoreFull("no room"));
+describe("an upload that meets a full disk", () => {
   let service: HttpService;
   let makeRoom = () => {};
 
   beforeEach(async () => {
-    const page = { method: "POST", path: "/works", body: "fields", handle: full } as const;
     const form = {
       method: "POST",
       path: "/form",
@@ -41,24 +38,11 @@ describe("a request that meets a full disk", () => {
         body: `<p>${(await readBody()).files.length} files</p>`,
       }),
     } as const;
-    service = await HttpService.start({ panoramas: { create: full }, web: { ...NO_PAGES, pages: [page, form] } });
+    service = await HttpService.start({ web: { ...NO_PAGES, pages: [form] } });
   });
   afterEach(async () => {
     makeRoom();
     await service.end();
-  });
-
-  it("is told that nothing was charged, if it is a creation", async () => {
-    const body = JSON.stringify({ prompt: "a quiet lake", resolution: "1k" });
-    const answer = await service.request("/panoramas", await service.customer(), { method: "POST", body });
-    expect([answer.status, await answer.json()]).toEqual([500, ANSWER]);
-    expect(service.failures).toMatchObject([{ error: { message: "no room" } }]);
-    expect(service.finished.at(-1)).toMatchObject({ status: 500, error: "store_full" });
-  });
-
-  it("gets the page of a failure in a browser", async () => {
-    const answer = await fetch(`${service.url}/works`, { method: "POST" });
-    expect([answer.status, await answer.text()]).toEqual([500, expect.stringContaining("failed")]);
   });
 
   describe.each([

@@ -1,22 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Page } from "../../../../adapters/web-page/page.js";
+import { StoreBusy, StoreFull } from "../../../../application/ports/stores/store-errors.js";
 import { HttpService, NO_PAGES } from "../../../support/http-service.js";
 import { RawConnection } from "../../../support/raw-connection.js";
 
-const broken: Page = {
-  method: "GET",
-  path: "/broken",
-  body: "none",
-  handle: async () => {
-    throw new Error("the database is away");
-  },
+/** Pages of these paths throw these errors. */
+const THROWN = {
+  "/broken": new Error("the database is wrong"),
+  "/full": new StoreFull("ENOSPC"),
+  "/busy": new StoreBusy("another process has the lock"),
 };
+const pages = Object.entries(THROWN).map(
+  ([path, thrown]): Page => ({ method: "GET", path, body: "none", handle: () => Promise.reject(thrown) }),
+);
 
 describe("a path that people open", () => {
   let service: HttpService;
 
   beforeAll(async () => {
-    service = await HttpService.start({ web: { ...NO_PAGES, pages: [broken] } });
+    service = await HttpService.start({ web: { ...NO_PAGES, pages } });
   });
   afterAll(() => service.end());
 
@@ -43,10 +45,18 @@ describe("a path that people open", () => {
     },
   );
 
-  it("is answered with a page that has the request id if its page throws", async () => {
-    const { status, type, requestId, body } = await ask("/broken");
-    expect([status, type, body]).toEqual([500, "text/html; charset=utf-8", `<p>failed: ${requestId}</p>`]);
-    expect(service.failures).toEqual([{ requestId, error: new Error("the database is away") }]);
+  it.each(["/broken", "/full"] as const)(
+    "is answered with a page that has the request id if it throws: %s",
+    async (path) => {
+      const { status, type, requestId, body } = await ask(path);
+      expect([status, type, body]).toEqual([500, "text/html; charset=utf-8", `<p>failed: ${requestId}</p>`]);
+      expect(service.failures.splice(0)).toEqual([{ requestId, error: THROWN[path] }]);
+    },
+  );
+
+  it("is answered with a page that says when to come again if a store is busy", async () => {
+    expect(await ask("/busy")).toMatchObject({ status: 429, body: "<p>busy: 2</p>" });
+    expect(service.failures.splice(0)).toMatchObject([{ error: THROWN["/busy"] }]);
   });
 
   it.each(["/api", "/api/v1/nope", "/api/v1/credits/", "/hooks", "/payments/nope", "/assets/a", "/metrics/"])(

@@ -88,20 +88,6 @@ describe("POST /images", () => {
     expect((await upload(formOf([new Blob([bytesOf("image/png")])]))).status).toBe(200);
   });
 
-  it("accepts an image without a declared type, as many clients send it", async () => {
-    const head = '--x\r\ncontent-disposition: form-data; name="files"; filename="a.png"\r\n\r\n';
-    const body = Buffer.concat([Buffer.from(head), bytesOf("image/png"), Buffer.from("\r\n--x--\r\n")]);
-    const [url] = await urlsOf(await upload(body, { "content-type": "multipart/form-data; boundary=x" }));
-    expect(url).toMatch(/\.png$/);
-  });
-
-  it("ignores parts with other names", async () => {
-    const form = formOf([jpeg(1000, 9)], "other");
-    form.append("comment", "for the lake");
-    form.append("files", jpeg(), "a.jpg");
-    expect(await urlsOf(await upload(form))).toHaveLength(1);
-  });
-
   it.each([
     ["one file of exactly 10 MiB", [10 * MIB]],
     ["files of exactly 20 MiB in total", [10 * MIB, 10 * MIB]],
@@ -136,12 +122,6 @@ describe("POST /images", () => {
     expect(await filesInProgress()).toEqual([]);
   });
 
-  it("refuses a files field that is text instead of a file", async () => {
-    const form = new FormData();
-    form.append("files", "https://example.com/a.jpg");
-    expect(await expectError(await upload(form), 400, "invalid_request")).toContain("no filename");
-  });
-
   it("accepts 50 parts and refuses more", async () => {
     const form = formOf([jpeg()]);
     for (let n = 1; n < 50; n++) form.append(`field-${n}`, "x");
@@ -155,26 +135,7 @@ describe("POST /images", () => {
     ["no content type", new Uint8Array(5), "", "Content-Type: must be multipart/form-data"],
     ["multipart without a boundary", "--x--", "multipart/form-data", "has no boundary"],
     ["another multipart", "--x--", "multipart/mixed; boundary=x", "Content-Type: must be multipart/form-data"],
-    ["an empty body", "", "multipart/form-data; boundary=x", "request body: "],
     ["a body without the boundary", "nothing", "multipart/form-data; boundary=x", "request body: "],
-    [
-      "a body that ends in the middle of a file",
-      '--x\r\ncontent-disposition: form-data; name="files"; filename="a.jpg"\r\n\r\n\xff\xd8',
-      "multipart/form-data; boundary=x",
-      "request body: ",
-    ],
-    [
-      "a part whose header is broken",
-      "--x\r\n: : :\x01\r\n\r\n\r\n--x--\r\n",
-      "multipart/form-data; boundary=x",
-      "request body: ",
-    ],
-    [
-      "a file after the last boundary",
-      '--x--\r\n--x\r\n\r\n\r\n--x\r\ncontent-disposition: form-data; name="files"; filename="a"\r\n\r\nbytes',
-      "multipart/form-data; boundary=x",
-      "Unexpected part after the last boundary",
-    ],
   ])("refuses %s with 400", async (_, body, type, message) => {
     const response = await upload(body, { "content-type": type });
     expect(await expectError(response, 400, "invalid_request")).toContain(message);
@@ -275,6 +236,8 @@ it("POST /images processes only a few uploads at the same time, because each has
   const received = async () => (await readdir(`${service.folder}/uploads`, { recursive: true })).length;
   await expect.poll(received).toBe(16); // a folder and a file of each
   await expect.poll(() => atOnce).toBe(3);
+  expect((await fetch(`${service.url}/healthz`)).status).toBe(200); // others had the time to come
+  expect(atOnce).toBe(3);
   release();
   expect(await Promise.all(uploads)).toEqual(Array(8).fill(200));
   expect(atOnce).toBe(8);
