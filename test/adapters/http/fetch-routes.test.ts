@@ -7,7 +7,6 @@ import {
 } from "../../../adapters/http/rest-routes.js";
 import { A_CREATION, assetsOf, type Customer, HttpService } from "../../support/http-service.js";
 import { startLocalServer } from "../../support/local-server.js";
-import { plain } from "../../support/test-images.js";
 
 const BASE = "https://example.com/panoramas";
 const PAGE = "https://pages.example";
@@ -64,20 +63,6 @@ describe("fetchRoutes", () => {
     expect((await call(`/panoramas/${id}`, { method: "DELETE" })).status).toBe(204);
   });
 
-  it("receives uploads, and answers unknown paths and wrong keys", async () => {
-    const body = new FormData();
-    body.append(
-      "files",
-      new Blob([new Uint8Array(await plain({ widthPixels: 8, heightPixels: 4 }).png().toBuffer())], {
-        type: "image/png",
-      }),
-      "a.png",
-    );
-    expect((await call("/images", { method: "POST", body })).status).toBe(200);
-    expect((await call("/unknown")).status).toBe(404);
-    expect((await call("/credits", { headers: { "x-api-key": "wrong" } })).status).toBe(401);
-  });
-
   it("ends a wait when the client leaves, and when the routes stop", async () => {
     const id = await service.created(customer);
     const left = new AbortController();
@@ -129,24 +114,12 @@ describe("fetchRoutes", () => {
     expect(await bytesIn10Seconds(160_000, 159_999)).toEqual([408, "invalid_request"]);
   });
 
-  it("takes the last value of a header that was sent twice, but no second key, as a server of ours, and lists as they are", async () => {
+  it("takes the last value of a header that was sent twice, as a server of ours", async () => {
     const twice = (name: string, ...values: readonly string[]) => {
       const headers = new Headers({ "x-api-key": customer.key });
       for (const value of values) headers.append(name, value);
       return headers;
     };
-    const read = async (headers: Headers) =>
-      (await routes.fetch(new Request(`${BASE}/api/v1/credits`, { headers }))).status;
-    const keyed = (...values: readonly string[]) => {
-      const headers = twice("authorization", ...values);
-      headers.delete("x-api-key");
-      return headers;
-    };
-    expect(await read(keyed(`Bearer ${customer.key}`, `Bearer ${customer.key}`))).toBe(200);
-    expect(await read(keyed("Bearer wrong", `Bearer ${customer.key}`))).toBe(401);
-    expect(await read(keyed(`Bearer ${customer.key}`, "Bearer wrong"))).toBe(401);
-    expect(await read(twice("x-api-key", "wrong"))).toBe(401);
-
     const create = async (...keys: readonly string[]) => {
       const headers = twice("idempotency-key", ...keys);
       const init = { method: "POST", body: JSON.stringify(A_CREATION), headers };

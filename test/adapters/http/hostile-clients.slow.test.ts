@@ -43,32 +43,30 @@ describe("the HTTP server and misbehaving clients", () => {
 
   describe("random input", () => {
     it("as JSON gets a task or an error of the interface", async () => {
-      await fc.assert(
-        fc.asyncProperty(
-          fc.oneof(
-            fc.json(),
-            fc
-              .record(
-                {
-                  resolution: fc.oneof(fc.constantFrom("1k", "2k"), fc.jsonValue()),
-                  prompt: fc.oneof(fc.string({ unit: "binary" }), fc.jsonValue()),
-                  image_urls: fc.oneof(fc.array(fc.webUrl()), fc.jsonValue()),
-                  visibility: fc.oneof(fc.constantFrom("private", "public"), fc.jsonValue()),
-                },
-                { requiredKeys: [] },
-              )
-              .map((value) => JSON.stringify(value)),
-            fc.constant(`${"[".repeat(100_000)}`),
-            fc.constant(`{"__proto__": {"resolution": "1k"}, "prompt": "a lake"}`),
-            fc.constant(`{"resolution": "1k", "prompt": "\\u0000\\ud800"}`),
-          ),
-          async (body) => {
-            await expectAnswer(await service.request("/panoramas", customer, { method: "POST", body }));
-            await nextMinute();
-          },
-        ),
-        { numRuns: 200 },
+      const odd = fc.record(
+        {
+          resolution: fc.oneof(fc.constantFrom("1k", "2k"), fc.jsonValue()),
+          prompt: fc.oneof(fc.string({ unit: "binary" }), fc.jsonValue()),
+          image_urls: fc.oneof(fc.array(fc.webUrl()), fc.jsonValue()),
+          visibility: fc.oneof(fc.constantFrom("private", "public"), fc.jsonValue()),
+        },
+        { requiredKeys: [] },
       );
+      const fixed = fc.constantFrom(
+        "[".repeat(100_000),
+        `{"__proto__": {"resolution": "1k"}, "prompt": "a lake"}`,
+        `{"resolution": "1k", "prompt": "\\u0000\\ud800"}`,
+      );
+      const any = fc.oneof(
+        fc.json(),
+        odd.map((value) => JSON.stringify(value)),
+        fixed,
+      );
+      const property = fc.asyncProperty(any, async (body) => {
+        await expectAnswer(await service.request("/panoramas", customer, { method: "POST", body }));
+        await nextMinute();
+      });
+      await fc.assert(property, { numRuns: 200 });
     });
 
     it("as bytes gets an error of the interface", async () => {
@@ -173,18 +171,11 @@ describe("the HTTP server and misbehaving clients", () => {
     });
   });
 
-  it("does not read any body of a request without an API key", async () => {
+  it("reads no body of a request without an API key, and answers the next one on its connection", async () => {
     const connection = await RawConnection.open(service.port);
-    connection.send("POST /api/v1/images HTTP/1.1\r\nhost: x\r\ncontent-length: 20000000\r\n\r\n");
+    connection.send("POST /api/v1/images HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n");
     expect(await connection.response()).toMatch(/^HTTP\/1\.1 401 /);
-    connection.close();
     expect(await readdir(`${service.folder}/uploads`)).toEqual([]);
-  });
-
-  it("answers the next request on a connection after a refused body", async () => {
-    const connection = await RawConnection.open(service.port);
-    connection.send("POST /api/v1/panoramas HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n");
-    expect(await connection.response()).toMatch(/^HTTP\/1\.1 401 /);
     connection.send("x".repeat(1000));
     connection.send("GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n");
     expect(await connection.response()).toMatch(/^HTTP\/1\.1 200 /);

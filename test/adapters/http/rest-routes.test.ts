@@ -11,7 +11,6 @@ import type { ViewerUrl } from "../../../application/application-settings.js";
 import { expectError } from "../../support/error-answer.js";
 import { A_CREATION, assetsOf, type Customer, HttpService } from "../../support/http-service.js";
 import { RawConnection } from "../../support/raw-connection.js";
-import { plain } from "../../support/test-images.js";
 
 type Description = {
   readonly components: { readonly schemas: { readonly PanoramaOutput: { required: string[]; properties: object } } };
@@ -79,6 +78,13 @@ describe("restRoutes in a server of the embedder's own", () => {
     fetch(`${origin}/panoramas/api/v1${path}`, { ...init, headers: { "x-api-key": key, ...init.headers } });
   const create = (body: unknown = A_CREATION) => call("/panoramas", { method: "POST", body: JSON.stringify(body) });
 
+  const createdAt = async (base: string): Promise<Response> => {
+    const init = { method: "POST", headers: { "x-api-key": customer.key }, body: JSON.stringify(A_CREATION) };
+    const response = await fetch(`${base}/api/v1/panoramas`, init);
+    expect(response.status).toBe(202);
+    return response;
+  };
+
   it("creates, polls and lists panoramas; links and locations begin with the base path", async () => {
     const created = await create();
     expect(created.status).toBe(202);
@@ -101,36 +107,10 @@ describe("restRoutes in a server of the embedder's own", () => {
     expect((await call(`/panoramas/${id}`, { method: "DELETE" })).status).toBe(204);
   });
 
-  it("receives uploads, and deletes their temporary files", async () => {
-    const form = new FormData();
-    form.append(
-      "files",
-      new Blob([new Uint8Array(await plain({ widthPixels: 64, heightPixels: 32 }).png().toBuffer())], {
-        type: "image/png",
-      }),
-      "a.png",
-    );
-    const uploaded = await call("/images", { method: "POST", body: form });
-    expect(uploaded.status).toBe(200);
-    const { image_urls } = (await uploaded.json()) as { image_urls: string[] };
-    expect(image_urls).toEqual([expect.stringMatching(/^https:\/\/objects\.example\/references\//)]);
-    expect(await readdir(uploadsFolder)).toEqual([]);
-  });
-
   it("has the routes of webhooks only for the use cases that it gets", async () => {
     const hook = (path: string) => fetch(`${origin}/panoramas${path}`, { method: "POST", body: "{}" });
     expect(await (await hook("/hooks/replicate")).text()).toBe("No webhooks are accepted here.");
     expect(await (await hook("/payments/stripe")).text()).toBe("the embedder's own answer");
-  });
-
-  it("answers errors with the JSON of the interface", async () => {
-    await expectError(await call("/panoramas", {}, "sk-unknown"), 401, "invalid_api_key");
-    await expectError(await create({ ...A_CREATION, resolution: "8k" }), 400, "invalid_request");
-    await expectError(await call("/panoramas", { method: "POST", body: "{" }), 400, "invalid_request");
-    await expectError(await call("/panoramas/00000000-0000-7000-8000-000000000000"), 404, "not_found");
-    const poor = await service.customer(1);
-    const body = JSON.stringify(A_CREATION);
-    await expectError(await call("/panoramas", { method: "POST", body }, poor.key), 402, "insufficient_credits");
   });
 
   it("leaves every other request to the embedder", async () => {
@@ -270,10 +250,7 @@ describe("restRoutes in a server of the embedder's own", () => {
       request.url = (request.url ?? "").replace(/^\/mounted/, "");
       own.handle(request, response);
     });
-    const url = `${originOf(app)}/mounted/api/v1/panoramas`;
-    const headers = { "x-api-key": customer.key };
-    const created = await fetch(url, { method: "POST", headers, body: JSON.stringify(A_CREATION) });
-    expect([created.status, created.headers.get("location")?.startsWith("/")]).toEqual([202, true]);
+    expect((await createdAt(`${originOf(app)}/mounted`)).headers.get("location")).toMatch(/^\//);
     app.close();
     await own.stop(0);
   });
@@ -288,13 +265,7 @@ describe("restRoutes in a server of the embedder's own", () => {
     app.get("/hello", () => "the embedder's own answer");
     await app.listen({ port: 0, host: "127.0.0.1" });
     const at = originOf(app.server as Server);
-    const headers = { "x-api-key": customer.key };
-    const created = await fetch(`${at}/api/v1/panoramas`, {
-      method: "POST",
-      headers,
-      body: JSON.stringify(A_CREATION),
-    });
-    expect(created.status).toBe(202);
+    await createdAt(at);
     expect(await (await fetch(`${at}/hello`)).text()).toBe("the embedder's own answer");
     await app.close();
     await own.stop(0);
@@ -344,12 +315,15 @@ describe("restRoutes in a server of the embedder's own", () => {
     vi.stubEnv("TMPDIR", temporary);
     const own = await mounted({ uploadsFolder: undefined });
     vi.unstubAllEnvs();
-    expect(await readdir(temporary)).toEqual([]);
     const other = await listening(own.handle);
-    const sent = httpRequest(`${originOf(other)}/api/v1/images`, {
-      method: "POST",
-      headers: { "x-api-key": (await service.customer()).key, "content-type": "multipart/form-data; boundary=b" },
-    });
+    const url = `${originOf(other)}/api/v1/images`;
+    const headers = { "x-api-key": customer.key };
+    const form = new FormData();
+    form.append("files", new Blob([new Uint8Array([0xff, 0xd8, 0xff])], { type: "image/jpeg" }), "a.jpg");
+    expect((await fetch(url, { method: "POST", headers, body: form })).status).toBe(200);
+    expect(await readdir(temporary)).toEqual([]);
+    const type = { "content-type": "multipart/form-data; boundary=b" };
+    const sent = httpRequest(url, { method: "POST", headers: { ...headers, ...type } });
     sent.write('--b\r\ncontent-disposition: form-data; name="files"; filename="a.png"\r\n\r\nhalf of it');
     await expect.poll(() => readdir(temporary)).toEqual([expect.stringMatching(/^panorama-upload-/)]);
     sent.on("error", () => {}).destroy();

@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Customer, HttpService } from "../../support/http-service.js";
-import { serverName } from "../../support/make-server.js";
-import { RawConnection } from "../../support/raw-connection.js";
+import { type Customer, HttpService } from "../../../support/http-service.js";
+import { serverName } from "../../../support/make-server.js";
+import { RawConnection } from "../../../support/raw-connection.js";
 import {
   type Answer,
   BODY,
@@ -11,7 +11,7 @@ import {
   READ,
   UNUSUAL_REQUESTS,
   type UnusualRequest,
-} from "../../support/unusual-requests.js";
+} from "../../../support/unusual-requests.js";
 
 describe("the HTTP server and correct requests in unusual form", () => {
   let service: HttpService;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Customer, HttpService } from "../../support/http-service.js";
-import { serverName } from "../../support/make-server.js";
-import { RawConnection } from "../../support/raw-connection.js";
+import { type Customer, HttpService } from "../../../support/http-service.js";
+import { serverName } from "../../../support/make-server.js";
+import { RawConnection } from "../../../support/raw-connection.js";
 
 /** What both HTTP servers do with requests that a correct client never sends. OPERATIONS.md sums them up. */
 describe("the HTTP server and malformed requests", () => {
