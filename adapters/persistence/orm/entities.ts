@@ -1,4 +1,4 @@
-import { type EntitySchema, MikroORM } from "@mikro-orm/core";
+import { type EntitySchema, LockMode, MikroORM } from "@mikro-orm/core";
 import type { SqlEntityManager } from "@mikro-orm/knex";
 import { ok, type Result } from "neverthrow";
 import { tables } from "../schema/schema.js";
@@ -72,3 +72,7 @@ export const rowOf = <Entity extends object>(table: EntitySchema<Entity>, entity
   const properties = orm?.getMetadata(table).props ?? [];
   return Object.fromEntries(properties.map(({ name, fieldNames }) => [fieldNames[0], entity[name]]));
 };
+
+/** Locks what is read, and skips what another transaction has locked. SQLite has one writer at a time. */
+export const lockFree = (dialect: Dialect) =>
+  dialect === "postgresql" ? LockMode.PESSIMISTIC_PARTIAL_WRITE : LockMode.NONE;

@@ -22,15 +22,15 @@ export const toEndpoint = (row: Row): Endpoint => {
   };
 };
 
-export const endpointRow = (endpoint: Endpoint): Row => ({
+export const newEndpoint = (endpoint: Endpoint) => ({
   id: endpoint.id,
-  account_id: endpoint.accountId,
+  accountId: endpoint.accountId,
   url: endpoint.url ?? null,
   secret: endpoint.secret,
-  previous_secret: endpoint.previous?.secret ?? null,
-  previous_until: endpoint.previous?.until ?? null,
-  created_at: endpoint.createdAt,
-  failing_since: endpoint.failingSince ?? null,
-  off_at: endpoint.off?.at ?? null,
-  off_reason: endpoint.off?.reason ?? null,
+  previousSecret: endpoint.previous?.secret ?? null,
+  previousUntil: endpoint.previous?.until ?? null,
+  createdAt: endpoint.createdAt,
+  failingSince: endpoint.failingSince ?? null,
+  offAt: endpoint.off?.at ?? null,
+  offReason: endpoint.off?.reason ?? null,
 });

@@ -1,19 +1,17 @@
+import { type InferEntity, LockMode, raw } from "@mikro-orm/core";
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../application/errors.js";
 import type { EndpointStore } from "../../../application/ports/stores/webhook-stores.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { Endpoint, EndpointId, EndpointSecret } from "../../../domain/webhooks/webhook-endpoint.js";
-import { endpointRow, toEndpoint } from "../rows/endpoint-rows.js";
+import { changeEntities, entitiesOf, inUnitOfWork, rowOf } from "../orm/entities.js";
+import { newEndpoint, toEndpoint as toEndpointOf } from "../rows/endpoint-rows.js";
 import { giveUpDeliveries } from "../rows/give-up-deliveries.js";
 import { lockAccount } from "../rows/lock-account.js";
 import { LISTED_ENDPOINT } from "../schema/indexed-conditions.js";
-import { type Row, text } from "../sql/columns.js";
+import { WebhookEndpointTable } from "../schema/schema.js";
+import { text } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
-import { insert } from "../sql/insert.js";
-import { insertion } from "../sql/statement.js";
-
-/** The row of a deleted endpoint is kept for its deliveries. */
-const IS_THERE = LISTED_ENDPOINT;
 
 /** Endpoints of webhooks in SQLite or PostgreSQL. */
 export class SqlEndpointStore implements EndpointStore {
@@ -27,71 +25,72 @@ export class SqlEndpointStore implements EndpointStore {
     endpoint: Endpoint,
     decide: (urls: readonly string[]) => Result<void, Refusal>,
   ): Promise<Result<void, Refusal>> {
-    return this.database.transaction(async (sql) => {
-      await lockAccount(sql, endpoint.accountId);
-      const rows = await sql(
-        `select url from webhook_endpoint where account_id = ? and url is not null and ${IS_THERE}`,
-        [endpoint.accountId],
-      );
-      const decided = decide(rows.map((row) => text(row, "url")));
-      if (decided.isOk()) await insert(sql, "webhook_endpoint", endpointRow(endpoint));
+    const { accountId } = endpoint;
+    return inUnitOfWork(this.database, async (manager, sql) => {
+      await lockAccount(sql, accountId);
+      const listed = { accountId, url: { $ne: null }, ...isListed() };
+      const endpoints = await manager.find(WebhookEndpointTable, listed);
+      const decided = decide(endpoints.map((one) => text(one, "url")));
+      if (decided.isOk()) manager.create(WebhookEndpointTable, newEndpoint(endpoint));
       return decided;
     });
   }
 
   async ensureDefault(candidate: Endpoint): Promise<Endpoint> {
-    const read = "select * from webhook_endpoint where account_id = ? and url is null";
-    const [known] = await this.database.sql(read, [candidate.accountId]);
-    if (known !== undefined) return toEndpoint(known);
-    const inserted = insertion("webhook_endpoint", endpointRow(candidate));
-    await this.database.sql(
-      `${inserted.text} on conflict (account_id) where url is null do nothing`,
-      inserted.parameters,
-    );
-    const [row] = await this.database.sql(read, [candidate.accountId]);
-    return toEndpoint(row ?? {});
+    const { accountId } = candidate;
+    const unnamed = { accountId, url: null };
+    const known = await entitiesOf(this.database).findOne(WebhookEndpointTable, unnamed);
+    if (known !== null) return toEndpoint(known);
+    return changeEntities(this.database, async (manager, sql) => {
+      await lockAccount(sql, accountId);
+      const others = await manager.findOne(WebhookEndpointTable, unnamed);
+      return toEndpoint(others ?? manager.create(WebhookEndpointTable, newEndpoint(candidate)));
+    });
   }
 
-  async list(account: AccountId): Promise<Endpoint[]> {
-    const all = `select * from webhook_endpoint where account_id = ? and ${IS_THERE} order by id`;
-    return (await this.database.sql(all, [account])).map(toEndpoint);
+  async list(accountId: AccountId): Promise<Endpoint[]> {
+    const listed = { accountId, ...isListed() };
+    const endpoints = await entitiesOf(this.database).find(WebhookEndpointTable, listed, { orderBy: { id: "asc" } });
+    return endpoints.map(toEndpoint);
   }
 
-  async rotateSecret(
+  rotateSecret(
     id: EndpointId,
-    account: AccountId,
+    accountId: AccountId,
     secret: EndpointSecret,
     previousUntil: Date,
   ): Promise<Result<Endpoint, NotFound>> {
-    const [row] = await this.database.sql(
-      `update webhook_endpoint set previous_secret = secret, previous_until = ?, secret = ?
-      where id = ? and account_id = ? and ${IS_THERE} returning *`,
-      [previousUntil, secret, id, account],
-    );
-    return found(row, id).map(toEndpoint);
+    return inUnitOfWork(this.database, async (manager) => {
+      const lock = { lockMode: LockMode.PESSIMISTIC_WRITE };
+      const endpoint = await manager.findOne(WebhookEndpointTable, { id, accountId, ...isListed() }, lock);
+      if (endpoint === null) return err(unknown(id));
+      Object.assign(endpoint, { previousSecret: endpoint.secret, previousUntil, secret });
+      return ok(toEndpoint(endpoint));
+    });
   }
 
-  async enable(id: EndpointId, account: AccountId): Promise<Result<void, NotFound>> {
-    const [row] = await this.database.sql(
-      `update webhook_endpoint set off_at = null, off_reason = null, failing_since = null
-      where id = ? and account_id = ? and ${IS_THERE} returning id`,
-      [id, account],
-    );
-    return found(row, id).map(() => undefined);
+  async enable(id: EndpointId, accountId: AccountId): Promise<Result<void, NotFound>> {
+    const on = { offAt: null, offReason: null, failingSince: null };
+    const listed = { id, accountId, ...isListed() };
+    const enabled = await entitiesOf(this.database).nativeUpdate(WebhookEndpointTable, listed, on);
+    return enabled === 1 ? ok(undefined) : err(unknown(id));
   }
 
-  delete(id: EndpointId, account: AccountId, now: Date): Promise<Result<void, NotFound>> {
-    return this.database.transaction(async (sql) => {
-      const [row] = await sql(
-        `update webhook_endpoint set off_at = ?, off_reason = 'deleted'
-        where id = ? and account_id = ? and url is not null and ${IS_THERE} returning id`,
-        [now, id, account],
-      );
-      if (row !== undefined) await giveUpDeliveries(sql, id, now);
-      return found(row, id).map(() => undefined);
+  delete(id: EndpointId, accountId: AccountId, now: Date): Promise<Result<void, NotFound>> {
+    return inUnitOfWork(this.database, async (manager) => {
+      const listed = { id, accountId, url: { $ne: null }, ...isListed() };
+      const off = { offAt: now, offReason: "deleted" };
+      if ((await manager.nativeUpdate(WebhookEndpointTable, listed, off)) === 0) return err(unknown(id));
+      await giveUpDeliveries(manager, id, now);
+      return ok(undefined);
     });
   }
 }
 
-const found = (row: Row | undefined, id: EndpointId): Result<Row, NotFound> =>
-  row === undefined ? err(notFound(`There is no endpoint ${id} on this account.`)) : ok(row);
+/** The row of a deleted endpoint is kept for its deliveries. */
+const isListed = () => ({ [raw(LISTED_ENDPOINT)]: [] });
+
+const toEndpoint = (endpoint: InferEntity<typeof WebhookEndpointTable>): Endpoint =>
+  toEndpointOf(rowOf(WebhookEndpointTable, endpoint));
+
+const unknown = (id: EndpointId): NotFound => notFound(`There is no endpoint ${id} on this account.`);

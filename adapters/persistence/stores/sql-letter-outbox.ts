@@ -1,9 +1,11 @@
+import type { InferEntity } from "@mikro-orm/core";
 import type { ClaimedLetter, LetterOutbox, PostedLetter } from "../../../application/ports/stores/letter-outbox.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import type { AccountId } from "../../../domain/ids.js";
-import { branded, integer, oneOf, optional, type Row, text } from "../sql/columns.js";
+import { changeEntities, entitiesOf, lockFree } from "../orm/entities.js";
+import { LetterTable } from "../schema/schema.js";
+import { branded, integer, oneOf, optional, text } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
-import { insert } from "../sql/insert.js";
 
 const KINDS = [
   "new_password",
@@ -28,37 +30,35 @@ export class SqlLetterOutbox implements LetterOutbox {
   }
 
   async add({ id, kind, to, accountId }: PostedLetter, dueAt: Date): Promise<void> {
-    const row = { id, kind, recipient: to, account_id: accountId ?? null, attempt: 0, due_at: dueAt };
-    await insert(this.database.sql, "letter", row);
+    const letter = { id, kind, recipient: to, accountId: accountId ?? null, attempt: 0, dueAt };
+    await entitiesOf(this.database).insert(LetterTable, letter);
   }
 
-  async claim(now: Date, leasedUntil: Date, limit: number): Promise<readonly ClaimedLetter[]> {
-    const lock = this.database.dialect === "postgresql" ? "for update skip locked" : "";
-    const rows = await this.database.sql(
-      `update letter set due_at = ?, attempt = attempt + 1 where id in (
-        select id from letter where due_at <= ? order by due_at limit ? ${lock}
-      ) returning *`,
-      [leasedUntil, now, limit],
-    );
-    return rows.map(toLetter);
+  claim(now: Date, leasedUntil: Date, limit: number): Promise<readonly ClaimedLetter[]> {
+    return changeEntities(this.database, async (manager) => {
+      const next = { orderBy: { dueAt: "asc" }, limit, lockMode: lockFree(this.database.dialect) } as const;
+      const letters = await manager.find(LetterTable, { dueAt: { $lte: now } }, next);
+      for (const letter of letters) Object.assign(letter, { dueAt: leasedUntil, attempt: letter.attempt + 1 });
+      return letters.map(toLetter);
+    });
   }
 
   async remove({ id, attempt }: ClaimedLetter): Promise<void> {
-    await this.database.sql("delete from letter where id = ? and attempt = ?", [id, attempt]);
+    await entitiesOf(this.database).nativeDelete(LetterTable, { id, attempt });
   }
 
   async retry({ id, attempt }: ClaimedLetter, dueAt: Date): Promise<void> {
-    await this.database.sql("update letter set due_at = ? where id = ? and attempt = ?", [dueAt, id, attempt]);
+    await entitiesOf(this.database).nativeUpdate(LetterTable, { id, attempt }, { dueAt });
   }
 }
 
-const toLetter = (row: Row): ClaimedLetter => {
-  const accountId = optional(row, "account_id", branded<AccountId>);
+const toLetter = (letter: InferEntity<typeof LetterTable>): ClaimedLetter => {
+  const accountId = optional(letter, "accountId", branded<AccountId>);
   return {
-    id: text(row, "id"),
-    kind: oneOf(row, "kind", KINDS),
-    to: branded<Email>(row, "recipient"),
+    id: text(letter, "id"),
+    kind: oneOf(letter, "kind", KINDS),
+    to: branded<Email>(letter, "recipient"),
     ...(accountId !== undefined && { accountId }),
-    attempt: integer(row, "attempt"),
+    attempt: integer(letter, "attempt"),
   };
 };

@@ -4,8 +4,10 @@ import { credits } from "../../../domain/credits/credits.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { UploadStanding } from "../../../domain/images/reference-image.js";
+import { changeEntities, entitiesOf } from "../orm/entities.js";
 import { lockAccount } from "../rows/lock-account.js";
 import { lockReference } from "../rows/reference-rows.js";
+import { ReferenceImageTable, ReferenceUploadTable, TaskReferenceTable } from "../schema/schema.js";
 import { branded, integer } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
 import { skipLocked } from "../sql/dialect-sql.js";
@@ -27,8 +29,7 @@ export class SqlReferenceStore implements ReferenceStore {
   }
 
   async has(content: string): Promise<boolean> {
-    const stored = "select name from reference_image where content = ? and delete_at is null";
-    return (await this.database.sql(stored, [content])).length > 0;
+    return (await this.entities.count(ReferenceImageTable, { content, deleteAt: null })) > 0;
   }
 
   add<Refusal>(
@@ -68,24 +69,20 @@ export class SqlReferenceStore implements ReferenceStore {
   }
 
   async expire(before: Date, now: Date, limit: number): Promise<number> {
-    const rows = await this.database.sql(
-      "select name from reference_upload where uploaded_at < ? order by uploaded_at limit ?",
-      [before, limit],
-    );
-    for (const name of new Set(rows.map((row) => branded<ObjectName>(row, "name")))) {
-      await this.database.transaction<void, never>(async (sql) => {
+    const oldest = { orderBy: { uploadedAt: "asc" }, limit } as const;
+    const uploads = await this.entities.find(ReferenceUploadTable, { uploadedAt: { $lt: before } }, oldest);
+    for (const name of new Set(uploads.map((upload) => branded<ObjectName>(upload, "name")))) {
+      await changeEntities(this.database, async (manager, sql) => {
         // Separate statements after the lock: a PostgreSQL statement only sees what was committed before it began.
-        if (!(await lockReference(sql, name))) return ok(undefined);
-        await sql("delete from reference_upload where name = ? and uploaded_at < ?", [name, before]);
-        const referring = await sql(
-          "select name from reference_upload where name = ? union all select name from task_reference where name = ? limit 1",
-          [name, name],
-        );
-        if (referring.length === 0) await sql("update reference_image set delete_at = ? where name = ?", [now, name]);
-        return ok(undefined);
+        if (!(await lockReference(sql, name))) return;
+        await manager.nativeDelete(ReferenceUploadTable, { name, uploadedAt: { $lt: before } });
+        // Those of tasks first: what a task gives back without the lock is an upload afterwards.
+        if ((await manager.count(TaskReferenceTable, { name })) > 0) return;
+        if ((await manager.count(ReferenceUploadTable, { name })) > 0) return;
+        await manager.nativeUpdate(ReferenceImageTable, { name }, { deleteAt: now });
       });
     }
-    return rows.length;
+    return uploads.length;
   }
 
   async claimDeletable(now: Date, until: Date, limit: number): Promise<ObjectName[]> {
@@ -104,7 +101,11 @@ export class SqlReferenceStore implements ReferenceStore {
   }
 
   async forget(name: ObjectName): Promise<void> {
-    await this.database.sql("delete from reference_image where name = ? and delete_at is not null", [name]);
+    await this.entities.nativeDelete(ReferenceImageTable, { name, deleteAt: { $ne: null } });
+  }
+
+  private get entities() {
+    return entitiesOf(this.database);
   }
 }
 
