@@ -17,7 +17,7 @@ type Findings = {
   };
 };
 
-const folders = ["domain", "application", "adapters", "bootstrap", "test"];
+const folders = ["domain", "application", "adapters", "bootstrap", "packages", "test"];
 const depcruise = resolve("node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
 
 /** Runs the command of `npm run check layers` in the project, or in a folder with a copy of its configuration. */

@@ -1,7 +1,7 @@
 /** `npm run verify NAME`: what takes minutes or needs more than Node.js, and so is not part of `npm test`. */
 
 const BUILD = "npm run -s build";
-const PACKAGES = "tsx bootstrap/packages/build-packages.ts";
+const PACKAGES = "tsx packages/build/build-packages.ts";
 const BUNDLE_SIMULATION =
   "esbuild test/simulation/simulate.ts --bundle --packages=external --platform=node --target=node20 --format=esm --sourcemap --outfile=reports/simulate.mjs --log-level=warning";
 
@@ -38,7 +38,7 @@ export const VERIFICATIONS = {
     steps: [BUILD, PACKAGES, "tsx test/packages/install.ts"],
   },
   "packages-form": {
-    about: "publint and attw of each package, its size, and what it costs to import",
+    about: "attw of each package, its size, and what it costs to import",
     steps: [BUILD, PACKAGES, "tsx test/packages/check.ts"],
   },
   packed: {

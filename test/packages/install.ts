@@ -247,7 +247,6 @@ try {
       const embedding = join(folder, `embedding-${manager}`);
       await install(manager, embedding, {
         "panorama-core": `file:${core}`,
-        "panorama-testing": `file:${packed["panorama-testing"]}`,
         "panorama-client": `file:${client}`,
         "panorama-service": `file:${service}`,
         neverthrow: "8.2.0",

@@ -12,21 +12,21 @@ import { pngBytes } from "../support/image-bytes.js";
 import { restAnswers } from "./rest-requests.js";
 
 /**
- * `npm run verify runtimes`: installs panorama-client and panorama-meter of dist-packages/, and Deno, Bun and workerd
+ * `npm run verify runtimes`: installs panorama-client and panorama-core of dist-packages/, and Deno, Bun and workerd
  * from the registry, in an empty project. Uses client and meter in each of them, and in this Node.js. Prints the sizes.
  * Then each of them serves the REST interface with `fetchRoutes` of panorama-service, and answers the same requests as
  * `restRoutes` on `node:http` (rest-requests.ts).
  */
 const run = promisify(execFile);
-const PACKAGES = ["panorama-client", "panorama-meter", "panorama-service"] as const;
+const PACKAGES = ["panorama-client", "panorama-core", "panorama-service"] as const;
 const CLIENT_COMPRESSED_BYTES_MAX = 15_000;
-const METER_INSTALLED_BYTES_MAX = 1_000_000;
+const CORE_INSTALLED_BYTES_MAX = 3_000_000;
 const RUNTIMES = { deno: "2.9.6", bun: "1.4.5", workerd: "1.20261117.1" };
 
 /** What each runtime does with the client. `path`: a file to upload, where there are files. */
 const SCENARIO = `
 import { PanoramaClient, PanoramaError, signWebhook, verifyWebhook } from "panorama-client";
-import { definePolicy, memory, meter } from "panorama-meter";
+import { definePolicy, memoryMeterStore, meter } from "panorama-core";
 
 export const scenario = async (options, path) => {
   const client = new PanoramaClient(options);
@@ -38,7 +38,7 @@ export const scenario = async (options, path) => {
   const error = await client.read("unknown").catch((error) => error);
   const body = '{"type":"credits.low","timestamp":"t","data":{"remaining_credits":1}}';
   const event = await verifyWebhook(body, new Headers(await signWebhook(body, "whsec_c2VjcmV0")), "whsec_c2VjcmV0");
-  const credits = meter({ policy: definePolicy({ prices: { job: 3 }, rates: {}, activeMax: 1 }), store: memory() });
+  const credits = meter({ policy: definePolicy({ prices: { job: 3 }, rates: {}, activeMax: 1 }), store: memoryMeterStore() });
   await credits.purchase("acme", { orderId: "order-1", credits: 5 });
   const held = await credits.hold("acme", { price: "job", quantity: 1, idempotencyKey: "a" });
   await held.value.capture({ credits: 2 });
@@ -56,8 +56,8 @@ export default { fetch: async (_, { baseUrl, apiKey }) => Response.json(await sc
 /** The application in memory, with one account. `GET /key` is its API key, `POST /finish` ends what is in progress. */
 const REST = `
 import { createApplication, credits, parseEmail, RATE_LIMITS } from "panorama-service";
-import { HandClock, memoryPorts } from "panorama-service/memory";
-import { fetchRoutes, restRoutes } from "panorama-service/http/rest-routes";
+import { HandClock, memoryPorts } from "panorama-service/adapters/memory";
+import { fetchRoutes, restRoutes } from "panorama-service/adapters/http";
 
 const open = async () => {
   const clock = new HandClock();
@@ -116,7 +116,7 @@ const limit = (what: string, bytes: number, max: number): void => {
   if (bytes > max) throw new Error(`${what} is too large`);
 };
 
-/** Everything that the client exports, minified and compressed for a browser, and the files of the installed meter. */
+/** Everything that the client exports, minified and compressed for a browser, and the files of the installed core. */
 const checkSizes = async (folder: string): Promise<void> => {
   const { outputFiles } = await build({
     stdin: { contents: 'export * from "panorama-client";', resolveDir: folder },
@@ -128,11 +128,11 @@ const checkSizes = async (folder: string): Promise<void> => {
   });
   const client = gzipSync(outputFiles[0]?.contents ?? "").length;
   limit("panorama-client, bundled and compressed", client, CLIENT_COMPRESSED_BYTES_MAX);
-  const entries = await readdir(join(folder, "node_modules/panorama-meter"), { recursive: true, withFileTypes: true });
+  const entries = await readdir(join(folder, "node_modules/panorama-core"), { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
   const sizes = await Promise.all(files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size));
   const installed = sizes.reduce((sum, size) => sum + size, 0);
-  limit("panorama-meter, installed beside a given pg", installed, METER_INSTALLED_BYTES_MAX);
+  limit("panorama-core, installed", installed, CORE_INSTALLED_BYTES_MAX);
 };
 
 const folder = await mkdtemp(join(tmpdir(), "panorama-runtimes-"));

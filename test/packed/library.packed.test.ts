@@ -1,21 +1,30 @@
-import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FakeService } from "../support/fake-service.js";
+import { freePort } from "../support/free-port.js";
 import { tarballOf } from "../support/tarball-of.js";
 
 const run = promisify(execFile);
 
+const PACKAGES = ["panorama-core", "panorama-client", "panorama-service"];
+
 /** The TypeScript example in a section of a document. */
 const exampleOf = async (document: string, heading: string): Promise<string> => {
-  const example = new RegExp(`^## ${heading}$.*?^\`\`\`ts\\n(.*?)^\`\`\`$`, "ms").exec(
+  const example = new RegExp(`^#+ ${heading}$.*?^\`\`\`ts\\n(.*?)^\`\`\`$`, "ms").exec(
     await readFile(document, "utf8"),
   )?.[1];
   if (example === undefined) throw new Error(`${document} has no TypeScript block in "${heading}".`);
   return example;
 };
+
+/** The example of the README.md of a package, by the name of the package. */
+const exampleIn = async (name: string) => [name, await exampleOf(`packages/${name}/README.md`, name)] as const;
 
 describe("the packed packages in an empty project", () => {
   let project: string;
@@ -31,23 +40,67 @@ describe("the packed packages in an empty project", () => {
     expect(await installed()).toEqual(["neverthrow", "panorama-core", "zod"]);
   });
 
-  it("install beside fast-check 3, with the contract suites", async () => {
+  it("have less than 3 MB with panorama-core, and 200 kB with panorama-client", async () => {
+    await install(await tarballOf("panorama-client"));
+    expect(await installed()).toEqual(["neverthrow", "panorama-client", "panorama-core", "zod"]);
+    expect(await bytesOf("panorama-core")).toBeLessThan(3_000_000);
+    expect(await bytesOf("panorama-client")).toBeLessThan(200_000);
+  });
+
+  it("install beside fast-check 3, which the contract suites use", async () => {
     const fastCheck = join(project, "fast-check-3.10.0.tgz");
     await mkdir(join(project, "package"));
     await writeFile(join(project, "package/package.json"), '{ "name": "fast-check", "version": "3.10.0" }');
     await run("tar", ["-czf", fastCheck, "package"], { cwd: project });
-    await install("--save-dev", fastCheck, await tarballOf("panorama-testing"));
-    expect(await installed()).toEqual(["fast-check", "neverthrow", "panorama-core", "panorama-testing", "zod"]);
+    await install("--save-dev", fastCheck);
+    expect(await installed()).toEqual(["fast-check", "neverthrow", "panorama-client", "panorama-core", "zod"]);
     const { version } = JSON.parse(await readFile(join(project, "node_modules/fast-check/package.json"), "utf8"));
     expect(version).toBe("3.10.0");
   });
 
-  it("compile the examples of the documents", async () => {
+  it("install with panorama-service, and compile the examples of the documents", async () => {
+    await install(await tarballOf("panorama-service"), "@types/node@20");
     await compile({
+      ...Object.fromEntries(await Promise.all(PACKAGES.map(exampleIn))),
       meter: await exampleOf("README.md", "Embedding the library"),
       application: await readFile("test/examples/embedding/application.ts", "utf8"),
       oneUseCase: await readFile("test/examples/embedding/one-use-case.ts", "utf8"),
     });
+  });
+
+  it("run the example of panorama-core: a meter for transcriptions", async () => {
+    const outcomes = ["transcribed", "captured", "insufficient_credits"];
+    expect(await output("panorama-core")).toEqual({ outcomes, balance: 20 });
+  });
+
+  it("run the example of panorama-client", async () => {
+    const service = await FakeService.start();
+    const env = { ...process.env, PANORAMA_BASE_URL: service.origin, PANORAMA_API_KEY: service.apiKey };
+    const { stdout } = await run(process.execPath, ["panorama-client.js"], { cwd: project, env });
+    expect(stdout).toMatch(/^https?:.*\n$/);
+    await service.stop();
+  });
+
+  it("run the example of panorama-service, and its command", async () => {
+    const env = { ...process.env, PORT: String(await freePort()) };
+    const service = spawn(process.execPath, ["panorama-service.js"], {
+      cwd: project,
+      env,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    try {
+      let url = "";
+      for await (const line of createInterface(service.stdout)) {
+        url = line;
+        break;
+      }
+      expect(await (await fetch(`${url}/abilities`)).json()).toMatchObject({ error: { code: "invalid_api_key" } });
+    } finally {
+      service.kill();
+      await once(service, "exit");
+    }
+    const { stdout } = await run(join(project, "node_modules/.bin/panorama"), ["--version"]);
+    expect(stdout).toContain("3.0.0");
   });
 
   it("run the README's example of a meter for another product", async () => {
@@ -73,13 +126,29 @@ describe("the packed packages in an empty project", () => {
   const installed = async (): Promise<readonly string[]> =>
     (await readdir(join(project, "node_modules"))).filter((name) => !/^[.@]/.test(name));
 
+  const bytesOf = async (name: string): Promise<number> => {
+    const files = await readdir(join(project, "node_modules", name), { recursive: true, withFileTypes: true });
+    const paths = files.filter((file) => file.isFile()).map((file) => join(file.parentPath, file.name));
+    return (await Promise.all(paths.map(async (path) => (await stat(path)).size))).reduce((sum, size) => sum + size, 0);
+  };
+
   /** Compiles the sources, by name, as a strict project does. */
   const compile = async (sources: Readonly<Record<string, string>>): Promise<void> => {
     const files = Object.keys(sources).map((name) => `${name}.ts`);
     for (const [name, source] of Object.entries(sources)) await writeFile(join(project, `${name}.ts`), source);
     // Three times as fast as TypeScript 5, with which the test of entries compiles the packages.
     const tsc = join(process.cwd(), "node_modules/typescript-7/bin/tsc");
-    const options = ["--strict", "--module", "nodenext", "--target", "es2023", "--skipLibCheck", "--singleThreaded"];
+    const options = [
+      "--strict",
+      "--module",
+      "nodenext",
+      "--target",
+      "es2023",
+      "--types",
+      "node",
+      "--skipLibCheck",
+      "--singleThreaded",
+    ];
     await run(process.execPath, [tsc, ...options, ...files], { cwd: project }).catch((error) => {
       throw new Error(error.stdout);
     });

@@ -31,7 +31,7 @@ describe("the transcoding service of a stranger, on two processes with clocks 90
   let processes: Process[];
 
   beforeAll(async () => {
-    project = await PackedProject.with(["panorama-meter"], ["pg", "@types/pg", "@types/node"]);
+    project = await PackedProject.with(["panorama-service"], ["pg", "@types/pg", "@types/node"]);
     const url = await freshDatabase();
     pool = new Pool({ connectionString: url });
     await project.compile([SERVICE]);

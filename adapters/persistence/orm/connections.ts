@@ -1,7 +1,6 @@
 import { type Configuration, Utils } from "@mikro-orm/core";
-import { AbstractSqlConnection, AbstractSqlDriver, type Knex, knex } from "@mikro-orm/knex";
+import { AbstractSqlConnection, AbstractSqlDriver, BaseSqlitePlatform, type Knex, knex } from "@mikro-orm/knex";
 import { PostgreSqlPlatform } from "@mikro-orm/postgresql";
-import { SqlitePlatform } from "@mikro-orm/sqlite";
 import type { Row, Sql } from "../sql/database.js";
 
 /** The transaction context of an entity manager: where its statements run. */
@@ -78,6 +77,13 @@ class PostgresConnection extends SharedConnection {
 const rethrown = (error: Error): never => {
   throw error;
 };
+
+/** That of `@mikro-orm/sqlite` without its driver, which would be compiled at every installation of the package. */
+class SqlitePlatform extends BaseSqlitePlatform {
+  override escape(value: unknown): string {
+    return typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : super.escape(value);
+  }
+}
 
 export class SqliteEntityDriver extends AbstractSqlDriver<SqliteConnection> {
   constructor(config: Configuration) {

@@ -4,14 +4,14 @@ import { taskId } from "../../../domain/ids.js";
 import { databaseInPool } from "../postgres/postgres-database.js";
 import type { PoolClient, PostgresPool } from "../schema/installation.js";
 import { METER_STEPS } from "../schema/meter-steps.js";
-import { type MigrationText, migrate, migrationTexts } from "../schema/migrate.js";
+import { migrate } from "../schema/migrate.js";
 import { SqlMeterStore } from "./sql-meter-store.js";
 
 /** Where the tables of a meter are. */
 export type PostgresMeterOptions = {
   /** Lower-case letters, digits and `_`. Without it, the first schema of the connections' `search_path`. */
   readonly schema?: string | undefined;
-  /** `false`: the tables are there already, made by `migrations`. Otherwise they are created and updated. */
+  /** `false`: the tables are there already, made from `migrationTexts`. Otherwise they are created and updated. */
   readonly migrate?: boolean | undefined;
 };
 
@@ -23,7 +23,7 @@ export type PostgresConnection = Pick<PoolClient, "query">;
  * it: each call is one short transaction, which locks its account, and the database's time decides. Throws if the
  * database cannot be reached or the tables are not up to date.
  */
-export const postgres = async (
+export const postgresMeterStore = async (
   pool: PostgresPool,
   { schema, migrate: mayMigrate = true }: PostgresMeterOptions = {},
 ): Promise<JoiningMeterStore<PostgresConnection>> => {
@@ -37,7 +37,3 @@ export const postgres = async (
 };
 
 const IDS = { taskId: () => taskId(randomUUID()) };
-
-/** The SQL of the tables for a migration tool: execute each migration once, in this order, each in a transaction. */
-export const migrations = ({ schema }: Pick<PostgresMeterOptions, "schema"> = {}): readonly MigrationText[] =>
-  migrationTexts({ dialect: "postgresql", name: schema, tables: ["meter"] });

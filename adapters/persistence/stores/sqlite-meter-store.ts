@@ -3,7 +3,7 @@ import type { JoiningMeterStore } from "../../../application/ports/stores/meter-
 import { taskId } from "../../../domain/ids.js";
 import type { SqliteHandle } from "../schema/installation.js";
 import { METER_STEPS } from "../schema/meter-steps.js";
-import { type MigrationText, migrate, migrationTexts } from "../schema/migrate.js";
+import { migrate } from "../schema/migrate.js";
 import { databaseOnConnection, joinedOnConnection } from "../sqlite/sqlite-database.js";
 import { SqlMeterStore } from "./sql-meter-store.js";
 
@@ -11,7 +11,7 @@ import { SqlMeterStore } from "./sql-meter-store.js";
 export type SqliteMeterOptions = {
   /** The prefix of the names of tables and indexes, such as `meter_`. Without it, they have none. */
   readonly prefix?: string | undefined;
-  /** `false`: the tables are there already, made by `migrations`. Otherwise they are created and updated. */
+  /** `false`: the tables are there already, made from `migrationTexts`. Otherwise they are created and updated. */
   readonly migrate?: boolean | undefined;
 };
 
@@ -19,7 +19,7 @@ export type SqliteMeterOptions = {
  * The store of a meter in SQLite, on a `DatabaseSync` of `node:sqlite` or `@photostructure/sqlite` that its caller
  * configures and closes. Processes on one machine may share the file. Throws if the tables are not up to date.
  */
-export const sqlite = async (
+export const sqliteMeterStore = async (
   connection: SqliteHandle,
   { prefix, migrate: mayMigrate = true }: SqliteMeterOptions = {},
 ): Promise<JoiningMeterStore<SqliteHandle>> => {
@@ -33,7 +33,3 @@ export const sqlite = async (
 };
 
 const IDS = { taskId: () => taskId(randomUUID()) };
-
-/** The SQL of the tables for a migration tool: execute each migration once, in this order, each in a transaction. */
-export const migrations = ({ prefix }: Pick<SqliteMeterOptions, "prefix"> = {}): readonly MigrationText[] =>
-  migrationTexts({ dialect: "sqlite", name: prefix, tables: ["meter"] });

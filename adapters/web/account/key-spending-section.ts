@@ -1,6 +1,6 @@
 import type { KeySpending } from "../../../application/accounts/api-keys.js";
 import type { ApiKey } from "../../../domain/accounts/api-key.js";
-import { endOf, startOf } from "../../../domain/credits/budget.js";
+import { endOfWindow, startOf } from "../../../domain/credits/budget.js";
 import { count } from "../count.js";
 import { type Html, html } from "../html.js";
 
@@ -21,7 +21,7 @@ export const keySpendingSection = (
 ): Html => {
   const most = Math.max(1, ...spendings.map(({ credits }) => credits));
   const earlier = startOf("month", new Date(month.getTime() - 1));
-  const later = endOf("month", month);
+  const later = endOfWindow("month", month);
   return html`
 <section aria-labelledby="spending"><h2 id="spending">Credits by key in ${nameOf(month)}</h2>${
     spendings.length === 0

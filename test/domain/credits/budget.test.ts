@@ -6,7 +6,7 @@ import {
   admitSpending,
   type Budgets,
   dayOf,
-  endOf,
+  endOfWindow,
   hasBudget,
   monthOf,
   startOf,
@@ -45,14 +45,14 @@ describe("dayOf and monthOf", () => {
   });
 });
 
-describe("startOf and endOf", () => {
+describe("startOf and endOfWindow", () => {
   it("are the first moment of the calendar day or month in UTC, and the first one after it", () => {
     fc.assert(
       fc.property(time, (at) => {
         expect(startOf("day", at).toISOString()).toBe(`${dayInUtc(at)}T00:00:00.000Z`);
         expect(startOf("month", at).toISOString()).toBe(`${monthInUtc(at)}-01T00:00:00.000Z`);
         for (const window of ["day", "month"] as const) {
-          const end = endOf(window, at);
+          const end = endOfWindow(window, at);
           expect(startOf(window, end)).toEqual(end);
           expect(startOf(window, new Date(end.getTime() - 1))).toEqual(startOf(window, at));
         }

@@ -2,8 +2,8 @@
 import { createServer } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import { type Clock, createApplication, credits, parseEmail, RATE_LIMITS } from "panorama-service";
-import { restRoutes } from "panorama-service/http/rest-routes";
-import { memoryPorts } from "panorama-service/memory";
+import { restRoutes } from "panorama-service/adapters/http";
+import { memoryPorts } from "panorama-service/adapters/memory";
 
 const clock: Clock = {
   now: () => new Date(),

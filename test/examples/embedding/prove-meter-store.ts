@@ -1,7 +1,7 @@
 // A meter's store of one's own, proven with the contract suites: `node --test prove-meter-store.js`.
 import { afterEach, beforeEach, describe, it } from "node:test";
 import type { HandClock } from "panorama-core/memory";
-import { describeMeter, describeMeterStore } from "panorama-testing";
+import { describeMeter, describeMeterStore } from "panorama-core/testing";
 import { meterStoreOfDocuments } from "./meter-store-of-documents.js";
 
 const open = async (clock: HandClock) => ({

@@ -1,7 +1,7 @@
 // A custom object storage, proven with the contract suite of its port: `node --test prove-storage.js`.
 import { describe, it } from "node:test";
 import { err, notFound, type ObjectStorage, ok, parseObjectName } from "panorama-core";
-import { objectStorageContract } from "panorama-testing";
+import { objectStorageContract } from "panorama-core/testing";
 
 const ORIGIN = "https://images.example/";
 

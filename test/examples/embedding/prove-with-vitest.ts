@@ -1,6 +1,6 @@
 // The same suites with Vitest: its functions of the same names. Run it as one of your tests.
 import { type HandClock, memoryStores } from "panorama-core/memory";
-import { describeMeter, describeMeterStore, describeTaskStore } from "panorama-testing";
+import { describeMeter, describeMeterStore, describeTaskStore } from "panorama-core/testing";
 import { afterEach, beforeEach, describe, it } from "vitest";
 import { meterStoreOfDocuments } from "./meter-store-of-documents.js";
 

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
 import { parseCreationRequest, taskId } from "panorama-service";
-import { replicateProvider } from "panorama-service/providers/replicate-provider";
+import { replicateProvider } from "panorama-service/adapters/providers";
 
 const { REPLICATE_API_KEY = "", REPLICATE_BASE_URL } = process.env; // without a base URL: Replicate's own
 const provider = replicateProvider({

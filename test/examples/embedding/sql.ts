@@ -20,12 +20,14 @@ import {
   slugFrom,
   taskId,
 } from "panorama-service";
-import { MemoryObjectStorage } from "panorama-service/memory";
-import type { Installation } from "panorama-service/persistence/installation";
-import { migrate } from "panorama-service/persistence/migrate";
-import { openDatabase } from "panorama-service/persistence/open-database";
-import { SqlMeterStore } from "panorama-service/persistence/sql-meter-store";
-import { sqlStores } from "panorama-service/persistence/sql-stores";
+import { MemoryObjectStorage } from "panorama-service/adapters/memory";
+import {
+  type Installation,
+  migrate,
+  openDatabase,
+  SqlMeterStore,
+  sqlStores,
+} from "panorama-service/adapters/persistence";
 import { Pool } from "pg";
 
 const clock = {

@@ -4,10 +4,10 @@ import { mkdirSync } from "node:fs";
 import { DatabaseSync } from "@photostructure/sqlite";
 import express from "express";
 import { createApplication, credits, invalidRequestSentence, parseEmail } from "panorama-service";
-import { restRoutes } from "panorama-service/http/rest-routes";
-import { nodePorts } from "panorama-service/node-ports";
-import { localProvider } from "panorama-service/providers/local-provider";
-import { filesystemObjectStorage } from "panorama-service/storage/filesystem-object-storage";
+import { restRoutes } from "panorama-service/adapters/http";
+import { nodePorts } from "panorama-service/adapters/node";
+import { localProvider } from "panorama-service/adapters/providers";
+import { filesystemObjectStorage } from "panorama-service/adapters/storage";
 
 const publicUrl = `http://127.0.0.1:${process.env.PORT}/panoramas`;
 mkdirSync("data", { recursive: true });

@@ -3,14 +3,14 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
-import { definePolicy, meter } from "panorama-meter";
-import { postgres } from "panorama-meter/postgres";
+import { definePolicy, meter } from "panorama-service";
+import { postgresMeterStore } from "panorama-service/adapters/persistence";
 import { Pool, type PoolClient } from "pg";
 
 const pool = new Pool({ connectionString: process.env.DATABASE_URL });
 pool.on("error", () => {}); // a lost connection fails the statement that uses it
 const policy = definePolicy({ prices: { minute: 2 }, rates: {}, activeMax: 3, holdSeconds: 60 });
-const credits = meter({ policy, store: await postgres(pool, { schema: "credits" }) });
+const credits = meter({ policy, store: await postgresMeterStore(pool, { schema: "credits" }) });
 await pool.query(`
   select pg_advisory_xact_lock(1); -- both processes may start at the same time
   create table if not exists job (

@@ -1,10 +1,10 @@
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { METER_STEPS } from "../../../../adapters/persistence/schema/meter-steps.js";
+import { migrationTexts } from "../../../../adapters/persistence/schema/migrate.js";
 import {
-  migrations,
   type PostgresConnection,
-  postgres,
+  postgresMeterStore,
 } from "../../../../adapters/persistence/stores/postgres-meter-store.js";
 import { meter } from "../../../../application/credits/meter.js";
 import { definePolicy } from "../../../../domain/credits/policy.js";
@@ -27,7 +27,7 @@ const newSchema = (): string => {
 
 describeJoiningMeter<PostgresConnection>("on PostgreSQL", async () => {
   const schema = newSchema();
-  const store = await postgres(pool, { schema });
+  const store = await postgresMeterStore(pool, { schema });
   await pool.query(`create table ${schema}.job (id serial, task_id text)`);
   return {
     store,
@@ -56,7 +56,7 @@ describeJoiningMeter<PostgresConnection>("on PostgreSQL", async () => {
 describe("the store of a meter in a pool", () => {
   it("reads without a lock and writes nothing", async () => {
     const schema = newSchema();
-    const pdf = meter({ policy, store: await postgres(pool, { schema }) });
+    const pdf = meter({ policy, store: await postgresMeterStore(pool, { schema }) });
     await pdf.purchase("acme", { orderId: "order-1", credits: 10 });
     const held = (await pdf.hold("acme", { price: "minute" }))._unsafeUnwrap();
     const client = await pool.connect();
@@ -73,7 +73,7 @@ describe("the store of a meter in a pool", () => {
 
   it("works in a transaction of a client that has known the tables of an earlier version", async () => {
     const schema = newSchema();
-    const pdf = meter({ policy, store: await postgres(pool, { schema }) });
+    const pdf = meter({ policy, store: await postgresMeterStore(pool, { schema }) });
     await pdf.purchase("acme", { orderId: "order-1", credits: 10 });
     const client = await pool.connect();
     for (const balance of [8, 6]) {
@@ -87,6 +87,6 @@ describe("the store of a meter in a pool", () => {
   });
 
   it("has the migrations of its tables as texts", () => {
-    expect(migrations({ schema: "own" }).map(({ name }) => name)).toEqual(METER_STEPS.map(({ name }) => name));
+    expect(migrationTexts({ dialect: "postgresql", name: "own", tables: ["meter"] }).map(({ name }) => name)).toEqual(METER_STEPS.map(({ name }) => name));
   });
 });

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "@photostructure/sqlite";
 import { expect, it } from "vitest";
 import type { SqliteHandle } from "../../../../adapters/persistence/schema/installation.js";
-import { migrations, sqlite } from "../../../../adapters/persistence/stores/sqlite-meter-store.js";
+import { migrationTexts } from "../../../../adapters/persistence/schema/migrate.js";
+import { sqliteMeterStore } from "../../../../adapters/persistence/stores/sqlite-meter-store.js";
 import { meter } from "../../../../application/credits/meter.js";
 import { definePolicy } from "../../../../domain/credits/policy.js";
 import { describeJoiningMeter } from "../../../support/contracts/joining-meter-contract.js";
@@ -10,7 +11,7 @@ import { scratchFolder } from "../../../support/scratch-folder.js";
 
 describeJoiningMeter<SqliteHandle>("on SQLite", async () => {
   const connection = new DatabaseSync(":memory:");
-  const store = await sqlite(connection, { prefix: "meter_" });
+  const store = await sqliteMeterStore(connection, { prefix: "meter_" });
   connection.exec("create table job (id integer primary key, task_id text)");
   return {
     store,
@@ -32,9 +33,9 @@ describeJoiningMeter<SqliteHandle>("on SQLite", async () => {
 
 it("a store in SQLite refuses tables that are not up to date, unless it may migrate them", async () => {
   const connection = new DatabaseSync(":memory:");
-  await expect(sqlite(connection, { migrate: false })).rejects.toThrow("The tables of the meter are not up to date.");
-  for (const { statements } of migrations()) for (const statement of statements) connection.exec(statement);
-  const store = await sqlite(connection, { migrate: false });
+  await expect(sqliteMeterStore(connection, { migrate: false })).rejects.toThrow("The tables of the meter are not up to date.");
+  for (const { statements } of migrationTexts({ dialect: "sqlite", tables: ["meter"] })) for (const statement of statements) connection.exec(statement);
+  const store = await sqliteMeterStore(connection, { migrate: false });
   expect(await store.entries("acme" as never, 10, undefined)).toEqual([]);
   connection.close();
 });
@@ -43,7 +44,7 @@ const policy = definePolicy({ prices: { minute: 2 }, rates: {}, activeMax: 5 });
 
 it("a store in SQLite reads what it knows beside columns that a later version has added", async () => {
   const connection = new DatabaseSync(":memory:");
-  const pdf = meter({ policy, store: await sqlite(connection) });
+  const pdf = meter({ policy, store: await sqliteMeterStore(connection) });
   await pdf.purchase("acme", { orderId: "order-1", credits: 10 });
   const { taskId } = (await pdf.hold("acme", { price: "minute", description: "a lake" }))._unsafeUnwrap();
   expect(await pdf.balance("acme")).toBe(8);
@@ -57,7 +58,7 @@ it("a store in SQLite reads what it knows beside columns that a later version ha
 it("a store in SQLite says what to do if another process writes during a deferred transaction", async () => {
   const path = join(await scratchFolder(), "own.sqlite");
   const [own, other] = [new DatabaseSync(path), new DatabaseSync(path)];
-  const pdf = meter({ policy, store: await sqlite(own) });
+  const pdf = meter({ policy, store: await sqliteMeterStore(own) });
   own.exec("begin");
   other.exec("begin immediate");
   await expect(pdf.within(own).purchase("acme", { orderId: "order-1", credits: 10 })).rejects.toMatchObject({

@@ -11,11 +11,11 @@ import { join } from "node:path";
 const STEPS = [
   ["node_modules/typescript-7/bin/tsc", "-p", "tsconfig.build.json", "--noCheck"],
   ["adapters/web/client/build.mjs", "dist/adapters/web/static"],
-  ["--import", "tsx", "bootstrap/packages/build-mcp-package.ts"],
-  ["--import", "tsx", "bootstrap/packages/bundle-command.ts"],
+  ["--import", "tsx", "packages/build/build-mcp-package.ts"],
+  ["--import", "tsx", "packages/build/bundle-command.ts"],
 ];
-const SOURCES = ["domain", "application", "adapters", "bootstrap", "tsconfig.json", "tsconfig.build.json"];
-const PACKAGES = ["package.json", "package-lock.json"];
+const FOLDERS = ["domain", "application", "adapters", "bootstrap", "packages"];
+const FILES = ["tsconfig.json", "tsconfig.build.json", "package.json", "package-lock.json"];
 /**
  * The digest of the sources of a complete build, and the version of Node.js that made it. It tells builds of one
  * version apart (bootstrap/version.ts); `build-packages.ts` leaves it out, because a release has its version to itself.
@@ -31,7 +31,7 @@ const filesOf = (path) =>
 
 const digest = () => {
   const hash = createHash("sha256");
-  for (const path of [...SOURCES, ...PACKAGES].flatMap(filesOf)) {
+  for (const path of [...FOLDERS, ...FILES].flatMap(filesOf)) {
     const content = readFileSync(path);
     hash.update(`\n${path} ${content.length}\n`).update(content);
   }

@@ -14,7 +14,7 @@ import {
 import { licensesOf } from "./licenses-of.js";
 
 /**
- * `tsx bootstrap/packages/build-mcp-package.ts [DIRECTORY]`, a step of `npm run build`: bundles the MCP server into one
+ * `tsx packages/build/build-mcp-package.ts [DIRECTORY]`, a step of `npm run build`: bundles the MCP server into one
  * file in dist/mcp, or in DIRECTORY. At startup the service packs this file together with its own origin. This script
  * also writes a package for a local service.
  */
@@ -28,7 +28,7 @@ const { metafile } = await build({
   entryPoints: ["bootstrap/panorama-mcp.ts"],
   outfile: join(target, BUNDLE_FILE),
   bundle: true,
-  alias: { "@modelcontextprotocol/server/_shims": "./bootstrap/packages/without-validator.ts" },
+  alias: { "@modelcontextprotocol/server/_shims": "./packages/build/without-validator.ts" },
   platform: "node",
   target: "node20",
   format: "esm",

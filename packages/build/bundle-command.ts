@@ -3,7 +3,6 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Plugin } from "esbuild";
 import { licensesOf } from "./licenses-of.js";
-import { NOT_BUNDLED } from "./not-bundled.js";
 
 /**
  * A step of `npm run build`: bundles the compiled command, dist/bootstrap/main.js, with the packages that it imports.
@@ -31,6 +30,14 @@ const keepModuleUrls: Plugin = {
   },
 };
 
+/**
+ * Dependencies of the package that are bundled all the same. The others have native parts, or are loaded on demand by
+ * `import()`: in a bundle, a dynamic import of a CommonJS package has no named exports.
+ */
+const BUNDLED = ["cockatiel", "ipaddr.js", "neverthrow", "uuid", "zod", "zod-openapi"];
+const manifest = await readFile(join(project, "packages/panorama-service/package.json"), "utf8");
+const { dependencies } = JSON.parse(manifest) as { readonly dependencies: Readonly<Record<string, string>> };
+
 const { metafile } = await build({
   absWorkingDir: project,
   entryPoints: ["dist/bootstrap/main.js"],
@@ -40,7 +47,7 @@ const { metafile } = await build({
   platform: "node",
   target: "node20",
   format: "esm",
-  external: NOT_BUNDLED,
+  external: Object.keys(dependencies).filter((name) => !BUNDLED.includes(name)),
   alias: { "@mikro-orm/sqlite": SQLITE_PLATFORM },
   minifySyntax: true,
   legalComments: "none",

@@ -1,0 +1,63 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { build } from "esbuild";
+import { typesWithoutPackages } from "./client-types.js";
+import { licensesOf } from "./licenses-of.js";
+
+/**
+ * A step of `npm run release`: makes the packages in dist-packages/ from packages/, which has their manifests, entries
+ * and README.md, and from dist/. Each installs from the registry alone, without the `overrides` of this project, and
+ * compiles nothing.
+ */
+const TARGET = "dist-packages";
+const TSC = "node_modules/typescript-7/bin/tsc";
+const CLIENT = "adapters/client/panorama-client.ts";
+
+/** Copies what is written by hand: the manifest, README.md, and what the manifest lists in `files` beside `dist`. */
+const copyDocuments = (name: string): string => {
+  const folder = join(TARGET, name);
+  for (const file of ["package.json", "README.md"]) cpSync(join("packages", name, file), join(folder, file));
+  const { files } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { files: readonly string[] };
+  for (const path of ["LICENSE", ...files]) {
+    if (path !== "dist") cpSync(path, join(folder, path), { recursive: true });
+  }
+  return folder;
+};
+
+/** Compiles the entries of a package and what they import. Types are not checked here. */
+const compile = (name: string): void => {
+  execFileSync(process.execPath, [TSC, "-p", join("packages", name), "--noCheck"], { stdio: "inherit" });
+};
+
+rmSync(TARGET, { recursive: true, force: true });
+
+copyDocuments("panorama-core");
+compile("panorama-core");
+
+// The digest tells builds of one version apart (bootstrap/version.ts), and a release has its version to itself.
+const service = copyDocuments("panorama-service");
+const filter = (path: string): boolean => path !== join("dist", "sources.sha256");
+cpSync("dist", join(service, "dist"), { recursive: true, filter });
+compile("panorama-service");
+
+// One file with neverthrow, so that the client depends on nothing and runs in browsers.
+const client = copyDocuments("panorama-client");
+const { metafile } = await build({
+  entryPoints: [CLIENT],
+  outdir: join(client, "dist"),
+  bundle: true,
+  platform: "neutral",
+  mainFields: ["module", "main"],
+  target: "es2022",
+  format: "esm",
+  legalComments: "none",
+  metafile: true,
+  logLevel: "warning",
+});
+writeFileSync(join(client, "LICENSES.txt"), await licensesOf("panorama-client", Object.keys(metafile.inputs)));
+for (const [file, text] of typesWithoutPackages(process.cwd(), CLIENT)) {
+  const path = join(client, "dist", file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
