@@ -1,5 +1,12 @@
 import type { Camera } from "./camera.js";
 
+const KEY_DIRECTIONS: Readonly<Record<string, readonly [right: number, up: number]>> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, 1],
+  ArrowDown: [0, -1],
+};
+const KEY_DEGREES_PER_SECOND = 60;
 export const ZOOM_STEP = 0.8;
 const DOUBLE_CLICK_ZOOM = 0.5;
 
@@ -9,12 +16,11 @@ const isInFrame = window.top !== window;
 type KeyActions = Readonly<Record<string, () => void>>;
 
 /**
- * The library looks around by dragging, with arrow keys and with two fingers. Here are the other keys, the wheel and
- * the double click, which zoom where they point. In a frame of another page the wheel and one finger upwards scroll
- * that page; `onPlainWheel` is called then.
+ * The library looks around by dragging and with two fingers. Here are the keys (its own go on turning after they are
+ * released), and the wheel and the double click, which zoom where they point. In a frame of another page the wheel and
+ * one finger upwards scroll that page; `onPlainWheel` is called then.
  */
 export function connectInput(stage: HTMLElement, camera: Camera, onPlainWheel: () => void, actions: KeyActions): void {
-  const { sphere } = camera;
   if (isInFrame) letPageScroll(stage);
   stage.addEventListener("pointerdown", () => {
     stage.focus({ preventScroll: true });
@@ -33,31 +39,42 @@ export function connectInput(stage: HTMLElement, camera: Camera, onPlainWheel: (
     },
     { passive: false },
   );
-  const keys: KeyActions = {
+  connectKeys(stage, camera, {
     home: () => {
       camera.stopMoving();
       camera.home();
     },
     ...actions,
+  });
+}
+
+function connectKeys(stage: HTMLElement, camera: Camera, actions: KeyActions): void {
+  const { sphere } = camera;
+  const held = new Map<string, readonly [right: number, up: number]>();
+  const turn = ([right, up]: readonly [number, number], degrees: number): void =>
+    sphere.look({ yaw: sphere.view.yaw + degrees * right, pitch: sphere.view.pitch + degrees * up });
+  sphere.onFrame = (seconds) => {
+    const degrees = KEY_DEGREES_PER_SECOND * Math.min(0.1, seconds) * Math.min(1, sphere.view.fov / 75);
+    for (const direction of held.values()) turn(direction, degrees);
   };
   stage.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "+" || event.key === "=") camera.zoom(ZOOM_STEP);
-    else if (event.key === "-") camera.zoom(1 / ZOOM_STEP);
-    else if (event.repeat) return;
-    else if (event.key.startsWith("Arrow")) return camera.stopMoving();
-    else if (keys[event.key.toLowerCase()] !== undefined) keys[event.key.toLowerCase()]?.();
-    else return;
+    const key = event.key.toLowerCase();
+    const direction = KEY_DIRECTIONS[event.key];
+    if (direction !== undefined) {
+      if (!held.has(key)) {
+        camera.stopMoving();
+        turn(direction, 1);
+      }
+      held.set(key, direction);
+    } else if (key === "+" || key === "=") camera.zoom(ZOOM_STEP);
+    else if (key === "-") camera.zoom(1 / ZOOM_STEP);
+    else if (event.repeat || actions[key] === undefined) return;
+    else actions[key]?.();
     event.preventDefault();
-    event.stopPropagation(); // the library would do its own
   });
-  stage.addEventListener("focus", () => {
-    sphere.takesKeys = true;
-  });
-  stage.addEventListener("blur", () => {
-    sphere.takesKeys = false;
-  });
-  sphere.takesKeys = document.activeElement === stage;
+  stage.addEventListener("keyup", ({ key }) => held.delete(key.toLowerCase()));
+  stage.addEventListener("blur", () => held.clear());
 }
 
 /** One finger that begins upwards or downwards scrolls the page: the library does not see it. */

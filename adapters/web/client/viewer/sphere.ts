@@ -1,13 +1,5 @@
 import { AutorotatePlugin } from "@photo-sphere-viewer/autorotate-plugin";
-import {
-  CONSTANTS,
-  EquirectangularAdapter,
-  events,
-  type Renderer,
-  SYSTEM,
-  utils,
-  Viewer,
-} from "@photo-sphere-viewer/core";
+import { EquirectangularAdapter, events, type Renderer, SYSTEM, utils, Viewer } from "@photo-sphere-viewer/core";
 import { degrees, otherField, radians, type Size, type Start, type View, wrapped } from "./view.js";
 
 /** Vertical fields of view. */
@@ -15,12 +7,6 @@ type Fields = { readonly min: number; readonly max: number };
 
 /** It starts when it is told to. `null` is what the library asks for, and not in its type. */
 const ROTATION = { autorotateSpeed: "2dps", autostartOnIdle: false, autostartDelay: null as unknown as number };
-const ARROWS = {
-  ArrowUp: CONSTANTS.ACTIONS.ROTATE_UP,
-  ArrowDown: CONSTANTS.ACTIONS.ROTATE_DOWN,
-  ArrowLeft: CONSTANTS.ACTIONS.ROTATE_LEFT,
-  ArrowRight: CONSTANTS.ACTIONS.ROTATE_RIGHT,
-};
 /** With the 64 of the library, straight lines have corners that can be seen. */
 const SEGMENTS = 128;
 /** More pixels of the canvas for a CSS pixel are not seen. */
@@ -89,6 +75,8 @@ const drawingFor = (renderer: Renderer): WebGLRenderer => {
 
 /** An equirectangular picture around the viewer: in the viewer, and behind the landing page. */
 export class Sphere {
+  /** Called before each frame, with the time since the one before. */
+  onFrame: (seconds: number) => void = () => {};
   /** Called when the view is drawn. */
   onView: () => void = () => {};
   /** Called when the sphere starts or stops rotating by itself. */
@@ -112,7 +100,6 @@ export class Sphere {
       plugins: [AutorotatePlugin.withConfig(ROTATION)],
       navbar: false,
       keyboard: false,
-      keyboardActions: ARROWS,
       mousewheel: false,
       canvasBackground: "transparent",
       defaultYaw: radians(start.yaw),
@@ -127,6 +114,7 @@ export class Sphere {
     this.renderer = drawingFor(this.viewer.renderer);
     this.rotation = this.viewer.getPlugin<AutorotatePlugin>(AutorotatePlugin);
     this.rotation.addEventListener("autorotate", ({ autorotateEnabled }) => this.onRotation(autorotateEnabled));
+    this.viewer.addEventListener("before-render", ({ elapsed }) => this.onFrame(elapsed / 1000));
     this.viewer.addEventListener("render", () => this.onView());
     this.viewer.addEventListener("zoom-updated", () => this.setVerticalField(this.verticalField)); // by a pinch
     this.viewer.addEventListener("size-updated", ({ size }) => {
@@ -206,15 +194,6 @@ export class Sphere {
   stop(): void {
     this.viewer.dispatchEvent(new events.StopAllEvent(events.StopAllEvent.type));
     this.look({});
-  }
-
-  /** Whether arrow keys turn the view. */
-  set takesKeys(takes: boolean) {
-    if (takes) this.viewer.startKeyboardControl();
-    else {
-      this.viewer.stopKeyboardControl();
-      this.look({}); // a key may still be held
-    }
   }
 
   /** Draws in a headset until its session ends. Straight ahead is where the view is. */
