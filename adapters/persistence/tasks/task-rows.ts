@@ -216,8 +216,8 @@ const toImage = (row: Row): StoredImage => {
     return { temporaryUrl, imageName, status, failedAttempts: integer(row, "failed_attempts") };
   }
   const image = { temporaryUrl, imageName, status };
-  const nextName = optional(row, "next_image_name", branded<StoredImage["imageName"]>);
-  return nextName === undefined ? image : { ...image, nextName };
+  if (typeof row.next_image_name !== "string") return image;
+  return { ...image, nextName: branded<StoredImage["imageName"]>(row, "next_image_name") };
 };
 
 const toNativeSize = (row: Row): PixelSize => ({
