@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { err, type Result } from "neverthrow";
-import { CannotListen } from "../adapters/http/servers/cannot-listen.js";
+import { CannotListen } from "../adapters/http/server.js";
 import { DatabaseError } from "../adapters/persistence/sql/database-error.js";
 import { type CommandError, EXIT_STATUS, failed, misconfigured, misused, refused } from "./command-error.js";
 import { COMMANDS } from "./commands/commands.js";

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from "neverthrow";
 import { type ImageType, imageTypeOf } from "../../domain/images/image-type.js";
-import { readAtMost } from "./requests/read-at-most.js";
+import { readAtMost } from "./requests/send-request.js";
 
 /** The bytes of an image, and their type by their signature. */
 export type DownloadedImage = { readonly bytes: Uint8Array; readonly type: ImageType };

@@ -4,13 +4,11 @@ import { parseIdempotencyKey } from "../../domain/credits/idempotency.js";
 import { UPLOAD_LIMITS } from "../../domain/images/upload-rules.js";
 import { SystemClock } from "../system/system-clock.js";
 import { rulePredicate } from "../wording/rule-predicate.js";
-import { admitImages, isSizeRule, limitsOf } from "./admit-images.js";
-import { type Answer, type Call, callOf } from "./call.js";
 import { type ClientError, invalidRequestError } from "./client-error.js";
-import type { Offer } from "./offer.js";
+import type { Offer, ToldAbilities } from "./offer.js";
 import { type FailedCall, panoramaError, TaskFailedError } from "./panorama-error.js";
-import { type ImageSource, type ReferenceImage, readImages } from "./read-images.js";
-import { callWithRetries, RETRIES_MAX } from "./requests/call-with-retries.js";
+import { admitImages, type ImageSource, isSizeRule, limitsOf, type ReferenceImage, readImages } from "./read-images.js";
+import { callWithRetries, RETRIES_MAX, retryDelayMilliseconds } from "./requests/call-with-retries.js";
 import {
   isAbilities,
   isCreated,
@@ -22,10 +20,8 @@ import {
   isTotals,
   isUploaded,
 } from "./requests/check-answer.js";
-import { retryDelayMilliseconds } from "./requests/retry-delay.js";
-import { type ApiRequest, type Service, sendRequest } from "./requests/send-request.js";
+import { type Answer, type ApiRequest, type Call, callOf, type Service, sendRequest } from "./requests/send-request.js";
 import { streamEvents } from "./requests/stream-events.js";
-import { userAgent } from "./requests/user-agent.js";
 import type {
   CreatedTask,
   CreationInput,
@@ -39,8 +35,7 @@ import type {
   TaskPage,
   UploadedImages,
 } from "./resources.js";
-import { parseServiceUrl } from "./service-url.js";
-import type { ToldAbilities } from "./told-abilities.js";
+import { parseServiceUrl, userAgent } from "./service-url.js";
 
 // What programs need beside the client, from the same import.
 export {

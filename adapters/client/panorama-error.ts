@@ -1,3 +1,4 @@
+import { err, ok, type Result } from "neverthrow";
 import type { ClientError, ClientErrorCode } from "./client-error.js";
 import type { FailedTask, FailureReason } from "./resources.js";
 
@@ -117,3 +118,16 @@ const NAMES: Readonly<Record<PanoramaErrorCode, string>> = {
 /** The error of a failed call, of the class for its code. */
 export const panoramaError = (failure: ClientError, call?: FailedCall): PanoramaError =>
   new CLASSES[failure.code](failure, call);
+
+/** The error of one request. */
+type CallError = PanoramaError & { readonly code: ClientErrorCode };
+
+/** A call of the client as a value, as expected failures are in this project. Bugs stay rejections. */
+export const resultOf = async <T>(call: Promise<T>): Promise<Result<T, CallError>> => {
+  try {
+    return ok(await call);
+  } catch (error) {
+    if (error instanceof PanoramaError && error.code !== "generation_failed") return err(error as CallError);
+    throw error;
+  }
+};

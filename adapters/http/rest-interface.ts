@@ -3,20 +3,21 @@ import type { UseCases } from "../../application/create-application.js";
 import type { Clock } from "../../application/ports/clock.js";
 import type { ObjectStorage } from "../../application/ports/object-storage.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
-import { HeldStreams } from "./limits/held-streams.js";
+import { HeldStreams } from "./limits/held-requests.js";
 import { VisitorLimits } from "./limits/visitor-limits.js";
 import { openApiRoute } from "./openapi/openapi-route.js";
 import type { Senders } from "./requests/senders.js";
-import { cancelPanoramaRoute } from "./routes/cancel-panorama-route.js";
 import { createPanoramaRoute } from "./routes/create-panorama-route.js";
-import { deletePanoramaRoute } from "./routes/delete-panorama-route.js";
+import { listEntriesRoute, readCreditsRoute } from "./routes/credits-routes.js";
 import { accountEventsRoute, taskEventsRoute } from "./routes/events-route.js";
 import { guard } from "./routes/guard.js";
-import { listEntriesRoute } from "./routes/list-entries-route.js";
 import { listPanoramasRoute } from "./routes/list-panoramas-route.js";
-import { readAbilitiesRoute } from "./routes/read-abilities-route.js";
-import { readCreditsRoute } from "./routes/read-credits-route.js";
-import { readPanoramaRoute } from "./routes/read-panorama-route.js";
+import {
+  cancelPanoramaRoute,
+  deletePanoramaRoute,
+  readAbilitiesRoute,
+  readPanoramaRoute,
+} from "./routes/panorama-routes.js";
 import { uploadImagesRoute } from "./routes/upload-images-route.js";
 import type { Handler, Routes } from "./routes.js";
 

@@ -6,7 +6,7 @@ import { errorReply, thrownReply } from "./replies/errors.js";
 import type { Reply } from "./replies/reply.js";
 import { writeReply } from "./replies/write-reply.js";
 import { Exchange } from "./requests/exchange.js";
-import { traceIdOf } from "./requests/traceparent.js";
+import { traceIdOf } from "./requests/request-headers.js";
 import type { RawExchange, RequestSource, Written } from "./server.js";
 
 /** Answers with a value if nothing has to be waited for. */

@@ -16,7 +16,7 @@ export interface RequestSource {
   route(method: "get" | "post" | "delete", path: string, receive: Receive): void;
   /** Receives every request without a route. */
   otherwise(receive: Receive): void;
-  /** Refuses a request (refusal.ts) if `refuses` returns true, before more of it is read than this needs. */
+  /** Refuses a request (replies/errors.ts) if `refuses` returns true, before more of it is read than this needs. */
   refuseIf(refuses: Refuses): void;
   /** Accepts no more connections. Requests on open ones are still received. */
   stopAccepting(): void;
@@ -99,4 +99,20 @@ export interface RawExchange {
   endChunks(): Awaitable<Written>;
   /** Closes the connection, so that the client notices that the answer is incomplete. */
   breakOff(): void;
+}
+
+/** Why a listener cannot be opened: one sentence for the operator. */
+export class CannotListen extends Error {
+  /** Another process has the port. Otherwise address or port cannot be used here. */
+  readonly isInUse: boolean;
+
+  constructor(host: string, port: number, error: NodeJS.ErrnoException) {
+    const isInUse = error.code === "EADDRINUSE";
+    super(
+      isInUse
+        ? `Port ${port} on ${host} is in use. Stop the process that listens there, or choose another port.`
+        : `Cannot listen on ${host}, port ${port}: ${error.message}.`,
+    );
+    this.isInUse = isInUse;
+  }
 }

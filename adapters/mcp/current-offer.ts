@@ -1,9 +1,8 @@
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { ALL_ABILITIES } from "../../domain/tasks/abilities.js";
-import { type Offer, offerOf, offerSchema } from "../client/offer.js";
+import { type Offer, offerOf, offerSchema, toldAbilities } from "../client/offer.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
-import { resultOf } from "../client/result-of.js";
-import { toldAbilities } from "../client/told-abilities.js";
+import { resultOf } from "../client/panorama-error.js";
 
 /** A service that does not answer is reported by the call that needs it. */
 const OFFER_MILLISECONDS = 5_000;

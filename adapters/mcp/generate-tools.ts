@@ -11,10 +11,9 @@ import {
 } from "../../domain/tasks/creation-request.js";
 import { VISIBILITIES } from "../../domain/tasks/visibility.js";
 import { creationInput } from "../client/creation-input.js";
-import type { Offer } from "../client/offer.js";
+import { abilitiesOf, type Offer } from "../client/offer.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
-import { resultOf } from "../client/result-of.js";
-import { abilitiesOf } from "../client/told-abilities.js";
+import { resultOf } from "../client/panorama-error.js";
 import { pixelSize, pricesSentence } from "../wording/numbers.js";
 import { countedImages, imagesRange, imagesSentence } from "../wording/sentences.js";
 import { createdTaskSchema, panoramaOutputSchema } from "./task-schemas.js";

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import type { Offer } from "../client/offer.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
-import { resultOf } from "../client/result-of.js";
+import { resultOf } from "../client/panorama-error.js";
 import { creditsText, pricesSentence } from "../wording/numbers.js";
 import { CALL_MILLISECONDS, type Tool, tool } from "./tool.js";
 import { toolErrorOf } from "./tool-error.js";

@@ -1,8 +1,8 @@
 import { err, ok } from "neverthrow";
 import * as z from "zod";
 import type { PanoramaClient } from "../client/panorama-client.js";
+import { resultOf } from "../client/panorama-error.js";
 import type { PanoramaOutput, PanoramaTask } from "../client/resources.js";
-import { resultOf } from "../client/result-of.js";
 import { forecastWords } from "../wording/sentences.js";
 import { canBeTaskId } from "./task-resources.js";
 import { panoramaOutputSchema, panoramaTaskSchema, TASK_STATUSES, taskErrorSchema } from "./task-schemas.js";

@@ -7,9 +7,8 @@ import {
 } from "@modelcontextprotocol/server";
 import { err } from "neverthrow";
 import type { Clock } from "../../application/ports/clock.js";
-import type { Offer } from "../client/offer.js";
+import { abilitiesOf, type Offer } from "../client/offer.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
-import { abilitiesOf } from "../client/told-abilities.js";
 import { pricesSentence } from "../wording/numbers.js";
 import { imagesSentence } from "../wording/sentences.js";
 import type { AllowedFolders } from "./allowed-folders.js";

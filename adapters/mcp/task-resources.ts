@@ -2,8 +2,8 @@ import type { ReadResourceResult } from "@modelcontextprotocol/server";
 import { err, ok, type Result } from "neverthrow";
 import { isStorable } from "../../domain/text.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
+import { resultOf } from "../client/panorama-error.js";
 import type { PanoramaOutput, PanoramaTask } from "../client/resources.js";
-import { resultOf } from "../client/result-of.js";
 import { CALL_MILLISECONDS } from "./tool.js";
 import { afterFailure, type ToolError, toolErrorOf } from "./tool-error.js";
 

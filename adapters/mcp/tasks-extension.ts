@@ -8,8 +8,8 @@ import {
 import * as z from "zod";
 import type { Clock } from "../../application/ports/clock.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
+import { resultOf } from "../client/panorama-error.js";
 import type { PanoramaTask, ProcessingTask } from "../client/resources.js";
-import { resultOf } from "../client/result-of.js";
 import { forecastWords } from "../wording/sentences.js";
 import { isFinished, messageOf } from "./get-panorama-task.js";
 import { canBeTaskId } from "./task-resources.js";

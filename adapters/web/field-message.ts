@@ -1,7 +1,8 @@
 import { WHOLE_BODY } from "../../domain/invalid-request.js";
 import { type InvalidMessage, rulePredicate } from "../wording/rule-predicate.js";
 import { shown } from "../wording/shown.js";
-import { count } from "./count.js";
+import { type Html, html } from "./html.js";
+import { count } from "./texts.js";
 
 /** The sentence for a form, with the field's label as its subject: "Password must have …", "Image 3 must …". */
 export const fieldMessage = ({ field, index, rule }: InvalidMessage): string => {
@@ -54,3 +55,7 @@ const LABELS: ReadonlyMap<string, string> = new Map<string, string>([
   ["credits_per_month", "Credits per month"],
   ["url", "URL"],
 ]);
+
+/** An error above a form, which screen readers announce immediately. Returns `undefined` without an error. */
+export const errorBox = (error: string | undefined): Html | undefined =>
+  error === undefined ? undefined : html`<p class="error" role="alert">${error}</p>`;

@@ -3,13 +3,9 @@ import type { Visitor } from "../../application/accounts/sessions.js";
 import type { UseCases } from "../../application/create-application.js";
 import type { RateLimits } from "../../application/ports/stores/rate-limits.js";
 import { parseSessionToken, SESSION_SECONDS, type SessionToken } from "../../domain/accounts/session.js";
-import type { PageReply, PageRequest } from "../web-page/page.js";
-import { admitForm } from "./admit-write.js";
-import { nextQuery } from "./entry-path.js";
+import type { PageBody, PageReply, PageRequest } from "../web-page/page.js";
 import type { Layout } from "./layout.js";
-import { nextPath } from "./next-path.js";
-import { redirect } from "./redirect.js";
-import { type FormRequest, isSameOrigin, ownForm } from "./same-origin.js";
+import { nextPath, nextQuery, redirect } from "./paths.js";
 
 type Handler = (request: PageRequest) => Promise<PageReply>;
 type FormHandler = (request: FormRequest) => Promise<PageReply>;
@@ -176,3 +172,41 @@ const loginPath = (next: string, ended: boolean): string => {
 
 const signatureOf = (content: string, { formToken }: Visitor): string =>
   createHmac("sha256", formToken).update(`note ${content}`).digest("base64url");
+
+type Parts = { readonly rateLimits: RateLimits; readonly layout: Layout };
+
+/** The rate limit of writes, counted per account instead of per key. Resolves to the refusal, or to `undefined`. */
+export const admitWrite = ({ rateLimits, layout }: Parts, visitor: Visitor): Promise<PageReply | undefined> =>
+  admit({ rateLimits, layout }, visitor, "write");
+
+/** The rate limit of all forms of an account. */
+const admitForm = ({ rateLimits, layout }: Parts, visitor: Visitor): Promise<PageReply | undefined> =>
+  admit({ rateLimits, layout }, visitor, "form");
+
+const admit = async ({ rateLimits, layout }: Parts, visitor: Visitor, kind: "write" | "form") => {
+  const admitted = await rateLimits.admit(visitor.account.id, kind);
+  return admitted.isOk() ? undefined : layout.limited(admitted.error.retryAfterSeconds, visitor);
+};
+
+type FormRequest = PageRequest & PageBody;
+
+/** Checks the `Origin` header, which every browser sends with a form. Also accepts the host of the request itself. */
+const isSameOrigin = ({ headers }: Pick<PageRequest, "headers">, publicUrl: URL): boolean => {
+  const { origin } = headers;
+  if (origin === undefined || !URL.canParse(origin)) return false;
+  return origin === publicUrl.origin || new URL(origin).host === headers.host;
+};
+
+/** For a form, whatever its session: refuses it unless a page of this service sent it, or if it cannot be read. */
+const ownForm =
+  (
+    { layout, publicUrl }: { readonly layout: Layout; readonly publicUrl: URL },
+    handler: (request: FormRequest) => Promise<PageReply>,
+  ) =>
+  async (request: PageRequest): Promise<PageReply> => {
+    if (!isSameOrigin(request, publicUrl)) return layout.refusedForm(undefined);
+    const body = await request.readBody();
+    return body.bodyError === undefined
+      ? handler({ ...request, ...body })
+      : layout.unreadForm(body.bodyError, undefined);
+  };

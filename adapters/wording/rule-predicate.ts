@@ -118,3 +118,11 @@ export type RequestRule = BrokenRule | MessageRule;
 
 /** A message that cannot be read, or whose content breaks a rule. */
 export type InvalidMessage = InvalidRequest<RequestRule>;
+
+/** The refusal of an HTTP message whose header or body breaks a rule of its format. */
+export const invalidMessage = (field: string, rule: MessageRule, index?: number): InvalidMessage => ({
+  kind: "invalid_request",
+  field,
+  ...(index !== undefined && { index }),
+  rule,
+});

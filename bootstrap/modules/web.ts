@@ -2,7 +2,7 @@ import { ContainerModule } from "inversify";
 import { picturesOnDemand } from "../../adapters/imaging/pictures-on-demand.js";
 import { MCP_PACKAGE_PATH, mcpConfigurations } from "../../adapters/mcp/mcp-configuration.js";
 import { featuresOf } from "../../adapters/provider/local/painter/words.js";
-import { imageOrigin } from "../../adapters/web/panoramas/image-origin.js";
+import { imageOrigin } from "../../adapters/web/panoramas/panorama-card.js";
 import { demoPlaces } from "../../adapters/web/panoramas/suggestions.js";
 import { type LegalFacts, type LegalPage, readLegalPages } from "../../adapters/web/site/legal-pages.js";
 import { BUNDLED_FILES_FOLDER } from "../../adapters/web/static-files.js";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readEventStream } from "../../adapters/client/read-event-stream.js";
+import { readEventStream } from "../../adapters/client/requests/stream-events.js";
 import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
 import { createsFiftyWithBudget, keysWithBudget } from "../support/fifty-creations-with-budget.js";
 import { type Customer, Fleet, pause } from "../support/fleet.js";

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Offer, offerOf } from "../../adapters/client/offer.js";
-import { toldAbilities } from "../../adapters/client/told-abilities.js";
+import { type Offer, offerOf, toldAbilities } from "../../adapters/client/offer.js";
 import type { Resolution } from "../../domain/images/resolution.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { ALL_ABILITIES } from "../../domain/tasks/abilities.js";

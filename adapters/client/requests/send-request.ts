@@ -1,11 +1,9 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Clock } from "../../../application/ports/clock.js";
-import type { Answer } from "../call.js";
 import { type ClientError, type ClientErrorCode, SERVICE_ERROR_CODES } from "../client-error.js";
 import type { FailureReason } from "../resources.js";
 import type { ServiceUrl } from "../service-url.js";
 import { errorIn, parseJson } from "./check-answer.js";
-import { readAtMost } from "./read-at-most.js";
 
 export type ApiRequest = {
   readonly method: "GET" | "POST" | "DELETE";
@@ -162,4 +160,56 @@ const retryAfterSeconds = (header: string | null, now: Date): number | undefined
 const causeOf = (error: unknown): string => {
   const { cause } = error as { cause?: { code?: string; message?: string } };
   return cause?.code ?? cause?.message ?? String(error);
+};
+
+/** The body of an answer; `undefined` if it has more bytes, which are not read. */
+export const readAtMost = async ({ body }: Response, bytesMax: number): Promise<Uint8Array | undefined> => {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  const reader = body?.getReader(); // not every browser can iterate a stream
+  for (let read = await reader?.read(); read?.value !== undefined; read = await reader?.read()) {
+    bytes += read.value.length;
+    if (bytes > bytesMax) {
+      await reader?.cancel();
+      return undefined;
+    }
+    chunks.push(read.value);
+  }
+  const all = new Uint8Array(bytes);
+  let offset = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return all;
+};
+
+/** A value with the answer in which it came. */
+type WithResponse<T> = {
+  readonly data: T;
+  /** Its body is read already. */
+  readonly response: Response;
+  /** The `x-request-id` of the answer. */
+  readonly requestId: string | undefined;
+};
+
+/** The result of one request. It rejects with a `PanoramaError`. */
+export type Call<T> = Promise<T> & {
+  /** The same result with status and headers. Sends no second request. */
+  withResponse(): Promise<WithResponse<T>>;
+};
+
+/** What one request is answered. */
+export type Answer<T> = { readonly value: T; readonly response: Response };
+
+/** The call of a request that is under way. */
+export const callOf = <T>(answered: Promise<Answer<T>>): Call<T> => {
+  const call = answered.then(({ value }) => value);
+  const withResponse = async (): Promise<WithResponse<T>> => {
+    // Whoever asks for both is told of an error here, and not a second time as an unhandled rejection.
+    call.catch(() => {});
+    const { value: data, response } = await answered;
+    return { data, response, requestId: response.headers.get("x-request-id") ?? undefined };
+  };
+  return Object.assign(call, { withResponse });
 };

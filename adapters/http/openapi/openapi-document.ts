@@ -1,17 +1,16 @@
 import { type CreateDocumentOptions, createDocument } from "zod-openapi";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { Abilities } from "../../../domain/tasks/abilities.js";
-import { offerOf } from "../../client/offer.js";
-import { toldAbilities } from "../../client/told-abilities.js";
+import { offerOf, toldAbilities } from "../../client/offer.js";
 import { pricesSentence } from "../../wording/numbers.js";
 import { panoramaOutputSchema } from "../replies/panorama-task.js";
-import { creationWords } from "./openapi-abilities.js";
 import { describedAnswers, RATE_WINDOW_SECONDS } from "./openapi-answers.js";
 import { event, streamEvents, streamPanoramaEvents } from "./openapi-events.js";
 import { openApiExamples } from "./openapi-examples.js";
 import {
   cancelPanorama,
   createPanorama,
+  creationWords,
   type Described,
   deletePanorama,
   listEntries,

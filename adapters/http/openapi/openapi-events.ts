@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { ZodOpenApiOperationObject } from "zod-openapi";
-import { HELD_STREAMS_MAX } from "../limits/held-streams.js";
+import { HELD_STREAMS_MAX } from "../limits/held-requests.js";
 import { eventSchema, STREAM_MILLISECONDS_MAX } from "../routes/events-route.js";
 import { requestId } from "./openapi-answers.js";
 import { type Described, taskPath } from "./openapi-panoramas.js";

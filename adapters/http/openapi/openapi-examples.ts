@@ -1,12 +1,11 @@
 import type * as z from "zod";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
-import type { ToldAbilities } from "../../client/told-abilities.js";
+import type { ToldAbilities } from "../../client/offer.js";
 import type { panoramaTaskSchema } from "../replies/panorama-task.js";
 import type { creationResponseSchema } from "../routes/create-panorama-route.js";
+import type { creditsResponseSchema, entryPageSchema } from "../routes/credits-routes.js";
 import type { eventSchema } from "../routes/events-route.js";
-import type { entryPageSchema } from "../routes/list-entries-route.js";
 import type { taskPageSchema } from "../routes/list-panoramas-route.js";
-import type { creditsResponseSchema } from "../routes/read-credits-route.js";
 import type { uploadResponseSchema } from "../routes/upload-images-route.js";
 
 /** Bodies for the OpenAPI description: one panorama from its creation to its webhook. */

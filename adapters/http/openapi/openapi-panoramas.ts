@@ -5,23 +5,55 @@ import { IMAGE_PIXELS_MAX, IMAGE_TYPES, PROGRESSIVE_PIXELS_MAX } from "../../../
 import { RESOLUTION_NAMES, resolutionsDescription } from "../../../domain/images/resolution.js";
 import { IDEMPOTENCY_KEPT_MILLISECONDS, type PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { Abilities } from "../../../domain/tasks/abilities.js";
-import { creationRequestSchema } from "../../../domain/tasks/creation-request.js";
+import { creationRequestSchema, PROMPT_CHARACTERS_MIN } from "../../../domain/tasks/creation-request.js";
 import { VISIBILITIES_DESCRIPTION } from "../../../domain/tasks/visibility.js";
 import { hours, mebibytes } from "../../wording/numbers.js";
-import { imagesSentence, promptSentence } from "../../wording/sentences.js";
-import { HELD_WAITS_MAX } from "../limits/held-waits.js";
+import { countedImages, imagesSentence, promptSentence } from "../../wording/sentences.js";
+import { HELD_WAITS_MAX } from "../limits/held-requests.js";
 import { panoramaTaskSchema } from "../replies/panorama-task.js";
-import { WAIT_SECONDS_MAX } from "../requests/prefer.js";
+import { WAIT_SECONDS_MAX } from "../requests/request-headers.js";
 import { filterParameters } from "../requests/task-filter-query.js";
 import { creationResponseSchema } from "../routes/create-panorama-route.js";
-import { entriesQuerySchema, entryPageSchema } from "../routes/list-entries-route.js";
+import { creditsResponseSchema, entriesQuerySchema, entryPageSchema } from "../routes/credits-routes.js";
 import { pageQuerySchema, taskPageSchema } from "../routes/list-panoramas-route.js";
-import { abilitiesResponseSchema } from "../routes/read-abilities-route.js";
-import { creditsResponseSchema } from "../routes/read-credits-route.js";
+import { abilitiesResponseSchema } from "../routes/panorama-routes.js";
 import { uploadResponseSchema } from "../routes/upload-images-route.js";
-import { creationWords } from "./openapi-abilities.js";
 import { type DescribedAnswers, errorSchema, requestId } from "./openapi-answers.js";
 import type { openApiExamples } from "./openapi-examples.js";
+
+/** What a creation is made from, as the parts of the description say it. */
+type CreationWords = {
+  /** Follows "panoramas". */
+  readonly from: string;
+  /** A sentence: what a request needs. */
+  readonly needs: string;
+  /** Sentences: which fields a request has. */
+  readonly has: string;
+};
+
+/** The words for an installation with these abilities. */
+export const creationWords = (abilities: Abilities): CreationWords => {
+  const { imagesMin, imagesMax, promptCharactersMax } = abilities;
+  if (imagesMax === 0) {
+    return {
+      from: "from a text prompt",
+      needs: `Needs a prompt of ${PROMPT_CHARACTERS_MIN} to ${promptCharactersMax} characters.`,
+      has: `Has a prompt of at least ${PROMPT_CHARACTERS_MIN} characters. image_urls is refused unless it is empty.`,
+    };
+  }
+  if (imagesMin > 0) {
+    return {
+      from: `from ${countedImages(abilities)}, with or without a text prompt`,
+      needs: `Needs image_urls, with or without a prompt of at most ${promptCharactersMax} characters.`,
+      has: "Has image_urls, with or without a prompt.",
+    };
+  }
+  return {
+    from: `from a text prompt, from up to ${countedImages(abilities)}, or from both`,
+    needs: `Needs a prompt of ${PROMPT_CHARACTERS_MIN} to ${promptCharactersMax} characters, image_urls, or both.`,
+    has: `Has a prompt, image_urls with at least one URL, or both. Without image_urls the prompt has at least ${PROMPT_CHARACTERS_MIN} characters.`,
+  };
+};
 
 /** What the operations of one description share. */
 export type Described = {

@@ -6,9 +6,8 @@ import type { InvalidMessage } from "../../wording/rule-predicate.js";
 import type { RawExchange } from "../server.js";
 import { clientAddress, type TrustedProxies } from "./client-address.js";
 import { endedEarly, readBody } from "./read-body.js";
-import { requestIdOf } from "./request-id.js";
+import { requestIdOf, traceparentOf } from "./request-headers.js";
 import type { Sender } from "./senders.js";
-import { traceparentOf } from "./traceparent.js";
 
 /**
  * One request and the means to read it, independent of the HTTP server. What only some routes need is computed when

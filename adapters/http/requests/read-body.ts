@@ -1,8 +1,7 @@
 import { Writable } from "node:stream";
 import { err, ok, type Result } from "neverthrow";
 import { type InvalidRequest, WHOLE_BODY } from "../../../domain/invalid-request.js";
-import type { InvalidMessage } from "../../wording/rule-predicate.js";
-import { invalidMessage } from "../replies/invalid-message.js";
+import { type InvalidMessage, invalidMessage } from "../../wording/rule-predicate.js";
 import type { RawExchange } from "../server.js";
 
 /**

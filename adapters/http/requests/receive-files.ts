@@ -3,11 +3,10 @@ import type { UploadedFile } from "../../../application/panoramas/upload-images.
 import { admitRequestSize, type UploadLimits } from "../../../domain/images/upload-rules.js";
 import { storeFullOr } from "../../system/files.js";
 import type { AdmitFiles } from "../../web-page/page.js";
-import type { InvalidMessage } from "../../wording/rule-predicate.js";
-import { invalidMessage } from "../replies/invalid-message.js";
+import { type InvalidMessage, invalidMessage } from "../../wording/rule-predicate.js";
 import type { Exchange } from "./exchange.js";
-import { parametersOf } from "./header-parameters.js";
 import { MultipartReader } from "./multipart-reader.js";
+import { parametersOf } from "./part-headers.js";
 import { malformed, ReceivedParts } from "./received-parts.js";
 
 /** What a form has beside its files, and who decides whether they are received. */

@@ -7,9 +7,8 @@ import { admitSizes, type UploadLimits } from "../../../domain/images/upload-rul
 import { invalidRequest, WHOLE_BODY } from "../../../domain/invalid-request.js";
 import { nearName } from "../../../domain/text.js";
 import type { AdmitFiles } from "../../web-page/page.js";
-import type { InvalidMessage } from "../../wording/rule-predicate.js";
+import { type InvalidMessage, invalidMessage } from "../../wording/rule-predicate.js";
 import { shown } from "../../wording/shown.js";
-import { invalidMessage } from "../replies/invalid-message.js";
 import type { Piece } from "./multipart-reader.js";
 import { type PartHeaders, readPartHeaders } from "./part-headers.js";
 

@@ -4,7 +4,6 @@ import { parseObjectName } from "../../../domain/images/object-name.js";
 import { isCached } from "../../web-page/cache-headers.js";
 import { shown } from "../../wording/shown.js";
 import type { Assets } from "../replies/assets.js";
-import { byteRange } from "../replies/byte-range.js";
 import { errorBody, errorReply } from "../replies/errors.js";
 import type { Reply } from "../replies/reply.js";
 import type { Handler } from "../routes.js";
@@ -50,3 +49,23 @@ export const assetRoute =
     const { start, end } = range;
     return reply(206, start, end, { "content-range": `bytes ${start}-${end}/${sizeBytes}` });
   };
+
+/** The offsets of the first and the last byte, both inclusive. */
+type ByteRange = { readonly start: number; readonly end: number };
+
+/**
+ * Parses a `Range` header (RFC 9110, 14.2) for a body of `sizeBytes`. Returns "whole" for anything but a single range
+ * of bytes: the RFC allows a server to ignore it.
+ */
+export const byteRange = (header: string | undefined, sizeBytes: number): ByteRange | "whole" | "unsatisfiable" => {
+  const [, first = "", last = ""] = /^bytes=\s*([0-9]*)-([0-9]*)\s*$/i.exec(header ?? "") ?? [];
+  if (first === "" && last === "") return "whole";
+  if (first === "") {
+    const start = Math.max(0, sizeBytes - Number(last));
+    return start < sizeBytes ? { start, end: sizeBytes - 1 } : "unsatisfiable";
+  }
+  const start = Number(first);
+  const end = last === "" ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1);
+  if (last !== "" && Number(last) < start) return "whole";
+  return start < sizeBytes ? { start, end } : "unsatisfiable";
+};

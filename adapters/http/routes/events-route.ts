@@ -9,13 +9,13 @@ import type { StoredEvent } from "../../../application/ports/stores/webhook-stor
 import type { AccountId } from "../../../domain/ids.js";
 import { EVENT_TYPES, eventIdOf, parseEventNumber } from "../../../domain/tasks/account-event.js";
 import { isInProgress } from "../../../domain/tasks/task.js";
-import { HELD_STREAMS_MAX, type HeldStream, type HeldStreams } from "../limits/held-streams.js";
+import { HELD_STREAMS_MAX, type HeldStream, type HeldStreams } from "../limits/held-requests.js";
 import { errorBody } from "../replies/errors.js";
 import { panoramaTaskSchema } from "../replies/panorama-task.js";
 import type { Reply } from "../replies/reply.js";
 import type { Exchange } from "../requests/exchange.js";
+import { creditsResponseSchema } from "./credits-routes.js";
 import type { GuardedHandler, TaskHandler } from "./guard.js";
-import { creditsResponseSchema } from "./read-credits-route.js";
 
 /** A comment at this interval keeps proxies from closing an idle stream, and shows the client that it is alive. */
 export const HEARTBEAT_MILLISECONDS = 15_000;

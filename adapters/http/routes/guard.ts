@@ -1,13 +1,15 @@
-import type { Result } from "neverthrow";
+import { err, type Result } from "neverthrow";
 import { type Awaitable, whenReady } from "../../../application/awaitable.js";
 import type { UseCases } from "../../../application/create-application.js";
+import { type NotFound, notFound } from "../../../application/errors.js";
 import type { AdmittedKey, AdmittedRequest, RefusedRequest } from "../../../application/ports/stores/rate-limits.js";
 import type { Scope } from "../../../domain/accounts/key-limits.js";
 import type { AccountRateLimited, RateLimited } from "../../../domain/credits/rate-limit.js";
-import type { AccountId } from "../../../domain/ids.js";
+import { type AccountId, parseTaskId, type TaskId } from "../../../domain/ids.js";
 import type { PanoramaPolicy, RequestKind } from "../../../domain/panorama-policy.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { suspendedSentence } from "../../wording/sentences.js";
+import { shown } from "../../wording/shown.js";
 import type { VisitorLimits } from "../limits/visitor-limits.js";
 import { type ApiError, errorBody, errorReply, type Unauthenticated } from "../replies/errors.js";
 import { rateLimitPolicies, withAdmitted, withLimited } from "../replies/rate-limit-headers.js";
@@ -16,7 +18,6 @@ import { secretOf } from "../requests/api-key-header.js";
 import type { Exchange } from "../requests/exchange.js";
 import type { Senders } from "../requests/senders.js";
 import type { Handler } from "../routes.js";
-import { taskIdOf, unknownTask } from "./task-of-path.js";
 
 /** Handles a request that is authenticated and within the rate limit. `apiKey` is the key of the request. */
 export type GuardedHandler = (
@@ -126,3 +127,10 @@ const REQUESTS: Readonly<Record<Scope, string>> = {
 };
 
 const invalid = unauthenticated("The API key is not valid. It must be complete, begin with sk-, and not be revoked.");
+
+/** The task of the path; `undefined` if the text cannot be a task id. */
+export const taskIdOf = (exchange: Exchange): TaskId | undefined => parseTaskId(exchange.parameter("id"));
+
+/** The answer to a path without a task of the account. */
+export const unknownTask = (exchange: Exchange): Result<never, NotFound> =>
+  err(notFound(`There is no task ${shown(exchange.parameter("id"))} on this account.`));

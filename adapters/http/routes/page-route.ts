@@ -7,7 +7,7 @@ import { COMPRESSED_BYTES_MIN, type Coding, codingFor, compress } from "../repli
 import type { Reply } from "../replies/reply.js";
 import type { TrustedProxies } from "../requests/client-address.js";
 import type { Exchange } from "../requests/exchange.js";
-import { readBytes } from "../requests/read-bytes.js";
+import { readBytes } from "../requests/json-body.js";
 import { receiveFiles } from "../requests/receive-files.js";
 import { withTemporaryFolder } from "../requests/temporary-folder.js";
 import type { Handler } from "../routes.js";

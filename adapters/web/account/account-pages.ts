@@ -16,20 +16,14 @@ import { viewerPath } from "../../../domain/tasks/slug.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
 import { cutAtWord } from "../../wording/shown.js";
-import { admitWrite } from "../admit-write.js";
-import { change, count, creditsCount } from "../count.js";
-import { dateOf, timeOf } from "../date.js";
-import { errorBox } from "../error-box.js";
-import { fieldMessage } from "../field-message.js";
+import { errorBox, fieldMessage } from "../field-message.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
-import { atMostText, moneyText } from "../money-text.js";
-import { orderState } from "../order-state.js";
-import { redirect } from "../redirect.js";
-import { type SessionGuard, STALE_FORM } from "../session-guard.js";
-import { accountNav } from "./account-nav.js";
-import { entriesCsv } from "./entries-csv.js";
-import { keySpendingSection, monthIn } from "./key-spending-section.js";
+import { redirect } from "../paths.js";
+import { admitWrite, type SessionGuard, STALE_FORM } from "../session-guard.js";
+import { atMostText, change, count, creditsCount, dateOf, moneyText, timeOf } from "../texts.js";
+import { entriesCsv, keySpendingSection, monthIn, orderState } from "./account-tables.js";
+import { accountNav } from "./form-parts.js";
 
 type Parts = {
   readonly accounts: Pick<UseCases["accounts"], "read" | "readKeySpending" | "setLowBalance">;

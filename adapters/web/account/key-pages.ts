@@ -15,16 +15,13 @@ import { SCOPES, type Scope } from "../../../domain/accounts/key-limits.js";
 import { parseKeyLimits } from "../../../domain/accounts/parse-key-limits.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
-import { admitWrite } from "../admit-write.js";
-import { count } from "../count.js";
-import { dateOf, timeOf } from "../date.js";
-import { errorBox } from "../error-box.js";
-import { fieldMessage } from "../field-message.js";
+import { errorBox, fieldMessage } from "../field-message.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
-import { redirect } from "../redirect.js";
-import { type SessionGuard, STALE_FORM } from "../session-guard.js";
-import { accountNav } from "./account-nav.js";
+import { redirect } from "../paths.js";
+import { admitWrite, type SessionGuard, STALE_FORM } from "../session-guard.js";
+import { count, dateOf, timeOf } from "../texts.js";
+import { accountNav } from "./form-parts.js";
 
 type Parts = {
   readonly accounts: Pick<UseCases["accounts"], "read" | "createApiKey" | "revokeApiKey">;

@@ -4,17 +4,13 @@ import { PASSWORD_LINK_SECONDS } from "../../../domain/accounts/password.js";
 import type { Credits } from "../../../domain/credits/credits.js";
 import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../../web-page/page.js";
-import { nextIn, pathWith } from "../entry-path.js";
-import { errorBox } from "../error-box.js";
-import { gate } from "../gate.js";
+import { errorBox } from "../field-message.js";
 import { html } from "../html.js";
 import type { Layout } from "../layout.js";
-import { nextPath } from "../next-path.js";
-import { pricesText } from "../prices-text.js";
-import { redirect } from "../redirect.js";
+import { nextIn, nextPath, pathWith, redirect } from "../paths.js";
 import type { SessionGuard } from "../session-guard.js";
-import { type AttemptRefusal, attemptRefusal, NO_SIGN_UP } from "./attempt-refusal.js";
-import { emailField, newPasswordField } from "./password-fields.js";
+import { pricesText } from "../texts.js";
+import { type AttemptRefusal, attemptRefusal, emailField, gate, NO_SIGN_UP, newPasswordField } from "./form-parts.js";
 
 type Parts = {
   readonly accounts: Pick<UseCases["accounts"], "logIn" | "logOut" | "signUp" | "sendPasswordLink">;

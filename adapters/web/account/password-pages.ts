@@ -3,16 +3,20 @@ import type { SignUpMode } from "../../../domain/accounts/account.js";
 import { INVITATION_SECONDS, PASSWORD_LINK_SECONDS, PASSWORD_LINKS_MAX } from "../../../domain/accounts/password.js";
 import type { Credits } from "../../../domain/credits/credits.js";
 import type { Page, PageReply, PageRequest } from "../../web-page/page.js";
-import { nextIn, pathWith } from "../entry-path.js";
-import { errorBox } from "../error-box.js";
-import { gate } from "../gate.js";
+import { errorBox } from "../field-message.js";
 import { html } from "../html.js";
 import type { Layout } from "../layout.js";
-import { nextPath } from "../next-path.js";
-import { redirect } from "../redirect.js";
+import { nextIn, nextPath, pathWith, redirect } from "../paths.js";
 import type { SessionGuard } from "../session-guard.js";
-import { type AttemptRefusal, attemptRefusal, NO_SIGN_UP } from "./attempt-refusal.js";
-import { emailField, newPasswordField, ownEmailField } from "./password-fields.js";
+import {
+  type AttemptRefusal,
+  attemptRefusal,
+  emailField,
+  gate,
+  NO_SIGN_UP,
+  newPasswordField,
+  ownEmailField,
+} from "./form-parts.js";
 
 type Parts = {
   readonly accounts: Pick<UseCases["accounts"], "sendPasswordLink" | "checkPasswordLink" | "setPasswordByLink">;

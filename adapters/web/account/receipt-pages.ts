@@ -3,14 +3,11 @@ import type { UseCases } from "../../../application/create-application.js";
 import type { RateLimits } from "../../../application/ports/stores/rate-limits.js";
 import type { Order } from "../../../domain/credits/order.js";
 import type { Page, PageReply } from "../../web-page/page.js";
-import { admitWrite } from "../admit-write.js";
-import { count } from "../count.js";
-import { dateOf } from "../date.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
-import { moneyText } from "../money-text.js";
-import { redirect } from "../redirect.js";
-import type { SessionGuard } from "../session-guard.js";
+import { redirect } from "../paths.js";
+import { admitWrite, type SessionGuard } from "../session-guard.js";
+import { count, dateOf, moneyText } from "../texts.js";
 
 type Parts = {
   readonly credits: Pick<UseCases["credits"], "readOrder" | "cancelOrder">;

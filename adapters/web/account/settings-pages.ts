@@ -11,17 +11,22 @@ import type { CreditTotals } from "../../../domain/credits/credits.js";
 import type { RateLimited } from "../../../domain/credits/rate-limit.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
-import { admitWrite } from "../admit-write.js";
-import { creditsCount } from "../count.js";
-import { errorBox } from "../error-box.js";
-import { gate } from "../gate.js";
+import { errorBox } from "../field-message.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
-import { redirect } from "../redirect.js";
-import { type SessionGuard, STALE_FORM } from "../session-guard.js";
-import { accountNav } from "./account-nav.js";
-import { type AttemptRefusal, attemptRefusal } from "./attempt-refusal.js";
-import { newEmailField, newPasswordField, ownEmailField, ownPasswordField } from "./password-fields.js";
+import { redirect } from "../paths.js";
+import { admitWrite, type SessionGuard, STALE_FORM } from "../session-guard.js";
+import { creditsCount } from "../texts.js";
+import {
+  type AttemptRefusal,
+  accountNav,
+  attemptRefusal,
+  gate,
+  newEmailField,
+  newPasswordField,
+  ownEmailField,
+  ownPasswordField,
+} from "./form-parts.js";
 
 type Parts = {
   readonly accounts: Pick<

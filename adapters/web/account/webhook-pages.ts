@@ -8,15 +8,13 @@ import type { WebhookTest } from "../../../application/webhooks/endpoints.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { Endpoint, EndpointId } from "../../../domain/webhooks/webhook-endpoint.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
-import { admitWrite } from "../admit-write.js";
-import { dateOf, timeOf } from "../date.js";
-import { errorBox } from "../error-box.js";
-import { fieldMessage } from "../field-message.js";
+import { errorBox, fieldMessage } from "../field-message.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
-import { redirect } from "../redirect.js";
-import { type SessionGuard, STALE_FORM } from "../session-guard.js";
-import { accountNav } from "./account-nav.js";
+import { redirect } from "../paths.js";
+import { admitWrite, type SessionGuard, STALE_FORM } from "../session-guard.js";
+import { dateOf, timeOf } from "../texts.js";
+import { accountNav } from "./form-parts.js";
 
 type Parts = {
   readonly webhooks: UseCases["webhooks"];

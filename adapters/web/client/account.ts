@@ -1,5 +1,4 @@
-import { localTimes } from "./local-times.js";
-import { checkInBrowser } from "./open-invalid.js";
+import { checkInBrowser, localTimes } from "./page.js";
 
 localTimes(document);
 

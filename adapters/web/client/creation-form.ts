@@ -1,8 +1,6 @@
-import { element } from "./element.js";
 import { takePrompt } from "./kept-prompt.js";
-import { checkInBrowser } from "./open-invalid.js";
+import { checkInBrowser, element, readPage } from "./page.js";
 import { pictureList } from "./picture-list.js";
-import { readPage } from "./read-page.js";
 
 /** The form with its cost and counter. It is sent without leaving the page, so that a refusal loses nothing. */
 export const creationForm = (): void => {

@@ -1,4 +1,4 @@
-import { readPage } from "./read-page.js";
+import { readPage } from "./page.js";
 
 const MARGIN_PIXELS = 800;
 

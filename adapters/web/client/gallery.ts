@@ -1,5 +1,5 @@
 import { endlessList } from "./endless-list.js";
-import { localTimes } from "./local-times.js";
+import { localTimes } from "./page.js";
 
 localTimes(document);
 void endlessList("gallery");

@@ -1,6 +1,5 @@
-import { element } from "./element.js";
 import { isTooLong, keepPrompt } from "./kept-prompt.js";
-import { localTimes } from "./local-times.js";
+import { element, localTimes } from "./page.js";
 import { letPageScroll } from "./viewer/input.js";
 import type { Sphere } from "./viewer/sphere.js";
 

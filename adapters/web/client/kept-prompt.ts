@@ -1,6 +1,6 @@
 /**
  * A prompt that is too long for an address waits in this tab while its visitor signs up or logs in. Proxies accept 8 kB
- * of method and address; next-path.ts has the same limit.
+ * of method and address; paths.ts has the same limit.
  */
 const QUERY_CHARACTERS_MAX = 7_000 - "/works?".length;
 const NAME = "panorama-prompt";

@@ -1,4 +1,4 @@
-import { element } from "./element.js";
+import { element } from "./page.js";
 
 const MIB = 1024 * 1024;
 

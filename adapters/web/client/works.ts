@@ -1,10 +1,9 @@
 import { creationForm } from "./creation-form.js";
 import { endlessList } from "./endless-list.js";
-import { localTimes } from "./local-times.js";
-import { followCards } from "./works/card-updates.js";
+import { localTimes } from "./page.js";
+import { followCards, visibilityChange } from "./works/card-updates.js";
 import { selection } from "./works/selection.js";
 import { undoableDelete } from "./works/undoable-delete.js";
-import { visibilityChange } from "./works/visibility-change.js";
 import { worksHead } from "./works/works-head.js";
 
 localTimes(document);

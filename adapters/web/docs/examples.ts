@@ -1,5 +1,5 @@
-import type { Example, LANGUAGES } from "./code.js";
 import { type Description, type Parameter, type Route, routesOf } from "./description.js";
+import type { Example, LANGUAGES } from "./markdown.js";
 
 /** The call of an operation in every language, with the examples of the description. */
 export const exampleOf = (route: Route, baseUrl: string): Example => inEveryLanguage(requestOf(route, baseUrl));

@@ -1,5 +1,4 @@
 import { type Html, html } from "../html.js";
-import { codeBlock, exampleTabs } from "./code.js";
 import {
   type Answer,
   type Content,
@@ -11,7 +10,7 @@ import {
   type Schema,
 } from "./description.js";
 import { exampleOf } from "./examples.js";
-import { idOf } from "./markdown.js";
+import { codeBlock, exampleTabs, idOf } from "./markdown.js";
 
 /** A section of the page, with its operations or objects. */
 export type Section = {

@@ -1,13 +1,12 @@
 import type { UseCases } from "../../../application/create-application.js";
 import { parseTaskId, type TaskId } from "../../../domain/ids.js";
 import type { Page } from "../../web-page/page.js";
-import { entryPath } from "../entry-path.js";
 import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
-import { redirect } from "../redirect.js";
+import { entryPath, redirect } from "../paths.js";
 import type { SessionGuard } from "../session-guard.js";
 import { galleryTile, type Images } from "./panorama-card.js";
-import { searchedIn, searchField } from "./search-field.js";
+import { searchedIn, searchField } from "./works-search.js";
 
 type Parts = {
   readonly panoramas: Pick<UseCases["panoramas"], "listPublic" | "searchPublic">;

@@ -1,12 +1,12 @@
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
-import { thumbnailNameOf } from "../../../domain/images/object-name.js";
+import { panoramaName, thumbnailNameOf } from "../../../domain/images/object-name.js";
 import { startViewText } from "../../../domain/images/picture.js";
 import { isKept, type KeptImage } from "../../../domain/images/storage-status.js";
 import { type Slug, viewerPath } from "../../../domain/tasks/slug.js";
 import { type SucceededTask, startViewOf, type Task } from "../../../domain/tasks/task.js";
 import { cutAtWord } from "../../wording/shown.js";
-import { dateOf } from "../date.js";
 import { type Html, html } from "../html.js";
+import { dateOf } from "../texts.js";
 
 export type Images = Pick<ObjectStorage, "urlOf">;
 
@@ -106,3 +106,6 @@ export const ownTilePicture = (task: KeptTask, images: Images): Html =>
   task.request.visibility === "public" && task.withheldReason === undefined
     ? tileImage(task)
     : html`<img src="${thumbnailUrl(task, images)}" alt="" width="1024" height="512" loading="lazy" decoding="async">`;
+
+/** The origin of image URLs. It is the same for all images, so any object name gives it. */
+export const imageOrigin = (images: Images): string => new URL(images.urlOf(panoramaName("x".repeat(22)))).origin;

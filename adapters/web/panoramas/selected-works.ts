@@ -3,12 +3,12 @@ import type { UseCases } from "../../../application/create-application.js";
 import { parseTaskId, type TaskId } from "../../../domain/ids.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import type { Page, PageBody, PageReply } from "../../web-page/page.js";
+import { suspendedSentence } from "../../wording/sentences.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
-import { redirect } from "../redirect.js";
+import { redirect } from "../paths.js";
 import type { MemberFormOptions, SessionGuard } from "../session-guard.js";
 import { hasStoredImage, titleOf } from "./panorama-card.js";
-import { refuseSuspended } from "./refuse-suspended.js";
 import { SELECTION_FORM } from "./work-card.js";
 
 type Parts = {
@@ -109,3 +109,11 @@ export const doneSentence = (query: URLSearchParams): string | undefined => {
 
 const isCount = (value: number | undefined): value is number =>
   value !== undefined && Number.isInteger(value) && value >= 0 && value <= SELECTED_MAX;
+
+/** The refusal of a member whose account is suspended: nothing is created or published. The rest of the pages works. */
+export const refuseSuspended = (layout: Layout, visitor: Visitor): PageReply | undefined => {
+  const { suspension } = visitor.account;
+  if (suspension === undefined) return undefined;
+  const sentence = suspendedSentence(suspension);
+  return layout.message(403, { title: "Account suspended", sentence }, visitor);
+};

@@ -1,14 +1,14 @@
 import type { Visitor } from "../../../application/accounts/sessions.js";
 import { startViewText } from "../../../domain/images/picture.js";
 import { RESOLUTIONS } from "../../../domain/images/resolution.js";
+import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import { startViewOf } from "../../../domain/tasks/task.js";
 import { pixelSize } from "../../wording/numbers.js";
 import { withheldSentence } from "../../wording/sentences.js";
-import { dateOf } from "../date.js";
-import { type Html, html } from "../html.js";
-import { icon } from "../icon.js";
+import { type Html, html, icon } from "../html.js";
 import { hiddenToken } from "../layout.js";
-import { creationPath } from "./creation-path.js";
+import { QUERY_CHARACTERS_MAX } from "../paths.js";
+import { dateOf } from "../texts.js";
 import { fileNameOf, fullPromptOf, type KeptTask, summaryOf, titleOf } from "./panorama-card.js";
 import { oembedUrl, SOCIAL_IMAGE_SIZE, socialImageUrl } from "./share-pages.js";
 
@@ -157,4 +157,15 @@ export const linkPreview = (task: KeptTask, link: string, publicUrl: string, sit
 <meta name="twitter:title" content="${title}">
 <meta name="twitter:description" content="${description}">
 <meta name="twitter:image" content="${image}">`;
+};
+
+/** The form for a new panorama, filled with these values. A prompt that does not fit into an address is left out. */
+const creationPath = (values: Partial<Pick<CreationRequest, "prompt" | "resolution" | "visibility">>): string => {
+  const { prompt = "", resolution, visibility } = values;
+  const short = { ...(resolution && { resolution }), ...(visibility && { visibility }) };
+  // A longer text need not be encoded: that only makes it longer.
+  const isShort = prompt !== "" && prompt.length <= QUERY_CHARACTERS_MAX;
+  const query = new URLSearchParams({ ...(isShort && { prompt }), ...short }).toString();
+  if (query.length <= QUERY_CHARACTERS_MAX) return query === "" ? "/works" : `/works?${query}`;
+  return creationPath(short);
 };

@@ -1,10 +1,9 @@
 import type { Visitor } from "../../../application/accounts/sessions.js";
 import { failureSentence } from "../../../application/events/failure-sentence.js";
 import { AHEAD_MAX, type TaskForecast } from "../../../application/panoramas/forecast-task.js";
-import { isCancelable, type SucceededTask, type Task } from "../../../domain/tasks/task.js";
+import { isActive, isCancelable, type SucceededTask, type Task } from "../../../domain/tasks/task.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";
-import { lateNote } from "./late-note.js";
 import { summaryOf, titleOf } from "./panorama-card.js";
 
 /** What a waiting page shows, and the JSON of `…/status`. */
@@ -162,3 +161,9 @@ const ending = (task: Task): { readonly heading: string; readonly sentence: stri
   if (task.reason === "canceled") return { heading: "Canceled", sentence: `You stopped this panorama. ${back}` };
   return { heading: "This one did not work", sentence: `${failureSentence(task)} ${back}` };
 };
+
+/** The note for an unfinished panorama that takes longer than usual. */
+export const lateNote = (task: Task): string =>
+  isActive(task)
+    ? `This takes longer than usual. If it fails, you get your ${task.reservation.credits} credits back.`
+    : "Saving takes longer than usual.";

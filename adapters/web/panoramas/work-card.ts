@@ -4,13 +4,11 @@ import { viewerPath } from "../../../domain/tasks/slug.js";
 import { isActive, isCancelable, isInProgress, type Task } from "../../../domain/tasks/task.js";
 import type { Visibility } from "../../../domain/tasks/visibility.js";
 import { withheldSentence } from "../../wording/sentences.js";
-import { count } from "../count.js";
-import { dateOf } from "../date.js";
-import { type Html, html } from "../html.js";
-import { icon } from "../icon.js";
+import { type Html, html, icon } from "../html.js";
 import { hiddenToken } from "../layout.js";
-import { lateNote } from "./late-note.js";
+import { count, dateOf } from "../texts.js";
 import { fileNameOf, hasStoredImage, type Images, imageUrl, ownTilePicture, titleOf } from "./panorama-card.js";
+import { lateNote } from "./waiting-view.js";
 
 /** The form that acts on several panoramas (selected-works.ts): the boxes of the tiles belong to it. */
 export const SELECTION_FORM = "selection";

@@ -14,12 +14,10 @@ import {
 import type { Task } from "../../../domain/tasks/task.js";
 import { pixelSize } from "../../wording/numbers.js";
 import { imagesRange } from "../../wording/sentences.js";
-import { count } from "../count.js";
 import { type Html, html } from "../html.js";
 import { hiddenToken } from "../layout.js";
-import { atMostText } from "../money-text.js";
-import { imageOrigin } from "./image-origin.js";
-import type { Images } from "./panorama-card.js";
+import { atMostText, count } from "../texts.js";
+import { type Images, imageOrigin } from "./panorama-card.js";
 import type { Suggestions } from "./suggestions.js";
 
 /** The pictures that the form sends: those of an earlier attempt that was refused, and the typed addresses. */

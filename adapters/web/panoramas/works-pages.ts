@@ -26,17 +26,14 @@ import {
   suspendedSentence,
   withheldSentence,
 } from "../../wording/sentences.js";
-import { admitWrite } from "../admit-write.js";
-import { count, creditsCount } from "../count.js";
-import { errorBox } from "../error-box.js";
-import { fieldMessage } from "../field-message.js";
+import { errorBox, fieldMessage } from "../field-message.js";
 import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
-import { redirect } from "../redirect.js";
-import { type SessionGuard, STALE_FORM } from "../session-guard.js";
+import { redirect } from "../paths.js";
+import { admitWrite, type SessionGuard, STALE_FORM } from "../session-guard.js";
+import { count, creditsCount } from "../texts.js";
 import type { Images } from "./panorama-card.js";
-import { refuseSuspended } from "./refuse-suspended.js";
-import { doneSentence, selectedWorks, selectionForm } from "./selected-works.js";
+import { doneSentence, refuseSuspended, selectedWorks, selectionForm } from "./selected-works.js";
 import type { Suggestions } from "./suggestions.js";
 import { workCard } from "./work-card.js";
 import { creationForm, creationOf, formOf, formWithPrompt, pictureUrls } from "./works-form.js";

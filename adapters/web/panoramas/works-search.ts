@@ -1,8 +1,8 @@
 import { RESOLUTION_NAMES, type Resolution } from "../../../domain/images/resolution.js";
+import { SEARCH_CHARACTERS_MAX, searchWords } from "../../../domain/tasks/prompt-search.js";
 import { TASK_STATUSES, type TaskFilter } from "../../../domain/tasks/task-filter.js";
 import { VISIBILITIES } from "../../../domain/tasks/visibility.js";
 import { type Html, html } from "../html.js";
-import { searchedIn, searchField } from "./search-field.js";
 
 /** What the member wants to see of the works. */
 export type WorksSearch = Pick<TaskFilter, "status" | "visibility"> & {
@@ -81,3 +81,15 @@ const select = (
   html`<select name="${name}" aria-label="${label}" autocomplete="off"><option value="">${label}</option>${options.map(
     ([value, shown]) => html`<option value="${value}"${value === chosen && html` selected`}>${shown}</option>`,
   )}</select>`;
+
+/** What a form with this field sends: the text, and the words that it looks for. */
+export const searchedIn = (query: URLSearchParams): { readonly text: string; readonly words: readonly string[] } => {
+  const text = [...(query.get("q") ?? "")].slice(0, SEARCH_CHARACTERS_MAX).join("").trim();
+  return { text, words: searchWords(text) };
+};
+
+/** A field for words, with its button. `label`: for screen readers. */
+export const searchField = (text: string, label: string, placeholder: string): Html => html`
+<input type="search" name="q" value="${text}" aria-label="${label}" placeholder="${placeholder}"
+maxlength="${SEARCH_CHARACTERS_MAX}" autocomplete="off" enterkeyhint="search" dir="auto">
+<button aria-label="Search"><svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><circle cx="10.5" cy="10.5" r="6.5"/><path d="M15.5 15.5 21 21"/></svg></button>`;

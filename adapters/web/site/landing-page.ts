@@ -5,13 +5,13 @@ import type { PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import { type Abilities, PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/abilities.js";
 import type { Page } from "../../web-page/page.js";
 import { pixelSize } from "../../wording/numbers.js";
-import { NO_SIGN_UP } from "../account/attempt-refusal.js";
-import { entryPath } from "../entry-path.js";
+import { NO_SIGN_UP } from "../account/form-parts.js";
 import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
-import { atMostText } from "../money-text.js";
 import type { Suggestions } from "../panoramas/suggestions.js";
+import { entryPath } from "../paths.js";
 import type { SessionGuard } from "../session-guard.js";
+import { atMostText } from "../texts.js";
 import { type HeroPicture, heroPicture } from "./hero-picture.js";
 
 type Parts = Parameters<typeof heroPicture>[0] & {

@@ -1,10 +1,10 @@
 import type { Prices } from "../../../domain/images/resolution.js";
 import type { Page } from "../../web-page/page.js";
-import { entryPath } from "../entry-path.js";
 import { html } from "../html.js";
 import type { Layout } from "../layout.js";
-import { pricesText } from "../prices-text.js";
+import { entryPath } from "../paths.js";
 import type { SessionGuard } from "../session-guard.js";
+import { pricesText } from "../texts.js";
 
 /** The configurations to paste into MCP clients, and the path of the package. */
 export type McpOffer = {

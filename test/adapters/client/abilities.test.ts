@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { abilitiesOf } from "../../../adapters/client/offer.js";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
-import { abilitiesOf } from "../../../adapters/client/told-abilities.js";
 import { ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
 import { HttpService } from "../../support/http-service.js";
 

@@ -3,7 +3,7 @@ import { inspect } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { PanoramaClient } from "../../../adapters/client/panorama-client.js";
 import { InvalidRequestError, PanoramaError } from "../../../adapters/client/panorama-error.js";
-import { CLIENT_VERSION, userAgent } from "../../../adapters/client/requests/user-agent.js";
+import { CLIENT_VERSION, userAgent } from "../../../adapters/client/service-url.js";
 import type { Fault } from "../../support/fake-service.js";
 import { aRequest, failureOf, setUpClient } from "./client-setup.js";
 

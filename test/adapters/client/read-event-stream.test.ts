@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readEventStream } from "../../../adapters/client/read-event-stream.js";
+import { readEventStream } from "../../../adapters/client/requests/stream-events.js";
 
 describe("readEventStream", () => {
   it("reads events that arrive in pieces, and leaves out comments", async () => {

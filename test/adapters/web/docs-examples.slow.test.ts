@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { toldAbilities } from "../../../adapters/client/told-abilities.js";
+import { toldAbilities } from "../../../adapters/client/offer.js";
 import { ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
 import { DocsExamples, signedWebhooks } from "../../support/docs-examples.js";
 import { freePort } from "../../support/free-port.js";

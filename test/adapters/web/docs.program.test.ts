@@ -1,10 +1,10 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 import { openApiDocument } from "../../../adapters/http/openapi/openapi-document.js";
-import { WAIT_SECONDS_MAX } from "../../../adapters/http/requests/prefer.js";
+import { WAIT_SECONDS_MAX } from "../../../adapters/http/requests/request-headers.js";
 import { STREAM_MILLISECONDS_MAX } from "../../../adapters/http/routes/events-route.js";
-import { LANGUAGES } from "../../../adapters/web/docs/code.js";
 import type { Description, Schema } from "../../../adapters/web/docs/description.js";
+import { LANGUAGES } from "../../../adapters/web/docs/markdown.js";
 import { panoramaPolicy } from "../../../domain/panorama-policy.js";
 import { ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
 import { logInAs, ready, setUpBrowser } from "../../support/browser.js";

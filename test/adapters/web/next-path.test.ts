@@ -1,8 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { creationIn } from "../../../adapters/web/creation-in.js";
-import { nextIn, nextQuery } from "../../../adapters/web/entry-path.js";
-import { nextPath } from "../../../adapters/web/next-path.js";
+import { creationIn, nextIn, nextPath, nextQuery } from "../../../adapters/web/paths.js";
 
 describe("nextPath", () => {
   it.each(["/works/abcdefghijklmnop", "/account?order=paid", "/gallery?before=x#top", "/"])(

@@ -3,7 +3,7 @@ import { json } from "../../replies/reply.js";
 import { CREDENTIALS, joinedCredentials } from "../../requests/api-key-header.js";
 import type { RawExchange, Written } from "../../server.js";
 import { STALLED_MILLISECONDS } from "../node-server/node-exchange.js";
-import { BYTES_MIN, PERIOD_MILLISECONDS } from "../node-server/require-speed.js";
+import { BYTES_MIN, PERIOD_MILLISECONDS } from "../node-server/send-refusal.js";
 
 /** The status for a client that has left: nobody receives it. */
 const CLIENT_HAS_LEFT = 499;
@@ -164,7 +164,7 @@ export class FetchExchange implements RawExchange {
   }
 
   /**
-   * The chunks of the body. Breaks off if they arrive more slowly than a server of ours allows (require-speed.ts), but
+   * The chunks of the body. Breaks off if they arrive more slowly than a server of ours allows (`requireSpeed`), but
    * not while they wait for the service to process what it has.
    */
   private async *chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {

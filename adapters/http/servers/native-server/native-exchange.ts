@@ -4,7 +4,7 @@ import type { Request, Response } from "hyper-express";
 import { type BareResponse, keptResponse, stopReadingBody, writeChunk } from "../../library-internals.js";
 import { CREDENTIALS, joinedCredentials } from "../../requests/api-key-header.js";
 import type { RawExchange, Written } from "../../server.js";
-import { endWithoutBody } from "./end-without-body.js";
+import { endWithoutBody } from "./refuse.js";
 
 /** Replaces the method of uWebSockets that hyper-express calls at the end of an answer without a body. */
 function endCompletely(this: BareResponse, sizeBytes?: number, close?: boolean): void {

@@ -1,11 +1,9 @@
 import { createServer } from "node:net";
 import HyperExpress, { type Request, type Response } from "hyper-express";
 import { interceptRequests } from "../../library-internals.js";
-import type { Receive, Refuses, Server, TlsFiles } from "../../server.js";
-import { CannotListen } from "../cannot-listen.js";
-import { BareSent } from "./bare-sent.js";
+import { CannotListen, type Receive, type Refuses, type Server, type TlsFiles } from "../../server.js";
 import { NativeExchange } from "./native-exchange.js";
-import { refuse } from "./refuse.js";
+import { BareSent, refuse } from "./refuse.js";
 
 /** uWebSockets, through hyper-express. This module cannot be imported where uWebSockets has no binary. */
 export class NativeServer implements Server {

@@ -1,7 +1,7 @@
 import type { BareRequest, BareResponse } from "../../library-internals.js";
-import { REFUSAL } from "../../replies/refusal.js";
-import { requestIdOf } from "../../requests/request-id.js";
-import { endWithoutBody } from "./end-without-body.js";
+import { REFUSAL } from "../../replies/errors.js";
+import { requestIdOf } from "../../requests/request-headers.js";
+import type { SentRequest } from "../../server.js";
 
 const ignore = () => {};
 
@@ -18,3 +18,32 @@ export const refuse = (request: BareRequest, response: BareResponse): void => {
   if (request.getMethod() === "head") endWithoutBody(response, REFUSAL.body.length);
   else response.end(REFUSAL.body);
 };
+
+/**
+ * Ends an answer to HEAD, a 204 or a 304. `sizeBytes`: the length of the body that GET would get. If uWebSockets gets
+ * the length itself, it treats the answer as unfinished and closes the connection at the next request. It treats
+ * `undefined` as a length of 2^63 bytes (https://github.com/uNetworking/uWebSockets/issues/1855).
+ */
+export const endWithoutBody = (response: BareResponse, sizeBytes: number | undefined): void => {
+  if (sizeBytes !== undefined) response.writeHeader("content-length", String(sizeBytes));
+  Object.getPrototypeOf(response).endWithoutBody.call(response);
+};
+
+/** What uWebSockets knows of a sender. Nothing is copied before it is asked for. */
+export class BareSent implements SentRequest {
+  private readonly request: BareRequest;
+  private readonly response: BareResponse;
+
+  constructor(request: BareRequest, response: BareResponse) {
+    this.request = request;
+    this.response = response;
+  }
+
+  header(name: string): string | undefined {
+    return this.request.getHeader(name) || undefined;
+  }
+
+  get peerAddress(): string {
+    return Buffer.from(this.response.getRemoteAddressAsText()).toString();
+  }
+}

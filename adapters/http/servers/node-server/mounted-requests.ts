@@ -3,11 +3,9 @@ import type { Duplex } from "node:stream";
 import type { Cors } from "../../cors.js";
 import { allowOrigin } from "../../requests/allow-origin.js";
 import type { Receive, Refuses, RequestSource } from "../../server.js";
-import { refusalOf } from "./malformed-request.js";
 import { hasBody, NodeExchange, pathOf } from "./node-exchange.js";
 import { NodeRoutes } from "./node-routes.js";
-import { requireSpeed } from "./require-speed.js";
-import { sendRefusal } from "./send-refusal.js";
+import { refusalOf, requireSpeed, sendRefusal } from "./send-refusal.js";
 
 /** Requests that the owner of a `node:http` server passes on. The server itself is left to its owner. */
 export class MountedRequests implements RequestSource {

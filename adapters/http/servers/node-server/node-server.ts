@@ -2,13 +2,10 @@ import { readFileSync } from "node:fs";
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
-import type { Receive, Refuses, Server, TlsFiles } from "../../server.js";
-import { CannotListen } from "../cannot-listen.js";
-import { NO_HOST, NO_TUNNEL, type Refusal, refusalOf } from "./malformed-request.js";
+import { CannotListen, type Receive, type Refuses, type Server, type TlsFiles } from "../../server.js";
 import { hasBody, NodeExchange, pathOf } from "./node-exchange.js";
 import { NodeRoutes } from "./node-routes.js";
-import { requireSpeed } from "./require-speed.js";
-import { sendRefusal } from "./send-refusal.js";
+import { NO_HOST, NO_TUNNEL, type Refusal, refusalOf, requireSpeed, sendRefusal } from "./send-refusal.js";
 
 /** Similar to those of the native server. */
 const LIMITS = {
@@ -16,7 +13,7 @@ const LIMITS = {
   headersTimeout: 10_000,
   connectionsCheckingInterval: 2_000,
   keepAliveTimeout: 65_000, // load balancers reuse connections for up to 60 s: they must close them first
-  requestTimeout: 0, // require-speed.ts limits the time of a body by its size
+  requestTimeout: 0, // `requireSpeed` limits the time of a body by its size
   requireHostHeader: false, // true answers without a body
 };
 

@@ -1,4 +1,4 @@
-import { element } from "../element.js";
+import { element } from "../page.js";
 import type { Sphere } from "./sphere.js";
 import type { Start } from "./view.js";
 import { zip } from "./zip.js";

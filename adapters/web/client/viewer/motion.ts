@@ -1,4 +1,4 @@
-import { element } from "../element.js";
+import { element } from "../page.js";
 import type { Camera } from "./camera.js";
 import { degrees, radians, type View } from "./view.js";
 

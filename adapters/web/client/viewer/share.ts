@@ -1,5 +1,4 @@
-import { element } from "../element.js";
-import { isDone, postForm } from "../post-form.js";
+import { element, isDone, postForm } from "../page.js";
 import { fragmentOf, type View } from "./view.js";
 
 /** The dialog with the link, its view, and the code of a frame. It can make a private panorama public. */

@@ -1,5 +1,4 @@
-import { element } from "../element.js";
-import { localTimes } from "../local-times.js";
+import { element, localTimes } from "../page.js";
 import { Camera, isReducedMotion } from "./camera.js";
 import { connectDownloads } from "./downloads.js";
 import { fetchWithProgress } from "./fetch-with-progress.js";

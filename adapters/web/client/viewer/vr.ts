@@ -1,4 +1,4 @@
-import { element } from "../element.js";
+import { element } from "../page.js";
 import type { Camera } from "./camera.js";
 
 /** The parts of WebXR (https://www.w3.org/TR/webxr/) that are used here; TypeScript has no types of it. */

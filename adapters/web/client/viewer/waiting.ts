@@ -1,5 +1,4 @@
-import { element } from "../element.js";
-import { readPage } from "../read-page.js";
+import { element, readPage } from "../page.js";
 import { drift } from "./drift.js";
 import { offerNotice } from "./notice.js";
 

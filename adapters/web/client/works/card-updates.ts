@@ -1,5 +1,4 @@
-import { element } from "../element.js";
-import { readPage } from "../read-page.js";
+import { element, postForm, readPage } from "../page.js";
 
 const POLL_MILLISECONDS = 2_000;
 
@@ -58,3 +57,14 @@ const updateCard = (card: HTMLElement, fresh: HTMLElement): boolean => {
 };
 
 const stateOf = (card: HTMLElement): string => card.querySelector(".state")?.textContent ?? "Finished";
+
+/** Loads the list again after a change of visibility and keeps the position in it; a redirect would lead to its top. */
+export const visibilityChange = (): void => {
+  document.addEventListener("submit", async (event) => {
+    const form = event.target as HTMLFormElement;
+    if (!form.action.endsWith("/visibility")) return;
+    event.preventDefault();
+    await postForm(form, event.submitter);
+    location.reload();
+  });
+};

@@ -1,4 +1,4 @@
-import { element } from "../element.js";
+import { element } from "../page.js";
 import { save } from "../viewer/downloads.js";
 import { zip } from "../viewer/zip.js";
 

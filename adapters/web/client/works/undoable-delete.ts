@@ -1,5 +1,4 @@
-import { isDone, postForm } from "../post-form.js";
-import { readPage } from "../read-page.js";
+import { isDone, postForm, readPage } from "../page.js";
 
 const UNDO_MILLISECONDS = 8_000;
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { byteRange } from "../../../../adapters/http/replies/byte-range.js";
+import { byteRange } from "../../../../adapters/http/routes/asset-route.js";
 
 describe("byteRange of a body of 100 bytes", () => {
   it.each([

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { traceIdOf, traceparentOf } from "../../../../adapters/http/requests/traceparent.js";
+import { traceIdOf, traceparentOf } from "../../../../adapters/http/requests/request-headers.js";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 const SPAN = "00f067aa0ba902b7";

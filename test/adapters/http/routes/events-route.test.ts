@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { HELD_STREAMS_MAX } from "../../../../adapters/http/limits/held-streams.js";
+import { HELD_STREAMS_MAX } from "../../../../adapters/http/limits/held-requests.js";
 import { settled } from "../../../../adapters/memory/settled.js";
 import type { KeyLimits } from "../../../../domain/accounts/key-limits.js";
 import { eventIdOf } from "../../../../domain/tasks/account-event.js";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { openApiDocument } from "../../../../adapters/http/openapi/openapi-document.js";
-import type { LanguageName } from "../../../../adapters/web/docs/code.js";
 import { type Description, type Parameter, routesOf } from "../../../../adapters/web/docs/description.js";
 import { exampleOf } from "../../../../adapters/web/docs/examples.js";
+import type { LanguageName } from "../../../../adapters/web/docs/markdown.js";
 import { panoramaPolicy } from "../../../../domain/panorama-policy.js";
 import { ALL_ABILITIES } from "../../../../domain/tasks/abilities.js";
 

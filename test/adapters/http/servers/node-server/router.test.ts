@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Router } from "../../../../../adapters/http/servers/node-server/router.js";
+import { Router } from "../../../../../adapters/http/servers/node-server/node-routes.js";
 
 const segment = fc.constantFrom("a", "b", "c", "");
 const pattern = fc.array(fc.constantFrom("a", "b", ":first", ":second"), { minLength: 1, maxLength: 4 });

@@ -1,5 +1,9 @@
 import { randomUUID } from "node:crypto";
 
+/** The `x-request-id` that the client sent, if it is safe for headers and logs; else a new id. */
+export const requestIdOf = (header: string | undefined): string =>
+  header !== undefined && /^[A-Za-z0-9._-]{1,128}$/.test(header) ? header : randomUUID();
+
 /** Version 00 of W3C Trace Context. A later version begins with the same fields. */
 const VALID = /^(?!ff)[0-9a-f]{2}-((?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2})(-.*)?$/;
 const CHARACTERS = 55;
@@ -28,3 +32,24 @@ const clientsOwn = (header: string): string | undefined => {
 
 /** The id of the trace, 32 hexadecimal digits. */
 export const traceIdOf = (traceparent: string): string => traceparent.slice(3, 35);
+
+export const WAIT_SECONDS_MAX = 30;
+
+/**
+ * The wait that a `Prefer` header requests (RFC 7240), at most `WAIT_SECONDS_MAX`; `undefined` if it requests none.
+ * Ignores preferences that cannot be parsed, as the RFC requires.
+ */
+export const preferredWaitSeconds = (header: string | undefined): number | undefined => {
+  for (const preference of header?.split(",") ?? []) {
+    const [name, value] =
+      preference
+        .split(";")[0]
+        ?.split("=")
+        .map((text) => text.trim()) ?? [];
+    if (name?.toLowerCase() !== "wait") continue;
+    // Only the first of a repeated preference counts, even if it cannot be parsed.
+    const seconds = /^"?([0-9]+)"?$/.exec(value ?? "")?.[1];
+    return seconds === undefined ? undefined : Math.min(Number(seconds), WAIT_SECONDS_MAX);
+  }
+  return undefined;
+};

@@ -1,9 +1,21 @@
 import type { UseCases } from "../../../application/create-application.js";
 import { rulePredicate } from "../../wording/rule-predicate.js";
-import { WEBHOOK_BYTES_MAX } from "../limits/webhook-limit.js";
 import { plainText } from "../replies/reply.js";
-import { readBytes } from "../requests/read-bytes.js";
+import { readBytes } from "../requests/json-body.js";
 import type { Handler } from "../routes.js";
+
+/** `POST /payments/stripe`: Stripe reports that an order is paid. The signature is the only authentication. */
+export const paymentWebhookRoute =
+  (receive: UseCases["credits"]["receivePaymentWebhook"]): Handler =>
+  async (exchange) => {
+    const body = await readBytes(exchange, WEBHOOK_BYTES_MAX);
+    if (body.isErr()) return plainText(400, `request body: ${rulePredicate(body.error.rule)}`);
+    const received = await receive(body.value, exchange.header("stripe-signature") ?? "");
+    // An unknown order stays unknown: an error status would only make Stripe retry the webhook for days.
+    return received.isErr() && received.error.kind === "unverified_webhook"
+      ? plainText(400, received.error.reason)
+      : plainText(200, "accepted");
+  };
 
 /** `POST /hooks/{provider}`: a provider reports progress of a generation. Only verified webhooks have an effect. */
 export const providerWebhookRoute =
@@ -24,3 +36,6 @@ export const providerWebhookRoute =
         return plainText(503, "The webhook cannot be verified now.");
     }
   };
+
+/** Replicate's webhooks repeat the input of the generation, which may contain a small image. */
+const WEBHOOK_BYTES_MAX = 512 * 1024;
