@@ -43,6 +43,13 @@ const cancel = (service: HttpService, customer: Customer, id: string): Promise<R
   service.request(`/panoramas/${id}/cancel`, customer, { method: "POST" });
 const remove = (service: HttpService, customer: Customer, id: string): Promise<Response> =>
   service.request(`/panoramas/${id}`, customer, { method: "DELETE" });
+const get = (to: string, path: string): Answer => ({
+  to,
+  status: 200,
+  of: (service, customer) => service.request(path, customer),
+});
+const limitOf0 = (path: string): Answer =>
+  invalid("a limit of 0", /^limit: /, (service, customer) => service.request(`${path}?limit=0`, customer));
 const invalid = (to: string, says: RegExp, of: Answer["of"]): Answer => ({
   to,
   status: 400,
@@ -107,7 +114,7 @@ export const ROUTES: readonly Route[] = [
           return service.request("/panoramas", customer);
         },
       },
-      invalid("a limit of 0", /^limit: /, (service, customer) => service.request("/panoramas?limit=0", customer)),
+      limitOf0("/panoramas"),
     ],
   },
   {
@@ -193,17 +200,17 @@ export const ROUTES: readonly Route[] = [
   {
     operation: "GET /events",
     kind: "read",
-    answers: [{ to: "an account", status: 200, of: (service, customer) => service.request("/events", customer) }],
+    answers: [get("an account", "/events")],
   },
   {
     operation: "GET /abilities",
     kind: "read",
-    answers: [{ to: "an account", status: 200, of: (service, customer) => service.request("/abilities", customer) }],
+    answers: [get("an account", "/abilities")],
   },
   {
     operation: "GET /credits",
     kind: "read",
-    answers: [{ to: "an account", status: 200, of: (service, customer) => service.request("/credits", customer) }],
+    answers: [get("an account", "/credits")],
   },
   {
     operation: "GET /credits/entries",

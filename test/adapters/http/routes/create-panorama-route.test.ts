@@ -268,24 +268,6 @@ describe("POST /panoramas", () => {
       },
     );
 
-    it("returns the same task to a repeat while the first call is running", async () => {
-      const release = service.provider.hold("submit");
-      const first = service.create(customer, A_CREATION, { "idempotency-key": "b" });
-      while ((await credits()) === 100) await new Promise((resolve) => setImmediate(resolve));
-      const again = await service.create(customer, A_CREATION, { "idempotency-key": "b" });
-      release();
-      expect(await again.json()).toEqual(await (await first).json());
-      expect(again.headers.get("idempotent-replayed")).toBe("true");
-    });
-
-    it("does not use up the key when the creation is refused", async () => {
-      service.provider.play({ submit: "refuse" });
-      await expectError(await service.create(customer, A_CREATION, { "idempotency-key": "d" }), 502, "upstream_error");
-      service.provider.play({ submit: "accept" });
-      const again = await service.create(customer, A_CREATION, { "idempotency-key": "d" });
-      expect([again.status, again.headers.has("idempotent-replayed")]).toEqual([202, false]);
-    });
-
     it.each([
       ["is empty", '""'],
       ["has a space", "a b"],

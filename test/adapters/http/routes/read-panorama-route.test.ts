@@ -30,13 +30,6 @@ describe("the reading routes", () => {
     service.request(`/panoramas/${id}`, customer, { headers });
 
   describe("GET /panoramas/{id}", () => {
-    it("returns id, status and credits of a task in processing, and what it was created with", async () => {
-      const id = await service.created(customer);
-      const response = await read(id);
-      expect(response.status).toBe(200);
-      expect(await readJson(response)).toEqual({ id, status: "processing", credits_charged: 4, ...A_CREATION_SHOWN });
-    });
-
     it("tells a waiting task its place in the queue, which falls to 0, and what is known of the time", async () => {
       service.provider.concurrencyMax = 1;
       const [first, second, third] = [
@@ -72,20 +65,6 @@ describe("the reading routes", () => {
       expect(await forecastOf(third)).toEqual([0, 40]);
     });
 
-    it("counts the queue for tasks in it only, and at most 100 before them", async () => {
-      const counted = vi.spyOn(service.tasks, "countAhead");
-      const id = await service.created(customer);
-      await read(id);
-      await service.settle();
-      await read(id);
-      expect(counted).toHaveBeenCalledTimes(0);
-      service.provider.ready = "busy";
-      const waiting = await service.created(customer);
-      counted.mockImplementation(async (_, max) => max);
-      expect(await readJson(await read(waiting))).toMatchObject({ status: "processing", queue_position: 100 });
-      expect(counted).toHaveBeenCalledTimes(1);
-    });
-
     it("returns every field of a creation, unchanged in each state", async () => {
       const fields = {
         resolution: "2k",
@@ -101,6 +80,8 @@ describe("the reading routes", () => {
       await service.settle();
       const finished_at = secondsAfter(noon, 5).toISOString();
       const done = { ...shown, status: "succeeded", finished_at, output: expect.anything() };
+      const { output } = (await readJson(await read(id))) as { output: { slug: string; viewer_url: string } };
+      expect(output.viewer_url).toBe(`https://panoramas.example/p/${output.slug}`);
       expect(await readJson(await read(id))).toEqual(done);
       await service.keep();
       expect(await readJson(await read(id))).toEqual(done);
@@ -167,13 +148,6 @@ describe("the reading routes", () => {
       expect(storage_status).toBe("saved");
       expect(thumbnail_url).toBe(image_url.replace(".jpg", "-thumbnail.webp"));
       expect([...service.storage.objects.keys()]).toContain(thumbnail_url.replace("https://objects.example/", ""));
-    });
-
-    it("links a public panorama to /p/{slug}", async () => {
-      const id = await service.created(customer, { ...A_CREATION, visibility: "public" });
-      await service.settle();
-      const { output } = (await readJson(await read(id))) as { output: { slug: string; viewer_url: string } };
-      expect(output.viewer_url).toBe(`https://panoramas.example/p/${output.slug}`);
     });
 
     it("returns a failed task with 200, its error, and the number of refunded credits", async () => {
