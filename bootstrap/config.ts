@@ -1,92 +1,10 @@
 import { err, ok, type Result, safeTry } from "neverthrow";
-import type { TrustedProxies } from "../adapters/http/requests/client-address.js";
-import type { ServerName } from "../adapters/http/servers/load-server.js";
 import type { Email } from "../domain/accounts/account.js";
-import type { Slug } from "../domain/tasks/slug.js";
 import { type Environment, environmentSchema } from "./environment.js";
 import { type LocalProviderConfig, providerOf, type RemoteProvidersConfig } from "./providers/provider-config.js";
 import { distance } from "./settings/setting-sentence.js";
 import { readSettings, type Settings } from "./settings.js";
-
-export type Config = Settings & {
-  readonly host: string;
-  readonly port: number;
-  /** Absent: the native server, or `node` where that cannot be loaded. */
-  readonly httpServer: ServerName | undefined;
-  /** Origin of viewer links, without a trailing slash. */
-  readonly publicUrl: string;
-  /** The proxies whose `x-forwarded-for` counts. */
-  readonly trustedProxies: TrustedProxies;
-  readonly dataDir: string;
-  /** URL of PostgreSQL. Absent if the database is a SQLite file in `dataDir`. Never log it: it contains a password. */
-  readonly databaseUrl: string | undefined;
-  readonly databaseConnections: number;
-  readonly storage: FilesystemConfig | GcsConfig | S3Config;
-  readonly provider: LocalProviderConfig | RemoteProvidersConfig;
-  readonly submitTimeoutMilliseconds: number;
-  readonly generationDeadlineMilliseconds: number;
-  /** Maximum number of tasks that wait in the queue in front of the provider. */
-  readonly queueMax: number;
-  /** How long one instance holds a task exclusively for one poll of the provider. */
-  readonly leaseMilliseconds: number;
-  /** Origins to which webhooks are sent although they use http or have a private address. */
-  readonly webhookPrivateOrigins: readonly string[];
-  /** The public panoramas from which the landing page takes its picture. Empty: the newest one. */
-  readonly heroPanoramas: readonly Slug[];
-  /** The folder with the operator's terms, privacy and contact pages. Absent if there are none. */
-  readonly legalPagesFolder: string | undefined;
-  /**
-   * Certificate and key with which pictures are signed: each a PEM text or a file. Absent if the installation makes its
-   * own.
-   */
-  readonly c2pa: { readonly certificate: string; readonly key: string } | undefined;
-  /** How long an unused uploaded reference image is kept. */
-  readonly referenceRetentionHours: number;
-  /** Credentials of Stripe. Absent if the operator collects payments in another way. */
-  readonly stripe: { readonly secretKey: string; readonly webhookSecret: string } | undefined;
-  /** The mail server. Absent if the links for passwords go to the log, and sign-up does not confirm addresses. */
-  readonly mail: { readonly url: string; readonly from: string } | undefined;
-  /** Is told of orders that wait for the operator. */
-  readonly operatorEmail: Email | undefined;
-  /** Base URL to which traces are sent. Absent: nothing is traced. */
-  readonly otlpEndpoint: string | undefined;
-  readonly demo: boolean;
-  readonly logLevel: string;
-};
-
-/** Objects are files in the data directory. The service serves them. */
-export type FilesystemConfig = {
-  readonly kind: "filesystem";
-  /** Base URL of finished images, without a trailing slash. */
-  readonly assetUrl: string;
-  /** Base URL of reference images. Always https: `assetUrl` if that is https, else the TLS listener. */
-  readonly referenceUrl: string;
-  /** Port of the TLS listener. Absent if `assetUrl` is https, because then no TLS listener is needed. */
-  readonly tlsPort: number | undefined;
-};
-
-/** Objects are in a bucket of Google Cloud Storage, which serves them. */
-export type GcsConfig = {
-  readonly kind: "gcs";
-  readonly bucket: string;
-  /** Origin of the CDN, https. Absent if clients use the bucket's own URL. */
-  readonly publicUrl: string | undefined;
-  /** URL of an emulator. Absent for Google's API. */
-  readonly apiEndpoint: string | undefined;
-};
-
-/** Objects are in a bucket of an S3-compatible service, which serves them. The AWS client finds the credentials. */
-export type S3Config = {
-  readonly kind: "s3";
-  readonly bucket: string;
-  readonly region: string;
-  /** URL of the service. Absent for AWS. */
-  readonly endpoint: string | undefined;
-  /** Whether the path of a request names the bucket, and not the host. */
-  readonly pathStyle: boolean;
-  /** Where clients read objects, https. Absent if that is the bucket's own URL at AWS. */
-  readonly publicUrl: string | undefined;
-};
+import type { Value } from "./variables.js";
 
 /** Variables whose values never appear in messages: they are or may contain secrets. */
 const SECRET =
@@ -141,46 +59,63 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Result<Config, strin
   safeTry(function* () {
     const data = yield* parseEnvironment(environment);
     yield* requireWhole(data);
-    const { STRIPE_SECRET_KEY: secretKey, STRIPE_WEBHOOK_SECRET: webhookSecret } = data;
-    const { SMTP_URL: smtpUrl, MAIL_FROM: mailFrom, C2PA_CERTIFICATE: certificate, C2PA_KEY: key } = data;
     const publicUrl = data.PUBLIC_URL ?? `http://localhost:${data.PORT}`;
-    const storage = yield* storageOf(data, publicUrl);
+    const stored: Result<StorageConfig, string> = storageOf(data, publicUrl);
+    const storage = yield* stored;
     const provider = yield* providerOf(data);
     const settings = yield* readSettings(data.PANORAMA_SETTINGS, {
       hasRealProvider: provider.kind !== "local",
-      sendsMail: smtpUrl !== undefined,
+      sendsMail: data.SMTP_URL !== undefined,
       seamMax: data.SEAM_MAX,
     });
-    return ok({
-      ...settings,
-      host: data.HOST,
-      port: data.PORT,
-      httpServer: data.HTTP_SERVER,
-      publicUrl,
-      trustedProxies: data.TRUSTED_PROXIES,
-      dataDir: data.DATA_DIR,
-      databaseUrl: data.DATABASE_URL,
-      databaseConnections: data.DATABASE_CONNECTIONS,
-      storage,
-      provider,
-      submitTimeoutMilliseconds: data.SUBMIT_TIMEOUT_MS,
-      generationDeadlineMilliseconds: data.GENERATION_DEADLINE_MS,
-      queueMax: data.QUEUE_MAX,
-      leaseMilliseconds: data.LEASE_MS,
-      webhookPrivateOrigins: data.WEBHOOK_PRIVATE_ORIGINS,
-      heroPanoramas: data.HERO_PANORAMAS,
-      legalPagesFolder: data.LEGAL_PAGES_DIR,
-      c2pa: certificate === undefined || key === undefined ? undefined : { certificate, key },
-      referenceRetentionHours: data.REFERENCE_RETENTION_HOURS,
-      stripe: secretKey === undefined || webhookSecret === undefined ? undefined : { secretKey, webhookSecret },
-      operatorEmail: data.OPERATOR_EMAIL as Email | undefined,
-      mail: smtpUrl === undefined || mailFrom === undefined ? undefined : { url: smtpUrl, from: mailFrom },
-      otlpEndpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT,
-      // Any other environment counts as production: a misspelled name must not open an account with a known address.
-      demo: data.DEMO ?? (data.NODE_ENV === undefined || data.NODE_ENV === "development"),
-      logLevel: data.LOG_LEVEL,
-    });
+    return ok(configOf(data, publicUrl, storage, provider, settings));
   });
+
+/** Both of a pair, or neither. */
+const whole = <Pair extends Readonly<Record<string, string | undefined>>>(pair: Pair) =>
+  Object.values(pair).includes(undefined) ? undefined : (pair as { readonly [Name in keyof Pair]: string });
+
+/** What is absent has the default of its variable (environment.ts). */
+const configOf = (
+  data: Environment,
+  /** Without a trailing slash. */
+  publicUrl: string,
+  storage: StorageConfig,
+  provider: LocalProviderConfig | RemoteProvidersConfig,
+  settings: Settings,
+) => ({
+  ...settings,
+  host: data.HOST,
+  port: data.PORT,
+  httpServer: data.HTTP_SERVER,
+  publicUrl,
+  trustedProxies: data.TRUSTED_PROXIES,
+  dataDir: data.DATA_DIR,
+  /** Never log it: it contains a password. */
+  databaseUrl: data.DATABASE_URL,
+  databaseConnections: data.DATABASE_CONNECTIONS,
+  storage,
+  provider,
+  submitTimeoutMilliseconds: data.SUBMIT_TIMEOUT_MS,
+  generationDeadlineMilliseconds: data.GENERATION_DEADLINE_MS,
+  queueMax: data.QUEUE_MAX,
+  leaseMilliseconds: data.LEASE_MS,
+  webhookPrivateOrigins: data.WEBHOOK_PRIVATE_ORIGINS,
+  heroPanoramas: data.HERO_PANORAMAS,
+  legalPagesFolder: data.LEGAL_PAGES_DIR,
+  c2pa: whole({ certificate: data.C2PA_CERTIFICATE, key: data.C2PA_KEY }),
+  referenceRetentionHours: data.REFERENCE_RETENTION_HOURS,
+  stripe: whole({ secretKey: data.STRIPE_SECRET_KEY, webhookSecret: data.STRIPE_WEBHOOK_SECRET }),
+  operatorEmail: data.OPERATOR_EMAIL as Email | undefined,
+  mail: whole({ url: data.SMTP_URL, from: data.MAIL_FROM }),
+  otlpEndpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT,
+  // Any other environment counts as production: a misspelled name must not open an account with a known address.
+  demo: data.DEMO ?? (data.NODE_ENV === undefined || data.NODE_ENV === "development"),
+  logLevel: data.LOG_LEVEL,
+});
+
+/** Everything that is configured: the variables of environment.ts, and the settings file. */
+export type Config = Readonly<ReturnType<typeof configOf>>;
 
 const parseEnvironment = (environment: NodeJS.ProcessEnv): Result<Environment, string> => {
   // An empty variable counts as not set: compose files and shells cannot always leave a variable out.
@@ -201,13 +136,14 @@ const requireWhole = (data: Environment): Result<void, string> => {
   return half === undefined ? ok(undefined) : err(`Bad configuration: set both ${half.join(" and ")}, or neither.`);
 };
 
-const storageOf = (data: Environment, publicUrl: string): Result<Config["storage"], string> => {
+/** Where objects are: in files of the data directory, which the service serves, or in a bucket. */
+const storageOf = (data: Environment, publicUrl: string) => {
   if (data.STORAGE === "s3") return s3Of(data);
   if (data.STORAGE === "gcs") {
     if (data.GCS_BUCKET === undefined)
       return err("Bad configuration: STORAGE=gcs needs GCS_BUCKET, the name of the bucket.");
     const { GCS_BUCKET: bucket, GCS_PUBLIC_URL, GCS_API_ENDPOINT: apiEndpoint } = data;
-    return ok({ kind: "gcs", bucket, publicUrl: GCS_PUBLIC_URL, apiEndpoint });
+    return ok({ kind: "gcs" as const, bucket, publicUrl: GCS_PUBLIC_URL, apiEndpoint });
   }
   const assetUrl = data.ASSET_URL ?? `${publicUrl}/assets`;
   const assetsAreHttps = assetUrl.startsWith("https://");
@@ -215,14 +151,16 @@ const storageOf = (data: Environment, publicUrl: string): Result<Config["storage
     return err(`Bad configuration: PORT and TLS_PORT are both ${data.PORT}. Each listener needs its own port.`);
   }
   return ok({
-    kind: "filesystem",
+    kind: "filesystem" as const,
     assetUrl,
+    /** Always https. */
     referenceUrl: assetsAreHttps ? assetUrl : `https://${new URL(publicUrl).hostname}:${data.TLS_PORT}/assets`,
     tlsPort: assetsAreHttps ? undefined : data.TLS_PORT,
   });
 };
 
-const s3Of = (data: Environment): Result<S3Config, string> => {
+/** The AWS client finds the credentials. */
+const s3Of = (data: Environment) => {
   const { S3_BUCKET: bucket, S3_ENDPOINT: endpoint, S3_PUBLIC_URL: publicUrl } = data;
   const needs = (what: string) => err(`Bad configuration: STORAGE=s3 needs ${what}.`);
   if (bucket === undefined) return needs("S3_BUCKET, the name of the bucket");
@@ -246,7 +184,7 @@ const s3Of = (data: Environment): Result<S3Config, string> => {
     );
   }
   return ok({
-    kind: "s3",
+    kind: "s3" as const,
     bucket,
     region: data.S3_REGION ?? "us-east-1",
     endpoint,
@@ -254,3 +192,10 @@ const s3Of = (data: Environment): Result<S3Config, string> => {
     publicUrl,
   });
 };
+
+type StorageConfig = Value<ReturnType<typeof storageOf>>;
+
+/** Objects are in a bucket of Google Cloud Storage. */
+export type GcsConfig = Extract<StorageConfig, { kind: "gcs" }>;
+/** Objects are in a bucket of an S3-compatible service. */
+export type S3Config = Extract<StorageConfig, { kind: "s3" }>;

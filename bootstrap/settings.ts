@@ -1,35 +1,12 @@
 import { readFileSync } from "node:fs";
 import { err, ok, Result } from "neverthrow";
-import type { Identity } from "../adapters/web/identity.js";
-import type { SignUpMode } from "../domain/accounts/account.js";
-import { type Credits, credits } from "../domain/credits/credits.js";
+import { credits } from "../domain/credits/credits.js";
 import type { CreditPack, CreditPacks } from "../domain/credits/order.js";
-import type { ResultBounds } from "../domain/images/picture.js";
 import { PANORAMA_POLICY, type PanoramaPolicy, panoramaPolicy } from "../domain/panorama-policy.js";
-import type { GalleryMode } from "../domain/tasks/visibility.js";
 import { identityOf } from "./settings/identity-of.js";
 import { sentenceOf } from "./settings/setting-sentence.js";
 import { type SettingsFile, settingsSchema } from "./settings/settings-schema.js";
-
-/** What an operator sets for the business, without a change of the source: the file of `PANORAMA_SETTINGS`. */
-export type Settings = {
-  readonly policy: PanoramaPolicy;
-  /** Name and colours of the pages. */
-  readonly identity: Identity;
-  readonly signUp: SignUpMode;
-  readonly gallery: GalleryMode;
-  /** The credits with which an account begins that was opened by sign-up. */
-  readonly welcomeCredits: Credits;
-  /** What models that were not trained on panoramas are told, with `{prompt}`. Absent: `PROMPT_TEMPLATE`. */
-  readonly providerPrompt: string | undefined;
-  /** Generated pictures with larger figures are unusable, and refunded. */
-  readonly resultBounds: ResultBounds;
-  /** What the operator pays; those of the file replace the known ones. */
-  /** What receipts say besides the order, such as the seller's address and taxes. */
-  readonly receiptText: string | undefined;
-  /** How an order is paid, where no payment service is configured. */
-  readonly paymentText: string | undefined;
-};
+import type { Value } from "./variables.js";
 
 /**
  * The welcome credits depend on whether panoramas cost the operator money, and whether addresses are confirmed.
@@ -89,7 +66,7 @@ const settingsOf = (
     providerPrompt,
   }: SettingsFile,
   { hasRealProvider, sendsMail, seamMax }: SettingsContext,
-): Result<Settings, string> => {
+) => {
   const { readsPerMinute, writesPerMinute, activeTasks: activeMax } = limits;
   const uploads = uploadLimitsOf(limits.uploads ?? {});
   if (uploads.isErr()) return err(uploads.error);
@@ -128,6 +105,9 @@ const settingsOf = (
     paymentText,
   });
 };
+
+/** What an operator sets for the business, without a change of the source: the file of `PANORAMA_SETTINGS`. */
+export type Settings = Readonly<Value<ReturnType<typeof settingsOf>>>;
 
 /** Smallest first, as the account page shows them. */
 const packsOf = ({ currency, packs }: NonNullable<SettingsFile["creditPacks"]>): CreditPacks => {

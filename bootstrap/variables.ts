@@ -1,3 +1,4 @@
+import type { Result } from "neverthrow";
 import * as z from "zod";
 
 /** The types of values that several groups of environment variables have. */
@@ -12,3 +13,6 @@ export const secret = z.string().regex(/^[\x21-\x7e]+$/, "must be visible ASCII 
 
 /** A server of the operator's own: its URL is shown in messages, so a password belongs elsewhere. */
 export const ownServer = origin.refine((url) => new URL(url).username === "", "must not have a user name or password");
+
+/** The value of a result, such as of what a function returns whose type is nowhere written down. */
+export type Value<Returned> = Returned extends Result<infer Valid, unknown> ? Valid : never;

@@ -10,8 +10,8 @@ import {
 import { needsComfyKey, REMOTE_DEFAULTS } from "../../adapters/provider/remote/remote-options.js";
 import type { ProviderLimits } from "../../adapters/provider/remote/settings.js";
 import { BUNDLED_WORKFLOWS } from "../../adapters/provider/remote/workflows/bundled-workflows.js";
-import { WORLDLABS_MODELS, type WorldlabsModel } from "../../adapters/provider/remote/worldlabs/worldlabs-provider.js";
-import { milliseconds, origin, ownServer, secret } from "../variables.js";
+import { WORLDLABS_MODELS } from "../../adapters/provider/remote/worldlabs/worldlabs-provider.js";
+import { milliseconds, origin, ownServer, secret, type Value } from "../variables.js";
 
 /** Remote providers, and whether `PROVIDER` may name a model of theirs, as in `fal:seedream-4.5`. */
 const REMOTE_PROVIDERS = {
@@ -181,43 +181,8 @@ export type RemoteProvidersConfig = {
   readonly inOrder: readonly [RemoteProviderConfig, ...RemoteProviderConfig[]];
 };
 
-export type RemoteProviderConfig = DialectConfig | ComfyuiConfig;
-
-/** A provider at one URL. */
-type DialectConfig = {
-  /** Without a trailing slash. */
-  readonly baseUrl: string;
-} & ProviderLimits &
-  (
-    | ({ readonly apiKey: string } & HostedProviderConfig)
-    /** Comfy API v2; `apiKey` is absent if a proxy of the operator's own asks for none. */
-    | { readonly kind: "comfy"; readonly apiKey: string | undefined; readonly workflowSetting: WorkflowSetting }
-    /** A worker of the operator's own; `token` is absent if it asks for none. */
-    | { readonly kind: "http"; readonly token: string | undefined }
-  );
-
 /** A JSON file, or the name of a bundled workflow. Absent for the default. */
 type WorkflowSetting = string | undefined;
-
-/** ComfyUI servers that run the same workflow. */
-type ComfyuiConfig = ProviderLimits & {
-  readonly kind: "comfyui";
-  /** Without trailing slashes. */
-  readonly baseUrls: readonly [string, ...string[]];
-  readonly workflowSetting: WorkflowSetting;
-};
-
-type HostedProviderConfig =
-  | { readonly kind: "skybox"; readonly styleId: number }
-  | { readonly kind: "replicate"; readonly model: string }
-  | { readonly kind: "worldlabs"; readonly model: WorldlabsModel }
-  | ({
-      readonly kind: "fal";
-      /** The interface that lists requests and models. Without a trailing slash. */
-      readonly platformUrl: string;
-      /** The public keys that verify fal's webhook signatures; the first URL that answers is used. */
-      readonly jwksUrls: readonly string[];
-    } & FalModelOptions);
 
 /** The base URLs of all servers that a provider may ask. */
 export const serversOf = (provider: RemoteProviderConfig): readonly string[] =>
@@ -230,15 +195,16 @@ type Variables = z.infer<typeof variablesSchema>;
 export const providerOf = (data: Variables): Result<LocalProviderConfig | RemoteProvidersConfig, string> => {
   if (data.PROVIDER === "local") return ok({ kind: "local", delayMilliseconds: data.LOCAL_PROVIDER_DELAY_MS });
   const [first, ...others] = data.PROVIDER;
-  return remoteProviderOf(first, data).andThen((opened) =>
-    Result.combine(others.map((other) => remoteProviderOf(other, data))).map((fallbacks) => ({
+  const open = (named: Named): Result<RemoteProviderConfig, string> => remoteProviderOf(named, data);
+  return open(first).andThen((opened) =>
+    Result.combine(others.map(open)).map((fallbacks) => ({
       kind: "remote" as const,
       inOrder: [opened, ...fallbacks] as const,
     })),
   );
 };
 
-const remoteProviderOf = (named: Named, data: Variables): Result<RemoteProviderConfig, string> => {
+const remoteProviderOf = (named: Named, data: Variables) => {
   const { kind } = named;
   const needs = (what: string) => err(`Bad configuration: PROVIDER=${shownName(named)} needs ${what}.`);
   const limits: ProviderLimits = {
@@ -281,6 +247,9 @@ const remoteProviderOf = (named: Named, data: Variables): Result<RemoteProviderC
     }
   }
 };
+
+/** A provider at one URL, or ComfyUI servers that run the same workflow. URLs have no trailing slash. */
+export type RemoteProviderConfig = Readonly<Value<ReturnType<typeof remoteProviderOf>>>;
 
 const isComfyCloud = (baseUrl: string): boolean => new URL(baseUrl).hostname === "cloud.comfy.org";
 
