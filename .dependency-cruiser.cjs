@@ -166,7 +166,14 @@ const MAY_IMPORT = {
   },
   // Runs in the browser; only its build script uses esbuild and Node.js.
   "adapters/web/client": {
-    packages: ["@fontsource/bricolage-grotesque", "esbuild", "sharp", "subset-font"],
+    packages: [
+      "@fontsource/bricolage-grotesque",
+      "@photo-sphere-viewer/autorotate-plugin",
+      "@photo-sphere-viewer/core",
+      "esbuild",
+      "sharp",
+      "subset-font",
+    ],
     node: true,
   },
   "adapters/web-page": { folders: [...CORE, "adapters/wording"] },
