@@ -205,7 +205,7 @@ const MAY_IMPORT = {
   },
   "test/bench": {
     folders: [...CORE, "adapters", "test"],
-    packages: [...TEST_PACKAGES, "autocannon", "hyper-express"],
+    packages: [...TEST_PACKAGES, "hyper-express"],
     node: true,
   },
   "test/bootstrap": {

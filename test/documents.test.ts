@@ -8,7 +8,7 @@ import { environmentSchema } from "../bootstrap/environment.js";
 import { settingsSchema } from "../bootstrap/settings/settings-schema.js";
 import { PANORAMA_POLICY } from "../domain/panorama-policy.js";
 import { ALL_ABILITIES } from "../domain/tasks/abilities.js";
-import { BENCHMARKS } from "./bench/benchmarks.js";
+import { SCENARIOS } from "./bench/scenarios.js";
 import { VERIFICATIONS } from "./verifications.js";
 
 const markdownIn = async (folder: string, pattern = /\.md$/): Promise<string[]> =>
@@ -140,7 +140,7 @@ describe.each(INSTRUCTIONS)("%s", (document) => {
     const named = found(text, /npm run (?:-s )?([a-z][a-z:-]*)/g);
     expect(named.filter((script) => scripts[script] === undefined)).toEqual([]);
     expect(found(text, /npm run verify ([a-z-]+)/g).filter((name) => !(name in VERIFICATIONS))).toEqual([]);
-    expect(found(text, /npm run bench ([a-z-]+)/g).filter((name) => !(name in BENCHMARKS))).toEqual([]);
+    expect(found(text, /npm run bench ([a-z-]+)/g).filter((name) => !(name in SCENARIOS))).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { BENCHMARKS } from "./bench/benchmarks.js";
+import { SCENARIOS } from "./bench/scenarios.js";
 import { VERIFICATIONS } from "./verifications.js";
 
 /**
@@ -9,7 +9,7 @@ import { VERIFICATIONS } from "./verifications.js";
  */
 const LISTS: Readonly<Record<string, Readonly<Record<string, NamedCommand>>>> = {
   verify: VERIFICATIONS,
-  bench: BENCHMARKS,
+  bench: SCENARIOS,
 };
 
 /** A line that says what it does, and its steps: programs with their arguments. */

@@ -10,10 +10,6 @@ export const VERIFICATIONS = {
     about: "promtool checks the alert rules, and fires each alert on a planted series",
     steps: [BUILD, "tsx test/adapters/observability/check-alerts.ts"],
   },
-  fairness: {
-    about: "one hostile client beside another customer, for each resource (5 minutes)",
-    steps: [BUILD, "tsx test/fairness/fairness.ts"],
-  },
   faults: { about: "every fault at every call of a port (minutes)", steps: ["tsx test/faults/run.ts"] },
   fuzz: { about: "random requests to the built service (--requests N)", steps: [BUILD, "tsx test/fuzz/fuzz.ts"] },
   image: { about: "the steps of the Dockerfile, and the result (3 minutes)", steps: ["tsx test/deployment/image.ts"] },
@@ -28,10 +24,6 @@ export const VERIFICATIONS = {
   nodes: {
     about: "the fast tests on each version of Node.js",
     steps: ["node test/on-node-versions.mjs"],
-  },
-  overload: {
-    about: "the built service at ten times its capacity (4 minutes)",
-    steps: [BUILD, "tsx test/overload/overload.ts"],
   },
   packages: {
     about: "installs the packages with npm, pnpm and yarn, and runs the examples",
@@ -66,7 +58,6 @@ export const VERIFICATIONS = {
     about: "the whole application under random orders, clocks and faults (--runs N)",
     steps: [BUNDLE_SIMULATION, "node --enable-source-maps reports/simulate.mjs"],
   },
-  soak: { about: "the built service for minutes under faults (--minutes N)", steps: [BUILD, "tsx test/soak/soak.ts"] },
   "supply-chain": {
     about: "integrity and licences of the packages, and npm audit",
     steps: ["tsx test/supply-chain/check.ts"],

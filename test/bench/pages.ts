@@ -6,15 +6,8 @@ import { paintColumns } from "../../adapters/provider/local/painter/paint.js";
 import { sceneOf } from "../../adapters/provider/local/painter/scene-of.js";
 import type { PixelSize } from "../../domain/images/resolution.js";
 import { startChromium } from "../support/chromium.js";
-import { Installation } from "../support/service-process.js";
 import { aCustomer } from "./customer.js";
-import { quantile } from "./statistics.js";
-
-/*
- * Measures what people on slow phones wait for: `npm run bench pages`. The compiled command with the embedded provider
- * on SQLite; Chromium without a graphics card, on slow 4G with a processor four times slower, and nothing in its cache.
- * Prints milliseconds since the start of the navigation. Fails if a median exceeds its maximum.
- */
+import type { Scenario } from "./rig.js";
 
 const ROUNDS = 7;
 const BITS_PER_SECOND = 1_600_000;
@@ -116,76 +109,58 @@ const enlarge = async (objects: string, imageUrl: string): Promise<void> => {
   await writeFile(join(objects, "panoramas", imageUrl.split("/").at(-1) ?? ""), jpeg);
 };
 
-const service = await Installation.create({ DEMO: "false", LOG_LEVEL: "warn", LOCAL_PROVIDER_DELAY_MS: "0" });
-const figures: { name: string; values: readonly number[]; max?: number }[] = [];
-try {
-  await service.command("migrate");
-  const customer = await aCustomer(service, "pages");
-  await service.start();
-  const slugs: string[] = [];
-  // The landing page opens on the newest one that is 2k.
-  for (const resolution of ["4k", "4k", "2k"]) {
-    const { id } = await customer.create({ prompt: "a volcano at night", resolution, visibility: "public" });
-    const { output } = await customer.untilKept(id);
-    if (output?.storage_status !== "saved") throw new Error(`the ${resolution} panorama was not saved`);
-    slugs.push(output.slug);
-    if (slugs.length === 2) await enlarge(join(service.dataDir, "objects"), output.image_url);
-  }
-  const browser = await startChromium();
-  try {
+/*
+ * What people on slow phones wait for. The compiled command with the embedded provider on SQLite; Chromium without a
+ * graphics card, on slow 4G with a processor four times slower, and nothing in its cache. Milliseconds are since the
+ * start of the navigation.
+ */
+export const scenario: Scenario = {
+  options: {},
+  run: async (rig) => {
+    const { service } = await rig.install("sqlite", { LOG_LEVEL: "warn", LOCAL_PROVIDER_DELAY_MS: "0" });
+    const customer = await aCustomer(service, "pages");
+    await service.start();
+    const slugs: string[] = [];
+    // The landing page opens on the newest one that is 2k.
+    for (const resolution of ["4k", "4k", "2k"]) {
+      const { id } = await customer.create({ prompt: "a volcano at night", resolution, visibility: "public" });
+      const { output } = await customer.untilKept(id);
+      if (output?.storage_status !== "saved") throw new Error(`the ${resolution} panorama was not saved`);
+      slugs.push(output.slug);
+      if (slugs.length === 2) await enlarge(join(service.dataDir, "objects"), output.image_url);
+    }
+    const browser = await startChromium();
+    rig.defer(() => browser.close());
     for (const { name, ...viewport } of WINDOWS) {
-      const landing: Measured[] = [];
-      const viewer: Measured[] = [];
-      const large: Measured[] = [];
+      const measured = { landing: [] as Measured[], viewer: [] as Measured[], large: [] as Measured[] };
       for (let round = 0; round < ROUNDS; round += 1) {
-        landing.push(await measure(browser, `${service.url}/`, viewport, false));
-        viewer.push(await measure(browser, `${service.url}/p/${slugs[0]}`, viewport, true));
-        large.push(await measure(browser, `${service.url}/p/${slugs[1]}`, viewport, true));
+        measured.landing.push(await measure(browser, `${service.url}/`, viewport, false));
+        measured.viewer.push(await measure(browser, `${service.url}/p/${slugs[0]}`, viewport, true));
+        measured.large.push(await measure(browser, `${service.url}/p/${slugs[1]}`, viewport, true));
       }
+      const { landing, viewer, large } = measured;
+      const all = [...landing, ...viewer, ...large];
       if (![...landing, ...viewer].every(({ largestPaint }) => largestPaint > 0))
         throw new Error("a page was not shown");
-      if (![...viewer, ...large].every(({ interactive }) => interactive > 0)) throw new Error("a sphere was not shown");
-      const paints = landing.map(({ largestPaint }) => largestPaint);
-      const shifts = [...landing, ...viewer, ...large].map(({ shifted }) => shifted * 1000);
-      figures.push({ name: `${name}: largest paint of the landing page, ms`, values: paints, max: 1_000 });
-      figures.push({
-        name: `${name}: loaded until then, kB`,
-        values: landing.map(({ bytes }) => bytes / 1000),
-        max: 250,
-      });
-      for (const [of, measured, max] of [
+      const figure = (of: string, unit: string, some: readonly Measured[], what: keyof Measured, max?: number) =>
+        rig.figure(
+          `${name}: ${of}`,
+          unit,
+          some.map((one) => one[what]),
+          max === undefined ? {} : { max },
+        );
+      figure("largest paint of the landing page", "ms", landing, "largestPaint", 1_000);
+      figure("loaded until then", "bytes", landing, "bytes", 250_000);
+      for (const [of, some, max] of [
         ["a 4k panorama", viewer, 1_500],
         ["8192 × 4096 pixels", large, 1_800],
       ] as const) {
-        const values = (what: "interactive" | "sharp" | "delay") => measured.map((one) => one[what]);
-        figures.push({
-          name: `${name}: sphere of ${of} can be turned, ms`,
-          values: values("interactive"),
-          max,
-        });
-        // Without a graphics card, drawing takes most of these times.
-        figures.push({ name: `${name}: what is in sight of it is sharp, ms`, values: values("sharp") });
-        figures.push({
-          name: `${name}: longest delay of an interaction meanwhile, ms`,
-          values: values("delay"),
-          max: 100,
-        });
+        if (!some.every(({ interactive }) => interactive > 0)) throw new Error("a sphere was not shown");
+        figure(`sphere of ${of} can be turned`, "ms", some, "interactive", max);
+        figure(`what is in sight of it is sharp`, "ms", some, "sharp"); // most of it is drawing, without a graphics card
+        figure(`longest delay of an interaction meanwhile`, "ms", some, "delay", 100);
       }
-      figures.push({ name: `${name}: layout shift of all, thousandths`, values: shifts, max: 10 });
+      figure("layout shift of all", "", all, "shifted", 0.01);
     }
-  } finally {
-    await browser.close();
-  }
-} finally {
-  await service.remove();
-}
-
-console.log("| what | median | least to most | maximum |");
-console.log("|---|---|---|---|");
-for (const { name, values, max } of figures) {
-  const [least, median, most] = [0, 0.5, 1].map((share) => quantile(values, share).toFixed(0));
-  console.log(`| ${name} | ${median} | ${least} to ${most} | ${max ?? ""} |`);
-}
-const exceeded = figures.filter(({ values, max }) => quantile(values, 0.5) > (max ?? Number.POSITIVE_INFINITY));
-for (const { name } of exceeded) console.error(`exceeds its maximum: ${name}`);
-process.exit(exceeded.length === 0 ? 0 : 1);
+  },
+};

@@ -1,20 +1,14 @@
-import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
-import { promisify } from "node:util";
 import sharp from "sharp";
-import { Installation } from "../support/service-process.js";
+import type { Installation } from "../support/service-process.js";
 import { aCustomer } from "./customer.js";
-import { quantile } from "./statistics.js";
-
-/*
- * Measures what the service needs besides time per request: `npm run bench resources`. The compiled command runs in a
- * child process with the embedded provider on SQLite. Fails if a figure exceeds its maximum.
- */
+import type { Scenario } from "./rig.js";
 
 const STARTS = 5;
 const READS = 200;
-const REST_SECONDS = 30;
+const REST_MILLISECONDS = 30_000;
 const UPLOADS = 20;
 /** Two files are the maximum of one upload. */
 const FILES = 2;
@@ -26,28 +20,20 @@ const PHOTO = { width: 12_000, height: 9_000 };
 const CREATIONS_WITH_PHOTOS = 5;
 const SAMPLE_MILLISECONDS = 50;
 
-type Figure = { readonly name: string; readonly unit: "s" | "MiB"; readonly value: number; readonly max?: number };
-
-const residentMebibytes = async ({ pid }: Installation): Promise<number> => {
-  const { stdout } = await promisify(execFile)("ps", ["-o", "rss=", "-p", String(pid)]);
-  return Number(stdout) / 1024;
-};
+/** Needs Linux. */
+const residentMebibytes = async ({ pid }: Installation): Promise<number> =>
+  Number(/VmRSS:\s*(\d+)/.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 
 /** Does the work; resolves to the maximum of the resident memory meanwhile. */
 const peakDuring = async (service: Installation, work: () => Promise<unknown>): Promise<number> => {
-  let peak = 0;
-  let running = true;
+  const done = new AbortController();
   const sampling = async () => {
-    while (running) {
+    for (let peak = 0; ; await setTimeout(SAMPLE_MILLISECONDS)) {
       peak = Math.max(peak, await residentMebibytes(service));
-      await setTimeout(SAMPLE_MILLISECONDS);
+      if (done.signal.aborted) return peak;
     }
   };
-  const samples = sampling();
-  await work().finally(() => {
-    running = false;
-  });
-  await samples;
+  const [peak] = await Promise.all([sampling(), work().finally(() => done.abort())]);
   return peak;
 };
 
@@ -58,13 +44,12 @@ const secondsOf = async (work: () => Promise<unknown>): Promise<number> => {
 };
 
 /** A PNG that is not compressed, so that its size is nearly that of its pixels. */
-const uncompressed = async (mebibytes: number): Promise<Blob> => {
-  const side = Math.floor(Math.sqrt((mebibytes * 1024 * 1024 * 0.995) / 3));
+const uncompressed = async (): Promise<Blob> => {
+  const side = Math.floor(Math.sqrt((FILE_MEBIBYTES * 1024 * 1024 * 0.995) / 3));
   const raw = { width: side, height: side, channels: 3 } as const;
   const pixels = Buffer.alloc(3 * side * side, "panorama");
-  return new Blob([new Uint8Array(await sharp(pixels, { raw }).png({ compressionLevel: 0 }).toBuffer())], {
-    type: "image/png",
-  });
+  const png = await sharp(pixels, { raw }).png({ compressionLevel: 0 }).toBuffer();
+  return new Blob([new Uint8Array(png)], { type: "image/png" });
 };
 
 /** A JPEG with so much grain that it is nearly as large as a file may be. */
@@ -75,92 +60,60 @@ const photo = async (): Promise<Blob> => {
   const jpeg = await sharp(Buffer.alloc(3 * width * height, grain), { raw })
     .jpeg({ quality: 72 })
     .toBuffer();
-  const mebibytes = jpeg.length / 1024 / 1024;
-  if (mebibytes < 9 || mebibytes > FILE_MEBIBYTES) throw new Error(`the photo has ${mebibytes.toFixed(1)} MiB`);
   return new Blob([new Uint8Array(jpeg)], { type: "image/jpeg" });
 };
 
-const service = await Installation.create({ DEMO: "false", LOG_LEVEL: "warn" });
-const figures: Figure[] = [];
-try {
-  await service.start(); // creates the database and the certificate
-  await service.end("SIGTERM");
-  const starts: number[] = [];
-  for (let start = 0; start < STARTS; start += 1) {
-    await service.end("SIGTERM");
-    starts.push(await secondsOf(() => service.start()));
-  }
-  figures.push({ name: `ready after start, median of ${STARTS}`, unit: "s", value: quantile(starts, 0.5), max: 0.8 });
-  const command = await secondsOf(() => service.command("ledger", "verify"));
-  figures.push({ name: "a command (panorama ledger verify)", unit: "s", value: command });
+/* What the service needs besides time per request. The compiled command with the embedded provider on SQLite. */
+export const scenario: Scenario = {
+  options: {},
+  run: async (rig) => {
+    const { service } = await rig.install("sqlite", { LOG_LEVEL: "warn" });
+    const starts: number[] = [];
+    for (let start = 0; start <= STARTS; start += 1) {
+      const seconds = await secondsOf(() => service.start());
+      if (start > 0) starts.push(seconds); // the first one makes the certificate
+      if (start < STARTS) await service.end("SIGTERM");
+    }
+    rig.figure("ready after start", "s", starts, { max: 0.8 });
+    rig.figure("a command (panorama ledger verify)", "s", await secondsOf(() => service.command("ledger", "verify")));
 
-  const customers = await Promise.all(
-    Array.from({ length: UPLOADS / UPLOADS_PER_KEY }, (_, index) => aCustomer(service, `customer-${index}`)),
-  );
-  const [customer] = customers;
-  if (customer === undefined) throw new Error("no customer");
-  for (let read = 0; read < READS; read += 1) await (await customer.request("/panoramas")).arrayBuffer();
-  await setTimeout(REST_SECONDS * 1000);
-  const rest = await residentMebibytes(service);
-  figures.push({ name: `at rest, ${REST_SECONDS} s after ${READS} reads`, unit: "MiB", value: rest, max: 110 });
+    const [customer, ...others] = [
+      await aCustomer(service, "customer-0"),
+      ...(await Promise.all([1, 2, 3].map((n) => aCustomer(service, `customer-${n}`)))),
+    ];
+    for (let read = 0; read < READS; read += 1) await (await customer.request("/panoramas")).arrayBuffer();
+    await setTimeout(REST_MILLISECONDS);
+    const rest = await residentMebibytes(service);
+    rig.figure(`at rest, 30 s after ${READS} reads`, "MiB", rest, { max: 110 });
 
-  const file = await uncompressed(FILE_MEBIBYTES);
-  const uploading = (files: Blob[]) =>
-    Promise.all(
-      customers.flatMap((each) =>
-        Array.from({ length: UPLOADS_PER_KEY }, async () => ({ customer: each, imageUrls: await each.upload(files) })),
+    const uploading = (files: Blob[]) =>
+      Promise.all(
+        [customer, ...others].flatMap((each) =>
+          Array.from({ length: UPLOADS_PER_KEY }, async () => ({ each, image_urls: await each.upload(files) })),
+        ),
+      );
+    const file = await uncompressed();
+    const peak = await peakDuring(service, () => uploading(Array(FILES).fill(file)));
+    rig.figure(`${UPLOADS} uploads of 20 MiB at once, above rest`, "MiB", peak - rest, { max: 200 });
+    await setTimeout(REST_MILLISECONDS);
+    rig.figure("30 s after the uploads", "MiB", await residentMebibytes(service));
+
+    const aPhoto = await photo();
+    let photos: Awaited<ReturnType<typeof uploading>> = [];
+    const photosPeak = await peakDuring(service, async () => {
+      photos = await uploading([aPhoto]);
+    });
+    rig.figure(`${UPLOADS} uploads of 108 megapixels at once, above rest`, "MiB", photosPeak - rest, { max: 200 });
+    await setTimeout(REST_MILLISECONDS);
+
+    const creationsPeak = await peakDuring(service, () =>
+      Promise.all(
+        photos.slice(0, CREATIONS_WITH_PHOTOS).map(async ({ each, image_urls }) => {
+          const made = await each.untilKept((await each.create({ image_urls, resolution: "1k" })).id);
+          rig.expect(made.output !== undefined, `no panorama of the photo: ${JSON.stringify(made)}`);
+        }),
       ),
     );
-  const peak = await peakDuring(service, () => uploading(Array(FILES).fill(file)));
-  const uploads = `${UPLOADS} uploads of ${FILES * FILE_MEBIBYTES} MiB at once, above rest`;
-  figures.push({ name: uploads, unit: "MiB", value: peak - rest, max: 200 });
-  await setTimeout(REST_SECONDS * 1000);
-  figures.push({
-    name: `${REST_SECONDS} s after the uploads`,
-    unit: "MiB",
-    value: await residentMebibytes(service),
-  });
-
-  const aPhoto = await photo();
-  let photos: Awaited<ReturnType<typeof uploading>> = [];
-  const photosPeak = await peakDuring(service, async () => {
-    photos = await uploading([aPhoto]);
-  });
-  const ofPhotos = `${UPLOADS} uploads of 108 megapixels at once, above rest`;
-  figures.push({ name: ofPhotos, unit: "MiB", value: photosPeak - rest, max: 200 });
-  await setTimeout(REST_SECONDS * 1000);
-
-  const creationsPeak = await peakDuring(service, () =>
-    Promise.all(
-      photos.slice(0, CREATIONS_WITH_PHOTOS).map(async ({ customer: each, imageUrls: image_urls }) => {
-        const made = await each.untilKept((await each.create({ image_urls, resolution: "1k" })).id);
-        if (made.output === undefined) throw new Error(`no panorama of the photo: ${JSON.stringify(made)}`);
-      }),
-    ),
-  );
-  const ofCreations = `${CREATIONS_WITH_PHOTOS} creations of such a photo at once, above rest`;
-  figures.push({ name: ofCreations, unit: "MiB", value: creationsPeak - rest });
-  await setTimeout(REST_SECONDS * 1000);
-
-  const { id } = await customer.create({ prompt: "a lake in the mountains at sunset", resolution: "4k" });
-  const task = await customer.untilKept(id);
-  if (task.output?.storage_status !== "saved") throw new Error(`the panorama was not saved: ${JSON.stringify(task)}`);
-  await setTimeout(REST_SECONDS * 1000);
-  figures.push({
-    name: `${REST_SECONDS} s after a 4k panorama`,
-    unit: "MiB",
-    value: await residentMebibytes(service),
-  });
-} finally {
-  await service.remove();
-}
-
-console.log("| what | measured | maximum |");
-console.log("|---|---|---|");
-for (const { name, unit, value, max } of figures) {
-  const measured = unit === "s" ? value.toFixed(2) : value.toFixed(0);
-  console.log(`| ${name} | ${measured} ${unit} | ${max === undefined ? "" : `${max} ${unit}`} |`);
-}
-const exceeded = figures.filter(({ value, max }) => max !== undefined && value > max);
-for (const { name } of exceeded) console.error(`exceeds its maximum: ${name}`);
-process.exit(exceeded.length === 0 ? 0 : 1);
+    rig.figure(`${CREATIONS_WITH_PHOTOS} creations of such a photo at once, above rest`, "MiB", creationsPeak - rest);
+  },
+};

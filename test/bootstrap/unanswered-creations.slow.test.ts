@@ -15,7 +15,9 @@ import type { AnyDatabase } from "../support/sql-stores.js";
 const JSON_BODY = JSON.stringify({ prompt: "a quiet lake test:plain", resolution: "1k" });
 const CREDITS = 100;
 
-/** The same packets as in test/adapters/http/servers/unanswered-creations.test.ts, with the real times of the databases. */
+/**
+ * The same packets as in test/adapters/http/servers/unanswered-creations.test.ts, with the real times of the databases.
+ */
 describe.concurrent.each([
   ["SQLite", async () => ({})],
   ["PostgreSQL", async () => ({ DATABASE_URL: await freshDatabase() })],

@@ -10,9 +10,10 @@ import type { Email } from "../../domain/accounts/account.js";
 import { credits } from "../../domain/credits/credits.js";
 import { RESOLUTIONS } from "../../domain/images/resolution.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
+import { endGenerations } from "./end-generations.js";
 import { COMFY_KEY, FakeComfy } from "./fake-comfy.js";
 import { FAL_KEY, FakeFal } from "./fake-fal.js";
-import { type FakeProvider, sendWebhook, type UpstreamTask } from "./fake-provider.js";
+import type { FakeProvider } from "./fake-provider.js";
 import { FakeReplicate, REPLICATE_KEY } from "./fake-replicate.js";
 import { FakeSkybox, SKYBOX_KEY } from "./fake-skybox.js";
 import { FakeWorldlabs, WORLDLABS_KEY } from "./fake-worldlabs.js";
@@ -115,18 +116,9 @@ export const runBusyProvider = async (run: BusyProviderRun): Promise<BusyProvide
     ...run.settings,
   });
 
-  const ended = new Set<UpstreamTask>();
-  const endGenerations = () => {
-    const now = Date.now();
-    for (const task of fake.tasks) {
-      if (ended.has(task) || now - (task.createdAt?.getTime() ?? now) < generationMilliseconds) continue;
-      ended.add(task);
-      task.state = "succeed";
-      // The service may be down just now; the real ones do not repeat their webhooks for long either.
-      if (hasWebhooks) sendWebhook(fake.webhook(task, new Date()), installation.url).catch(() => {});
-    }
-  };
-  const ending = setInterval(endGenerations, 50);
+  const stopEnding = endGenerations(fake, generationMilliseconds, {
+    origin: () => (hasWebhooks ? installation.url : undefined),
+  });
 
   try {
     const keys = await openAccounts(installation, accounts);
@@ -176,7 +168,7 @@ export const runBusyProvider = async (run: BusyProviderRun): Promise<BusyProvide
       refusedCalls: fake.refusedCalls,
     };
   } finally {
-    clearInterval(ending);
+    stopEnding();
     await installation.remove();
     await fake.close();
   }

@@ -3,7 +3,7 @@ import Fastify from "fastify";
 import HyperExpress from "hyper-express";
 
 /*
- * A process: `bare-server.ts hyper-express|fastify PORT REPLIES`. Answers each kind of request with the same status,
+ * A process: `bare-server.ts PORT hyper-express|fastify REPLIES`. Answers each kind of request with the same status,
  * headers and body as the service (REPLIES is a JSON file), without a key, a limit or a database.
  */
 
@@ -15,7 +15,7 @@ type Recorded = {
   readonly body: string;
 };
 
-const [kind, portText, repliesFile] = process.argv.slice(2);
+const [portText, kind, repliesFile] = process.argv.slice(2);
 const port = Number(portText);
 const replies: readonly Recorded[] = JSON.parse(readFileSync(repliesFile ?? "", "utf8"));
 

@@ -14,30 +14,12 @@ export type Row = {
   readonly p99?: readonly number[];
 };
 
-type Summary = {
-  readonly ratio: number;
-  readonly least: number;
-  readonly most: number;
-  readonly ours: number;
-  readonly theirs: number;
-  readonly unit: string;
-};
-
 const COSTLY = 0.15;
 
 const nameOf = ({ work, against }: Row): string => `${work} / ${against}`;
 
-const summary = ({ ours, theirs, unit }: Row): Summary => {
-  const ratios = ours.map((own, index) => own / (theirs[index] ?? Number.NaN));
-  return {
-    ratio: quantile(ratios, 0.5),
-    least: quantile(ratios, 0),
-    most: quantile(ratios, 1),
-    ours: quantile(ours, 0.5),
-    theirs: quantile(theirs, 0.5),
-    unit,
-  };
-};
+const ratiosOf = ({ ours, theirs }: Row): readonly number[] =>
+  ours.map((own, index) => own / (theirs[index] ?? Number.NaN));
 
 const figure = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toFixed(2));
 
@@ -46,16 +28,17 @@ const figure = (value: number): string => (value >= 100 ? value.toFixed(0) : val
  * the baseline's by more than 15 %.
  */
 export const report = async (rows: readonly Row[], baselineFile: string): Promise<readonly string[]> => {
-  const baseline = JSON.parse(await readFile(baselineFile, "utf8").catch(() => "{}")) as Record<string, Summary>;
+  const baseline = JSON.parse(await readFile(baselineFile, "utf8").catch(() => "{}")) as Record<string, number>;
   console.log("| work | against | ratio, median (least to most) | ours | p99 | theirs | baseline |");
   console.log("|---|---|---|---|---|---|---|");
   const worse: string[] = [];
   for (const row of rows) {
-    const { ratio, least, most, ours, theirs, unit } = summary(row);
-    const before = baseline[nameOf(row)]?.ratio;
+    const [least, ratio, most] = [0, 0.5, 1].map((share) => quantile(ratiosOf(row), share)) as [number, number, number];
+    const [ours, theirs] = [row.ours, row.theirs].map((of) => `${figure(quantile(of, 0.5))} ${row.unit}`);
+    const before = baseline[nameOf(row)];
     const spread = `${ratio.toFixed(2)} (${least.toFixed(2)} to ${most.toFixed(2)})`;
     console.log(
-      `| ${row.work} | ${row.against} | ${spread} | ${figure(ours)} ${unit} | ${row.p99 === undefined ? "" : `${figure(quantile(row.p99, 0.5))} ms`} | ${figure(theirs)} ${unit} | ${before?.toFixed(2) ?? "none"} |`,
+      `| ${row.work} | ${row.against} | ${spread} | ${ours} | ${row.p99 === undefined ? "" : `${figure(quantile(row.p99, 0.5))} ms`} | ${theirs} | ${before?.toFixed(2) ?? "none"} |`,
     );
     if (before === undefined) continue;
     const change = row.better === "higher" ? before / ratio - 1 : ratio / before - 1;
@@ -66,7 +49,7 @@ export const report = async (rows: readonly Row[], baselineFile: string): Promis
 };
 
 export const save = async (rows: readonly Row[], file: string): Promise<void> => {
-  const known = JSON.parse(await readFile(file, "utf8").catch(() => "{}")) as Record<string, Summary>;
-  const all = { ...known, ...Object.fromEntries(rows.map((row) => [nameOf(row), summary(row)])) };
-  await writeFile(file, `${JSON.stringify(all, null, 2)}\n`);
+  const known = JSON.parse(await readFile(file, "utf8").catch(() => "{}")) as Record<string, number>;
+  const ratios = rows.map((row) => [nameOf(row), Number(quantile(ratiosOf(row), 0.5).toFixed(2))] as const);
+  await writeFile(file, `${JSON.stringify({ ...known, ...Object.fromEntries(ratios) }, null, 2)}\n`);
 };

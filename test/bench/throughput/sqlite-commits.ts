@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { ACCOUNTS, accountIdOf } from "./data.js";
+import { ACCOUNTS, accountIdOf } from "../load/data.js";
 
 /*
  * A process: `sqlite-commits.ts FILE SECONDS`. Only the writes of a creation, with nothing around them: a synchronous

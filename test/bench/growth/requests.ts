@@ -81,7 +81,7 @@ const large =
   (who, run) => ({ ...make(who, run), isLarge: true });
 const NO_ROWS = "reads no rows";
 
-/** Every route of the service. A route that is not here fails the test (requests.long.test.ts). */
+/** Every route of the service. A route that is not here fails the test (growth.long.test.ts). */
 export const ROUTES: Readonly<Record<string, Row>> = {
   "GET /api/v1/panoramas": {
     "": api(`/panoramas?limit=${PAGE}`),

@@ -3,17 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { Client } from "undici";
-import { vi } from "vitest";
-import { Routes } from "../../adapters/http/routes.js";
-import { readBacklog } from "../../adapters/persistence/rows/backlog.js";
-import { migrateSqlite } from "../../adapters/persistence/schema/migrate-sqlite.js";
-import type { Dialect } from "../../adapters/persistence/sql/database.js";
-import { openSqliteFile } from "../../adapters/persistence/sqlite/open-sqlite-file.js";
-import { readConfig } from "../../bootstrap/config.js";
-import { createService, type Service } from "../../bootstrap/service.js";
-import { tokens } from "../../bootstrap/tokens.js";
-import { freePort } from "../support/free-port.js";
-import { freshDatabase } from "../support/postgres.js";
+import { Routes } from "../../../adapters/http/routes.js";
+import { readBacklog } from "../../../adapters/persistence/rows/backlog.js";
+import { migrateSqlite } from "../../../adapters/persistence/schema/migrate-sqlite.js";
+import type { Dialect } from "../../../adapters/persistence/sql/database.js";
+import { openSqliteFile } from "../../../adapters/persistence/sqlite/open-sqlite-file.js";
+import { readConfig } from "../../../bootstrap/config.js";
+import { createService, type Service } from "../../../bootstrap/service.js";
+import { tokens } from "../../../bootstrap/tokens.js";
+import { freePort } from "../../support/free-port.js";
+import type { DatabaseKind, Rig } from "../rig.js";
 import { type GrowthRequest, ORIGIN } from "./requests.js";
 import type { Execute } from "./seed.js";
 
@@ -28,7 +27,6 @@ export class GrownService {
   readonly routes: ReadonlySet<string>;
   /** What `GET /metrics` reads once in ten seconds: of its runs here, only the first one reads it. */
   readonly readBacklog: () => Promise<unknown>;
-  readonly close: () => Promise<void>;
   /** For commands. */
   readonly service: Service;
   readonly #client: Client;
@@ -39,25 +37,25 @@ export class GrownService {
     port: number,
     readBacklog: () => Promise<unknown>,
     service: Service,
-    close: () => Promise<void>,
   ) {
     this.service = service;
     this.routes = routes;
     this.readBacklog = readBacklog;
     this.#client = new Client(`http://127.0.0.1:${port}`);
-    this.close = async () => {
-      await this.#client.destroy();
-      await close();
-    };
   }
 
-  static async start(dialect: Dialect, seed: (run: Execute) => Promise<void>): Promise<GrownService> {
+  static async start(
+    rig: Rig,
+    kind: DatabaseKind,
+    seed: (run: Execute, dialect: Dialect) => Promise<void>,
+  ): Promise<GrownService> {
     const folder = await mkdtemp(join(tmpdir(), "panorama-growth-"));
     const settings = join(folder, "settings.json");
     await writeFile(settings, JSON.stringify(LIMITS));
-    const url = dialect === "postgresql" ? await freshDatabase() : undefined;
-    if (url === undefined) await seedSqlite(join(folder, "panorama.sqlite"), seed);
-    else await seedPostgres(url, seed);
+    rig.defer(() => rm(folder, { recursive: true, force: true }));
+    const url = kind === "postgres" ? await rig.freshPostgres() : undefined;
+    if (url === undefined) await seedSqlite(join(folder, "panorama.sqlite"), (run) => seed(run, "sqlite"));
+    else await seedPostgres(url, (run) => seed(run, "postgresql"));
     const port = await freePort();
     const config = readConfig({
       DATA_DIR: folder,
@@ -74,25 +72,26 @@ export class GrownService {
     const service = createService({ ...config, policy });
     await service.loadServer();
     const routes = new Set<string>();
-    const added = vi.spyOn(Routes.prototype, "route");
+    const { route } = Routes.prototype;
+    Routes.prototype.route = function (this: Routes, method, path, ...rest) {
+      routes.add(`${method.toUpperCase()} ${path}`);
+      return route.call(this, method, path, ...rest);
+    };
     const server = await service.get(tokens.httpServer);
-    for (const [method, path] of added.mock.calls) routes.add(`${method.toUpperCase()} ${path}`);
-    added.mockRestore();
+    Routes.prototype.route = route;
     await server.start();
     const { sql } = await service.get(tokens.database);
-    const close = async () => {
+    const grown = new GrownService(routes, port, () => readBacklog(sql, new Date()), service);
+    rig.defer(async () => {
+      await grown.#client.destroy();
       await server.stop(0);
       await service.close();
-      await rm(folder, { recursive: true, force: true });
-    };
-    return new GrownService(routes, port, () => readBacklog(sql, new Date()), service, close);
+    });
+    return grown;
   }
 
-  /** Sends the request and reads its answer. Resolves to the milliseconds that it took, and to the status. */
-  async send(
-    method: string,
-    request: GrowthRequest,
-  ): Promise<{ readonly milliseconds: number; readonly status: number }> {
+  /** Sends the request and reads its answer. Resolves to the milliseconds that it took. */
+  async milliseconds(method: string, request: GrowthRequest): Promise<number> {
     const started = performance.now();
     const { statusCode, body } = await this.#client.request({
       method: method as "GET",
@@ -108,7 +107,8 @@ export class GrownService {
         if (text.split("\nevent: ").length > request.events) break;
       }
     }
-    return { milliseconds: performance.now() - started, status: statusCode };
+    if (statusCode !== request.status) throw new Error(`${method} ${request.path}: ${statusCode}`);
+    return performance.now() - started;
   }
 }
 

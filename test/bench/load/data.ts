@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Database } from "../../../adapters/persistence/sql/database.js";
-import type { LoadRequest } from "./load.js";
+import type { Sent } from "./sent.js";
 
 /** Accounts, each with one key and one task: thousands of requests a second come from this many. */
 export const ACCOUNTS = 100_000;
@@ -41,11 +41,12 @@ export const fill = async (
     );
     await insert(
       "api_key",
-      "id, account_id, name, secret_sha256, created_at",
+      "id, account_id, name, prefix, secret_sha256, created_at",
       numbers.map((n) => [
         `key_bench${n}`,
         accountIdOf(n),
         "bench",
+        secretOf(n).slice(0, 11),
         createHash("sha256").update(secretOf(n)).digest("hex"),
         now,
       ]),
@@ -53,7 +54,8 @@ export const fill = async (
     await insert(
       "task",
       "id, account_id, slug, resolution, prompt, image_urls, visibility, credits, state, reserved_at, submitted_at, " +
-        "upstream_task_id, succeeded_at, storage_status, temporary_url, image_name, fence, due_at",
+        "upstream_task_id, succeeded_at, storage_status, temporary_url, image_name, native_width, native_height, " +
+        "fence, due_at",
       numbers.map((n) => [
         taskIdOf(n),
         accountIdOf(n),
@@ -68,12 +70,14 @@ export const fill = async (
         now,
         `replicate:upstream${n}`,
         ...(running && isRunning(n)
-          ? [null, null, null, null, 3, new Date(now.getTime() + 3 * n)]
+          ? [null, null, null, null, null, null, 3, new Date(now.getTime() + 3 * n)]
           : [
               now,
               "saved",
               `https://provider.example/${n}.png`,
               `panoramas/${String(n).padStart(22, "0")}.jpg`,
+              1024,
+              512,
               3,
               null,
             ]),
@@ -83,40 +87,39 @@ export const fill = async (
 };
 
 const authorization = (n: number) => ({ authorization: `Bearer ${secretOf(n)}` });
-const numbers = Array.from({ length: ACCOUNTS }, (_, index) => index + 1);
-
 /** Reads the finished task of account `n`. */
-export const readOf = (n: number): LoadRequest => ({
+export const readOf = (n: number): Sent => ({
   method: "GET",
   path: `/api/v1/panoramas/${taskIdOf(n)}`,
   headers: authorization(n),
 });
 
-export const creationOf = (n: number): LoadRequest => ({
+export const creationOf = (n: number): Sent => ({
   method: "POST",
   path: "/api/v1/panoramas",
   headers: { ...authorization(n), "content-type": "application/json" },
   body: JSON.stringify({ prompt: "a quiet lake at sunset with mountains behind it", resolution: "1k" }),
 });
 
-export const listOf = (n: number): LoadRequest => ({
+export const listOf = (n: number): Sent => ({
   method: "GET",
   path: "/api/v1/panoramas",
   headers: authorization(n),
 });
-export const creditsOf = (n: number): LoadRequest => ({
+export const creditsOf = (n: number): Sent => ({
   method: "GET",
   path: "/api/v1/credits",
   headers: authorization(n),
 });
 
-/** One after the other, each with its own key: of 20 requests 18 read a task, one a list or a balance, one creates. */
-export const mix: readonly LoadRequest[] = numbers.map((n) => {
-  if (n % 20 === 1) return creationOf(n);
-  if (n % 20 === 2) return n % 40 === 2 ? listOf(n) : creditsOf(n);
-  return readOf(n);
-});
-
-/** Each with its own key. */
-export const reads: readonly LoadRequest[] = numbers.map(readOf);
-export const creations: readonly LoadRequest[] = numbers.map(creationOf);
+/** Lists of requests, each with its own key. `mix`: of 20, 18 read a task, one a list or a balance, one creates. */
+export const LISTS = {
+  reads: readOf,
+  creations: creationOf,
+  mix: (n: number): Sent => {
+    if (n % 20 === 1) return creationOf(n);
+    if (n % 20 === 2) return n % 40 === 2 ? listOf(n) : creditsOf(n);
+    return readOf(n);
+  },
+  halves: (n: number): Sent => (n % 2 === 0 ? readOf(n) : creationOf(n)),
+};

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { IN_GALLERY } from "../../adapters/persistence/schema/indexed-conditions.js";
-import type { Dialect } from "../../adapters/persistence/sql/database.js";
-import type { AccountId } from "../../domain/ids.js";
-import { eventIdOf } from "../../domain/tasks/account-event.js";
+import { IN_GALLERY } from "../../../adapters/persistence/schema/indexed-conditions.js";
+import type { Dialect } from "../../../adapters/persistence/sql/database.js";
+import type { AccountId } from "../../../domain/ids.js";
+import { eventIdOf } from "../../../domain/tasks/account-event.js";
 
 /** An account of the growth test, as a client of it needs to know it. */
 export type Member = {
