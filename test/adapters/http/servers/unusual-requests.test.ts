@@ -13,7 +13,56 @@ import {
   type UnusualRequest,
 } from "../../../support/unusual-requests.js";
 
-describe("the HTTP server and correct requests in unusual form", () => {
+const health = (...headers: string[]): string => ["GET /healthz HTTP/1.1", "host: x", ...headers, "", ""].join("\r\n");
+const numbered = (count: number): string[] => Array.from({ length: count }, (_, n) => `x-${n}: 1`);
+/** `silent`: no answer. `closed`: the connection is closed. `JSON`: with the error body of the interface. */
+type Behaviour = "200" | "404" | "silent" | `${number} closed` | `${number} JSON` | `${number} JSON closed`;
+
+/** What a correct client never sends. OPERATIONS.md sums up what the servers do. */
+const MALFORMED: readonly (readonly [request: string, text: string, native: Behaviour, node: Behaviour])[] = [
+  ["98 headers", health(...numbered(97)), "200", "200"],
+  ["99 headers", health(...numbered(98)), "silent", "200"],
+  ["bytes above 127 in a value", health("x: \xe9"), "200", "200"],
+  ["an empty value", health("x:"), "200", "200"],
+  ["a space before the colon", health("x : 1"), "silent", "400 JSON closed"],
+  ["a line without a colon", health("xy"), "silent", "400 JSON closed"],
+  ["a folded line", health("x: 1", " 2"), "silent", "400 JSON closed"],
+  ["a control character in a value", health("x: \x01"), "silent", "400 JSON closed"],
+  ["a NUL in a value", health("x: \0"), "silent", "400 JSON closed"],
+  ["no header at all", "GET /healthz HTTP/1.1\r\n\r\n", "silent", "400 JSON closed"],
+  ["a header block of 60 kB in one packet", health(`x: ${"v".repeat(60_000)}`), "200", "431 JSON closed"],
+  [
+    "an unfinished header block of 8 kB",
+    `GET /healthz HTTP/1.1\r\nhost: x\r\nx: ${"v".repeat(8_000)}`,
+    "431 closed",
+    "400 JSON closed",
+  ],
+  ["HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505 closed", "400 JSON closed"],
+  ["two spaces before the path", health().replace(" /", "  /"), "505 closed", "200"],
+  ["a control character in the path", health().replace("/h", "/\x01"), "505 closed", "400 JSON closed"],
+  ["bytes above 127 in the path", health().replace("/h", "/\xe9"), "404", "400 JSON closed"],
+  ["a TLS handshake", "\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03\r\n\r\n", "505 closed", "400 JSON closed"],
+  ["lines that end with LF only", health().replaceAll("\r", ""), "505 closed", "400 JSON closed"],
+  ["an unknown method", health().replace("GET", "BREW"), "404 JSON", "400 JSON closed"],
+  ["no Host header", "GET /healthz HTTP/1.1\r\nx: 1\r\n\r\n", "400 closed", "400 JSON closed"],
+  ["a negative content length", post(["content-length: -1"], "{}"), "400 closed", "400 JSON closed"],
+  ["a content length that is not a number", post(["content-length: 2, 2"], "{}"), "400 closed", "400 JSON closed"],
+  ["a content length of 23 digits", post([`content-length: ${"9".repeat(23)}`], "{}"), "400 closed", "400 JSON closed"],
+  [
+    "content length and transfer encoding",
+    post(["content-length: 2", "transfer-encoding: chunked"], "2\r\n{}\r\n0\r\n\r\n"),
+    "400 closed",
+    "400 JSON closed",
+  ],
+  [
+    "a chunk size that is not a number",
+    post(["transfer-encoding: chunked"], "zz\r\n{}\r\n0\r\n\r\n"),
+    "400 closed",
+    "400 JSON closed",
+  ],
+];
+
+describe("the HTTP server and unusual requests", () => {
   let service: HttpService;
   let customer: Customer;
   let balance: number;
@@ -44,7 +93,7 @@ describe("the HTTP server and correct requests in unusual form", () => {
     (serverName === "native" && native) || answer;
 
   it.each(UNUSUAL_REQUESTS.map((row) => [row.what, row] as const))(
-    "answers %s, or its parser does not know it",
+    "answers what is correct, or its parser does not know it: %s",
     async (_, row) => {
       const expects = expected(row);
       const connection = await sent(row.parts);
@@ -79,4 +128,52 @@ describe("the HTTP server and correct requests in unusual form", () => {
       connection.close();
     },
   );
+
+  /** What is received; the client sends nothing after `text`. */
+  const answerTo = async (text: string): Promise<string> => {
+    const connection = await sent([text]);
+    connection.socket.end();
+    const answer = await connection.response();
+    connection.close();
+    return answer;
+  };
+
+  it.each(
+    MALFORMED.map(([request, text, native, node]) => [serverName === "node" ? node : native, request, text] as const),
+  )("answers %s to what is malformed: %s", async (behaviour, _, text) => {
+    const answer = await answerTo(text);
+    if (behaviour === "silent") {
+      expect(answer).toBe("");
+      expect(await answerTo(health())).toMatch(/^HTTP\/1\.1 200 OK\r\n/); // on another connection
+      return;
+    }
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${behaviour.slice(0, 3)} `));
+    const [head = "", body = ""] = answer.split("\r\n\r\n");
+    if (behaviour.endsWith("closed")) expect(head).toMatch(/\r\nconnection: close(\r\n|$)/i);
+    if (behaviour === "200") return;
+    expect(/\r\ncontent-type: application\/json(\r\n|$)/.test(head)).toBe(behaviour.includes("JSON"));
+    if (!behaviour.includes("JSON")) return;
+    const code = behaviour.startsWith("404") ? "not_found" : "invalid_request";
+    expect(JSON.parse(body)).toEqual({ error: { code, message: expect.stringMatching(/^[A-Z].*\.$/) } });
+  });
+
+  it.each([
+    ["too small first", ["content-length: 2", "content-length: 3"], "{}x"],
+    ["too large first", ["content-length: 3", "content-length: 2"], "{}x"],
+    ["zero first", ["content-length: 0", "content-length: 2"], "{}"],
+  ])("refuses two different content lengths, %s", async (_, headers, body) => {
+    const connection = await sent([post(headers, body)]);
+    const answer = await connection.response();
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(JSON.parse(answer.split("\r\n\r\n")[1] ?? "")).toMatchObject({
+      error: {
+        code: "invalid_request",
+        message:
+          serverName === "node"
+            ? "Content-Length: must not be sent more than once."
+            : "Content-Length: must not be sent more than once with different values.",
+      },
+    });
+    connection.close();
+  });
 });
