@@ -14,7 +14,9 @@ import {
 } from "../../../adapters/contracts/support/builders.js";
 import { openApiDocument } from "../../../adapters/http/openapi/openapi-document.js";
 import { Listener } from "../../../adapters/http/servers/listener.js";
+import { MemoryOperatorStore } from "../../../adapters/memory/stores/memory-operator-store.js";
 import { ManualPayments } from "../../../adapters/payments/manual-payments.js";
+import { withholdPanorama } from "../../../application/operators/withhold-panorama.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
 import { openOrder } from "../../../domain/credits/order.js";
@@ -42,36 +44,58 @@ type Positions = {
 
 const ACCEPTS_NOTHING: Positions = {};
 
+/** A creation with every field. */
+const CREATION: Readonly<Record<string, unknown>> = {
+  prompt: "a lake",
+  image_urls: ["https://images.example/a"],
+  resolution: "1k",
+  visibility: "private",
+  seed: 1,
+  metadata: { order: "1" },
+  max_credits: 10,
+  webhook_url: "https://hooks.example/a",
+};
+
+type Operation = {
+  readonly parameters?: readonly { readonly in: string; readonly name: string }[];
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema: { readonly $ref?: string } }>>;
+  };
+};
+
+const DESCRIPTION = openApiDocument("https://panoramas.example", PANORAMA_POLICY, ALL_ABILITIES) as never as {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, { readonly properties: object }>> };
+};
+
+/** Everything that the OpenAPI description lets a client send. */
+const describedRoutes = (): Record<string, Positions> =>
+  Object.fromEntries(
+    Object.entries(DESCRIPTION.paths).flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, { parameters = [], requestBody }]): [string, Positions] => {
+        const named = (place: string) =>
+          parameters.flatMap((one) => (one.in === place ? [one.name.toLowerCase()] : []));
+        const schema = requestBody?.content["application/json"]?.schema.$ref?.split("/").at(-1) ?? "";
+        const fields = Object.keys(DESCRIPTION.components.schemas[schema]?.properties ?? {});
+        const json = Object.fromEntries(fields.map((name) => [name, CREATION[name] ?? expect.fail(name)]));
+        const headers = named("header").filter((name) => name !== "x-request-id");
+        const positions = { query: named("query"), headers, ...(fields.length > 0 && { json }) };
+        return [`${method} /api/v1${path.replace(/\{(\w+)\}/g, ":$1")}`, positions];
+      }),
+    ),
+  );
+
+const DESCRIBED = describedRoutes();
+const LIST = "get /api/v1/panoramas";
+
 /**
  * Every route, with everything that its clients can send. A route that is missing here fails the test. A form has no
  * other fields, and no other query is read: a new one belongs here, too.
  */
 const ROUTES: Readonly<Record<string, Positions>> = {
-  "post /api/v1/panoramas": {
-    headers: ["idempotency-key"],
-    json: {
-      prompt: "a lake",
-      image_urls: ["https://images.example/a"],
-      resolution: "1k",
-      visibility: "private",
-      seed: 1,
-      metadata: { order: "1" },
-      max_credits: 10,
-      webhook_url: "https://hooks.example/a",
-    },
-  },
-  "get /api/v1/panoramas": {
-    query: ["limit", "cursor", "status", "visibility", "created_after", "created_before", "metadata.order"],
-  },
-  "get /api/v1/panoramas/:id": { headers: ["prefer"] },
-  "delete /api/v1/panoramas/:id": ACCEPTS_NOTHING,
-  "post /api/v1/panoramas/:id/cancel": ACCEPTS_NOTHING,
+  ...DESCRIBED,
+  [LIST]: { ...DESCRIBED[LIST], query: [...(DESCRIBED[LIST]?.query ?? []), "metadata.order"] },
   "post /api/v1/images": { fields: { name: "a" }, multipart: true },
-  "get /api/v1/panoramas/:id/events": { headers: ["last-event-id"] },
-  "get /api/v1/events": { headers: ["last-event-id"] },
-  "get /api/v1/abilities": ACCEPTS_NOTHING,
-  "get /api/v1/credits": ACCEPTS_NOTHING,
-  "get /api/v1/credits/entries": { query: ["limit", "cursor"] },
   "get /api/v1/openapi.json": ACCEPTS_NOTHING,
   "get /api/v1/openapi-3.0.json": ACCEPTS_NOTHING,
   "post /payments/stripe": { headers: ["stripe-signature"], json: { id: "evt" } },
@@ -166,8 +190,12 @@ const aTask = fc.record({
   state: fc.constantFrom(...STATES, ...IMAGES),
   visibility: fc.constantFrom("private", "public"),
   isDeleted: fc.boolean(),
+  isWithheld: fc.boolean(),
 });
 type TaskShape = (typeof aTask extends fc.Arbitrary<infer Shape> ? Shape : never) & {};
+
+/** Whatever else there is: an operator has hidden it. */
+const WITHHELD: TaskShape = { state: "saved", visibility: "public", isDeleted: false, isWithheld: true };
 
 const taskOf = ({ state, visibility }: TaskShape, differences: Partial<Task>, prompt: string): Task => {
   const request = aCreationRequest({ prompt, visibility, metadata: { order: prompt } });
@@ -226,7 +254,7 @@ const furnish = async (service: WebService, { id: accountId }: Person, name: str
   secrets.push(url, endpoint.secret, key.id, order.id, accountId);
   for (const shape of shapes) {
     const hasSucceeded = IMAGES.some((image) => image === shape.state);
-    const isPublic = shape.visibility === "public" && hasSucceeded && !shape.isDeleted;
+    const isPublic = shape.visibility === "public" && hasSucceeded && !shape.isDeleted && !shape.isWithheld;
     const prompt = isPublic ? `${name}'s public words` : `${name}'s secret words`;
     const task = taskOf(shape, { id: ids.taskId(), slug: ids.slug(), accountId, reservedAt: now }, prompt);
     const hidden = shape.isDeleted && ["succeeded", "failed"].includes(task.state);
@@ -237,6 +265,10 @@ const furnish = async (service: WebService, { id: accountId }: Person, name: str
         foreign(`slug ${shape.state}`, task.slug, task.slug.slice(0, 8) + [...task.slug.slice(8)].reverse().join("")),
       );
     if (!isPublic) secrets.push(task.id, task.slug);
+    if (shape.isWithheld && task.state === "succeeded") {
+      const operators = new MemoryOperatorStore(database);
+      await withholdPanorama({ ...service, operators })(task.slug, { reason: `${name}'s secret reason`, by: "olga" });
+    }
     if (task.state !== "succeeded" && task.state !== "failed") continue;
     database.recordEvent({ type: `panorama.${task.state}`, accountId, taskId: task.id, at: now }, undefined, now);
     const delivery = database.deliveries.at(-1);
@@ -399,45 +431,15 @@ describe("objects of another account", () => {
     expect([...routes].sort()).toEqual(Object.keys(ROUTES).sort());
   });
 
-  it("are tested in everything that the OpenAPI description lets a client send", () => {
-    type Parameter = { readonly in: string; readonly name: string };
-    type Operation = {
-      readonly parameters?: readonly Parameter[];
-      readonly requestBody?: { readonly content: Record<string, { readonly schema: { readonly $ref?: string } }> };
-    };
-    const { paths = {}, components } = openApiDocument(
-      "https://panoramas.example",
-      PANORAMA_POLICY,
-      ALL_ABILITIES,
-    ) as never as {
-      paths: Record<string, Record<string, Operation>>;
-      components: { schemas: Record<string, { properties: Record<string, unknown> }> };
-    };
-    for (const [path, operations] of Object.entries(paths)) {
-      for (const [method, { parameters = [], requestBody }] of Object.entries(operations)) {
-        const route = `${method} /api/v1${path.replace(/^\/api\/v1/, "").replace(/\{(\w+)\}/g, ":$1")}`;
-        const { query = [], headers = [], json = {} } = ROUTES[route] ?? {};
-        const named = (place: string) =>
-          parameters.filter((one) => one.in === place).map(({ name }) => name.toLowerCase());
-        expect(query.filter((name) => !name.includes(".")).sort(), route).toEqual(named("query").sort());
-        for (const name of named("header").filter((one) => one !== "x-request-id"))
-          expect(headers, route).toContain(name);
-        const ref = requestBody?.content["application/json"]?.schema.$ref?.split("/").at(-1);
-        if (ref === undefined) continue;
-        expect(Object.keys(json).sort(), route).toEqual(Object.keys(components.schemas[ref]?.properties ?? {}).sort());
-      }
-    }
-  });
-
   it("are not shown, not changed and not distinguishable from nothing, wherever their ids are sent", async () => {
     let number = 0;
-    const shapes = fc.array(aTask, { minLength: 2, maxLength: 4 });
+    const shapes = fc.array(aTask, { minLength: 1, maxLength: 3 });
     await fc.assert(
       fc.asyncProperty(shapes, shapes, async (ofAnn, ofBob) => {
         number += 1;
         const [ann, bob] = [await service.person(`ann${number}`), await service.person(`bob${number}`)];
         await furnish(service, ann, `ann${number}`, ofAnn);
-        const { known, secrets } = await furnish(service, bob, `bob${number}`, ofBob);
+        const { known, secrets } = await furnish(service, bob, `bob${number}`, [WITHHELD, ...ofBob]);
         known.push({ kind: "e-mail address", known: bob.email, unknown: `eve${number}@example.com` });
         await service.clock.advance(61_000);
         const client = await clientOf(service, ann);
@@ -473,7 +475,7 @@ describe("objects of another account", () => {
   it("are not distinguishable from nothing for the MCP server either", async () => {
     const [ann, bob] = [await service.person("mcp-ann"), await service.person("mcp-bob")];
     const { known } = await furnish(service, bob, "mcp-bob", [
-      { state: "saved", visibility: "public", isDeleted: false },
+      { state: "saved", visibility: "public", isDeleted: false, isWithheld: false },
     ]);
     const session = await mcpOverService(service, ann.key);
     const textOf = async (id: string) =>
