@@ -1,19 +1,18 @@
-import type { BetterSqliteKnexDialect } from "@mikro-orm/knex";
 import type pg from "pg";
 
 /*
- * The parts of pg, and of Knex below MikroORM, that this adapter uses although they are not public. They are checked
- * when a module that uses them is loaded; an upgrade that changes one of them fails its test.
+ * The parts of pg that this adapter uses although they are not public. They are checked when a module that uses them is
+ * loaded; an upgrade that changes one of them fails its test.
  */
 
 /** The versions that have these parts. */
-export const KNOWN_VERSIONS = { pg: "8.23.1", "@mikro-orm/knex": "6.6.16" } as const;
+export const KNOWN_VERSIONS = { pg: "8.23.1" } as const;
 
 /** Throws if `owner` has no method with one of these names. */
-const requireMethods = (library: keyof typeof KNOWN_VERSIONS, owner: object, names: readonly string[]): void => {
+const requireMethods = (owner: object, names: readonly string[]): void => {
   for (const name of names) {
     if (typeof Reflect.get(owner, name) !== "function") {
-      throw new Error(`${library} has no method ${name}, as it has in version ${KNOWN_VERSIONS[library]}.`);
+      throw new Error(`pg has no method ${name}, as it has in version ${KNOWN_VERSIONS.pg}.`);
     }
   }
 };
@@ -33,28 +32,14 @@ type DriverQuery = new (
 ) => pg.Submittable & { name: string | undefined; prepare(connection: DriverConnection): void };
 
 export const driverQuery = ({ Query, Connection }: typeof pg): DriverQuery => {
-  requireMethods("pg", Query.prototype, ["prepare", "handleRowDescription", "handleDataRow"]);
-  requireMethods("pg", Connection.prototype, ["bind", "execute", "sync"]);
+  requireMethods(Query.prototype, ["prepare", "handleRowDescription", "handleDataRow"]);
+  requireMethods(Connection.prototype, ["bind", "execute", "sync"]);
   return Query as unknown as DriverQuery;
 };
 
 /** How pg writes a value into a message. */
 export const valueWriter = (driver: typeof pg): ((value: unknown) => unknown) => {
   const { utils } = driver as unknown as { utils: { prepareValue(value: unknown): unknown } };
-  requireMethods("pg", utils, ["prepareValue"]);
+  requireMethods(utils, ["prepareValue"]);
   return utils.prepareValue;
-};
-
-/**
- * Knex's dialect for SQLite, with `handle` in place of better-sqlite3. The types of MikroORM allow only the names of
- * dialects; Knex also accepts a class.
- */
-export const dialectWith = (Dialect: typeof BetterSqliteKnexDialect, handle: new (file: string) => unknown): string => {
-  requireMethods("@mikro-orm/knex", Dialect.prototype, ["_driver"]);
-  const WithHandle = class extends Dialect {
-    override _driver() {
-      return handle;
-    }
-  };
-  return WithHandle as unknown as string;
 };

@@ -25,6 +25,10 @@ abstract class SharedConnection extends AbstractSqlConnection {
     return "";
   }
 
+  override getClientUrl(): string {
+    return "";
+  }
+
   override begin(): never {
     throw new Error("The ORM begins no transaction. Use inUnitOfWork, which joins Database.transaction.");
   }
@@ -61,7 +65,7 @@ const sqlOf = (context: unknown): Sql => {
 const returningRows = (text: string): string =>
   /^(update|delete) /.test(text) && !text.includes(" returning ") ? `${text} returning 1 as changed` : text;
 
-class SqliteConnection extends SharedConnection {
+export class SqliteEntityConnection extends SharedConnection {
   override createKnex(): void {
     this.client = knex({ client: "sqlite3", useNullAsDefault: true });
   }
@@ -85,9 +89,9 @@ class SqlitePlatform extends BaseSqlitePlatform {
   }
 }
 
-export class SqliteEntityDriver extends AbstractSqlDriver<SqliteConnection> {
+export class SqliteEntityDriver extends AbstractSqlDriver<SqliteEntityConnection> {
   constructor(config: Configuration) {
-    super(config, new SqlitePlatform(), SqliteConnection, ["knex"]);
+    super(config, new SqlitePlatform(), SqliteEntityConnection, ["knex"]);
   }
 
   override convertException = rethrown;

@@ -1,5 +1,4 @@
-import { type Constructor, MikroORM } from "@mikro-orm/core";
-import type { AbstractSqlDriver } from "@mikro-orm/knex";
+import { MikroORM } from "@mikro-orm/core";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { cannotConnect } from "../sql/database-error.js";
 import { migrationState, refuseForeign } from "./migration-state.js";
@@ -15,12 +14,11 @@ import type { Step } from "./step.js";
  */
 export const migratePostgresDatabase = async (url: string, steps: readonly Step[] = migrationSteps): Promise<void> => {
   const options = ormOptions("postgresql", steps);
-  const orm = await MikroORM.init<AbstractSqlDriver>({
+  const orm = MikroORM.initSync({
     ...options,
     migrations: { ...options.migrations, allOrNothing: false },
-    driver: PostgreSqlDriver as unknown as Constructor<AbstractSqlDriver>,
+    driver: PostgreSqlDriver,
     clientUrl: url,
-    connect: false, // the first statement connects, and throws errors instead of printing them
     // One connection holds the lock, the other one migrates. A statement that has locked its table may take any time.
     pool: { min: 0, max: 2 },
     // The whole URL, because the ORM drops the parameters after its question mark, such as sslmode.

@@ -1,6 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { type Constructor, MikroORM } from "@mikro-orm/core";
-import type { AbstractSqlDriver } from "@mikro-orm/knex";
+import { MikroORM } from "@mikro-orm/core";
 import { ormOptions } from "./orm-options.js";
 import { SqliteOrmDriver } from "./sqlite-orm-driver.js";
 
@@ -13,11 +12,7 @@ const PAUSE_MILLISECONDS = 100;
 
 /** Migrates the tables of the SQLite file to this version. Safe if several processes do it concurrently. */
 export const migrateSqlite = async (file: string): Promise<void> => {
-  const orm = await MikroORM.init<AbstractSqlDriver>({
-    ...ormOptions("sqlite"),
-    driver: SqliteOrmDriver as unknown as Constructor<AbstractSqlDriver>,
-    dbName: file,
-  });
+  const orm = MikroORM.initSync({ ...ormOptions("sqlite"), driver: SqliteOrmDriver, dbName: file });
   try {
     for (let attempt = 1; ; attempt += 1) {
       try {

@@ -1,48 +1,62 @@
-import type { Configuration, Constructor } from "@mikro-orm/core";
-import { AbstractSqlDriver, BaseSqliteConnection, BetterSqliteKnexDialect } from "@mikro-orm/knex";
+import type { Configuration } from "@mikro-orm/core";
+import { AbstractSqlDriver, type Knex } from "@mikro-orm/knex";
 import { SqlitePlatform } from "@mikro-orm/sqlite";
-import { DatabaseSync } from "@photostructure/sqlite";
-import { dialectWith } from "../library-internals.js";
-
-/** How long a statement of the migrator waits while another process writes to the file. */
-const BUSY_MILLISECONDS = 10_000;
+import { SqliteEntityConnection } from "../orm/connections.js";
+import type { Sql } from "../sql/database.js";
+import { openSqliteFile } from "../sqlite/open-sqlite-file.js";
+import type { SqliteConnection } from "../sqlite/sqlite-connection.js";
 
 /**
  * The ORM's SQLite driver on top of the same SQLite library as the service. Two libraries in one process must not open
  * the same file: closing one's descriptor releases the file locks of the other.
  */
-export class SqliteOrmDriver extends AbstractSqlDriver {
+export class SqliteOrmDriver extends AbstractSqlDriver<Connection> {
   constructor(config: Configuration) {
-    super(config, new SqlitePlatform(), Connection as unknown as Constructor<BaseSqliteConnection>, ["knex"]);
+    super(config, new SqlitePlatform(), Connection, ["knex"]);
   }
 }
 
-class Connection extends BaseSqliteConnection {
-  override createKnex(): void {
-    this.client = this.createKnexClient(dialectWith(BetterSqliteKnexDialect, Handle));
-    this.connected = true;
-  }
-}
+/** One connection of its own, on which the migrator runs all statements. */
+class Connection extends SqliteEntityConnection {
+  private file: SqliteConnection | undefined;
 
-/** `node:sqlite`'s interface as the dialect expects it, which is better-sqlite3's. */
-class Handle {
-  private readonly database: InstanceType<typeof DatabaseSync>;
-
-  constructor(file: string) {
-    this.database = new DatabaseSync(file, { timeout: BUSY_MILLISECONDS });
-    this.database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on");
+  override connect(): void {
+    this.file = openSqliteFile(String(this.config.get("dbName")));
+    super.connect();
   }
 
-  prepare(sql: string) {
-    const statement = this.database.prepare(sql);
-    return {
-      reader: statement.columns().length > 0,
-      all: (parameters: readonly unknown[]) => statement.all(...parameters),
-      run: (parameters: readonly unknown[]) => statement.run(...parameters),
-    };
+  override async close(): Promise<void> {
+    this.file?.close();
   }
 
-  close(): void {
-    this.database.close();
+  override async execute<T>(
+    query: string | Knex.QueryBuilder | Knex.Raw,
+    parameters: unknown[] = [],
+    method: "all" | "get" | "run" = "all",
+  ): Promise<T> {
+    await this.ensureConnection();
+    const sql: Sql = async (text, values = []) => this.open.all(text, values);
+    return super.execute(query, parameters, method, { sql });
+  }
+
+  /** A step is part of the transaction of all steps. */
+  override async transactional<T>(work: (transaction: Knex.Transaction) => Promise<T>): Promise<T> {
+    await this.ensureConnection();
+    const transaction = { isCompleted: () => false } as Knex.Transaction; // an empty one is refused
+    if (this.open.isTransaction) return work(transaction);
+    this.open.execute("begin immediate");
+    try {
+      const result = await work(transaction);
+      this.open.execute("commit");
+      return result;
+    } catch (error) {
+      if (this.open.isTransaction) this.open.execute("rollback");
+      throw error;
+    }
+  }
+
+  private get open(): SqliteConnection {
+    if (this.file === undefined) throw new Error("The SQLite file is not open.");
+    return this.file;
   }
 }

@@ -14,9 +14,11 @@ import type { Slug } from "../../../domain/tasks/slug.js";
 import type { ReservedTask, SubmittedTask, Task } from "../../../domain/tasks/task.js";
 import type { Visibility } from "../../../domain/tasks/visibility.js";
 import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
+import { entitiesOf, rowOf } from "../orm/entities.js";
 import { KEPT_IMAGE } from "../rows/object-names.js";
 import { releaseReferences } from "../rows/reference-rows.js";
 import { WITHHELD } from "../schema/indexed-conditions.js";
+import { TaskTable } from "../schema/schema.js";
 import { branded, optional, type Row, text } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
@@ -57,8 +59,8 @@ const find = async (database: Database, id: TaskId, owner: AccountId): Promise<T
 };
 
 const findBySlug = async (database: Database, slug: Slug): Promise<Task | undefined> => {
-  const [row] = await database.sql("select * from task where slug = ? and hidden_at is null", [slug]);
-  return row && toTask(row);
+  const task = await entitiesOf(database).findOne(TaskTable, { slug, hiddenAt: null });
+  return task === null ? undefined : toTask(rowOf(TaskTable, task));
 };
 
 const ended = async ({ dialect, sql }: Database, ids: readonly TaskId[]): Promise<TaskId[]> => {
@@ -237,10 +239,5 @@ const wantedImage = async ({ sql }: Database, id: TaskId): Promise<StoredImage |
   return task?.state === "succeeded" ? task.image : undefined;
 };
 
-const isHidden = async (database: Database, id: TaskId, owner: AccountId): Promise<boolean> => {
-  const rows = await database.sql("select id from task where id = ? and account_id = ? and hidden_at is not null", [
-    id,
-    owner,
-  ]);
-  return rows.length === 1;
-};
+const isHidden = async (database: Database, id: TaskId, owner: AccountId): Promise<boolean> =>
+  (await entitiesOf(database).count(TaskTable, { id, accountId: owner, hiddenAt: { $ne: null } })) === 1;

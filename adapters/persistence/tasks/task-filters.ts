@@ -15,7 +15,7 @@ export type Source = {
   readonly beyond?: (first: "newest" | "oldest", id: unknown) => Statement;
 };
 
-export const TASKS: Source = { tables: "task", id: "task.id" };
+const TASKS: Source = { tables: "task", id: "task.id" };
 
 /** The range of one pair of metadata has the tasks in their order, so a page reads only as many of them as it needs. */
 const BY_METADATA: Source = {

@@ -134,7 +134,7 @@ describe("Database on SQLite", () => {
 
   it("has exactly the tables of schema.ts after the migrations", async () => {
     const generated = await MikroORM.init({
-      driver: SqliteOrmDriver as never,
+      driver: SqliteOrmDriver,
       dbName: ":memory:",
       entities: tables,
       discovery: { disableDynamicFileAccess: true },
