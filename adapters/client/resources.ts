@@ -1,5 +1,5 @@
 import type { Resolution } from "../../domain/images/resolution.js";
-import type { StorageStatus } from "../../domain/images/storage-status.js";
+import type { ToldTask } from "../../domain/tasks/panorama-task.js";
 import type { ToldReason } from "../../domain/tasks/told-task.js";
 import type { Visibility } from "../../domain/tasks/visibility.js";
 
@@ -28,58 +28,44 @@ type CreationOptions = {
   readonly webhook_url?: string | undefined;
 };
 
-/** The picture of a task that has succeeded. */
-export type PanoramaOutput = {
-  /** The equirectangular image. Permanent once `storage_status` is `saved` or `saved-no-thumb`. */
-  readonly image_url: string;
-  readonly slug: string;
-  /** The interactive viewer. That of a private panorama opens for its owner only. */
-  readonly viewer_url: string;
-  readonly storage_status: StorageStatus;
-  /** Always true: the picture was generated. */
-  readonly ai_generated: boolean;
-  /** Pixels of the generated image before it was resized. */
-  readonly native_width: number;
-  readonly native_height: number;
-  readonly thumbnail_url?: string;
-};
+/** The picture of a task that has succeeded. The viewer of a private panorama opens for its owner only. */
+export type PanoramaOutput = Told<"thumbnail_url", NonNullable<ToldTask["output"]>>;
 
 /** Why a task has failed. A later version of the service may add reasons: treat them as `provider_failed`. */
 export type FailureReason = ToldReason | (string & {});
 
-/** The error of a task that has failed. Its credits are refunded. */
-export type TaskError = {
-  readonly code: "generation_failed";
-  /** For people: why, and what to do next. */
-  readonly message: string;
-  /** For programs. */
+/** The error of a task that has failed: `message` for people, `reason` for programs, and the field at fault. */
+export type TaskError = Told<"param", Omit<NonNullable<ToldTask["error"]>, "reason">> & {
   readonly reason: FailureReason;
-  /** The field of the creation at fault, such as `image_urls[1]`. */
-  readonly param?: string;
 };
 
-/** What every task has. Times are RFC 3339, in UTC. */
-type TaskCore = {
-  readonly id: string;
-  /** Refunded if the task fails. */
-  readonly credits_charged: number;
-  readonly created_at: string;
-  readonly resolution: Resolution;
-  readonly visibility: Visibility;
-  readonly prompt?: string;
-  readonly image_urls: readonly string[];
-  readonly seed?: number;
-  readonly metadata: Readonly<Record<string, string>>;
-};
+/** Members that a task has as it is described; those named in `Optional` may be missing. */
+type Told<Optional extends keyof Task, Task = ToldTask> = Readonly<
+  Required<Omit<Task, Optional>> & { [Name in Optional]?: Exclude<Task[Name], undefined> }
+>;
 
-/** A task that is queued or being generated. */
-export type ProcessingTask = TaskCore & {
-  readonly status: "processing";
-  /** How many tasks start before this one, while it waits in the queue. */
-  readonly queue_position?: number;
-  /** Roughly how many seconds it still takes, if that is known. */
-  readonly estimated_seconds?: number;
-};
+/** What every task has. Times are RFC 3339, in UTC. Its credits are refunded if it fails. */
+type TaskCore = Told<
+  "prompt" | "seed",
+  Pick<
+    ToldTask,
+    | "id"
+    | "credits_charged"
+    | "created_at"
+    | "resolution"
+    | "visibility"
+    | "prompt"
+    | "image_urls"
+    | "seed"
+    | "metadata"
+  >
+>;
+
+/** A task that is queued or being generated: how many start before it, and roughly how long it takes, if known. */
+export type ProcessingTask = TaskCore & { readonly status: "processing" } & Told<
+    "queue_position" | "estimated_seconds",
+    Pick<ToldTask, "queue_position" | "estimated_seconds">
+  >;
 
 /** A task with a picture. `output` may be missing for a moment after the end. */
 export type SucceededTask = TaskCore & {
@@ -115,8 +101,6 @@ export type ListFilter = {
   /** The task has at least these pairs. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
 };
-
-/** Whether exactly a file was made by the service, when (RFC 3339, in UTC), and by which image generator. */
 
 /** A page of the list, newest first. `next_cursor` is `null` on the last one. */
 export type TaskPage = { readonly data: readonly PanoramaTask[]; readonly next_cursor: string | null };

@@ -1,11 +1,12 @@
 import { err, ok } from "neverthrow";
 import * as z from "zod";
+import { TASK_STATUSES } from "../../domain/tasks/told-task.js";
 import type { PanoramaClient } from "../client/panorama-client.js";
 import { resultOf } from "../client/panorama-error.js";
 import type { PanoramaOutput, PanoramaTask } from "../client/resources.js";
 import { forecastWords } from "../wording/sentences.js";
 import { canBeTaskId } from "./task-resources.js";
-import { panoramaOutputSchema, panoramaTaskSchema, TASK_STATUSES, taskErrorSchema } from "./task-schemas.js";
+import { panoramaOutputSchema, panoramaTaskSchema, taskErrorSchema } from "./task-schemas.js";
 import { CALL_MILLISECONDS, type Tool, tool } from "./tool.js";
 import { afterFailure, toolErrorOf } from "./tool-error.js";
 

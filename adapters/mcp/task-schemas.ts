@@ -1,13 +1,10 @@
 import * as z from "zod";
 import { STORAGE_STATUSES } from "../../domain/images/storage-status.js";
-import { TOLD_REASONS } from "../../domain/tasks/told-task.js";
+import { TASK_STATUSES, TOLD_REASONS } from "../../domain/tasks/told-task.js";
 
 /* Of the answers of the service, the members of release 0.1.0 of the tools. Others are removed. */
 const id = z.string().min(1);
 const creditsCharged = z.int().min(0);
-
-/** The statuses of a task. */
-export const TASK_STATUSES = ["processing", "succeeded", "failed"] as const;
 
 /** The picture of a task that has succeeded. */
 export const panoramaOutputSchema = z.object({

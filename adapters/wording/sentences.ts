@@ -1,7 +1,7 @@
-import { AHEAD_MAX } from "../../application/panoramas/forecast-task.js";
 import type { BudgetSpent } from "../../domain/credits/budget.js";
 import type { InsufficientCredits } from "../../domain/credits/reservation.js";
 import type { Abilities } from "../../domain/tasks/abilities.js";
+import { AHEAD_MAX } from "../../domain/tasks/queue.js";
 import { creditsText } from "./numbers.js";
 
 /** Which budget of the API key is spent, how much is left of it, and when it renews. */

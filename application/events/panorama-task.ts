@@ -2,6 +2,7 @@ import { thumbnailNameOf } from "../../domain/images/object-name.js";
 import { isKept } from "../../domain/images/storage-status.js";
 import type { AccountEvent } from "../../domain/tasks/account-event.js";
 import type { CreationRequest } from "../../domain/tasks/creation-request.js";
+import type { ToldTask } from "../../domain/tasks/panorama-task.js";
 import { type SucceededTask, statusOf, type Task } from "../../domain/tasks/task.js";
 import { toldImageName, toldReason } from "../../domain/tasks/told-task.js";
 import type { ViewerUrl } from "../application-settings.js";
@@ -15,7 +16,7 @@ export type TaskUrls = {
 };
 
 /** A task as accounts are told of it, by REST and by webhooks, for JSON (specification, Panorama task). */
-export const panoramaTask = (task: Task, urls: TaskUrls) => ({
+export const panoramaTask = (task: Task, urls: TaskUrls): ToldTask => ({
   id: task.id,
   status: statusOf(task),
   credits_charged: task.reservation.credits,
@@ -51,11 +52,11 @@ const shownEnd = (task: Task, urls: TaskUrls) => {
       return {
         finished_at: task.failedAt.toISOString(),
         error: {
-          code: "generation_failed",
+          code: "generation_failed" as const,
           message: failureMessage(task),
           reason: toldReason(task),
           param: failedParam(task),
-        } as const,
+        },
       };
   }
 };

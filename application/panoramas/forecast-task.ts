@@ -1,12 +1,9 @@
-import { estimatedMilliseconds, slotsOf } from "../../domain/tasks/queue.js";
+import { AHEAD_MAX, estimatedMilliseconds, slotsOf } from "../../domain/tasks/queue.js";
 import type { Task } from "../../domain/tasks/task.js";
 import type { Awaitable } from "../awaitable.js";
 import type { Clock } from "../ports/clock.js";
 import type { GenerationProvider } from "../ports/generation-provider.js";
 import type { TaskQueue } from "../ports/stores/tasks/task-queue.js";
-
-/** More waiting tasks than this are not counted. */
-export const AHEAD_MAX = 100;
 
 /**
  * The number of waiting tasks that start before this one, as the queue is now; more than `AHEAD_MAX` are counted as one

@@ -1,6 +1,9 @@
 import type { CreationRequest } from "./creation-request.js";
 import { type QueuedTask, type ReservedTask, start } from "./task.js";
 
+/** More tasks that wait before one are not counted. */
+export const AHEAD_MAX = 100;
+
 /** Where a provider runs generations: the provider itself, or one of its servers. Each place has its own limit. */
 export type ProviderPlace = {
   /** Unique among the places of the provider. */

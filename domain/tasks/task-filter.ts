@@ -2,9 +2,6 @@ import { type Metadata, sortedMetadata } from "./metadata.js";
 import { statusOf, type Task } from "./task.js";
 import type { Visibility } from "./visibility.js";
 
-/** The statuses of tasks on the wire. */
-export const TASK_STATUSES = ["processing", "succeeded", "failed"] as const satisfies ReturnType<typeof statusOf>[];
-
 /** Narrows a list of tasks: a task must match every member. */
 export type TaskFilter = {
   readonly status?: ReturnType<typeof statusOf>;

@@ -1,5 +1,8 @@
 import { type ObjectName, panoramaName } from "../images/object-name.js";
-import type { FailedTask, FailureReason, SucceededTask } from "./task.js";
+import type { FailedTask, FailureReason, SucceededTask, statusOf } from "./task.js";
+
+/** The status of a task, as clients are told. */
+export const TASK_STATUSES = ["processing", "succeeded", "failed"] as const satisfies ReturnType<typeof statusOf>[];
 
 /** Why a task has failed, as clients are told. */
 export const TOLD_REASONS = [

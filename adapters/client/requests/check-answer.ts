@@ -1,3 +1,5 @@
+import { TASK_STATUSES } from "../../../domain/tasks/told-task.js";
+
 /** What the client relies on in an answer. Other members are not checked: newer services have more. */
 type Check = (value: unknown) => boolean;
 
@@ -6,8 +8,7 @@ type Members = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is Members => typeof value === "object" && value !== null;
 const isTextIn = (value: unknown): boolean => typeof value === "string" && value !== "";
 
-const hasStatus = ({ id, status }: Members): boolean =>
-  isTextIn(id) && ["processing", "succeeded", "failed"].includes(String(status));
+const hasStatus = ({ id, status }: Members): boolean => isTextIn(id) && TASK_STATUSES.some((known) => known === status);
 
 /** The answer to a creation. */
 export const isCreated: Check = (value) => isObject(value) && hasStatus(value);

@@ -6,11 +6,11 @@ import { RESOLUTION_NAMES, resolutionsDescription } from "../../../domain/images
 import { IDEMPOTENCY_KEPT_MILLISECONDS, type PanoramaPolicy } from "../../../domain/panorama-policy.js";
 import type { Abilities } from "../../../domain/tasks/abilities.js";
 import { creationRequestSchema, PROMPT_CHARACTERS_MIN } from "../../../domain/tasks/creation-request.js";
+import { panoramaTaskSchema } from "../../../domain/tasks/panorama-task.js";
 import { VISIBILITIES_DESCRIPTION } from "../../../domain/tasks/visibility.js";
 import { hours, mebibytes } from "../../wording/numbers.js";
 import { countedImages, imagesSentence, promptSentence } from "../../wording/sentences.js";
 import { HELD_WAITS_MAX } from "../limits/held-requests.js";
-import { panoramaTaskSchema } from "../replies/panorama-task.js";
 import { WAIT_SECONDS_MAX } from "../requests/request-headers.js";
 import { filterParameters } from "../requests/task-filter-query.js";
 import { creationResponseSchema } from "../routes/create-panorama-route.js";

@@ -5,7 +5,7 @@ import { shownCreation } from "../../../application/events/panorama-task.js";
 import { type IdempotencyKey, parseIdempotencyKey } from "../../../domain/credits/idempotency.js";
 import type { InvalidRequest } from "../../../domain/invalid-request.js";
 import { parseCreation } from "../../../domain/tasks/creation-request.js";
-import { creationFields, creditsChargedSchema } from "../replies/panorama-task.js";
+import { creationFields, creditsChargedSchema } from "../../../domain/tasks/panorama-task.js";
 import { json } from "../replies/reply.js";
 import type { Exchange } from "../requests/exchange.js";
 import { readJson } from "../requests/json-body.js";

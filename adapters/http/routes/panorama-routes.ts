@@ -8,11 +8,12 @@ import { RESOLUTION_NAMES } from "../../../domain/images/resolution.js";
 import { invalidRequest } from "../../../domain/invalid-request.js";
 import { IMAGE_URLS_MAX, PROMPT_CHARACTERS_MAX } from "../../../domain/tasks/abilities.js";
 import { deletedByKey } from "../../../domain/tasks/out-of-sight.js";
-import type { Task } from "../../../domain/tasks/task.js";
+import type { ToldTask } from "../../../domain/tasks/panorama-task.js";
+import { AHEAD_MAX } from "../../../domain/tasks/queue.js";
+import { isInProgress, type Task } from "../../../domain/tasks/task.js";
 import { toldAbilities } from "../../client/offer.js";
 import { HeldWaits } from "../limits/held-requests.js";
 import type { Unauthenticated } from "../replies/errors.js";
-import { type panoramaTaskSchema, shownForecast } from "../replies/panorama-task.js";
 import { json, NO_CONTENT } from "../replies/reply.js";
 import { preferredWaitSeconds } from "../requests/request-headers.js";
 import { type GuardedHandler, type TaskHandler, taskIdOf, unknownTask } from "./guard.js";
@@ -32,7 +33,7 @@ export const readPanoramaRoute = (
   urls: TaskUrls,
 ): TaskHandler => {
   const waits = new HeldWaits();
-  const bodyOf = (task: Task, forecast: TaskForecast): z.infer<typeof panoramaTaskSchema> => ({
+  const bodyOf = (task: Task, forecast: TaskForecast): ToldTask => ({
     ...panoramaTask(task, urls),
     ...shownForecast(task, forecast),
   });
@@ -56,6 +57,15 @@ export const readPanoramaRoute = (
     });
   };
 };
+
+/** Members that only a task in processing has. JSON leaves out those that are `undefined`. */
+const shownForecast = (task: Task, { ahead, estimatedSeconds }: TaskForecast) =>
+  isInProgress(task)
+    ? {
+        queue_position: ahead === undefined ? undefined : Math.min(ahead, AHEAD_MAX),
+        estimated_seconds: estimatedSeconds,
+      }
+    : {};
 
 /** `POST /panoramas/{id}/cancel`: answers with the task as it is afterwards, canceled or not. */
 export const cancelPanoramaRoute =

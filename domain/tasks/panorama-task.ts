@@ -1,17 +1,12 @@
 import * as z from "zod";
-import { AHEAD_MAX, type TaskForecast } from "../../../application/panoramas/forecast-task.js";
-import { RESOLUTION_NAMES, resolutionsDescription } from "../../../domain/images/resolution.js";
-import { STORAGE_STATUSES } from "../../../domain/images/storage-status.js";
-import { PRICE_MAX } from "../../../domain/panorama-policy.js";
-import { SEED_MAX } from "../../../domain/tasks/creation-request.js";
-import {
-  METADATA_KEY_CHARACTERS_MAX,
-  METADATA_PAIRS_MAX,
-  METADATA_VALUE_CHARACTERS_MAX,
-} from "../../../domain/tasks/metadata.js";
-import { isInProgress, type Task } from "../../../domain/tasks/task.js";
-import { TOLD_REASONS } from "../../../domain/tasks/told-task.js";
-import { VISIBILITIES, VISIBILITIES_DESCRIPTION } from "../../../domain/tasks/visibility.js";
+import { RESOLUTION_NAMES, resolutionsDescription } from "../images/resolution.js";
+import { STORAGE_STATUSES } from "../images/storage-status.js";
+import { PRICE_MAX } from "../panorama-policy.js";
+import { SEED_MAX } from "./creation-request.js";
+import { METADATA_KEY_CHARACTERS_MAX, METADATA_PAIRS_MAX, METADATA_VALUE_CHARACTERS_MAX } from "./metadata.js";
+import { AHEAD_MAX } from "./queue.js";
+import { TASK_STATUSES, TOLD_REASONS } from "./told-task.js";
+import { VISIBILITIES, VISIBILITIES_DESCRIPTION } from "./visibility.js";
 
 /** `credits_charged` of a task: up to the highest price that an operator may set. Later prices do not change it. */
 export const creditsChargedSchema = z.int().min(0).max(PRICE_MAX);
@@ -87,7 +82,7 @@ export const creationFields = {
 export const panoramaTaskSchema = z
   .object({
     id: z.string(),
-    status: z.enum(["processing", "succeeded", "failed"]),
+    status: z.enum(TASK_STATUSES),
     credits_charged: creditsChargedSchema.meta({ description: "Refunded if the status is failed." }),
     ...creationFields,
     hidden_reason: z.string().optional().meta({
@@ -112,11 +107,5 @@ export const panoramaTaskSchema = z
   })
   .meta({ id: "PanoramaTask" });
 
-/** Members that only a task in processing has. JSON leaves out those that are `undefined`. */
-export const shownForecast = (task: Task, { ahead, estimatedSeconds }: TaskForecast) =>
-  isInProgress(task)
-    ? {
-        queue_position: ahead === undefined ? undefined : Math.min(ahead, AHEAD_MAX),
-        estimated_seconds: estimatedSeconds,
-      }
-    : {};
+/** A task as accounts are told of it: by REST, in events and webhooks, and by the client. */
+export type ToldTask = z.infer<typeof panoramaTaskSchema>;
