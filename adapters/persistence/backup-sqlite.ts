@@ -5,7 +5,7 @@ import { DatabaseSync } from "@photostructure/sqlite";
 import { err, ok, type Result } from "neverthrow";
 import type { ObjectName } from "../../domain/images/object-name.js";
 import { syncFolder } from "../system/files.js";
-import { objectNames } from "./rows/object-names.js";
+import { objectNames } from "./prepared/object-names.js";
 import type { SqliteValue } from "./schema/installation.js";
 
 /**

@@ -5,22 +5,22 @@ import type { Stores } from "../../application/ports/stores/stores.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { MemoryRateLimits } from "../memory/stores/memory-rate-limits.js";
 import { prepareEntities } from "./orm/entities.js";
+import { PostgresApiRequests } from "./prepared/postgres-api-requests.js";
+import { SqlEventStore } from "./prepared/sql-event-store.js";
+import { SqlLedgerStore } from "./prepared/sql-ledger-store.js";
+import { SqliteApiRequests } from "./prepared/sqlite-api-requests.js";
+import { sqlTasks } from "./prepared/tasks/sql-tasks.js";
 import type { AnyDatabase } from "./sql/database.js";
-import { PostgresApiRequests } from "./stores/accounts/postgres-api-requests.js";
 import { SqlAccountStore } from "./stores/accounts/sql-account-store.js";
 import { SqlApiKeyStore } from "./stores/accounts/sql-api-key-store.js";
 import { SqlPasswordLinkStore } from "./stores/accounts/sql-password-link-store.js";
 import { SqlSessionStore } from "./stores/accounts/sql-session-store.js";
-import { SqliteApiRequests } from "./stores/accounts/sqlite-api-requests.js";
 import { SqlDeliveryStore } from "./stores/sql-delivery-store.js";
 import { SqlEndpointStore } from "./stores/sql-endpoint-store.js";
-import { SqlEventStore } from "./stores/sql-event-store.js";
-import { SqlLedgerStore } from "./stores/sql-ledger-store.js";
 import { SqlOperatorLog } from "./stores/sql-operator-log.js";
 import { SqlOperatorStore } from "./stores/sql-operator-store.js";
 import { SqlOrderStore } from "./stores/sql-order-store.js";
 import { SqlReferenceStore } from "./stores/sql-reference-store.js";
-import { sqlTasks } from "./tasks/sql-tasks.js";
 
 /** Every store of panoramas, as `memoryStores` has them. */
 export interface SqlStores extends Omit<Stores, "apiRequests" | "rateLimits"> {

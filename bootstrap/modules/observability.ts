@@ -12,7 +12,7 @@ import { scrape } from "../../adapters/observability/scrape.js";
 import { storageCheck } from "../../adapters/observability/storage-check.js";
 import { TaskMetrics } from "../../adapters/observability/task-metrics.js";
 import type { Tracing } from "../../adapters/observability/tracing.js";
-import { readBacklog } from "../../adapters/persistence/rows/backlog.js";
+import { readBacklog } from "../../adapters/persistence/prepared/backlog.js";
 import type { Database } from "../../adapters/persistence/sql/database.js";
 import { StoreFull } from "../../application/ports/stores/store-errors.js";
 import type { Config } from "../config.js";

@@ -10,10 +10,10 @@ export type PlantedFault = {
   readonly foundBy: Command;
 };
 
-const MOVES = "adapters/persistence/tasks/task-moves.ts";
-const TASKS = "adapters/persistence/tasks/sql-task-store.ts";
-const WORK = "adapters/persistence/tasks/sql-task-work.ts";
-const OPENING = "adapters/persistence/tasks/task-opening.ts";
+const MOVES = "adapters/persistence/prepared/tasks/task-moves.ts";
+const TASKS = "adapters/persistence/prepared/tasks/sql-task-store.ts";
+const WORK = "adapters/persistence/prepared/tasks/sql-task-work.ts";
+const OPENING = "adapters/persistence/prepared/tasks/task-opening.ts";
 const MEMORY_WORK = "adapters/memory/stores/tasks/memory-task-work.ts";
 const MEMORY_MOVES = "adapters/memory/stores/tasks/memory-task-moves.ts";
 const SWEEP = "application/background/sweep.ts";
@@ -88,7 +88,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "a worker forgets a deletion while it has the task",
-    file: "adapters/persistence/due-when-hidden.ts",
+    file: "adapters/persistence/prepared/tasks/due-when-hidden.ts",
     edits: [["(hidden_at is not null or next_image_name is not null) and due_at < leased_until", "false"]],
     foundBy: matrix("deleted while"),
   },
@@ -121,7 +121,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "a creation does not lock its account",
-    file: "adapters/persistence/rows/lock-account.ts",
+    file: "adapters/persistence/prepared/lock-account.ts",
     edits: [
       [
         `update account set credits = credits where id = ?

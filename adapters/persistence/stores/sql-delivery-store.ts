@@ -15,9 +15,10 @@ import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { AttemptResult } from "../../../domain/webhooks/webhook-delivery.js";
 import type { Endpoint, OffReason } from "../../../domain/webhooks/webhook-endpoint.js";
 import { changeEntities, entitiesOf, inUnitOfWork, rowOf } from "../orm/entities.js";
+import { claimDeliveries, recordAttempt } from "../prepared/claim-deliveries.js";
+import { toEvent } from "../prepared/event-rows.js";
+import { eraseWebhookUrls } from "../prepared/tasks/erase-texts.js";
 import { present, toDelivery } from "../rows/delivery-rows.js";
-import { toEvent } from "../rows/event-rows.js";
-import { giveUpDeliveries } from "../rows/give-up-deliveries.js";
 import { UnreadableTasks } from "../rows/unreadable-tasks.js";
 import {
   EventTable,
@@ -30,8 +31,7 @@ import { optional, text } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
 import { skipLocked } from "../sql/dialect-sql.js";
 import type { Statement } from "../sql/statement.js";
-import { eraseWebhookUrls } from "../tasks/erase-texts.js";
-import { claimDeliveries, recordAttempt } from "./claim-deliveries.js";
+import { giveUpDeliveries } from "./give-up-deliveries.js";
 
 /** Deliveries of webhooks in SQLite or PostgreSQL. */
 export class SqlDeliveryStore implements DeliveryStore {

@@ -5,13 +5,13 @@ import type { EndpointStore } from "../../../application/ports/stores/webhook-st
 import type { AccountId } from "../../../domain/ids.js";
 import type { Endpoint, EndpointId, EndpointSecret } from "../../../domain/webhooks/webhook-endpoint.js";
 import { changeEntities, entitiesOf, inUnitOfWork, rowOf } from "../orm/entities.js";
+import { lockAccount } from "../prepared/lock-account.js";
 import { newEndpoint, toEndpoint as toEndpointOf } from "../rows/endpoint-rows.js";
-import { giveUpDeliveries } from "../rows/give-up-deliveries.js";
-import { lockAccount } from "../rows/lock-account.js";
 import { LISTED_ENDPOINT } from "../schema/indexed-conditions.js";
 import { WebhookEndpointTable } from "../schema/schema.js";
 import { text } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
+import { giveUpDeliveries } from "./give-up-deliveries.js";
 
 /** Endpoints of webhooks in SQLite or PostgreSQL. */
 export class SqlEndpointStore implements EndpointStore {

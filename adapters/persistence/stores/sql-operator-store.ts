@@ -17,13 +17,15 @@ import type { Standing } from "../../../domain/credits/standing.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { DeletedBy } from "../../../domain/tasks/out-of-sight.js";
-import { DUE_WHEN_HIDDEN } from "../due-when-hidden.js";
 import { entitiesOf, inUnitOfWork, rowOf } from "../orm/entities.js";
+import { bookEntry, fundsOf, storeBooked } from "../prepared/book-entry.js";
+import { lockAccount } from "../prepared/lock-account.js";
+import { DUE_WHEN_HIDDEN } from "../prepared/tasks/due-when-hidden.js";
+import { deletePairs } from "../prepared/tasks/erase-texts.js";
+import { updateSearch } from "../prepared/tasks/search-rows.js";
+import { toTask } from "../prepared/tasks/task-rows.js";
 import { limitsOf, openingStandingOf, toAccount, toApiKey } from "../rows/account-rows.js";
-import { bookEntry, fundsOf, storeBooked } from "../rows/book-entry.js";
-import { deleteAccess } from "../rows/delete-access.js";
 import { toLedgerEntry } from "../rows/ledger-rows.js";
-import { lockAccount } from "../rows/lock-account.js";
 import { TO_BE_ERASED } from "../schema/indexed-conditions.js";
 import {
   AccountTable,
@@ -38,9 +40,7 @@ import {
 import { branded, date, integer, optional, text } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
-import { deletePairs } from "../tasks/erase-texts.js";
-import { updateSearch } from "../tasks/search-rows.js";
-import { toTask } from "../tasks/task-rows.js";
+import { deleteAccess } from "./delete-access.js";
 
 /** What operators ask for, in SQLite or PostgreSQL. */
 export class SqlOperatorStore implements OperatorStore {

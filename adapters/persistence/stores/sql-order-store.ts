@@ -16,10 +16,10 @@ import {
 } from "../../../domain/credits/payment-return.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { entitiesOf, inUnitOfWork, rowOf } from "../orm/entities.js";
+import { bookEntry } from "../prepared/book-entry.js";
+import { lockAccount } from "../prepared/lock-account.js";
+import { lockPayment, returnsOf, settleOrder } from "../prepared/settle-order.js";
 import { newOrder, returnRow, toOrder, toReturn } from "../rows/account-rows.js";
-import { bookEntry } from "../rows/book-entry.js";
-import { lockAccount } from "../rows/lock-account.js";
-import { lockPayment, returnsOf, settleOrder } from "../rows/settle-order.js";
 import { OrderTable } from "../schema/schema.js";
 import type { Database, Sql } from "../sql/database.js";
 import { insert } from "../sql/insert.js";

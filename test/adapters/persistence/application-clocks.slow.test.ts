@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { memoryPorts } from "../../../adapters/memory/memory-ports.js";
 import { openPostgresDatabase } from "../../../adapters/persistence/postgres/open-postgres-database.js";
+import { sqlTasks } from "../../../adapters/persistence/prepared/tasks/sql-tasks.js";
 import { type DatabaseClock, openDatabaseClock } from "../../../adapters/persistence/sql/database-clock.js";
 import { openSqliteDatabase } from "../../../adapters/persistence/sqlite/open-sqlite-database.js";
-import { sqlTasks } from "../../../adapters/persistence/tasks/sql-tasks.js";
 import { NodeSecrets } from "../../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../../adapters/system/random-ids.js";
 import { MACHINE_TIME } from "../../../adapters/system/steady-clock.js";

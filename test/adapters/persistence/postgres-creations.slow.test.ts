@@ -15,10 +15,10 @@ import {
 import { unwrap } from "../../../adapters/contracts/tasks/task-setup.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { openPostgresDatabase } from "../../../adapters/persistence/postgres/open-postgres-database.js";
+import { PostgresApiRequests } from "../../../adapters/persistence/prepared/postgres-api-requests.js";
+import { sqlTasks } from "../../../adapters/persistence/prepared/tasks/sql-tasks.js";
 import type { Database } from "../../../adapters/persistence/sql/database.js";
 import { isWorthPreparing } from "../../../adapters/persistence/sql/statement.js";
-import { PostgresApiRequests } from "../../../adapters/persistence/stores/accounts/postgres-api-requests.js";
-import { sqlTasks } from "../../../adapters/persistence/tasks/sql-tasks.js";
 import { StoreBusy } from "../../../application/ports/stores/store-errors.js";
 import type { TaskPorts } from "../../../application/ports/stores/tasks/task-ports.js";
 import type { AccountSnapshot } from "../../../application/ports/stores/tasks/task-store.js";

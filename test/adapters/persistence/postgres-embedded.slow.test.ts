@@ -18,6 +18,7 @@ import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { openDatabase } from "../../../adapters/persistence/open-database.js";
 import { openPostgresDatabase } from "../../../adapters/persistence/postgres/open-postgres-database.js";
+import { SqlMeterStore } from "../../../adapters/persistence/prepared/sql-meter-store.js";
 import type { PostgresPool, Tables } from "../../../adapters/persistence/schema/installation.js";
 import { migrate, migrationTexts } from "../../../adapters/persistence/schema/migrate.js";
 import { migratePostgresDatabase } from "../../../adapters/persistence/schema/migrate-postgres.js";
@@ -25,7 +26,6 @@ import type { Step } from "../../../adapters/persistence/schema/step.js";
 import { STEPS } from "../../../adapters/persistence/schema/table-sets.js";
 import type { AnyDatabase } from "../../../adapters/persistence/sql/database.js";
 import { sqlStores } from "../../../adapters/persistence/sql-stores.js";
-import { SqlMeterStore } from "../../../adapters/persistence/stores/sql-meter-store.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import { taskId } from "../../../domain/ids.js";

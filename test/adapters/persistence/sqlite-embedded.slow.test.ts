@@ -21,12 +21,12 @@ import {
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { openDatabase } from "../../../adapters/persistence/open-database.js";
+import { SqlMeterStore } from "../../../adapters/persistence/prepared/sql-meter-store.js";
 import type { SqliteInstallation, Tables } from "../../../adapters/persistence/schema/installation.js";
 import { migrate, migrationTexts } from "../../../adapters/persistence/schema/migrate.js";
 import { STEPS } from "../../../adapters/persistence/schema/table-sets.js";
 import { sqlStores } from "../../../adapters/persistence/sql-stores.js";
 import { openSqliteDatabase } from "../../../adapters/persistence/sqlite/open-sqlite-database.js";
-import { SqlMeterStore } from "../../../adapters/persistence/stores/sql-meter-store.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import { taskId as makeTaskId } from "../../../domain/ids.js";

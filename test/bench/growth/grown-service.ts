@@ -4,7 +4,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { Client } from "undici";
 import { Routes } from "../../../adapters/http/routes.js";
-import { readBacklog } from "../../../adapters/persistence/rows/backlog.js";
+import { readBacklog } from "../../../adapters/persistence/prepared/backlog.js";
 import { migrateSqlite } from "../../../adapters/persistence/schema/migrate-sqlite.js";
 import type { Dialect } from "../../../adapters/persistence/sql/database.js";
 import { openSqliteFile } from "../../../adapters/persistence/sqlite/open-sqlite-file.js";

@@ -190,7 +190,7 @@ export const seedCrowd = async (run: Execute, dialect: Dialect, accounts: number
 };
 
 /**
- * Enters all panoramas of the gallery into the index of searches, as adapters/persistence/tasks/search-rows.ts does for
+ * Enters all panoramas of the gallery into the index of searches, as adapters/persistence/prepared/tasks/search-rows.ts does for
  * each.
  */
 export const seedSearch = async (run: Execute, dialect: Dialect): Promise<void> => {

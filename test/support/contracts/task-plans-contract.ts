@@ -12,8 +12,8 @@ import {
   secondsAfter,
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
-import { readBacklog } from "../../../adapters/persistence/rows/backlog.js";
-import { updateSearch } from "../../../adapters/persistence/tasks/search-rows.js";
+import { readBacklog } from "../../../adapters/persistence/prepared/backlog.js";
+import { updateSearch } from "../../../adapters/persistence/prepared/tasks/search-rows.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { TaskId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";

@@ -12,12 +12,12 @@ import { purchaseEntry } from "../../../../domain/credits/ledger.js";
 import type { AccountId } from "../../../../domain/ids.js";
 import { changeEntities, entitiesOf, inUnitOfWork } from "../../orm/entities.js";
 import { newApiKey, newOrder, toAccount } from "../../rows/account-rows.js";
-import { deleteAccess } from "../../rows/delete-access.js";
 import { entryRow } from "../../rows/ledger-rows.js";
 import { AccountTable, ApiKeyTable, OrderTable } from "../../schema/schema.js";
 import { amount, branded, optional, text } from "../../sql/columns.js";
 import type { Database } from "../../sql/database.js";
 import { insert } from "../../sql/insert.js";
+import { deleteAccess } from "../delete-access.js";
 
 /** Accounts in SQLite or PostgreSQL. */
 export class SqlAccountStore implements AccountStore {

@@ -6,9 +6,9 @@ import type { ApiKey, ApiKeyId } from "../../../../domain/accounts/api-key.js";
 import type { Spending } from "../../../../domain/credits/budget.js";
 import type { AccountId } from "../../../../domain/ids.js";
 import { entitiesOf, inUnitOfWork } from "../../orm/entities.js";
+import { lockAccount } from "../../prepared/lock-account.js";
+import { readSpendingOfAccount } from "../../prepared/spending-rows.js";
 import { newApiKey, toApiKey } from "../../rows/account-rows.js";
-import { lockAccount } from "../../rows/lock-account.js";
-import { readSpendingOfAccount } from "../../rows/spending-rows.js";
 import { ApiKeyTable } from "../../schema/schema.js";
 import type { Database, Sql } from "../../sql/database.js";
 

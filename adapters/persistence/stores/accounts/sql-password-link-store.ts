@@ -10,12 +10,12 @@ import type { Email } from "../../../../domain/accounts/account.js";
 import type { PasswordLink } from "../../../../domain/accounts/password.js";
 import type { AccountId } from "../../../../domain/ids.js";
 import { changeEntities, type Entities, entitiesOf, inUnitOfWork } from "../../orm/entities.js";
-import { deleteAccess, deleteLinks } from "../../rows/delete-access.js";
 import { entryRow } from "../../rows/ledger-rows.js";
 import { AccountTable, PasswordLinkTable } from "../../schema/schema.js";
 import { branded } from "../../sql/columns.js";
 import type { Database } from "../../sql/database.js";
 import { insert } from "../../sql/insert.js";
+import { deleteAccess, deleteLinks } from "../delete-access.js";
 
 const UNIQUE_VIOLATION = "23505";
 

@@ -1,0 +1,89 @@
+import { ok } from "neverthrow";
+import type { TaskQueue } from "../../../../application/ports/stores/tasks/task-queue.js";
+import {
+  longestPauseFrom,
+  type ProviderPlace,
+  type Queue,
+  type StartedTasks,
+  startNextTasks,
+} from "../../../../domain/tasks/queue.js";
+import type { QueuedTask, ReservedTask } from "../../../../domain/tasks/task.js";
+import { NEXT_PAGE_SIZE } from "../../rows/unreadable-tasks.js";
+import type { Sql } from "../../sql/database.js";
+import { skipLocked } from "../../sql/dialect-sql.js";
+import { IS_FREE, update } from "../../sql/statement.js";
+import { writeInOneRoundTrip } from "../../sql/write-in-one-round-trip.js";
+import { anyQueued, countBefore, lockQueue } from "../queue-rows.js";
+import type { SqlTaskContext } from "./sql-task-context.js";
+import { changePlaceOfTask, requeueTask } from "./task-returns.js";
+import { stateColumns, toTask } from "./task-rows.js";
+
+/** The queue in SQLite or PostgreSQL. */
+export const sqlTaskQueue = (context: SqlTaskContext): TaskQueue => {
+  const { database } = context;
+  return {
+    startQueued: (places, limit, now, dueAt) => startQueued(context, { places, limit, now, dueAt }),
+    countAhead: ({ turn, id }, max) => countBefore(database.sql, turn, id, max),
+    changePlace: (task, place) => changePlaceOfTask(database, task, place),
+    requeue: (current, dueAt, startAt) => requeueTask(database, current, dueAt, startAt),
+  };
+};
+
+/** What `startQueued` is given. */
+type Start = {
+  readonly places: readonly ProviderPlace[];
+  readonly limit: number;
+  readonly now: Date;
+  readonly dueAt: Date;
+};
+
+const startQueued = async (context: SqlTaskContext, start: Start): Promise<ReservedTask[]> => {
+  const { database, observer } = context;
+  if (!(await anyQueued(database.sql))) return [];
+  const started = await database.transaction<ReservedTask[], never>(async (sql) => {
+    const { tasks, round } = await startNext(context, sql, await lockQueue(sql), start);
+    if (tasks.length > 0) {
+      await writeInOneRoundTrip(sql, database.dialect, [
+        ...tasks.map((task) =>
+          update(
+            "task",
+            { ...stateColumns(task), started_at: start.now, due_at: start.dueAt, leased_until: null },
+            { id: task.id },
+          ),
+        ),
+        { text: "update task_queue set round = ?", parameters: [round] },
+      ]);
+    }
+    return ok([...tasks]);
+  });
+  const tasks = started._unsafeUnwrap();
+  for (const task of tasks) observer?.started(task);
+  return tasks;
+};
+
+/**
+ * Reads the queue from its head until no place has a free slot. Rows that cannot be read keep their place in the queue,
+ * and do not stop those behind them.
+ */
+const startNext = async (
+  { database, unreadable }: SqlTaskContext,
+  sql: Sql,
+  queue: Queue,
+  { places, limit, now }: Start,
+): Promise<StartedTasks> => {
+  const next: QueuedTask[] = [];
+  let started = startNextTasks(queue, next, places, limit);
+  for (let offset = 0, size = limit; started.hasRoom; offset += size, size = NEXT_PAGE_SIZE) {
+    const rows = await sql(
+      `select * from task where state = 'queued' and due_at > ? and ${IS_FREE}
+      and (start_at is null or start_at <= ? or start_at > ?)
+      order by turn, id limit ? offset ? ${skipLocked(database.dialect)}`,
+      [now, now, now, longestPauseFrom(now), size, offset],
+    );
+    // The statement reads queued tasks only.
+    next.push(...unreadable.separate(rows, (row) => toTask(row) as QueuedTask).read);
+    started = startNextTasks(queue, next, places, limit);
+    if (rows.length < size) break;
+  }
+  return started;
+};

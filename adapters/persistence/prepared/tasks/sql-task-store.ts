@@ -1,0 +1,243 @@
+import { err, ok, type Result } from "neverthrow";
+import { type NotFound, notFound } from "../../../../application/errors.js";
+import type {
+  ImageAddress,
+  IsWithheld,
+  StaleTask,
+  TaskStore,
+} from "../../../../application/ports/stores/tasks/task-store.js";
+import type { AccountId, TaskId } from "../../../../domain/ids.js";
+import { type ObjectName, panoramaOf } from "../../../../domain/images/object-name.js";
+import type { StoredImage } from "../../../../domain/images/storage-status.js";
+import type { DeletedBy, Withheld } from "../../../../domain/tasks/out-of-sight.js";
+import type { Slug } from "../../../../domain/tasks/slug.js";
+import type { ReservedTask, SubmittedTask, Task } from "../../../../domain/tasks/task.js";
+import type { Visibility } from "../../../../domain/tasks/visibility.js";
+import { entitiesOf, rowOf } from "../../orm/entities.js";
+import { WITHHELD } from "../../schema/indexed-conditions.js";
+import { TaskTable } from "../../schema/schema.js";
+import { branded, optional, type Row, text } from "../../sql/columns.js";
+import type { Database, Sql } from "../../sql/database.js";
+import { isAmong, listOf } from "../../sql/dialect-sql.js";
+import { writeInOneRoundTrip } from "../../sql/write-in-one-round-trip.js";
+import { KEPT_IMAGE } from "../object-names.js";
+import { releaseReferences } from "../reference-rows.js";
+import { DUE_WHEN_HIDDEN } from "./due-when-hidden.js";
+import { deletePairs, deleteReadEvents } from "./erase-texts.js";
+import { IS_OUT_OF_SEARCH, updateSearch } from "./search-rows.js";
+import type { SqlTaskContext } from "./sql-task-context.js";
+import { moveTask } from "./task-moves.js";
+import { openTaskRows } from "./task-opening.js";
+import { toTask } from "./task-rows.js";
+
+/** Tasks in SQLite or PostgreSQL. */
+export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
+  const { database, turns, observer } = context;
+  return {
+    open: (opening) => openTaskRows(database, turns, opening, observer),
+    move: (current, next, dueAt) => moveTask(context, { current, next, dueAt }),
+    find: (id, owner) => find(database, id, owner),
+    findBySlug: (slug) => findBySlug(database, slug),
+    ended: (ids) => ended(database, ids),
+    setVisibility: (id, owner, visibility) => setVisibility(database, id, owner, visibility),
+    withhold: (id, withheld, nextName) => withhold(database, id, withheld, nextName),
+    withholdAll: (owner, withheld, limit, nextName) => withholdAll(database, { owner, withheld, limit, nextName }),
+    isWithheldImage: (image) => isWithheldImage(database, image),
+    recordCancelWish: (task, now) => recordCancelWish(database, task, now),
+    hide: (id, owner, now, by) => hide(database, { id, owner }, now, by),
+    wantedImage: (id) => wantedImage(database, id),
+    isHidden: (id, owner) => isHidden(database, id, owner),
+  };
+};
+
+const find = async (database: Database, id: TaskId, owner: AccountId): Promise<Task | undefined> => {
+  const [row] = await database.sql("select * from task where id = ? and account_id = ? and hidden_at is null", [
+    id,
+    owner,
+  ]);
+  return row && toTask(row);
+};
+
+const findBySlug = async (database: Database, slug: Slug): Promise<Task | undefined> => {
+  const task = await entitiesOf(database).findOne(TaskTable, { slug, hiddenAt: null });
+  return task === null ? undefined : toTask(rowOf(TaskTable, task));
+};
+
+const ended = async ({ dialect, sql }: Database, ids: readonly TaskId[]): Promise<TaskId[]> => {
+  const rows = await sql(`select id from task where ${isAmong("id", dialect)} and state in ('succeeded', 'failed')`, [
+    listOf(ids, dialect),
+  ]);
+  return rows.map((row) => branded<TaskId>(row, "id"));
+};
+
+const setVisibility = async (
+  database: Database,
+  id: TaskId,
+  owner: AccountId,
+  visibility: Visibility,
+): Promise<Result<void, NotFound | IsWithheld>> => {
+  const { dialect } = database;
+  return database.transaction(async (sql) => {
+    // What its owner makes private while it is hidden stays so when it is shown again.
+    const afterwards =
+      visibility === "public"
+        ? ""
+        : ", chosen_visibility = case when withheld_at is null then chosen_visibility else 'private' end";
+    const changed = await sql(
+      `update task set visibility = case when withheld_at is null then ? else 'private' end${afterwards}
+      where id = ? and account_id = ? and hidden_at is null
+      returning id, withheld_reason, ${IS_OUT_OF_SEARCH} as is_out_of_search`,
+      [visibility, id, owner],
+    );
+    if (changed.length === 0) return err(notFound(`There is no task ${id}.`));
+    const reason = optional(changed[0] ?? {}, "withheld_reason", text);
+    if (reason !== undefined && visibility === "public") return err({ kind: "withheld", reason });
+    if (changed[0]?.is_out_of_search) await updateSearch(sql, dialect, [id]);
+    return ok(undefined);
+  });
+};
+
+const withhold = (
+  database: Database,
+  id: TaskId,
+  withheld: Withheld | undefined,
+  nextName: (() => ObjectName) | undefined,
+): Promise<Result<void, NotFound>> =>
+  database.transaction(async (sql) => {
+    const changed =
+      withheld === undefined
+        ? await sql(
+            `update task set visibility = chosen_visibility, chosen_visibility = null,
+            withheld_at = null, withheld_reason = null, withheld_by = null
+            where id = ? and withheld_at is not null and hidden_at is null returning id`,
+            [id],
+          )
+        : await hideRows(sql, withheld, "id = ?", [id]);
+    if (changed.length === 0) return err(notFound(`There is no such panorama ${id}.`));
+    const { dialect } = database;
+    if (withheld !== undefined && nextName !== undefined) await renameImages(sql, [id], nextName, withheld.at);
+    await updateSearch(sql, dialect, [id]);
+    return ok(undefined);
+  });
+
+/** What was private before stays so when it is shown again. */
+const hideRows = (
+  sql: Sql,
+  { at, reason, by }: Withheld,
+  which: string,
+  parameters: readonly unknown[],
+): Promise<Row[]> =>
+  sql(
+    `update task set chosen_visibility = case when withheld_at is null then visibility else chosen_visibility end,
+    visibility = 'private', withheld_at = ?, withheld_reason = ?, withheld_by = ?
+    where ${which} and hidden_at is null returning id`,
+    [at, reason, by ?? null, ...parameters],
+  );
+
+/** The images that are kept get a next name, unless they have one, and are due. */
+const renameImages = async (
+  sql: Sql,
+  ids: readonly unknown[],
+  nextName: () => ObjectName,
+  dueAt: Date,
+): Promise<void> => {
+  if (ids.length === 0) return;
+  await sql(
+    `with renamed (task_id, name) as (values ${ids.map(() => "(cast(? as text), cast(? as text))").join(", ")})
+    update task set next_image_name = coalesce(next_image_name, renamed.name), due_at = ? from renamed
+    where task.id = renamed.task_id and ${KEPT_IMAGE}`,
+    [...ids.flatMap((id) => [id, nextName()]), dueAt],
+  );
+};
+
+/** What `TaskStore.withholdAll` is given. */
+type AccountHiding = {
+  readonly owner: AccountId;
+  readonly withheld: Withheld;
+  readonly limit: number;
+  readonly nextName: () => ObjectName;
+};
+
+const withholdAll = async (
+  database: Database,
+  { owner, withheld, limit, nextName }: AccountHiding,
+): Promise<number> => {
+  const { dialect } = database;
+  const hidden = await database.transaction<number, never>(async (sql) => {
+    const page = await sql(
+      "select id from task where account_id = ? and visibility = 'public' and hidden_at is null order by id limit ?",
+      [owner, limit],
+    );
+    const ids = page.map(({ id }) => id);
+    await hideRows(sql, withheld, isAmong("id", dialect), [listOf(ids, dialect)]);
+    await renameImages(sql, ids, nextName, withheld.at);
+    await updateSearch(sql, dialect, ids);
+    return ok(ids.length);
+  });
+  return hidden._unsafeUnwrap();
+};
+
+const isWithheldImage = async (database: Database, image: ImageAddress): Promise<boolean> => {
+  const [column, value] =
+    "name" in image ? ["image_name", panoramaOf(image.name)] : ["temporary_url", image.temporaryUrl];
+  const rows = await database.sql(`select 1 from task where ${column} = ? and ${WITHHELD} limit 1`, [value]);
+  return rows.length === 1;
+};
+
+const recordCancelWish = async (
+  database: Database,
+  task: ReservedTask | SubmittedTask,
+  now: Date,
+): Promise<Result<void, StaleTask>> => {
+  const { id, state } = task;
+  const refusedAt = task.cancelWish?.refusedAt;
+  const [sameRefusal, refusal] = refusedAt === undefined ? ["is null", []] : ["= ?", [refusedAt]];
+  const [sameSubmission, submission] = "submissions" in task ? ["and submissions = ?", [task.submissions]] : ["", []];
+  const rows = await database.sql(
+    `update task set cancel_wanted_at = ?, cancel_refused_at = null,
+    due_at = case when state = 'submitted' and due_at > ? then cast(? as timestamptz) else due_at end
+    where id = ? and state = ? ${sameSubmission} and cancel_refused_at ${sameRefusal} and hidden_at is null
+    returning id`,
+    [now, now, now, id, state, ...submission, ...refusal],
+  );
+  return rows.length === 1 ? ok(undefined) : err({ kind: "stale_task", id });
+};
+
+type OwnTask = { readonly id: TaskId; readonly owner: AccountId };
+
+const hide = async (
+  database: Database,
+  { id, owner }: OwnTask,
+  now: Date,
+  by: DeletedBy | undefined,
+): Promise<Result<void, NotFound>> => {
+  return database.transaction(async (sql) => {
+    const hidden = await sql(
+      `update task set hidden_at = ?, deleted_by = ?, ${DUE_WHEN_HIDDEN}
+      where id = ? and account_id = ? and hidden_at is null returning id, account_id, metadata, in_search`,
+      [now, by ?? null, now, id, owner],
+    );
+    const [row] = hidden;
+    if (row === undefined) return err(notFound(`There is no task ${id}.`));
+    const { dialect } = database;
+    if (row.in_search) await updateSearch(sql, dialect, [id]);
+    // Long ago: its images expire now, unless they were uploaded again.
+    await writeInOneRoundTrip(sql, dialect, releaseReferences({ id, accountId: owner }, new Date(0)));
+    // Nobody finds it by its metadata or reads its events any more: others would have to skip them.
+    await deletePairs(sql, dialect, row);
+    await deleteReadEvents(sql, dialect, [id]);
+    return ok(undefined);
+  });
+};
+
+const wantedImage = async ({ sql }: Database, id: TaskId): Promise<StoredImage | undefined> => {
+  const [row] = await sql(
+    "select * from task where id = ? and state = 'succeeded' and storage_status <> 'expired' and hidden_at is null",
+    [id],
+  );
+  const task = row && toTask(row);
+  return task?.state === "succeeded" ? task.image : undefined;
+};
+
+const isHidden = async (database: Database, id: TaskId, owner: AccountId): Promise<boolean> =>
+  (await entitiesOf(database).count(TaskTable, { id, accountId: owner, hiddenAt: { $ne: null } })) === 1;

@@ -1,0 +1,190 @@
+import { err, ok, type Result } from "neverthrow";
+import type { Clock } from "../../../../application/ports/clock.js";
+import type { Lease, StaleTask } from "../../../../application/ports/stores/tasks/task-store.js";
+import { type LedgerEntry, refundEntry } from "../../../../domain/credits/ledger.js";
+import { isKept } from "../../../../domain/images/storage-status.js";
+import { endOf, type NewEvent, taskEventOf } from "../../../../domain/tasks/account-event.js";
+import { type FailedTask, isActive, isRefusedCreation, isRenamed, type Task } from "../../../../domain/tasks/task.js";
+import { countFailure } from "../../rows/account-rows.js";
+import { integer, optional, type Row } from "../../sql/columns.js";
+import type { Database, Dialect, Sql } from "../../sql/database.js";
+import { type Statement, update } from "../../sql/statement.js";
+import type { AccountTurns } from "../account-turns.js";
+import { CHECKED, writeEvent } from "../event-rows.js";
+import { releaseReferences } from "../reference-rows.js";
+import { giveBack } from "../spending-rows.js";
+import { lockTurns, turnsGivenBack } from "../turn-rows.js";
+import { DUE_UNLESS_HIDDEN } from "./due-when-hidden.js";
+import { updateSearch } from "./search-rows.js";
+import type { TaskObserver } from "./task-observer.js";
+import { stateColumns } from "./task-rows.js";
+
+type Ports = {
+  readonly database: Database;
+  readonly turns: AccountTurns;
+  readonly clock: Pick<Clock, "now">;
+  readonly observer: TaskObserver | undefined;
+};
+
+/** A move of a task, and when its next work is due. The lease is given back, or goes on until `leasedUntil`. */
+export type Move = {
+  readonly current: Task | Lease<Task>;
+  readonly next: Task;
+  readonly dueAt: Date | undefined;
+  readonly leasedUntil?: Date;
+  /** Columns with the times of the stages that it enters. */
+  readonly times?: Row;
+};
+
+/** `TaskStore.move` and `TaskWork.moveWithinLease`. */
+export const moveTask = async (
+  { database, turns, clock, observer }: Ports,
+  move: Move,
+): Promise<Result<void, StaleTask>> => {
+  const { current, next } = move;
+  const before = "fence" in current ? current.task : current;
+  const now = clock.now();
+  const timed = { ...move, times: timesOf(before, next, now) };
+  const write = () => moveRows(database, timed, before, taskEventOf(before, next, now));
+  const locksAccount = database.dialect === "postgresql" && !isActive(next);
+  const moved = await (locksAccount ? turns.take(next.accountId, write) : write());
+  if (moved.isOk()) observer?.moved(before, next);
+  else observer?.stale();
+  return moved;
+};
+
+const moveRows = async (
+  database: Database,
+  move: Move,
+  before: Task,
+  event: NewEvent | undefined,
+): Promise<Result<void, StaleTask>> => {
+  const { next } = move;
+  // A panorama whose image is kept may enter the gallery.
+  const mayChangeGallery = hasKeptImage(before) !== hasKeptImage(next);
+  // Otherwise, and without an event, only the task's own row changes: one statement without a transaction.
+  if (!mayChangeGallery && (event === undefined || isActive(next)))
+    return (await replace(database.sql, move)).map(() => undefined);
+  return database.transaction(async (sql) => {
+    // Account and queue before the row of a queued task: others of the account lock these rows in the same order.
+    const lastTurn = before.state === "queued" ? await lockTurns(sql, before.accountId) : 0;
+    const replaced = await replace(sql, move);
+    if (replaced.isErr()) return err(replaced.error);
+    if (mayChangeGallery) await updateSearch(sql, database.dialect, [next.id]);
+    if (replaced.value.isHidden) return ok(undefined); // nobody is told of a deleted panorama
+    if (event === undefined || isActive(next)) return ok(undefined);
+    const delivery = { webhookUrl: before.request.webhookUrl, dueAt: endOf(next) };
+    const { account, others } = isActive(before) ? releases(before, next, database.dialect) : NOTHING_RELEASED;
+    const { turn } = replaced.value;
+    const turns =
+      before.state === "queued" && turn !== undefined
+        ? await turnsGivenBack(sql, { ...before, turn }, lastTurn)
+        : NOTHING_RELEASED;
+    await writeEvent(
+      sql,
+      database.dialect,
+      { event, delivery },
+      { account: joined(account, turns.account), others: [...others, ...turns.others] },
+    );
+    return ok(undefined);
+  });
+};
+
+/** The stages whose times the task itself does not have. Only operators read them. */
+const timesOf = (before: Task, next: Task, now: Date): Row => {
+  if (next.state === "generated" && before.state !== "generated") return { generated_at: now };
+  if (next.state !== "succeeded" || before.state !== "succeeded") return {};
+  if (isKept(next.image) && !isKept(before.image)) return { saved_at: now };
+  return next.image.status === "expired" && before.image.status !== "expired" ? { expired_at: now } : {};
+};
+
+const hasKeptImage = (task: Task): boolean => task.state === "succeeded" && isKept(task.image);
+
+/** `turn`: as it is stored. It may have changed since the task was read. */
+type Replaced = { readonly isHidden: boolean; readonly turn: number | undefined };
+
+/**
+ * Checks and writes in one statement. To compare state and submission is enough, because a task enters no state twice
+ * in one submission. An image enters only `uploading` twice. A lease ends with its state, whoever moves the task.
+ */
+export const replace = async (
+  sql: Sql,
+  { current, next, dueAt, leasedUntil, times }: Move,
+): Promise<Result<Replaced, StaleTask>> => {
+  const before = "fence" in current ? current.task : current;
+  const leaseEnds = "fence" in current || before.state !== next.state;
+  const changes = {
+    ...stateColumns(next),
+    ...times,
+    ...(isRenamed(before, next) && { next_image_name: null }),
+    ...(leaseEnds && { leased_until: leasedUntil ?? null }),
+  };
+  const conditions = {
+    id: before.id,
+    state: before.state,
+    ...("submissions" in before && { submissions: before.submissions }),
+    ...(before.state === "succeeded" && { storage_status: before.image.status }),
+    ...("fence" in current && { fence: current.fence }),
+  };
+  const due = before.state === "succeeded" ? DUE_UNLESS_HIDDEN : "due_at = ?";
+  const { text, parameters } = update("task", changes, conditions, { text: due, parameters: [dueAt ?? null] });
+  const [row] = await sql(`${text} returning id, hidden_at, turn`, parameters);
+  if (row === undefined) return err({ kind: "stale_task", id: before.id });
+  return ok({ isHidden: row.hidden_at !== null, turn: optional(row, "turn", integer) });
+};
+
+/** `account`: assignments to the account's row. `others`: further writes. */
+type Releases = { readonly account: Statement; readonly others: readonly Statement[] };
+
+const NOTHING_RELEASED: Releases = { account: { text: "", parameters: [] }, others: [] };
+
+const joined = (one: Statement, other: Statement): Statement => ({
+  text: one.text + other.text,
+  parameters: [...one.parameters, ...other.parameters],
+});
+
+/**
+ * Frees the account's slot. For a failed task, also refunds the credits to the account and its key, and releases its
+ * reference images and a refused creation's key.
+ */
+const releases = (before: Task, next: Task, dialect: Dialect): Releases => {
+  const failed = next.state === "failed";
+  const slot = { text: ", active_tasks = active_tasks - 1", parameters: [] };
+  if (!failed) return { account: slot, others: [] };
+  const failure = countFailure(next);
+  const { credits } = next.reservation;
+  const account = {
+    text: `${slot.text}, credits = credits + ? - ${DEBT_PAID}, debt = debt - ${DEBT_PAID}${failure.text}`,
+    parameters: [credits, credits, credits, credits, credits, ...failure.parameters],
+  };
+  const others = [refundInsertion(next, dialect)];
+  others.push(...giveBack(next));
+  if (next.request.imageUrls.length > 0) others.push(...releaseReferences(next, next.failedAt));
+  if (isRefusedCreation(before, next)) {
+    others.push({ text: "delete from idempotency_key where task_id = ?", parameters: [next.id] });
+  }
+  return { account, others };
+};
+
+/** How much of a debt a refund pays, given its credits twice. An account with debt has no balance (`book`). */
+const DEBT_PAID = "case when credits > 0 then 0 when debt < ? then debt else ? end";
+
+/**
+ * The entries of a refund, after its account was written: what its balance is short of the refund has paid a debt. One
+ * statement, so that the refund has the lower number.
+ */
+const refundInsertion = ({ accountId, reservation, failedAt }: FailedTask, dialect: Dialect): Statement => {
+  const { taskId, credits, at } = refundEntry(reservation, failedAt) as RefundEntry;
+  const written = dialect === "postgresql" ? CHECKED.text : "(select id, credits from account where id = ?)";
+  return {
+    text: `insert into ledger_entry (account_id, kind, credits, task_id, at)
+      select written.id, case part.n when 1 then 'refund' else 'debt' end,
+        case part.n when 1 then cast(? as integer) else written.credits - cast(? as integer) end,
+        case part.n when 1 then cast(? as text) end, ?
+      from ${written} as written cross join (select 1 as n union all select 2 as n) as part
+      where part.n = 1 or written.credits < ? order by part.n`,
+    parameters: [credits, credits, taskId, at, ...(dialect === "postgresql" ? [] : [accountId]), credits],
+  };
+};
+
+type RefundEntry = Extract<LedgerEntry, { readonly taskId: unknown }>;

@@ -1,0 +1,274 @@
+import { err, ok, type Result } from "neverthrow";
+import type {
+  AccountSnapshot,
+  QueueLimits,
+  Spender,
+  TaskOpening,
+} from "../../../../application/ports/stores/tasks/task-store.js";
+import type { Spending } from "../../../../domain/credits/budget.js";
+import { deletedReplay, type IdempotentRequest, sameRequest } from "../../../../domain/credits/idempotency.js";
+import { reservationEntry } from "../../../../domain/credits/ledger.js";
+import type { LowBalance, Standing } from "../../../../domain/credits/standing.js";
+import type { AccountId } from "../../../../domain/ids.js";
+import { requireStored } from "../../../../domain/images/reference-image.js";
+import type { InvalidRequest } from "../../../../domain/invalid-request.js";
+import { PANORAMA_POLICY } from "../../../../domain/panorama-policy.js";
+import type { NewEvent } from "../../../../domain/tasks/account-event.js";
+import { nextTurn, placeOfNewTask, type QueuePosition } from "../../../../domain/tasks/queue.js";
+import type { OpenedTask, Task } from "../../../../domain/tasks/task.js";
+import { OPENING_COLUMNS, openingStandingOf } from "../../rows/account-rows.js";
+import { entryRow } from "../../rows/ledger-rows.js";
+import { type Row, text } from "../../sql/columns.js";
+import type { Database, Sql } from "../../sql/database.js";
+import { insertion, type Statement } from "../../sql/statement.js";
+import { writeIfChecked, writeInOneRoundTrip } from "../../sql/write-in-one-round-trip.js";
+import type { AccountTurns } from "../account-turns.js";
+import { CHECKED, eventInsertions, writeEvent } from "../event-rows.js";
+import { lockAccount } from "../lock-account.js";
+import { ANY_QUEUED, lockQueue, positionOf } from "../queue-rows.js";
+import { lockReferences, useReferences } from "../reference-rows.js";
+import { readSpending, spend, spendingOfKey, toSpending } from "../spending-rows.js";
+import type { TaskObserver } from "./task-observer.js";
+import { metadataRows, newTaskRow, toTask } from "./task-rows.js";
+
+/** After so many changes of an account by others between reading and writing it, the account is locked instead. */
+const UNLOCKED_ATTEMPTS_MAX = 3;
+
+export type OpenedOnce = { readonly task: Task; readonly replayed: boolean };
+export type Opened<Refusal> = Result<OpenedOnce, Refusal | InvalidRequest>;
+
+/** `TaskStore.open`. */
+export const openTaskRows = async <Refusal>(
+  database: Database,
+  turns: AccountTurns,
+  opening: TaskOpening<Refusal>,
+  observer?: TaskObserver,
+): Promise<Opened<Refusal>> => {
+  const opened = await (database.dialect === "sqlite"
+    ? openLocked(database, opening)
+    : turns.take(opening.account, (waited) => openInTurn(database, opening, waited)));
+  if (opened.isOk() && !opened.value.replayed) observer?.opened(opened.value.task);
+  return opened;
+};
+
+/**
+ * Opens a task on PostgreSQL. `waited`: other creations of this account came first, so that this one may be refused
+ * now.
+ */
+const openInTurn = async <Refusal>(
+  database: Database,
+  opening: TaskOpening<Refusal>,
+  waited: boolean,
+): Promise<Opened<Refusal>> => {
+  const { account, idempotent, queue, references, spender, snapshot } = opening;
+  const canUseSnapshot = !waited && idempotent === undefined && spender === undefined;
+  let read = canUseSnapshot ? snapshot && readBefore(snapshot) : undefined;
+  if (waited) {
+    // A refusal needs no lock, for which others would have to wait.
+    read = await readAccount(database.sql, account, idempotent, spender);
+    if (read.first !== undefined) return read.first.map((task) => ({ task, replayed: true }));
+    const decided = opening.decide(read.current, undefined, read.spending, queue?.places[0]?.name);
+    if (decided.isErr()) return err(decided.error);
+  }
+  if (!alwaysLocksQueue(queue) && (references?.size ?? 0) === 0) {
+    for (let attempt = 0; attempt < UNLOCKED_ATTEMPTS_MAX; attempt += 1) {
+      read ??= await readAccount(database.sql, account, idempotent, spender);
+      const opened = await openUnlessChanged(database.sql, read, opening);
+      read = undefined;
+      if (opened === "tasks_wait") break;
+      if (opened !== undefined) return opened;
+    }
+  }
+  return openLocked(database, opening);
+};
+
+/**
+ * If the first place that takes the task has no limit, the task starts there, and waits only if others wait already.
+ */
+const alwaysLocksQueue = (queue: QueueLimits | undefined): boolean => {
+  if (queue === undefined) return false;
+  const [first] = queue.places;
+  return first === undefined || first.concurrencyMax !== undefined;
+};
+
+/**
+ * Opens a task on PostgreSQL without a lock: decides about what was read, then writes everything in one statement if
+ * nobody has written the account's row since and no task waits. Otherwise writes nothing and returns `undefined`: read
+ * and decide again.
+ *
+ * The row's version is `xmin`, the number of the transaction that has written it; locks do not change it. Every
+ * creation and every refund writes the row, so an unchanged row also means that no other creation has used the
+ * idempotency key, and that what the key has spent is the same.
+ */
+const openUnlessChanged = async <Refusal>(
+  sql: Sql,
+  { current, version, first, anyWaits, spending }: ReadAccount,
+  { account, dueAt, idempotent, decide, queue }: TaskOpening<Refusal>,
+): Promise<Opened<Refusal> | "tasks_wait" | undefined> => {
+  if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
+  if (anyWaits && queue !== undefined) return "tasks_wait";
+
+  const decided = decide(current, undefined, spending, queue?.places[0]?.name);
+  if (decided.isErr()) return err(decided.error);
+  const { task, standing, lowBalance } = decided.value;
+  const takeStanding = {
+    text: `update account set credits = ?, active_tasks = ?${lowBalance ? ", last_event = last_event + 1" : ""}
+      where id = ? and xmin = cast(? as xid)${queue ? ` and ${ANY_QUEUED} = 0` : ""} returning id, last_event`,
+    parameters: [standing.credits, standing.activeTasks, account, version],
+  };
+  const writes = creationWrites(decided.value, dueAt, idempotent, "checked");
+  if (lowBalance !== undefined) {
+    const delivery = { webhookUrl: undefined, dueAt: task.reservedAt };
+    writes.push(...eventInsertions(lowCredits(task, lowBalance), delivery, CHECKED));
+  }
+  return (await writeIfChecked(sql, takeStanding, writes)) ? ok({ task, replayed: false }) : undefined;
+};
+
+/** Opens a task while its account and its reference images are locked, and the queue if the task may have to wait. */
+const openLocked = <Refusal>(
+  database: Database,
+  { account, dueAt, idempotent, decide, queue, references, spender }: TaskOpening<Refusal>,
+): Promise<Opened<Refusal>> =>
+  database.transaction<OpenedOnce, Refusal | InvalidRequest>(async (sql) => {
+    const { current, lastTurn, anyWaits } = await lockAccount(sql, account);
+    const first = idempotent && (await firstUse(sql, account, idempotent));
+    if (first !== undefined) return first.map((task) => ({ task, replayed: true }));
+
+    const used = new Set(references?.values());
+    if (references !== undefined && used.size > 0) {
+      const stored = requireStored(references, await lockReferences(sql, [...used]));
+      if (stored.isErr()) return err(stored.error);
+    }
+
+    const mayWait = queue !== undefined && (anyWaits || alwaysLocksQueue(queue));
+    const start: StartOrWait = mayWait ? await startOrWait(sql, queue, lastTurn) : { place: queue?.places[0]?.name };
+    const spending = spender && (await readSpending(sql, spender));
+    const decided = decide(current, start.queuePosition, spending, start.place);
+    if (decided.isErr()) return err(decided.error);
+    const { task, standing, lowBalance } = decided.value;
+    await writeInOneRoundTrip(sql, database.dialect, [
+      ...creationWrites(decided.value, task.state === "queued" && queue ? queue.dueAt : dueAt, idempotent),
+      {
+        text: "update account set credits = ?, active_tasks = ?, last_turn = ? where id = ?",
+        parameters: [standing.credits, standing.activeTasks, start.queuePosition?.turn ?? lastTurn, account],
+      },
+      ...useReferences(task, used),
+    ]);
+    if (lowBalance !== undefined) {
+      const delivery = { webhookUrl: undefined, dueAt: task.reservedAt };
+      await writeEvent(sql, database.dialect, { event: lowCredits(task, lowBalance), delivery });
+    }
+    return ok({ task, replayed: false });
+  });
+
+/** This creation has made the balance low. */
+const lowCredits = ({ accountId, reservedAt }: OpenedTask["task"], { balance }: LowBalance): NewEvent => ({
+  type: "credits.low",
+  accountId,
+  remainingCredits: balance,
+  at: reservedAt,
+});
+
+/** What a creation inserts, in the order of foreign keys. `source` as in `insertion`. */
+const creationWrites = (
+  { task }: OpenedTask,
+  dueAt: Date,
+  idempotent: IdempotentRequest | undefined,
+  source?: string,
+): Statement[] => {
+  const rows: [string, Row][] = [
+    ["task", newTaskRow(task, dueAt)],
+    ["ledger_entry", entryRow(reservationEntry(task.reservation, task.reservedAt))],
+  ];
+  for (const row of metadataRows(task)) rows.push(["task_metadata", row]);
+  if (idempotent !== undefined) {
+    const { key, requestSha256: request_sha256 } = idempotent;
+    const first = { account_id: task.accountId, key, task_id: task.id, request_sha256, created_at: task.reservedAt };
+    rows.push(["idempotency_key", first]);
+  }
+  return [...rows.map(([table, row]) => insertion(table, row, source)), ...spend(task, source)];
+};
+
+/** What a creation on PostgreSQL decides about. */
+type ReadAccount = {
+  readonly current: Standing;
+  readonly version: string;
+  readonly anyWaits: boolean;
+  readonly first: Result<Task, InvalidRequest> | undefined;
+  readonly spending: Spending | undefined;
+};
+
+/**
+ * Enough for a creation without an idempotency key and a budget. Whether a task waits is checked when it is written.
+ */
+const readBefore = ({ standing, version }: AccountSnapshot): ReadAccount => ({
+  current: standing,
+  version,
+  anyWaits: false,
+  first: undefined,
+  spending: undefined,
+});
+
+/**
+ * Reads the account's standing with the version of its row, the first use of the idempotency key, whether any task
+ * waits, and what the spender has spent, in one statement.
+ */
+const readAccount = async (
+  sql: Sql,
+  account: AccountId,
+  idempotent: IdempotentRequest | undefined,
+  spender: Spender | undefined,
+): Promise<ReadAccount> => {
+  const standing = `account.credits as balance, ${OPENING_COLUMNS},
+    cast(account.xmin as text) as version, ${ANY_QUEUED} as any_queued`;
+  const spent = spender && spendingOfKey(spender);
+  const [columns, tables] = spent ? [", spent.*", `cross join (${spent.text}) as spent`] : ["", ""];
+  const parameters = spent?.parameters ?? [];
+  const [row] =
+    idempotent === undefined
+      ? await sql(`select ${standing}${columns} from account ${tables} where id = ?`, [...parameters, account])
+      : await sql(
+          `select task.*, request_sha256, ${standing}${columns} from account ${tables}
+          left join idempotency_key on idempotency_key.account_id = account.id and idempotency_key.key = ?
+          left join task on task.id = idempotency_key.task_id
+          where account.id = ?`,
+          [...parameters, idempotent.key, account],
+        );
+  if (row === undefined) throw new Error(`there is no account ${account}`);
+  return {
+    current: openingStandingOf(account, { ...row, credits: row.balance }),
+    version: text(row, "version"),
+    anyWaits: row.any_queued === 1,
+    first: idempotent === undefined || row.request_sha256 === null ? undefined : replayOf(row, idempotent),
+    spending: spender && toSpending(row),
+  };
+};
+
+/** The place of the provider where a new task starts at once, or its position in the queue. */
+type StartOrWait = { readonly place?: string | undefined; readonly queuePosition?: QueuePosition };
+
+const startOrWait = async (sql: Sql, { places }: QueueLimits, lastTurn: number): Promise<StartOrWait> => {
+  const queue = await lockQueue(sql);
+  const place = placeOfNewTask(queue, places);
+  if (place !== undefined) return { place: place.name };
+  return { queuePosition: await positionOf(sql, queue, nextTurn(queue, lastTurn)) };
+};
+
+/** The task of an idempotency key that is already used; an error if it was used for another request, or is hidden. */
+const firstUse = async (
+  sql: Sql,
+  account: AccountId,
+  idempotent: IdempotentRequest,
+): Promise<Result<Task, InvalidRequest> | undefined> => {
+  const [row] = await sql(
+    `select task.*, request_sha256 from idempotency_key join task on task.id = idempotency_key.task_id
+    where idempotency_key.account_id = ? and idempotency_key.key = ?`,
+    [account, idempotent.key],
+  );
+  return row && replayOf(row, idempotent);
+};
+
+const replayOf = (row: Row, idempotent: IdempotentRequest): Result<Task, InvalidRequest> =>
+  sameRequest(text(row, "request_sha256"), idempotent, PANORAMA_POLICY.idempotencyHours).andThen(() =>
+    row.hidden_at === null ? ok(toTask(row)) : err(deletedReplay(text(row, "id"))),
+  );
