@@ -2,8 +2,6 @@
 
 const BUILD = "npm run -s build";
 const PACKAGES = "tsx packages/build/build-packages.ts";
-const BUNDLE_SIMULATION =
-  "esbuild test/simulation/simulate.ts --bundle --packages=external --platform=node --target=node20 --format=esm --sourcemap --outfile=reports/simulate.mjs --log-level=warning";
 
 export const VERIFICATIONS = {
   alerts: {
@@ -53,10 +51,6 @@ export const VERIFICATIONS = {
   runtimes: {
     about: "client, meter and fetchRoutes in Node.js, Deno, Bun and workerd, and their sizes",
     steps: [BUILD, PACKAGES, "tsx test/packages/runtimes.ts"],
-  },
-  simulation: {
-    about: "the whole application under random orders, clocks and faults (--runs N)",
-    steps: [BUNDLE_SIMULATION, "node --enable-source-maps reports/simulate.mjs"],
   },
   "supply-chain": {
     about: "integrity and licences of the packages, and npm audit",

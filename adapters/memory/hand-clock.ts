@@ -1,5 +1,4 @@
 import type { Clock } from "../../application/ports/clock.js";
-import { settled } from "./settled.js";
 
 type Sleep = { wakesAt: number; readonly wake: () => void };
 
@@ -7,6 +6,7 @@ type Sleep = { wakesAt: number; readonly wake: () => void };
 export class HandClock implements Clock {
   private milliseconds: number;
   private readonly sleeps = new Set<Sleep>();
+  private isIdle = (): boolean => true;
 
   constructor(start: Date = new Date("2026-01-01T12:00:00.000Z")) {
     this.milliseconds = start.getTime();
@@ -35,17 +35,28 @@ export class HandClock implements Clock {
     });
   }
 
+  /** `settled` waits until this is true, too: for stores whose work takes several turns of the event loop. */
+  waitFor(isIdle: () => boolean): void {
+    this.isIdle = isIdle;
+  }
+
+  /** Resolves when everything has run that waits for neither a sleep nor something outside this process. */
+  async settled(): Promise<void> {
+    do await new Promise((resolve) => setImmediate(resolve));
+    while (!this.isIdle());
+  }
+
   /**
    * Advances the clock. Every sleep that becomes due ends at its own time and in order, and the code after it runs
    * before the next sleep ends. A loop that sleeps again is woken again if that sleep is due as well.
    */
   async advance(milliseconds: number): Promise<void> {
     const end = this.milliseconds + milliseconds;
-    await settled();
+    await this.settled();
     for (let next = this.earliest(); next !== undefined && next.wakesAt <= end; next = this.earliest()) {
       this.milliseconds = Math.max(this.milliseconds, next.wakesAt);
       next.wake();
-      await settled();
+      await this.settled();
     }
     // A concurrent `advance` may have set a later time.
     this.milliseconds = Math.max(this.milliseconds, end);

@@ -1,5 +1,4 @@
 import type { Clock } from "../../application/ports/clock.js";
-import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { InProcessEventSignals } from "./in-process-event-signals.js";
 import { InProcessTaskSignals } from "./in-process-task-signals.js";
 import { MemoryIds } from "./memory-ids.js";
@@ -12,27 +11,17 @@ import { RecordingMail } from "./recording-mail.js";
 import { RecordingReporter } from "./recording-reporter.js";
 import { RecordingWebhookSender } from "./recording-webhook-sender.js";
 import { ScriptedProvider } from "./scripted-provider.js";
-import { MemoryApiRequests } from "./stores/memory-api-requests.js";
-import { MemoryDatabase } from "./stores/memory-database.js";
-import { MemoryRateLimits } from "./stores/memory-rate-limits.js";
-import { memoryStores } from "./stores/memory-stores.js";
 
 /**
- * A memory adapter of every port, all on one empty database and one clock. Replace those that you have:
- * `{ ...memoryPorts(clock, rates), storage: myStorage }`. `rates`: those of the policy of the application.
+ * A memory adapter of every port but the stores. Replace those that you have:
+ * `{ ...memoryPorts(clock), storage: myStorage }`.
  */
-export const memoryPorts = <Time extends Clock>(clock: Time, rates: PanoramaPolicy["rates"]) => {
-  const database = new MemoryDatabase();
-  const { requestsAt: _, ...stores } = memoryStores(database, clock);
-  const rateLimits = new MemoryRateLimits(clock, rates);
+export const memoryPorts = <Time extends Clock>(clock: Time) => {
   const provider = new ScriptedProvider();
   provider.clock = clock;
   return {
-    ...stores,
     clock,
-    rateLimits,
     provider,
-    apiRequests: new MemoryApiRequests(database, rateLimits, clock),
     eventSignals: new InProcessEventSignals(),
     ids: new MemoryIds(),
     imaging: new MemoryImaging(),

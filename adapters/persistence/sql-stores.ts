@@ -3,7 +3,6 @@ import type { Reporter } from "../../application/ports/reporter.js";
 import type { ApiRequests } from "../../application/ports/stores/rate-limits.js";
 import type { Stores } from "../../application/ports/stores/stores.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
-import { MemoryRateLimits } from "../memory/stores/memory-rate-limits.js";
 import { prepareEntities } from "./orm/entities.js";
 import { PostgresApiRequests } from "./prepared/postgres-api-requests.js";
 import { SqlEventStore } from "./prepared/sql-event-store.js";
@@ -15,6 +14,7 @@ import { SqlAccountStore } from "./stores/accounts/sql-account-store.js";
 import { SqlApiKeyStore } from "./stores/accounts/sql-api-key-store.js";
 import { SqlPasswordLinkStore } from "./stores/accounts/sql-password-link-store.js";
 import { SqlSessionStore } from "./stores/accounts/sql-session-store.js";
+import { MemoryRateLimits } from "./stores/memory-rate-limits.js";
 import { SqlDeliveryStore } from "./stores/sql-delivery-store.js";
 import { SqlEndpointStore } from "./stores/sql-endpoint-store.js";
 import { SqlOperatorLog } from "./stores/sql-operator-log.js";
@@ -22,7 +22,7 @@ import { SqlOperatorStore } from "./stores/sql-operator-store.js";
 import { SqlOrderStore } from "./stores/sql-order-store.js";
 import { SqlReferenceStore } from "./stores/sql-reference-store.js";
 
-/** Every store of panoramas, as `memoryStores` has them. */
+/** Every store of panoramas. */
 export interface SqlStores extends Omit<Stores, "apiRequests" | "rateLimits"> {
   /**
    * Counts requests by this clock: on PostgreSQL in the database, for all processes together; on SQLite in this

@@ -3,7 +3,6 @@ import { access, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Bind, ContainerModule } from "inversify";
 import { err, type Result } from "neverthrow";
-import { MemoryRateLimits } from "../../adapters/memory/stores/memory-rate-limits.js";
 import { tracedDatabase } from "../../adapters/observability/traced.js";
 import type { Patience } from "../../adapters/persistence/postgres/open-postgres-database.js";
 import type { PostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
@@ -19,6 +18,7 @@ import { SqlAccountStore } from "../../adapters/persistence/stores/accounts/sql-
 import { SqlApiKeyStore } from "../../adapters/persistence/stores/accounts/sql-api-key-store.js";
 import { SqlPasswordLinkStore } from "../../adapters/persistence/stores/accounts/sql-password-link-store.js";
 import { SqlSessionStore } from "../../adapters/persistence/stores/accounts/sql-session-store.js";
+import { MemoryRateLimits } from "../../adapters/persistence/stores/memory-rate-limits.js";
 import { SqlDeliveryStore } from "../../adapters/persistence/stores/sql-delivery-store.js";
 import { SqlEndpointStore } from "../../adapters/persistence/stores/sql-endpoint-store.js";
 import { SqlLetterOutbox } from "../../adapters/persistence/stores/sql-letter-outbox.js";

@@ -3,7 +3,7 @@
  * that a program and the package have the same copy.
  */
 export * from "neverthrow";
-export { memoryMeterStore } from "../../adapters/memory/stores/memory-meter-store.js";
+export { memoryMeterStore } from "../../adapters/memory/memory-meter-store.js";
 export * from "../../adapters/wording/invalid-request-sentence.js";
 export * from "../../application/accounts/account-settings.js";
 export * from "../../application/accounts/admit-api-request.js";

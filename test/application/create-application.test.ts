@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
 import { memoryPorts } from "../../adapters/memory/memory-ports.js";
-import { settled } from "../../adapters/memory/settled.js";
+import { memoryStores } from "../../adapters/persistence/memory-stores.js";
 import type { ApplicationSettings } from "../../application/application-settings.js";
 import { type Application, createApplication } from "../../application/create-application.js";
 import type { ScheduledWork } from "../../application/ports/clock.js";
@@ -17,8 +17,10 @@ import type { Task } from "../../domain/tasks/task.js";
 
 const EMAIL = parseEmail("customer@example.com")._unsafeUnwrap();
 
+const allPorts = (clock: HandClock) => ({ ...memoryPorts(clock), ...memoryStores(clock, RATE_LIMITS) });
+
 describe("createApplication", () => {
-  let ports: ReturnType<typeof memoryPorts<HandClock>>;
+  let ports: ReturnType<typeof allPorts>;
   let app: Application;
   const made = (settings: ApplicationSettings = {}): Application => {
     app = createApplication({ ports, settings });
@@ -26,7 +28,7 @@ describe("createApplication", () => {
   };
 
   beforeEach(() => {
-    ports = memoryPorts(new HandClock(), RATE_LIMITS);
+    ports = allPorts(new HandClock());
     made();
   });
 
@@ -214,7 +216,7 @@ describe("createApplication", () => {
     const stream = await app.events.stream(id, undefined, undefined, signal);
     const event = stream.next();
     const waiting = app.panoramas.waitFor(task.id, id, 30_000, signal);
-    await settled();
+    await ports.clock.settled();
     await app.panoramas.cancel(task.id, id);
     expect((await waiting)._unsafeUnwrap().state).toBe("failed");
     expect((await event).value).toMatchObject({ event: { type: "panorama.failed" } });
@@ -274,7 +276,7 @@ describe("createApplication", () => {
     if (webhook === undefined) throw new Error("the provider sends webhooks");
     expect((await app.panoramas.receiveProviderWebhook("other", webhook))._unsafeUnwrapErr().kind).toBe("not_found");
     expect(await app.panoramas.receiveProviderWebhook(name, webhook)).toEqual(ok(undefined));
-    for (let turns = 0; turns < 5; turns += 1) await settled();
+    for (let turns = 0; turns < 5; turns += 1) await ports.clock.settled();
     expect((await read(task)).state).toBe("succeeded");
     await app.stop();
   });
@@ -330,7 +332,7 @@ describe("createApplication", () => {
   });
 
   it("cleans the provider and the rate limits every hour", async () => {
-    ports = memoryPorts(new HandClock(new Date("2026-01-01T12:59:50.000Z")), RATE_LIMITS);
+    ports = allPorts(new HandClock(new Date("2026-01-01T12:59:50.000Z")));
     const cleaned: string[] = [];
     const clean = (what: string) => ({ clean: async () => void cleaned.push(what) });
     ports.provider = Object.assign(ports.provider, clean("provider"));

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { memoryStores } from "../../adapters/memory/stores/memory-stores.js";
+import { memoryDatabase } from "../../adapters/persistence/memory-stores.js";
+import { sqlStores } from "../../adapters/persistence/sql-stores.js";
 import { keepsItsInvariants } from "../support/application-model.js";
 
-describe("the application on in-memory stores", () => {
+describe("the application on SQLite in memory", () => {
   it("keeps its invariants in 1000 random runs, which together reach every outcome", async () => {
-    const seen = await keepsItsInvariants(async () => ({ ...memoryStores(), close: async () => {} }), {
+    const seen = await keepsItsInvariants(async () => ({ ...sqlStores(memoryDatabase()), close: async () => {} }), {
       runs: 1_000,
     });
     // The runs test enough only if together they reach every outcome.

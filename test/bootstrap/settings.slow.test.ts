@@ -6,6 +6,7 @@ import { offerOf, toldAbilities } from "../../adapters/client/offer.js";
 import { openApiDocument } from "../../adapters/http/openapi/openapi-document.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
 import { memoryPorts } from "../../adapters/memory/memory-ports.js";
+import { memoryStores } from "../../adapters/persistence/memory-stores.js";
 import { pricesSentence } from "../../adapters/wording/numbers.js";
 import { createApplication } from "../../application/create-application.js";
 import { readConfig } from "../../bootstrap/config.js";
@@ -293,7 +294,8 @@ describe("any valid settings", () => {
           expect((pack?.price_cents ?? 0) / 100).toBe(sold);
         }
 
-        const ports = memoryPorts(new HandClock(), policy.rates);
+        const clock = new HandClock();
+        const ports = { ...memoryPorts(clock), ...memoryStores(clock, policy.rates) };
         const app = createApplication({ ports, settings: { policy } });
         const cost = offer.prices[resolution];
         const opened = await app.accounts.open({

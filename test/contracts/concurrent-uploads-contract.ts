@@ -48,7 +48,7 @@ export const describeConcurrentUploads = (
       const { accounts, references, tasks } = stores;
       const clock = new HandClock();
       const ports = {
-        ...memoryPorts(clock, PANORAMA_POLICY.rates),
+        ...memoryPorts(clock),
         accounts,
         references,
         tasks,

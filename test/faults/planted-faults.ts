@@ -14,8 +14,6 @@ const MOVES = "adapters/persistence/prepared/tasks/task-moves.ts";
 const TASKS = "adapters/persistence/prepared/tasks/sql-task-store.ts";
 const WORK = "adapters/persistence/prepared/tasks/sql-task-work.ts";
 const OPENING = "adapters/persistence/prepared/tasks/task-opening.ts";
-const MEMORY_WORK = "adapters/memory/stores/tasks/memory-task-work.ts";
-const MEMORY_MOVES = "adapters/memory/stores/tasks/memory-task-moves.ts";
 const SWEEP = "application/background/sweep.ts";
 
 const matrix = (scenario: string, database = "sqlite"): Command => [
@@ -28,8 +26,6 @@ const matrix = (scenario: string, database = "sqlite"): Command => [
 ];
 
 const tests = (file: string): Command => ["tests", file];
-
-const simulation: Command = ["simulation", "--seed", "1", "--runs", "100000"];
 
 export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
@@ -140,7 +136,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "a delivery is claimed without a lease",
-    file: "adapters/persistence/stores/sql-delivery-store.ts",
+    file: "adapters/persistence/prepared/claim-deliveries.ts",
     edits: [
       ["[until, until, listOf([...byNumber.keys()], dialect)", "[now, now, listOf([...byNumber.keys()], dialect)"],
     ],
@@ -235,7 +231,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: "a provider sends a creation after the submission deadline",
     file: "adapters/provider/remote/provider-api.ts",
     edits: [["const mayBeSent = () => this.clock.now().getTime() <= latest;", "const mayBeSent = () => latest > 0;"]],
-    foundBy: simulation,
+    foundBy: matrix("sent to a remote provider"),
   },
   {
     name: "the sweep reads the clock once for the bounds of due times",
@@ -248,19 +244,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     await tasks.bringForward(work, () => {`,
       ],
     ],
-    foundBy: simulation,
-  },
-  {
-    name: "a claim of the memory store takes no lease",
-    file: MEMORY_WORK,
-    edits: [["stored.task as DueWork[Work], until));", "stored.task as DueWork[Work], now));"]],
-    foundBy: simulation,
-  },
-  {
-    name: "the memory store does not compare how often a task was submitted",
-    file: MEMORY_MOVES,
-    edits: [["submissionsOf(stored.task) !== submissionsOf(before) ||\n", ""]],
-    foundBy: simulation,
+    foundBy: matrix("created during a sweep"),
   },
   {
     name: "a creation accepts a URL that is not https",

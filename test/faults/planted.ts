@@ -68,8 +68,6 @@ const findingIn = (output: string, [kind, ...files]: Command): Finding | undefin
   if (kind === "tests") return failedTest === undefined ? undefined : { what: failedTest, repeat: [kind, ...files] };
   const [, name, what] = /^FAILED {2}(.*)\n *(.*)/m.exec(output) ?? [];
   if (name !== undefined) return { what: `${name}: ${what}`, repeat: ["faults", "--case", name] };
-  const [, seed, rule] = /^BROKEN by seed (\d+): (.*)/m.exec(output) ?? [];
-  if (seed !== undefined) return { what: `seed ${seed}: ${rule}`, repeat: ["simulation", "--seed", seed] };
   const [, wrong, repeat] = /^WRONG (.*)\n(?:.*\n)*? *repeat: npm run verify fuzz -- (.*)/m.exec(output) ?? [];
   return repeat === undefined ? undefined : { what: `${wrong}`, repeat: ["fuzz", ...repeat.split(" ")] };
 };

@@ -33,7 +33,7 @@ const STEP_SECONDS_MAX = 20;
  */
 export const runCase = async (database: AnyDatabase, scenario: Scenario, plan?: PlannedFault): Promise<CaseResult> => {
   await empty(database);
-  const around = await surroundings(database, scenario.providers ?? ["first"]);
+  const around = await surroundings(database, scenario);
   const findings: string[] = [];
   const elsewhere: Promise<unknown>[] = [];
   let at = 0;
@@ -79,6 +79,7 @@ export const runCase = async (database: AnyDatabase, scenario: Scenario, plan?: 
     if (result !== "ended") await perform(instance, step);
   }
   await Promise.all(elsewhere);
+  if (plan?.fault.name.startsWith("clock set back") !== true) findings.push(...(await dueTooEarly(database)));
 
   const last = new Instance(around);
   for (let round = 0; round < ROUNDS_MAX && (await workLeft(around)).length > 0; round += 1) {
@@ -88,6 +89,12 @@ export const runCase = async (database: AnyDatabase, scenario: Scenario, plan?: 
   const inspected = await inspect(around);
   const notMade = plan !== undefined && !first.hasStruck;
   return { findings: [...findings, ...inspected.findings], ends: inspected.ends, calls: first.calls, notMade };
+};
+
+/** Unless a clock was set back, nothing is due before its task was created. */
+const dueTooEarly = async ({ sql }: AnyDatabase): Promise<string[]> => {
+  const early = await sql("select id from task where due_at < reserved_at");
+  return early.map(() => "a due time is corrected although no clock was set back");
 };
 
 const workRound = async (

@@ -38,6 +38,8 @@ import {
 export type Scenario = {
   readonly name: string;
   readonly providers?: readonly [string, ...string[]];
+  /** Creations are sent to the providers as to remote ones. */
+  readonly isCalled?: boolean;
   readonly steps: readonly Step[];
   /** How the tasks end if there is no fault, in the order of their creation. */
   readonly ends: readonly string[];
@@ -56,6 +58,12 @@ const UNSENT_IN_TIME = ["failed never_submitted", "failed refused"];
 /** The paths of a task's life. */
 export const SCENARIOS: readonly Scenario[] = [
   { name: "saved", steps: [create("a"), pass(POLL), poll, check, deliver, read("a")], ends: [SAVED] },
+  { name: "sent to a remote provider", isCalled: true, steps: [create("a"), pass(POLL), poll, check], ends: [SAVED] },
+  {
+    name: "created during a sweep",
+    steps: [sweep, pass(GENERATION_DEADLINE_MILLISECONDS), create("a")],
+    ends: [SAVED],
+  },
   {
     name: "saved later",
     steps: [create("a"), storage(false), pass(POLL), poll, check, storage(true), pass(2_000), keep, deliver],

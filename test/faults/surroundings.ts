@@ -17,6 +17,8 @@ import type { AttemptResult } from "../../domain/webhooks/webhook-delivery.js";
 import { LEASE_MILLISECONDS } from "../support/application.js";
 import { type AnyDatabase, sqlStores } from "../support/sql-stores.js";
 import { anOwner, aWorld } from "../support/world.js";
+import { CalledProvider } from "./called-provider.js";
+import type { Scenario } from "./scenarios.js";
 
 /** What the receiver of webhooks answers, and what it has received. */
 export class FakeReceiver implements WebhookSender {
@@ -84,10 +86,11 @@ const webhookOf = ({ id, url }: OutgoingWebhook): string => `${id} at ${url}`;
 export type Creation = { readonly key: string; readonly taskId: TaskId; answer?: { readonly id: TaskId } | string };
 
 /** Everything outside the processes: database, fakes of other services, clock, and what clients were told. */
-export const surroundings = async (database: AnyDatabase, providerNames: readonly [string, ...string[]]) => {
+export const surroundings = async (database: AnyDatabase, scenario: Pick<Scenario, "providers" | "isCalled">) => {
   const stores = sqlStores(database);
   const clock = new HandClock();
-  const [first, ...others] = providerNames.map((name) => new ScriptedProvider({}, name));
+  const { providers: names = ["first"], isCalled } = scenario;
+  const [first, ...others] = names.map((name) => new (isCalled ? CalledProvider : ScriptedProvider)({}, name));
   if (first === undefined) throw new Error("a scenario needs a provider");
   const providers = [first, ...others] as const;
   for (const provider of providers) provider.clock = clock;

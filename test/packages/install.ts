@@ -40,7 +40,7 @@ const VERSIONS = {
   vitest: "4.1.12",
 };
 /** Test files for `node --test`. */
-const PROOFS = ["prove-storage.ts", "prove-stores.ts", "prove-meter-store.ts"];
+const PROOFS = ["prove-storage.ts", "prove-meter-store.ts"];
 const EXAMPLES = [
   ...["application.ts", "client.ts", "durable.ts", "fastify.ts", "meter-store-of-documents.ts", "one-use-case.ts"],
   ...["own-server.ts", "page.ts", "replicate.ts", "sql.ts"],

@@ -56,12 +56,12 @@ export default { fetch: async (_, { baseUrl, apiKey }) => Response.json(await sc
 /** The application in memory, with one account. `GET /key` is its API key, `POST /finish` ends what is in progress. */
 const REST = `
 import { createApplication, credits, parseEmail, RATE_LIMITS } from "panorama-service";
-import { HandClock, memoryPorts } from "panorama-service/adapters/memory";
+import { HandClock, memoryPorts, memoryStores } from "panorama-service/adapters/memory";
 import { fetchRoutes, restRoutes } from "panorama-service/adapters/http";
 
 const open = async () => {
   const clock = new HandClock();
-  const ports = memoryPorts(clock, RATE_LIMITS);
+  const ports = { ...memoryPorts(clock), ...memoryStores(clock, RATE_LIMITS) };
   const application = createApplication({ ports });
   const email = parseEmail("a@example.com").value;
   const { secret } = (await application.accounts.open({ email, credits: credits(30), keyName: "a" })).value;
@@ -73,7 +73,7 @@ const open = async () => {
   const options = { publicUrl: "https://example.com", storage: ports.storage };
   return { secret, finish, ...(await fetchRoutes(application, options)), ...(await restRoutes(application, options)) };
 };
-let opened; // by the first request: a Worker does nothing before it
+let opened;
 const ownAnswer = async (path) => {
   opened ??= open();
   if (path === "/finish") await (await opened).finish();
@@ -92,8 +92,22 @@ const REST_SERVERS = {
   "node.js": 'import { createServer } from "node:http"; createServer(handle).listen(PORT, "127.0.0.1");',
   "deno.js": 'Deno.serve({ port: PORT, hostname: "127.0.0.1" }, answer);',
   "bun.js": 'Bun.serve({ port: PORT, hostname: "127.0.0.1", fetch: answer });',
-  "rest-worker.js": "export default { fetch: answer };",
 };
+
+/** workerd has no SQLite: an application without stores, for requests that need none. */
+const REST_WORKER = `
+import { createApplication } from "panorama-core";
+import { HandClock, memoryPorts } from "panorama-core/memory";
+import { fetchRoutes } from "panorama-service/adapters/http";
+
+const stores = new Proxy(memoryPorts(new HandClock()), { get: (ports, name) => ports[name] ?? {} });
+let opened; // by the first request: a Worker does nothing before it
+export default {
+  fetch: async (request) => {
+    opened ??= fetchRoutes(createApplication({ ports: stores }), { publicUrl: "https://example.com", storage: stores.storage });
+    return (await opened).fetch(request);
+  },
+};`;
 
 const REQUIRE = 'import { createRequire } from "node:module"; const require = createRequire("/");';
 
@@ -236,7 +250,14 @@ const worker :Workerd.Worker = (
   };
   compare("Deno", await serving(bin("deno"), ["run", "--allow-all", "deno.js"], port, answers));
   compare("Bun", await serving(bin("bun"), ["run", "bun.js"], port, answers));
-  compare("workerd", await inWorkerd("rest-worker", ["nodejs_compat"], restAnswers));
+  await writeFile(join(folder, "rest-worker.js"), REST_WORKER);
+  const withoutStores = async (at: number): Promise<string[]> => {
+    const responses = ["/api/v1/nothing", "/api/v1/credits"].map((path) => fetch(`http://127.0.0.1:${at}${path}`));
+    return Promise.all(responses.map(async (response) => String((await response).status)));
+  };
+  const inNode = await serving(process.execPath, ["node.js"], port, () => withoutStores(port));
+  const inWorker = await inWorkerd("rest-worker", ["nodejs_compat"], withoutStores);
+  if (inWorker.join() !== inNode.join()) throw new Error(`workerd answers ${inWorker} instead of ${inNode}`);
 } finally {
   await service.stop();
   await rm(folder, { recursive: true, force: true });

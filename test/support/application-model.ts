@@ -286,7 +286,7 @@ class Model {
     this.orders = orders;
     this.seen = seen;
     this.instances = Array.from({ length: INSTANCES }, () => {
-      const gates = new PortGates();
+      const gates = new PortGates(world.clock);
       const ends = announcedEnds(gates.guard(world.tasks, { losable: true }), new InProcessTaskSignals());
       const ports = {
         ...world,

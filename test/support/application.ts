@@ -26,11 +26,11 @@ import type { Secrets } from "../../application/ports/secrets.js";
 import type { TaskSignals } from "../../application/ports/signals.js";
 import { ensureDefaultEndpoint } from "../../application/webhooks/endpoints.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
-import type { Stores as StoresOfContracts } from "../contracts/stores.js";
+import type { SqlStores } from "./sql-stores.js";
 
-export type Stores = Omit<StoresOfContracts, "close">;
+export type Stores = SqlStores;
 
-type Ports = Omit<Stores, "sessions" | "links"> & {
+type Ports = Omit<Stores, "sessions" | "links" | "operators" | "operatorLog"> & {
   readonly provider: GenerationProvider;
   readonly storage: ObjectStorage;
   readonly imaging: Imaging;

@@ -13,16 +13,8 @@ import { MemoryObjectStorage } from "../../adapters/memory/memory-object-storage
 import { memoryPorts } from "../../adapters/memory/memory-ports.js";
 import { RecordingReporter } from "../../adapters/memory/recording-reporter.js";
 import { ScriptedProvider } from "../../adapters/memory/scripted-provider.js";
-import { MemoryAccountStore } from "../../adapters/memory/stores/memory-account-store.js";
-import { MemoryApiKeyStore } from "../../adapters/memory/stores/memory-api-key-store.js";
-import { MemoryDatabase } from "../../adapters/memory/stores/memory-database.js";
-import { MemoryEventStore } from "../../adapters/memory/stores/memory-event-store.js";
-import { MemoryLedgerStore } from "../../adapters/memory/stores/memory-ledger-store.js";
-import { MemoryOrderStore } from "../../adapters/memory/stores/memory-order-store.js";
-import { MemoryReferenceStore } from "../../adapters/memory/stores/memory-reference-store.js";
-import { memoryStores } from "../../adapters/memory/stores/memory-stores.js";
-import { memoryTasks } from "../../adapters/memory/stores/tasks/memory-tasks.js";
 import { ManualPayments } from "../../adapters/payments/manual-payments.js";
+import { memoryDatabase, memoryStores } from "../../adapters/persistence/memory-stores.js";
 import { NodeSecrets } from "../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import type { PageReply, WebSide } from "../../adapters/web-page/page.js";
@@ -77,14 +69,15 @@ type Replaced = Partial<Omit<HttpServerParts, keyof Groups>> & {
  */
 export class HttpService {
   readonly clock = new HandClock();
-  readonly database = new MemoryDatabase();
-  readonly tasks = memoryTasks(this.database);
-  readonly accounts = new MemoryAccountStore(this.database);
-  readonly orders = new MemoryOrderStore(this.database);
-  readonly keys = new MemoryApiKeyStore(this.database);
-  readonly ledger = new MemoryLedgerStore(this.database);
-  readonly references = new MemoryReferenceStore(this.database);
-  readonly events = new MemoryEventStore(this.database);
+  readonly database = memoryDatabase();
+  private readonly stores = memoryStores(this.clock, RATE_LIMITS, this.database);
+  readonly tasks = this.stores.tasks;
+  readonly accounts = this.stores.accounts;
+  readonly orders = this.stores.orders;
+  readonly keys = this.stores.keys;
+  readonly ledger = this.stores.ledger;
+  readonly references = this.stores.references;
+  readonly events = this.stores.events;
   readonly eventSignals = new InProcessEventSignals();
   readonly storage = new MemoryObjectStorage();
   readonly imaging = new MemoryImaging();
@@ -134,13 +127,11 @@ export class HttpService {
     this.folder = folder;
     const { clock, storage } = this;
     const { accounts, panoramas, credits, events, ...parts } = replaced;
-    const { requestsAt, ...stores } = memoryStores(this.database);
     const { policy, webhookPrivateOrigins, referenceRetentionHours, ...application } = createApplication({
       ports: {
-        ...memoryPorts(clock, RATE_LIMITS),
-        ...stores,
+        ...memoryPorts(clock),
+        ...this.stores,
         ...this,
-        apiRequests: requestsAt(clock, RATE_LIMITS),
         payments: new ManualPayments(),
         providerWebhooks: new Map(),
       },

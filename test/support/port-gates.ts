@@ -1,4 +1,5 @@
-import { settled } from "../../adapters/memory/settled.js";
+import { setImmediate as turn } from "node:timers/promises";
+import type { HandClock } from "../../adapters/memory/hand-clock.js";
 
 /** A call is done, or its connection is lost: before the call is done, or after it and before the answer. */
 export type CallOutcome = "done" | "lost_before" | "lost_after";
@@ -16,8 +17,14 @@ const INSTANT: ReadonlySet<string | symbol> = new Set(["canMake", "places", "rea
  * concurrent use cases interleave. A use case whose calls never continue behaves as if its process was killed.
  */
 export class PortGates {
+  private readonly settled: () => Promise<unknown>;
   private waiting: Waiting[] = [];
   private isKilled = false;
+
+  /** The clock of the use cases, if it waits for their stores. */
+  constructor(clock?: Pick<HandClock, "settled">) {
+    this.settled = () => clock?.settled() ?? turn();
+  }
 
   get halted(): number {
     return this.waiting.length;
@@ -39,13 +46,13 @@ export class PortGates {
   async resume(index: number, outcome: CallOutcome = "done"): Promise<void> {
     const [waiting] = this.waiting.splice(index % Math.max(1, this.waiting.length), 1);
     await waiting?.go(waiting.losable ? outcome : "done");
-    await settled();
+    await this.settled();
   }
 
   /** Lets all calls that are halted now continue at the same time. */
   async resumeAll(): Promise<void> {
     await Promise.all(this.waiting.splice(0).map(({ go }) => go("done")));
-    await settled();
+    await this.settled();
   }
 
   /**

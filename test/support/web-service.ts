@@ -15,21 +15,8 @@ import { RecordingMail } from "../../adapters/memory/recording-mail.js";
 import { RecordingReporter } from "../../adapters/memory/recording-reporter.js";
 import { RecordingWebhookSender } from "../../adapters/memory/recording-webhook-sender.js";
 import { ScriptedProvider } from "../../adapters/memory/scripted-provider.js";
-import { MemoryAccountStore } from "../../adapters/memory/stores/memory-account-store.js";
-import { MemoryApiKeyStore } from "../../adapters/memory/stores/memory-api-key-store.js";
-import { MemoryApiRequests } from "../../adapters/memory/stores/memory-api-requests.js";
-import { MemoryDatabase } from "../../adapters/memory/stores/memory-database.js";
-import { MemoryDeliveryStore } from "../../adapters/memory/stores/memory-delivery-store.js";
-import { MemoryEndpointStore } from "../../adapters/memory/stores/memory-endpoint-store.js";
-import { MemoryLedgerStore } from "../../adapters/memory/stores/memory-ledger-store.js";
-import { MemoryOrderStore } from "../../adapters/memory/stores/memory-order-store.js";
-import { MemoryPasswordLinkStore } from "../../adapters/memory/stores/memory-password-link-store.js";
-import { MemoryRateLimits } from "../../adapters/memory/stores/memory-rate-limits.js";
-import { MemoryReferenceStore } from "../../adapters/memory/stores/memory-reference-store.js";
-import { MemorySessionStore } from "../../adapters/memory/stores/memory-session-store.js";
-import { memoryStores } from "../../adapters/memory/stores/memory-stores.js";
-import { memoryTasks } from "../../adapters/memory/stores/tasks/memory-tasks.js";
 import { ManualPayments } from "../../adapters/payments/manual-payments.js";
+import { memoryDatabase, memoryStores } from "../../adapters/persistence/memory-stores.js";
 import {
   type FilesystemObjectStorage,
   filesystemObjectStorage,
@@ -50,6 +37,7 @@ import { forecastTask, generationTime } from "../../application/panoramas/foreca
 import type { Payments } from "../../application/ports/payments.js";
 import type { Email } from "../../domain/accounts/account.js";
 import { credits } from "../../domain/credits/credits.js";
+import type { OrderId } from "../../domain/credits/order.js";
 import type { AccountId } from "../../domain/ids.js";
 import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import { parseCreationRequest } from "../../domain/tasks/creation-request.js";
@@ -111,19 +99,20 @@ export class WebService {
   readonly url: string;
   readonly folder: string;
   readonly clock = new HandClock();
-  readonly database = new MemoryDatabase();
-  readonly tasks = memoryTasks(this.database);
-  readonly accounts = new MemoryAccountStore(this.database);
-  readonly orders = new MemoryOrderStore(this.database);
-  readonly keys = new MemoryApiKeyStore(this.database);
-  readonly ledger = new MemoryLedgerStore(this.database);
-  readonly sessions = new MemorySessionStore(this.database);
-  readonly links = new MemoryPasswordLinkStore(this.database);
-  readonly endpoints = new MemoryEndpointStore(this.database);
-  readonly deliveries = new MemoryDeliveryStore(this.database);
+  readonly database = memoryDatabase();
+  private readonly stores = memoryStores(this.clock, RATE_LIMITS, this.database);
+  readonly tasks = this.stores.tasks;
+  readonly accounts = this.stores.accounts;
+  readonly orders = this.stores.orders;
+  readonly keys = this.stores.keys;
+  readonly ledger = this.stores.ledger;
+  readonly sessions = this.stores.sessions;
+  readonly links = this.stores.links;
+  readonly endpoints = this.stores.endpoints;
+  readonly deliveries = this.stores.deliveries;
   readonly mail = new RecordingMail();
   readonly webhookSender = new RecordingWebhookSender();
-  readonly references = new MemoryReferenceStore(this.database);
+  readonly references = this.stores.references;
   readonly provider = new PaintingProvider();
   readonly signals = new InProcessTaskSignals();
   readonly reporter = new RecordingReporter();
@@ -135,7 +124,7 @@ export class WebService {
   private readonly settings: Settings;
   /** The operator's choice of panoramas for the landing page. */
   readonly heroPanoramas: Slug[] = [];
-  readonly rateLimits = new MemoryRateLimits(this.clock, RATE_LIMITS);
+  readonly rateLimits = this.stores.rateLimits;
   readonly keyUses = keyUses({ keys: this.keys, clock: this.clock });
   readonly storage: FilesystemObjectStorage;
   private readonly payments: Payments;
@@ -218,7 +207,8 @@ export class WebService {
   }
 
   async payEveryOrder(): Promise<void> {
-    for (const { id } of this.database.orders.values()) (await payOrder(this)(id))._unsafeUnwrap();
+    for (const { id } of await this.database.sql("select id from credit_order"))
+      (await payOrder(this)(id as OrderId))._unsafeUnwrap();
   }
 
   async end(): Promise<void> {
@@ -229,13 +219,11 @@ export class WebService {
   private async listen(port: number): Promise<void> {
     const staticFolder = await builtClient();
     const { clock, storage, url, rateLimits, settings } = this;
-    const { requestsAt: _, ...stores } = memoryStores(this.database);
     const application = createApplication({
       ports: {
-        ...memoryPorts(clock, RATE_LIMITS),
-        ...stores,
+        ...memoryPorts(clock),
+        ...this.stores,
         ...this,
-        apiRequests: new MemoryApiRequests(this.database, rateLimits, clock),
         payments: this.payments,
         providerWebhooks: new Map(),
       },

@@ -1,6 +1,7 @@
 import { HandClock } from "../../adapters/memory/hand-clock.js";
 import { memoryPorts } from "../../adapters/memory/memory-ports.js";
-import { memoryStores } from "../../adapters/memory/stores/memory-stores.js";
+import { memoryStores } from "../../adapters/persistence/memory-stores.js";
+import { MemoryRateLimits } from "../../adapters/persistence/stores/memory-rate-limits.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
 import { generationTime } from "../../application/panoramas/forecast-task.js";
 import type { Email } from "../../domain/accounts/account.js";
@@ -10,12 +11,13 @@ import { RATE_LIMITS } from "../../domain/panorama-policy.js";
 import { type Stores, useCases } from "./application.js";
 
 /** The application with its stores; every other port is a memory adapter that the test controls. */
-export const aWorld = (stores: Stores = memoryStores()) => {
+export const aWorld = (given?: Stores) => {
   const clock = new HandClock();
-  const { apiRequests: _, ...others } = memoryPorts(clock, RATE_LIMITS);
+  const stores: Stores = given ?? memoryStores(clock, RATE_LIMITS);
   const ports = {
-    ...others,
+    ...memoryPorts(clock),
     ...stores,
+    rateLimits: new MemoryRateLimits(clock, RATE_LIMITS),
     ids: new RandomIds(), // several worlds may share the stores
     generationTime: generationTime(),
   };

@@ -1,2 +1,4 @@
-/* `panorama-service/adapters/memory`: the same as `panorama-core/memory`. */
+/* `panorama-service/adapters/memory`: what `panorama-core/memory` has, and the stores on SQLite in memory. */
+
+export * from "../../../adapters/persistence/memory-stores.js";
 export * from "../../panorama-core/memory.js";

@@ -8,3 +8,4 @@ export * from "../../../adapters/persistence/schema/migrate.js";
 export * from "../../../adapters/persistence/sql/database.js";
 export * from "../../../adapters/persistence/sql/database-clock.js";
 export * from "../../../adapters/persistence/sql-stores.js";
+export * from "../../../adapters/persistence/stores/memory-rate-limits.js";

@@ -4,6 +4,7 @@ import { signWebhook, verifyWebhook, WebhookError } from "../../../adapters/clie
 import { aCreationRequest, anEndpointSecret } from "../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { memoryPorts } from "../../../adapters/memory/memory-ports.js";
+import { memoryStores } from "../../../adapters/persistence/memory-stores.js";
 import { webhookSignature } from "../../../adapters/webhooks/http-webhook-sender.js";
 import { createApplication } from "../../../application/create-application.js";
 import { parseEmail } from "../../../domain/accounts/account.js";
@@ -64,7 +65,7 @@ describe("verifyWebhook", () => {
 
   it("reads every event of an embedded application", async () => {
     const clock = new HandClock();
-    const ports = memoryPorts(clock, RATE_LIMITS);
+    const ports = { ...memoryPorts(clock), ...memoryStores(clock, RATE_LIMITS) };
     const app = createApplication({ ports });
     await app.start();
     const email = parseEmail("customer@example.com")._unsafeUnwrap();

@@ -14,12 +14,15 @@ import {
 } from "../../../adapters/contracts/support/builders.js";
 import { openApiDocument } from "../../../adapters/http/openapi/openapi-document.js";
 import { Listener } from "../../../adapters/http/servers/listener.js";
-import { MemoryOperatorStore } from "../../../adapters/memory/stores/memory-operator-store.js";
 import { ManualPayments } from "../../../adapters/payments/manual-payments.js";
+import { writeEvent } from "../../../adapters/persistence/prepared/event-rows.js";
+import type { Row } from "../../../adapters/persistence/sql/columns.js";
+import { insert } from "../../../adapters/persistence/sql/insert.js";
+import { SqlOperatorStore } from "../../../adapters/persistence/stores/sql-operator-store.js";
 import { withholdPanorama } from "../../../application/operators/withhold-panorama.js";
 import { credits } from "../../../domain/credits/credits.js";
-import type { IdempotencyKey } from "../../../domain/credits/idempotency.js";
 import { openOrder } from "../../../domain/credits/order.js";
+import type { TaskId } from "../../../domain/ids.js";
 import { panoramaName } from "../../../domain/images/object-name.js";
 import { expire, giveUp, keep, keepWithoutThumbnail, uploading } from "../../../domain/images/storage-status.js";
 import { PANORAMA_POLICY } from "../../../domain/panorama-policy.js";
@@ -29,6 +32,7 @@ import type { Task } from "../../../domain/tasks/task.js";
 import { HttpService } from "../../support/http-service.js";
 import { mcpOverService } from "../../support/mcp-over-service.js";
 import { textOf as textOfResult } from "../../support/mcp-session.js";
+import { putTask } from "../../support/put-task.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
 
 /** Where a client can put text into a request, besides the parameters of its path. */
@@ -240,7 +244,6 @@ const foreign = (kind: string, known: string, unknown = `${known.slice(0, -1)}-`
 const furnish = async (service: WebService, { id: accountId }: Person, name: string, shapes: readonly TaskShape[]) => {
   const { database, ids, clock } = service;
   const now = clock.now();
-  Object.assign(database, { lastDelivery: 700_000 + database.deliveries.length }); // not to be found in other texts
   const secrets = [`${name}@example.com`, `${name}'s secret`];
   const known: ForeignId[] = [foreign("account", accountId), foreign("idempotency key", `${name}-key-1`)];
   const url = `https://${name}.example/hook`;
@@ -252,13 +255,15 @@ const furnish = async (service: WebService, { id: accountId }: Person, name: str
   await service.orders.insert(order);
   known.push(foreign("endpoint", endpoint.id), foreign("key", key.id), foreign("order", order.id));
   secrets.push(url, endpoint.secret, key.id, order.id, accountId);
+  let first: TaskId | undefined;
   for (const shape of shapes) {
     const hasSucceeded = IMAGES.some((image) => image === shape.state);
     const isPublic = shape.visibility === "public" && hasSucceeded && !shape.isDeleted && !shape.isWithheld;
     const prompt = isPublic ? `${name}'s public words` : `${name}'s secret words`;
     const task = taskOf(shape, { id: ids.taskId(), slug: ids.slug(), accountId, reservedAt: now }, prompt);
     const hidden = shape.isDeleted && ["succeeded", "failed"].includes(task.state);
-    database.tasks.set(task.id, { task, place: undefined, dueAt: undefined, fence: 0, hidden });
+    await putTask(database, task, hidden ? now : undefined);
+    first ??= task.id;
     known.push(foreign(`task ${shape.state}${hidden ? ", deleted" : ""}`, task.id));
     if (!isPublic)
       known.push(
@@ -266,26 +271,27 @@ const furnish = async (service: WebService, { id: accountId }: Person, name: str
       );
     if (!isPublic) secrets.push(task.id, task.slug);
     if (shape.isWithheld && task.state === "succeeded") {
-      const operators = new MemoryOperatorStore(database);
+      const operators = new SqlOperatorStore(database);
       await withholdPanorama({ ...service, operators })(task.slug, { reason: `${name}'s secret reason`, by: "olga" });
     }
     if (task.state !== "succeeded" && task.state !== "failed") continue;
-    database.recordEvent({ type: `panorama.${task.state}`, accountId, taskId: task.id, at: now }, undefined, now);
-    const delivery = database.deliveries.at(-1);
+    const written = { type: `panorama.${task.state}`, accountId, taskId: task.id, at: now } as const;
+    await writeEvent(database.sql, "sqlite", { event: written, delivery: { webhookUrl: undefined, dueAt: now } });
+    // Not to be found in other texts.
+    await database.sql("update webhook_delivery set id = id + 700000 where id < 700000");
+    const [delivery] = await service.deliveries.ofTask(accountId, task.id);
     if (delivery === undefined) continue;
     known.push(foreign("delivery", String(delivery.id), String(delivery.id + 5_000)));
     const event = eventIdOf(delivery.event);
     known.push(foreign("event", event, event.replace(accountId, `${accountId.slice(0, -1)}-`)));
   }
-  const [task] = database.tasks.keys();
-  const requestSha256 = "0".repeat(64);
-  if (task !== undefined) {
-    database.idempotencyKeys.push({
-      accountId,
-      key: `${name}-key-1` as IdempotencyKey,
-      taskId: task,
-      requestSha256,
-      createdAt: now,
+  if (first !== undefined) {
+    await insert(database.sql, "idempotency_key", {
+      account_id: accountId,
+      key: `${name}-key-1`,
+      task_id: first,
+      request_sha256: "0".repeat(64),
+      created_at: now,
     });
   }
   return { known, secrets };
@@ -443,14 +449,15 @@ describe("objects of another account", () => {
         known.push({ kind: "e-mail address", known: bob.email, unknown: `eve${number}@example.com` });
         await service.clock.advance(61_000);
         const client = await clientOf(service, ann);
-        const before = structuredClone({ ...service.database });
-        const bobBefore = stateOf(service, bob);
+        await letLedgerChange(service);
+        const before = await everyRow(service);
+        const bobBefore = await stateOf(service, bob);
         const send = async (request: (client: Client) => Promise<Response>, sent: string) => {
-          Object.assign(service.database, structuredClone(before));
+          await restore(service, before);
           await service.clock.advance(61_000); // requests before do not count for the rate limits
           calls = [];
           const seen = await seenBy(await request(client), sent);
-          return { seen, calls: calls.sort(), bobIsChanged: stateOf(service, bob) !== bobBefore };
+          return { seen, calls: calls.sort(), bobIsChanged: (await stateOf(service, bob)) !== bobBefore };
         };
         for (const id of known) {
           for (const route of Object.keys(ROUTES).filter((route) => routes.has(route))) {
@@ -491,17 +498,32 @@ describe("objects of another account", () => {
   });
 });
 
+type Rows = ReadonlyMap<string, readonly Row[]>;
+
+/** By table, in the order of foreign keys. What searches find does not change. */
+const everyRow = async ({ database }: WebService): Promise<Rows> => {
+  const tables = await database.sql(`select name from sqlite_master where type = 'table'
+    and name not like 'sqlite%' and name not like 'task_search%' and name not like 'task_words%'`);
+  const rows = new Map<string, readonly Row[]>();
+  for (const { name } of tables) rows.set(String(name), await database.sql(`select * from ${name}`));
+  return rows;
+};
+
+/** The ledger refuses it unless `letLedgerChange` was called. */
+const restore = ({ database }: WebService, before: Rows): Promise<unknown> =>
+  database.transaction(async (sql) => {
+    for (const table of [...before.keys()].reverse()) await sql(`delete from ${table}`);
+    for (const [table, rows] of before) for (const row of rows) await insert(sql, table, row);
+    return ok(undefined);
+  });
+
+const letLedgerChange = async ({ database }: WebService): Promise<void> => {
+  for (const { name } of await database.sql("select name from sqlite_master where type = 'trigger'"))
+    await database.sql(`drop trigger ${name}`);
+};
+
 /** Everything that belongs to the account. */
-const stateOf = ({ database }: WebService, { id }: Person): string => {
-  const { accounts, orders, keys, tasks, endpoints, sessions, ledger, events, deliveries, uploads } = database;
-  const own = <Row>(rows: Iterable<Row>, ownerOf: (row: Row) => string) =>
-    [...rows].filter((row) => ownerOf(row) === id);
-  return JSON.stringify([
-    own(accounts.values(), ({ account }) => account.id),
-    own(tasks.values(), ({ task }) => task.accountId),
-    own(deliveries, ({ event }) => event.accountId),
-    ...[orders.values(), keys.values(), endpoints.values(), sessions.values(), ledger, events, uploads].map((rows) =>
-      own<{ readonly accountId: string }>(rows, ({ accountId }) => accountId),
-    ),
-  ]);
+const stateOf = async (service: WebService, { id }: Person): Promise<string> => {
+  const rows = [...(await everyRow(service)).values()].flat();
+  return JSON.stringify(rows.filter((row) => row.account_id === id || row.id === id));
 };

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { MemoryOperatorStore } from "../../../adapters/memory/stores/memory-operator-store.js";
+import { SqlOperatorStore } from "../../../adapters/persistence/stores/sql-operator-store.js";
 import { withholdPanorama } from "../../../application/operators/withhold-panorama.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
+import { changeTask } from "../../support/put-task.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
 
 const REASON = "Shows a private person";
@@ -32,8 +33,7 @@ describe("a panorama that an operator has hidden", () => {
     task = await service.kept(ann, { prompt: "zweiundvierzig unverwechselbare Kraniche", resolution: "4k" });
     service.temporaryImages.set("made.jpg", new Uint8Array([255, 216, 255]));
     const temporaryUrl = `${service.url}/generations/made.jpg`;
-    const stored = service.database.tasks.get(task.id);
-    Object.assign(stored ?? {}, { task: { ...task, image: { ...task.image, temporaryUrl } } });
+    await changeTask(service.database, { ...task, image: { ...task.image, temporaryUrl } });
     service.heroPanoramas.push(task.slug);
     owner = { cookie: await cookieOf(ann) };
     strangers = [{}, { cookie: await cookieOf(eve) }, { authorization: `Bearer ${eve.key}` }];
@@ -73,7 +73,7 @@ describe("a panorama that an operator has hidden", () => {
   });
 
   it("is found by nobody else afterwards: as a whole, in part, by its headers, or by what a cache has", async () => {
-    const operators = new MemoryOperatorStore(service.database);
+    const operators = new SqlOperatorStore(service.database);
     const hidden = await withholdPanorama({ ...service, operators })(task.slug, { reason: REASON, by: "olga" });
     expect(hidden.isOk()).toBe(true);
     for (const headers of strangers) {

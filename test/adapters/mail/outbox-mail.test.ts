@@ -7,8 +7,9 @@ import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { MemoryIds } from "../../../adapters/memory/memory-ids.js";
 import { MemorySecrets } from "../../../adapters/memory/memory-secrets.js";
 import { RecordingReporter } from "../../../adapters/memory/recording-reporter.js";
-import { MemoryLetterOutbox } from "../../../adapters/memory/stores/memory-letter-outbox.js";
-import { memoryStores } from "../../../adapters/memory/stores/memory-stores.js";
+import { memoryDatabase } from "../../../adapters/persistence/memory-stores.js";
+import { sqlStores } from "../../../adapters/persistence/sql-stores.js";
+import { SqlLetterOutbox } from "../../../adapters/persistence/stores/sql-letter-outbox.js";
 import { emailLinkDigest } from "../../../application/accounts/email-address.js";
 import type { Letter } from "../../../application/ports/mail.js";
 import type { Email } from "../../../domain/accounts/account.js";
@@ -22,8 +23,9 @@ const away: Failure = { permanent: false, detail: "connect ECONNREFUSED" };
 const world = async (instances = 1) => {
   const clock = new HandClock();
   const reporter = new RecordingReporter();
-  const stores = memoryStores();
-  const [outbox, ids, secrets] = [new MemoryLetterOutbox(), new MemoryIds(), new MemorySecrets()];
+  const database = memoryDatabase();
+  const stores = sqlStores(database);
+  const [outbox, ids, secrets] = [new SqlLetterOutbox(database), new MemoryIds(), new MemorySecrets()];
   const sent: SentLetter[] = [];
   const state: { failure: Failure | undefined } = { failure: undefined };
   const sender = {
@@ -156,9 +158,12 @@ describe("OutboxMail", () => {
 
   it("sends a new link if the first attempt begins late", async () => {
     const { mails, letter, sent, outbox, clock, pass } = await world();
+    const claim = outbox.claim.bind(outbox);
+    outbox.claim = async () => [];
     await mails[0]?.post(letter);
     // Another process has taken it, and is killed.
-    await outbox.claim(clock.now(), new Date(clock.now().getTime() + 90_000), 1);
+    expect(await claim(clock.now(), new Date(clock.now().getTime() + 90_000), 1)).toHaveLength(1);
+    outbox.claim = claim;
     await pass(120_000);
     expect(sent).toMatchObject([{ kind: "new_password", token: expect.not.stringMatching(TOKEN) }]);
   });

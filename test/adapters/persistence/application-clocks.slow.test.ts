@@ -6,6 +6,7 @@ import { openPostgresDatabase } from "../../../adapters/persistence/postgres/ope
 import { sqlTasks } from "../../../adapters/persistence/prepared/tasks/sql-tasks.js";
 import { type DatabaseClock, openDatabaseClock } from "../../../adapters/persistence/sql/database-clock.js";
 import { openSqliteDatabase } from "../../../adapters/persistence/sqlite/open-sqlite-database.js";
+import { MemoryRateLimits } from "../../../adapters/persistence/stores/memory-rate-limits.js";
 import { NodeSecrets } from "../../../adapters/system/node-secrets.js";
 import { RandomIds } from "../../../adapters/system/random-ids.js";
 import { MACHINE_TIME } from "../../../adapters/system/steady-clock.js";
@@ -76,7 +77,7 @@ describe.concurrent.each(CASES)("applications with wrong clocks: %s", (_, onData
   let customers: readonly Customer[];
 
   const anOutside = () => {
-    const { provider, storage } = memoryPorts(new SystemClock(), RATE_LIMITS);
+    const { provider, storage } = memoryPorts(new SystemClock());
     provider.nextPollMilliseconds = () => 300;
     return { provider, storage };
   };
@@ -87,10 +88,13 @@ describe.concurrent.each(CASES)("applications with wrong clocks: %s", (_, onData
     const wall = () => Date.now() + wallAhead(performance.now() - startedAt);
     const clock = await openDatabaseClock(database, { machine: { ...MACHINE_TIME, wall } });
     const { requestsAt, ...stores } = sqlStores(database, undefined, clock);
+    const requests = requestsAt(clock, RATE_LIMITS);
     const observer = { opened() {}, started() {}, moved() {}, claimed() {}, stale: () => refused.push(1) };
     const ports = {
-      ...memoryPorts(clock, RATE_LIMITS),
+      ...memoryPorts(clock),
       ...stores,
+      apiRequests: requests,
+      rateLimits: new MemoryRateLimits(clock, RATE_LIMITS),
       ...outside,
       tasks: sqlTasks(database, { observer, clock }),
       ids: new RandomIds(clock),
@@ -99,7 +103,7 @@ describe.concurrent.each(CASES)("applications with wrong clocks: %s", (_, onData
     const settings = { leaseMilliseconds: 2_000, generationDeadlineMilliseconds: 2 * MINUTES };
     const application = createApplication({ ports, settings });
     await application.start();
-    return { application, database, clock, requests: requestsAt(clock, RATE_LIMITS) };
+    return { application, database, clock, requests };
   };
 
   beforeAll(async () => {

@@ -81,7 +81,8 @@ describe("accessibility of the web pages", () => {
     await visit("/mcp");
 
     await logInAs(tab, ann);
-    await visit(`/account/orders/${[...service.database.orders.keys()][0]}`);
+    const [order] = await service.database.sql("select id from credit_order");
+    await visit(`/account/orders/${order?.id}`);
     await visit("/account");
     await page.getByRole("button", { name: "Order" }).click();
     await main.getByRole("status").waitFor();
@@ -120,8 +121,8 @@ describe("accessibility of the web pages", () => {
     const keys = page.getByRole("button", { name: "Keyboard" });
     if (await keys.isVisible()) await keys.click(); // not on a phone
     await check("the keys of the viewer");
-    for (const { task } of service.database.tasks.values())
-      if (task.state !== "succeeded") await visit(`/works/${task.slug}`);
+    for (const { slug } of await service.database.sql("select slug from task where state <> 'succeeded'"))
+      await visit(`/works/${slug}`);
     await visit("/works");
     await page.getByText("Pictures to start from").click();
     await page.getByText("Seed (optional)").click();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { anOrderCheckout, aPendingOrder } from "../../../adapters/contracts/support/builders.js";
-import { MemoryOperatorStore } from "../../../adapters/memory/stores/memory-operator-store.js";
+import { SqlOperatorStore } from "../../../adapters/persistence/stores/sql-operator-store.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { type AdjustmentReason, adjust } from "../../../domain/credits/ledger.js";
 import { type Order, orderId, pay } from "../../../domain/credits/order.js";
@@ -27,15 +27,20 @@ describe("what the account pages show of money", () => {
     };
   };
 
-  const order = async (person: Person, id: string, checkout?: Order["checkout"]): Promise<void> => {
-    const pending = aPendingOrder({ id: orderId(id), accountId: person.id, credits: credits(500), checkout });
+  const order = async (
+    person: Person,
+    id: string,
+    checkout?: Order["checkout"],
+    amount = credits(500),
+  ): Promise<void> => {
+    const pending = aPendingOrder({ id: orderId(id), accountId: person.id, credits: amount, checkout });
     await service.orders.insert(pending);
     await service.orders.pay(pay(pending, service.clock.now())._unsafeUnwrap());
   };
 
   it("are the entries with their balance, and the same as CSV, of which no text is a formula", async () => {
     const ann = await service.person("ann-csv", 100);
-    const operators = new MemoryOperatorStore(service.database);
+    const operators = new SqlOperatorStore(service.database);
     const reason = '=1+"1"' as AdjustmentReason;
     await operators.adjust(ann.id, (funds) =>
       adjust({ accountId: ann.id, funds, change: -30, reason, at: service.clock.now() }),
@@ -57,11 +62,7 @@ describe("what the account pages show of money", () => {
   it("are at most 10,000 rows of CSV, and the rest from a later place", async () => {
     const rich = await service.person("rich", 1);
     for (let n = 0; n < 10_050; n += 1) {
-      service.database.recordPurchase({
-        ...aPendingOrder({ id: orderId(`bulk-${n}`), accountId: rich.id, credits: credits(1) }),
-        state: "paid",
-        paidAt: service.clock.now(),
-      });
+      await order(rich, `bulk-${n}`, undefined, credits(1));
     }
     const get = await logIn(rich);
     const { text } = await get("/account/entries.csv");

@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { updateSearch } from "../../../adapters/persistence/prepared/tasks/search-rows.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
+import { putTask } from "../../support/put-task.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
 
 let service: WebService;
@@ -19,20 +21,30 @@ afterAll(async () => {
   await service?.end();
   expect(service?.failures).toEqual([]);
 });
-beforeEach(() => {
-  service.database.tasks.clear();
+beforeEach(async () => {
+  const { sql, dialect } = service.database;
+  const before = await sql("update task set hidden_at = reserved_at returning id");
+  await updateSearch(
+    sql,
+    dialect,
+    before.map(({ id }) => id),
+  );
 });
 
 /** Stores finished panoramas with these prompts, from old to new. Returns them from new to old. */
-const publish = (prompts: readonly string[], differences: Partial<SucceededTask> = {}): SucceededTask[] =>
-  prompts
-    .map((prompt) => {
-      const request = { ...(differences.request ?? first.request), prompt } as SucceededTask["request"];
-      const task = { ...first, ...differences, id: service.ids.taskId(), slug: service.ids.slug(), request };
-      service.database.tasks.set(task.id, { task, place: undefined, dueAt: undefined, fence: 0, hidden: false });
-      return task;
-    })
-    .reverse();
+const publish = async (
+  prompts: readonly string[],
+  differences: Partial<SucceededTask> = {},
+): Promise<SucceededTask[]> => {
+  const published: SucceededTask[] = [];
+  for (const prompt of prompts) {
+    const request = { ...(differences.request ?? first.request), prompt } as SucceededTask["request"];
+    const task = { ...first, ...differences, id: service.ids.taskId(), slug: service.ids.slug(), request };
+    await putTask(service.database, task);
+    published.unshift(task);
+  }
+  return published;
+};
 
 const get = (path: string, headers: Readonly<Record<string, string>> = {}) =>
   fetch(service.url + path, { redirect: "manual", headers });
@@ -67,10 +79,10 @@ const search = (q: string, more: Readonly<Record<string, string>> = {}) =>
 
 describe("the search of the gallery", () => {
   it("shows the panoramas whose prompts have its words, and keeps them in the field and in the links", async () => {
-    const lakes = publish(
+    const lakes = await publish(
       Array.from({ length: 30 }, (_, n) => (n % 2 ? `A quiet läke ${n}` : `Lakes at night, quietly`)),
     );
-    publish(["dunes", "a quiet street"]);
+    await publish(["dunes", "a quiet street"]);
     const page = await read(search(" LAKE quiet "));
     expect([page.status, page.field, page.slugs]).toEqual([200, "LAKE quiet", slugsOf(lakes.slice(0, 24))]);
     expect(page.text).toContain('Results for “<bdi>LAKE quiet</bdi>” · <a href="/gallery">Show all</a>');
@@ -88,7 +100,7 @@ describe("the search of the gallery", () => {
   });
 
   it("says in a sentence that nothing was found, with a link to all panoramas", async () => {
-    publish(["dunes"]);
+    await publish(["dunes"]);
     const page = await read(search(`zebra "x" <b>`));
     expect([page.status, page.slugs, page.field]).toEqual([200, [], `zebra "x" &lt;b&gt;`]);
     expect(page.nothing).toBe(`Nothing found for “zebra "x" &lt;b&gt;”.`);
@@ -96,16 +108,16 @@ describe("the search of the gallery", () => {
   });
 
   it("finds no private, hidden or unsaved panorama", async () => {
-    publish(["private lake"], { request: { ...first.request, visibility: "private" } });
-    publish(["unsaved lake"], { image: { ...first.image, status: "uploading", failedAttempts: 0 } });
-    const [hidden] = publish(["hidden lake"]);
+    await publish(["private lake"], { request: { ...first.request, visibility: "private" } });
+    await publish(["unsaved lake"], { image: { ...first.image, status: "uploading", failedAttempts: 0 } });
+    const [hidden] = await publish(["hidden lake"]);
     await service.tasks.hide(hidden!.id, ann.id, service.clock.now());
-    const [shown] = publish(["a lake"]);
+    const [shown] = await publish(["a lake"]);
     expect((await read(search("lake"))).slugs).toEqual([shown?.slug]);
   });
 
   it("answers every text with a page, and shows all panoramas if it has no words", async () => {
-    const [only] = publish(["a lake"]);
+    const [only] = await publish(["a lake"]);
     const codePoint = fc.oneof(fc.nat(0xff), fc.nat(0xffff), fc.nat(0x10ffff));
     const text = fc.array(codePoint, { maxLength: 150 }).map((points) => String.fromCodePoint(...points));
     await fc.assert(
@@ -124,7 +136,7 @@ describe("the search of the gallery", () => {
 
 describe("the order of the gallery", () => {
   it("is from old to new on request, and leads on and back in it", async () => {
-    const oldest = publish(Array.from({ length: 50 }, (_, n) => `number ${n}`)).reverse();
+    const oldest = (await publish(Array.from({ length: 50 }, (_, n) => `number ${n}`))).reverse();
     const page = await read("/gallery?sort=oldest");
     expect([page.slugs, page.prev]).toEqual([slugsOf(oldest.slice(0, 24)), undefined]);
     expect(page.text).toContain(
@@ -155,11 +167,11 @@ describe("the pictures of tiles and the front page", () => {
   const pictureOf = (text: string) => /<img src="([^"]*)"(?: srcset="([^"]*)" sizes="([^"]*)")? alt=""/.exec(text);
 
   it("are in tiles what the viewer shows first, in two widths", async () => {
-    const [small] = publish(["a lake"], { request: { ...first.request, resolution: "1k" } });
+    const [small] = await publish(["a lake"], { request: { ...first.request, resolution: "1k" } });
     const path = `/p/${small?.slug}/tile-480.webp`;
     expect(pictureOf((await read("/gallery")).text)?.slice(1, 3)).toEqual([path, `${path} 480w`]);
     const figures = { seam: 0, seamRatio: 1, poleDeviation: { zenith: 0, nadir: 0 }, view: { yaw: 170, pitch: 0 } };
-    const [large] = publish(["a sea"], { figures });
+    const [large] = await publish(["a sea"], { figures });
     const [wide, wider] = [480, 960].map((width) => `/p/${large?.slug}/tile-${width}.webp?v=170,0`);
     expect(pictureOf((await read("/gallery")).text)?.slice(1, 3)).toEqual([wide, `${wide} 480w, ${wider} 960w`]);
     const picture = new Uint8Array(await (await get(wider ?? "")).arrayBuffer());
@@ -168,7 +180,7 @@ describe("the pictures of tiles and the front page", () => {
   });
 
   it("are made 512 pixels wide, and may be cached", async () => {
-    const [task] = publish(["a lake"]);
+    const [task] = await publish(["a lake"]);
     const answer = await get(`/p/${task?.slug}/512.webp`);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/webp"]);
     expect(answer.headers.get("cache-control")).toBe("public, max-age=86400");
@@ -181,10 +193,10 @@ describe("the pictures of tiles and the front page", () => {
   });
 
   it("are not found in other widths, and of what is not public", async () => {
-    const [small] = publish(["a lake"], { request: { ...first.request, resolution: "1k" } });
-    const [hidden] = publish(["a lake"], { request: { ...first.request, visibility: "private" } });
-    const [unsaved] = publish(["a lake"], { image: { ...first.image, status: "uploading", failedAttempts: 0 } });
-    const [expired] = publish(["a lake"], { image: { ...first.image, status: "expired" } });
+    const [small] = await publish(["a lake"], { request: { ...first.request, resolution: "1k" } });
+    const [hidden] = await publish(["a lake"], { request: { ...first.request, visibility: "private" } });
+    const [unsaved] = await publish(["a lake"], { image: { ...first.image, status: "uploading", failedAttempts: 0 } });
+    const [expired] = await publish(["a lake"], { image: { ...first.image, status: "expired" } });
     const statusOf = async (task: SucceededTask | undefined, file: string) =>
       (await get(`/p/${task?.slug}/${file}`)).status;
     expect(await statusOf(small, "512.webp")).toBe(200);
@@ -196,7 +208,7 @@ describe("the pictures of tiles and the front page", () => {
   });
 
   it("are 503 with a sentence while the image cannot be read", async () => {
-    const [task] = publish(["a lake"], {
+    const [task] = await publish(["a lake"], {
       image: { ...first.image, imageName: `panoramas/${"A".repeat(22)}.jpg` as ObjectName },
     });
     const answer = await get(`/p/${task?.slug}/512.webp`);
@@ -205,7 +217,7 @@ describe("the pictures of tiles and the front page", () => {
   });
 
   it("begin the landing page with the smallest copy", async () => {
-    const [task] = publish(["a lake"]);
+    const [task] = await publish(["a lake"]);
     if (task) service.heroPanoramas.push(task.slug);
     const text = await (await get("/")).text();
     expect(text).toContain(`src="/p/${task?.slug}/512.webp"`);
@@ -214,7 +226,7 @@ describe("the pictures of tiles and the front page", () => {
 
 describe("the list of own panoramas", () => {
   it("shows views of public ones only, and leads back page by page to the newest", async () => {
-    const newest = publish(Array.from({ length: 60 }, (_, n) => `number ${n}`));
+    const newest = await publish(Array.from({ length: 60 }, (_, n) => `number ${n}`));
     const login = await fetch(`${service.url}/login`, {
       method: "POST",
       redirect: "manual",

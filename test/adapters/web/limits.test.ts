@@ -4,12 +4,13 @@ import { ok } from "neverthrow";
 import sharp from "sharp";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { aPendingOrder } from "../../../adapters/contracts/support/builders.js";
-import { MemoryOperatorStore } from "../../../adapters/memory/stores/memory-operator-store.js";
+import { SqlOperatorStore } from "../../../adapters/persistence/stores/sql-operator-store.js";
 import { deleteExpiredReferences } from "../../../application/background/erase.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import { type AdjustmentReason, adjust } from "../../../domain/credits/ledger.js";
 import { referenceImageName } from "../../../domain/images/object-name.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
+import { putTask } from "../../support/put-task.js";
 import { RawConnection } from "../../support/raw-connection.js";
 import { PASSWORD, type Person, WebService } from "../../support/web-service.js";
 
@@ -82,7 +83,7 @@ describe("pages with the longest prompts", () => {
     for (let n = 0; n < 12; n += 1) {
       const request = { ...task.request, prompt: `${n} ${"🌊".repeat(3_997)}` } as CreationRequest;
       const copy = { ...task, id: service.ids.taskId(), slug: service.ids.slug(), request };
-      service.database.tasks.set(copy.id, { task: copy, place: undefined, dueAt: undefined, fence: 0, hidden: false });
+      await putTask(service.database, copy);
       slugs.push(copy.slug);
       service.heroPanoramas.push(copy.slug);
     }
@@ -350,7 +351,7 @@ describe("the account page", () => {
   it("shows an adjustment by the operator with its reason", async () => {
     const { person, get } = await newPerson();
     const reason = "For <the> outage" as AdjustmentReason;
-    const operators = new MemoryOperatorStore(service.database);
+    const operators = new SqlOperatorStore(service.database);
     await operators.adjust(person.id, (funds) =>
       adjust({ accountId: person.id, funds, change: 7, reason, at: service.clock.now() }),
     );

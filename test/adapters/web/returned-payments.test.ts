@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { aPendingOrder, noon } from "../../../adapters/contracts/support/builders.js";
-import { MemoryOperatorStore } from "../../../adapters/memory/stores/memory-operator-store.js";
+import { SqlOperatorStore } from "../../../adapters/persistence/stores/sql-operator-store.js";
 import { refundOrder } from "../../../application/operators/credits.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { type AdjustmentReason, adjust } from "../../../domain/credits/ledger.js";
@@ -28,7 +28,7 @@ describe("an account whose payment came back", () => {
     await service.orders.insert(pending);
     const paid = pay(pending, service.clock.now())._unsafeUnwrap();
     await service.orders.pay({ ...paid, paymentId: `pi_${name}` });
-    const operators = new MemoryOperatorStore(service.database);
+    const operators = new SqlOperatorStore(service.database);
     const at = service.clock.now();
     if (spent > 0)
       await operators.adjust(person.id, (funds) =>

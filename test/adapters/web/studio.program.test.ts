@@ -8,6 +8,7 @@ import { expire, uploading } from "../../../domain/images/storage-status.js";
 import { ALL_ABILITIES } from "../../../domain/tasks/abilities.js";
 import type { Task } from "../../../domain/tasks/task.js";
 import { logInAs, openWorksOf, setUpBrowser, type Tab } from "../../support/browser.js";
+import { changeTask, putTask } from "../../support/put-task.js";
 import type { Person, WebService } from "../../support/web-service.js";
 
 describe("the works page as a studio", () => {
@@ -201,9 +202,8 @@ describe("the works page as a studio", () => {
   it("works without a script, names its buttons apart, and offers an expired panorama no visibility", async () => {
     const kept = await service.kept(ann, { prompt: "the kept one", visibility: "private" });
     const gone = await service.kept(ann, { prompt: "the expired one", visibility: "private" });
-    const row = service.database.tasks.get(gone.id)!;
     const image = expire(uploading(gone.image.temporaryUrl, gone.image.imageName));
-    service.database.tasks.set(gone.id, { ...row, task: { ...gone, image } });
+    await changeTask(service.database, { ...gone, image });
     const plain = await on.openTab({ javaScriptEnabled: false, forcedColors: "active" });
     const { page } = plain;
     await openWorksOf(plain, ann);
@@ -331,7 +331,7 @@ describe("the works page as a studio", () => {
     for (let n = 0; n < 30; n += 1) {
       const id = service.ids.taskId();
       const copy = { ...task, id, slug: service.ids.slug() };
-      service.database.tasks.set(id, { task: copy, place: undefined, dueAt: undefined, fence: 0, hidden: false });
+      await putTask(service.database, copy);
     }
     const { page } = tab;
     await page.goto("/works");
@@ -357,7 +357,7 @@ describe("the works page as a studio", () => {
     expect(await page.locator("#list > li").count()).toBe(31);
     await change("Make public");
     await says("public");
-    service.database.sessions.clear();
+    await service.database.sql("delete from session");
     await change("Make private");
     await page.getByText("You were logged out. Log in to go on.").waitFor();
     await openWorksOf(tab, ann);

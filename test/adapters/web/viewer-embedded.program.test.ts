@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { uploading } from "../../../domain/images/storage-status.js";
 import { COARSE, setUpBrowser } from "../../support/browser.js";
 import { quarterAt } from "../../support/pixels.js";
+import { changeTask } from "../../support/put-task.js";
 import type { Person, WebService } from "../../support/web-service.js";
 
 /** As WordPress makes it of what oEmbed answers: the frame has the origin `null`. */
@@ -72,11 +73,11 @@ describe("a panorama in a sandboxed frame of another site", () => {
   it("shows its result when it is ready", async () => {
     service.provider.play({ poll: "succeeded", download: "image" });
     const task = await service.kept(ann);
-    const stored = service.database.tasks.get(task.id)!;
-    stored.task = { ...task, image: uploading(task.image.temporaryUrl, task.image.imageName) };
+    const image = uploading(task.image.temporaryUrl, task.image.imageName);
+    await changeTask(service.database, { ...task, image });
     const shown = await open(`${service.url}/p/${task.slug}?embed=1`);
     await shown[0].locator("#waiting").waitFor({ state: "attached" });
-    stored.task = task;
+    await changeTask(service.database, task);
     await drawn(shown);
   });
 });

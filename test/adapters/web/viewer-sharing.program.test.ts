@@ -6,6 +6,7 @@ import type { StartView } from "../../../domain/images/picture.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { COARSE, logInAs, ready, setUpBrowser, type Tab } from "../../support/browser.js";
 import { quarterOf } from "../../support/pixels.js";
+import { changeTask } from "../../support/put-task.js";
 import type { Person, WebService } from "../../support/web-service.js";
 
 const LONG_PROMPT = `A quiet lake\n at dawn, ${"with mist over the water ".repeat(12)}`.trim();
@@ -35,10 +36,9 @@ describe("sharing a panorama", () => {
   };
 
   /** As if its best part had been found there. */
-  const measure = (task: SucceededTask, view: StartView): void => {
-    const stored = service.database.tasks.get(task.id);
-    if (stored === undefined) throw new Error("there is no such task");
-    stored.task = { ...task, figures: { seam: 0, seamRatio: 1, poleDeviation: { zenith: 0, nadir: 0 }, view } };
+  const measure = (task: SucceededTask, view: StartView): Promise<void> => {
+    const figures = { seam: 0, seamRatio: 1, poleDeviation: { zenith: 0, nadir: 0 }, view };
+    return changeTask(service.database, { ...task, figures });
   };
 
   describe("by what other sites read", () => {
@@ -88,7 +88,7 @@ describe("sharing a panorama", () => {
 
     it("has its best view in link previews, tiles and for oEmbed", async () => {
       const task = await service.kept(ann, { prompt: "a place with a best view" });
-      measure(task, { yaw: -135, pitch: 5 });
+      await measure(task, { yaw: -135, pitch: 5 });
       const html = await htmlOf(`/p/${task.slug}`);
       expect(html).toContain('data-start="-135,5"');
       const preview = contentOf(html, "og:image") ?? "";
@@ -102,7 +102,7 @@ describe("sharing a panorama", () => {
       for (const answer of [await fetch(preview), first])
         expect(await halvesOf(new Uint8Array(await answer.arrayBuffer()))).toEqual([0, 0]);
 
-      measure(task, { yaw: 180, pitch: 0 });
+      await measure(task, { yaw: 180, pitch: 0 });
       const again = await fetch(service.url + tile, { headers: { "if-none-match": first.headers.get("etag") ?? "" } });
       expect(await halvesOf(new Uint8Array(await again.arrayBuffer()))).toEqual([3, 0]);
     });
@@ -279,7 +279,7 @@ describe("sharing a panorama", () => {
 
     it("starts at its best view, also in a frame", async () => {
       const task = await service.kept(ann, { prompt: "a place to start", resolution: "2k" });
-      measure(task, { yaw: 120, pitch: 10 });
+      await measure(task, { yaw: 120, pitch: 10 });
       const visitor = await on.openTab({ ...COARSE, viewport: { width: 1000, height: 600 } });
       for (const path of [`/p/${task.slug}`, `/p/${task.slug}?embed=1`]) {
         await visitor.page.goto(path);
@@ -295,7 +295,7 @@ describe("sharing a panorama", () => {
       await tab.page.goto(`/works/${slug}`);
       await ready(tab.page, "sphere");
       await tab.page.getByRole("button", { name: "Share" }).click();
-      service.database.sessions.clear();
+      await service.database.sql("delete from session");
       await tab.page.getByRole("button", { name: "Make it public" }).click();
       await tab.page.getByText("You were logged out. Log in to go on.").waitFor();
       expect(new URL(tab.page.url()).searchParams.get("next")).toBe(`/works/${slug}`);

@@ -115,8 +115,12 @@ describe("the page of webhooks", () => {
     expect(await refused.text()).toContain('value="http://receiver.example.com/"');
     await page.request.get("/account/webhooks");
     const [own] = await service.endpoints.list(dan.id);
-    const foreign = await service.endpoints.ensureDefault({ ...(own as NonNullable<typeof own>), accountId: cas.id });
-    expect((await post(`/account/webhooks/${foreign.id}x/rotate`)).status()).toBe(404);
+    const foreign = await service.endpoints.ensureDefault({
+      ...(own as NonNullable<typeof own>),
+      id: service.ids.endpointId(),
+      accountId: cas.id,
+    });
+    expect((await post(`/account/webhooks/${foreign.id}/rotate`)).status()).toBe(404);
     expect((await post("/account/deliveries/7/resend")).status()).toBe(404);
   });
 });

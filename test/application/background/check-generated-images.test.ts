@@ -227,7 +227,7 @@ describe("checkGeneratedImages", () => {
   });
 
   it("shows success with uploading while the storage is slow, and keeps its lease meanwhile", async () => {
-    const gates = new PortGates();
+    const gates = new PortGates(world.clock);
     const checked = useCases({ ...world, storage: gates.guard(world.storage, { losable: false }) }).check();
     await world.clock.advance(0);
     expect(await imageStatus()).toBe("uploading");
@@ -331,7 +331,7 @@ describe("checkGeneratedImages", () => {
   });
 
   it("resumes after the process was killed between success and storing, with one object", async () => {
-    const gates = new PortGates();
+    const gates = new PortGates(world.clock);
     void useCases({ ...world, storage: gates.guard(world.storage, { losable: false }) }).check();
     await world.clock.advance(0);
     gates.kill();
@@ -345,7 +345,7 @@ describe("checkGeneratedImages", () => {
   });
 
   it("checks a result again after the process was killed during its download", async () => {
-    const gates = new PortGates();
+    const gates = new PortGates(world.clock);
     const stopping = new AbortController();
     void useCases({ ...world, provider: gates.guard(world.provider, { losable: false }) }).check(stopping.signal);
     await world.clock.advance(0);

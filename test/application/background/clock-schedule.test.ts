@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
-import { settled } from "../../../adapters/memory/settled.js";
 import { clockSchedule } from "../../../application/background/work-runs.js";
 import type { ScheduledWork } from "../../../application/ports/clock.js";
 
@@ -100,11 +99,11 @@ describe("clockSchedule", () => {
     );
     schedule.start();
     for (let times = 0; times < 3; times += 1) schedule.wake("work");
-    await settled();
+    await clock.settled();
     expect(runs).toBe(2);
     await schedule.stop(0);
     schedule.wake("work");
-    await settled();
+    await clock.settled();
     expect(runs).toBe(2);
   });
 });

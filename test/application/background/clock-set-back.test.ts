@@ -31,7 +31,7 @@ const oneOfEachKind = async () => {
   await world.settle();
   world.provider.play({ poll: "running" });
   await create();
-  const gates = new PortGates();
+  const gates = new PortGates(world.clock);
   const killed = useCases({ ...world, tasks: gates.guard(world.tasks, { losable: false }) });
   void killed.createPanorama(owner, aCreationRequest());
   await gates.resume(0);

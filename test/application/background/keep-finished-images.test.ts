@@ -240,7 +240,7 @@ describe("keepFinishedImages", () => {
   });
 
   it("resumes after the process was killed between storing and recording, without a second object", async () => {
-    const gates = new PortGates();
+    const gates = new PortGates(world.clock);
     const { keep } = useCases({ ...world, tasks: gates.guard(world.tasks, { losable: false }) });
     void keep();
     await gates.resume(0); // the claim; the calls after it stop before the result is recorded
@@ -255,7 +255,7 @@ describe("keepFinishedImages", () => {
   });
 
   it("leaves no object if the panorama was stored by the next worker and deleted before it continues", async () => {
-    const gates = new PortGates();
+    const gates = new PortGates(world.clock);
     const stopping = new AbortController();
     const slow = useCases({ ...world, storage: gates.guard(world.storage, { losable: false }) }).keep(stopping.signal);
     await world.clock.advance(0);
@@ -274,7 +274,7 @@ describe("keepFinishedImages", () => {
   });
 
   it("leaves the objects of the next worker alone when it ends late", async () => {
-    const gates = new PortGates();
+    const gates = new PortGates(world.clock);
     const stopping = new AbortController();
     const slow = useCases({ ...world, storage: gates.guard(world.storage, { losable: false }) }).keep(stopping.signal);
     await world.clock.advance(0);
@@ -295,7 +295,7 @@ describe("keepFinishedImages", () => {
     const slow = world.keep(stopping.signal);
     stopping.abort(); // it does not claim its own task again
     await world.clock.advance(LEASE_MILLISECONDS);
-    const gates = new PortGates();
+    const gates = new PortGates(world.clock);
     const successor = useCases({ ...world, provider: gates.guard(world.provider, { losable: false }) }).keep();
     await world.clock.advance(0); // the next worker holds the lease and has not downloaded yet
     answer();

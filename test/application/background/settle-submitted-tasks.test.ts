@@ -121,7 +121,7 @@ describe("settleSubmittedTasks", () => {
     const slow = world.poll(stopping.signal);
     stopping.abort(); // it does not claim its own task again
     await world.clock.advance(GENERATION_DEADLINE_MILLISECONDS);
-    const gates = new PortGates();
+    const gates = new PortGates(world.clock);
     const successor = useCases({ ...world, provider: gates.guard(world.provider, { losable: false }) }).poll();
     await world.clock.advance(0); // the next worker holds the lease and has not polled yet
     answer();

@@ -208,7 +208,7 @@ describe("startQueuedTasks", () => {
     for (let n = 0; n < 4; n += 1) await create();
     const task = await create();
     await endRunning();
-    const gates = new PortGates();
+    const gates = new PortGates(world.clock);
     const killed = useCases({ ...world, provider: gates.guard(world.provider, { losable: false }) });
     void killed.start();
     await world.clock.advance(1);

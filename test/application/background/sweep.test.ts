@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 /** Kills a process after this many port calls of its creation: 1 reserves, 2 submits, 3 records the answer. */
 const killAfter = async (calls: number) => {
-  const gates = new PortGates();
+  const gates = new PortGates(world.clock);
   const tasks = gates.guard(world.tasks, { losable: false });
   const provider = gates.guard(world.provider, { losable: false });
   const creation = useCases({ ...world, tasks, provider }).createPanorama(owner, aCreationRequest());
@@ -66,7 +66,7 @@ describe("sweep", () => {
   });
 
   it("does not let a paused process send a task that was returned to the queue", async () => {
-    const gates = new PortGates();
+    const gates = new PortGates(world.clock);
     const provider = gates.guard(world.provider, { losable: false });
     const creation = useCases({ ...world, provider }).createPanorama(owner, aCreationRequest());
     await world.clock.advance(0);

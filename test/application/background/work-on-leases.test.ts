@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
-import { settled } from "../../../adapters/memory/settled.js";
 import { workOnLeases } from "../../../application/background/work-on-leases.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { LEASE_MILLISECONDS } from "../../support/application.js";
@@ -10,6 +9,11 @@ import { anOwner, aWorld, type World } from "../../support/world.js";
 class Workbench {
   readonly begun: TaskId[] = [];
   private readonly ends = new Map<TaskId, () => void>();
+  private readonly clock: World["clock"];
+
+  constructor({ clock }: World) {
+    this.clock = clock;
+  }
 
   readonly workOn = ({ task }: { readonly task: { readonly id: TaskId } }): Promise<undefined> => {
     this.begun.push(task.id);
@@ -18,7 +22,7 @@ class Workbench {
 
   async end(id: TaskId | undefined): Promise<void> {
     this.ends.get(id as TaskId)?.();
-    await settled();
+    await this.clock.settled();
   }
 }
 
@@ -30,7 +34,7 @@ describe("workOnLeases", () => {
 
   beforeEach(async () => {
     world = aWorld();
-    bench = new Workbench();
+    bench = new Workbench(world);
     const owners: AccountId[] = [await anOwner(world, 100), await anOwner(world, 100)];
     for (const owner of owners) {
       for (let n = 0; n < 5; n += 1) (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
@@ -40,7 +44,7 @@ describe("workOnLeases", () => {
 
   it("continues with other tasks while one is slow, and claims when half of the concurrency is free", async () => {
     const working = work();
-    await settled();
+    await world.clock.settled();
     expect(bench.begun).toHaveLength(4);
     const [slow, ...quick] = bench.begun;
     await bench.end(quick[0]);
@@ -58,14 +62,14 @@ describe("workOnLeases", () => {
     const owner = await anOwner(world, 100);
     const working = work();
     for (let n = 0; n < 9; n += 1) {
-      await settled();
+      await world.clock.settled();
       await bench.end(bench.begun[n]);
     }
-    await settled();
+    await world.clock.settled();
     expect(bench.begun).toHaveLength(10);
     (await world.createPanorama(owner, aCreationRequest()))._unsafeUnwrap();
     await world.clock.advance(world.provider.nextPollMilliseconds());
-    await settled();
+    await world.clock.settled();
     expect(bench.begun).toHaveLength(11);
     await bench.end(bench.begun[10]);
     await bench.end(bench.begun[9]);
@@ -78,7 +82,7 @@ describe("workOnLeases", () => {
     const again = new Date(world.clock.now().getTime() + 1_000);
     const postpone = async (all: Parameters<World["tasks"]["postpone"]>[0]): Promise<void> => {
       given.push(all.length);
-      await settled();
+      await world.clock.settled();
       await world.tasks.postpone(all);
     };
     const tasks = Object.assign(Object.create(world.tasks), { postpone });
@@ -103,7 +107,7 @@ describe("workOnLeases", () => {
     world.tasks.claim = recorded;
     const stopping = new AbortController();
     const working = work(stopping.signal);
-    await settled();
+    await world.clock.settled();
     stopping.abort();
     await bench.end(bench.begun[0]);
     await world.clock.advance(5_000);
@@ -115,7 +119,7 @@ describe("workOnLeases", () => {
   it("starts no task after it is stopped, and finishes the started ones", async () => {
     const stopping = new AbortController();
     const working = work(stopping.signal);
-    await settled();
+    await world.clock.settled();
     stopping.abort();
     for (const id of [...bench.begun]) await bench.end(id);
     expect(await working).toBe(4);

@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { InProcessEventSignals } from "../../../adapters/memory/in-process-event-signals.js";
-import { settled } from "../../../adapters/memory/settled.js";
 import { heldKeys } from "../../../application/accounts/held-keys.js";
 import { watchStreams } from "../../../application/background/watch-changes.js";
 import { streamEvents } from "../../../application/events/stream-events.js";
@@ -41,10 +40,10 @@ describe("streamEvents", () => {
     await failOne();
     await failOne();
     const [live, resumed] = [follow(), follow(1)];
-    await settled();
+    await world.clock.settled();
     await failOne();
     signals.wake(owner);
-    await settled();
+    await world.clock.settled();
     expect([live.numbers, resumed.numbers]).toEqual([[3], [2, 3]]);
     for (const { stop, ended } of [live, resumed]) {
       stop.abort();
@@ -56,7 +55,7 @@ describe("streamEvents", () => {
   it("returns more events than one page, in their order", async () => {
     for (let n = 0; n < 250; n += 1) await failOne();
     const { numbers, stop, ended } = follow(0);
-    await settled();
+    await world.clock.settled();
     stop.abort();
     await ended;
     expect(numbers).toEqual(Array.from({ length: 250 }, (_, index) => index + 1));
@@ -78,11 +77,11 @@ describe("streamEvents", () => {
               await failOne(account);
             } else if (step === "foreign") await failOne(stranger);
             else if (step === "watch") await watch();
-            else await settled();
+            else await world.clock.settled();
           }
-          await settled();
+          await world.clock.settled();
           await watch();
-          await settled();
+          await world.clock.settled();
           stop.abort();
           await ended;
           expect(numbers).toEqual(Array.from({ length: happened }, (_, index) => index + 1));
@@ -113,7 +112,7 @@ describe("streamEvents", () => {
     const ended = (async () => {
       for await (const { event } of stream) numbers.push(event.number);
     })();
-    await settled();
+    await world.clock.settled();
     stop.abort();
     await ended;
     expect(numbers).toEqual([1]);
@@ -147,12 +146,12 @@ describe("streamEvents", () => {
         types.push(event.type);
       }
     })();
-    await settled();
+    await world.clock.settled();
     await world.clock.advance(5_000);
     world.storage.available = false;
     await world.settle();
     signals.wake(owner);
-    await settled();
+    await world.clock.settled();
     expect(types).toEqual(["panorama.succeeded"]);
     world.storage.available = true;
     await world.clock.advance(1_000);

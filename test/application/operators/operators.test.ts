@@ -2,7 +2,6 @@ import * as fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, accountId, apiKeyId } from "../../../adapters/contracts/support/builders.js";
-import { memoryStores } from "../../../adapters/memory/stores/memory-stores.js";
 import { createApiKey } from "../../../application/accounts/api-keys.js";
 import { exportAccount } from "../../../application/accounts/export-account.js";
 import { verifyLedger } from "../../../application/credits/ledger.js";
@@ -20,13 +19,9 @@ const REASON = "goodwill" as AdjustmentReason;
 const NOBODY = accountId(404);
 const UNKNOWN = err({ kind: "not_found", message: `There is no account ${NOBODY}.` });
 
-let stores: ReturnType<typeof memoryStores>;
 let world: World;
-let ports: World & Pick<typeof stores, "operators" | "operatorLog">;
 beforeEach(() => {
-  stores = memoryStores();
-  world = aWorld(stores);
-  ports = { ...world, operators: stores.operators, operatorLog: stores.operatorLog };
+  world = aWorld();
 });
 
 const create = async (owner: Awaited<ReturnType<typeof anOwner>>, body = {}) =>
@@ -37,29 +32,27 @@ describe("adjustCredits", () => {
     const step = fc.oneof(fc.integer({ min: -30, max: 30 }), fc.constant("create" as const));
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
-        stores = memoryStores();
-        world = aWorld(stores);
-        ports = { ...world, operators: stores.operators, operatorLog: stores.operatorLog };
+        world = aWorld();
         const owner = await anOwner(world, 10);
         for (const next of steps) {
-          const before = await stores.ledger.balance(owner);
+          const before = await world.ledger.balance(owner);
           if (next === "create") {
             await world.createPanorama(owner, aCreationRequest());
             continue;
           }
-          const adjusted = await adjustCredits(ports)(owner, next, REASON);
+          const adjusted = await adjustCredits(world)(owner, next, REASON);
           const refused = err({ kind: "insufficient_credits", balance: before, cost: -next });
           expect(adjusted).toEqual(before + next >= 0 ? ok(before + next) : refused);
-          expect(await stores.ledger.balance(owner)).toBe(before + next >= 0 ? before + next : before);
+          expect(await world.ledger.balance(owner)).toBe(before + next >= 0 ? before + next : before);
         }
-        expect((await verifyLedger(stores)()).findings).toEqual([]);
+        expect((await verifyLedger(world)()).findings).toEqual([]);
       }),
       { numRuns: 50 },
     );
   });
 
   it("returns not_found for an unknown account", async () => {
-    expect(await adjustCredits(ports)(NOBODY, 1, REASON)).toEqual(UNKNOWN);
+    expect(await adjustCredits(world)(NOBODY, 1, REASON)).toEqual(UNKNOWN);
   });
 });
 
@@ -67,8 +60,8 @@ describe("closeAccount", () => {
   it("is refused while a task is in processing, and changes nothing then", async () => {
     const owner = await anOwner(world, 20);
     await create(owner);
-    expect(await closeAccount(ports)(owner)).toEqual(err({ kind: "tasks_active", activeTasks: 1 }));
-    expect(await stores.operators.account(owner)).toMatchObject({ closedAt: undefined, standing: { credits: 16 } });
+    expect(await closeAccount(world)(owner)).toEqual(err({ kind: "tasks_active", activeTasks: 1 }));
+    expect(await world.operators.account(owner)).toMatchObject({ closedAt: undefined, standing: { credits: 16 } });
   });
 
   it("takes what is left, erases what the person has sent, deletes the pictures, and leaves a clean ledger", async () => {
@@ -80,25 +73,25 @@ describe("closeAccount", () => {
       await world.settle();
       await world.keep();
     }
-    const task = await stores.tasks.find(id, owner);
+    const task = await world.tasks.find(id, owner);
     if (task?.state !== "succeeded") throw new Error("The task has not succeeded.");
     const { imageName } = task.image;
     expect((await world.storage.read(imageName)).isOk()).toBe(true);
 
-    for (const _ of [1, 2]) expect(await closeAccount(ports)(owner)).toEqual(ok(undefined));
+    for (const _ of [1, 2]) expect(await closeAccount(world)(owner)).toEqual(ok(undefined));
     await world.erase();
     expect((await world.storage.read(imageName)).isOk()).toBe(false);
-    expect(await stores.operators.account(owner)).toMatchObject({
+    expect(await world.operators.account(owner)).toMatchObject({
       account: { email: `closed-${owner}@closed.invalid` },
       standing: { credits: 0, activeTasks: 0 },
       closedAt: world.clock.now(),
     });
-    expect((await stores.ledger.entries(owner)).map(({ kind, credits: amount }) => [kind, amount])).toEqual([
+    expect((await world.ledger.entries(owner)).map(({ kind, credits: amount }) => [kind, amount])).toEqual([
       ["purchase", 20],
       ["reservation", -4],
       ["adjustment", -16],
     ]);
-    expect((await verifyLedger(stores)()).findings).toEqual([]);
+    expect((await verifyLedger(world)()).findings).toEqual([]);
     const exported = JSON.stringify(await recordsOf(owner));
     expect(exported).not.toContain("garden");
     expect(exported).not.toContain("order-of-fay");
@@ -112,33 +105,33 @@ describe("closeAccount", () => {
     await world.clock.advance(world.provider.nextPollMilliseconds());
     await world.settle();
     const operators = {
-      close: stores.operators.close.bind(stores.operators),
+      close: world.operators.close.bind(world.operators),
       eraseTasks: () => Promise.reject(new Error("killed")),
-      eraseEvents: stores.operators.eraseEvents.bind(stores.operators),
-      recordErased: stores.operators.recordErased.bind(stores.operators),
+      eraseEvents: world.operators.eraseEvents.bind(world.operators),
+      recordErased: world.operators.recordErased.bind(world.operators),
     };
-    await expect(closeAccount({ ...ports, operators })(owner)).rejects.toThrow("killed");
-    expect(await closeAccount(ports)(owner)).toEqual(ok(undefined));
-    expect((await stores.operators.task(id))?.task.request.prompt).toBe(undefined);
-    expect((await stores.ledger.entries(owner)).map((entry) => entry.credits)).toEqual([20, -4, -16]);
-    expect((await verifyLedger(stores)()).findings).toEqual([]);
+    await expect(closeAccount({ ...world, operators })(owner)).rejects.toThrow("killed");
+    expect(await closeAccount(world)(owner)).toEqual(ok(undefined));
+    expect((await world.operators.task(id))?.task.request.prompt).toBe(undefined);
+    expect((await world.ledger.entries(owner)).map((entry) => entry.credits)).toEqual([20, -4, -16]);
+    expect((await verifyLedger(world)()).findings).toEqual([]);
   });
 
   it("returns not_found for an unknown account", async () => {
-    expect(await closeAccount(ports)(NOBODY)).toEqual(UNKNOWN);
+    expect(await closeAccount(world)(NOBODY)).toEqual(UNKNOWN);
   });
 });
 
 const recordsOf = async (owner: Awaited<ReturnType<typeof anOwner>>) => {
   const records = [];
-  for await (const record of (await exportAccount(ports)(owner))._unsafeUnwrap()) records.push(record);
+  for await (const record of (await exportAccount(world)(owner))._unsafeUnwrap()) records.push(record);
   return records;
 };
 
 describe("exportAccount", () => {
   it("returns everything about the person, without hashes and secrets", async () => {
     const owner = await anOwner(world, 20);
-    const key = (await createApiKey(ports)(owner, "laptop", NO_LIMITS))._unsafeUnwrap();
+    const key = (await createApiKey(world)(owner, "laptop", NO_LIMITS))._unsafeUnwrap();
     const { id } = await create(owner, { prompt: "my own garden" });
     const records = await recordsOf(owner);
     expect(records.map(({ type }) => type)).toEqual([
@@ -152,7 +145,7 @@ describe("exportAccount", () => {
     expect(records[0]).toMatchObject({ type: "account", id: owner, email: `${owner}@example.com`, credits: 16 });
     expect(records.at(-1)).toMatchObject({ type: "panorama", id, prompt: "my own garden", isDeleted: false });
     expect(JSON.stringify(records)).not.toContain(key.key.secretSha256);
-    expect((await exportAccount(ports)(NOBODY)).isErr()).toBe(true);
+    expect((await exportAccount(world)(NOBODY)).isErr()).toBe(true);
   });
 
   it("pages through more tasks and orders than one page has", async () => {
@@ -166,13 +159,13 @@ describe("exportAccount", () => {
 describe("changeKeyLimits", () => {
   it("stores what the change returns for the present limits, and nothing that is invalid", async () => {
     const owner = await anOwner(world, 20);
-    const { key } = (await createApiKey(ports)(owner, "laptop", NO_LIMITS))._unsafeUnwrap();
-    const change = changeKeyLimits(ports);
+    const { key } = (await createApiKey(world)(owner, "laptop", NO_LIMITS))._unsafeUnwrap();
+    const change = changeKeyLimits(world);
     const limited = await change(key.id, (limits) => ok({ ...limits, creditsPerDay: credits(5) }));
     expect(limited._unsafeUnwrap().limits).toEqual({ ...NO_LIMITS, creditsPerDay: 5 });
     const invalid = invalidRequest("scopes", { name: "storable_text" });
     expect(await change(key.id, () => err(invalid))).toEqual(err(invalid));
-    expect((await stores.operators.key(key.id))?.limits.creditsPerDay).toBe(5);
+    expect((await world.operators.key(key.id))?.limits.creditsPerDay).toBe(5);
     const unknown = await change(apiKeyId(404), ok);
     expect(unknown._unsafeUnwrapErr()).toEqual({ kind: "not_found", message: `There is no key ${apiKeyId(404)}.` });
   });
@@ -180,14 +173,14 @@ describe("changeKeyLimits", () => {
 
 describe("recordAction", () => {
   const action = { operator: "ann@host", command: "key revoke", arguments: { key: "key_1" } };
-  const outcomes = async () => (await stores.operatorLog.list(9, undefined)).map(({ outcome }) => outcome);
+  const outcomes = async () => (await world.operatorLog.list(9, undefined)).map(({ outcome }) => outcome);
 
   it("records an action before it begins, and its outcome afterwards", async () => {
-    const record = recordAction(ports);
+    const record = recordAction(world);
     const result = await record(
       action,
       async () => {
-        expect(await stores.operatorLog.list(9, undefined)).toMatchObject([
+        expect(await world.operatorLog.list(9, undefined)).toMatchObject([
           { ...action, at: world.clock.now(), outcome: undefined },
         ]);
         return "result";
@@ -201,18 +194,18 @@ describe("recordAction", () => {
   it("cuts long arguments, and never in the middle of a character", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary", maxLength: 1500, size: "max" }), async (key) => {
-        const record = recordAction(ports);
+        const record = recordAction(world);
         await record({ ...action, arguments: { key } }, async () => "done", String);
         const characters = [...key];
         const expected = characters.length > 500 ? `${characters.slice(0, 500).join("")}…` : key;
-        expect((await stores.operatorLog.list(1, undefined))[0]?.arguments).toEqual({ key: expected });
+        expect((await world.operatorLog.list(1, undefined))[0]?.arguments).toEqual({ key: expected });
       }),
       { endOnFailure: true }, // shrinking long strings takes minutes
     );
   });
 
   it("records that an action has thrown", async () => {
-    const thrown = recordAction(ports)(action, () => Promise.reject(new Error("no disk")), String);
+    const thrown = recordAction(world)(action, () => Promise.reject(new Error("no disk")), String);
     await expect(thrown).rejects.toThrow("no disk");
     expect(await outcomes()).toEqual(["failed"]);
   });

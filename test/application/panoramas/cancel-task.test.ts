@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { err, ok } from "neverthrow";
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
-import { settled } from "../../../adapters/memory/settled.js";
 import { audit } from "../../../domain/credits/ledger.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { GENERATION_DEADLINE_MILLISECONDS, LEASE_MILLISECONDS, useCases } from "../../support/application.js";
@@ -109,6 +108,7 @@ describe("cancelTask", () => {
   const creating = async () => {
     const answer = world.provider.hold("submit");
     const created = world.createPanorama(owner, aCreationRequest());
+    await world.clock.settled();
     const [task] = await world.tasks.list(owner, 1, undefined);
     return { id: task?.id as TaskId, created, answer };
   };
@@ -116,7 +116,7 @@ describe("cancelTask", () => {
   it("waits for the answer to the submission of a reserved task, and cancels it then", async () => {
     const { id, created, answer } = await creating();
     const canceling = cancel(id);
-    await settled();
+    await world.clock.settled();
     expect(world.provider.canceled.size).toBe(0);
     answer();
     expect((await created).isOk()).toBe(true);
@@ -207,7 +207,7 @@ describe("cancelTask", () => {
 
   /** A process whose calls the test lets continue. */
   const instance = () => {
-    const gates = new PortGates();
+    const gates = new PortGates(world.clock);
     const tasks = gates.guard(world.tasks, { losable: false });
     const provider = gates.guard(world.provider, { losable: false });
     return { gates, useCases: useCases({ ...world, tasks, provider }) };
@@ -222,10 +222,10 @@ describe("cancelTask", () => {
         return new Promise(() => {});
       },
     });
-    await settled();
+    await world.clock.settled();
     while (gates.halted > 0 && !called) {
       void gates.resume(0); // the last call is never answered
-      await settled();
+      await world.clock.settled();
     }
     Object.assign(world.provider, { [call]: before });
   };
@@ -267,7 +267,7 @@ describe("cancelTask", () => {
     await world.clock.advance(world.provider.nextPollMilliseconds());
     const answer = world.provider.hold("poll");
     const polled = world.poll();
-    await settled();
+    await world.clock.settled();
     return { polled, answer };
   };
 
@@ -276,7 +276,7 @@ describe("cancelTask", () => {
     world.provider.play({ poll: "running" });
     const { polled, answer } = await polling();
     const canceling = cancel(id);
-    await settled();
+    await world.clock.settled();
     expect(world.provider.canceled.size).toBe(0);
     answer();
     await world.clock.advance(1_000);
@@ -289,7 +289,7 @@ describe("cancelTask", () => {
     const id = await created();
     const { answer } = await polling();
     const canceling = cancel(id);
-    await settled();
+    await world.clock.settled();
     answer();
     await world.clock.advance(1_000);
     expect(await canceling).toMatchObject({ id, state: "generated" });
@@ -301,7 +301,7 @@ describe("cancelTask", () => {
     world.provider.play({ poll: "failed" });
     const { answer } = await polling();
     const canceling = cancel(id);
-    await settled();
+    await world.clock.settled();
     answer();
     await world.clock.advance(1_000);
     expect(await canceling).toMatchObject({ id, state: "failed", reason: "canceled" });
@@ -355,7 +355,7 @@ describe("cancelTask", () => {
         /** The processes that may go on when the time has come. */
         const running: PortGates[] = [];
         const finish = async (gates: PortGates) => {
-          await settled();
+          await world.clock.settled();
           while (gates.halted > 0) await gates.resumeAll();
         };
         const oneSecond = async ({ cancels, webhook, cancel: answer, polls, isKilled }: OneSecond) => {
@@ -425,7 +425,7 @@ describe("cancelTask", () => {
         world.provider.play(script);
         const id = await created();
         const instances = Array.from({ length: 3 }, () => {
-          const gates = new PortGates();
+          const gates = new PortGates(world.clock);
           const tasks = gates.guard(world.tasks, { losable: false });
           const provider = gates.guard(world.provider, { losable: false });
           return { gates, useCases: useCases({ ...world, tasks, provider }) };
@@ -440,7 +440,7 @@ describe("cancelTask", () => {
           else if (step.kind === "poll") {
             await pass(world.provider.nextPollMilliseconds());
             void instance.useCases.settle();
-            await settled();
+            await world.clock.settled();
           } else if (step.kind === "resume") await instance.gates.resume(step.call);
           else if (step.kind === "finish") await finish(instance);
           else if (step.kind === "kill") {

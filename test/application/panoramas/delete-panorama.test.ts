@@ -230,7 +230,7 @@ describe("deletePanorama", () => {
             flight.catch((error: unknown) => error instanceof ConnectionLost || failures.push(error));
           };
           const startInstance = () => {
-            const gates = new PortGates();
+            const gates = new PortGates(world.clock);
             const tasks = gates.guard(world.tasks, { losable: true });
             const provider = gates.guard(world.provider, { losable: false });
             const storage = gates.guard(world.storage, { losable: false });

@@ -3,12 +3,13 @@ import { beforeEach, describe, expect, it } from "vitest";
 import {
   aCreationRequest,
   accountId,
+  anAccount,
   anImageName,
   aSucceededTask,
   taskId,
 } from "../../../adapters/contracts/support/builders.js";
-import { MemoryDatabase } from "../../../adapters/memory/stores/memory-database.js";
-import { memoryTasks } from "../../../adapters/memory/stores/tasks/memory-tasks.js";
+import { memoryDatabase } from "../../../adapters/persistence/memory-stores.js";
+import { sqlStores } from "../../../adapters/persistence/sql-stores.js";
 import { changeVisibility } from "../../../application/panoramas/change-panorama.js";
 import { listPublicPanoramas, searchPublicPanoramas } from "../../../application/panoramas/list-panoramas.js";
 import { findOwnPanorama, findPublicPanorama } from "../../../application/panoramas/read-panorama.js";
@@ -17,6 +18,7 @@ import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { isFoundBy, searchWords } from "../../../domain/tasks/prompt-search.js";
 import type { Slug } from "../../../domain/tasks/slug.js";
 import type { Task } from "../../../domain/tasks/task.js";
+import { putTask } from "../../support/put-task.js";
 import { anOwner, aWorld, type World } from "../../support/world.js";
 
 let world: World;
@@ -130,15 +132,17 @@ describe("listPublicPanoramas", () => {
 describe("searchPublicPanoramas", () => {
   const page = 3;
   /** As many public panoramas as prompts, from old to new. */
-  const published = (prompts: readonly string[]) => {
-    const database = new MemoryDatabase();
+  const published = async (prompts: readonly string[]) => {
+    const database = memoryDatabase();
+    const { accounts, tasks } = sqlStores(database);
+    await accounts.open(anAccount());
     const image = { status: "saved", temporaryUrl: "https://p.example/", imageName: anImageName() } as const;
     for (const [n, prompt] of prompts.entries()) {
       const request = { ...aCreationRequest({ visibility: "public" }), prompt };
       const task = aSucceededTask({ id: taskId(n), request, image });
-      database.tasks.set(task.id, { task, place: undefined, dueAt: undefined, fence: 0, hidden: false });
+      await putTask(database, task);
     }
-    return memoryTasks(database);
+    return tasks;
   };
   /** All pages of a search from the beginning, over `newer` or `next`, and back again. */
   const walk = async (tasks: TaskPorts, search: string, sort: "newest" | "oldest") => {
@@ -168,7 +172,7 @@ describe("searchPublicPanoramas", () => {
     const sorts = fc.constantFrom("newest" as const, "oldest" as const);
     await fc.assert(
       fc.asyncProperty(prompts, fc.constantFrom("lak", "dune", "LAKE dun", "x"), sorts, async (given, search, sort) => {
-        const { pages, ids, returned } = await walk(published(given), search, sort);
+        const { pages, ids, returned } = await walk(await published(given), search, sort);
         const found = given.flatMap((prompt, n) => (isFoundBy(searchWords(search), prompt) ? [taskId(n)] : []));
         expect(ids).toEqual(sort === "newest" ? found.reverse() : found);
         expect(returned).toEqual(ids);

@@ -49,7 +49,7 @@ describe("retryImage", () => {
 
   it("does not reset a saved image when it is called twice and the second call is late", async () => {
     await fail();
-    const gates = new PortGates();
+    const gates = new PortGates(world.clock);
     const late = useCases({ ...world, tasks: gates.guard(world.tasks, { losable: false }) }).retryImage(id, owner);
     await gates.resume(0); // the retry has read that the image is failed
     (await world.retryImage(id, owner))._unsafeUnwrap();

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { RecordingWebhookSender } from "../../../adapters/memory/recording-webhook-sender.js";
-import { settled } from "../../../adapters/memory/settled.js";
 import { deliverEvents } from "../../../application/webhooks/deliver-events.js";
 import { deleteOldEvents } from "../../../application/webhooks/deliveries.js";
 import {
@@ -170,14 +169,14 @@ describe("deliverEvents", () => {
       });
     };
     const run = deliver();
-    for (let n = 0; n < 200; n += 1) await settled();
+    for (let n = 0; n < 200; n += 1) await world.clock.settled();
     expect((await states(fast)).filter((state) => state === "delivered")).toHaveLength(41);
     expect(atOnce).toBeLessThanOrEqual(12);
     for (let released = 0; released < 40; ) {
       const now = waiting.splice(0);
       released += now.length;
       for (const end of now) end();
-      for (let n = 0; n < 20; n += 1) await settled();
+      for (let n = 0; n < 20; n += 1) await world.clock.settled();
       expect(atOnce).toBeLessThanOrEqual(12);
     }
     await run;
@@ -190,11 +189,11 @@ describe("deliverEvents", () => {
     const claim = world.deliveries.claim.bind(world.deliveries);
     world.deliveries.claim = async (...parameters) => {
       const claimed = await claim(...parameters);
-      for (let n = 0; n < 10; n += 1) await settled(); // everything that was sent before is answered
+      for (let n = 0; n < 10; n += 1) await world.clock.settled(); // everything that was sent before is answered
       return claimed;
     };
     sender.answer = async () => {
-      for (let n = sender.sent.length % 8; n > 0; n -= 1) await settled();
+      for (let n = sender.sent.length % 8; n > 0; n -= 1) await world.clock.settled();
       return SUCCESS;
     };
     expect(await deliver()).toBe(100);

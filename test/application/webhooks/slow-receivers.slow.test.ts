@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { RecordingWebhookSender } from "../../../adapters/memory/recording-webhook-sender.js";
-import { settled } from "../../../adapters/memory/settled.js";
 import { deliverEvents } from "../../../application/webhooks/deliver-events.js";
 import { createEndpoint } from "../../../application/webhooks/endpoints.js";
 import type { AccountId } from "../../../domain/ids.js";
@@ -65,7 +64,7 @@ describe("deliverEvents with slow receivers of other accounts", () => {
     for (let passed = 0; passed < milliseconds; passed += 100) {
       await world.clock.advance(100);
       if (passed % 1_000 === 0) wake();
-      for (let n = 0; n < 5; n += 1) await settled();
+      for (let n = 0; n < 5; n += 1) await world.clock.settled();
     }
   };
   const deliveredTo = (url: string): number => sender.sent.filter((sent) => sent.url === url).length;

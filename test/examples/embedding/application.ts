@@ -8,8 +8,8 @@ import {
   parseCreationRequest,
   parseEmail,
   RATE_LIMITS,
-} from "panorama-core";
-import { HandClock, memoryPorts } from "panorama-core/memory";
+} from "panorama-service";
+import { HandClock, memoryPorts, memoryStores } from "panorama-service/adapters/memory";
 
 /** Your model. This one fails when it is asked for fog. */
 const foggy = new Set<string>();
@@ -36,7 +36,10 @@ const provider: GenerationProvider = {
 };
 
 const clock = new HandClock(); // moves by hand; your service has a clock of its own
-const app = createApplication({ ports: { ...memoryPorts(clock, RATE_LIMITS), provider }, settings: { queueMax: 100 } });
+const app = createApplication({
+  ports: { ...memoryPorts(clock), ...memoryStores(clock, RATE_LIMITS), provider },
+  settings: { queueMax: 100 },
+});
 await app.start();
 
 const email = parseEmail("customer@example.com");

@@ -13,8 +13,8 @@ import {
   parseTaskId,
   RATE_LIMITS,
   statusOf,
-} from "panorama-core";
-import { memoryPorts } from "panorama-core/memory";
+} from "panorama-service";
+import { memoryPorts, memoryStores } from "panorama-service/adapters/memory";
 
 /** Your model. This one has a picture at once, and fails when it is asked for fog. */
 const foggy = new Set<string>();
@@ -45,7 +45,7 @@ const clock: Clock = {
 };
 
 const application = createApplication({
-  ports: { ...memoryPorts(clock, RATE_LIMITS), provider, reporter: { report: () => {} } },
+  ports: { ...memoryPorts(clock), ...memoryStores(clock, RATE_LIMITS), provider, reporter: { report: () => {} } },
   settings: { generationDeadlineMilliseconds: 120_000 },
 });
 

@@ -3,13 +3,13 @@ import { createServer } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import { type Clock, createApplication, credits, parseEmail, RATE_LIMITS } from "panorama-service";
 import { restRoutes } from "panorama-service/adapters/http";
-import { memoryPorts } from "panorama-service/adapters/memory";
+import { memoryPorts, memoryStores } from "panorama-service/adapters/memory";
 
 const clock: Clock = {
   now: () => new Date(),
   sleep: (milliseconds, signal) => setTimeout(milliseconds, undefined, signal && { signal }).catch(() => {}),
 };
-const ports = memoryPorts(clock, RATE_LIMITS);
+const ports = { ...memoryPorts(clock), ...memoryStores(clock, RATE_LIMITS) };
 ports.provider.endsAtPoll = 1;
 const application = createApplication({ ports });
 await application.start();

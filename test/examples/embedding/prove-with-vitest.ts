@@ -1,6 +1,6 @@
 // The same suites with Vitest: its functions of the same names. Run it as one of your tests.
-import { type HandClock, memoryStores } from "panorama-core/memory";
-import { describeMeter, describeMeterStore, describeTaskStore } from "panorama-core/testing";
+import type { HandClock } from "panorama-core/memory";
+import { describeMeter, describeMeterStore } from "panorama-core/testing";
 import { afterEach, beforeEach, describe, it } from "vitest";
 import { meterStoreOfDocuments } from "./meter-store-of-documents.js";
 
@@ -12,4 +12,3 @@ const open = async (clock: HandClock) => ({
 const test = { describe, it, beforeEach, afterEach };
 describeMeterStore(test, "of documents", open);
 describeMeter(test, "on documents", open, { runs: 50 });
-describeTaskStore(test, "in memory", async () => ({ ...memoryStores(), close: async () => {} }));

@@ -63,7 +63,7 @@ const provider: GenerationProvider = {
   download: async () => err({ kind: "provider_unavailable", reason: "this example has no pictures" }),
 };
 
-/** The use case of a creation, with stores instead of `memoryStores()`. */
+/** The use case of a creation, with the SQL stores. */
 const makePanorama = async (stores: ReturnType<typeof sqlStores>): Promise<string> => {
   const email = parseEmail("customer@example.com");
   if (email.isErr()) throw new Error(JSON.stringify(email.error));

@@ -142,9 +142,8 @@ describe("the idempotency key of a deleted panorama", () => {
 
 describe("an account whose creations end without a panorama", () => {
   it("is refused after 2,000 of them in a day, until midnight, and pays for none", async () => {
-    const stored = service.database.account(customer.accountId);
-    const today = { day: dayOf(service.clock.now()), count: 1_999, bytes: 0 };
-    stored.standing = { ...stored.standing, failures: today };
+    const failures = [dayOf(service.clock.now()), 1_999, customer.accountId];
+    await service.database.sql("update account set failure_day = ?, failures = ? where id = ?", failures);
     const id = await service.created(customer);
     service.provider.play({ poll: "failed" });
     await service.settle();

@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { HELD_STREAMS_MAX } from "../../../../adapters/http/limits/held-requests.js";
-import { settled } from "../../../../adapters/memory/settled.js";
-import type { KeyLimits } from "../../../../domain/accounts/key-limits.js";
 import { eventIdOf } from "../../../../domain/tasks/account-event.js";
 import { type Customer, HttpService } from "../../../support/http-service.js";
 
@@ -169,19 +167,22 @@ describe("streams of events", () => {
   describe("whose API key may not be used any more", () => {
     const endings: readonly (readonly [string, () => Promise<unknown>])[] = [
       ["is revoked", async () => service.keys.revoke((await ownKey()).id, service.clock.now())],
-      ["has expired", () => changeLimits({ expiresAt: new Date(service.clock.now().getTime() + 10_000) })],
-      ["may not read any more", () => changeLimits({ scopes: ["create"] })],
-      ["is deleted with its account", async () => service.database.keys.delete((await ownKey()).id)],
+      ["has expired", () => changeKey("expires_at", new Date(service.clock.now().getTime() + 10_000))],
+      ["may not read any more", () => changeKey("scopes", "create")],
+      ["is deleted with its account", () => deleteKey()],
     ];
     const ownKey = async () => {
       const [key] = await service.keys.listLive(customer.accountId);
       if (key === undefined) throw new Error("there is no key");
       return key;
     };
-    const changeLimits = async (limits: Partial<KeyLimits>) => {
-      const key = await ownKey();
-      service.database.keys.set(key.id, { ...key, limits: { ...key.limits, ...limits } });
+    const deleteKey = async () => {
+      const { id } = await ownKey();
+      await service.database.sql("delete from key_spending where api_key_id = ?", [id]);
+      await service.database.sql("delete from api_key where id = ?", [id]);
     };
+    const changeKey = async (column: string, value: unknown) =>
+      service.database.sql(`update api_key set ${column} = ? where id = ?`, [value, (await ownKey()).id]);
     /** The next run of the watch, after a while. */
     const watch = async () => {
       await service.clock.advance(11_000);
@@ -218,7 +219,7 @@ describe("streams of events", () => {
     });
 
     it("end in the moment in which the key expires", async () => {
-      await changeLimits({ expiresAt: new Date(service.clock.now().getTime() + 10_000) });
+      await changeKey("expires_at", new Date(service.clock.now().getTime() + 10_000));
       const reader = await open("/events");
       await service.clock.advance(9_999);
       expect(service.inFlight).toBe(1);
@@ -228,7 +229,7 @@ describe("streams of events", () => {
     });
 
     it("leave nothing behind", async () => {
-      await changeLimits({ expiresAt: new Date(service.clock.now().getTime() + 600_000) });
+      await changeKey("expires_at", new Date(service.clock.now().getTime() + 600_000));
       const id = await service.created(customer);
       const reader = await open("/events");
       const waiting = service.request(`/panoramas/${id}`, customer, { headers: { prefer: "wait=30" } });
@@ -257,7 +258,7 @@ describe("streams of events", () => {
     await expect.poll(comments).toBe(1);
     for (let seconds = 15; seconds < 15 * 60; seconds += 15) {
       await service.clock.advance(15_000);
-      await settled();
+      await service.clock.settled();
     }
     expect(await reader.ended).toBe("ended");
   });

@@ -98,7 +98,7 @@ describe("the reading routes", () => {
     it("returns the temporary URL of the provider while the image is uploading", async () => {
       const id = await service.created(customer);
       await settleWithoutStorage();
-      const { slug } = [...service.database.tasks.values()][0]!.task;
+      const [{ slug } = {}] = await service.database.sql("select slug from task");
       expect(await readJson(await read(id))).toEqual({
         id,
         status: "succeeded",

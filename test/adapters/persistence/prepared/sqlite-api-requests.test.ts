@@ -11,12 +11,12 @@ import {
   openATask,
 } from "../../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../../adapters/memory/hand-clock.js";
-import { MemoryRateLimits } from "../../../../adapters/memory/stores/memory-rate-limits.js";
 import { SqliteApiRequests } from "../../../../adapters/persistence/prepared/sqlite-api-requests.js";
 import { sqlTasks } from "../../../../adapters/persistence/prepared/tasks/sql-tasks.js";
 import { openSqliteDatabase } from "../../../../adapters/persistence/sqlite/open-sqlite-database.js";
 import type { SqliteDatabase } from "../../../../adapters/persistence/sqlite/sqlite-database.js";
 import { SqlApiKeyStore } from "../../../../adapters/persistence/stores/accounts/sql-api-key-store.js";
+import { MemoryRateLimits } from "../../../../adapters/persistence/stores/memory-rate-limits.js";
 import { RATE_LIMITS } from "../../../../domain/panorama-policy.js";
 import { sqliteStores } from "../../../support/sqlite-stores.js";
 

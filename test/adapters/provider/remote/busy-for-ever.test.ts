@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../../adapters/contracts/support/builders.js";
 import { HandClock } from "../../../../adapters/memory/hand-clock.js";
 import { memoryPorts } from "../../../../adapters/memory/memory-ports.js";
+import { memoryStores } from "../../../../adapters/persistence/memory-stores.js";
 import { PublicFetch } from "../../../../adapters/provider/public-fetch.js";
 import type { Answer, UpstreamHttp } from "../../../../adapters/provider/remote/calls/upstream-http.js";
 import { comfy } from "../../../../adapters/provider/remote/comfy/comfy-provider.js";
@@ -58,7 +59,7 @@ describe.each(DIALECTS)("a task at the provider %s, which is busy for ever", (_,
         settings,
         async ({ deadlineSeconds, retryAfter, answersAfterMilliseconds, tasks, ...limits }) => {
           const clock = new HandClock();
-          const ports = memoryPorts(clock, RATE_LIMITS);
+          const ports = { ...memoryPorts(clock), ...memoryStores(clock, RATE_LIMITS) };
           const busy: Answer = { status: 429, retryAfter, body: {} };
           const call = async () => {
             await clock.sleep(answersAfterMilliseconds);

@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { setUpBrowser, type Tab } from "../../../support/browser.js";
+import { putTask } from "../../../support/put-task.js";
 import type { Person, WebService } from "../../../support/web-service.js";
 
 describe("readers of the gallery", () => {
@@ -24,7 +25,7 @@ describe("readers of the gallery", () => {
     for (let n = 0; n < 30; n += 1) {
       const id = service.ids.taskId();
       const copy = { ...task, id, slug: service.ids.slug() };
-      service.database.tasks.set(id, { task: copy, place: undefined, dueAt: undefined, fence: 0, hidden: false });
+      await putTask(service.database, copy);
     }
     const all = (await service.tasks.listPublic(1000, undefined)).length;
     const plain = await on.openTab({ javaScriptEnabled: false });
@@ -63,7 +64,7 @@ describe("readers of the gallery", () => {
       const id = service.ids.taskId();
       const request = { ...task.request, prompt: n % 2 ? `lake ${n}` : `dunes ${n}` };
       const copy = { ...task, id, slug: service.ids.slug(), request } as typeof task;
-      service.database.tasks.set(id, { task: copy, place: undefined, dueAt: undefined, fence: 0, hidden: false });
+      await putTask(service.database, copy);
     }
     const { page } = tab;
     const field = page.getByRole("search").getByRole("searchbox", { name: "Search in descriptions" });

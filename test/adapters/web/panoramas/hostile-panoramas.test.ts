@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, anImageName, aSucceededTask } from "../../../../adapters/contracts/support/builders.js";
-import { MemoryOperatorStore } from "../../../../adapters/memory/stores/memory-operator-store.js";
+import { SqlOperatorStore } from "../../../../adapters/persistence/stores/sql-operator-store.js";
 import { suspendAccount, withholdAccount } from "../../../../application/operators/withhold-panorama.js";
 import { keep, uploading } from "../../../../domain/images/storage-status.js";
+import { putTask } from "../../../support/put-task.js";
 import { PASSWORD, WebService } from "../../../support/web-service.js";
 
 let service: WebService;
@@ -16,7 +17,7 @@ afterAll(async () => {
   expect(service?.failures).toEqual([]);
 });
 
-const ports = () => ({ ...service, operators: new MemoryOperatorStore(service.database) });
+const ports = () => ({ ...service, operators: new SqlOperatorStore(service.database) });
 
 describe("a hundred hostile public panoramas", () => {
   it("change nothing on the front page, and are hidden by one command", async () => {
@@ -36,7 +37,7 @@ describe("a hundred hostile public panoramas", () => {
         request,
         image,
       });
-      service.database.tasks.set(task.id, { task, place: undefined, dueAt: undefined, fence: 0, hidden: false });
+      await putTask(service.database, task);
       slugs.push(task.slug);
     }
     expect(await page()).toEqual(before);
@@ -104,7 +105,7 @@ describe("a suspended account", () => {
         headers: { cookie, origin: service.url },
         redirect: "manual",
       });
-    const balance = (await service.accounts.find(uma.id)) && service.database.account(uma.id).standing.credits;
+    const balance = await service.ledger.balance(uma.id);
     for (const [path, fields] of [
       ["/works", { prompt: "a lake", resolution: "1k", visibility: "private" }],
       [`/works/${kept.id}/visibility`, { visibility: "public" }],
@@ -112,7 +113,7 @@ describe("a suspended account", () => {
       const refused = await post(path, fields);
       expect([path, refused.status, (await refused.text()).includes("is suspended")]).toEqual([path, 403, true]);
     }
-    expect(service.database.account(uma.id).standing.credits).toBe(balance);
+    expect(await service.ledger.balance(uma.id)).toBe(balance);
     (await suspendAccount(ports())(uma.id, undefined))._unsafeUnwrap();
     expect((await fetch(`${service.url}/api/v1/credits`, { headers })).status).toBe(200);
   });

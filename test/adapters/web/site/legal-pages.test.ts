@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { HandClock } from "../../../../adapters/memory/hand-clock.js";
-import { MemoryRateLimits } from "../../../../adapters/memory/stores/memory-rate-limits.js";
+import { MemoryRateLimits } from "../../../../adapters/persistence/stores/memory-rate-limits.js";
 import { Layout } from "../../../../adapters/web/layout.js";
 import { SessionGuard } from "../../../../adapters/web/session-guard.js";
 import { type LegalPage, legalPages, readLegalPages } from "../../../../adapters/web/site/legal-pages.js";

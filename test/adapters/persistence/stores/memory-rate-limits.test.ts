@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { HandClock } from "../../../../adapters/memory/hand-clock.js";
-import { MemoryRateLimits } from "../../../../adapters/memory/stores/memory-rate-limits.js";
+import { MemoryRateLimits } from "../../../../adapters/persistence/stores/memory-rate-limits.js";
 import type { ApiKeyId } from "../../../../domain/accounts/api-key.js";
 import { RATE_LIMITS } from "../../../../domain/panorama-policy.js";
 import { rateLimitsContract } from "../../../contracts/rate-limits-contract.js";

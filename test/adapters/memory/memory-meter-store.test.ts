@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { describeMeterStore } from "../../../../adapters/contracts/meter-store-contract.js";
-import { memoryMeterStore } from "../../../../adapters/memory/stores/memory-meter-store.js";
-import type { MeterStore } from "../../../../application/ports/stores/meter-store.js";
-import { accountId } from "../../../../domain/ids.js";
-import { meterStoreInMemory } from "../../../support/metered.js";
+import { describeMeterStore } from "../../../adapters/contracts/meter-store-contract.js";
+import { memoryMeterStore } from "../../../adapters/memory/memory-meter-store.js";
+import type { MeterStore } from "../../../application/ports/stores/meter-store.js";
+import { accountId } from "../../../domain/ids.js";
+import { meterStoreInMemory } from "../../support/metered.js";
 
 describeMeterStore({ describe, it, beforeEach, afterEach }, "in memory", meterStoreInMemory);
 

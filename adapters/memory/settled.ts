@@ -1,2 +1,0 @@
-/** Resolves when all pending microtasks have run. */
-export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,39 @@
+import { DatabaseSync } from "@photostructure/sqlite";
+import type { Clock } from "../../application/ports/clock.js";
+import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
+import { HandClock } from "../memory/hand-clock.js";
+import { migrationTexts } from "./schema/migrate.js";
+import { sqlStores } from "./sql-stores.js";
+import { databaseOnConnection, type SqliteDatabase } from "./sqlite/sqlite-database.js";
+import { MemoryRateLimits } from "./stores/memory-rate-limits.js";
+
+const TABLES = ["panoramas"] as const;
+
+let script: string | undefined;
+
+const migrationScript = (): string => {
+  const texts = migrationTexts({ dialect: "sqlite", tables: TABLES });
+  return ["begin", ...texts.flatMap(({ statements }) => statements), "commit"].join(";\n");
+};
+
+/** An empty SQLite database in memory. It is gone when nothing refers to it. */
+export const memoryDatabase = (): SqliteDatabase => {
+  const sqlite = new DatabaseSync(":memory:");
+  script ??= migrationScript();
+  sqlite.exec(script);
+  return databaseOnConnection({ sqlite, tables: TABLES });
+};
+
+/**
+ * Every store that the use cases have, on an empty SQLite database in memory, for tests and examples. `clock`: the one
+ * that the use cases have; a `HandClock` waits for the stores. `rates`: those of the policy of the application.
+ */
+export const memoryStores = (clock: Clock, rates: PanoramaPolicy["rates"], database = memoryDatabase()) => {
+  const stores = sqlStores(database, undefined, clock);
+  if (clock instanceof HandClock) clock.waitFor(() => database.load.idleConnections === database.load.connections);
+  return {
+    ...stores,
+    apiRequests: stores.requestsAt(clock, rates),
+    rateLimits: new MemoryRateLimits(clock, rates),
+  };
+};
