@@ -8,8 +8,7 @@ const SUFFIXES = [
   "slow", // start a process, use PostgreSQL, or take more than two seconds; part of `npm test`, which builds first
   // CI runs these with them in one run, and `npm run verify` one kind.
   "long", // kill processes at random moments, compare times, or take each of many
-  "program", // need what npm does not bring: a browser, Java, Python, nginx
-  "packed", // install what is packed, as others do
+  "program", // need what Node.js does not bring: a browser, Java, Python, nginx, packages from the registry
 ];
 const asked = process.env.TESTS?.split(",");
 const isAsked = (kind: string): boolean => asked === undefined || asked.includes(kind);

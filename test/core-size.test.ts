@@ -91,6 +91,6 @@ describe("the core, bundled for a program that imports one function", () => {
   it("leaves the parser of shapes to the modules that parse", async () => {
     const { packages } = await bundled("parseCreation", "domain/tasks/creation-request.ts");
     expect(packages.sort()).toEqual(["neverthrow", "zod"]);
-    // What panorama-core depends on: test/packed/library.packed.test.ts installs it.
+    // What panorama-core depends on: test/packed/library.program.test.ts installs it.
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 /** The suffixes of vitest.config.ts of tests in `npm test`, and of those that only `.ci/run` runs. */
 const IN_NPM_TEST = ["slow"];
-const ONLY_IN_CI = ["long", "program", "packed"];
+const ONLY_IN_CI = ["long", "program"];
 const SUFFIX = new RegExp(`\\.(${[...IN_NPM_TEST, ...ONLY_IN_CI].join("|")})\\.test\\.ts$`);
 
 /** What starts processes, a browser or PostgreSQL. A program that ends at once may be run with execFileSync. */

@@ -20,8 +20,8 @@ export const VERIFICATIONS = {
     steps: ["node test/mutation/run-mutation.mjs"],
   },
   nodes: {
-    about: "the fast tests on each version of Node.js",
-    steps: ["node test/on-node-versions.mjs"],
+    about: "the fast tests, and a start with the MCP server, on other versions of Node.js",
+    steps: [BUILD, "node test/on-node-versions.mjs"],
   },
   packages: {
     about: "installs the packages with npm, pnpm and yarn, and runs the examples",
@@ -31,13 +31,9 @@ export const VERIFICATIONS = {
     about: "attw of each package, its size, and what it costs to import",
     steps: [BUILD, PACKAGES, "tsx test/packages/check.ts"],
   },
-  packed: {
-    about: "the library and the MCP server, packed and installed as others do",
-    steps: [BUILD, "env TESTS=packed vitest run"],
-  },
   planted: { about: "the machines find each planted fault (hours)", steps: ["tsx test/faults/planted.ts"] },
   programs: {
-    about: "what needs Chromium, Java, Python or nginx: pages, a generated client, the installation",
+    about: "what needs Chromium, Java, Python, nginx or the registry: pages, clients, packages",
     steps: [BUILD, "env TESTS=program vitest run"],
   },
   providers: {

@@ -22,6 +22,7 @@ export const serveOnStdio = async (
   servers: ReturnType<typeof panoramaMcpServer>,
   { stdin, stdout }: Streams,
   log: (line: string) => void,
+  lastAnswersMilliseconds = LAST_ANSWERS_MILLISECONDS,
 ): Promise<void> => {
   const lines = wholeLines(MESSAGE_BYTES_MAX);
   const ended = new Promise<void>((resolve, reject) => {
@@ -39,7 +40,7 @@ export const serveOnStdio = async (
   stdin.pipe(lines, { end: false });
   await ended;
   // Some clients close stdin immediately after their last request.
-  const deadline = Date.now() + LAST_ANSWERS_MILLISECONDS;
+  const deadline = Date.now() + lastAnswersMilliseconds;
   do await new Promise((resolve) => setTimeout(resolve, 5));
   while (transport.unanswered > 0 && Date.now() < deadline);
   await handle.close();

@@ -63,6 +63,8 @@ describe("three instances on one PostgreSQL database", () => {
     }
   };
 
+  const taskCount = async (): Promise<number> => (await fleet.database.sql("select id from task")).length;
+
   /** Resolves when an instance holds the lease to check or store the task's image, or has already stored it. */
   const untilStoring = async (id: string | undefined) => {
     for (;;) {
@@ -116,8 +118,9 @@ describe("three instances on one PostgreSQL database", () => {
 
   it("end each of 100 tasks once when one instance is killed under load", async () => {
     const killed = fleet.instances[1];
+    const before = await taskCount();
     const ids = load(100);
-    await pause(700);
+    await expect.poll(taskCount).toBeGreaterThan(before + 20);
     expect(await killed?.end("SIGKILL")).toBe("SIGKILL");
     expect(new Set(await ids).size).toBe(100);
     await expectConsistency(await ids);
@@ -125,8 +128,9 @@ describe("three instances on one PostgreSQL database", () => {
   });
 
   it("answer 500 without delay while PostgreSQL is down, and continue when it is back", async () => {
+    const before = await taskCount();
     const ids = load(60);
-    await pause(500);
+    await expect.poll(taskCount).toBeGreaterThan(before + 10);
     await server.stop();
     for (const instance of fleet.instances) {
       const start = Date.now();

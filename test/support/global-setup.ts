@@ -8,7 +8,6 @@ import { migratePostgresDatabase } from "../../adapters/persistence/schema/migra
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { makePackages } from "../packed/make-packages.js";
 import { administer, databaseUrl, PostgresServer, TEMPLATE_DATABASE } from "./postgres.js";
-import { runsAny } from "./runs-any.js";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -23,12 +22,13 @@ declare module "vitest" {
 
 /** Prepares, at the same time, what the tests of this run need. */
 export default async (project: TestProject): Promise<() => Promise<void>> => {
-  const needsDatabases = runsAny(project, "slow", "long", "packed", "program");
+  const paths = [...project.vitest.state.getPaths()];
+  const needsDatabases = paths.some((path) => /\.(slow|long|program)\.test\.ts$/.test(path));
   const ends = await Promise.all([
     linkPrograms(project),
     needsDatabases && startPostgres(project),
     needsDatabases && makeDataTemplate(project),
-    runsAny(project, "packed") && makePackages(),
+    paths.some((path) => path.includes("/test/packed/")) && makePackages(),
   ]);
   return async () => {
     for (const end of ends) if (end) await end();

@@ -14,7 +14,7 @@ import { sqlStores } from "../../support/sql-stores.js";
 
 const PANORAMAS = 30;
 const RUNS = 20;
-const RUNS_OF_BASE = 5;
+const RUNS_MIN = 3;
 
 /*
  * Everything is compared with the same work on prompts of the same length in plain words, in the same process: a slow
@@ -73,17 +73,19 @@ describe("a search of the gallery on SQLite", () => {
     await database.sql("update task set visibility = 'public', prompt = ?", [prompt]);
     await enter();
   };
-  /** The shortest of several, because others use the machine: until one is short enough. */
-  const millisecondsOf = async (search: string, enough = 0): Promise<number> => {
-    const find = searchPublicPanoramas(sqlStores(database));
-    const runs = enough === 0 ? RUNS_OF_BASE : RUNS;
-    let shortest = Number.POSITIVE_INFINITY;
-    for (let run = 0; run < runs && shortest >= enough; run += 1) {
-      const begun = performance.now();
-      await find(searchWords(search), 24);
-      shortest = Math.min(shortest, performance.now() - begun);
+  const millisecondsOf = async (search: string): Promise<number> => {
+    const begun = performance.now();
+    await searchPublicPanoramas(sqlStores(database))(searchWords(search), 24);
+    return performance.now() - begun;
+  };
+  /** The shortest times of both, in turns because others use the machine: until the second is short enough. */
+  const shortestOf = async (base: () => Promise<number>, other: () => Promise<number>, factor: number) => {
+    const shortest = { base: Number.POSITIVE_INFINITY, other: Number.POSITIVE_INFINITY };
+    for (let run = 0; run < RUNS && (run < RUNS_MIN || shortest.other > factor * shortest.base + 1); run += 1) {
+      shortest.base = Math.min(shortest.base, await base());
+      shortest.other = Math.min(shortest.other, await other());
     }
-    return shortest;
+    return { ...shortest, max: factor * shortest.base + 1 };
   };
 
   it.each(Object.entries(HOSTILE))(
@@ -91,15 +93,15 @@ describe("a search of the gallery on SQLite", () => {
     async (_, prompt) => {
       await insert("a lake at sunset");
       await enter();
-      const none = await millisecondsOf("zebra");
-      await replace(PLAIN);
-      const all = await millisecondsOf(PLAIN);
-      await replace(prompt);
-      const noneMax = 2 * none + 1;
-      expect(await millisecondsOf("zebra", noneMax)).toBeLessThan(noneMax);
+      const among = (text: string, search: string) => async () => {
+        await replace(text);
+        return millisecondsOf(search);
+      };
+      const none = await shortestOf(among("a lake at sunset", "zebra"), among(prompt, "zebra"), 2);
+      expect(none.other).toBeLessThan(none.max);
       // One that finds all of them reads and maps a page of long prompts, too.
-      const allMax = FINDING_FACTOR_MAX * all + 1;
-      expect(await millisecondsOf(prompt, allMax)).toBeLessThan(allMax);
+      const all = await shortestOf(among(PLAIN, PLAIN), among(prompt, prompt), FINDING_FACTOR_MAX);
+      expect(all.other).toBeLessThan(all.max);
     },
   );
 
