@@ -117,7 +117,7 @@ const MAY_IMPORT = {
     node: true,
   },
   "adapters/payments": { folders: [...CORE, ...SHARED], packages: ["neverthrow", "stripe", "zod"] },
-  // A SQLite file has one process, which counts requests in memory.
+  // A clock set by hand waits for stores in memory.
   "adapters/persistence": {
     folders: [...CORE, ...SHARED, "adapters/memory"],
     packages: [
