@@ -1,3 +1,5 @@
+import { entitiesOf } from "../orm/entities.js";
+import { InstallationSecretTable } from "../schema/schema.js";
 import { text } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
 
@@ -10,18 +12,18 @@ export class SqlInstallationSecrets {
   }
 
   async read(name: string): Promise<string | undefined> {
-    const [row] = await this.database.sql("select value from installation_secret where name = ?", [name]);
-    return row && text(row, "value");
+    const secret = await entitiesOf(this.database).findOne(InstallationSecretTable, name);
+    return secret === null ? undefined : text(secret, "value");
   }
 
   /** The secret, made at first. If several instances make it at the same time, all get that of the first one. */
   async shared(name: string, make: () => Promise<string>): Promise<string> {
     const known = await this.read(name);
     if (known !== undefined) return known;
-    await this.database.sql(
-      "insert into installation_secret (name, value) values (?, ?) on conflict (name) do nothing",
-      [name, await make()],
-    );
-    return (await this.read(name)) as string;
+    const mine = { name, value: await make() };
+    const secret = await entitiesOf(this.database).upsert(InstallationSecretTable, mine, {
+      onConflictAction: "ignore",
+    });
+    return text(secret, "value");
   }
 }

@@ -19,10 +19,8 @@ import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { DeletedBy } from "../../../domain/tasks/out-of-sight.js";
 import { entitiesOf, inUnitOfWork, rowOf } from "../orm/entities.js";
 import { bookEntry, fundsOf, storeBooked } from "../prepared/book-entry.js";
+import { eraseEmail, eraseEvents, eraseTasks } from "../prepared/erase-account.js";
 import { lockAccount } from "../prepared/lock-account.js";
-import { DUE_WHEN_HIDDEN } from "../prepared/tasks/due-when-hidden.js";
-import { deletePairs } from "../prepared/tasks/erase-texts.js";
-import { updateSearch } from "../prepared/tasks/search-rows.js";
 import { toTask } from "../prepared/tasks/task-rows.js";
 import { limitsOf, openingStandingOf, toAccount, toApiKey } from "../rows/account-rows.js";
 import { toLedgerEntry } from "../rows/ledger-rows.js";
@@ -32,6 +30,7 @@ import {
   ApiKeyTable,
   IdempotencyKeyTable,
   KeySpendingTable,
+  LedgerEntryTable,
   ReferenceUploadTable,
   TaskTable,
   WebhookDeliveryTable,
@@ -39,7 +38,6 @@ import {
 } from "../schema/schema.js";
 import { branded, date, integer, optional, text } from "../sql/columns.js";
 import type { Database } from "../sql/database.js";
-import { isAmong, listOf } from "../sql/dialect-sql.js";
 import { deleteAccess } from "./delete-access.js";
 
 /** What operators ask for, in SQLite or PostgreSQL. */
@@ -100,13 +98,11 @@ export class SqlOperatorStore implements OperatorStore {
     decide: (funds: Funds, known: LedgerEntry | undefined) => Result<Booked, Refusal>,
     reference?: AdjustmentReference,
   ): Promise<Result<Credits, Refusal>> {
-    return this.database.transaction(async (sql) => {
+    return inUnitOfWork(this.database, async (manager, sql) => {
       const { current } = await lockAccount(sql, account);
-      const [known] =
-        reference === undefined
-          ? []
-          : await sql("select * from ledger_entry where account_id = ? and reference = ?", [account, reference]);
-      const decided = decide(fundsOf(current), known && toLedgerEntry(known));
+      const known =
+        reference === undefined ? null : await manager.findOne(LedgerEntryTable, { accountId: account, reference });
+      const decided = decide(fundsOf(current), known === null ? undefined : toLedgerEntry(rowOf(LedgerEntryTable, known)));
       if (decided.isErr()) return err(decided.error);
       await storeBooked(sql, account, decided.value);
       return ok(decided.value.funds.credits);
@@ -158,81 +154,17 @@ export class SqlOperatorStore implements OperatorStore {
       await manager.nativeUpdate(WebhookEndpointTable, ofAccount, { offAt: now, offReason: "deleted" });
       const pending = { ...ofAccount, dueAt: { $ne: null } };
       await manager.nativeUpdate(WebhookDeliveryTable, pending, { state: "failed", dueAt: null, endedAt: now });
-      await sql("update operator_action set arguments = replace(arguments, ?, ?)", [
-        JSON.stringify(before),
-        JSON.stringify(email),
-      ]);
+      await eraseEmail(sql, before, email);
       return ok(undefined);
     });
   }
 
-  /** A page at a time: an account may have more tasks than one statement may change. */
-  async eraseTasks(
-    account: AccountId,
-    after: TaskId | undefined,
-    limit: number,
-    now: Date,
-  ): Promise<TaskId | undefined> {
-    const { dialect } = this.database;
-    const erased = await this.database.transaction<TaskId | undefined, never>(async (sql) => {
-      await lockAccount(sql, account);
-      const page = await sql(
-        "select id, account_id, metadata from task where account_id = ? and id > ? order by id limit ?",
-        [account, after ?? "", limit],
-      );
-      if (page.length === 0) return ok(undefined);
-      const pageIds = page.map(({ id }) => id);
-      const ids = listOf(pageIds, dialect);
-      await sql(
-        `update task set hidden_at = ?, deleted_by = 'operator', ${DUE_WHEN_HIDDEN}
-        where account_id = ? and ${isAmong("id", dialect)} and hidden_at is null`,
-        [now, now, account, ids],
-      );
-      await sql(
-        `update task set prompt = null, image_urls = '[]', metadata = null, seed = null, webhook_url = null,
-        visibility = 'private', api_key_id = null, traceparent = null, failure_detail = null, texts_erased_at = ? where ${isAmong("id", dialect)}`,
-        [now, ids],
-      );
-      await updateSearch(sql, dialect, pageIds);
-      for (const row of page) await deletePairs(sql, dialect, row);
-      // Long ago: the images expire now.
-      await sql(
-        `insert into reference_upload (account_id, name, uploaded_at)
-        select distinct cast(? as text), name, cast(? as timestamptz) from task_reference
-        where ${isAmong("task_id", dialect)} on conflict (account_id, name) do nothing`,
-        [account, new Date(0), ids],
-      );
-      await sql(`delete from task_reference where ${isAmong("task_id", dialect)}`, [ids]);
-      return ok(branded<TaskId>(page.at(-1) ?? {}, "id"));
-    });
-    return erased._unsafeUnwrap();
+  eraseTasks(account: AccountId, after: TaskId | undefined, limit: number, now: Date): Promise<TaskId | undefined> {
+    return eraseTasks(this.database, account, after, limit, now);
   }
 
-  async eraseEvents(account: AccountId, limit: number): Promise<boolean> {
-    const erased = await this.database.transaction<boolean, never>(async (sql) => {
-      await lockAccount(sql, account);
-      const oldest = "(select number from event where account_id = ? order by number limit ?)";
-      await sql(`delete from webhook_delivery where account_id = ? and number in ${oldest}`, [account, account, limit]);
-      const events = await sql(`delete from event where account_id = ? and number in ${oldest} returning number`, [
-        account,
-        account,
-        limit,
-      ]);
-      if (events.length > 0) return ok(true);
-      await sql("delete from webhook_delivery where account_id = ?", [account]);
-      // Its lanes are named by its endpoints, or by its id and an origin (event-rows.ts). Those of origins belong to
-      // all.
-      const lanes = `${account} `;
-      await sql(
-        `delete from webhook_receiver where name in (select id from webhook_endpoint where account_id = ?)
-        or substr(name, 1, cast(? as integer)) = ?`,
-        [account, lanes.length, lanes],
-      );
-      await sql("delete from webhook_endpoint where account_id = ?", [account]);
-      await sql("update reference_upload set uploaded_at = ? where account_id = ?", [new Date(0), account]);
-      return ok(false);
-    });
-    return erased._unsafeUnwrap();
+  eraseEvents(account: AccountId, limit: number): Promise<boolean> {
+    return eraseEvents(this.database, account, limit);
   }
 
   async recordErased(id: AccountId, now: Date): Promise<void> {

@@ -11,6 +11,7 @@ import type { Credits } from "../../../../domain/credits/credits.js";
 import { purchaseEntry } from "../../../../domain/credits/ledger.js";
 import type { AccountId } from "../../../../domain/ids.js";
 import { changeEntities, entitiesOf, inUnitOfWork } from "../../orm/entities.js";
+import { insertAccount } from "../../prepared/insert-account.js";
 import { newApiKey, newOrder, toAccount } from "../../rows/account-rows.js";
 import { entryRow } from "../../rows/ledger-rows.js";
 import { AccountTable, ApiKeyTable, OrderTable } from "../../schema/schema.js";
@@ -32,18 +33,10 @@ export class SqlAccountStore implements AccountStore {
     { passwordHash, order, key, welcome }: AccountBeginning = {},
   ): Promise<Result<void, EmailTaken>> {
     return inUnitOfWork(this.database, async (manager, sql) => {
-      const inserted = await sql(
-        `insert into account (id, email, password_hash, credits, active_tasks, created_at) values (?, ?, ?, ?, 0, ?)
-        on conflict (email) do nothing returning id`,
-        [
-          account.id,
-          account.email,
-          passwordHash ?? null,
-          (order?.credits ?? 0) + (welcome?.credits ?? 0),
-          account.createdAt,
-        ],
-      );
-      if (inserted.length === 0) return err({ kind: "email_taken", email: account.email });
+      const credits = (order?.credits ?? 0) + (welcome?.credits ?? 0);
+      if ((await insertAccount(sql, { ...account, passwordHash, credits }, "do nothing")) === undefined) {
+        return err({ kind: "email_taken", email: account.email });
+      }
       if (order !== undefined) {
         manager.create(OrderTable, newOrder(order));
         await manager.flush();

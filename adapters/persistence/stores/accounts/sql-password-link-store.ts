@@ -10,6 +10,7 @@ import type { Email } from "../../../../domain/accounts/account.js";
 import type { PasswordLink } from "../../../../domain/accounts/password.js";
 import type { AccountId } from "../../../../domain/ids.js";
 import { changeEntities, type Entities, entitiesOf, inUnitOfWork } from "../../orm/entities.js";
+import { insertAccount } from "../../prepared/insert-account.js";
 import { entryRow } from "../../rows/ledger-rows.js";
 import { AccountTable, PasswordLinkTable } from "../../schema/schema.js";
 import { branded } from "../../sql/columns.js";
@@ -49,14 +50,9 @@ export class SqlPasswordLinkStore implements PasswordLinkStore {
     return inUnitOfWork(this.database, async (manager, sql) => {
       const email = await takeLinks(manager, tokenSha256, now);
       if (email === undefined) return err({ kind: "link_expired" });
-      // With a prepared statement: an account with this address may be opened meanwhile.
-      const [account] = await sql(
-        `insert into account (id, email, password_hash, credits, active_tasks, created_at) values (?, ?, ?, ?, 0, ?)
-        on conflict (email) do update set password_hash = excluded.password_hash returning id`,
-        [newAccountId, email, passwordHash, welcome?.credits ?? 0, now],
-      );
-      if (account === undefined) throw new Error("the database returned no account");
-      const id = branded<AccountId>(account, "id");
+      const account = { id: newAccountId, email, passwordHash, credits: welcome?.credits ?? 0, createdAt: now };
+      const id = await insertAccount(sql, account, "do update set password_hash = excluded.password_hash");
+      if (id === undefined) throw new Error("the database returned no account");
       if (welcome !== undefined && id === newAccountId) await insert(sql, "ledger_entry", entryRow(welcome));
       await deleteAccess(manager, id, email);
       return ok(id);

@@ -1,0 +1,89 @@
+import { ok } from "neverthrow";
+import type { Email } from "../../../domain/accounts/account.js";
+import type { AccountId, TaskId } from "../../../domain/ids.js";
+import { branded } from "../sql/columns.js";
+import type { Database, Sql } from "../sql/database.js";
+import { isAmong, listOf } from "../sql/dialect-sql.js";
+import { lockAccount } from "./lock-account.js";
+import { DUE_WHEN_HIDDEN } from "./tasks/due-when-hidden.js";
+import { deletePairs } from "./tasks/erase-texts.js";
+import { updateSearch } from "./tasks/search-rows.js";
+
+/** A page at a time: an account may have more tasks than one statement may change. */
+export const eraseTasks = async (
+  database: Database,
+  account: AccountId,
+  after: TaskId | undefined,
+  limit: number,
+  now: Date,
+): Promise<TaskId | undefined> => {
+  const { dialect } = database;
+  const erased = await database.transaction<TaskId | undefined, never>(async (sql) => {
+    await lockAccount(sql, account);
+    const page = await sql(
+      "select id, account_id, metadata from task where account_id = ? and id > ? order by id limit ?",
+      [account, after ?? "", limit],
+    );
+    if (page.length === 0) return ok(undefined);
+    const pageIds = page.map(({ id }) => id);
+    const ids = listOf(pageIds, dialect);
+    await sql(
+      `update task set hidden_at = ?, deleted_by = 'operator', ${DUE_WHEN_HIDDEN}
+      where account_id = ? and ${isAmong("id", dialect)} and hidden_at is null`,
+      [now, now, account, ids],
+    );
+    await sql(
+      `update task set prompt = null, image_urls = '[]', metadata = null, seed = null, webhook_url = null,
+      visibility = 'private', api_key_id = null, traceparent = null, failure_detail = null, texts_erased_at = ? where ${isAmong("id", dialect)}`,
+      [now, ids],
+    );
+    await updateSearch(sql, dialect, pageIds);
+    for (const row of page) await deletePairs(sql, dialect, row);
+    // Long ago: the images expire now.
+    await sql(
+      `insert into reference_upload (account_id, name, uploaded_at)
+      select distinct cast(? as text), name, cast(? as timestamptz) from task_reference
+      where ${isAmong("task_id", dialect)} on conflict (account_id, name) do nothing`,
+      [account, new Date(0), ids],
+    );
+    await sql(`delete from task_reference where ${isAmong("task_id", dialect)}`, [ids]);
+    return ok(branded<TaskId>(page.at(-1) ?? {}, "id"));
+  });
+  return erased._unsafeUnwrap();
+};
+
+/** The oldest ones; at last also the endpoints. Returns whether there may be more. */
+export const eraseEvents = async (database: Database, account: AccountId, limit: number): Promise<boolean> => {
+  const erased = await database.transaction<boolean, never>(async (sql) => {
+    await lockAccount(sql, account);
+    const oldest = "(select number from event where account_id = ? order by number limit ?)";
+    await sql(`delete from webhook_delivery where account_id = ? and number in ${oldest}`, [account, account, limit]);
+    const events = await sql(`delete from event where account_id = ? and number in ${oldest} returning number`, [
+      account,
+      account,
+      limit,
+    ]);
+    if (events.length > 0) return ok(true);
+    await sql("delete from webhook_delivery where account_id = ?", [account]);
+    // Its lanes are named by its endpoints, or by its id and an origin (event-rows.ts). Those of origins belong to
+    // all.
+    const lanes = `${account} `;
+    await sql(
+      `delete from webhook_receiver where name in (select id from webhook_endpoint where account_id = ?)
+      or substr(name, 1, cast(? as integer)) = ?`,
+      [account, lanes.length, lanes],
+    );
+    await sql("delete from webhook_endpoint where account_id = ?", [account]);
+    await sql("update reference_upload set uploaded_at = ? where account_id = ?", [new Date(0), account]);
+    return ok(false);
+  });
+  return erased._unsafeUnwrap();
+};
+
+/** Of the log of operators. */
+export const eraseEmail = async (sql: Sql, email: Email, instead: Email): Promise<void> => {
+  await sql("update operator_action set arguments = replace(arguments, ?, ?)", [
+    JSON.stringify(email),
+    JSON.stringify(instead),
+  ]);
+};

@@ -1,0 +1,23 @@
+import type { Account } from "../../../domain/accounts/account.js";
+import type { AccountId } from "../../../domain/ids.js";
+import { branded } from "../sql/columns.js";
+import type { Sql } from "../sql/database.js";
+
+type NewAccount = Account & { readonly passwordHash: string | undefined; readonly credits: number };
+
+/**
+ * Returns the id of the account with this e-mail address. `taken`: what happens to one that is there already, also if it
+ * is just being opened; `undefined` if it is nothing.
+ */
+export const insertAccount = async (
+  sql: Sql,
+  { id, email, passwordHash, credits, createdAt }: NewAccount,
+  taken: "do nothing" | "do update set password_hash = excluded.password_hash",
+): Promise<AccountId | undefined> => {
+  const [row] = await sql(
+    `insert into account (id, email, password_hash, credits, active_tasks, created_at) values (?, ?, ?, ?, 0, ?)
+    on conflict (email) ${taken} returning id`,
+    [id, email, passwordHash ?? null, credits, createdAt],
+  );
+  return row && branded<AccountId>(row, "id");
+};

@@ -1,0 +1,45 @@
+import { ok } from "neverthrow";
+import type { Database } from "../sql/database.js";
+import { skipLocked } from "../sql/dialect-sql.js";
+import type { Statement } from "../sql/statement.js";
+import { eraseWebhookUrls } from "./tasks/erase-texts.js";
+
+export const bringDeliveriesForward = async ({ dialect, sql }: Database, latest: Date, dueAt: Date): Promise<void> => {
+  await sql("update webhook_receiver set next_at = ? where next_at > ?", [dueAt, latest]);
+  await sql("update webhook_receiver set leased_until = null where leased_until > ?", [latest]);
+  const conditions: readonly Statement[] = [
+    { text: "due_at > ?", parameters: [latest] },
+    // Sent again during an attempt, and the clock was set back since that began.
+    { text: "due_at <= ? and leased_until > ?", parameters: [dueAt, latest] },
+  ];
+  for (const { text: isLate, parameters } of conditions) {
+    const late = `select id from webhook_delivery where ${isLate} and due_at is not null`;
+    if ((await sql(`${late} limit 1`, parameters)).length === 0) continue;
+    await sql(
+      `update webhook_delivery set due_at = ?, leased_until = null where id in (${late} ${skipLocked(dialect)})`,
+      [dueAt, ...parameters],
+    );
+  }
+};
+
+/** The oldest ones, with their deliveries and what only these have needed. */
+export const deleteEvents = async (database: Database, before: Date, limit: number): Promise<number> => {
+  const { sql, dialect } = database;
+  await sql("delete from webhook_receiver where next_at < ?", [before]);
+  const old = await sql("select task_id from event where at < ? order by at limit ?", [before, limit]);
+  if (old.length === 0) return 0;
+  const tasks = old.flatMap(({ task_id }) => (task_id === null ? [] : [task_id]));
+  await database.transaction<void, never>(async (sql) => {
+    const oldest = "select account_id, number from event where at < ? order by at limit ?";
+    await sql(`delete from webhook_delivery where (account_id, number) in (${oldest})`, [before, limit]);
+    await sql(`delete from event where (account_id, number) in (${oldest})`, [before, limit]);
+    await eraseWebhookUrls(sql, dialect, tasks);
+    await sql(
+      `delete from webhook_endpoint where off_reason = 'deleted' and off_at < ?
+      and not exists (select 1 from webhook_delivery where endpoint_id = webhook_endpoint.id)`,
+      [before],
+    );
+    return ok(undefined);
+  });
+  return old.length;
+};
