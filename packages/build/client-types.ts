@@ -23,8 +23,9 @@ export const typesWithoutPackages = (project: string, module: string): ReadonlyM
   const plain = (statement: ts.Statement): ts.Statement | undefined => {
     const text = printer.printNode(ts.EmitHint.Unspecified, statement, statement.getSourceFile());
     if (ts.isVariableStatement(statement)) {
-      const [, name = ""] = /^export declare const (\w+)/.exec(text) ?? [];
-      return name === "" || exported.has(name) ? statement : undefined;
+      const [, isExported, name = ""] = /^(export )?declare const (\w+)/.exec(text) ?? [];
+      const stays = isExported === undefined ? !/\bz\./.test(text) : exported.has(name);
+      return stays ? statement : undefined;
     }
     if (!ts.isTypeAliasDeclaration(statement) || !/\bz\.|\btypeof /.test(text)) return statement;
     const flags = ts.NodeBuilderFlags.NoTruncation | ts.NodeBuilderFlags.InTypeAlias;
@@ -48,6 +49,8 @@ export const typesWithoutPackages = (project: string, module: string): ReadonlyM
     const text = texts.get(file);
     if (text === undefined) throw new Error(`There are no declarations ${file}`);
     if (found.has(file)) return;
+    const [, used] = /from "([^."][^"]*)"/.exec(text) ?? [];
+    if (used !== undefined) throw new Error(`The declarations ${file} need the package ${used}`);
     found.set(file, text);
     for (const [, path = ""] of text.matchAll(/from "([^"]+)\.js"/g)) add(join(dirname(file), `${path}.d.ts`));
   };

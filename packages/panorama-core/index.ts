@@ -109,6 +109,7 @@ export * from "../../domain/tasks/creation-request.js";
 export * from "../../domain/tasks/failure-budget.js";
 export * from "../../domain/tasks/metadata.js";
 export * from "../../domain/tasks/out-of-sight.js";
+export * from "../../domain/tasks/panorama-task.js";
 export * from "../../domain/tasks/prompt-search.js";
 export * from "../../domain/tasks/queue.js";
 export * from "../../domain/tasks/slug.js";
