@@ -1,7 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 import { MikroORM } from "@mikro-orm/core";
+import { migrationSteps } from "./migration-steps.js";
 import { ormOptions } from "./orm-options.js";
 import { SqliteOrmDriver } from "./sqlite-orm-driver.js";
+import type { Step } from "./step.js";
 
 /**
  * Several processes may start on one empty SQLite file at the same time. The migrator reads before it writes, so all
@@ -10,9 +12,9 @@ import { SqliteOrmDriver } from "./sqlite-orm-driver.js";
 const ATTEMPTS = 100;
 const PAUSE_MILLISECONDS = 100;
 
-/** Migrates the tables of the SQLite file to this version. Safe if several processes do it concurrently. */
-export const migrateSqlite = async (file: string): Promise<void> => {
-  const orm = MikroORM.initSync({ ...ormOptions("sqlite"), driver: SqliteOrmDriver, dbName: file });
+/** Migrates the tables of the SQLite file. Safe if several processes do it concurrently. `steps`: those of this version. */
+export const migrateSqlite = async (file: string, steps: readonly Step[] = migrationSteps): Promise<void> => {
+  const orm = MikroORM.initSync({ ...ormOptions("sqlite", steps), driver: SqliteOrmDriver, dbName: file });
   try {
     for (let attempt = 1; ; attempt += 1) {
       try {
