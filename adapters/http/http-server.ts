@@ -16,9 +16,8 @@ import { peopleFallback } from "./routes/people-fallback.js";
 import { type TemporaryImage, temporaryImageRoute } from "./routes/temporary-image-route.js";
 import { prepareUploadsFolder } from "./routes/upload-images-route.js";
 import { paymentWebhookRoute, providerWebhookRoute } from "./routes/webhook-routes.js";
-import type { Handler } from "./routes.js";
-import type { MakeServer, TlsFiles } from "./server.js";
-import { Listener } from "./servers/listener.js";
+import { type Handler, Routes } from "./routes.js";
+import type { MakeServer, Server, TlsFiles } from "./server.js";
 
 export type HttpServerParts = RestParts & {
   readonly makeServer: MakeServer;
@@ -51,8 +50,8 @@ export type HttpServerSettings = RestSettings & {
 /** All HTTP endpoints: the REST interface under `/api/v1`, webhooks, web pages, images, health checks and metrics. */
 export class HttpServer {
   private readonly settings: HttpServerSettings;
-  private readonly main: Listener;
-  private readonly secure: Listener | undefined;
+  private readonly main: Routes<Server>;
+  private readonly secure: Routes<Server> | undefined;
   private stopping = false;
 
   constructor(parts: HttpServerParts, settings: HttpServerSettings) {
@@ -65,8 +64,8 @@ export class HttpServer {
     const pageSettings = { uploadsFolder, trustedProxies, uploads: parts.policy.uploads, limits, limited };
     const mounted = (page: Page) => pageRoute(page, pageSettings);
     const fallback = peopleFallback(parts.web, mounted);
-    this.main = new Listener(parts.observer, parts.makeServer(), overload, fallback);
-    this.secure = settings.tls && new Listener(parts.observer, parts.makeServer(settings.tls), overload);
+    this.main = new Routes(parts.observer, parts.makeServer(), overload, fallback);
+    this.secure = settings.tls && new Routes(parts.observer, parts.makeServer(settings.tls), overload);
     addRestInterface(this.main, parts, settings, senders);
     this.addWebhooks(parts);
     this.addPages(parts, mounted);
@@ -77,9 +76,9 @@ export class HttpServer {
   async start(): Promise<void> {
     const { host, port, tls, uploadsFolder } = this.settings;
     await prepareUploadsFolder(uploadsFolder);
-    await this.main.listen(host, port);
+    await this.main.source.listen(host, port);
     try {
-      if (tls !== undefined) await this.secure?.listen(host, tls.port);
+      if (tls !== undefined) await this.secure?.source.listen(host, tls.port);
     } catch (error) {
       await this.main.stop(0);
       throw error;
@@ -87,11 +86,11 @@ export class HttpServer {
   }
 
   get port(): number {
-    return this.main.port;
+    return this.main.source.port;
   }
 
   get tlsPort(): number | undefined {
-    return this.secure?.port;
+    return this.secure?.source.port;
   }
 
   /**

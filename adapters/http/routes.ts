@@ -32,8 +32,8 @@ export type Fallback = {
 type Route = { readonly path: string; readonly handler: Handler; readonly logs: boolean };
 
 /** The routes of a server. Every answer has a request id, also after an unexpected error. */
-export class Routes {
-  private readonly source: RequestSource;
+export class Routes<Source extends RequestSource = RequestSource> {
+  readonly source: Source;
   private readonly observer: Observer;
   private readonly overload: Overload;
   private readonly fallback: Fallback;
@@ -45,7 +45,7 @@ export class Routes {
   /** Whether a reverse proxy has sent requests. */
   private isProxied = false;
 
-  constructor(observer: Observer, source: RequestSource, overload: Overload, fallback: Fallback = JSON_FALLBACK) {
+  constructor(observer: Observer, source: Source, overload: Overload, fallback: Fallback = JSON_FALLBACK) {
     this.observer = observer;
     this.overload = overload;
     this.fallback = fallback;

@@ -1,14 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-
-/** `route` is the pattern (`/panoramas/:id`), not the path: a metric label must have few values, so never an id. */
-export type AnsweredRequest = {
-  readonly method: string;
-  readonly route: string;
-  readonly status: number;
-  readonly seconds: number;
-  /** The kind of error in the answer, such as `rate_limited`; `undefined` if there is none. */
-  readonly error?: string | undefined;
-};
+import type { FinishedRequest } from "../../application/ports/reporter.js";
 
 /** Seconds of a call to a storage or a provider. */
 const CALL_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
@@ -314,7 +305,13 @@ export class Metrics {
     this.inFlight += 1;
   }
 
-  requestAnswered({ method, route, status, seconds, error }: AnsweredRequest): void {
+  requestAnswered({
+    method,
+    route,
+    status,
+    seconds,
+    error,
+  }: Pick<FinishedRequest, "method" | "route" | "status" | "seconds" | "error">): void {
     this.inFlight -= 1;
     if (error !== undefined) this.requestErrors.inc({ kind: error });
     const labels = `${method} ${status} ${route}`;

@@ -1,16 +1,8 @@
 import type { Logger } from "pino";
+import type { FinishedRequest } from "../../application/ports/reporter.js";
 import { AwayLog, withoutSecretFields, withRequest } from "./logger.js";
-import type { AnsweredRequest, Metrics } from "./metrics.js";
+import type { Metrics } from "./metrics.js";
 import type { Tracing } from "./tracing.js";
-
-type FinishedRequest = AnsweredRequest & {
-  readonly requestId: string;
-  readonly traceId?: string | undefined;
-  readonly accountId?: string | undefined;
-  readonly keyId?: string | undefined;
-  readonly network: string;
-  readonly aborted: boolean;
-};
 
 const OVERLOAD_LOG_MILLISECONDS = 10_000;
 

@@ -99,6 +99,27 @@ export type OperationalEvent =
    */
   | { readonly kind: "work_failed"; readonly work: string; readonly taskId?: TaskId; readonly error: unknown };
 
+/** The outcome of one request. It contains no path, body or secret of a key. */
+export type FinishedRequest = {
+  readonly requestId: string;
+  /** The id of the request's trace, 32 hexadecimal digits. */
+  readonly traceId?: string | undefined;
+  readonly method: string;
+  /** The pattern of the route, never the path itself; `unknown` if no route matches. */
+  readonly route: string;
+  readonly status: number;
+  readonly seconds: number;
+  /** Who has sent it, if the request was authenticated; `keyId`: with which key. */
+  readonly accountId?: string | undefined;
+  readonly keyId?: string | undefined;
+  /** Of the client: an IPv4 address, or the /64 of an IPv6 address. Empty if the client has left too early. */
+  readonly network: string;
+  /** The kind of error in an answer of the REST interface, such as `rate_limited`; `undefined` if there is none. */
+  readonly error?: string | undefined;
+  /** The client disconnected before it had the whole answer. */
+  readonly aborted: boolean;
+};
+
 /** Where events for the operator go. It must not throw. */
 export interface Reporter {
   report(event: OperationalEvent): void;

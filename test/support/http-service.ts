@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { HttpServer, type HttpServerParts, type HttpServerSettings } from "../../adapters/http/http-server.js";
-import type { FinishedExchange, Observer } from "../../adapters/http/observer.js";
+import type { Observer } from "../../adapters/http/observer.js";
 import type { Check } from "../../adapters/http/routes/operations-routes.js";
 import { HandClock } from "../../adapters/memory/hand-clock.js";
 import { InProcessEventSignals } from "../../adapters/memory/in-process-event-signals.js";
@@ -28,6 +28,7 @@ import { settleSubmittedTasks } from "../../application/background/settle-submit
 import { watchStreams } from "../../application/background/watch-changes.js";
 import { type Application, createApplication, type UseCases } from "../../application/create-application.js";
 import { forecastTask, generationTime } from "../../application/panoramas/forecast-task.js";
+import type { FinishedRequest } from "../../application/ports/reporter.js";
 import type { Email } from "../../domain/accounts/account.js";
 import { credits } from "../../domain/credits/credits.js";
 import type { AccountId } from "../../domain/ids.js";
@@ -88,7 +89,7 @@ export class HttpService {
   readonly ids = new RandomIds();
   readonly generationTime = generationTime();
   readonly calls: Record<string, number> = { readTask: 0 };
-  readonly finished: FinishedExchange[] = [];
+  readonly finished: FinishedRequest[] = [];
   readonly failures: { readonly requestId: string; readonly error: unknown }[] = [];
   /** Requests that were refused because the service is overloaded. */
   overloaded = 0;

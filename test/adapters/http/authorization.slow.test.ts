@@ -13,7 +13,7 @@ import {
   aSucceededTask,
 } from "../../../adapters/contracts/support/builders.js";
 import { openApiDocument } from "../../../adapters/http/openapi/openapi-document.js";
-import { Listener } from "../../../adapters/http/servers/listener.js";
+import { Routes } from "../../../adapters/http/routes.js";
 import { ManualPayments } from "../../../adapters/payments/manual-payments.js";
 import { writeEvent } from "../../../adapters/persistence/prepared/event-rows.js";
 import type { Row } from "../../../adapters/persistence/sql/columns.js";
@@ -399,7 +399,7 @@ describe("objects of another account", () => {
   let isInStore = false;
 
   beforeAll(async () => {
-    const route = vi.spyOn(Listener.prototype, "route");
+    const route = vi.spyOn(Routes.prototype, "route");
     service = await WebService.start(new ManualPayments(), true);
     const everything = await HttpService.start({
       mcpPackage: { path: "/mcp/package.tgz", bytes: new Uint8Array() } as never,

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Overload } from "../../../../adapters/http/limits/overload.js";
 import { json } from "../../../../adapters/http/replies/reply.js";
 import { Senders } from "../../../../adapters/http/requests/senders.js";
-import { Listener } from "../../../../adapters/http/servers/listener.js";
+import { Routes } from "../../../../adapters/http/routes.js";
+import type { Server } from "../../../../adapters/http/server.js";
 import { makeServer } from "../../../support/make-server.js";
 import { RawConnection } from "../../../support/raw-connection.js";
 
@@ -11,13 +12,13 @@ const MIB = 1024 * 1024;
 const SIZE = 64 * MIB;
 
 describe("readBody", () => {
-  let listener: Listener;
+  let listener: Routes<Server>;
   let taken: number;
   let release: () => void;
   let complete: boolean | undefined;
 
   beforeEach(async () => {
-    listener = new Listener(
+    listener = new Routes(
       { run: (_id, work) => work(), finished: () => {}, failed: () => {}, overloaded: () => {} },
       makeServer(),
       new Overload(() => false, new Senders([])),
@@ -38,13 +39,13 @@ describe("readBody", () => {
       complete = read.isOk();
       return json(200, { complete });
     });
-    await listener.listen("127.0.0.1", 0);
+    await listener.source.listen("127.0.0.1", 0);
   });
   afterEach(() => listener.stop(0));
 
   /** Sends a large body, until no more of it is received. */
   const sendUntilFull = async () => {
-    const connection = await RawConnection.open(listener.port);
+    const connection = await RawConnection.open(listener.source.port);
     connection.send(`POST /slowly HTTP/1.1\r\nhost: x\r\ncontent-length: ${SIZE}\r\n\r\n`);
     const sent = connection.sendAll(new Uint8Array(SIZE));
     for (let before = -1; taken === 0 || before !== connection.socket.bytesWritten; ) {

@@ -2,20 +2,21 @@ import { connect } from "node:net";
 import { ok } from "neverthrow";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Overload } from "../../../../../adapters/http/limits/overload.js";
-import type { FinishedExchange } from "../../../../../adapters/http/observer.js";
 import { json } from "../../../../../adapters/http/replies/reply.js";
 import type { Exchange } from "../../../../../adapters/http/requests/exchange.js";
 import { Senders } from "../../../../../adapters/http/requests/senders.js";
-import { Listener } from "../../../../../adapters/http/servers/listener.js";
+import { Routes } from "../../../../../adapters/http/routes.js";
+import type { Server } from "../../../../../adapters/http/server.js";
 import { NodeServer } from "../../../../../adapters/http/servers/node-server/node-server.js";
+import type { FinishedRequest } from "../../../../../application/ports/reporter.js";
 import { RawConnection } from "../../../../support/raw-connection.js";
 
 const MIB = 1024 * 1024;
 
 /** What only the server on `node:http` does. The other tests of this folder run on both servers. */
 describe("NodeServer", () => {
-  let listener: Listener;
-  let finished: FinishedExchange[];
+  let listener: Routes<Server>;
+  let finished: FinishedRequest[];
   let failures: unknown[];
   let release: () => void;
   let received: number;
@@ -32,11 +33,11 @@ describe("NodeServer", () => {
         started += 1;
         work();
       },
-      finished: (exchange: FinishedExchange) => void finished.push(exchange),
+      finished: (exchange: FinishedRequest) => void finished.push(exchange),
       failed: (_id: string, error: unknown) => void failures.push(error),
       overloaded: () => {},
     };
-    listener = new Listener(observer, new NodeServer(), new Overload(() => false, new Senders([])));
+    listener = new Routes(observer, new NodeServer(), new Overload(() => false, new Senders([])));
     const released = new Promise<void>((resolve) => {
       release = resolve;
     });
@@ -55,7 +56,7 @@ describe("NodeServer", () => {
       return json(200, signal.aborted);
     });
     listener.route("get", "/large", () => ({ status: 200, headers: {}, body: new Uint8Array(32 * MIB) }));
-    await listener.listen("127.0.0.1", 0);
+    await listener.source.listen("127.0.0.1", 0);
   });
   afterEach(async () => {
     await listener.stop(0);
@@ -68,7 +69,7 @@ describe("NodeServer", () => {
   const tenSeconds = () => vi.advanceTimersByTime(10_000);
 
   it("closes the connection of a body that arrives slower than 16 kB/s", async () => {
-    const connection = await RawConnection.open(listener.port);
+    const connection = await RawConnection.open(listener.source.port);
     connection.send(head("POST", "/fast", 500_000));
     await expect.poll(() => started).toBe(1);
     for (const bytes of [170_000, 159_000]) {
@@ -83,7 +84,7 @@ describe("NodeServer", () => {
   });
 
   it("waits for the service, however long it processes what has arrived", async () => {
-    const connection = await RawConnection.open(listener.port);
+    const connection = await RawConnection.open(listener.source.port);
     connection.send(head("POST", "/slow", 4 * MIB));
     const sent = connection.sendAll(new Uint8Array(4 * MIB));
     for (let before = -1; received === 0 || before !== connection.socket.bytesWritten; ) {
@@ -99,14 +100,14 @@ describe("NodeServer", () => {
   });
 
   it("closes the connection without an error body that would look like the answer to an earlier request", async () => {
-    const connection = await RawConnection.open(listener.port);
+    const connection = await RawConnection.open(listener.source.port);
     connection.send(`${head("GET", "/wait")}broken\r\n\r\n`);
     expect(await connection.response()).toBe("");
     await expect.poll(() => finished).toMatchObject([{ route: "/wait", aborted: true }]);
   });
 
   it("ends the waits of all requests of a connection when the client disconnects", async () => {
-    const connection = await RawConnection.open(listener.port);
+    const connection = await RawConnection.open(listener.source.port);
     connection.send(head("GET", "/wait") + head("GET", "/wait"));
     await expect.poll(() => started).toBe(2);
     connection.close();
@@ -114,7 +115,7 @@ describe("NodeServer", () => {
   });
 
   it("answers requests of one connection in their order", async () => {
-    const connection = await RawConnection.open(listener.port);
+    const connection = await RawConnection.open(listener.source.port);
     connection.send(head("GET", "/wait") + head("POST", "/fast"));
     await new Promise((resolve) => setTimeout(resolve, 20));
     release();
@@ -124,7 +125,7 @@ describe("NodeServer", () => {
   });
 
   it("delivers an answer completely that a client reads slowly while the server stops", async () => {
-    const client = connect(listener.port, "127.0.0.1");
+    const client = connect(listener.source.port, "127.0.0.1");
     client.write(head("GET", "/large"));
     await expect.poll(() => started).toBe(1);
     const stopped = listener.stop(30_000);
@@ -136,7 +137,7 @@ describe("NodeServer", () => {
   });
 
   it("reports an answer as aborted that the client has not received by the deadline of the stop", async () => {
-    const connection = await RawConnection.open(listener.port);
+    const connection = await RawConnection.open(listener.source.port);
     connection.socket.pause();
     connection.send(head("GET", "/large"));
     await expect.poll(() => started).toBe(1);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Overload } from "../../../../adapters/http/limits/overload.js";
 import { json, NO_CONTENT } from "../../../../adapters/http/replies/reply.js";
 import { Senders } from "../../../../adapters/http/requests/senders.js";
-import { Listener } from "../../../../adapters/http/servers/listener.js";
+import { Routes } from "../../../../adapters/http/routes.js";
 import { makeServer } from "../../../support/make-server.js";
 import { RawConnection } from "../../../support/raw-connection.js";
 
@@ -10,7 +10,7 @@ const ROUTES = ["/a/:id", "/a/fixed", "/a/:id/last", "/a/fixed/:name", "/:one/:t
 
 /** What routes see of a request: the same on both HTTP servers. */
 describe("the HTTP server", () => {
-  const listener = new Listener(
+  const listener = new Routes(
     { run: (_id, work) => void work(), finished: () => {}, failed: () => {}, overloaded: () => {} },
     makeServer(),
     new Overload(() => false, new Senders([])),
@@ -34,12 +34,12 @@ describe("the HTTP server", () => {
     listener.route("get", "/kept-without-length", () => ({ status: 304, headers: {}, body: undefined }));
     listener.route("get", "/moved", () => ({ status: 308, headers: { location: "/a/1" }, body: undefined }));
     listener.route("delete", "/a/:id", () => NO_CONTENT);
-    await listener.listen("127.0.0.1", 0);
+    await listener.source.listen("127.0.0.1", 0);
   });
   afterAll(() => listener.stop(0));
 
   const ask = async (method: string, target: string, ...headers: string[]) => {
-    const connection = await RawConnection.open(listener.port);
+    const connection = await RawConnection.open(listener.source.port);
     connection.send([`${method} ${target} HTTP/1.1`, "host: x", ...headers, "", ""].join("\r\n"));
     const answer = await connection.response();
     connection.close();
@@ -72,7 +72,7 @@ describe("the HTTP server", () => {
   it("distinguishes methods, and answers HEAD like GET without a body", async () => {
     expect(await ask("POST", "/a/1")).toMatchObject({ status: 201, body: '"posted"' });
     for (const method of ["PUT", "PATCH", "OPTIONS"]) expect((await ask(method, "/a/1")).status).toBe(404);
-    const url = `http://127.0.0.1:${listener.port}`;
+    const url = `http://127.0.0.1:${listener.source.port}`;
     const head = await fetch(`${url}/a/1`, { method: "HEAD" });
     const length = (await ask("GET", "/a/1")).body.length;
     expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([200, String(length), ""]);
@@ -87,7 +87,7 @@ describe("the HTTP server", () => {
     ["GET", "/kept-without-length", 304, undefined],
     ["DELETE", "/a/1", 204, undefined],
   ])("keeps the connection after an answer without a body: to %s %s", async (method, target, status, length) => {
-    const connection = await RawConnection.open(listener.port);
+    const connection = await RawConnection.open(listener.source.port);
     const send = (line: string) => connection.send(`${line} HTTP/1.1\r\nhost: x\r\n\r\n`);
     for (let n = 0; n < 2; n += 1) {
       send(`${method} ${target}`);
@@ -123,7 +123,7 @@ describe("the HTTP server", () => {
   });
 
   it("asks a client that expects it for the body", async () => {
-    const connection = await RawConnection.open(listener.port);
+    const connection = await RawConnection.open(listener.source.port);
     connection.send("POST /a/1 HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n");
     expect(await connection.response()).toBe("HTTP/1.1 100 Continue\r\n\r\n");
     connection.send("{}");
