@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { quantile } from "../statistics.js";
 import { ACCOUNTS, LISTS } from "./data.js";
@@ -35,6 +36,9 @@ export type Outcome = {
 };
 
 const REFUSALS_MAX = 20;
+/** Clients that are connected before an open loop begins, as those of a running service are. */
+const CONNECTIONS_AT_FIRST = 2_000;
+const OPENED_TOGETHER = 50;
 /** What is due for longer than this when its turn comes is not sent: this process is at its own limit. */
 const LATE_MILLISECONDS_MAX = 50;
 /** The service closes idle connections after ten seconds. A request could meet that. */
@@ -55,11 +59,10 @@ const formattedList = (name: keyof typeof LISTS): readonly Buffer[] => {
   return known;
 };
 
-const run = ({ port, requests: given, connections, perSecond }: Load) => {
+const run = async ({ port, requests: given, connections, perSecond }: Load) => {
   const requests = typeof given === "string" ? formattedList(given) : given.map(formatted);
   // Each load begins elsewhere in its list, so that several do not use up the active tasks of the first accounts.
   const first = Math.floor(Math.random() * requests.length);
-  const startedAt = performance.now();
   const times: Record<string, number[]> = {};
   const refusals = new Set<string>();
   const all = new Set<Socket>();
@@ -115,6 +118,16 @@ const run = ({ port, requests: given, connections, perSecond }: Load) => {
     return one;
   };
 
+  if (perSecond !== undefined) {
+    while (idle.length < Math.min(connections, CONNECTIONS_AT_FIRST)) {
+      const together = Array.from({ length: OPENED_TOGETHER }, open);
+      await Promise.all(together.map(({ socket }) => once(socket, "connect")));
+      for (const one of together) one.since = performance.now();
+      idle.push(...together);
+    }
+  }
+  const startedAt = performance.now();
+
   const free = (now: number) => {
     for (let last = idle.pop(); last !== undefined; last = idle.pop()) {
       if (now - last.since < IDLE_MILLISECONDS_MAX) return last;
@@ -153,12 +166,12 @@ const run = ({ port, requests: given, connections, perSecond }: Load) => {
   return { counts, end };
 };
 
-let running: ReturnType<typeof run> | undefined;
+let running: Awaited<ReturnType<typeof run>> | undefined;
 export type Asked = { readonly start: Load } | { readonly end: "at once" | "patiently" } | "answered";
 process.on("message", async (asked: Asked) => {
   if (asked === "answered") process.send?.(running?.counts.answered ?? 0);
   else if ("start" in asked) {
-    running = run(asked.start);
+    running = await run(asked.start);
     process.send?.("started");
   } else process.send?.(await running?.end(asked.end === "at once" ? 0 : PATIENCE_MILLISECONDS));
 });
