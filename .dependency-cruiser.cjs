@@ -204,7 +204,7 @@ const MAY_IMPORT = {
     node: true,
   },
   "test/bench": {
-    folders: [...CORE, "adapters", "test"],
+    folders: [...CORE, "adapters", "bootstrap", "test"],
     packages: [...TEST_PACKAGES, "hyper-express"],
     node: true,
   },
