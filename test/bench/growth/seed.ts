@@ -190,8 +190,8 @@ export const seedCrowd = async (run: Execute, dialect: Dialect, accounts: number
 };
 
 /**
- * Enters all panoramas of the gallery into the index of searches, as adapters/persistence/prepared/tasks/search-rows.ts does for
- * each.
+ * Enters all panoramas of the gallery into the index of searches, as
+ * adapters/persistence/prepared/tasks/search-rows.ts does for each.
  */
 export const seedSearch = async (run: Execute, dialect: Dialect): Promise<void> => {
   const words = "upper(replace(prompt, ',', ''))"; // `indexedWords` of the prompts above
