@@ -220,7 +220,7 @@ const MAY_IMPORT = {
   },
   "test/packages": { folders: ["test"], packages: ["esbuild", "vitest"], node: true },
   "test/mutation": {
-    folders: ["adapters/memory", "adapters/contracts", "test"],
+    folders: ["adapters/memory", "adapters/persistence", "adapters/contracts", "test"],
     packages: ["@stryker-mutator/core", "fast-check", "vitest"],
     node: true,
   },
@@ -230,7 +230,7 @@ const MAY_IMPORT = {
     packages: ["fast-check", "ipaddr.js", "neverthrow", "vitest", "zod"],
   },
   "test/application": {
-    folders: [...CORE, "adapters/memory", "adapters/contracts", "test"],
+    folders: [...CORE, "adapters/memory", "adapters/persistence", "adapters/contracts", "test"],
     packages: ["fast-check", "neverthrow", "vitest"],
   },
 };
@@ -302,7 +302,7 @@ const applicationOrder = [
 /** Folders inside a folder, in their order: none imports a later one, so that no circle of folders comes about. */
 const ORDERS = {
   domain: ["credits", "accounts", "images", "webhooks", "tasks"],
-  "adapters/persistence": ["sql", "schema", "sqlite", "postgres", "rows", "tasks", "stores"],
+  "adapters/persistence": ["sql", "schema", "orm", "sqlite", "postgres", "rows", "prepared", "stores"],
   "adapters/http": ["replies", "requests", "limits", "servers", "routes", "openapi"],
 };
 

@@ -163,7 +163,7 @@ const migrateConfiguredDatabase =
       const database = await openConfiguredDatabase({ config, createsDatabase: true, patience: "commands" });
       return database.close();
     }
-    const { migratePostgresDatabase } = await import("../../adapters/persistence/schema/migrate-postgres.js");
+    const { migratePostgresDatabase } = await import("../../adapters/persistence/postgres/migrate-postgres.js");
     await migratePostgresDatabase(config.databaseUrl);
   };
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { migratePostgresDatabase } from "../../adapters/persistence/postgres/migrate-postgres.js";
 import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
-import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { administer, databaseUrl, PostgresServer } from "../support/postgres.js";
 import { Installation } from "../support/service-process.js";

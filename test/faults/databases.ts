@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { migratePostgresDatabase } from "../../adapters/persistence/postgres/migrate-postgres.js";
 import { openPostgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
-import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
 import { openSqliteDatabase } from "../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { PostgresServer } from "../support/postgres.js";
 import type { AnyDatabase } from "../support/sql-stores.js";

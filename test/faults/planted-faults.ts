@@ -130,7 +130,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "an order is credited without a look at its state",
-    file: "adapters/persistence/stores/sql-order-store.ts",
+    file: "adapters/persistence/prepared/pay-order.ts",
     edits: [["where id = ? and paid_at is null returning *", "where id = ? returning *"]],
     foundBy: matrix("credits bought"),
   },

@@ -18,7 +18,6 @@ import { LEASE_MILLISECONDS } from "../support/application.js";
 import { type AnyDatabase, sqlStores } from "../support/sql-stores.js";
 import { anOwner, aWorld } from "../support/world.js";
 import { CalledProvider } from "./called-provider.js";
-import type { Scenario } from "./scenarios.js";
 
 /** What the receiver of webhooks answers, and what it has received. */
 export class FakeReceiver implements WebhookSender {
@@ -85,8 +84,10 @@ const webhookOf = ({ id, url }: OutgoingWebhook): string => `${id} at ${url}`;
 /** A creation that a client has sent, with the task that this call would open, and what the client was told. */
 export type Creation = { readonly key: string; readonly taskId: TaskId; answer?: { readonly id: TaskId } | string };
 
+type Providers = { readonly providers?: readonly [string, ...string[]]; readonly isCalled?: boolean };
+
 /** Everything outside the processes: database, fakes of other services, clock, and what clients were told. */
-export const surroundings = async (database: AnyDatabase, scenario: Pick<Scenario, "providers" | "isCalled">) => {
+export const surroundings = async (database: AnyDatabase, scenario: Providers) => {
   const stores = sqlStores(database);
   const clock = new HandClock();
   const { providers: names = ["first"], isCalled } = scenario;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readEventStream } from "../../adapters/client/requests/stream-events.js";
-import { migratePostgresDatabase } from "../../adapters/persistence/schema/migrate-postgres.js";
+import { migratePostgresDatabase } from "../../adapters/persistence/postgres/migrate-postgres.js";
 import { createsFiftyWithBudget, keysWithBudget } from "../support/fifty-creations-with-budget.js";
 import { type Customer, Fleet, pause } from "../support/fleet.js";
 import { PostgresServer } from "../support/postgres.js";

@@ -6,8 +6,8 @@ import type { Sql } from "../sql/database.js";
 type NewAccount = Account & { readonly passwordHash: string | undefined; readonly credits: number };
 
 /**
- * Returns the id of the account with this e-mail address. `taken`: what happens to one that is there already, also if it
- * is just being opened; `undefined` if it is nothing.
+ * Returns the id of the account with this e-mail address. `taken`: what happens to one that is there already, also if
+ * it is just being opened; `undefined` if it is nothing.
  */
 export const insertAccount = async (
   sql: Sql,

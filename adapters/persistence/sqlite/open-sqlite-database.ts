@@ -16,7 +16,7 @@ export const openSqliteDatabase = async (file: string): Promise<SqliteDatabase> 
     const state = stateOf(file);
     refuseForeign(nameOf(file), state);
     // Loading the ORM takes longer than everything else at the start, and there is rarely anything to migrate.
-    if (state.kind === "pending") await (await import("../schema/migrate-sqlite.js")).migrateSqlite(file);
+    if (state.kind === "pending") await (await import("./migrate-sqlite.js")).migrateSqlite(file);
     return new SqliteDatabase(sqliteFile(file));
   } catch (error) {
     throw error instanceof DatabaseError ? error : cannotOpenFile(file, error);

@@ -102,7 +102,10 @@ export class SqlOperatorStore implements OperatorStore {
       const { current } = await lockAccount(sql, account);
       const known =
         reference === undefined ? null : await manager.findOne(LedgerEntryTable, { accountId: account, reference });
-      const decided = decide(fundsOf(current), known === null ? undefined : toLedgerEntry(rowOf(LedgerEntryTable, known)));
+      const decided = decide(
+        fundsOf(current),
+        known === null ? undefined : toLedgerEntry(rowOf(LedgerEntryTable, known)),
+      );
       if (decided.isErr()) return err(decided.error);
       await storeBooked(sql, account, decided.value);
       return ok(decided.value.funds.credits);

@@ -17,11 +17,11 @@ import {
 import { describeTaskQueue } from "../../../adapters/contracts/tasks/task-queue-contract.js";
 import { HandClock } from "../../../adapters/memory/hand-clock.js";
 import { openDatabase } from "../../../adapters/persistence/open-database.js";
+import { migratePostgresDatabase } from "../../../adapters/persistence/postgres/migrate-postgres.js";
 import { openPostgresDatabase } from "../../../adapters/persistence/postgres/open-postgres-database.js";
 import { SqlMeterStore } from "../../../adapters/persistence/prepared/sql-meter-store.js";
 import type { PostgresPool, Tables } from "../../../adapters/persistence/schema/installation.js";
 import { migrate, migrationTexts } from "../../../adapters/persistence/schema/migrate.js";
-import { migratePostgresDatabase } from "../../../adapters/persistence/schema/migrate-postgres.js";
 import type { Step } from "../../../adapters/persistence/schema/step.js";
 import { STEPS } from "../../../adapters/persistence/schema/table-sets.js";
 import type { AnyDatabase } from "../../../adapters/persistence/sql/database.js";

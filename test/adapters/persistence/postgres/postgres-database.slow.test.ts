@@ -12,8 +12,8 @@ import {
   openATask,
   taskId,
 } from "../../../../adapters/contracts/support/builders.js";
+import { migratePostgresDatabase } from "../../../../adapters/persistence/postgres/migrate-postgres.js";
 import { openPostgresDatabase } from "../../../../adapters/persistence/postgres/open-postgres-database.js";
-import { migratePostgresDatabase } from "../../../../adapters/persistence/schema/migrate-postgres.js";
 import { migrationSteps } from "../../../../adapters/persistence/schema/migration-steps.js";
 import { ormOptions } from "../../../../adapters/persistence/schema/orm-options.js";
 import type { Database, Sql } from "../../../../adapters/persistence/sql/database.js";

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { err } from "neverthrow";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { migratePostgresDatabase } from "../../../../adapters/persistence/postgres/migrate-postgres.js";
 import { openPostgresDatabase } from "../../../../adapters/persistence/postgres/open-postgres-database.js";
-import { migratePostgresDatabase } from "../../../../adapters/persistence/schema/migrate-postgres.js";
 import type { Database } from "../../../../adapters/persistence/sql/database.js";
 import { PostgresServer } from "../../../support/postgres.js";
 

@@ -1,9 +1,9 @@
 import { setTimeout } from "node:timers/promises";
 import { MikroORM } from "@mikro-orm/core";
-import { migrationSteps } from "./migration-steps.js";
-import { ormOptions } from "./orm-options.js";
+import { migrationSteps } from "../schema/migration-steps.js";
+import { ormOptions } from "../schema/orm-options.js";
+import type { Step } from "../schema/step.js";
 import { SqliteOrmDriver } from "./sqlite-orm-driver.js";
-import type { Step } from "./step.js";
 
 /**
  * Several processes may start on one empty SQLite file at the same time. The migrator reads before it writes, so all
@@ -12,7 +12,9 @@ import type { Step } from "./step.js";
 const ATTEMPTS = 100;
 const PAUSE_MILLISECONDS = 100;
 
-/** Migrates the tables of the SQLite file. Safe if several processes do it concurrently. `steps`: those of this version. */
+/**
+ * Migrates the tables of the SQLite file. Safe if several processes do it concurrently. `steps`: those of this version.
+ */
 export const migrateSqlite = async (file: string, steps: readonly Step[] = migrationSteps): Promise<void> => {
   const orm = MikroORM.initSync({ ...ormOptions("sqlite", steps), driver: SqliteOrmDriver, dbName: file });
   try {

@@ -3,8 +3,8 @@ import { AbstractSqlDriver, type Knex } from "@mikro-orm/knex";
 import { SqlitePlatform } from "@mikro-orm/sqlite";
 import { SqliteEntityConnection } from "../orm/connections.js";
 import type { Sql } from "../sql/database.js";
-import { openSqliteFile } from "../sqlite/open-sqlite-file.js";
-import type { SqliteConnection } from "../sqlite/sqlite-connection.js";
+import { openSqliteFile } from "./open-sqlite-file.js";
+import type { SqliteConnection } from "./sqlite-connection.js";
 
 /**
  * The ORM's SQLite driver on top of the same SQLite library as the service. Two libraries in one process must not open

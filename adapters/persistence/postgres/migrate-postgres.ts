@@ -1,11 +1,11 @@
 import { MikroORM } from "@mikro-orm/core";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
+import { migrationState, refuseForeign } from "../schema/migration-state.js";
+import { MIGRATION_LOCK, MIGRATION_TABLE, migrationSteps } from "../schema/migration-steps.js";
+import { ormOptions } from "../schema/orm-options.js";
+import { LOCK_MILLISECONDS, repeatWhileLocked } from "../schema/postgres-migration-lock.js";
+import type { Step } from "../schema/step.js";
 import { cannotConnect } from "../sql/database-error.js";
-import { migrationState, refuseForeign } from "./migration-state.js";
-import { MIGRATION_LOCK, MIGRATION_TABLE, migrationSteps } from "./migration-steps.js";
-import { ormOptions } from "./orm-options.js";
-import { LOCK_MILLISECONDS, repeatWhileLocked } from "./postgres-migration-lock.js";
-import type { Step } from "./step.js";
 
 /**
  * Migrates the tables of a PostgreSQL database. Throws if a later version has migrated it, or one before 3.0.0 has
