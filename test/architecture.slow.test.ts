@@ -133,6 +133,8 @@ describe("the dependency rule of .dependency-cruiser.cjs", () => {
     "bootstrap/main.ts": { imports: "../adapters/http/server.js", refusedBy: undefined },
     "bootstrap/uses-a-test.ts": { imports: "../test/builder.js", refusedBy: listOf("bootstrap") },
     "bootstrap/uses-an-adapters-package.ts": { imports: "sharp", refusedBy: listOf("bootstrap") },
+    "packages/panorama-core/index.ts": { imports: "../../domain/tasks/task.js", refusedBy: undefined },
+    "packages/panorama-core/uses-bootstrap.ts": { imports: "../../bootstrap/wiring.js", refusedBy: listOf("packages") },
     "test/builder.ts": { imports: "../domain/tasks/task.js", refusedBy: undefined },
     "test/domain/tasks/task.test.ts": { imports: "../../../domain/tasks/task.js", refusedBy: undefined },
     "test/domain/uses-application.test.ts": {
