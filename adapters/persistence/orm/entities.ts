@@ -36,7 +36,7 @@ const managerOn = (dialect: Dialect, sql: Sql): SqlEntityManager => {
 /** What an entity manager does with one statement. A change of several takes `inUnitOfWork`. */
 export type Entities = Pick<
   SqlEntityManager,
-  "find" | "findOne" | "count" | "insert" | "upsert" | "nativeUpdate" | "nativeDelete"
+  "find" | "findOne" | "findOneOrFail" | "count" | "insert" | "upsert" | "nativeUpdate" | "nativeDelete"
 >;
 
 /** Entities for one use, on the database or in a transaction of it. */

@@ -4,7 +4,8 @@ import { type NotFound, notFound } from "../../../application/errors.js";
 import type { EndpointStore } from "../../../application/ports/stores/webhook-stores.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { Endpoint, EndpointId, EndpointSecret } from "../../../domain/webhooks/webhook-endpoint.js";
-import { changeEntities, entitiesOf, inUnitOfWork, rowOf } from "../orm/entities.js";
+import { entitiesOf, inUnitOfWork, rowOf } from "../orm/entities.js";
+import { insertDefaultEndpoint } from "../prepared/insert-default-endpoint.js";
 import { lockAccount } from "../prepared/lock-account.js";
 import { newEndpoint, toEndpoint as toEndpointOf } from "../rows/endpoint-rows.js";
 import { LISTED_ENDPOINT } from "../schema/indexed-conditions.js";
@@ -37,15 +38,11 @@ export class SqlEndpointStore implements EndpointStore {
   }
 
   async ensureDefault(candidate: Endpoint): Promise<Endpoint> {
-    const { accountId } = candidate;
-    const unnamed = { accountId, url: null };
+    const unnamed = { accountId: candidate.accountId, url: null };
     const known = await entitiesOf(this.database).findOne(WebhookEndpointTable, unnamed);
     if (known !== null) return toEndpoint(known);
-    return changeEntities(this.database, async (manager, sql) => {
-      await lockAccount(sql, accountId);
-      const others = await manager.findOne(WebhookEndpointTable, unnamed);
-      return toEndpoint(others ?? manager.create(WebhookEndpointTable, newEndpoint(candidate)));
-    });
+    await insertDefaultEndpoint(this.database.sql, candidate);
+    return toEndpoint(await entitiesOf(this.database).findOneOrFail(WebhookEndpointTable, unnamed));
   }
 
   async list(accountId: AccountId): Promise<Endpoint[]> {
