@@ -283,9 +283,8 @@ describe.each(SERVERS)("the REST interface on the server: %s", (server) => {
       expect((await touch(route, headers)).status).not.toBe(429);
     });
 
-    it.runIf(isOfTask)(
-      "answers 404 to a task of another account as to an unknown one, and looks for no other id",
-      async () => {
+    if (isOfTask)
+      it("answers 404 to a task of another account as to an unknown one, and looks for no other id", async () => {
         const id = await service.created(await service.customer());
         const headers = { "x-api-key": customer.key };
         const unknown = id.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
@@ -298,21 +297,21 @@ describe.each(SERVERS)("the REST interface on the server: %s", (server) => {
           await expectError(await send(route, headers, odd), 404, "not_found");
         }
         expect(useCasesReached()).toBe(reached);
-      },
-    );
+      });
 
-    it.runIf(methodOf(route) === "GET")("answers HEAD as GET, without the body", async () => {
-      const id = await service.created(customer);
-      const headers = { "x-api-key": customer.key };
-      const get = await send(route, headers, id);
-      const type = get.headers.get("content-type");
-      const isStream = type?.startsWith("text/event-stream") === true;
-      const length = isStream ? null : String(Buffer.byteLength(await get.text()));
-      if (isStream) await get.body?.cancel();
-      const head = await fetch(service.url + pathOf(route, id), { method: "HEAD", headers });
-      expect([head.status, head.headers.get("content-type"), await head.text()]).toEqual([200, type, ""]);
-      if (!isStream) expect(head.headers.get("content-length")).toBe(length);
-    });
+    if (methodOf(route) === "GET")
+      it("answers HEAD as GET, without the body", async () => {
+        const id = await service.created(customer);
+        const headers = { "x-api-key": customer.key };
+        const get = await send(route, headers, id);
+        const type = get.headers.get("content-type");
+        const isStream = type?.startsWith("text/event-stream") === true;
+        const length = isStream ? null : String(Buffer.byteLength(await get.text()));
+        if (isStream) await get.body?.cancel();
+        const head = await fetch(service.url + pathOf(route, id), { method: "HEAD", headers });
+        expect([head.status, head.headers.get("content-type"), await head.text()]).toEqual([200, type, ""]);
+        if (!isStream) expect(head.headers.get("content-length")).toBe(length);
+      });
   });
 
   it.each(THROWN)("answers $status $error to what a use case throws, on every route", async (row) => {
