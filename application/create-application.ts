@@ -115,7 +115,7 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     findPublic: findPublicPanorama(ports),
     listPublic: listPublicPanoramas(ports, settings),
     searchPublic: searchPublicPanoramas(ports, settings),
-    isWithheldImage: (image: ImageAddress) => ports.tasks.isWithheldImage(image),
+    isHiddenImage: (image: ImageAddress) => ports.tasks.isHiddenImage(image),
     changeVisibility: changeVisibility(ports),
     checkUpload: checkUpload(ports, settings),
     retryImage: retryImage(ports),

@@ -21,7 +21,7 @@ import type { MakeServer, Server, TlsFiles } from "./server.js";
 
 export type HttpServerParts = RestParts & {
   readonly makeServer: MakeServer;
-  readonly panoramas: Pick<UseCases["panoramas"], "receiveProviderWebhook" | "isWithheldImage">;
+  readonly panoramas: Pick<UseCases["panoramas"], "receiveProviderWebhook" | "isHiddenImage">;
   readonly credits: Pick<UseCases["credits"], "receivePaymentWebhook">;
   readonly web: WebSide;
   /** Absent if a bucket serves the objects. */
@@ -110,7 +110,7 @@ export class HttpServer {
   }
 
   private addPages(
-    { web, assets, temporaryImage, mcpPackage, panoramas: { isWithheldImage } }: HttpServerParts,
+    { web, assets, temporaryImage, mcpPackage, panoramas: { isHiddenImage } }: HttpServerParts,
     mounted: (page: Page) => Handler,
   ): void {
     for (const page of web.pages) {
@@ -119,12 +119,12 @@ export class HttpServer {
     }
     if (assets !== undefined) {
       for (const listener of [this.main, this.secure]) {
-        listener?.route("get", "/assets/:folder/:file", assetRoute(assets, isWithheldImage), { logs: false });
+        listener?.route("get", "/assets/:folder/:file", assetRoute(assets, isHiddenImage), { logs: false });
       }
     }
     if (mcpPackage !== undefined) this.main.route("get", mcpPackage.path, mcpPackageRoute(mcpPackage));
     if (temporaryImage !== undefined) {
-      const route = temporaryImageRoute(temporaryImage, isWithheldImage, this.settings.publicUrl);
+      const route = temporaryImageRoute(temporaryImage, isHiddenImage, this.settings.publicUrl);
       this.main.route("get", "/generations/:name", route);
     }
   }

@@ -36,10 +36,10 @@ type Without<Group, Name extends keyof Group> = Omit<Group, Name> & {
 export type RestUseCases = {
   readonly accounts: Without<UseCases["accounts"], "holdKey">;
   /**
-   * `receiveProviderWebhook`: `POST /hooks/{provider}`. `isWithheldImage`: which images are not served, because an
+   * `receiveProviderWebhook`: `POST /hooks/{provider}`. `isHiddenImage`: which images are not served, because an
    * operator has hidden their panorama; without it all are.
    */
-  readonly panoramas: Without<UseCases["panoramas"], "receiveProviderWebhook" | "isWithheldImage">;
+  readonly panoramas: Without<UseCases["panoramas"], "receiveProviderWebhook" | "isHiddenImage">;
   /** `receivePaymentWebhook`: `POST /payments/stripe`. */
   readonly credits: Without<UseCases["credits"], "receivePaymentWebhook">;
   readonly events: UseCases["events"];
@@ -172,13 +172,13 @@ const mount = async (
   const { holdKey = heldKeys({ clock }).hold } = accounts;
   const parts = { ...application, accounts: { ...accounts, holdKey }, clock, storage };
   addRestInterface(routes, parts, { publicUrl, uploadsFolder }, senders);
-  const { receiveProviderWebhook, isWithheldImage = async () => false } = panoramas;
+  const { receiveProviderWebhook, isHiddenImage = async () => false } = panoramas;
   const { receivePaymentWebhook } = credits;
   if (receivePaymentWebhook) routes.route("post", "/payments/stripe", paymentWebhookRoute(receivePaymentWebhook));
   if (receiveProviderWebhook) routes.route("post", "/hooks/:provider", providerWebhookRoute(receiveProviderWebhook));
-  if (assets) routes.route("get", "/assets/:folder/:file", assetRoute(assets, isWithheldImage), { logs: false });
+  if (assets) routes.route("get", "/assets/:folder/:file", assetRoute(assets, isHiddenImage), { logs: false });
   if (temporaryImage) {
-    routes.route("get", "/generations/:name", temporaryImageRoute(temporaryImage, isWithheldImage, publicUrl));
+    routes.route("get", "/generations/:name", temporaryImageRoute(temporaryImage, isHiddenImage, publicUrl));
   }
   return { stop: (deadlineMilliseconds) => routes.stop(deadlineMilliseconds) };
 };

@@ -75,10 +75,10 @@ async function* recordsOf(
   }
 }
 
-const panoramaOf = ({ task, isHidden }: TaskOfAccount, storage: Pick<ObjectStorage, "urlOf">): ExportedRecord => {
+const panoramaOf = ({ task, isDeleted }: TaskOfAccount, storage: Pick<ObjectStorage, "urlOf">): ExportedRecord => {
   const { id, slug, request, apiKeyId, reservedAt, state, reservation } = task;
   const image =
-    task.state === "succeeded" && !isHidden && task.image.status !== "expired"
+    task.state === "succeeded" && !isDeleted && task.image.status !== "expired"
       ? storage.urlOf(toldImageName(task))
       : undefined;
   return {
@@ -94,7 +94,7 @@ const panoramaOf = ({ task, isHidden }: TaskOfAccount, storage: Pick<ObjectStora
     ...(task.state === "succeeded" && { finishedAt: task.succeededAt }),
     ...(task.state === "failed" && { finishedAt: task.failedAt }),
     withheldReason: task.withheldReason,
-    isDeleted: isHidden,
+    isDeleted,
     imageUrl: image,
   };
 };

@@ -1,4 +1,4 @@
-import type { ReservedTask } from "../../domain/tasks/task.js";
+import type { SubmittingTask } from "../../domain/tasks/task.js";
 import { type SubmissionPorts, type SubmissionSettings, submitTask } from "../panoramas/submit-task.js";
 import { type GenerationProvider, takesCreations } from "../ports/generation-provider.js";
 import type { TaskQueue } from "../ports/stores/tasks/task-queue.js";
@@ -29,7 +29,7 @@ export const startQueuedTasks =
     const { tasks, provider, clock, reporter } = ports;
     const sending = new Set<Promise<void>>();
     let sentBack = false;
-    const send = (task: ReservedTask, submissionDeadline: Date): void => {
+    const send = (task: SubmittingTask, submissionDeadline: Date): void => {
       const run = () => submitTask(ports, settings, task, submissionDeadline);
       const ended = (reporter.trace?.("start", task, run) ?? run())
         .then((submitted) => {

@@ -1,6 +1,6 @@
 import type { Result } from "neverthrow";
 import { IDEMPOTENCY_KEPT_MILLISECONDS } from "../../domain/panorama-policy.js";
-import { type FailedTask, type QueuedTask, type ReservedTask, submit } from "../../domain/tasks/task.js";
+import { type FailedTask, type QueuedTask, type SubmittingTask, submit } from "../../domain/tasks/task.js";
 import { type FailPorts, type Failure, failTask, moveTask, stopGeneration } from "../panoramas/end-task.js";
 import { queueDeadlineOf, type SubmissionSettings } from "../panoramas/submit-task.js";
 import { CLOCK_TOLERANCE_MILLISECONDS } from "../ports/clock.js";
@@ -23,7 +23,7 @@ type Settings = WorkLimits &
   };
 
 /**
- * Resolves every reserved task whose submission has no recorded answer after its deadline, fails the tasks that have
+ * Resolves every `submitting` task whose submission has no recorded answer after its deadline, fails the tasks that have
  * been queued for too long, corrects due times that a clock has written before it was set back, and deletes expired
  * idempotency keys. Resolves to the number of tasks. The deadline of a generation is enforced by
  * settle-submitted-tasks.ts, which polls once more before the task fails.
@@ -84,7 +84,7 @@ const giveUpQueued = async (ports: Ports, lease: Lease<QueuedTask>): Promise<und
  * after this search, not even a process that was paused: a provider sends no call that could still be under way at the
  * submission deadline (`GenerationProvider.submit`).
  */
-const resolveReserved = async (ports: Ports, settings: Settings, lease: Lease<ReservedTask>): Promise<undefined> => {
+const resolveReserved = async (ports: Ports, settings: Settings, lease: Lease<SubmittingTask>): Promise<undefined> => {
   const { task } = lease;
   let upstreamTaskId: string | undefined;
   try {
@@ -103,7 +103,7 @@ const resolveReserved = async (ports: Ports, settings: Settings, lease: Lease<Re
   }
 };
 
-const recover = async (ports: Ports, lease: Lease<ReservedTask>, upstreamTaskId: string): Promise<void> => {
+const recover = async (ports: Ports, lease: Lease<SubmittingTask>, upstreamTaskId: string): Promise<void> => {
   const { clock, reporter } = ports;
   const now = clock.now();
   const recovered = await moveTask(ports, lease, submit(lease.task, upstreamTaskId, now), now);
@@ -112,7 +112,7 @@ const recover = async (ports: Ports, lease: Lease<ReservedTask>, upstreamTaskId:
   reporter.report({ kind: "submission_recovered", taskId, provider, upstreamTaskId });
 };
 
-const requeueReserved = async (ports: Ports, settings: Settings, lease: Lease<ReservedTask>): Promise<void> => {
+const requeueReserved = async (ports: Ports, settings: Settings, lease: Lease<SubmittingTask>): Promise<void> => {
   const { tasks, clock, reporter } = ports;
   const { id } = lease.task;
   const detail = "the provider has no such task";
@@ -125,6 +125,6 @@ const requeueReserved = async (ports: Ports, settings: Settings, lease: Lease<Re
 
 const failReserved = (
   ports: Ports,
-  lease: Lease<ReservedTask>,
+  lease: Lease<SubmittingTask>,
   failure: Pick<Failure, "detail" | "mayBeRunning">,
 ): Promise<Result<FailedTask, StaleTask>> => failTask(ports, lease, { reason: "never_submitted", ...failure });

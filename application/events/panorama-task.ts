@@ -42,7 +42,7 @@ export const shownCreation = (request: CreationRequest, createdAt: Date) => {
 const shownEnd = (task: Task, urls: TaskUrls) => {
   switch (task.state) {
     case "queued":
-    case "reserved":
+    case "submitting":
     case "submitted":
     case "generated":
       return {};

@@ -13,7 +13,7 @@ import type { TaskStore } from "../ports/stores/tasks/task-store.js";
 
 type WithholdPanoramaPorts = {
   readonly operators: Pick<OperatorStore, "record">;
-  readonly tasks: Pick<TaskStore, "withhold">;
+  readonly tasks: Pick<TaskStore, "hide">;
   readonly clock: Pick<Clock, "now">;
   readonly ids: Pick<Ids, "unguessable">;
 };
@@ -48,7 +48,7 @@ export const withholdPanorama =
     const task = (await operators.record(slugOrId))?.task;
     if (task === undefined) return err(refusal);
     const withheld = parsed.value && { at: clock.now(), ...parsed.value };
-    const changed = await tasks.withhold(task.id, withheld, () => panoramaName(ids.unguessable()));
+    const changed = await tasks.hide(task.id, withheld, () => panoramaName(ids.unguessable()));
     return changed.map(() => task).mapErr(() => refusal);
   };
 
@@ -64,7 +64,7 @@ export const withholdAccount =
     ids,
   }: {
     readonly accounts: Pick<AccountStore, "exists">;
-    readonly tasks: Pick<TaskStore, "withholdAll">;
+    readonly tasks: Pick<TaskStore, "hideAll">;
     readonly clock: Pick<Clock, "now">;
     readonly ids: Pick<Ids, "unguessable">;
   }) =>
@@ -76,7 +76,7 @@ export const withholdAccount =
     let hidden = 0;
     const nextName = () => panoramaName(ids.unguessable());
     for (let page = 1; page > 0; hidden += page) {
-      page = await tasks.withholdAll(account, withheld, HIDDEN_AT_ONCE, nextName);
+      page = await tasks.hideAll(account, withheld, HIDDEN_AT_ONCE, nextName);
     }
     return ok(hidden);
   };

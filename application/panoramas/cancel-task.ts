@@ -77,7 +77,7 @@ const attempt = async (
   }
   if (isCancelRefused(task, now)) return task;
   if (!wantsCancel(task) && (await tasks.recordCancelWish(task, now)).isErr()) return "changed";
-  if (task.state === "reserved") return "leased"; // its submission is under way
+  if (task.state === "submitting") return "leased"; // its submission is under way
   if (now.getTime() - task.submittedAt.getTime() >= generationDeadlineMilliseconds) return "leased";
   const lease = await tasks.lease(task, now, new Date(now.getTime() + leaseMilliseconds));
   if (lease === undefined) return "leased";

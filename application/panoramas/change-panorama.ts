@@ -21,7 +21,7 @@ export const changeVisibility =
     tasks.setVisibility(id, owner, visibility);
 
 type DeletePanoramaPorts = {
-  readonly tasks: Pick<TaskStore, "find" | "hide" | "isHidden">;
+  readonly tasks: Pick<TaskStore, "find" | "delete" | "isDeleted">;
   readonly storage: Pick<ObjectStorage, "delete">;
   readonly clock: Pick<Clock, "now">;
 };
@@ -44,7 +44,7 @@ export const deletePanorama =
   ): Promise<Result<void, NotFound | NotFinished | StorageUnavailable>> => {
     const task = await tasks.find(id, owner);
     if (task === undefined) {
-      return (await tasks.isHidden(id, owner))
+      return (await tasks.isDeleted(id, owner))
         ? ok(undefined)
         : err(notFound(`There is no task ${id} on this account.`));
     }
@@ -57,7 +57,7 @@ export const deletePanorama =
       }
     }
     // If it is not found now, the same deletion was made at the same time.
-    await tasks.hide(id, owner, now, by);
+    await tasks.delete(id, owner, now, by);
     return ok(undefined);
   };
 

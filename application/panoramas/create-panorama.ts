@@ -11,7 +11,7 @@ import {
   type BudgetState,
   type OpeningRefusal,
   openTask,
-  type ReservedTask,
+  type SubmittingTask,
   type Task,
 } from "../../domain/tasks/task.js";
 import type { CompleteSettings } from "../application-settings.js";
@@ -46,7 +46,7 @@ export type CreationOptions = {
 export type CreatedPanorama = { readonly task: Task; readonly replayed: boolean };
 
 type Ports = SubmissionPorts & {
-  readonly tasks: Pick<TaskStore, "open" | "isWithheldImage">;
+  readonly tasks: Pick<TaskStore, "open" | "isHiddenImage">;
   readonly provider: Pick<GenerationProvider, "canMake" | "callsPerSecond" | "places">;
   readonly generationTime: Pick<GenerationTime, "lately">;
   readonly ids: Pick<Ids, "taskId" | "slug">;
@@ -93,7 +93,7 @@ export const createPanorama =
     if (opened.isErr()) return err(opened.error);
     const { task, replayed } = opened.value;
     if (replayed) return ok({ task, replayed });
-    if (task.state !== "reserved") {
+    if (task.state !== "submitting") {
       ports.reporter.report({ kind: "task_queued", taskId: task.id });
       return ok({ task, replayed });
     }
@@ -186,7 +186,7 @@ const budgetOf = (budgets: Budgets | undefined, spending: Spending | undefined):
 const submitCharged = (
   ports: Ports,
   settings: CreationSettings,
-  task: ReservedTask,
+  task: SubmittingTask,
   submissionDeadline: Date,
 ): Promise<Result<Task, UpstreamError>> =>
   submitTask(ports, settings, task, submissionDeadline).catch((error: unknown) => {

@@ -53,7 +53,7 @@ export const generationTime = (): GenerationTime => {
       const since = (start: Date) => now.getTime() - start.getTime();
       switch (task.state) {
         case "queued":
-        case "reserved":
+        case "submitting":
           return since(task.reservedAt) > LATE_MILLISECONDS;
         case "submitted":
         case "generated":
@@ -104,7 +104,7 @@ export const forecastTask = (ports: Ports): ((task: Task) => Awaitable<TaskForec
     switch (task.state) {
       case "queued":
         return forecastQueued(task);
-      case "reserved":
+      case "submitting":
         return { estimatedSeconds: secondsOf(generationTime.lately()) };
       case "submitted":
       case "generated": {

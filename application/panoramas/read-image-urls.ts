@@ -14,7 +14,7 @@ export type ImageUrls = {
 
 type Ports = {
   readonly storage: Pick<ObjectStorage, "nameOf" | "urlOf" | "has">;
-  readonly tasks: Pick<TaskStore, "isWithheldImage">;
+  readonly tasks: Pick<TaskStore, "isHiddenImage">;
 };
 
 /**
@@ -47,7 +47,7 @@ const brokenRule = async (
   name: ObjectName | undefined,
 ): Promise<BrokenRule | undefined> => {
   if (name !== undefined) {
-    const isThere = (await storage.has(name)).unwrapOr(true) && !(await tasks.isWithheldImage({ name }));
+    const isThere = (await storage.has(name)).unwrapOr(true) && !(await tasks.isHiddenImage({ name }));
     return isThere ? undefined : { name: "missing_image" };
   }
   if (isInObjectFolder(url, (name) => storage.urlOf(name))) return { name: "missing_image" };

@@ -1,6 +1,12 @@
 import { err, ok, type Result } from "neverthrow";
 import { type ProviderPlace, START_PAUSE_MILLISECONDS_MAX } from "../../domain/tasks/queue.js";
-import { type FailedTask, type FailureReason, type ReservedTask, submit, type Task } from "../../domain/tasks/task.js";
+import {
+  type FailedTask,
+  type FailureReason,
+  type SubmittingTask,
+  submit,
+  type Task,
+} from "../../domain/tasks/task.js";
 import { CLOCK_TOLERANCE_MILLISECONDS } from "../ports/clock.js";
 import type { GenerationProvider, SubmissionFailure } from "../ports/generation-provider.js";
 import type { TaskQueue } from "../ports/stores/tasks/task-queue.js";
@@ -32,13 +38,13 @@ const SEARCH_TIMEOUT_MILLISECONDS = 5_000;
  * refusal, the task fails and is refunded. If the provider has no room now, the task returns to the queue, for
  * as long as the provider asks.
  *
- * Must be called once, by the caller that made the task `reserved`, and with no transaction open: the provider may take
+ * Must be called once, by the caller that made the task `submitting`, and with no transaction open: the provider may take
  * seconds, and the process may be killed during the call. `submissionDeadline` is when the sweep resolves the task.
  */
 export const submitTask = async (
   ports: SubmissionPorts,
   settings: SubmissionSettings,
-  task: ReservedTask,
+  task: SubmittingTask,
   submissionDeadline: Date,
 ): Promise<Result<Task, UpstreamError>> => {
   if (task.cancelWish !== undefined) {
@@ -68,7 +74,7 @@ type Accepted = { readonly upstreamTaskId: string; readonly isRecovered: boolean
 
 const reasonOf = { refused: "refused", unknown: "submission_unknown" } satisfies Record<string, FailureReason>;
 
-const send = async (ports: SubmissionPorts, task: ReservedTask, submissionDeadline: Date): Promise<Answered> => {
+const send = async (ports: SubmissionPorts, task: SubmittingTask, submissionDeadline: Date): Promise<Answered> => {
   const { tasks, provider } = ports;
   const { id: taskId, accountId: owner, request, place, traceparent, submissions } = task;
   let asked = place;
@@ -88,7 +94,7 @@ const send = async (ports: SubmissionPorts, task: ReservedTask, submissionDeadli
 /** Searches for the upstream task after an unclear answer. Returns `failure` if none is found before the timeout. */
 const findUpstreamTask = async (
   { provider, clock }: SubmissionPorts,
-  task: ReservedTask,
+  task: SubmittingTask,
   failure: SubmissionFailure,
 ): Promise<Result<Accepted, SubmissionFailure>> => {
   if (failure.kind !== "unknown") return err(failure);
@@ -104,7 +110,7 @@ const findUpstreamTask = async (
 
 const recordSubmission = async (
   ports: SubmissionPorts,
-  task: ReservedTask,
+  task: SubmittingTask,
   { upstreamTaskId, isRecovered }: Accepted,
 ): Promise<Result<Task, UpstreamError>> => {
   const { provider, clock, reporter } = ports;
@@ -134,7 +140,7 @@ export const queueDeadlineOf = (
 const returnToQueue = async (
   ports: SubmissionPorts,
   settings: SubmissionSettings,
-  task: ReservedTask,
+  task: SubmittingTask,
   { reason: detail, retryAfterMilliseconds }: SubmissionFailure,
 ): Promise<Result<Task, UpstreamError>> => {
   const { tasks, clock, reporter } = ports;
@@ -157,7 +163,7 @@ const returnToQueue = async (
 /** Nothing was started for the task, which is answered as `failed`. */
 const failUnstarted = async (
   ports: SubmissionPorts,
-  task: ReservedTask,
+  task: SubmittingTask,
   failure: Failure,
 ): Promise<Result<Task, UpstreamError>> => {
   const failed = await failTask(ports, task, failure);
@@ -167,7 +173,7 @@ const failUnstarted = async (
 /** The provider has not accepted the task, so its creation is answered with an error. */
 const failRefused = async (
   ports: SubmissionPorts,
-  task: ReservedTask,
+  task: SubmittingTask,
   failure: Failure,
 ): Promise<Result<Task, UpstreamError>> => {
   const failed = await failTask(ports, task, failure);
@@ -186,7 +192,7 @@ const failRefused = async (
  */
 const readSweptTask = async (
   ports: SubmissionPorts,
-  task: ReservedTask,
+  task: SubmittingTask,
   lateResult: string,
   upstreamTaskId?: string,
 ): Promise<Result<Task, UpstreamError>> => {

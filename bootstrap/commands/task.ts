@@ -218,7 +218,7 @@ const detailOf = (task: Task): string | undefined => (task.state === "failed" ? 
 const traceIdOf = ({ traceparent }: Task): string | undefined => traceparent?.split("-")[1];
 
 /** An operator needs no prompt to help, and what is not shown cannot be copied. */
-const taskJson = ({ task, isHidden }: TaskOfAccount) => ({
+const taskJson = ({ task, isDeleted }: TaskOfAccount) => ({
   task_id: task.id,
   account_id: task.accountId,
   slug: task.slug,
@@ -237,7 +237,7 @@ const taskJson = ({ task, isHidden }: TaskOfAccount) => ({
   ...figuresJson("figures" in task ? task.figures : undefined),
   created_at: task.reservedAt.toISOString(),
   ended_at: endOf(task)?.toISOString() ?? null,
-  deleted: isHidden,
+  deleted: isDeleted,
 });
 
 /** What the customer is told about the failure. */
@@ -264,12 +264,12 @@ const endOf = (task: Task): Date | undefined => {
   return task.state === "failed" ? task.failedAt : undefined;
 };
 
-const taskLine = ({ task, isHidden }: TaskOfAccount): string =>
+const taskLine = ({ task, isDeleted }: TaskOfAccount): string =>
   [
     task.id,
     task.reservedAt.toISOString(),
     task.request.resolution,
     task.state === "succeeded" ? `${task.state}, image ${task.image.status}` : task.state,
     ...(task.state === "failed" ? [task.reason] : []),
-    ...(isHidden ? ["deleted"] : []),
+    ...(isDeleted ? ["deleted"] : []),
   ].join("  ");

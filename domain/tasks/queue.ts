@@ -1,5 +1,5 @@
 import type { CreationRequest } from "./creation-request.js";
-import { type QueuedTask, type ReservedTask, start } from "./task.js";
+import { type QueuedTask, type SubmittingTask, start } from "./task.js";
 
 /** More tasks that wait before one are not counted. */
 export const AHEAD_MAX = 100;
@@ -25,7 +25,7 @@ export type ProviderPlace = {
  */
 export type Queue = {
   /**
-   * Number of tasks that hold a slot, by the name of their place: those that are `reserved` or `submitted`. Tasks that
+   * Number of tasks that hold a slot, by the name of their place: those that are `submitting` or `submitted`. Tasks that
    * were opened without a place are under `undefined`, and count at the first place.
    */
   readonly running: ReadonlyMap<string | undefined, number>;
@@ -149,7 +149,7 @@ export const estimatedMilliseconds = (
  * too, because a place has a free slot that none of the given tasks can use.
  */
 export type StartedTasks = {
-  readonly tasks: readonly ReservedTask[];
+  readonly tasks: readonly SubmittingTask[];
   readonly round: number;
   readonly hasRoom: boolean;
 };
@@ -167,7 +167,7 @@ export const startNextTasks = (
   limit: number,
 ): StartedTasks => {
   const free = [...freeSlots(queue, places)];
-  const tasks: ReservedTask[] = [];
+  const tasks: SubmittingTask[] = [];
   // A task that has returned to the queue keeps its turn, which may be of an earlier round.
   let { round } = queue;
   for (const task of next) {

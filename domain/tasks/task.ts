@@ -27,26 +27,26 @@ import type { Slug } from "./slug.js";
 /**
  * A panorama task (specification, Panorama task).
  *
- *      ┌────requeue──────┐
- *      ▼                 │
- *   queued ──start──▶ reserved ──submit──▶ submitted ──finish──▶ generated ──succeed──▶ succeeded
- *      └──────fail───────┴────────fail─────────┴───────fail──────────┴────────fail───▶ failed
+ *      ┌────requeue───────┐
+ *      ▼                  │
+ *   queued ──start──▶ submitting ──submit──▶ submitted ──finish──▶ generated ──succeed──▶ succeeded
+ *      └──────fail────────┴─────────fail─────────┴───────fail──────────┴────────fail───▶ failed
  *
  * `queued`: credits are held and no generation was started; the task waits for room at the provider (queue.ts).
- * `reserved`: credits are held and the provider's answer is not recorded yet.
+ * `submitting`: the provider is asked, and its answer is not recorded yet.
  * `submitted`: the upstream task id is recorded.
  * `generated`: the provider has a result; whether it is a usable picture is not known yet (picture.ts).
  *
  * The client sees all four as `processing`. A task returns to the queue only if certainly nothing was started for it.
  * Each return increments `submissions`; all other states are entered once. So `state` and `submissions` together
- * distinguish two versions of a task. Each submission is sent once, by the caller that made the task `reserved`.
+ * distinguish two versions of a task. Each submission is sent once, by the caller that made the task `submitting`.
  */
-export type Task = QueuedTask | ReservedTask | SubmittedTask | GeneratedTask | SucceededTask | FailedTask;
+export type Task = QueuedTask | SubmittingTask | SubmittedTask | GeneratedTask | SucceededTask | FailedTask;
 
 /** All states of tasks. */
 export const TASK_STATES: readonly Task["state"][] = [
   "queued",
-  "reserved",
+  "submitting",
   "submitted",
   "generated",
   "succeeded",
@@ -91,10 +91,10 @@ export type QueuedTask = TaskCore &
     readonly submissions: number;
   };
 /** Holds credits and a slot; the provider has not confirmed it. */
-export type ReservedTask = TaskCore &
+export type SubmittingTask = TaskCore &
   Cancelable &
   Placed & {
-    readonly state: "reserved";
+    readonly state: "submitting";
     readonly reservation: HeldReservation;
     /** Its turn if it was `queued` before. Then its creation request has been answered already. */
     readonly turn: number | undefined;
@@ -139,7 +139,7 @@ export type FailedTask = TaskCore &
   };
 
 /** Tasks that may still change state; the client sees them as `processing`. */
-export type ActiveTask = QueuedTask | ReservedTask | SubmittedTask | GeneratedTask;
+export type ActiveTask = QueuedTask | SubmittingTask | SubmittedTask | GeneratedTask;
 
 /**
  * Why a task failed.
@@ -172,14 +172,14 @@ export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 /** Counts against the account's concurrency limit (specification, Task `status`). */
 export const isActive = (task: Task): task is ActiveTask =>
-  task.state === "queued" || task.state === "reserved" || task.state === "submitted" || task.state === "generated";
+  task.state === "queued" || task.state === "submitting" || task.state === "submitted" || task.state === "generated";
 
 /**
  * Whether the task may still end without a cost: it waits in the queue, its submission is not answered yet, or a
  * generation is running that the provider may be able to stop. A `generated` one has its result.
  */
-export const isCancelable = (task: Task): task is QueuedTask | ReservedTask | SubmittedTask =>
-  task.state === "queued" || task.state === "reserved" || task.state === "submitted";
+export const isCancelable = (task: Task): task is QueuedTask | SubmittingTask | SubmittedTask =>
+  task.state === "queued" || task.state === "submitting" || task.state === "submitted";
 
 /** How long the provider is not asked again to stop a generation after it did not. */
 export const CANCEL_REFUSAL_REMEMBERED_MILLISECONDS = 60_000;
@@ -196,7 +196,7 @@ export const isCancelRefused = ({ cancelWish }: Cancelable, now: Date): boolean 
   Math.abs(now.getTime() - cancelWish.refusedAt.getTime()) < CANCEL_REFUSAL_REMEMBERED_MILLISECONDS;
 
 /** The owner wants the task canceled. */
-export const wantCancel = <T extends ReservedTask | SubmittedTask>(task: T, now: Date): T => ({
+export const wantCancel = <T extends SubmittingTask | SubmittedTask>(task: T, now: Date): T => ({
   ...task,
   cancelWish: { wantedAt: now },
 });
@@ -216,7 +216,7 @@ export const isInProgress = (task: Task): boolean =>
  * can be used again.
  */
 export const isRefusedCreation = (before: Task, next: Task): boolean =>
-  before.state === "reserved" && before.turn === undefined && next.state === "failed";
+  before.state === "submitting" && before.turn === undefined && next.state === "failed";
 
 /** Whether the public gallery shows the task: it is public, and its image is in permanent storage. */
 export const isInGallery = (task: Task): task is SucceededTask =>
@@ -234,7 +234,7 @@ export const statusOf = (task: Task): "processing" | "succeeded" | "failed" =>
  * fallen below the account's threshold.
  */
 export type OpenedTask = {
-  readonly task: QueuedTask | ReservedTask;
+  readonly task: QueuedTask | SubmittingTask;
   readonly standing: Standing;
   readonly lowBalance?: LowBalance | undefined;
 };
@@ -264,9 +264,9 @@ export type OpeningTerms = {
     readonly suspendOnDispute?: boolean | undefined;
   };
   readonly now: Date;
-  /** With a turn the task is `queued`; without one it is `reserved`, to be submitted now. */
+  /** With a turn the task is `queued`; without one it is `submitting`, to be submitted now. */
   readonly turn?: number | undefined;
-  /** The place of the provider whose slot a `reserved` task holds. */
+  /** The place of the provider whose slot a `submitting` task holds. */
   readonly place?: string | undefined;
   readonly budget?: BudgetState | undefined;
 };
@@ -296,17 +296,17 @@ export const openTask = (
     ({ reservation, standing: after, lowBalance }) => {
       const core = { ...draft, apiKeyId: draft.apiKeyId, accountId, reservedAt: now, reservation, submissions: 0 };
       const task: OpenedTask["task"] =
-        turn === undefined ? { ...core, state: "reserved", turn, place } : { ...core, state: "queued", turn };
+        turn === undefined ? { ...core, state: "submitting", turn, place } : { ...core, state: "queued", turn };
       return { task, standing: after, ...(lowBalance && { lowBalance }) };
     },
   );
 };
 
 /** This place of the provider has room for the task. */
-export const start = (task: QueuedTask, place: string): ReservedTask => ({ ...task, state: "reserved", place });
+export const start = (task: QueuedTask, place: string): SubmittingTask => ({ ...task, state: "submitting", place });
 
 /** The submission has certainly started nothing, because the provider has no room now. The task waits for its turn. */
-export const requeue = ({ place: _, ...task }: ReservedTask, turn: number): QueuedTask => ({
+export const requeue = ({ place: _, ...task }: SubmittingTask, turn: number): QueuedTask => ({
   ...task,
   state: "queued",
   turn,
@@ -315,7 +315,7 @@ export const requeue = ({ place: _, ...task }: ReservedTask, turn: number): Queu
 
 /** The provider accepted the task under its own id. */
 export const submit = (
-  { turn: _, submissions: __, ...task }: ReservedTask,
+  { turn: _, submissions: __, ...task }: SubmittingTask,
   upstreamTaskId: string,
   now: Date,
 ): SubmittedTask => ({

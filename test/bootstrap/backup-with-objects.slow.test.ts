@@ -73,10 +73,10 @@ describe("backupWithObjects, while panoramas are deleted", () => {
     const [kept, deleted, later] = [await finished(), await finished(), await finished()];
     await deleteObjects(deleted.name); // as deletePanorama does, before its row
     const backup = await backupWithObjects(source, target, async () => {
-      await world.tasks.hide(deleted.id, owner, world.clock.now());
+      await world.tasks.delete(deleted.id, owner, world.clock.now());
       // This one is in the first copy, and is deleted before the second one.
       await deleteObjects(later.name);
-      await world.tasks.hide(later.id, owner, world.clock.now());
+      await world.tasks.delete(later.id, owner, world.clock.now());
     });
     expect(backup._unsafeUnwrap()).toEqual({ objects: 2, missing: [] });
     expect(await tasksInCopy()).toEqual([kept.id]);

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { anAccount, aPaidOrder, aReservedTask, noon, openATask } from "../../adapters/contracts/support/builders.js";
+import { anAccount, aPaidOrder, aSubmittingTask, noon, openATask } from "../../adapters/contracts/support/builders.js";
 import { tlsCertificate } from "../../adapters/http/servers/tls-certificate.js";
 import { openPostgresDatabase, postgresDatabase } from "../../adapters/persistence/postgres/open-postgres-database.js";
 import { RandomIds } from "../../adapters/system/random-ids.js";
@@ -310,7 +310,7 @@ describe(`panorama doctor with ${SUPPORTED}`, () => {
           account: anAccount().id,
           dueAt: noon,
           queue: { places, dueAt: noon },
-          decide: (standing, position) => openATask(standing, aReservedTask(), noon, { turn: position?.turn }),
+          decide: (standing, position) => openATask(standing, aSubmittingTask(), noon, { turn: position?.turn }),
         });
         await database.close();
         opened._unsafeUnwrap();

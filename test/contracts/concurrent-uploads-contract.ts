@@ -102,7 +102,7 @@ export const describeConcurrentUploads = (
             const failed = fail(task, "generation_failed", clock.now());
             (await tasks.move(task, failed, undefined))._unsafeUnwrap();
           }
-          (await tasks.hide(task.id, id, clock.now()))._unsafeUnwrap();
+          (await tasks.delete(task.id, id, clock.now()))._unsafeUnwrap();
         }
       };
       const cleaner = async () => {

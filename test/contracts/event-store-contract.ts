@@ -7,7 +7,7 @@ import {
   anImageName,
   aPaidOrder,
   apiKeyId,
-  aReservedTask,
+  aSubmittingTask,
   noon,
   openATask,
   orderId,
@@ -45,7 +45,7 @@ export const describeEventStore = (
     afterEach(() => stores.close());
 
     const open = async (n: number, account = owner, isLow = false) => {
-      const task = aReservedTask({ id: taskId(n), accountId: account });
+      const task = aSubmittingTask({ id: taskId(n), accountId: account });
       const opened = await stores.tasks.open({
         account,
         dueAt: noon,
@@ -65,7 +65,7 @@ export const describeEventStore = (
       await stores.tasks.move(task, submitted, noon);
       const succeeded = succeed(finish(submitted, "https://p.example/1"), anImageName(n), aNativeSize, end);
       await stores.tasks.move(submitted, succeeded, end);
-      if (isHidden) await stores.tasks.hide(task.id, owner, end);
+      if (isHidden) await stores.tasks.delete(task.id, owner, end);
       await stores.tasks.move(succeeded, withImage(succeeded, keep(succeeded.image as UploadingImage)), undefined);
     };
     const read = async (after: number, limit = 100, task?: number) =>
@@ -118,13 +118,13 @@ export const describeEventStore = (
     it("leaves out events of a task that is deleted", async () => {
       await failed(1);
       await saved(2);
-      await stores.tasks.hide(taskId(2), owner, end);
+      await stores.tasks.delete(taskId(2), owner, end);
       expect(await read(0)).toEqual(["1 panorama.failed"]);
     });
 
     it("reads on behind events of tasks that are deleted", async () => {
       for (const n of [1, 2, 3, 4, 5]) await failed(n);
-      for (const n of [1, 2, 4]) await stores.tasks.hide(taskId(n), owner, end);
+      for (const n of [1, 2, 4]) await stores.tasks.delete(taskId(n), owner, end);
       expect(await read(0, 2)).toEqual(["3 panorama.failed", "5 panorama.failed"]);
       expect(await read(3, 1)).toEqual(["5 panorama.failed"]);
     });

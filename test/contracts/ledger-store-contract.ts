@@ -9,7 +9,7 @@ import {
   aPaidOrder,
   aPendingOrder,
   apiKeyId,
-  aReservedTask,
+  aSubmittingTask,
   noon,
   openATask,
   orderId,
@@ -58,7 +58,7 @@ export const describeLedgerStore = (
       expect(await all()).toEqual([]);
       await accounts.open(anAccount(), { order: aPaidOrder() });
       await accounts.open(anAccount({ id: other }));
-      const task = aReservedTask();
+      const task = aSubmittingTask();
       await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openATask(standing, task, noon) });
       expect(await all()).toEqual([
         {
@@ -76,7 +76,7 @@ export const describeLedgerStore = (
       await ledger.walk(() => expect("a part").toBe("none"));
       await accounts.open(anAccount(), { order: aPaidOrder() });
       await accounts.open(anAccount({ id: other }));
-      const [refused, active] = [aReservedTask({ id: taskId(1) }), aReservedTask({ id: taskId(2) })];
+      const [refused, active] = [aSubmittingTask({ id: taskId(1) }), aSubmittingTask({ id: taskId(2) })];
       for (const task of [refused, active]) {
         await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openATask(standing, task, noon) });
       }
@@ -113,7 +113,7 @@ export const describeLedgerStore = (
       expect(await ledger.totals(owner)).toEqual({ remaining: 150, reserved: 0, spent: 0 });
 
       const create = async (n: number, resolution: string) => {
-        const task = aReservedTask({ id: taskId(n), request: aCreationRequest({ resolution }) });
+        const task = aSubmittingTask({ id: taskId(n), request: aCreationRequest({ resolution }) });
         (
           await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openATask(standing, task, noon) })
         )._unsafeUnwrap();
@@ -130,7 +130,7 @@ export const describeLedgerStore = (
       expect(await ledger.totals(owner)).toEqual({ remaining: 130, reserved: 14, spent: 6 });
       (await tasks.move(refused, fail(refused, "refused", noon), undefined))._unsafeUnwrap();
       expect(await ledger.totals(owner)).toEqual({ remaining: 140, reserved: active.reservation.credits, spent: 6 });
-      (await tasks.hide(finished.id, owner, noon))._unsafeUnwrap();
+      (await tasks.delete(finished.id, owner, noon))._unsafeUnwrap();
       expect(await ledger.totals(owner)).toEqual({ remaining: 140, reserved: 4, spent: 6 });
       expect(await ledger.totals(other)).toEqual({ remaining: 0, reserved: 0, spent: 0 });
       await expect(ledger.totals(accountId(3))).rejects.toThrow(accountId(3));
@@ -140,7 +140,7 @@ export const describeLedgerStore = (
       const { accounts, keys, tasks, ledger } = stores;
       await accounts.open(anAccount(), { order: aPaidOrder() });
       (await keys.insert(anApiKey(), () => ok(undefined)))._unsafeUnwrap();
-      const task = aReservedTask({ apiKeyId: apiKeyId(1) });
+      const task = aSubmittingTask({ apiKeyId: apiKeyId(1) });
       await tasks.open({ account: owner, dueAt: noon, decide: (standing) => openATask(standing, task, noon) });
       const lines = await ledger.list(owner, 9, undefined);
       expect(lines.map(({ entry, apiKeyId, balance }) => [entry.kind, apiKeyId, balance])).toEqual([
@@ -165,7 +165,7 @@ export const describeLedgerStore = (
       const policy = { ...PANORAMA_POLICY, activeMax: 1000, rates: { write: { limit: 1000, windowSeconds: 60 } } };
       const writer = async (first: number) => {
         for (let n = first; n < first + 8; n += 1) {
-          const task = aReservedTask({ id: taskId(n) });
+          const task = aSubmittingTask({ id: taskId(n) });
           const decide = (standing: Standing) => openATask(standing, task, noon, { policy });
           (await tasks.open({ account: owner, dueAt: noon, decide }))._unsafeUnwrap();
           if (n % 2 === 0) (await tasks.move(task, fail(task, "canceled", noon), undefined))._unsafeUnwrap();

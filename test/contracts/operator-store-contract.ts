@@ -11,7 +11,7 @@ import {
   aPaidOrder,
   aPendingOrder,
   apiKeyId,
-  aReservedTask,
+  aSubmittingTask,
   endpointId,
   noon,
   openATask,
@@ -81,8 +81,8 @@ export const describeOperatorStore = (
         noon,
       );
     };
-    const open = async (n: number, differences: Parameters<typeof aReservedTask>[0] = {}) => {
-      const task = aReservedTask({ id: taskId(n), ...differences });
+    const open = async (n: number, differences: Parameters<typeof aSubmittingTask>[0] = {}) => {
+      const task = aSubmittingTask({ id: taskId(n), ...differences });
       const opened = await stores.tasks.open({
         account: task.accountId,
         dueAt: later,
@@ -91,7 +91,7 @@ export const describeOperatorStore = (
       opened._unsafeUnwrap();
       return task;
     };
-    const succeeded = async (n: number, differences: Parameters<typeof aReservedTask>[0] = {}) => {
+    const succeeded = async (n: number, differences: Parameters<typeof aSubmittingTask>[0] = {}) => {
       const task = await open(n, differences);
       const submitted = submit(task, `upstream-${n}`, noon);
       const figures = { seam: 1, seamRatio: 1.5, poleDeviation: { zenith: 2, nadir: 3 }, horizon: 0.5 };
@@ -131,14 +131,14 @@ export const describeOperatorStore = (
       const { operators, tasks } = stores;
       const done = await succeeded(1, { place: "comfyui:1" });
       const second = await open(2, { place: "fal:seedream-4.5" });
-      (await tasks.hide(done.id, owner, noon))._unsafeUnwrap();
-      expect(await operators.task(done.id)).toEqual({ task: done, isHidden: true });
+      (await tasks.delete(done.id, owner, noon))._unsafeUnwrap();
+      expect(await operators.task(done.id)).toEqual({ task: done, isDeleted: true });
       expect(await operators.task(taskId(3))).toBe(undefined);
       expect(await operators.tasks(owner, 9, undefined)).toEqual([
-        { task: second, isHidden: false },
-        { task: done, isHidden: true },
+        { task: second, isDeleted: false },
+        { task: done, isDeleted: true },
       ]);
-      expect(await operators.tasks(owner, 1, second.id)).toEqual([{ task: done, isHidden: true }]);
+      expect(await operators.tasks(owner, 1, second.id)).toEqual([{ task: done, isDeleted: true }]);
       expect(await operators.tasks(other, 9, undefined)).toEqual([]);
     });
 
@@ -190,7 +190,7 @@ export const describeOperatorStore = (
       const refused = await tasks.open({
         account: owner,
         dueAt: later,
-        decide: (standing) => openATask(standing, aReservedTask({ id: taskId(9) }), noon),
+        decide: (standing) => openATask(standing, aSubmittingTask({ id: taskId(9) }), noon),
       });
       expect(refused).toEqual(err({ kind: "insufficient_credits", balance: 0, cost, debt: 3 * cost }));
       await operators.adjust(owner, (funds) =>
@@ -279,7 +279,7 @@ export const describeOperatorStore = (
       expect((await keys.spending(owner, noon)).get(key)).toEqual(spent);
 
       const spender = { apiKeyId: key, now: noon };
-      const task = aReservedTask({ id: taskId(4), apiKeyId: key });
+      const task = aSubmittingTask({ id: taskId(4), apiKeyId: key });
       await stores.tasks.open({
         account: owner,
         dueAt: later,
@@ -348,7 +348,7 @@ export const describeOperatorStore = (
         account: admitted.accountId,
         dueAt: later,
         snapshot: admitted.key.account,
-        decide: (standing) => openATask(standing, aReservedTask(), noon),
+        decide: (standing) => openATask(standing, aSubmittingTask(), noon),
       });
       expect(opened).toEqual(err({ kind: "insufficient_credits", balance: 0, cost: 4 }));
       expect(await operators.tasks(owner, 9, undefined)).toEqual([]);
@@ -417,7 +417,7 @@ export const describeOperatorStore = (
       const done = await succeeded(1, { request, apiKeyId: apiKeyId(1) });
       const failed = await open(2, { request });
       (await tasks.move(failed, fail(failed, "refused", noon), undefined))._unsafeUnwrap();
-      const third = aReservedTask({ id: taskId(3), request });
+      const third = aSubmittingTask({ id: taskId(3), request });
       const opened = await tasks.open({
         account: owner,
         dueAt: later,
@@ -435,10 +435,10 @@ export const describeOperatorStore = (
       expect(await operators.eraseTasks(owner, taskId(3), 2, later)).toBe(undefined);
       while (await operators.eraseEvents(owner, 1));
 
-      for (const { task, isHidden } of await operators.tasks(owner, 9, undefined)) {
+      for (const { task, isDeleted } of await operators.tasks(owner, 9, undefined)) {
         const { prompt, imageUrls, seed, metadata, webhookUrl, visibility } = task.request;
-        expect({ isHidden, prompt, imageUrls, seed, metadata, webhookUrl, visibility }).toEqual({
-          isHidden: true,
+        expect({ isDeleted, prompt, imageUrls, seed, metadata, webhookUrl, visibility }).toEqual({
+          isDeleted: true,
           prompt: undefined,
           imageUrls: [],
           seed: undefined,

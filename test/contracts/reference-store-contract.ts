@@ -56,7 +56,7 @@ export const describeReferenceStore = (
     };
     const created = async (...parameters: Parameters<typeof create>) => {
       const { task } = (await create(...parameters))._unsafeUnwrap();
-      if (task.state !== "reserved") throw new Error(task.state);
+      if (task.state !== "submitting") throw new Error(task.state);
       return task;
     };
     const failNow = async (task: Awaited<ReturnType<typeof created>>, at = noon) =>
@@ -188,9 +188,9 @@ export const describeReferenceStore = (
       const [a] = await added([file("a", 1)]);
       await succeedNow(await created(1, [a!]));
       await succeedNow(await created(2, [a!], other));
-      (await stores.tasks.hide(taskId(1), owner, noon))._unsafeUnwrap();
+      (await stores.tasks.delete(taskId(1), owner, noon))._unsafeUnwrap();
       expect(await deletable(noon)).toEqual([]);
-      (await stores.tasks.hide(taskId(2), other, noon))._unsafeUnwrap();
+      (await stores.tasks.delete(taskId(2), other, noon))._unsafeUnwrap();
       expect(await deletable(noon)).toEqual([a]);
     });
 
@@ -198,7 +198,7 @@ export const describeReferenceStore = (
       const [a] = await added([file("a", 1)]);
       await succeedNow(await created(1, [a!]));
       await added([file("a", 2)]);
-      (await stores.tasks.hide(taskId(1), owner, noon))._unsafeUnwrap();
+      (await stores.tasks.delete(taskId(1), owner, noon))._unsafeUnwrap();
       expect(await deletable(noon)).toEqual([]);
       expect(await deletable(secondsAfter(noon, 1))).toEqual([a]);
     });

@@ -1,5 +1,5 @@
 import { getEventListeners } from "node:events";
-import { accountId, aReservedTask, taskId } from "../../adapters/contracts/support/builders.js";
+import { accountId, aSubmittingTask, taskId } from "../../adapters/contracts/support/builders.js";
 import { expect } from "../../adapters/contracts/support/expect.js";
 import type { TestFunctions } from "../../adapters/contracts/support/test-functions.js";
 import type { EventSignals, TaskSignals } from "../../application/ports/signals.js";
@@ -17,7 +17,7 @@ export const describeTaskSignals = (test: Test, name: string, make: () => TaskSi
       const waits = [signals.next(taskId(1), never), signals.next(taskId(1), never)];
       const stop = new AbortController();
       const other = signals.next(taskId(2), stop.signal);
-      signals.announce(aReservedTask({ id: taskId(1) }));
+      signals.announce(aSubmittingTask({ id: taskId(1) }));
       await Promise.all(waits);
       expect(signals.waitedFor()).toEqual([taskId(2)]);
       stop.abort();

@@ -10,7 +10,7 @@ import {
   aPaidOrder,
   aPendingOrder,
   apiKeyId,
-  aReservedTask,
+  aSubmittingTask,
   noon,
   openATask,
   orderId,
@@ -58,16 +58,16 @@ export const describeTaskRecords = (
       expect((await result).isOk()).toBe(true);
       return next;
     };
-    const open = async (task: ReturnType<typeof aReservedTask>) => {
+    const open = async (task: ReturnType<typeof aSubmittingTask>) => {
       const decide = (standing: Standing) => openATask(standing, task, task.reservedAt);
       (await stores.tasks.open({ account: task.accountId, dueAt: end, decide }))._unsafeUnwrap();
     };
-    const submitted = async (task = aReservedTask()) => {
+    const submitted = async (task = aSubmittingTask()) => {
       await open(task);
       const next = submit(task, `upstream-${task.id}`, secondsAfter(noon, 1));
       return moved(stores.tasks.move(task, next, end), next);
     };
-    const kept = async (task = aReservedTask()) => {
+    const kept = async (task = aSubmittingTask()) => {
       const running = await submitted(task);
       const generated = finish(running, "https://provider.example.com/1.jpg");
       await moved(stores.tasks.move(running, generated, end), generated);
@@ -103,14 +103,14 @@ export const describeTaskRecords = (
     it("tells who has deleted a task, and when", async () => {
       const { id } = await kept();
       const by = deletedByKey(apiKeyId(1));
-      (await stores.tasks.hide(id, owner, end, by))._unsafeUnwrap();
-      expect(await stores.operators.record(id)).toMatchObject({ isHidden: true, deleted: { at: end, by } });
+      (await stores.tasks.delete(id, owner, end, by))._unsafeUnwrap();
+      expect(await stores.operators.record(id)).toMatchObject({ isDeleted: true, deleted: { at: end, by } });
     });
 
     it("has the ledger entries and the deliveries of a task, and of no other", async () => {
       (await stores.endpoints.insert(anEndpoint(), () => ok(undefined)))._unsafeUnwrap();
       const first = await kept();
-      const second = aReservedTask({ id: taskId(2), apiKeyId: apiKeyId(1) });
+      const second = aSubmittingTask({ id: taskId(2), apiKeyId: apiKeyId(1) });
       await open(second);
       await moved(stores.tasks.move(second, fail(second, "refused", end), undefined), undefined);
       const kinds = async (id: typeof first.id) => (await stores.ledger.ofTask(id)).map(({ kind }) => kind);
@@ -123,7 +123,7 @@ export const describeTaskRecords = (
 
     it("filters the tasks of an account by key, state, reason and time", async () => {
       await kept();
-      const second = aReservedTask({ id: taskId(2), apiKeyId: apiKeyId(1), reservedAt: secondsAfter(noon, 60) });
+      const second = aSubmittingTask({ id: taskId(2), apiKeyId: apiKeyId(1), reservedAt: secondsAfter(noon, 60) });
       await open(second);
       await moved(stores.tasks.move(second, fail(second, "content_refused", end), undefined), undefined);
       const found = async (filter: Parameters<OperatorStore["tasks"]>[3]) =>
@@ -138,35 +138,35 @@ export const describeTaskRecords = (
     });
 
     it("withholds a public task from others until it is shown again, whatever its owner does", async () => {
-      const task = await kept(aReservedTask({ request: aCreationRequest({ visibility: "public" }) }));
+      const task = await kept(aSubmittingTask({ request: aCreationRequest({ visibility: "public" }) }));
       const withheld = { at: end, reason: "Shows a private person", by: "ann" };
       const told = async () => (await stores.tasks.find(task.id, owner))?.withheldReason;
       const visibility = async () => (await stores.tasks.findBySlug(task.slug))?.request.visibility;
       const listed = async () => (await stores.tasks.listPublic(9, undefined)).length;
-      expect((await stores.tasks.withhold(task.id, undefined)).isErr()).toBe(true);
+      expect((await stores.tasks.hide(task.id, undefined)).isErr()).toBe(true);
       expect(await listed()).toBe(1);
-      (await stores.tasks.withhold(task.id, withheld))._unsafeUnwrap();
+      (await stores.tasks.hide(task.id, withheld))._unsafeUnwrap();
       expect([await visibility(), await listed(), await told()]).toEqual(["private", 0, withheld.reason]);
       expect(await stores.operators.record(task.id)).toMatchObject({ withheld });
       const refused = err({ kind: "withheld", reason: withheld.reason });
       expect(await stores.tasks.setVisibility(task.id, owner, "public")).toEqual(refused);
-      (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
+      (await stores.tasks.hide(task.id, undefined))._unsafeUnwrap();
       expect([await visibility(), await listed(), await told()]).toEqual(["public", 1, undefined]);
       // What its owner makes private while it is hidden is not public when it is shown again.
-      (await stores.tasks.withhold(task.id, withheld))._unsafeUnwrap();
+      (await stores.tasks.hide(task.id, withheld))._unsafeUnwrap();
       expect(await stores.tasks.setVisibility(task.id, owner, "private")).toEqual(ok(undefined));
-      (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
+      (await stores.tasks.hide(task.id, undefined))._unsafeUnwrap();
       expect(await visibility()).toBe("private");
       // Its owner may have made it private because it was reported. It must not be public again.
-      (await stores.tasks.withhold(task.id, withheld))._unsafeUnwrap();
+      (await stores.tasks.hide(task.id, withheld))._unsafeUnwrap();
       expect(await stores.tasks.setVisibility(task.id, owner, "public")).toEqual(refused);
-      (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
+      (await stores.tasks.hide(task.id, undefined))._unsafeUnwrap();
       expect(await visibility()).toBe("private");
     });
 
     it("keeps a task hidden that background work moves meanwhile", async () => {
-      const running = await submitted(aReservedTask({ request: aCreationRequest({ visibility: "public" }) }));
-      (await stores.tasks.withhold(running.id, { at: end, reason: "why" }))._unsafeUnwrap();
+      const running = await submitted(aSubmittingTask({ request: aCreationRequest({ visibility: "public" }) }));
+      (await stores.tasks.hide(running.id, { at: end, reason: "why" }))._unsafeUnwrap();
       const generated = finish(running, "https://provider.example.com/1.jpg");
       await moved(stores.tasks.move(running, generated, end), generated);
       const found = await stores.tasks.find(running.id, owner);
@@ -179,20 +179,20 @@ export const describeTaskRecords = (
       const asked = async () =>
         Promise.all(
           [{ name }, { name: thumbnailNameOf(name) }, { temporaryUrl: task.image.temporaryUrl }].map((image) =>
-            stores.tasks.isWithheldImage(image),
+            stores.tasks.isHiddenImage(image),
           ),
         );
       expect(await asked()).toEqual([false, false, false]);
-      (await stores.tasks.withhold(task.id, { at: end, reason: "why" }))._unsafeUnwrap();
+      (await stores.tasks.hide(task.id, { at: end, reason: "why" }))._unsafeUnwrap();
       expect(await asked()).toEqual([true, true, true]);
-      expect(await stores.tasks.isWithheldImage({ name: anImageName(2) })).toBe(false);
-      (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
+      expect(await stores.tasks.isHiddenImage({ name: anImageName(2) })).toBe(false);
+      (await stores.tasks.hide(task.id, undefined))._unsafeUnwrap();
       expect(await asked()).toEqual([false, false, false]);
     });
 
     it("gives a stored image its next name when its task is hidden, and works on it when nobody has leased it", async () => {
       const { tasks } = stores;
-      const task = await kept(aReservedTask({ request: aCreationRequest({ visibility: "public" }) }));
+      const task = await kept(aSubmittingTask({ request: aCreationRequest({ visibility: "public" }) }));
       const withheld = { at: end, reason: "why" };
       const [first, later, until] = [9, 40, 60].map((seconds) => secondsAfter(end, seconds)) as [Date, Date, Date];
       const claimed = async (now: Date) =>
@@ -204,8 +204,8 @@ export const describeTaskRecords = (
       await moved(tasks.move(task, task, end), task);
       const [lease] = await claimed(end);
       if (lease === undefined) throw new Error("it is not due");
-      expect(await tasks.withholdAll(owner, { ...withheld, at: first }, 9, () => anImageName(2))).toBe(1);
-      (await tasks.withhold(task.id, { ...withheld, at: first }, () => anImageName(3)))._unsafeUnwrap();
+      expect(await tasks.hideAll(owner, { ...withheld, at: first }, 9, () => anImageName(2))).toBe(1);
+      (await tasks.hide(task.id, { ...withheld, at: first }, () => anImageName(3)))._unsafeUnwrap();
       expect(await claimed(later)).toEqual([]);
       // The holder of the lease does not know the next name.
       await moved(tasks.move(lease, task, undefined), task);
@@ -220,11 +220,11 @@ export const describeTaskRecords = (
       const [listed] = await tasks.list(owner, 1, undefined, {});
       expect(listed).toMatchObject({ image: { imageName: anImageName(2) } });
       expect(await tasks.claim("keep", secondsAfter(until, 60), secondsAfter(until, 90), 9)).toEqual([]);
-      expect(await tasks.isWithheldImage({ name: anImageName(2) })).toBe(true);
+      expect(await tasks.isHiddenImage({ name: anImageName(2) })).toBe(true);
 
       // An image that is not stored yet has a name that nobody else knows.
-      const running = await submitted(aReservedTask({ id: taskId(2) }));
-      (await tasks.withhold(running.id, withheld, () => anImageName(3)))._unsafeUnwrap();
+      const running = await submitted(aSubmittingTask({ id: taskId(2) }));
+      (await tasks.hide(running.id, withheld, () => anImageName(3)))._unsafeUnwrap();
       expect(await tasks.claim("keep", secondsAfter(until, 60), secondsAfter(until, 90), 9)).toEqual([]);
     });
 
@@ -232,13 +232,13 @@ export const describeTaskRecords = (
       const { tasks, operators } = stores;
       const until = secondsAfter(end, 60);
       const deletions = [
-        (id: TaskId) => tasks.hide(id, owner, end).then((hidden) => hidden._unsafeUnwrap()),
+        (id: TaskId) => tasks.delete(id, owner, end).then((hidden) => hidden._unsafeUnwrap()),
         () => operators.eraseTasks(owner, undefined, 9, end),
       ];
       for (const [n, remove] of deletions.entries()) {
-        const task = await kept(aReservedTask({ id: taskId(n) }));
+        const task = await kept(aSubmittingTask({ id: taskId(n) }));
         const nextName = anImageName(10 + n);
-        (await tasks.withhold(task.id, { at: end, reason: "why" }, () => nextName))._unsafeUnwrap();
+        (await tasks.hide(task.id, { at: end, reason: "why" }, () => nextName))._unsafeUnwrap();
         await remove(task.id);
         expect(await tasks.wantedImage(task.id)).toBeUndefined();
         expect(await tasks.claim("keep", end, until, 9)).toEqual([]);
@@ -249,13 +249,13 @@ export const describeTaskRecords = (
 
     it("hides everything public of one account, a page at a time", async () => {
       const request = aCreationRequest({ visibility: "public" });
-      for (const n of [1, 2, 3]) await open(aReservedTask({ id: taskId(n), request }));
-      await open(aReservedTask({ id: taskId(4) })); // private
+      for (const n of [1, 2, 3]) await open(aSubmittingTask({ id: taskId(n), request }));
+      await open(aSubmittingTask({ id: taskId(4) })); // private
       const third = accountId(3);
       const order = aPaidOrder({ id: orderId(3), accountId: third });
       await stores.accounts.open(anAccount({ id: third }), { order });
-      await open(aReservedTask({ id: taskId(5), accountId: third, request }));
-      const hide = () => stores.tasks.withholdAll(owner, { at: end, reason: "spam" }, 2, () => anImageName(9));
+      await open(aSubmittingTask({ id: taskId(5), accountId: third, request }));
+      const hide = () => stores.tasks.hideAll(owner, { at: end, reason: "spam" }, 2, () => anImageName(9));
       expect([await hide(), await hide(), await hide()]).toEqual([2, 1, 0]);
       const shown = async (id: typeof owner, n: number) =>
         (await stores.tasks.find(taskId(n), id))?.request.visibility === "public";
@@ -271,7 +271,7 @@ export const describeTaskRecords = (
         return result.isOk() ? "admitted" : result.error.kind;
       };
       const opened = async (n: number) => {
-        const task = aReservedTask({ id: taskId(n) });
+        const task = aSubmittingTask({ id: taskId(n) });
         const decide = (standing: Parameters<typeof openATask>[0]) => openATask(standing, task, task.reservedAt);
         const result = await stores.tasks.open({ account: owner, dueAt: end, decide });
         return result.isOk() ? "opened" : result.error.kind;
@@ -292,16 +292,16 @@ export const describeTaskRecords = (
 
     for (const visibility of ["public", "private"] as const) {
       it(`gives a ${visibility} task that was hidden its visibility back`, async () => {
-        const task = await kept(aReservedTask({ request: aCreationRequest({ visibility }) }));
+        const task = await kept(aSubmittingTask({ request: aCreationRequest({ visibility }) }));
         const stored = async () => (await stores.tasks.findBySlug(task.slug))?.request.visibility;
         const listed = async () => (await stores.tasks.listPublic(9, undefined)).length;
         // The second operator gives another reason.
         for (const reason of ["Shows a private person", "Advertising"]) {
-          (await stores.tasks.withhold(task.id, { at: end, reason }))._unsafeUnwrap();
+          (await stores.tasks.hide(task.id, { at: end, reason }))._unsafeUnwrap();
           expect([await stored(), await listed()]).toEqual(["private", 0]);
         }
         expect((await stores.tasks.setVisibility(task.id, owner, "public")).isErr()).toBe(true);
-        (await stores.tasks.withhold(task.id, undefined))._unsafeUnwrap();
+        (await stores.tasks.hide(task.id, undefined))._unsafeUnwrap();
         expect([await stored(), await listed()]).toEqual([visibility, visibility === "public" ? 1 : 0]);
       });
     }

@@ -36,7 +36,7 @@ describe("openTask", () => {
         ...draft("4k"),
         accountId: accountId(1),
         reservedAt: noon,
-        state: "reserved",
+        state: "submitting",
         turn: undefined,
         submissions: 0,
         reservation: { taskId: taskId(1), accountId: accountId(1), credits: 10, state: "held" },
@@ -90,7 +90,7 @@ describe("openTask", () => {
     expect(kind(4, 5)).toBe("budget_spent");
     const left = { ...budget, spending: { today: 3, thisMonth: 3 } };
     expect(kind(4, 5, left)).toBe("too_many_active_tasks");
-    expect(kind(4, 4, left)).toBe("reserved");
+    expect(kind(4, 4, left)).toBe("submitting");
   });
 
   it("checks today's failures after the credits and before the active tasks", () => {
@@ -102,7 +102,7 @@ describe("openTask", () => {
       );
     expect(kind(3, 5)).toBe("insufficient_credits");
     expect(kind(4, 5)).toBe("too_many_failures");
-    expect(kind(4, 4, new Date(noon.getTime() + 24 * 60 * 60 * 1000))).toBe("reserved");
+    expect(kind(4, 4, new Date(noon.getTime() + 24 * 60 * 60 * 1000))).toBe("submitting");
   });
 
   it("applies the limit of failures that follows from the policy's writes", () => {

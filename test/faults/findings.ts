@@ -48,7 +48,7 @@ export const inspect = async (
   }
   tasks.sort((a, b) => (a.id < b.id ? -1 : 1));
   const byId = new Map(tasks.map((task) => [task.id, task]));
-  const hidden = new Set((await database.sql("select id from task where hidden_at is not null")).map(({ id }) => id));
+  const hidden = new Set((await database.sql("select id from task where deleted_at is not null")).map(({ id }) => id));
 
   for (const task of tasks) findings.push(...providerFindings(around, task));
   findings.push(...(await eventFindings(around, tasks, hidden)));
@@ -64,7 +64,7 @@ export const inspect = async (
 };
 
 const UNRELEASED = `select count(*) as n from task_reference join task on task.id = task_reference.task_id
-  where state = 'failed' or hidden_at is not null`;
+  where state = 'failed' or deleted_at is not null`;
 
 /** PostgreSQL ends a transaction after 4 s without a statement: this process was paused, for example by its machine. */
 const PAUSED = "25P03";

@@ -84,8 +84,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   },
   {
     name: "a worker forgets a deletion while it has the task",
-    file: "adapters/persistence/prepared/tasks/due-when-hidden.ts",
-    edits: [["(hidden_at is not null or next_image_name is not null) and due_at < leased_until", "false"]],
+    file: "adapters/persistence/prepared/tasks/due-when-deleted.ts",
+    edits: [["(deleted_at is not null or next_image_name is not null) and due_at < leased_until", "false"]],
     foundBy: matrix("deleted while"),
   },
   {

@@ -39,7 +39,7 @@ const addEndpoint = async (database: AnyDatabase, receiver: WebhookReceiver, acc
 const untilDelivered = async (rows: (statement: string) => Promise<readonly unknown[]>): Promise<void> => {
   for (const deadline = Date.now() + DEADLINE_MILLISECONDS; ; await pause(500)) {
     const tasks = await rows(
-      "select id from task where state in ('queued', 'reserved', 'submitted', 'generated') or storage_status = 'uploading'",
+      "select id from task where state in ('queued', 'submitting', 'submitted', 'generated') or storage_status = 'uploading'",
     );
     const deliveries = await rows("select id, detail, fence from webhook_delivery where due_at is not null");
     if (tasks.length + deliveries.length === 0) return;

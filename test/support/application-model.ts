@@ -382,7 +382,7 @@ class Model {
     expect(findings).toEqual([]);
     expect(Math.max(...active)).toBeLessThanOrEqual(PANORAMA_POLICY.activeMax);
     await this.checkSpending(tasks);
-    const running = tasks.filter(({ state }) => state === "reserved" || state === "submitted");
+    const running = tasks.filter(({ state }) => state === "submitting" || state === "submitted");
     expect(running.length).toBeLessThanOrEqual(world.provider.concurrencyMax ?? tasks.length);
     const turns = tasks.flatMap((task) => (task.state === "queued" ? [`${task.accountId} ${task.turn}`] : []));
     expect(new Set(turns).size, "turns of waiting tasks, each once per account").toBe(turns.length);
@@ -617,8 +617,8 @@ const isStarted = ({ state }: Task): boolean => state === "submitted" || state =
 
 /** The states that a task may have at a later step, by its state now. */
 const nextStates: Record<Task["state"], readonly Task["state"][]> = {
-  queued: ["queued", "reserved", "submitted", "generated", "succeeded", "failed"],
-  reserved: ["queued", "reserved", "submitted", "generated", "succeeded", "failed"],
+  queued: ["queued", "submitting", "submitted", "generated", "succeeded", "failed"],
+  submitting: ["queued", "submitting", "submitted", "generated", "succeeded", "failed"],
   submitted: ["submitted", "generated", "succeeded", "failed"],
   generated: ["generated", "succeeded", "failed"],
   succeeded: ["succeeded"],

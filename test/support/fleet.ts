@@ -84,7 +84,7 @@ export class Fleet {
 
   /** Resolves when no task is in processing and no image is being stored. Throws after three minutes. */
   async untilIdle(): Promise<void> {
-    const unfinished = "state in ('queued', 'reserved', 'submitted', 'generated') or storage_status = 'uploading'";
+    const unfinished = "state in ('queued', 'submitting', 'submitted', 'generated') or storage_status = 'uploading'";
     const deadline = Date.now() + 180_000;
     for (;;) {
       const rows = await this.database.sql(`select id, state, due_at, fence from task where ${unfinished}`);

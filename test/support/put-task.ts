@@ -5,7 +5,7 @@ import type { OpenedTask, Task } from "../../domain/tasks/task.js";
 import type { AnyDatabase } from "./sql-stores.js";
 
 /** A task for which no work is due, as if it had come into its state long ago. Its account must exist. */
-export const putTask = async ({ sql, dialect }: AnyDatabase, task: Task, hiddenAt?: Date): Promise<void> => {
+export const putTask = async ({ sql, dialect }: AnyDatabase, task: Task, deletedAt?: Date): Promise<void> => {
   const submitted = "submittedAt" in task ? task : undefined;
   await insert(sql, "task", {
     ...newTaskRow({ ...task, traceparent: undefined } as OpenedTask["task"], new Date(0)),
@@ -13,7 +13,7 @@ export const putTask = async ({ sql, dialect }: AnyDatabase, task: Task, hiddenA
     upstream_task_id: submitted?.upstreamTaskId ?? null,
     ...stateColumns(task),
     due_at: null,
-    hidden_at: hiddenAt ?? null,
+    deleted_at: deletedAt ?? null,
   });
   await updateSearch(sql, dialect, [task.id]);
 };

@@ -22,8 +22,8 @@ import {
   type OpeningTerms,
   openTask,
   type QueuedTask,
-  type ReservedTask,
   type SubmittedTask,
+  type SubmittingTask,
   type SucceededTask,
   type Task,
   type TaskDraft,
@@ -153,9 +153,9 @@ export const aQueuedTask = (differences: Differences<QueuedTask> = {}): QueuedTa
 };
 
 /** A task of the first account that is not submitted. */
-export const aReservedTask = (differences: Differences<ReservedTask> = {}): ReservedTask => {
+export const aSubmittingTask = (differences: Differences<SubmittingTask> = {}): SubmittingTask => {
   const task = { ...core(differences), turn: undefined, submissions: 0, place: undefined, ...differences };
-  return { ...task, state: "reserved", reservation: reservationOf(task, "held") };
+  return { ...task, state: "submitting", reservation: reservationOf(task, "held") };
 };
 
 /** A task of the first account that the provider works on. */

@@ -7,14 +7,14 @@ import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import type { Budgets } from "../../../domain/credits/budget.js";
 import { credits } from "../../../domain/credits/credits.js";
 import type { TaskId } from "../../../domain/ids.js";
-import { fail, finish, type ReservedTask, submit, succeed } from "../../../domain/tasks/task.js";
+import { fail, finish, type SubmittingTask, submit, succeed } from "../../../domain/tasks/task.js";
 import {
   aCreationRequest,
   aNativeSize,
   anApiKey,
   anImageName,
   apiKeyId,
-  aReservedTask,
+  aSubmittingTask,
   noon,
   openATask,
   taskId,
@@ -44,7 +44,7 @@ export const describeBudgets = ({ it, beforeEach }: TestFunctions, on: TaskSetup
   const spend = (n: number, { key = 1, at = noon, within = budgets, resolution = "1k" } = {}) => {
     const request = aCreationRequest({ resolution });
     const id = apiKeyId(key);
-    const task = aReservedTask({ id: taskId(n), accountId: owner, request, apiKeyId: id, reservedAt: at });
+    const task = aSubmittingTask({ id: taskId(n), accountId: owner, request, apiKeyId: id, reservedAt: at });
     const spender = { apiKeyId: id, now: at };
     return tasks.open({
       account: owner,
@@ -55,14 +55,14 @@ export const describeBudgets = ({ it, beforeEach }: TestFunctions, on: TaskSetup
     });
   };
   const failNow = async (opened: Awaited<ReturnType<typeof spend>>) => {
-    const task = unwrap(opened).task as ReservedTask;
+    const task = unwrap(opened).task as SubmittingTask;
     unwrap(await tasks.move(task, fail(task, "refused", noon), undefined));
   };
 
   it("keeps the key of a task through every state", async () => {
     const { task } = unwrap(await spend(1));
     expect(task.apiKeyId).toBe(apiKeyId(1));
-    const one = submit(task as ReservedTask, "upstream-1", noon);
+    const one = submit(task as SubmittingTask, "upstream-1", noon);
     unwrap(await tasks.move(task, one, noon));
     expect(await tasks.find(one.id, owner)).toEqual(one);
     const two = succeed(finish(one, "https://p.example/1"), anImageName(1), aNativeSize, noon);
@@ -113,7 +113,7 @@ export const describeBudgets = ({ it, beforeEach }: TestFunctions, on: TaskSetup
   });
 
   it("gives the credits back once, however often the refund is tried at the same time", async () => {
-    const opened = unwrap(await spend(1)).task as ReservedTask;
+    const opened = unwrap(await spend(1)).task as SubmittingTask;
     const refund = fail(opened, "refused", noon);
     await Promise.all(Array.from({ length: 10 }, () => tasks.move(opened, refund, undefined)));
     unwrap(await spend(2));
@@ -154,9 +154,9 @@ export const describeBudgets = ({ it, beforeEach }: TestFunctions, on: TaskSetup
         for (const id of ids) {
           unwrap(await keys.insert(anApiKey({ id, accountId: account }), () => ok(undefined)));
         }
-        const active: ReservedTask[] = [];
+        const active: SubmittingTask[] = [];
         const counted: { key: number; at: Date; cost: number; id: TaskId }[] = [];
-        const end = async (task: ReservedTask, succeeds: boolean) => {
+        const end = async (task: SubmittingTask, succeeds: boolean) => {
           if (!succeeds) {
             unwrap(await tasks.move(task, fail(task, "refused", noon), undefined));
             counted.splice(
@@ -192,7 +192,7 @@ export const describeBudgets = ({ it, beforeEach }: TestFunctions, on: TaskSetup
               .reduce((sum, { cost }) => sum + cost, 0);
           const cost = { "1k": 4, "2k": 6, "4k": 10 }[event.resolution] ?? 0;
           const isWithin = spentIn(10) + cost <= 20 && spentIn(7) + cost <= 30;
-          const task = aReservedTask({
+          const task = aSubmittingTask({
             id: taskId(++lastTask),
             accountId: account,
             apiKeyId: ids[event.key - 1],

@@ -9,7 +9,7 @@ import { type TaskSetup, unwrap } from "./task-setup.js";
 
 /** What the owner's wish to cancel a task does: `recordCancelWish`. */
 export const describeCancelWishes = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
-  const { owner, reserved, submitted, generated, failed } = on;
+  const { owner, submitting, submitted, generated, failed } = on;
   let tasks: TaskStore & TaskWork;
 
   beforeEach(async () => {
@@ -37,7 +37,7 @@ export const describeCancelWishes = ({ it, beforeEach }: TestFunctions, on: Task
   });
 
   it("keeps the wish to cancel a task that is submitted afterwards, and leaves its submission deadline as it is", async () => {
-    const task = await reserved(1, soon);
+    const task = await submitting(1, soon);
     unwrap(await tasks.recordCancelWish(task, noon));
     expect(await tasks.claim("sweep", secondsAfter(noon, 29), secondsAfter(noon, 60), 9)).toEqual([]);
     const next = submit(task, "upstream-1", secondsAfter(noon, 1));
@@ -62,7 +62,7 @@ export const describeCancelWishes = ({ it, beforeEach }: TestFunctions, on: Task
     const lease = await tasks.lease(refused, noon, soon);
     unwrap(await tasks.move(lease!, refuseCancel(lease!.task, noon), soon));
     unwrap(await tasks.move(ended, failed(ended), undefined));
-    unwrap(await tasks.hide(hidden.id, owner, noon));
+    unwrap(await tasks.delete(hidden.id, owner, noon));
     for (const task of [refused, ended, hidden]) expect(await tasks.recordCancelWish(task, noon)).toEqual(stale(task));
     const done = await generated(4);
     const before = { ...done, state: "submitted" } as unknown as SubmittedTask;

@@ -9,7 +9,7 @@ import { type TaskSetup, unwrap } from "./task-setup.js";
 
 /** Who may do the work on a due task: `claim`, `lease`, `postpone`; which tasks need none: `ended`. */
 export const describeClaims = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
-  const { owner, reserved, submitted, succeeded, failed, standing } = on;
+  const { owner, submitting, submitted, succeeded, failed, standing } = on;
   let tasks: TaskStore & TaskWork;
 
   beforeEach(async () => {
@@ -19,7 +19,7 @@ export const describeClaims = ({ it, beforeEach }: TestFunctions, on: TaskSetup)
   const soon = secondsAfter(noon, 30);
 
   it("returns the tasks in the state of each kind of work", async () => {
-    const a = await reserved(1);
+    const a = await submitting(1);
     const b = await submitted(2);
     const c = await succeeded(3);
     expect(await tasks.claim("sweep", noon, soon, 9)).toEqual([{ task: a, fence: 1 }]);
@@ -113,7 +113,7 @@ export const describeClaims = ({ it, beforeEach }: TestFunctions, on: TaskSetup)
   });
 
   it("ends a lease when the task enters another state", async () => {
-    const task = await reserved();
+    const task = await submitting();
     await tasks.claim("sweep", noon, soon, 1);
     unwrap(await tasks.move(task, submit(task, "upstream-1", noon), noon));
     expect(await tasks.claim("settle", noon, soon, 9)).toHaveLength(1);
@@ -122,7 +122,7 @@ export const describeClaims = ({ it, beforeEach }: TestFunctions, on: TaskSetup)
   it("leases no task that has left the state, and no hidden one", async () => {
     const [ended, hidden] = [await submitted(1), await submitted(2)];
     unwrap(await tasks.move(ended, failed(ended), undefined));
-    unwrap(await tasks.hide(hidden.id, owner, noon));
+    unwrap(await tasks.delete(hidden.id, owner, noon));
     for (const task of [ended, hidden]) {
       expect(await tasks.lease(task, noon, soon)).toBeUndefined();
     }
@@ -130,7 +130,7 @@ export const describeClaims = ({ it, beforeEach }: TestFunctions, on: TaskSetup)
   });
 
   it("ended returns those of many tasks of all accounts that are no longer active", async () => {
-    const active = [await reserved(1), await submitted(2)];
+    const active = [await submitting(1), await submitted(2)];
     const ended = [await succeeded(3), await submitted(4)];
     unwrap(await tasks.move(ended[1]!, failed(ended[1] as SubmittedTask), undefined));
     await succeeded(5); // not asked for
@@ -165,7 +165,7 @@ export const describeClaims = ({ it, beforeEach }: TestFunctions, on: TaskSetup)
   });
 
   it("does not stop a caller without a lease from moving the task", async () => {
-    const task = await reserved();
+    const task = await submitting();
     await tasks.claim("sweep", noon, soon, 1);
     expect(await tasks.move(task, submit(task, "upstream-1", noon), noon)).toEqual(ok(undefined));
   });

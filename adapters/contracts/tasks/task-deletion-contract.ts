@@ -8,7 +8,7 @@ import { expect } from "../support/expect.js";
 import type { TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
 
-/** What a deletion by the owner does, and the background work that it leaves: `hide`, `isHidden`. */
+/** What a deletion by the owner does, and the background work that it leaves: `delete`, `isDeleted`. */
 export const describeDeletion = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
   const { owner, stranger, submitted, succeeded, kept } = on;
   let tasks: TaskStore & TaskWork & TaskLists;
@@ -20,7 +20,7 @@ export const describeDeletion = ({ it, beforeEach }: TestFunctions, on: TaskSetu
   it("hide removes the task from every read except the ledger", async () => {
     const task = await kept(1);
     unwrap(await tasks.setVisibility(task.id, owner, "public"));
-    unwrap(await tasks.hide(task.id, owner, noon));
+    unwrap(await tasks.delete(task.id, owner, noon));
     expect(await tasks.find(task.id, owner)).toBeUndefined();
     expect(await tasks.findBySlug(task.slug)).toBeUndefined();
     expect(await tasks.list(owner, 10, undefined)).toEqual([]);
@@ -28,19 +28,19 @@ export const describeDeletion = ({ it, beforeEach }: TestFunctions, on: TaskSetu
     for await (const account of on.stores.ledger.all()) expect(account.tasks.map(({ id }) => id)).toEqual([task.id]);
   });
 
-  it("isHidden is true only for the owner's hidden tasks", async () => {
+  it("isDeleted is true only for the owner's deleted tasks", async () => {
     const task = await kept(1);
-    expect(await tasks.isHidden(task.id, owner)).toBe(false);
-    unwrap(await tasks.hide(task.id, owner, noon));
-    expect(await tasks.isHidden(task.id, owner)).toBe(true);
-    expect(await tasks.isHidden(task.id, stranger)).toBe(false);
-    expect(await tasks.isHidden(taskId(99), owner)).toBe(false);
+    expect(await tasks.isDeleted(task.id, owner)).toBe(false);
+    unwrap(await tasks.delete(task.id, owner, noon));
+    expect(await tasks.isDeleted(task.id, owner)).toBe(true);
+    expect(await tasks.isDeleted(task.id, stranger)).toBe(false);
+    expect(await tasks.isDeleted(taskId(99), owner)).toBe(false);
   });
 
   it("hide takes a leased task from no worker, and makes it due for erase when its lease is given back", async () => {
     await succeeded(1);
     const [lease] = await tasks.claim("keep", noon, secondsAfter(noon, 7200), 1);
-    unwrap(await tasks.hide(taskId(1), owner, secondsAfter(noon, 1)));
+    unwrap(await tasks.delete(taskId(1), owner, secondsAfter(noon, 1)));
     expect(await tasks.claim("erase", secondsAfter(noon, 7199), secondsAfter(noon, 9999), 1)).toEqual([]);
     const { task } = lease!;
     const stored = withImage(task, keep(task.image as UploadingImage));
@@ -58,7 +58,7 @@ export const describeDeletion = ({ it, beforeEach }: TestFunctions, on: TaskSetu
     await tasks.claim("keep", noon, secondsAfter(noon, 60), 1);
     const overdue = await succeeded(3);
     await kept(4); // not hidden
-    for (const task of [idle, leased, overdue]) unwrap(await tasks.hide(task.id, owner, noon));
+    for (const task of [idle, leased, overdue]) unwrap(await tasks.delete(task.id, owner, noon));
 
     const erase = async (seconds: number) => {
       const at = secondsAfter(noon, seconds);
@@ -74,7 +74,7 @@ export const describeDeletion = ({ it, beforeEach }: TestFunctions, on: TaskSetu
 
   it("a hidden task that has not succeeded is not due for erase", async () => {
     const task = await submitted(1);
-    unwrap(await tasks.hide(task.id, owner, noon));
+    unwrap(await tasks.delete(task.id, owner, noon));
     for (const work of ["settle", "erase"] as const) {
       expect(await tasks.claim(work, secondsAfter(noon, 9999), secondsAfter(noon, 9999), 1)).toEqual([]);
     }
@@ -84,9 +84,9 @@ export const describeDeletion = ({ it, beforeEach }: TestFunctions, on: TaskSetu
     const { id } = await kept(1);
     const isNotFound = { error: { kind: "not_found" } };
     expect(await tasks.setVisibility(id, stranger, "public")).toMatchObject(isNotFound);
-    expect(await tasks.hide(id, stranger, noon)).toMatchObject(isNotFound);
-    unwrap(await tasks.hide(id, owner, noon));
+    expect(await tasks.delete(id, stranger, noon)).toMatchObject(isNotFound);
+    unwrap(await tasks.delete(id, owner, noon));
     expect(await tasks.setVisibility(id, owner, "public")).toMatchObject(isNotFound);
-    expect(await tasks.hide(id, owner, noon)).toMatchObject(isNotFound);
+    expect(await tasks.delete(id, owner, noon)).toMatchObject(isNotFound);
   });
 };

@@ -8,7 +8,7 @@ import { type TaskSetup, unwrap } from "./task-setup.js";
 
 /** When the work on a task is due earlier: `makeDueNow`, `bringForward`. */
 export const describeDueTimes = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
-  const { owner, reserved, submitted, succeeded, failed } = on;
+  const { owner, submitting, submitted, succeeded, failed } = on;
   let tasks: TaskStore & TaskWork;
 
   beforeEach(async () => {
@@ -53,11 +53,11 @@ export const describeDueTimes = ({ it, beforeEach }: TestFunctions, on: TaskSetu
   it("makeDueNow delays no poll and ignores tasks that are not polled", async () => {
     await submitted(1);
     await tasks.makeDueNow(taskId(1), secondsAfter(noon, 5));
-    const waiting = await reserved(2, soon);
+    const waiting = await submitting(2, soon);
     const done = await succeeded(3);
     unwrap(await tasks.move(done, done, soon));
     const hidden = await submitted(4, soon);
-    unwrap(await tasks.hide(hidden.id, owner, noon));
+    unwrap(await tasks.delete(hidden.id, owner, noon));
     for (const id of [waiting.id, done.id, hidden.id, taskId(99)]) await tasks.makeDueNow(id, noon);
     expect((await tasks.claim("settle", noon, soon, 9)).map(({ task }) => task.id)).toEqual([taskId(1)]);
     expect(await tasks.claim("sweep", noon, soon, 9)).toEqual([]);
@@ -100,7 +100,7 @@ export const describeDueTimes = ({ it, beforeEach }: TestFunctions, on: TaskSetu
 
   it("bringForward changes only tasks of its kind of work", async () => {
     const later = secondsAfter(noon, 3600);
-    await reserved(1, later);
+    await submitting(1, later);
     await submitted(2, later);
     const done = await succeeded(3);
     unwrap(await tasks.move(done, done, later));

@@ -3,7 +3,7 @@ import type { TaskStore } from "../../../application/ports/stores/tasks/task-sto
 import type { TaskWork } from "../../../application/ports/stores/tasks/task-work.js";
 import { deletedReplay } from "../../../domain/credits/idempotency.js";
 import { submit } from "../../../domain/tasks/task.js";
-import { aReservedTask, noon, secondsAfter, taskId } from "../support/builders.js";
+import { aSubmittingTask, noon, secondsAfter, taskId } from "../support/builders.js";
 import { expect } from "../support/expect.js";
 import type { TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
@@ -18,9 +18,9 @@ export const describeIdempotency = ({ it, beforeEach }: TestFunctions, on: TaskS
   });
 
   it("returns the current task for a repeated request, without calling the decision", async () => {
-    unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
-    const next = submit(aReservedTask(), "upstream-1", noon);
-    unwrap(await tasks.move(aReservedTask(), next, noon));
+    unwrap(await open(aSubmittingTask(), { idempotent: keyed("k") }));
+    const next = submit(aSubmittingTask(), "upstream-1", noon);
+    unwrap(await tasks.move(aSubmittingTask(), next, noon));
     const repeated = await tasks.open({
       account: owner,
       dueAt: noon,
@@ -34,8 +34,8 @@ export const describeIdempotency = ({ it, beforeEach }: TestFunctions, on: TaskS
   });
 
   it("is rejected with another request", async () => {
-    unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
-    const other = await open(aReservedTask({ id: taskId(2) }), { idempotent: keyed("k", "b".repeat(64)) });
+    unwrap(await open(aSubmittingTask(), { idempotent: keyed("k") }));
+    const other = await open(aSubmittingTask({ id: taskId(2) }), { idempotent: keyed("k", "b".repeat(64)) });
     expect(other).toEqual(
       err({ kind: "invalid_request", field: "Idempotency-Key", rule: { name: "key_reused", hours: 24 } }),
     );
@@ -44,19 +44,19 @@ export const describeIdempotency = ({ it, beforeEach }: TestFunctions, on: TaskS
 
   it("is separate per account", async () => {
     await openAccount(2);
-    unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
-    const theirs = aReservedTask({ id: taskId(2), accountId: stranger });
+    unwrap(await open(aSubmittingTask(), { idempotent: keyed("k") }));
+    const theirs = aSubmittingTask({ id: taskId(2), accountId: stranger });
     expect(await open(theirs, { idempotent: keyed("k") })).toEqual(ok({ task: theirs, replayed: false }));
   });
 
   it("is rejected if its task was deleted, and still with another request", async () => {
-    const task = aReservedTask({ id: taskId(1), accountId: owner });
+    const task = aSubmittingTask({ id: taskId(1), accountId: owner });
     unwrap(await open(task, { idempotent: keyed("k") }));
     const sent = submit(task, "upstream-1", noon);
     unwrap(await tasks.move(task, sent, noon));
     unwrap(await tasks.move(sent, failed(sent), undefined));
-    unwrap(await tasks.hide(task.id, owner, noon));
-    const repeated = aReservedTask({ id: taskId(2), accountId: owner });
+    unwrap(await tasks.delete(task.id, owner, noon));
+    const repeated = aSubmittingTask({ id: taskId(2), accountId: owner });
     expect(await open(repeated, { idempotent: keyed("k") })).toEqual(err(deletedReplay(task.id)));
     const other = await open(repeated, { idempotent: keyed("k", "b".repeat(64)) });
     expect(other).toMatchObject(err({ kind: "invalid_request" }));
@@ -65,7 +65,7 @@ export const describeIdempotency = ({ it, beforeEach }: TestFunctions, on: TaskS
 
   it("opens one task for twenty concurrent calls", async () => {
     const openings = Array.from({ length: 20 }, (_, n) =>
-      open(aReservedTask({ id: taskId(n) }), { idempotent: keyed("k") }),
+      open(aSubmittingTask({ id: taskId(n) }), { idempotent: keyed("k") }),
     );
     const opened = (await Promise.all(openings)).map(unwrap);
     expect(new Set(opened.map(({ task }) => task.id)).size).toBe(1);
@@ -74,28 +74,28 @@ export const describeIdempotency = ({ it, beforeEach }: TestFunctions, on: TaskS
   });
 
   it("can be used again if its task was refused before its submission", async () => {
-    unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
-    unwrap(await tasks.move(aReservedTask(), failed(aReservedTask(), "refused"), undefined));
-    const again = aReservedTask({ id: taskId(2) });
+    unwrap(await open(aSubmittingTask(), { idempotent: keyed("k") }));
+    unwrap(await tasks.move(aSubmittingTask(), failed(aSubmittingTask(), "refused"), undefined));
+    const again = aSubmittingTask({ id: taskId(2) });
     expect(await open(again, { idempotent: keyed("k") })).toEqual(ok({ task: again, replayed: false }));
   });
 
   it("still returns a task that failed after its submission", async () => {
-    unwrap(await open(aReservedTask(), { idempotent: keyed("k") }));
-    const accepted = submit(aReservedTask(), "upstream-1", noon);
-    unwrap(await tasks.move(aReservedTask(), accepted, noon));
+    unwrap(await open(aSubmittingTask(), { idempotent: keyed("k") }));
+    const accepted = submit(aSubmittingTask(), "upstream-1", noon);
+    unwrap(await tasks.move(aSubmittingTask(), accepted, noon));
     unwrap(await tasks.move(accepted, failed(accepted), undefined));
-    expect(await open(aReservedTask({ id: taskId(2) }), { idempotent: keyed("k") })).toEqual(
+    expect(await open(aSubmittingTask({ id: taskId(2) }), { idempotent: keyed("k") })).toEqual(
       ok({ task: failed(accepted), replayed: true }),
     );
   });
 
   it("is deleted if it was first used before the given time, and kept otherwise", async () => {
-    unwrap(await open(aReservedTask({ reservedAt: noon }), { idempotent: keyed("k") }));
+    unwrap(await open(aSubmittingTask({ reservedAt: noon }), { idempotent: keyed("k") }));
     await tasks.forgetIdempotencyKeys(noon);
-    expect(unwrap(await open(aReservedTask(), { idempotent: keyed("k") })).replayed).toBe(true);
+    expect(unwrap(await open(aSubmittingTask(), { idempotent: keyed("k") })).replayed).toBe(true);
     await tasks.forgetIdempotencyKeys(secondsAfter(noon, 0.001));
-    const again = aReservedTask({ id: taskId(2) });
+    const again = aSubmittingTask({ id: taskId(2) });
     expect(await open(again, { idempotent: keyed("k") })).toEqual(ok({ task: again, replayed: false }));
   });
 };

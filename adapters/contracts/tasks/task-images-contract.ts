@@ -23,7 +23,7 @@ export const describeImages = ({ it, beforeEach }: TestFunctions, on: TaskSetup)
       const task = await succeeded(n);
       unwrap(await tasks.move(task, withImage(task, change(task.image as UploadingImage)), undefined));
     }
-    unwrap(await tasks.hide(taskId(1), owner, noon));
+    unwrap(await tasks.delete(taskId(1), owner, noon));
     const page = async (limit: number, before?: TaskId) =>
       (await tasks.listFailedImages(limit, before)).map(({ id }) => id);
     expect(await page(2)).toEqual([taskId(6), taskId(4)]);

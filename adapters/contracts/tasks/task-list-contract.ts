@@ -8,7 +8,7 @@ import {
   aCreationRequest,
   aNativeSize,
   anImageName,
-  aReservedTask,
+  aSubmittingTask,
   noon,
   openATask,
   secondsAfter,
@@ -22,7 +22,7 @@ import { type TaskSetup, unwrap } from "./task-setup.js";
 
 /** The list of an account, with filters: `list`. */
 export const describeList = ({ it, beforeEach }: TestFunctions, on: TaskSetup, options: SuiteOptions): void => {
-  const { openAccount, owner, stranger, open, reserved, failed } = on;
+  const { openAccount, owner, stranger, open, submitting, failed } = on;
   let tasks: TaskStore & TaskLists;
 
   beforeEach(async () => {
@@ -31,8 +31,8 @@ export const describeList = ({ it, beforeEach }: TestFunctions, on: TaskSetup, o
 
   it("returns the account's own tasks, newest first, in pages", async () => {
     await openAccount(2);
-    unwrap(await open(aReservedTask({ id: taskId(9), accountId: stranger })));
-    for (const n of [3, 1, 5, 2, 4]) await reserved(n);
+    unwrap(await open(aSubmittingTask({ id: taskId(9), accountId: stranger })));
+    for (const n of [3, 1, 5, 2, 4]) await submitting(n);
     const ids = async (limit: number, before?: number) =>
       (await tasks.list(owner, limit, before === undefined ? undefined : taskId(before))).map(({ id }) => id);
     expect(await ids(2)).toEqual([taskId(5), taskId(4)]);
@@ -43,7 +43,7 @@ export const describeList = ({ it, beforeEach }: TestFunctions, on: TaskSetup, o
   });
 
   it("returns the other end of the list first, on request", async () => {
-    for (const n of [3, 1, 5, 2, 4]) await reserved(n);
+    for (const n of [3, 1, 5, 2, 4]) await submitting(n);
     const oldest = async (limit: number, after?: TaskId) =>
       (await tasks.list(owner, limit, after, { first: "oldest" })).map(({ id }) => id);
     expect(await oldest(2)).toEqual([taskId(1), taskId(2)]);
@@ -58,7 +58,7 @@ export const describeList = ({ it, beforeEach }: TestFunctions, on: TaskSetup, o
     const pairs = fc.dictionary(fc.constantFrom("order", "__proto__", "a'?"), fc.constantFrom("1", "2", "%_"));
     const visibility = fc.constantFrom("private" as const, "public" as const);
     const stored = fc.record({
-      end: fc.constantFrom("reserved", "submitted", "generated", "succeeded", "failed", "hidden"),
+      end: fc.constantFrom("submitting", "submitted", "generated", "succeeded", "failed", "hidden"),
       reservedAt: time,
       visibility,
       metadata: pairs,
@@ -84,7 +84,7 @@ export const describeList = ({ it, beforeEach }: TestFunctions, on: TaskSetup, o
         async (given, filters, limit) => {
           for (const { end, reservedAt, ...body } of given) {
             n += 1;
-            const task = aReservedTask({
+            const task = aSubmittingTask({
               id: taskId(n),
               accountId: rich,
               reservedAt,
@@ -101,7 +101,7 @@ export const describeList = ({ it, beforeEach }: TestFunctions, on: TaskSetup, o
                 })),
             });
             unwrap(opened);
-            if (end === "reserved") continue;
+            if (end === "submitting") continue;
             if (end === "failed") {
               unwrap(await tasks.move(task, failed(task), undefined));
               continue;
@@ -113,7 +113,7 @@ export const describeList = ({ it, beforeEach }: TestFunctions, on: TaskSetup, o
             unwrap(await tasks.move(next, generated, noon));
             if (end === "generated") continue;
             unwrap(await tasks.move(generated, succeed(generated, anImageName(n), aNativeSize, noon), noon));
-            if (end === "hidden") unwrap(await tasks.hide(task.id, rich, noon));
+            if (end === "hidden") unwrap(await tasks.delete(task.id, rich, noon));
           }
           const all = await tasks.list(rich, 100_000, undefined);
           for (const filter of filters) {

@@ -20,14 +20,14 @@ import {
   withFigures,
   withImage,
 } from "../../../domain/tasks/task.js";
-import { aNativeSize, anImageName, aReservedTask, noon, secondsAfter, taskId } from "../support/builders.js";
+import { aNativeSize, anImageName, aSubmittingTask, noon, secondsAfter, taskId } from "../support/builders.js";
 import { expect } from "../support/expect.js";
 import type { TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
 
 /** How a task changes its state, with its credits and its slot: `move`. */
 export const describeMoves = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
-  const { owner, reserved, submitted, generated, succeeded, failed, standing, entries } = on;
+  const { owner, submitting, submitted, generated, succeeded, failed, standing, entries } = on;
   let tasks: TaskStore;
 
   beforeEach(async () => {
@@ -48,7 +48,7 @@ export const describeMoves = ({ it, beforeEach }: TestFunctions, on: TaskSetup):
   });
 
   for (const [state, make] of [
-    ["reserved", () => reserved()],
+    ["submitting", () => submitting()],
     ["submitted", () => submitted()],
     ["generated", () => generated()],
   ] as const) {
@@ -145,7 +145,7 @@ export const describeMoves = ({ it, beforeEach }: TestFunctions, on: TaskSetup):
   }
 
   it("rejects a stale write with stale_task if the task has left the state", async () => {
-    const before = await reserved();
+    const before = await submitting();
     const next = submit(before, "upstream-1", noon);
     unwrap(await tasks.move(before, next, noon));
     const stale = err({ kind: "stale_task", id: before.id });
@@ -165,7 +165,7 @@ export const describeMoves = ({ it, beforeEach }: TestFunctions, on: TaskSetup):
   });
 
   it("returns stale_task for an unknown task", async () => {
-    const unknown = aReservedTask({ id: taskId(99) });
+    const unknown = aSubmittingTask({ id: taskId(99) });
     expect(await tasks.move(unknown, failed(unknown), undefined)).toEqual(err({ kind: "stale_task", id: unknown.id }));
   });
 

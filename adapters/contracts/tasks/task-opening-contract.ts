@@ -2,14 +2,14 @@ import { err, ok, type Result } from "neverthrow";
 import type { TaskLists } from "../../../application/ports/stores/tasks/task-lists.js";
 import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import type { Standing } from "../../../domain/credits/standing.js";
-import { aReservedTask, noon, orderId, taskId } from "../support/builders.js";
+import { aSubmittingTask, noon, orderId, taskId } from "../support/builders.js";
 import { expect } from "../support/expect.js";
 import type { TestFunctions } from "../support/test-functions.js";
 import type { TaskSetup } from "./task-setup.js";
 
 /** How a creation opens a task: `open`. */
 export const describeOpening = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
-  const { openAccount, owner, stranger, open, reserved, standing, keyed } = on;
+  const { openAccount, owner, stranger, open, submitting, standing, keyed } = on;
   let tasks: TaskStore & TaskLists;
 
   beforeEach(async () => {
@@ -17,7 +17,7 @@ export const describeOpening = ({ it, beforeEach }: TestFunctions, on: TaskSetup
   });
 
   it("stores the task, reserves its credits, takes a slot and adds a ledger entry", async () => {
-    const task = aReservedTask();
+    const task = aSubmittingTask();
     expect(await open(task)).toEqual(ok({ task, replayed: false }));
     expect(await tasks.find(task.id, owner)).toEqual(task);
     expect(await standing()).toEqual({ accountId: owner, credits: 96, activeTasks: 1 });
@@ -28,7 +28,7 @@ export const describeOpening = ({ it, beforeEach }: TestFunctions, on: TaskSetup
   });
 
   it("passes the account's standing to the decision and returns its refusal", async () => {
-    await reserved();
+    await submitting();
     let seen: Standing | undefined;
     const refused = await tasks.open({
       account: owner,
@@ -47,8 +47,8 @@ export const describeOpening = ({ it, beforeEach }: TestFunctions, on: TaskSetup
     await tasks.open({ account: owner, dueAt: noon, idempotent: keyed("k"), decide: () => err("no") });
     expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
     expect(await tasks.list(owner, 10, undefined)).toEqual([]);
-    expect(await open(aReservedTask(), { idempotent: keyed("k", "b".repeat(64)) })).toEqual(
-      ok({ task: aReservedTask(), replayed: false }),
+    expect(await open(aSubmittingTask(), { idempotent: keyed("k", "b".repeat(64)) })).toEqual(
+      ok({ task: aSubmittingTask(), replayed: false }),
     );
   });
 
@@ -63,15 +63,15 @@ export const describeOpening = ({ it, beforeEach }: TestFunctions, on: TaskSetup
     });
     await expect(opening).rejects.toThrow("a bug");
     expect(await standing()).toEqual({ accountId: owner, credits: 100, activeTasks: 0 });
-    await reserved();
+    await submitting();
   });
 
   it("throws for an unknown account", async () => {
-    await expect(open(aReservedTask({ accountId: stranger }))).rejects.toThrow(stranger);
+    await expect(open(aSubmittingTask({ accountId: stranger }))).rejects.toThrow(stranger);
   });
 
   it("admits five of fifty concurrent creations of one account", async () => {
-    const openings = Array.from({ length: 50 }, (_, n) => open(aReservedTask({ id: taskId(n) })));
+    const openings = Array.from({ length: 50 }, (_, n) => open(aSubmittingTask({ id: taskId(n) })));
     const results = await Promise.all(openings);
     expect(results.filter((result) => result.isOk())).toHaveLength(5);
     expect(refusals(results)).toEqual(new Set(["too_many_active_tasks"]));
@@ -80,7 +80,9 @@ export const describeOpening = ({ it, beforeEach }: TestFunctions, on: TaskSetup
 
   it("admits of fifty concurrent creations only those that the credits pay for", async () => {
     await openAccount(2, 11);
-    const openings = Array.from({ length: 50 }, (_, n) => open(aReservedTask({ id: taskId(n), accountId: stranger })));
+    const openings = Array.from({ length: 50 }, (_, n) =>
+      open(aSubmittingTask({ id: taskId(n), accountId: stranger })),
+    );
     const results = await Promise.all(openings);
     expect(results.filter((result) => result.isOk())).toHaveLength(2);
     expect(refusals(results)).toEqual(new Set(["insufficient_credits"]));

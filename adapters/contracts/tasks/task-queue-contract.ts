@@ -6,13 +6,13 @@ import type { TaskWork } from "../../../application/ports/stores/tasks/task-work
 import type { IdempotentRequest } from "../../../domain/credits/idempotency.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
-import { type QueuedTask, type ReservedTask, submit, type Task } from "../../../domain/tasks/task.js";
+import { type QueuedTask, type SubmittingTask, submit, type Task } from "../../../domain/tasks/task.js";
 import {
   aCreationRequest,
   accountId,
   aPlace,
   aQueuedTask,
-  aReservedTask,
+  aSubmittingTask,
   limitedTo,
   noon,
   openATask,
@@ -48,7 +48,7 @@ export const describeTaskQueue = (
 
     /** Opens a task with this concurrency limit. */
     const openLimited = async (n: number, concurrencyMax: number, { account = owner, idempotent }: Opening = {}) => {
-      const { id, slug, request } = aReservedTask({ id: taskId(n) });
+      const { id, slug, request } = aSubmittingTask({ id: taskId(n) });
       const draft = { id, slug, request };
       const opened = await tasks.open({
         account,
@@ -63,7 +63,7 @@ export const describeTaskQueue = (
     const ids = (started: readonly Task[]) => started.map(({ id }) => id).sort();
 
     it("queues a task if no slot is free, and stores, charges and counts it like any other", async () => {
-      expect(await openLimited(1, 1)).toEqual(aReservedTask({ id: taskId(1), place: "only" }));
+      expect(await openLimited(1, 1)).toEqual(aSubmittingTask({ id: taskId(1), place: "only" }));
       const queued = aQueuedTask({ id: taskId(2), turn: 1 });
       expect(await openLimited(2, 1)).toEqual(queued);
       expect(await tasks.find(queued.id, owner)).toEqual(queued);
@@ -86,7 +86,7 @@ export const describeTaskQueue = (
 
     it("starts as many tasks as there are free slots, at most the limit, due at their deadline", async () => {
       for (const n of [1, 2, 3, 4, 5]) await openLimited(n, 1);
-      const fourth = aReservedTask({ id: taskId(4), turn: 3, place: "only" });
+      const fourth = aSubmittingTask({ id: taskId(4), turn: 3, place: "only" });
       expect(await tasks.startQueued(limitedTo(1), 9, noon, deadline)).toEqual([]);
       expect(await tasks.startQueued(limitedTo(3), 9, noon, deadline)).toHaveLength(2);
       expect(await tasks.startQueued(limitedTo(3), 9, noon, deadline)).toEqual([]);
@@ -119,7 +119,7 @@ export const describeTaskQueue = (
       const many = [3, 4, 5, 6, 7, 8, 9, 10];
       for (const n of many) await openAccount(n);
       const opened = await Promise.all(many.map((n) => openLimited(n, 3, { account: accountId(n) })));
-      expect(opened.filter(({ state }) => state === "reserved")).toHaveLength(3);
+      expect(opened.filter(({ state }) => state === "submitting")).toHaveLength(3);
     });
 
     it("lets a queued task be claimed for giving up only when its waiting time has passed", async () => {
@@ -163,7 +163,7 @@ export const describeTaskQueue = (
 
     it("gives each turn to one task while tasks end, start and return at the same time", async () => {
       await openAccount(2);
-      const sent = (await openLimited(1, 1)) as ReservedTask;
+      const sent = (await openLimited(1, 1)) as SubmittingTask;
       const waiting: Task[] = [];
       for (const n of [2, 3, 4, 5]) waiting.push(await openLimited(n, 1));
       const [first, second] = waiting as [Task, Task];
@@ -187,18 +187,18 @@ export const describeTaskQueue = (
       await openLimited(3, 1, { account: stranger });
       const [sent] = await tasks.startQueued(limitedTo(2), 1, noon, deadline);
       const back = aQueuedTask({ id: taskId(2), turn: 1, submissions: 1 });
-      expect(await tasks.requeue(sent as ReservedTask, later)).toEqual(ok(back));
+      expect(await tasks.requeue(sent as SubmittingTask, later)).toEqual(ok(back));
       expect(await tasks.find(taskId(2), owner)).toEqual(back);
       expect(await standing()).toEqual({ accountId: owner, credits: 92, activeTasks: 2 });
       expect(await tasks.claim("giveUp", secondsAfter(noon, 299), later, 9)).toEqual([]);
       expect(await tasks.startQueued(limitedTo(2), 1, noon, deadline)).toEqual([
-        aReservedTask({ id: taskId(2), turn: 1, submissions: 1, place: "only" }),
+        aSubmittingTask({ id: taskId(2), turn: 1, submissions: 1, place: "only" }),
       ]);
     });
 
     it("does not start a task before its pause is over, but others, and not too late after the clock was set back", async () => {
       await openAccount(2);
-      const first = (await openLimited(1, 1)) as ReservedTask;
+      const first = (await openLimited(1, 1)) as SubmittingTask;
       await openLimited(2, 1, { account: stranger });
       const start = async (at: Date) => ids(await tasks.startQueued(limitedTo(undefined), 9, at, deadline));
       unwrap(await tasks.requeue(first, later, secondsAfter(noon, 20)));
@@ -206,7 +206,7 @@ export const describeTaskQueue = (
       expect(await start(secondsAfter(noon, 19))).toEqual([]);
       const [again] = await tasks.startQueued(limitedTo(undefined), 9, secondsAfter(noon, 20), deadline);
       expect(again).toMatchObject({ id: taskId(1), submissions: 1 });
-      unwrap(await tasks.requeue(again as ReservedTask, later, secondsAfter(noon, 60)));
+      unwrap(await tasks.requeue(again as SubmittingTask, later, secondsAfter(noon, 60)));
       expect(await start(secondsAfter(noon, -1))).toEqual([taskId(1)]);
     });
 
@@ -216,8 +216,8 @@ export const describeTaskQueue = (
       const second = await openLimited(2, 3);
       await openLimited(3, 1);
       await openLimited(4, 1, { account: stranger });
-      expect(unwrap(await tasks.requeue(second as ReservedTask, later))).toMatchObject({ turn: 1, submissions: 1 });
-      expect(unwrap(await tasks.requeue(first as ReservedTask, later))).toMatchObject({ turn: 1, submissions: 1 });
+      expect(unwrap(await tasks.requeue(second as SubmittingTask, later))).toMatchObject({ turn: 1, submissions: 1 });
+      expect(unwrap(await tasks.requeue(first as SubmittingTask, later))).toMatchObject({ turn: 1, submissions: 1 });
       const turns = await Promise.all([1, 2, 3].map((n) => tasks.find(taskId(n), owner)));
       expect(turns).toMatchObject([{ turn: 1 }, { turn: 2 }, { turn: 3 }]);
       expect(await openLimited(5, 1)).toMatchObject({ turn: 4 });
@@ -228,19 +228,19 @@ export const describeTaskQueue = (
     });
 
     it("rejects writes of an earlier submission", async () => {
-      const first = (await openLimited(1, 1)) as ReservedTask;
+      const first = (await openLimited(1, 1)) as SubmittingTask;
       const [lease] = await tasks.claim("sweep", noon, later, 9);
       unwrap(await tasks.requeue(first, later));
       const [again] = await tasks.startQueued(limitedTo(1), 1, noon, deadline);
-      expect(again).toEqual(aReservedTask({ id: taskId(1), turn: 1, submissions: 1, place: "only" }));
+      expect(again).toEqual(aSubmittingTask({ id: taskId(1), turn: 1, submissions: 1, place: "only" }));
       const stale = err({ kind: "stale_task", id: taskId(1) });
       expect(await tasks.move(first, submit(first, "upstream-1", noon), later)).toEqual(stale);
       expect(await tasks.move(lease as Lease<Task>, failed(first), undefined)).toEqual(stale);
       expect(await tasks.requeue(first, later)).toEqual(stale);
       expect(await tasks.recordCancelWish(first, noon)).toEqual(stale);
-      expect(await tasks.requeue(lease as Lease<ReservedTask>, later)).toEqual(stale);
+      expect(await tasks.requeue(lease as Lease<SubmittingTask>, later)).toEqual(stale);
       expect(await tasks.find(taskId(1), owner)).toEqual(again);
-      unwrap(await tasks.requeue(again as ReservedTask, later));
+      unwrap(await tasks.requeue(again as SubmittingTask, later));
       expect(await tasks.move(aQueuedTask({ id: taskId(1), submissions: 1 }), failed(first), undefined)).toEqual(stale);
     });
 
@@ -248,8 +248,8 @@ export const describeTaskQueue = (
       const opened: Task[] = [];
       for (const n of [1, 2, 3, 4]) opened.push(await openLimited(n, 9));
       const outcomes = await Promise.all([
-        ...opened.map((task) => tasks.requeue(task as ReservedTask, later)),
-        ...opened.map((task) => tasks.requeue(task as ReservedTask, later)),
+        ...opened.map((task) => tasks.requeue(task as SubmittingTask, later)),
+        ...opened.map((task) => tasks.requeue(task as SubmittingTask, later)),
         ...opened.map((task) => tasks.move(task, failed(task), undefined)),
       ]);
       expect(outcomes.filter((outcome) => outcome.isOk())).toHaveLength(4);
@@ -261,7 +261,7 @@ export const describeTaskQueue = (
       await openAccount(2);
       const places: unknown[] = [];
       const place = async (n: number, account: AccountId, among: QueueLimits["places"]) => {
-        const { id, slug, request } = aReservedTask({ id: taskId(n) });
+        const { id, slug, request } = aSubmittingTask({ id: taskId(n) });
         await tasks.open({
           account,
           dueAt: noon,
@@ -291,7 +291,7 @@ export const describeTaskQueue = (
       const sent = await openLimited(1, 1);
       for (const n of [2, 3, 4]) await openLimited(n, 1);
       for (const n of [5, 6]) await openLimited(n, 1, { account: stranger });
-      unwrap(await tasks.requeue(sent as ReservedTask, later));
+      unwrap(await tasks.requeue(sent as SubmittingTask, later));
       const waiting = await Promise.all(
         [1, 2, 3, 4, 5, 6].map((n) => tasks.find(taskId(n), n < 5 ? owner : stranger) as Promise<QueuedTask>),
       );
@@ -321,7 +321,7 @@ export const describeTaskQueue = (
       const openAt = async (n: number, places: QueueLimits["places"], fields = {}) => {
         const draft = {
           id: taskId(n),
-          slug: aReservedTask({ id: taskId(n) }).slug,
+          slug: aSubmittingTask({ id: taskId(n) }).slug,
           request: aCreationRequest(fields),
         };
         const opened = await tasks.open({
@@ -333,7 +333,7 @@ export const describeTaskQueue = (
         return unwrap(opened).task;
       };
       const placesOf = (started: readonly Task[]) =>
-        started.map((task) => [task.id, task.state === "reserved" ? task.place : task.state]);
+        started.map((task) => [task.id, task.state === "submitting" ? task.place : task.state]);
 
       it("starts each task at the first place with a free slot, and as many as there are slots together", async () => {
         const places = [first(1), second(2)];
@@ -341,7 +341,7 @@ export const describeTaskQueue = (
         for (const n of [1, 2, 3, 4]) opened.push(await openAt(n, places));
         expect(placesOf(opened).map(([, place]) => place)).toEqual(["first", "second", "second", "queued"]);
         expect(await tasks.startQueued(places, 9, noon, deadline)).toEqual([]);
-        const [one, two] = opened as [ReservedTask, ReservedTask];
+        const [one, two] = opened as [SubmittingTask, SubmittingTask];
         unwrap(await tasks.move(one, submit(one, "first:1", noon), later));
         expect(await tasks.startQueued(places, 9, noon, deadline)).toEqual([]);
         unwrap(await tasks.move(two, failed(two, "refused"), undefined));
@@ -351,7 +351,7 @@ export const describeTaskQueue = (
       it("counts the tasks without a recorded place at the first place", async () => {
         await submitted(1);
         const places = [first(1), second(1)];
-        expect(await openAt(2, places)).toMatchObject({ state: "reserved", place: "second" });
+        expect(await openAt(2, places)).toMatchObject({ state: "submitting", place: "second" });
         expect(await openAt(3, places)).toMatchObject({ state: "queued" });
       });
 
@@ -371,7 +371,7 @@ export const describeTaskQueue = (
 
       it("moves the slot of a task to a place with a free slot, and to no other", async () => {
         const places = [first(2), second(1)];
-        const [one, two] = [await openAt(1, places), await openAt(2, places)] as [ReservedTask, ReservedTask];
+        const [one, two] = [await openAt(1, places), await openAt(2, places)] as [SubmittingTask, SubmittingTask];
         expect(await tasks.changePlace(one, second(1))).toBe(true);
         expect(await tasks.find(one.id, owner)).toEqual({ ...one, place: "second" });
         expect(await tasks.changePlace(two, second(1))).toBe(false);
@@ -381,29 +381,29 @@ export const describeTaskQueue = (
         unwrap(await tasks.move(one, submitted, later));
         // The store knows where the slot is, whatever the caller has read before.
         expect(await tasks.find(one.id, owner)).toEqual({ ...submitted, place: "second" });
-        expect(await openAt(3, [first(1), second(1)])).toMatchObject({ state: "reserved", place: "first" });
-        expect(await openAt(4, [first(1), second(3)])).toMatchObject({ state: "reserved", place: "second" });
+        expect(await openAt(3, [first(1), second(1)])).toMatchObject({ state: "submitting", place: "first" });
+        expect(await openAt(4, [first(1), second(3)])).toMatchObject({ state: "submitting", place: "second" });
         expect(await openAt(5, [first(1), second(3)])).toMatchObject({ state: "queued" });
       });
 
       it("moves no task that is in another submission, and frees the slot of one that returns", async () => {
         const places = [first(1)];
-        const one = (await openAt(1, places)) as ReservedTask;
+        const one = (await openAt(1, places)) as SubmittingTask;
         unwrap(await tasks.requeue(one, later));
         expect(await tasks.changePlace(one, second(1))).toBe(false);
         expect(await tasks.changePlace(one, second(undefined))).toBe(false);
         const [again] = await tasks.startQueued(places, 9, noon, deadline);
         expect(again).toMatchObject({ id: one.id, submissions: 1, place: "first" });
         expect(await tasks.changePlace(one, second(1))).toBe(false);
-        expect(await tasks.changePlace(again as ReservedTask, second(1))).toBe(true);
-        unwrap(await tasks.move(again as ReservedTask, submit(again as ReservedTask, "second:1", noon), later));
-        expect(await tasks.changePlace(again as ReservedTask, first(1))).toBe(false);
+        expect(await tasks.changePlace(again as SubmittingTask, second(1))).toBe(true);
+        unwrap(await tasks.move(again as SubmittingTask, submit(again as SubmittingTask, "second:1", noon), later));
+        expect(await tasks.changePlace(again as SubmittingTask, first(1))).toBe(false);
       });
 
       it("gives the last slot to one of several tasks that move to it at once", async () => {
         const places = [first(4)];
-        const opened: ReservedTask[] = [];
-        for (const n of [1, 2, 3, 4]) opened.push((await openAt(n, places)) as ReservedTask);
+        const opened: SubmittingTask[] = [];
+        for (const n of [1, 2, 3, 4]) opened.push((await openAt(n, places)) as SubmittingTask);
         const moved = await Promise.all(opened.map((task) => tasks.changePlace(task, second(2))));
         expect(moved.filter((one) => one)).toHaveLength(2);
         expect(await openAt(5, [second(2)])).toMatchObject({ state: "queued" });
@@ -423,7 +423,7 @@ export const describeTaskQueue = (
         const queued = await openLimited(2, 1, { idempotent: keyed("k") });
         const before = await wait(queued);
         unwrap(await tasks.move(before, failed(before, "refused"), undefined));
-        const again = await open(aReservedTask({ id: taskId(3) }), { idempotent: keyed("k") });
+        const again = await open(aSubmittingTask({ id: taskId(3) }), { idempotent: keyed("k") });
         expect(unwrap(again)).toMatchObject({ replayed: true, task: { id: taskId(2), state: "failed" } });
       });
     }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import { submit, type Task } from "../../../domain/tasks/task.js";
-import { aCreationRequest, aReservedTask, noon, taskId } from "../support/builders.js";
+import { aCreationRequest, aSubmittingTask, noon, taskId } from "../support/builders.js";
 import { checkProperty, ON_ONE_STORE } from "../support/check-property.js";
 import { expect } from "../support/expect.js";
 import type { SuiteOptions } from "../support/suite-options.js";
@@ -10,7 +10,7 @@ import { type TaskSetup, unwrap } from "./task-setup.js";
 
 /** What is read of one task: `find`, `findBySlug`. */
 export const describeReading = ({ it, beforeEach }: TestFunctions, on: TaskSetup, options: SuiteOptions): void => {
-  const { owner, stranger, open, reserved, failed, keyed } = on;
+  const { owner, stranger, open, submitting, failed, keyed } = on;
   let tasks: TaskStore;
 
   beforeEach(async () => {
@@ -25,7 +25,7 @@ export const describeReading = ({ it, beforeEach }: TestFunctions, on: TaskSetup
         n += 1;
         const url = `https://example.com/${encodeURIComponent(path)}?'"\\&a=?`;
         const request = aCreationRequest({ prompt: `a ${storable(prompt)} b`, image_urls: [url, url] });
-        const task = aReservedTask({ id: taskId(n), request });
+        const task = aSubmittingTask({ id: taskId(n), request });
         unwrap(await open(task, { idempotent: keyed(`k?'"\\${n}`) }));
         expect(await tasks.find(task.id, owner)).toEqual(task);
         const next = submit(task, storable(upstreamTaskId), noon);
@@ -45,7 +45,7 @@ export const describeReading = ({ it, beforeEach }: TestFunctions, on: TaskSetup
       visibility: "public",
       resolution: "4k",
     });
-    const task = aReservedTask({ request, reservedAt: new Date("2026-02-03T04:05:06.789Z") });
+    const task = aSubmittingTask({ request, reservedAt: new Date("2026-02-03T04:05:06.789Z") });
     unwrap(await open(task));
     expect(await tasks.find(task.id, owner)).toEqual(task);
   });
@@ -55,12 +55,12 @@ export const describeReading = ({ it, beforeEach }: TestFunctions, on: TaskSetup
       Array.from({ length: 16 }, (_, n) => ["🌊".repeat(38) + String(n).padStart(2), "🌊".repeat(500)]),
     );
     const request = aCreationRequest({ seed: 2147483647, metadata });
-    const task = aReservedTask({ request });
+    const task = aSubmittingTask({ request });
     unwrap(await open(task, { idempotent: keyed("k") }));
     expect(await tasks.find(task.id, owner)).toEqual(task);
-    const again = unwrap(await open(aReservedTask({ id: taskId(2), request }), { idempotent: keyed("k") }));
+    const again = unwrap(await open(aSubmittingTask({ id: taskId(2), request }), { idempotent: keyed("k") }));
     expect(again).toEqual({ task, replayed: true });
-    const other = aReservedTask({ id: taskId(3), request: aCreationRequest({ seed: 0, metadata: { a: "" } }) });
+    const other = aSubmittingTask({ id: taskId(3), request: aCreationRequest({ seed: 0, metadata: { a: "" } }) });
     unwrap(await open(other));
     const next = submit(other, "upstream-3", noon);
     unwrap(await tasks.move(other, next, noon));
@@ -68,13 +68,13 @@ export const describeReading = ({ it, beforeEach }: TestFunctions, on: TaskSetup
   });
 
   it("returns undefined for unknown ids and for tasks of other accounts", async () => {
-    const { id } = await reserved();
+    const { id } = await submitting();
     expect(await tasks.find(id, stranger)).toBeUndefined();
     expect(await tasks.find(taskId(99), owner)).toBeUndefined();
   });
 
   it("findBySlug finds the task of any account", async () => {
-    const task = await reserved();
+    const task = await submitting();
     expect(await tasks.findBySlug(task.slug)).toEqual(task);
     expect(await tasks.findBySlug("0000000000000000" as Task["slug"])).toBeUndefined();
   });

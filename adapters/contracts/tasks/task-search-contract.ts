@@ -7,7 +7,7 @@ import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { expire, keep } from "../../../domain/images/storage-status.js";
 import { isFoundBy, searchWords } from "../../../domain/tasks/prompt-search.js";
 import { finish, type SucceededTask, submit, succeed, withImage } from "../../../domain/tasks/task.js";
-import { aCreationRequest, aNativeSize, anImageName, aReservedTask, noon, taskId } from "../support/builders.js";
+import { aCreationRequest, aNativeSize, anImageName, aSubmittingTask, noon, taskId } from "../support/builders.js";
 import { checkProperty, ON_ONE_STORE } from "../support/check-property.js";
 import { expect } from "../support/expect.js";
 import type { SuiteOptions } from "../support/suite-options.js";
@@ -17,7 +17,7 @@ import { type TaskSetup, unwrap } from "./task-setup.js";
 const PRICE = 4;
 const prompts = fc.constantFrom("a lake", "Lakes", "dunes", "a lake, 'dunes'", "Düne 🌊", "夜の東京タワー", undefined);
 const searches = fc.constantFrom("lak", "dune", "LAKE dun", "東京", "🌊", "x", "東京タワー");
-const events = fc.constantFrom("publish", "publish", "unpublish", "hide", "expire", "keep", "keep");
+const events = fc.constantFrom("publish", "publish", "unpublish", "delete", "expire", "keep", "keep");
 const histories = fc.array(fc.record({ prompt: prompts, events: fc.array(events, { maxLength: 5 }) }), {
   minLength: 3,
   maxLength: 6,
@@ -35,7 +35,7 @@ export const describeSearch = ({ it, beforeEach }: TestFunctions, on: TaskSetup,
 
   const succeeded = async (id: TaskId, prompt: string | undefined): Promise<SucceededTask> => {
     const parsed = aCreationRequest({ image_urls: ["https://pictures.example/1.png"] });
-    const task = aReservedTask({ id, accountId: owner, request: { ...parsed, prompt } });
+    const task = aSubmittingTask({ id, accountId: owner, request: { ...parsed, prompt } });
     unwrap(
       await tasks.open({
         account: owner,
@@ -64,7 +64,7 @@ export const describeSearch = ({ it, beforeEach }: TestFunctions, on: TaskSetup,
     const { id, image } = task;
     if (event === "publish") await tasks.setVisibility(id, owner, "public");
     if (event === "unpublish") await tasks.setVisibility(id, owner, "private");
-    if (event === "hide") await tasks.hide(id, owner, noon);
+    if (event === "delete") await tasks.delete(id, owner, noon);
     let next: SucceededTask | undefined;
     if (event === "keep" && image.status === "uploading") next = withImage(task, keep(image));
     if (event === "expire" && image.status === "uploading") next = withImage(task, expire(image));

@@ -11,8 +11,8 @@ import {
   fail,
   finish,
   type GeneratedTask,
-  type ReservedTask,
   type SubmittedTask,
+  type SubmittingTask,
   type SucceededTask,
   submit,
   succeed,
@@ -25,7 +25,7 @@ import {
   anAccount,
   anImageName,
   aPaidOrder,
-  aReservedTask,
+  aSubmittingTask,
   noon,
   openATask,
   orderId,
@@ -71,7 +71,7 @@ export const setUpTasks = (
 
   /** Opens the task as a creation does; `dueAt` is noon by default. */
   const open = (
-    task: ReservedTask,
+    task: SubmittingTask,
     { dueAt = noon, idempotent }: { dueAt?: Date; idempotent?: IdempotentRequest } = {},
   ) =>
     stores.tasks.open({
@@ -81,13 +81,13 @@ export const setUpTasks = (
       decide: (standing) => openATask(standing, task, task.reservedAt),
     });
 
-  const reserved = async (n = 1, dueAt = noon): Promise<ReservedTask> => {
-    const task = aReservedTask({ id: taskId(n), accountId: owner });
+  const submitting = async (n = 1, dueAt = noon): Promise<SubmittingTask> => {
+    const task = aSubmittingTask({ id: taskId(n), accountId: owner });
     unwrap(await open(task, { dueAt }));
     return task;
   };
   const submitted = async (n = 1, dueAt = noon): Promise<SubmittedTask> => {
-    const task = await reserved(n, dueAt);
+    const task = await submitting(n, dueAt);
     const next = submit(task, `upstream-${n}`, secondsAfter(noon, 1));
     unwrap(await stores.tasks.move(task, next, dueAt));
     return next;
@@ -131,7 +131,7 @@ export const setUpTasks = (
     stranger,
     openAccount,
     open,
-    reserved,
+    submitting,
     submitted,
     generated,
     succeeded,

@@ -1,5 +1,5 @@
 import { fail, type Task, withoutTexts } from "../../../domain/tasks/task.js";
-import { aCreationRequest, aReservedTask, noon, openATask, secondsAfter, taskId } from "../support/builders.js";
+import { aCreationRequest, aSubmittingTask, noon, openATask, secondsAfter, taskId } from "../support/builders.js";
 import { expect } from "../support/expect.js";
 import type { TestFunctions } from "../support/test-functions.js";
 import { type TaskSetup, unwrap } from "./task-setup.js";
@@ -11,7 +11,7 @@ export const describeTexts = ({ it }: TestFunctions, on: TaskSetup): void => {
 
   const failedAt = async (n: number, at: Date, accountId = owner): Promise<Task> => {
     const request = aCreationRequest({ prompt: `lake ${n}`, metadata });
-    const task = aReservedTask({ id: taskId(n), accountId, reservedAt: at, request });
+    const task = aSubmittingTask({ id: taskId(n), accountId, reservedAt: at, request });
     unwrap(await open(task));
     const next = fail(task, "generation_failed", at);
     unwrap(await on.stores.tasks.move(task, next, undefined));
@@ -26,7 +26,7 @@ export const describeTexts = ({ it }: TestFunctions, on: TaskSetup): void => {
     const recent = await failedAt(3, secondsAfter(noon, 5));
     const succeeded = await kept(4);
     await kept(5);
-    unwrap(await tasks.hide(taskId(5), owner, secondsAfter(noon, 3)));
+    unwrap(await tasks.delete(taskId(5), owner, secondsAfter(noon, 3)));
 
     const erase = (limit: number) => tasks.eraseTexts(secondsAfter(noon, 5), limit, secondsAfter(noon, 99));
     expect(await erase(1)).toBe(1);
@@ -48,7 +48,7 @@ export const describeTexts = ({ it }: TestFunctions, on: TaskSetup): void => {
   it("lists no hidden task by its metadata, nor by any other filter", async () => {
     const { tasks } = on.stores;
     const task = await failedAt(1, noon);
-    unwrap(await tasks.hide(task.id, owner, noon));
+    unwrap(await tasks.delete(task.id, owner, noon));
     for (const filter of [
       {},
       { metadata },
@@ -68,7 +68,7 @@ export const describeTexts = ({ it }: TestFunctions, on: TaskSetup): void => {
         dueAt: noon,
         decide: (standing) => {
           seen.push(standing.failures);
-          return openATask({ ...standing, activeTasks: 5 }, aReservedTask(), noon);
+          return openATask({ ...standing, activeTasks: 5 }, aSubmittingTask(), noon);
         },
       });
     };

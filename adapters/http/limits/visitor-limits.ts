@@ -46,7 +46,7 @@ export class VisitorLimits {
   }
 
   /** Counts the request. Returns the seconds after which the next one is admitted if there were too many. */
-  refuses(kind: VisitorRequest, network: string): number | undefined {
+  count(kind: VisitorRequest, network: string): number | undefined {
     const freeAt = this.counters[kind];
     const now = this.clock.now().getTime();
     const step = MINUTE / VISITOR_LIMITS[kind];

@@ -13,12 +13,12 @@ import type { Handler } from "../routes.js";
  * a panorama that an operator has hidden is not found; its owner sees it on the pages.
  */
 export const assetRoute =
-  (assets: Assets, isWithheldImage: UseCases["panoramas"]["isWithheldImage"]): Handler =>
+  (assets: Assets, isHiddenImage: UseCases["panoramas"]["isHiddenImage"]): Handler =>
   async (exchange) => {
     const path = `${exchange.parameter("folder")}/${exchange.parameter("file")}`;
     const name = parseObjectName(path);
     const none = () => errorReply(notFound(`There is no image ${shown(path)}.`));
-    if (name === undefined || (name.startsWith("panoramas/") && (await isWithheldImage({ name })))) return none();
+    if (name === undefined || (name.startsWith("panoramas/") && (await isHiddenImage({ name })))) return none();
     const found = await assets.stat(name);
     if (found.isErr()) return errorReply(found.error);
     const { sizeBytes, contentType } = found.value;

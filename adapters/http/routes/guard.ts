@@ -41,7 +41,7 @@ type Parts = {
   readonly accounts: Pick<UseCases["accounts"], "admitApiRequest" | "noteKeyUse">;
   readonly rates: PanoramaPolicy["rates"];
   readonly senders: Senders;
-  readonly limits: Pick<VisitorLimits, "refuses" | "isUsedUp">;
+  readonly limits: Pick<VisitorLimits, "count" | "isUsedUp">;
 };
 
 /**
@@ -67,7 +67,7 @@ export const guard = ({ accounts, rates, senders, limits }: Parts): Guard => {
       return whenReady(accounts.admitApiRequest(secret, kind, taskOf?.(exchange)), (admitted) => {
         if (admitted.isErr()) {
           const { error } = admitted;
-          if (secret && error.kind === "invalid_api_key") limits.refuses("key", senders.networkOf(exchange));
+          if (secret && error.kind === "invalid_api_key") limits.count("key", senders.networkOf(exchange));
           return error.kind === "rate_limited" || error.kind === "account_rate_limited"
             ? withLimited(errorReply(error), policies, kind, error)
             : errorReply(secret ? unusable(error) : missing);

@@ -21,7 +21,7 @@ export type PageSettings = {
   readonly uploadsFolder: string;
   readonly trustedProxies: TrustedProxies;
   readonly uploads: UploadLimits;
-  readonly limits: Pick<VisitorLimits, "refuses">;
+  readonly limits: Pick<VisitorLimits, "count">;
   readonly limited: WebSide["limited"];
 };
 
@@ -34,7 +34,7 @@ export const pageRoute =
   async (exchange) => {
     const remoteAddress = exchange.remoteAddress(trustedProxies); // not available after the client has disconnected
     const counted = page.method === "POST" ? "form" : page.cost;
-    const seconds = counted && limits.refuses(counted, remoteAddress);
+    const seconds = counted && limits.count(counted, remoteAddress);
     if (seconds !== undefined) return limited(seconds, exchange.url);
     if (page.body === "none") return answer(page, exchange, remoteAddress, async () => NO_BODY);
     if (page.body === "fields") return answer(page, exchange, remoteAddress, () => readFields(exchange));

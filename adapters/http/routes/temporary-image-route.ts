@@ -13,16 +13,12 @@ export type TemporaryImage = (name: string) => Promise<Uint8Array | undefined>;
  * operator has hidden is not found.
  */
 export const temporaryImageRoute =
-  (
-    temporaryImage: TemporaryImage,
-    isWithheldImage: UseCases["panoramas"]["isWithheldImage"],
-    publicUrl: string,
-  ): Handler =>
+  (temporaryImage: TemporaryImage, isHiddenImage: UseCases["panoramas"]["isHiddenImage"], publicUrl: string): Handler =>
   async (exchange) => {
     const name = exchange.parameter("name");
     const isShown =
       /^[A-Za-z0-9._-]{1,128}$/.test(name) &&
-      !(await isWithheldImage({ temporaryUrl: `${publicUrl}/generations/${name}` }));
+      !(await isHiddenImage({ temporaryUrl: `${publicUrl}/generations/${name}` }));
     const bytes = isShown ? await temporaryImage(name) : undefined;
     if (bytes === undefined) return errorReply(notFound(`There is no image ${shown(name)}, or it has been deleted.`));
     return {

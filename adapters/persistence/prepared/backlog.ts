@@ -26,7 +26,7 @@ export type Backlog = {
 export const BACKLOG_COUNT_MAX = 10_000;
 
 /** The states with background work: all tasks in them have a due time. */
-const UNFINISHED_STATES = ["queued", "reserved", "submitted", "generated", "succeeded"] as const;
+const UNFINISHED_STATES = ["queued", "submitting", "submitted", "generated", "succeeded"] as const;
 
 const summary = (rows: string, order = "due_at"): string =>
   `select cast(count(*) as integer) as waiting, min(began_at) as oldest, min(due_at) as first_due from (
@@ -36,8 +36,8 @@ const summary = (rows: string, order = "due_at"): string =>
 /** What is to be erased has waited since it was deleted. */
 const TASKS = `select cast(count(*) as integer) as waiting, min(began_at) as oldest, min(due_at) as first_due, erasing
   from (
-    select due_at, coalesce(hidden_at, reserved_at) as began_at,
-    case when hidden_at is not null then 1 else 0 end as erasing
+    select due_at, coalesce(deleted_at, reserved_at) as began_at,
+    case when deleted_at is not null then 1 else 0 end as erasing
     from task where state = ? and due_at is not null order by due_at limit ${BACKLOG_COUNT_MAX}
   ) as unfinished group by erasing`;
 /** Work for a slow or unknown receiver is due when that receiver is tried next. */

@@ -5,7 +5,7 @@ import { branded } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
 import { lockAccount } from "./lock-account.js";
-import { DUE_WHEN_HIDDEN } from "./tasks/due-when-hidden.js";
+import { DUE_WHEN_DELETED } from "./tasks/due-when-deleted.js";
 import { deletePairs } from "./tasks/erase-texts.js";
 import { updateSearch } from "./tasks/search-rows.js";
 
@@ -28,8 +28,8 @@ export const eraseTasks = async (
     const pageIds = page.map(({ id }) => id);
     const ids = listOf(pageIds, dialect);
     await sql(
-      `update task set hidden_at = ?, deleted_by = 'operator', ${DUE_WHEN_HIDDEN}
-      where account_id = ? and ${isAmong("id", dialect)} and hidden_at is null`,
+      `update task set deleted_at = ?, deleted_by = 'operator', ${DUE_WHEN_DELETED}
+      where account_id = ? and ${isAmong("id", dialect)} and deleted_at is null`,
       [now, now, account, ids],
     );
     await sql(

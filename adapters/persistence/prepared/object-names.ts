@@ -3,7 +3,8 @@ import { branded } from "../sql/columns.js";
 import type { Sql } from "../sql/database.js";
 
 /** Finished images in the storage. */
-export const KEPT_IMAGE = "state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null";
+export const KEPT_IMAGE =
+  "state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and deleted_at is null";
 
 const PAGE = 500;
 

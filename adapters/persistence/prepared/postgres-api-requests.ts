@@ -64,7 +64,7 @@ const READ = `${countForKey("read")}
 /** Without such a task the columns of `task` are null. */
 const READ_TASK = `${countForKey("read")}
   select ${OF_KEY}, ${TASK_COLUMNS} from live_key left join by_key on true
-  left join task on task.id = ? and task.account_id = live_key.account_id and task.hidden_at is null`;
+  left join task on task.id = ? and task.account_id = live_key.account_id and task.deleted_at is null`;
 
 const WRITE = `${countForKey("create")}, ${COUNT_FOR_ACCOUNT}
   select ${OF_KEY}, ${OF_ACCOUNT}, ${ACCOUNT} from live_key join account on account.id = live_key.account_id
@@ -72,7 +72,7 @@ const WRITE = `${countForKey("create")}, ${COUNT_FOR_ACCOUNT}
 
 const WRITE_TASK = `${countForKey("create")}, ${COUNT_FOR_ACCOUNT}
   select ${OF_KEY}, ${OF_ACCOUNT}, ${TASK_COLUMNS} from live_key left join by_key on true left join by_account on true
-  left join task on task.id = ? and task.account_id = live_key.account_id and task.hidden_at is null`;
+  left join task on task.id = ? and task.account_id = live_key.account_id and task.deleted_at is null`;
 
 /**
  * The requests that the limit of a key has counted when it refused one. `checkedAt`: when the database was last asked.

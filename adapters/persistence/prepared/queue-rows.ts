@@ -13,7 +13,7 @@ export const lockQueue = async (sql: Sql): Promise<Queue> => {
   const [waiting = {}, ...places] = await sql(
     `select 0 as part, cast(null as text) as place, cast(count(*) as integer) as tasks from task where state = 'queued'
     union all select 1, place, cast(count(*) as integer) from task
-    where state in ('reserved', 'submitted') and due_at is not null group by place
+    where state in ('submitting', 'submitted') and due_at is not null group by place
     order by 1`,
   );
   const running = new Map(places.map((row) => [optional(row, "place", text), integer(row, "tasks")]));

@@ -77,7 +77,7 @@ export class SqlEventStore implements EventStore {
     const ids = rows.flatMap(({ task_id }) => (task_id === null ? [] : [task_id]));
     const taskRows =
       ids.length === 0 ? [] : await sql(`select * from task where ${isAmong("id", dialect)}`, [listOf(ids, dialect)]);
-    const notDeleted = taskRows.filter(({ hidden_at }) => hidden_at === null);
+    const notDeleted = taskRows.filter(({ deleted_at }) => deleted_at === null);
     const tasks = new Map(this.unreadable.separate(notDeleted, toTask).read.map((known) => [known.id, known]));
     return rows.flatMap((row): StoredEvent[] => {
       const event = toEvent(row);

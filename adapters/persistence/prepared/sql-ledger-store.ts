@@ -40,8 +40,8 @@ export class SqlLedgerStore implements LedgerStore {
   async totals(account: AccountId): Promise<CreditTotals> {
     const [row] = await this.database.sql(
       `select id, credits, debt, cast(granted as double precision) as granted,
-        (select cast(coalesce(sum(credits), 0) as integer) from task where account_id = ? and hidden_at is null
-          and state in ('queued', 'reserved', 'submitted', 'generated')) as reserved
+        (select cast(coalesce(sum(credits), 0) as integer) from task where account_id = ? and deleted_at is null
+          and state in ('queued', 'submitting', 'submitted', 'generated')) as reserved
       from account where id = ?`,
       [account, account],
     );

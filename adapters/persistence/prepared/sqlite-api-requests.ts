@@ -26,7 +26,7 @@ const LIVE_KEY = `select ${KEY} from api_key join account on account.id = api_ke
 
 /** Without such a task the columns of `task` are null. */
 const LIVE_KEY_WITH_TASK = `select ${KEY}, ${TASK_COLUMNS} from api_key join account on account.id = api_key.account_id
-  left join task on task.id = ? and task.account_id = api_key.account_id and task.hidden_at is null
+  left join task on task.id = ? and task.account_id = api_key.account_id and task.deleted_at is null
   where secret_sha256 = ? and revoked_at is null`;
 
 /**

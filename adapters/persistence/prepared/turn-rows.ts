@@ -1,6 +1,6 @@
 import type { AccountId } from "../../../domain/ids.js";
 import { turnsAfterEnd, turnsAfterReturn } from "../../../domain/tasks/queue.js";
-import type { QueuedTask, ReservedTask, Task } from "../../../domain/tasks/task.js";
+import type { QueuedTask, SubmittingTask, Task } from "../../../domain/tasks/task.js";
 import { branded, integer, type Row } from "../sql/columns.js";
 import type { Dialect, Sql } from "../sql/database.js";
 import { type Statement, update } from "../sql/statement.js";
@@ -9,7 +9,7 @@ import { lockAccount } from "./lock-account.js";
 import { lockRound } from "./queue-rows.js";
 
 /** Gives a task that returns its turn, and the newer waiting tasks of its account the turns after it. */
-export const takeTurn = async (sql: Sql, dialect: Dialect, { id, accountId }: ReservedTask): Promise<number> => {
+export const takeTurn = async (sql: Sql, dialect: Dialect, { id, accountId }: SubmittingTask): Promise<number> => {
   const { lastTurn } = await lockAccount(sql, accountId);
   const round = await lockRound(sql);
   const newer = await sql(

@@ -225,11 +225,11 @@ export const TaskTable = defineEntity({
     // For an account's list and its filters (task-filters.ts). Partial: deleted tasks stay for ever.
     {
       name: "task_visible_index",
-      expression: "create index task_visible_index on task (account_id, id) where hidden_at is null",
+      expression: "create index task_visible_index on task (account_id, id) where deleted_at is null",
     },
     {
       name: "task_filter_index",
-      expression: "create index task_filter_index on task (account_id, state, visibility, id) where hidden_at is null",
+      expression: "create index task_filter_index on task (account_id, state, visibility, id) where deleted_at is null",
     },
     { name: "task_created_index", properties: ["accountId", "reservedAt"] },
     {
@@ -313,7 +313,7 @@ export const TaskTable = defineEntity({
     /** The key that created it. Without a foreign key: each creation would lock the row of its key. */
     apiKeyId: p.string().length(40).nullable(),
     /** Set when the owner deletes the panorama. Then only the ledger and the idempotency keys refer to the task. */
-    hiddenAt: p.datetime(3).nullable(),
+    deletedAt: p.datetime(3).nullable(),
     /** Set when prompt, image URLs and metadata of a task without a picture are erased. */
     textsErasedAt: p.datetime(3).nullable(),
     webhookUrl: p.text().nullable(),

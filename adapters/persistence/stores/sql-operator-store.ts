@@ -198,11 +198,11 @@ type TaskEntity = InferEntity<typeof TaskTable>;
 
 const toTaskOfAccount = (task: TaskEntity): TaskOfAccount => ({
   task: toTask(rowOf(TaskTable, task)),
-  isHidden: task.hiddenAt !== null,
+  isDeleted: task.deletedAt !== null,
 });
 
 const toTaskRecord = (task: TaskEntity): TaskRecord => {
-  const hiddenAt = optional(task, "hiddenAt", date);
+  const deletedAt = optional(task, "deletedAt", date);
   const withheldAt = optional(task, "withheldAt", date);
   return {
     ...toTaskOfAccount(task),
@@ -217,7 +217,7 @@ const toTaskRecord = (task: TaskEntity): TaskRecord => {
     submissions: integer(task, "submissions"),
     imageAttempts: optional(task, "failedAttempts", integer) ?? 0,
     dueAt: optional(task, "dueAt", date),
-    deleted: hiddenAt && { at: hiddenAt, by: optional(task, "deletedBy", branded<DeletedBy>) },
+    deleted: deletedAt && { at: deletedAt, by: optional(task, "deletedBy", branded<DeletedBy>) },
     withheld: withheldAt && {
       at: withheldAt,
       reason: text(task, "withheldReason"),

@@ -50,7 +50,7 @@ const phaseOf = (task: Task, ahead: number | undefined): Phase => {
   switch (task.state) {
     case "queued":
       return { phase: "queued", words: ahead === undefined ? "Waiting for its turn" : placeInLine(ahead) };
-    case "reserved":
+    case "submitting":
       return { phase: "queued", words: "Starting" };
     case "submitted":
       return { phase: "making", words: "Making your panorama" };

@@ -258,7 +258,7 @@ const tooManySentence = (max: number): string => {
 
 const tooLateSentence = (task: Task): string => {
   if (!isActive(task)) return "This panorama is finished. You can delete it on your works page.";
-  return task.state === "reserved"
+  return task.state === "submitting"
     ? "This panorama is being started at this moment. Try again in a few seconds."
     : "This panorama cannot be stopped without a charge any more, so it is being finished.";
 };

@@ -19,8 +19,8 @@ export type AccountSummary = {
   readonly closedAt: Date | undefined;
 };
 
-/** A task of any account. `isHidden`: its owner has deleted the panorama, or the account is closed. */
-export type TaskOfAccount = { readonly task: Task; readonly isHidden: boolean };
+/** A task of any account. `isDeleted`: its owner has deleted the panorama, or the account is closed. */
+export type TaskOfAccount = { readonly task: Task; readonly isDeleted: boolean };
 
 /** When a task reached its stages, as far as it has and this was recorded. */
 export type StageTimes = {
@@ -54,7 +54,7 @@ export type OperatorFilter = {
   readonly key?: ApiKeyId | undefined;
   readonly state?: Task["state"] | undefined;
   readonly reason?: FailureReason | undefined;
-  /** Reserved at this time or later, and before `until`. */
+  /** Created at this time or later, and before `until`. */
   readonly from?: Date | undefined;
   readonly until?: Date | undefined;
 };
@@ -112,7 +112,7 @@ export interface OperatorStore {
     decide: (standing: Standing) => Result<LedgerEntry | undefined, Refusal>,
   ): Promise<Result<void, Refusal>>;
   /**
-   * Of a closed account: hides up to `limit` tasks after `after`, oldest first, as `TaskStore.hide` does, and erases
+   * Of a closed account: deletes up to `limit` tasks after `after`, oldest first, as `TaskStore.delete` does, and erases
    * what their owner has sent: prompt, images, metadata, seed, webhook URL. Returns the last task; `undefined` at the
    * end.
    */

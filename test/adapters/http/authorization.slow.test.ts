@@ -8,8 +8,8 @@ import {
   anApiKey,
   anEndpoint,
   aQueuedTask,
-  aReservedTask,
   aSubmittedTask,
+  aSubmittingTask,
   aSucceededTask,
 } from "../../../adapters/contracts/support/builders.js";
 import { openApiDocument } from "../../../adapters/http/openapi/openapi-document.js";
@@ -187,7 +187,7 @@ const ROUTES: Readonly<Record<string, Positions>> = {
   "get /metrics": ACCEPTS_NOTHING,
 };
 
-const STATES = ["queued", "reserved", "submitted", "generated", "failed"] as const;
+const STATES = ["queued", "submitting", "submitted", "generated", "failed"] as const;
 const IMAGES = ["uploading", "saved", "saved-no-thumb", "failed", "expired"] as const;
 
 const aTask = fc.record({
@@ -210,8 +210,8 @@ const taskOf = ({ state, visibility }: TaskShape, differences: Partial<Task>, pr
   switch (state) {
     case "queued":
       return aQueuedTask(all);
-    case "reserved":
-      return aReservedTask(all);
+    case "submitting":
+      return aSubmittingTask(all);
     case "submitted":
       return aSubmittedTask(all);
     case "generated":

@@ -92,7 +92,7 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     failureReason: ["failureReason"],
     imageName: ["imageUrl"],
     apiKeyId: ["apiKeyId"],
-    hiddenAt: ["isDeleted"],
+    deletedAt: ["isDeleted"],
     webhookUrl: ["webhookUrl"],
     withheldReason: ["withheldReason"],
     ...Object.fromEntries(
@@ -209,8 +209,8 @@ describe("the export of an account", () => {
       operators: {
         account: async () => ({ account, standing: { ...standing, lowBalanceThreshold: credits(5) }, closedAt: later }),
         tasks: once([
-          { task: aSucceededTask({ request, ...own }), isHidden: false },
-          { task: aFailedTask({ request }), isHidden: true },
+          { task: aSucceededTask({ request, ...own }), isDeleted: false },
+          { task: aFailedTask({ request }), isDeleted: true },
         ]),
         unusedUploads: once([{ name: "upload-1", uploadedAt: noon }]),
       },

@@ -6,7 +6,7 @@ import {
   anApiKey,
   aPaidOrder,
   aPlace,
-  aReservedTask,
+  aSubmittingTask,
   noon,
   openATask,
   orderId,
@@ -31,7 +31,7 @@ import { audit } from "../../../domain/credits/ledger.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
 import type { QueuePosition } from "../../../domain/tasks/queue.js";
-import { fail, type ReservedTask, submit } from "../../../domain/tasks/task.js";
+import { fail, type SubmittingTask, submit } from "../../../domain/tasks/task.js";
 import { freshDatabase } from "../../support/postgres.js";
 import { postgresStores } from "../../support/postgres-stores.js";
 
@@ -66,7 +66,7 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
     n: number,
     { key, seen = [] }: { key?: IdempotentRequest; seen?: Standing[] } = {},
   ) => {
-    const task = aReservedTask({ id: taskId(n), accountId: owner });
+    const task = aSubmittingTask({ id: taskId(n), accountId: owner });
     return tasks.open({
       account: owner,
       dueAt: noon,
@@ -78,7 +78,7 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
     });
   };
   const opened = async (n: number, key?: IdempotentRequest) =>
-    unwrap(await open(stores.tasks, n, { ...(key && { key }) })).task as ReservedTask;
+    unwrap(await open(stores.tasks, n, { ...(key && { key }) })).task as SubmittingTask;
   const standing = async (): Promise<Standing | undefined> => {
     for await (const account of stores.ledger.all()) return account.standing;
     return undefined;
@@ -112,16 +112,16 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
       statements.push(statement);
       return database.sql(statement, parameters);
     });
-    const task = aReservedTask({ id: taskId(1), accountId: owner });
+    const task = aSubmittingTask({ id: taskId(1), accountId: owner });
     const opened = await counting.open({
       account: owner,
       dueAt: noon,
       decide: (standing, queued, _, place) => openATask(standing, task, noon, { turn: queued?.turn, place }),
       queue: { places: [aPlace(undefined, "first"), aPlace(1, "second")], dueAt: noon },
     });
-    expect(unwrap(opened).task).toMatchObject({ state: "reserved", place: "first" });
+    expect(unwrap(opened).task).toMatchObject({ state: "submitting", place: "first" });
     expect(statements.map((statement) => statement.slice(0, 6))).toEqual(["select", "with c"]);
-    expect(await stores.tasks.find(taskId(1), owner)).toMatchObject({ state: "reserved", place: "first" });
+    expect(await stores.tasks.find(taskId(1), owner)).toMatchObject({ state: "submitting", place: "first" });
   });
 
   it("decides again with the new standing when another creation changed the account in between", async () => {
@@ -203,7 +203,7 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
   });
 
   it("waits for the lock of the account with one connection only, however many creations and refunds come", async () => {
-    const tasks = [1, 2].map((n) => aReservedTask({ id: taskId(n), accountId: owner }));
+    const tasks = [1, 2].map((n) => aSubmittingTask({ id: taskId(n), accountId: owner }));
     for (const { id } of tasks) await opened(Number(id.slice(-12)));
     let writes: Promise<unknown>[] = [];
     let waiting: number | undefined;
@@ -257,7 +257,7 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
         const key: IdempotentRequest = { key: `k${n % 10}` as IdempotencyKey, requestSha256: "a".repeat(64) };
         const result = await open(tasks, n, { key });
         if (result.isErr() || result.value.replayed || n % 3 > 0) return result;
-        const task = result.value.task as ReservedTask;
+        const task = result.value.task as SubmittingTask;
         unwrap(await tasks.move(task, fail(task, "submission_unknown", noon), undefined));
         return result;
       }),
@@ -265,7 +265,7 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
     const created = results.flatMap((result) => (result.isOk() && !result.value.replayed ? [result.value.task] : []));
     const stored = await stores.tasks.list(owner, 100, undefined);
     expect(stored.map(({ id }) => id).sort()).toEqual(created.map(({ id }) => id).sort());
-    const active = stored.filter(({ state }) => state === "reserved").length;
+    const active = stored.filter(({ state }) => state === "submitting").length;
     expect(active).toBeLessThanOrEqual(5);
     expect(await standing()).toEqual({ accountId: owner, credits: 100 - 4 * active, activeTasks: active });
     const used = await database.sql("select distinct task_id from idempotency_key");
@@ -289,7 +289,7 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
       return unwrap(admitted).key.account as AccountSnapshot;
     };
     const openWith = (tasks: TaskPorts, n: number, idempotentRequest?: IdempotentRequest, seen: Standing[] = []) => {
-      const task = aReservedTask({ id: taskId(n), accountId: owner });
+      const task = aSubmittingTask({ id: taskId(n), accountId: owner });
       const decide = (standing: Standing, queued?: QueuePosition, _?: Spending, place?: string) => {
         seen.push(standing);
         return openATask(standing, task, noon, { turn: queued?.turn, place });
@@ -324,7 +324,7 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
       );
       snapshot = unwrap(admitted).key.account as AccountSnapshot;
       const { task } = unwrap(await openWith(sqlTasks(recording), 1));
-      unwrap(await sqlTasks(recording).move(task, submit(task as ReservedTask, "upstream-1", noon), noon));
+      unwrap(await sqlTasks(recording).move(task, submit(task as SubmittingTask, "upstream-1", noon), noon));
       unwrap(await openWith(sqlTasks(recording), 2, idempotent));
       expect(statements).toHaveLength(5);
       expect(statements.filter((statement) => !isWorthPreparing(statement))).toEqual([]);
@@ -349,7 +349,7 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
 
     it("does not overtake a task that waits", async () => {
       const other = accountId(2);
-      const waits = aReservedTask({ id: taskId(2), accountId: other });
+      const waits = aSubmittingTask({ id: taskId(2), accountId: other });
       await stores.accounts.open(anAccount({ id: other, email: "other@example.com" as Email }), {
         order: aPaidOrder({ id: orderId(2), accountId: other, credits: credits(100) }),
       });
@@ -372,7 +372,7 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
     beforeEach(async () => unwrap(await stores.keys.insert(key, () => ok(undefined))));
 
     const spend = (tasks: TaskPorts, n: number, seen: (Spending | undefined)[] = []) => {
-      const task = aReservedTask({ id: taskId(n), accountId: owner, apiKeyId: key.id });
+      const task = aSubmittingTask({ id: taskId(n), accountId: owner, apiKeyId: key.id });
       return tasks.open({
         account: owner,
         dueAt: noon,
@@ -402,7 +402,9 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
         if (read === 1) unwrap(await spend(stores.tasks, 2));
         if (read !== 2) return;
         const [task] = await stores.tasks.list(owner, 1, undefined);
-        unwrap(await stores.tasks.move(task as ReservedTask, fail(task as ReservedTask, "refused", noon), undefined));
+        unwrap(
+          await stores.tasks.move(task as SubmittingTask, fail(task as SubmittingTask, "refused", noon), undefined),
+        );
       });
       unwrap(await spend(tasks, 1, seen));
       expect(seen.map((spending) => spending?.today)).toEqual([0, 4, 0]);
@@ -432,14 +434,14 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
           const result = await spend(tasks, n);
           highest.push((await spent()) ?? 0);
           if (result.isErr() || n % 5 > 0) return result;
-          const task = result.value.task as ReservedTask;
+          const task = result.value.task as SubmittingTask;
           unwrap(await tasks.move(task, fail(task, "submission_unknown", noon), undefined));
           return result;
         }),
       );
       expect(Math.max(...highest)).toBeLessThanOrEqual(14);
       const stored = await stores.tasks.list(owner, 100, undefined);
-      const active = stored.filter(({ state }) => state === "reserved").length;
+      const active = stored.filter(({ state }) => state === "submitting").length;
       expect(active).toBeLessThanOrEqual(3);
       expect(await spent()).toBe(4 * active);
       const refusals = results.flatMap((result) => (result.isErr() ? [result.error.kind] : []));
@@ -462,7 +464,7 @@ describe("TaskStore on PostgreSQL: a creation in two statements", () => {
     const instances = [stores.tasks, sqlTasks(other)] as const;
     const results = await Promise.all(
       Array.from({ length: 50 }, (_, n) => {
-        const task = aReservedTask({ id: taskId(n), accountId: accountId(2) });
+        const task = aSubmittingTask({ id: taskId(n), accountId: accountId(2) });
         const tasks = instances[n % 2 === 0 ? 0 : 1];
         return tasks.open({
           account: task.accountId,

@@ -10,7 +10,7 @@ import {
   anAccount,
   anApiKey,
   aPaidOrder,
-  aReservedTask,
+  aSubmittingTask,
   noon,
   openATask,
 } from "../../../adapters/contracts/support/builders.js";
@@ -30,7 +30,7 @@ import { credits } from "../../../domain/credits/credits.js";
 import type { Standing } from "../../../domain/credits/standing.js";
 import { taskId } from "../../../domain/ids.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
-import type { ReservedTask } from "../../../domain/tasks/task.js";
+import type { SubmittingTask } from "../../../domain/tasks/task.js";
 import { describeOperatorLog, describeOperatorStore } from "../../contracts/operator-store-contract.js";
 import { describeStores } from "../../contracts/store-contracts.js";
 import { administer, databaseUrl, freshDatabase } from "../../support/postgres.js";
@@ -103,7 +103,7 @@ describe("on an embedder's pool", () => {
   describeMeter(test, "on an embedder's pool", meterStore, { runs: 10 });
 });
 
-const decide = (task: ReservedTask) => (standing: Standing) => openATask(standing, task, noon);
+const decide = (task: SubmittingTask) => (standing: Standing) => openATask(standing, task, noon);
 
 /** Columns, constraints and indexes of our tables, without the name of their schema. */
 const structureOf = async (pool: pg.Pool, schema: string): Promise<unknown> => {
@@ -258,7 +258,7 @@ describe("stores on an embedder's pool", () => {
     await first.accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(7) }) });
     expect(await second.accounts.find(accountId(1))).toBeUndefined();
     await second.accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(11) }) });
-    const task = aReservedTask();
+    const task = aSubmittingTask();
     const opening = { account: accountId(1), dueAt: noon, decide: decide(task) };
     const both = () => [first, second].map(({ tasks }) => tasks.list(accountId(1), 10, undefined));
     await Promise.all(Array.from({ length: 5 }, both).flat()); // each connection prepares the statements of both
@@ -308,7 +308,7 @@ describe("stores on an embedder's pool", () => {
     await keys.insert(anApiKey(), () => ok(undefined));
     const { tasks, requestsAt } = sqlStores(await openDatabase({ pool: counted, schema: SCHEMA, tables: BOTH }));
     const requests = requestsAt(new HandClock(), RATE_LIMITS);
-    const task = aReservedTask();
+    const task = aSubmittingTask();
     roundTrips = 0;
     const write = (await requests.admit(anApiKey().secretSha256, "write"))._unsafeUnwrap();
     expect(roundTrips).toBe(1);
@@ -351,7 +351,7 @@ describe("stores on an embedder's pool", () => {
     for (const type of types) pg.types.setTypeParser(type, () => ({ wrapped: true }) as never);
     await accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(10) }) });
     await keys.insert(anApiKey(), () => ok(undefined));
-    const task = aReservedTask();
+    const task = aSubmittingTask();
     await tasks.open({ account: accountId(1), dueAt: noon, decide: decide(task) });
     const admitted = await requestsAt(new HandClock(), RATE_LIMITS).admit(anApiKey().secretSha256, "read", task.id);
     expect(admitted._unsafeUnwrap().task).toEqual(task);

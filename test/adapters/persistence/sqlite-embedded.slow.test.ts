@@ -13,7 +13,7 @@ import {
   anAccount,
   anApiKey,
   aPaidOrder,
-  aReservedTask,
+  aSubmittingTask,
   noon,
   openATask,
   taskId,
@@ -207,7 +207,7 @@ describe("stores on an embedder's SQLite connection", () => {
     await first.accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(7) }) });
     expect(await second.accounts.find(accountId(1))).toBeUndefined();
     await second.accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(11) }) });
-    const task = aReservedTask();
+    const task = aSubmittingTask();
     const opening = {
       account: accountId(1),
       dueAt: noon,
@@ -244,7 +244,7 @@ describe("stores on an embedder's SQLite connection", () => {
         dueAt: noon,
         decide: (standing) =>
           n % 2 === 0
-            ? openATask({ ...standing, activeTasks: 0 }, aReservedTask({ id: taskId(n) }), noon)
+            ? openATask({ ...standing, activeTasks: 0 }, aSubmittingTask({ id: taskId(n) }), noon)
             : err({ kind: "too_many_active_tasks", limit: 5 } as const),
       });
     const opened = await Promise.all(Array.from({ length: 100 }, (_, n) => open(n)));

@@ -34,7 +34,7 @@ describe("accessibility of the web pages", () => {
     service.heroPanoramas.push(place.slug);
     const hidden = await service.kept(ann, { prompt: "a hidden place" });
     const withheld = { at: service.clock.now(), reason: "Shows a private person" };
-    (await service.tasks.withhold(hidden.id, withheld))._unsafeUnwrap();
+    (await service.tasks.hide(hidden.id, withheld))._unsafeUnwrap();
     hiddenSlug = hidden.slug;
     await service.kept(ann, { prompt: "a private place", visibility: "private" });
     service.provider.play({ poll: "failed" });

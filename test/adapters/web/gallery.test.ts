@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   const { sql, dialect } = service.database;
-  const before = await sql("update task set hidden_at = reserved_at returning id");
+  const before = await sql("update task set deleted_at = reserved_at returning id");
   await updateSearch(
     sql,
     dialect,
@@ -111,7 +111,7 @@ describe("the search of the gallery", () => {
     await publish(["private lake"], { request: { ...first.request, visibility: "private" } });
     await publish(["unsaved lake"], { image: { ...first.image, status: "uploading", failedAttempts: 0 } });
     const [hidden] = await publish(["hidden lake"]);
-    await service.tasks.hide(hidden!.id, ann.id, service.clock.now());
+    await service.tasks.delete(hidden!.id, ann.id, service.clock.now());
     const [shown] = await publish(["a lake"]);
     expect((await read(search("lake"))).slugs).toEqual([shown?.slug]);
   });

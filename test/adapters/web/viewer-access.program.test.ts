@@ -48,7 +48,7 @@ describe("access to a panorama", () => {
   it("shows its owner a hidden panorama in full, and the reason, while its public URL is not found", async () => {
     const task = await service.kept(ann);
     const withheld = { at: service.clock.now(), reason: "Shows a private person" };
-    (await service.tasks.withhold(task.id, withheld))._unsafeUnwrap();
+    (await service.tasks.hide(task.id, withheld))._unsafeUnwrap();
     expect((await fetch(service.storage.urlOf(task.image.imageName))).status).toBe(404);
     await logInAs(tab, ann);
     await tab.page.goto(`/works/${task.slug}`);

@@ -16,7 +16,7 @@ describe("VisitorLimits", () => {
         const limits = new VisitorLimits(clock);
         const admitted = () => {
           for (let n = 0; ; n += 1) {
-            const after = limits.refuses(kind, "192.0.2.1");
+            const after = limits.count(kind, "192.0.2.1");
             expect(limits.isUsedUp(kind, () => "192.0.2.1")).toBe(after !== undefined || n + 1 === most);
             if (after !== undefined) return [n, after];
           }
@@ -26,7 +26,7 @@ describe("VisitorLimits", () => {
         clock.time += seconds * 1_000;
         most = Math.floor((VISITOR_LIMITS[kind] * Math.min(seconds, 60)) / 60 + 1e-9);
         expect(admitted()).toEqual([most, 1]);
-        expect(limits.refuses(kind, "192.0.2.2")).toBeUndefined();
+        expect(limits.count(kind, "192.0.2.2")).toBeUndefined();
       }),
       { numRuns: 30 },
     );
@@ -35,19 +35,19 @@ describe("VisitorLimits", () => {
   it("remembers a bounded number of networks, and none that has been silent for long", async () => {
     const clock = new HandClock();
     const limits = new VisitorLimits(clock);
-    for (let n = 0; n < 30_000; n += 1) limits.refuses("page", `2001:db8:0:${n.toString(16)}::/64`);
+    for (let n = 0; n < 30_000; n += 1) limits.count("page", `2001:db8:0:${n.toString(16)}::/64`);
     expect(limits.size).toBe(20_000);
     await clock.advance(120_000);
-    limits.refuses("page", "192.0.2.1");
+    limits.count("page", "192.0.2.1");
     expect(limits.size).toBe(1);
   });
 
   it("admits a network whose last requests lie in the future, because the clock was set back", () => {
     const clock = { time: 1e12, now: () => new Date(clock.time) };
     const limits = new VisitorLimits(clock);
-    while (limits.refuses("search", "a") === undefined);
+    while (limits.count("search", "a") === undefined);
     clock.time -= 3_600_000;
-    expect(limits.refuses("search", "a")).toBeUndefined();
+    expect(limits.count("search", "a")).toBeUndefined();
   });
 });
 

@@ -194,7 +194,7 @@ describe("deleteAccount", () => {
     expect(await world.operators.toErase(9)).toEqual([ann.id]);
     expect(await eraseClosedAccounts(world)()).toBe(1);
     const erased = await world.operators.task(task.id);
-    expect([erased?.isHidden, erased?.task.request.prompt]).toEqual([true, undefined]);
+    expect([erased?.isDeleted, erased?.task.request.prompt]).toEqual([true, undefined]);
     expect(await eraseClosedAccounts(world)()).toBe(0);
   });
 });

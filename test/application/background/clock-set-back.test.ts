@@ -38,7 +38,7 @@ const oneOfEachKind = async () => {
   gates.kill();
   world.provider.concurrencyMax = 2;
   await create();
-  expect(await states()).toEqual(["queued", "reserved", "submitted", "succeeded"]);
+  expect(await states()).toEqual(["queued", "submitting", "submitted", "succeeded"]);
 };
 
 describe("after the clock was set back", () => {
@@ -78,8 +78,8 @@ describe("after the clock was set back", () => {
     await world.sweep();
     await world.settle();
     await world.keep();
-    expect(await states()).toEqual(["queued", "reserved", "succeeded", "succeeded"]);
-    expect((await stored()).filter(isInProgress).map(({ state }) => state)).toEqual(["queued", "reserved"]);
+    expect(await states()).toEqual(["queued", "submitting", "succeeded", "succeeded"]);
+    expect((await stored()).filter(isInProgress).map(({ state }) => state)).toEqual(["queued", "submitting"]);
     expect(await world.start()).toBe(1);
   });
 

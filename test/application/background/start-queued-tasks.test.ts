@@ -172,7 +172,7 @@ describe("startQueuedTasks", () => {
     const answer = world.provider.hold("submit");
     const starting = world.start();
     await world.clock.advance(1);
-    expect((await Promise.all(waiting.map(stored))).map((task) => task?.state)).toEqual(["reserved", "queued"]);
+    expect((await Promise.all(waiting.map(stored))).map((task) => task?.state)).toEqual(["submitting", "queued"]);
     world.provider.ready = "ready";
     answer();
     expect(await starting).toBe(2);
@@ -195,9 +195,9 @@ describe("startQueuedTasks", () => {
     submissions[1]?.();
     await world.clock.advance(1_000);
     expect((await Promise.all(tasks.slice(2).map(stored))).map((task) => task?.state)).toEqual([
-      "reserved",
+      "submitting",
       "failed",
-      "reserved",
+      "submitting",
     ]);
     for (const end of submissions) end();
     expect(await starting).toBe(3);
@@ -216,7 +216,7 @@ describe("startQueuedTasks", () => {
     gates.kill();
 
     expect(await world.start()).toBe(0);
-    expect(await stored(task)).toMatchObject({ state: "reserved" });
+    expect(await stored(task)).toMatchObject({ state: "submitting" });
     expect(world.provider.startedFor(task.id)).toBe(0);
     await world.clock.advance(60_000);
     await world.sweep();

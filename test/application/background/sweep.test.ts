@@ -38,7 +38,7 @@ describe("sweep", () => {
     await killAfter(1);
     await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS - 1);
     expect(await world.sweep()).toBe(0);
-    expect(await onlyTask()).toMatchObject({ state: "reserved" });
+    expect(await onlyTask()).toMatchObject({ state: "submitting" });
     expect(await balance()).toBe(96);
   });
 
@@ -92,7 +92,7 @@ describe("sweep", () => {
       world.clock.now(),
       new Date(world.clock.now().getTime() + 60_000),
     );
-    expect(task).toMatchObject({ state: "reserved", submissions: 1 });
+    expect(task).toMatchObject({ state: "submitting", submissions: 1 });
     answer();
     expect((await creation)._unsafeUnwrap().task).toEqual(task);
     expect(await onlyTask()).toEqual(task);

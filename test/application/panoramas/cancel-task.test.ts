@@ -128,7 +128,7 @@ describe("cancelTask", () => {
     const { id, created, answer } = await creating();
     const canceling = cancel(id);
     await world.clock.advance(5_000);
-    expect(await canceling).toMatchObject({ id, state: "reserved" });
+    expect(await canceling).toMatchObject({ id, state: "submitting" });
     answer();
     expect((await created).isOk()).toBe(true);
     await settle();
@@ -141,7 +141,7 @@ describe("cancelTask", () => {
     const { id, created, answer } = await creating();
     const canceling = cancel(id);
     await world.clock.advance(5_000);
-    expect(await canceling).toMatchObject({ id, state: "reserved" });
+    expect(await canceling).toMatchObject({ id, state: "submitting" });
     answer();
     expect((await created)._unsafeUnwrap().task.state).toBe("queued");
     world.provider.play({ submit: "accept" });

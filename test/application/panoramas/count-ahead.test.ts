@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import {
   aQueuedTask,
-  aReservedTask,
   aSubmittedTask,
+  aSubmittingTask,
   aSucceededTask,
 } from "../../../adapters/contracts/support/builders.js";
 import { countAhead } from "../../../application/panoramas/forecast-task.js";
@@ -17,7 +17,7 @@ describe("countAhead", () => {
 
   it("asks nothing about a task that does not wait in the queue", async () => {
     const count = countAhead({ tasks: { countAhead: () => Promise.reject(new Error("not queued")) } });
-    const others = [aReservedTask(), aSubmittedTask(), aSucceededTask()];
+    const others = [aSubmittingTask(), aSubmittedTask(), aSucceededTask()];
     expect(await Promise.all(others.map(count))).toEqual([undefined, undefined, undefined]);
   });
 });

@@ -34,7 +34,7 @@ describe("an idempotency key", () => {
     const { result, charged, started } = await repeat(world, owner);
     const { task, replayed } = result._unsafeUnwrap();
     expect({ state: task.state, replayed, charged, started }).toEqual({
-      state: "reserved",
+      state: "submitting",
       replayed: true,
       charged: 0,
       started: 0,

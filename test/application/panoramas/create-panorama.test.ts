@@ -308,10 +308,10 @@ describe("createPanorama", () => {
     const request = aCreationRequest({ image_urls: [world.storage.urlOf(made.image.imageName)] });
     const created = async (by: AccountId) => (await world.createPanorama(by, request)).isOk();
     expect(await created(other)).toBe(true);
-    (await world.tasks.withhold(task.id, { at: world.clock.now(), reason: "why" }))._unsafeUnwrap();
+    (await world.tasks.hide(task.id, { at: world.clock.now(), reason: "why" }))._unsafeUnwrap();
     expect([await created(owner), await created(other)]).toEqual([false, false]);
     expect(await world.createPanorama(other, request)).toEqual(err(invalidRequest("image_urls", MISSING, 0)));
-    (await world.tasks.withhold(task.id, undefined))._unsafeUnwrap();
+    (await world.tasks.hide(task.id, undefined))._unsafeUnwrap();
     expect(await created(other)).toBe(true);
   });
 
@@ -364,7 +364,7 @@ describe("createPanorama", () => {
     world.provider.submit = async (order, deadline) => {
       moved.push(await order.changePlace?.(place("b", "ready")));
       const [task] = await world.tasks.list(owner, 1, undefined);
-      moved.push(task?.state === "reserved" && task.place);
+      moved.push(task?.state === "submitting" && task.place);
       return submit.call(world.provider, order, deadline);
     };
     expect((await world.createPanorama(owner, lake)).isOk()).toBe(true);
@@ -410,7 +410,7 @@ describe("createPanorama", () => {
     expect(await world.ledger.balance(owner)).toBe(100);
 
     const { task, replayed } = (await withStore({ move: busy }))._unsafeUnwrap();
-    expect([task.state, replayed]).toEqual(["reserved", false]);
+    expect([task.state, replayed]).toEqual(["submitting", false]);
     expect(world.reporter.events).toMatchObject([{ kind: "work_failed", work: "creation", taskId: task.id }]);
     expect(await world.ledger.balance(owner)).toBe(96);
     await world.clock.advance(SUBMISSION_DEADLINE_MILLISECONDS);
@@ -451,7 +451,7 @@ describe("createPanorama", () => {
     await world.clock.advance(1);
 
     expect(await world.ledger.balance(owner)).toBe(96);
-    expect(await world.tasks.list(owner, 10, undefined)).toMatchObject([{ state: "reserved" }]);
+    expect(await world.tasks.list(owner, 10, undefined)).toMatchObject([{ state: "submitting" }]);
 
     answer();
     expect((await slow)._unsafeUnwrap().task.state).toBe("submitted");

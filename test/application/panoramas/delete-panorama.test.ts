@@ -261,12 +261,12 @@ describe("deletePanorama", () => {
                 await world.erase();
                 break;
               case "show":
-                await world.tasks.withhold(id, undefined);
+                await world.tasks.hide(id, undefined);
                 break;
               case "withhold": {
                 const task = await world.tasks.find(id, owner);
                 if (task?.state === "succeeded" && isKept(task.image)) hiddenNames.add(task.image.imageName);
-                await world.tasks.withhold(id, { at: world.clock.now(), reason: "why" }, () =>
+                await world.tasks.hide(id, { at: world.clock.now(), reason: "why" }, () =>
                   panoramaName(world.ids.unguessable()),
                 );
                 break;

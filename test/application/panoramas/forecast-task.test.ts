@@ -3,8 +3,8 @@ import {
   aFailedTask,
   aGeneratedTask,
   aQueuedTask,
-  aReservedTask,
   aSubmittedTask,
+  aSubmittingTask,
   aSucceededTask,
   noon,
 } from "../../../adapters/contracts/support/builders.js";
@@ -42,7 +42,7 @@ describe("forecastTask", () => {
     expect(await set({ ahead: 5_000 }).forecast(aQueuedTask())).toEqual({ ahead: 101 });
     expect(await set({ ahead: 3, isKnown: false }).forecast(aQueuedTask())).toEqual({ ahead: 3 });
     expect(await set({ ahead: 3, slots: 0 }).forecast(aQueuedTask())).toEqual({ ahead: 3 });
-    for (const task of [aReservedTask(), aSubmittedTask(), aGeneratedTask()]) {
+    for (const task of [aSubmittingTask(), aSubmittedTask(), aGeneratedTask()]) {
       expect(await set({ isKnown: false }).forecast(task)).toEqual({});
     }
   });
@@ -51,7 +51,7 @@ describe("forecastTask", () => {
     const { clock, reads, forecast } = set({});
     const running = [aSubmittedTask({ submittedAt: noon }), aGeneratedTask({ submittedAt: noon })];
     const left = () => running.map((task) => forecast(task));
-    expect(forecast(aReservedTask())).toEqual({ estimatedSeconds: 40 });
+    expect(forecast(aSubmittingTask())).toEqual({ estimatedSeconds: 40 });
     expect(left()).toEqual([{ estimatedSeconds: 40 }, { estimatedSeconds: 40 }]);
     await clock.advance(30_400);
     expect(left()).toEqual([{ estimatedSeconds: 10 }, { estimatedSeconds: 10 }]);

@@ -5,8 +5,8 @@ import {
   aGeneratedTask,
   anImageName,
   aQueuedTask,
-  aReservedTask,
   aSubmittedTask,
+  aSubmittingTask,
   aSucceededTask,
   noon,
   secondsAfter,
@@ -57,7 +57,7 @@ describe("generationTime", () => {
       const time = generationTime();
       const queued = aQueuedTask({ reservedAt: noon });
       const generated = aGeneratedTask({ reservedAt: secondsAfter(noon, -3600), submittedAt: noon });
-      for (const task of [queued, aReservedTask({ reservedAt: noon }), submitted, generated])
+      for (const task of [queued, aSubmittingTask({ reservedAt: noon }), submitted, generated])
         expect([600, 601].map((seconds) => isLateAfter(time, task, seconds))).toEqual([false, true]);
       time.add(lasting(1_000));
       expect(isLateAfter(time, queued, 600)).toBe(false);

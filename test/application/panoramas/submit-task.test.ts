@@ -80,7 +80,7 @@ describe("submitTask when the provider answers after the submission deadline", (
       for (const { id } of await world.tasks.list(owner, 1, undefined)) await world.deletePanorama(id, owner);
     };
     const { world, owner, created } = await late({ search: "nothing" }, deleteIt);
-    expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "reserved" }, replayed: false });
+    expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "submitting" }, replayed: false });
     expect(world.reporter.of("possible_orphan").at(-1)?.detail).toBe(detail("accepted as upstream-1"));
     expect(await world.ledger.balance(owner)).toBe(100);
   });
@@ -97,7 +97,7 @@ describe("submitTask when the provider answers after the submission deadline", (
     );
 
     expect(await world.tasks.list(owner, 1, undefined)).toEqual([]);
-    expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "reserved" }, replayed: false });
+    expect(created._unsafeUnwrap()).toMatchObject({ task: { state: "submitting" }, replayed: false });
     expect(await world.ledger.balance(owner)).toBe(96);
   });
 

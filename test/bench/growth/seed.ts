@@ -128,7 +128,7 @@ export const seedMember = async (run: Execute, dialect: Dialect, who: Member, si
 
   await run(`insert into task (id, account_id, slug, resolution, prompt, image_urls, visibility, metadata, credits, state,
       reserved_at, submitted_at, upstream_task_id, failed_at, failure_reason, succeeded_at, storage_status, temporary_url,
-      image_name, native_width, native_height, fence, submissions, api_key_id, hidden_at)
+      image_name, native_width, native_height, fence, submissions, api_key_id, deleted_at)
     select ${task}, '${id}', ${pad("n")} || '${name.padEnd(6, "0").slice(0, 6)}', '1k',
       'a lake at sunset, number ' || n || ', with mountains behind it', '[]',
       case when ${isRare} or n % 5 = 0 then 'public' else 'private' end, '{"project":"north"}', 4,
@@ -145,10 +145,10 @@ export const seedMember = async (run: Execute, dialect: Dialect, who: Member, si
     select '${id}', 'refund', 4, id, failed_at from task where account_id = '${id}' and state = 'failed' order by id`);
   // A deletion takes the pairs and the events of its task.
   await run(`insert into task_metadata (account_id, key, value, task_id)
-    select '${id}', 'project', 'north', id from task where account_id = '${id}' and hidden_at is null`);
+    select '${id}', 'project', 'north', id from task where account_id = '${id}' and deleted_at is null`);
   await run(`insert into event (account_id, number, type, task_id, at)
     select '${id}', n, 'panorama.' || task.state, id, coalesce(failed_at, succeeded_at)
-    from ${numbers(tasks)} join task on task.id = ${task} where hidden_at is null`);
+    from ${numbers(tasks)} join task on task.id = ${task} where deleted_at is null`);
   await run(`insert into webhook_endpoint (id, account_id, url, secret, created_at)
     values ('${who.endpoint}', '${id}', 'https://receiver.example/', 'whsec_x', ${at(`${now.getTime() - 300 * DAY}`)})`);
   await run(`insert into webhook_endpoint (id, account_id, url, secret, created_at, off_at, off_reason)

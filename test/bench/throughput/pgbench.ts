@@ -30,7 +30,7 @@ export const READ = [
   `\\set n random(1, ${ACCOUNTS})`,
   KEY,
   admit("read"),
-  "select * from task where id = 'pan_bench' || :n and account_id = 'acct_bench' || :n and hidden_at is null;",
+  "select * from task where id = 'pan_bench' || :n and account_id = 'acct_bench' || :n and deleted_at is null;",
 ].join("\n");
 
 /**
@@ -47,11 +47,11 @@ export const CREATION = [
   "update account set credits = credits where id = 'acct_bench' || :n returning id, credits, active_tasks, last_turn;",
   `insert into task (id, account_id, slug, resolution, prompt, image_urls, visibility, credits, state, reserved_at, due_at,
     fence) values ('pan_pgbench' || :id, 'acct_bench' || :n, lpad((:id)::text, 16, 'x'), '1k', 'a quiet lake at sunset',
-    '[]', 'private', 4, 'reserved', now(), now() + interval '35 s', 0);`.replace(/\s*\n\s*/g, " "),
+    '[]', 'private', 4, 'submitting', now(), now() + interval '35 s', 0);`.replace(/\s*\n\s*/g, " "),
   "insert into ledger_entry (account_id, kind, credits, task_id, at) values ('acct_bench' || :n, 'reservation', -4, 'pan_pgbench' || :id, now());",
   "update account set credits = credits - 4, active_tasks = active_tasks + 1 where id = 'acct_bench' || :n;",
   "commit;",
-  "update task set state = 'submitted', submitted_at = now(), upstream_task_id = 'upstream' || :id, due_at = now() + interval '600 s' where id = 'pan_pgbench' || :id and state = 'reserved' returning id;",
+  "update task set state = 'submitted', submitted_at = now(), upstream_task_id = 'upstream' || :id, due_at = now() + interval '600 s' where id = 'pan_pgbench' || :id and state = 'submitting' returning id;",
 ].join("\n");
 
 /** The statements of `GET /panoramas`, one by one. */
@@ -59,7 +59,7 @@ export const LIST = [
   `\\set n random(1, ${ACCOUNTS})`,
   KEY,
   admit("read"),
-  "select * from task where account_id = 'acct_bench' || :n and hidden_at is null order by id desc limit 21;",
+  "select * from task where account_id = 'acct_bench' || :n and deleted_at is null order by id desc limit 21;",
 ].join("\n");
 
 /** Runs scripts with prepared statements, each as often as its weight says; resolves to transactions a second. */

@@ -17,7 +17,7 @@ database.exec(
 const lock = database.prepare("update account set credits = credits where id = ? returning credits, active_tasks");
 const insertTask = database.prepare(
   `insert into task (id, account_id, slug, resolution, prompt, image_urls, visibility, credits, state, reserved_at,
-  due_at, fence) values (?, ?, ?, '1k', 'a quiet lake at sunset', '[]', 'private', 4, 'reserved', ?, ?, 0)`,
+  due_at, fence) values (?, ?, ?, '1k', 'a quiet lake at sunset', '[]', 'private', 4, 'submitting', ?, ?, 0)`,
 );
 const insertEntry = database.prepare(
   "insert into ledger_entry (account_id, kind, credits, task_id, at) values (?, 'reservation', -4, ?, ?)",
@@ -26,7 +26,7 @@ const charge = database.prepare(
   "update account set credits = credits - 4, active_tasks = active_tasks + 1 where id = ?",
 );
 const submit = database.prepare(
-  "update task set state = 'submitted', submitted_at = ?, upstream_task_id = ?, due_at = ? where id = ? and state = 'reserved'",
+  "update task set state = 'submitted', submitted_at = ?, upstream_task_id = ?, due_at = ? where id = ? and state = 'submitting'",
 );
 
 const transaction = (work: () => void): void => {

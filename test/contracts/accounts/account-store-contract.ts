@@ -4,7 +4,7 @@ import {
   anAccount,
   anApiKey,
   aPaidOrder,
-  aReservedTask,
+  aSubmittingTask,
   noon,
   openATask,
   orderId,
@@ -119,7 +119,7 @@ export const describeAccountStore = (
       expect(await accounts.lowBalance(owner)).toBeUndefined();
       const seen: unknown[] = [];
       const open = async (n: number) => {
-        const task = aReservedTask({ id: taskId(n) });
+        const task = aSubmittingTask({ id: taskId(n) });
         const opened = await tasks.open({
           account: owner,
           dueAt: noon,

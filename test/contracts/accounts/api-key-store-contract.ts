@@ -6,7 +6,7 @@ import {
   anApiKey,
   aPaidOrder,
   apiKeyId,
-  aReservedTask,
+  aSubmittingTask,
   noon,
   openATask,
   secondsAfter,
@@ -145,7 +145,7 @@ export const describeApiKeyStore = (
       await keys.insert(anApiKey({ id: apiKeyId(2), accountId: other }), always);
       await keys.insert(anApiKey({ id: apiKeyId(3), accountId: other }), always);
       const create = async (n: number, at: string, key: number | undefined, resolution = "1k") => {
-        const task = aReservedTask({
+        const task = aSubmittingTask({
           id: taskId(n),
           accountId: other,
           reservedAt: new Date(at),

@@ -5,7 +5,7 @@ import {
   anApiKey,
   aPaidOrder,
   apiKeyId,
-  aReservedTask,
+  aSubmittingTask,
   noon,
   openATask,
   orderId,
@@ -20,7 +20,7 @@ import { type KeyLimits, NO_LIMITS } from "../../../domain/accounts/key-limits.j
 import { credits } from "../../../domain/credits/credits.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { RATE_LIMITS } from "../../../domain/panorama-policy.js";
-import type { ReservedTask } from "../../../domain/tasks/task.js";
+import type { SubmittingTask } from "../../../domain/tasks/task.js";
 import type { Stores } from "../stores.js";
 
 /** What every implementation of ApiRequests must do (application/ports/stores/rate-limits.ts). */
@@ -40,8 +40,8 @@ export const describeApiRequests = (
     let requests: ApiRequests;
 
     /** Opens the n-th task, as a creation does. */
-    const open = async (n: number, account: AccountId = owner): Promise<ReservedTask> => {
-      const task = aReservedTask({ id: taskId(n), accountId: account });
+    const open = async (n: number, account: AccountId = owner): Promise<SubmittingTask> => {
+      const task = aSubmittingTask({ id: taskId(n), accountId: account });
       const opened = await stores.tasks.open({
         account,
         dueAt: noon,
@@ -225,7 +225,7 @@ export const describeApiRequests = (
     it("does not find an unknown or hidden task or one of another account, but counts the request", async () => {
       const foreign = await open(3, other);
       const hidden = await open(2);
-      await stores.tasks.hide(hidden.id, owner, noon);
+      await stores.tasks.delete(hidden.id, owner, noon);
       for (const id of [taskId(404), foreign.id, hidden.id]) {
         const admitted = (await requests.admit(key.secretSha256, "read", id))._unsafeUnwrap();
         expect(admitted).toMatchObject({ accountId: owner, task: undefined });

@@ -85,7 +85,7 @@ export const describeDeliveryClaims = (
     it("returns the events of a task that was deleted before they were delivered, with the task as it was last", async () => {
       await addEndpoint();
       const task = await saved(1);
-      await on.stores.tasks.hide(task.id, owner, now);
+      await on.stores.tasks.delete(task.id, owner, now);
       const [first] = await claim();
       expect(first).toMatchObject({
         event: { type: "panorama.succeeded" },

@@ -1,7 +1,7 @@
 import { ok } from "neverthrow";
 import {
   anEndpoint,
-  aReservedTask,
+  aSubmittingTask,
   endpointId,
   noon,
   openATask,
@@ -45,7 +45,7 @@ export const describeOutbox = ({ it }: Pick<TestFunctions, "it">, on: DeliverySe
     await saved(1, owner, { webhook_url });
     for (const _ of ["succeeded", "saved"]) expect(await send()).toEqual([webhook_url]);
     for (const n of [2, 3]) await saved(n, owner, { webhook_url });
-    for (const n of [1, 2]) expect(await on.stores.tasks.hide(taskId(n), owner, end)).toEqual(ok(undefined));
+    for (const n of [1, 2]) expect(await on.stores.tasks.delete(taskId(n), owner, end)).toEqual(ok(undefined));
     let at = secondsAfter(noon, 3_600);
     const urls = async () => {
       at = secondsAfter(at, 3_600);
@@ -64,7 +64,7 @@ export const describeOutbox = ({ it }: Pick<TestFunctions, "it">, on: DeliverySe
   it("forgets the events of a task that is hidden with their deliveries, unless they are still to be sent", async () => {
     const hide = async (n: number) => {
       await saved(n);
-      expect(await on.stores.tasks.hide(taskId(n), owner, end)).toEqual(ok(undefined));
+      expect(await on.stores.tasks.delete(taskId(n), owner, end)).toEqual(ok(undefined));
     };
     const send = async () => {
       for (const _ of ["succeeded", "saved"]) for (const lease of await claim()) await record(lease, success);
@@ -75,7 +75,7 @@ export const describeOutbox = ({ it }: Pick<TestFunctions, "it">, on: DeliverySe
     await hide(2);
     expect(await listed()).toEqual([1, 2, 3, 4].map((n) => `${n} panorama.${n % 2 === 1 ? "succeeded" : "saved"}`));
     await send();
-    expect(await on.stores.tasks.hide(taskId(1), owner, end)).toEqual(ok(undefined));
+    expect(await on.stores.tasks.delete(taskId(1), owner, end)).toEqual(ok(undefined));
     expect(await listed()).toEqual(["3 panorama.succeeded", "4 panorama.saved"]);
     expect(await on.stores.tasks.eraseTexts(now, 9, now)).toBe(2);
     expect(await listed()).toEqual([]);
@@ -166,7 +166,7 @@ export const describeOutbox = ({ it }: Pick<TestFunctions, "it">, on: DeliverySe
 
   it("tells the account when a creation has left few credits", async () => {
     await addEndpoint();
-    const task = aReservedTask({ accountId: owner });
+    const task = aSubmittingTask({ accountId: owner });
     const opened = await on.stores.tasks.open({
       account: owner,
       dueAt: noon,

@@ -7,7 +7,7 @@ import {
   anEndpoint,
   anImageName,
   aPaidOrder,
-  aReservedTask,
+  aSubmittingTask,
   endpointId,
   noon,
   openATask,
@@ -69,7 +69,7 @@ export const setUpDeliveries = (
 
   const submitted = async (n = 1, account: AccountId = owner, body = {}): Promise<SubmittedTask> => {
     const { tasks } = stores;
-    const task = aReservedTask({ id: taskId(n), accountId: account, request: aCreationRequest(body) });
+    const task = aSubmittingTask({ id: taskId(n), accountId: account, request: aCreationRequest(body) });
     const opened = await tasks.open({ account, dueAt: noon, decide: (standing) => openATask(standing, task, noon) });
     expect(opened.isOk()).toBe(true);
     const next = submit(task, `upstream-${n}`, secondsAfter(noon, 1));

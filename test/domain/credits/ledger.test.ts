@@ -5,8 +5,8 @@ import {
   accountId,
   aFailedTask,
   aPaidOrder,
-  aReservedTask,
   aSubmittedTask,
+  aSubmittingTask,
   aSucceededTask,
   noon,
   orderId,
@@ -35,7 +35,7 @@ import { isActive, type Task } from "../../../domain/tasks/task.js";
 
 type AccountLedger = { credits: number; activeTasks: number; entries: LedgerEntry[]; tasks: Task[] };
 
-const makers = [aReservedTask, aSubmittedTask, aSucceededTask, aFailedTask] as const;
+const makers = [aSubmittingTask, aSubmittedTask, aSucceededTask, aFailedTask] as const;
 
 const entriesOf = (task: Task): LedgerEntry[] => {
   const reserved = reservationEntry({ ...task.reservation, state: "held" }, task.reservedAt);
@@ -146,7 +146,7 @@ const corruptions: Readonly<Record<string, (ledgers: AccountLedger, n: number, a
 describe("the ledger", () => {
   it("adds purchases and refunds, and subtracts reservations", () => {
     const order = aPaidOrder({ credits: credits(100), paidAt: secondsAfter(noon, 5) });
-    const { reservation: held } = aReservedTask();
+    const { reservation: held } = aSubmittingTask();
     const { reservation: refunded } = aFailedTask();
 
     const entries = [purchaseEntry(order), reservationEntry(held, noon), refundEntry(refunded, secondsAfter(noon, 9))];

@@ -7,8 +7,8 @@ import {
   aNativeSize,
   anImageName,
   aQueuedTask,
-  aReservedTask,
   aSubmittedTask,
+  aSubmittingTask,
   aSucceededTask,
   noon,
   secondsAfter,
@@ -53,7 +53,7 @@ describe("taskEventOf", () => {
       "panorama.succeeded",
     ],
     ["a failure after the submission", submitted, failure(submitted), "panorama.failed"],
-    ["a refused creation", aReservedTask(), failure(aReservedTask()), "panorama.failed"],
+    ["a refused creation", aSubmittingTask(), failure(aSubmittingTask()), "panorama.failed"],
     ["a wait that was too long", aQueuedTask(), failure(aQueuedTask()), "panorama.failed"],
   ] as const)("tells %s, at the time of the task", (_, before, next, type) => {
     const at = secondsAfter(noon, 30);
@@ -70,7 +70,7 @@ describe("taskEventOf", () => {
 
   it.each([
     ["a start", aQueuedTask(), start(aQueuedTask(), "only")],
-    ["a submission", aReservedTask(), submit(aReservedTask(), "upstream-1", noon)],
+    ["a submission", aSubmittingTask(), submit(aSubmittingTask(), "upstream-1", noon)],
     ["a corrected age", submitted, restartAge(submitted, noon)],
     ["a failed attempt to store the image", succeeded, withImage(succeeded, failAttempt(image))],
     ["an expired image", succeeded, withImage(succeeded, expire(image))],

@@ -4,8 +4,8 @@ import {
   aCreationRequest,
   aFailedTask,
   aQueuedTask,
-  aReservedTask,
   aSubmittedTask,
+  aSubmittingTask,
   aSucceededTask,
   noon,
   secondsAfter,
@@ -14,9 +14,9 @@ import { filterText, matchesFilter, type TaskFilter } from "../../../domain/task
 
 describe("a filter of tasks", () => {
   it.each([
-    ["processing", [aQueuedTask(), aReservedTask(), aSubmittedTask()], [aSucceededTask(), aFailedTask()]],
-    ["succeeded", [aSucceededTask()], [aQueuedTask(), aReservedTask(), aSubmittedTask(), aFailedTask()]],
-    ["failed", [aFailedTask()], [aQueuedTask(), aReservedTask(), aSubmittedTask(), aSucceededTask()]],
+    ["processing", [aQueuedTask(), aSubmittingTask(), aSubmittedTask()], [aSucceededTask(), aFailedTask()]],
+    ["succeeded", [aSucceededTask()], [aQueuedTask(), aSubmittingTask(), aSubmittedTask(), aFailedTask()]],
+    ["failed", [aFailedTask()], [aQueuedTask(), aSubmittingTask(), aSubmittedTask(), aSucceededTask()]],
   ] as const)("matches the public status %s", (status, matching, others) => {
     for (const task of matching) expect(matchesFilter(task, { status })).toBe(true);
     for (const task of others) expect(matchesFilter(task, { status })).toBe(false);
@@ -39,7 +39,7 @@ describe("a filter of tasks", () => {
     [{ status: "processing", metadata: { a: "1" }, visibility: "private" }, false],
   ])("%j matches a public task of noon with the metadata a=1, b=2: %s", (filter, matches) => {
     const request = aCreationRequest({ visibility: "public", metadata: { a: "1", b: "2" } });
-    expect(matchesFilter(aReservedTask({ request }), filter)).toBe(matches);
+    expect(matchesFilter(aSubmittingTask({ request }), filter)).toBe(matches);
   });
 
   it("has no text if every task matches it", () => {

@@ -7,8 +7,8 @@ import {
   aNativeSize,
   anImageName,
   aQueuedTask,
-  aReservedTask,
   aSubmittedTask,
+  aSubmittingTask,
   aSucceededTask,
   noon,
   secondsAfter,
@@ -45,7 +45,7 @@ const image = uploading("https://provider.example.com/temporary/1.jpg", anImageN
 
 const states = {
   queued: aQueuedTask(),
-  reserved: aReservedTask(),
+  submitting: aSubmittingTask(),
   submitted: aSubmittedTask(),
   generated: aGeneratedTask(),
   succeeded: aSucceededTask(),
@@ -60,7 +60,7 @@ const legalEvents = (task: Task): Partial<Record<Event, () => Task>> => {
   switch (task.state) {
     case "queued":
       return { start: () => start(task, "only"), fail: () => fail(task, "deadline_passed", later) };
-    case "reserved":
+    case "submitting":
       return {
         requeue: () => requeue(task, 2),
         submit: () => submit(task, "upstream-2", later),
@@ -102,7 +102,7 @@ describe("a task", () => {
   });
 
   it("records when the provider accepted it, and under which id", () => {
-    const task = aReservedTask();
+    const task = aSubmittingTask();
     const { turn: _, submissions: __, ...core } = task;
     expect(submit(task, "upstream-2", later)).toStrictEqual({
       ...core,
@@ -113,7 +113,7 @@ describe("a task", () => {
   });
 
   it("keeps its turn when it starts", () => {
-    const started = { ...aQueuedTask({ turn: 7 }), state: "reserved", place: "only" };
+    const started = { ...aQueuedTask({ turn: 7 }), state: "submitting", place: "only" };
     expect(start(aQueuedTask({ turn: 7 }), "only")).toStrictEqual(started);
   });
 
@@ -121,16 +121,16 @@ describe("a task", () => {
     const sent = start(aQueuedTask({ turn: 7 }), "only");
     expect(requeue(sent, 7)).toStrictEqual({ ...aQueuedTask({ turn: 7 }), submissions: 1 });
     expect(start(requeue(sent, 7), "only")).toStrictEqual({ ...sent, submissions: 1 });
-    expect(requeue(aReservedTask(), 3)).toStrictEqual(aQueuedTask({ turn: 3, submissions: 1 }));
+    expect(requeue(aSubmittingTask(), 3)).toStrictEqual(aQueuedTask({ turn: 3, submissions: 1 }));
   });
 
   it("counts as a refused creation only when it fails before its creation request is answered", () => {
     const failed = aFailedTask({ reason: "refused" });
-    expect(isRefusedCreation(aReservedTask(), failed)).toBe(true);
-    expect(isRefusedCreation(aReservedTask({ turn: 7 }), failed)).toBe(false);
+    expect(isRefusedCreation(aSubmittingTask(), failed)).toBe(true);
+    expect(isRefusedCreation(aSubmittingTask({ turn: 7 }), failed)).toBe(false);
     expect(isRefusedCreation(aQueuedTask(), failed)).toBe(false);
     expect(isRefusedCreation(aSubmittedTask(), failed)).toBe(false);
-    expect(isRefusedCreation(aReservedTask(), aSubmittedTask())).toBe(false);
+    expect(isRefusedCreation(aSubmittingTask(), aSubmittedTask())).toBe(false);
   });
 
   it("keeps its credits held while its result is not checked", () => {
@@ -154,8 +154,8 @@ describe("a task", () => {
   it.each<FailureReason>(["never_started", "refused", "submission_unknown", "never_submitted"])(
     "refunds its credits and records the reason when the provider did not accept it: %s",
     (reason) => {
-      const { turn: _, submissions: __, ...task } = aReservedTask();
-      expect(fail(aReservedTask(), reason, later)).toEqual({
+      const { turn: _, submissions: __, ...task } = aSubmittingTask();
+      expect(fail(aSubmittingTask(), reason, later)).toEqual({
         ...task,
         state: "failed",
         reservation: { ...task.reservation, state: "refunded" },
@@ -180,10 +180,10 @@ describe("a task", () => {
   );
 
   it.each<[Task["state"], Event, Task["state"]]>([
-    ["queued", "start", "reserved"],
+    ["queued", "start", "submitting"],
     ["queued", "fail", "failed"],
-    ["reserved", "submit", "submitted"],
-    ["reserved", "fail", "failed"],
+    ["submitting", "submit", "submitted"],
+    ["submitting", "fail", "failed"],
     ["submitted", "finish", "generated"],
     ["submitted", "fail", "failed"],
     ["generated", "succeed", "succeeded"],
@@ -198,10 +198,10 @@ describe("a task", () => {
   it("has no other transitions: the compiler refuses them", () => {
     type StatesThatAllow<Name extends Event> = Parameters<(typeof events)[Name]>[0]["state"];
     expectTypeOf<StatesThatAllow<"start">>().toEqualTypeOf<"queued">();
-    expectTypeOf<StatesThatAllow<"submit">>().toEqualTypeOf<"reserved">();
+    expectTypeOf<StatesThatAllow<"submit">>().toEqualTypeOf<"submitting">();
     expectTypeOf<StatesThatAllow<"finish">>().toEqualTypeOf<"submitted">();
     expectTypeOf<StatesThatAllow<"succeed">>().toEqualTypeOf<"generated">();
-    expectTypeOf<StatesThatAllow<"fail">>().toEqualTypeOf<"queued" | "reserved" | "submitted" | "generated">();
+    expectTypeOf<StatesThatAllow<"fail">>().toEqualTypeOf<"queued" | "submitting" | "submitted" | "generated">();
   });
 
   it("never leaves a final state, and resolves its credits exactly once, in every sequence of events", () => {
@@ -235,7 +235,7 @@ describe("a task", () => {
 
   it.each([
     ["queued", "processing", true, true],
-    ["reserved", "processing", true, true],
+    ["submitting", "processing", true, true],
     ["submitted", "processing", true, true],
     ["generated", "processing", true, false],
     ["succeeded", "succeeded", false, false],
@@ -248,7 +248,7 @@ describe("a task", () => {
 
   it("is in progress while it is active, and after success while its image is uploading", () => {
     expect(isInProgress(states.queued)).toBe(true);
-    expect(isInProgress(states.reserved)).toBe(true);
+    expect(isInProgress(states.submitting)).toBe(true);
     expect(isInProgress(states.submitted)).toBe(true);
     expect(isInProgress(states.generated)).toBe(true);
     expect(isInProgress(aSucceededTask({ image }))).toBe(true);

@@ -9,7 +9,7 @@ import {
   aPaidOrder,
   aPendingOrder,
   aPlace,
-  aReservedTask,
+  aSubmittingTask,
   noon,
   openATask,
   orderId,
@@ -24,7 +24,7 @@ import { sqlTasks } from "../../../adapters/persistence/prepared/tasks/sql-tasks
 import { SqlOrderStore } from "../../../adapters/persistence/stores/sql-order-store.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { pay } from "../../../domain/credits/order.js";
-import { fail, finish, type ReservedTask, submit, succeed } from "../../../domain/tasks/task.js";
+import { fail, finish, type SubmittingTask, submit, succeed } from "../../../domain/tasks/task.js";
 import type { Stores } from "../../contracts/stores.js";
 import type { AnyDatabase } from "../sql-stores.js";
 
@@ -51,12 +51,12 @@ export const describeTaskMetrics = (
 
     const open = async (n: number, differences: { readonly traceparent?: string } = {}) => {
       const request = aCreationRequest({ resolution: "1k" });
-      const task = aReservedTask({ id: taskId(n), request, ...differences });
+      const task = aSubmittingTask({ id: taskId(n), request, ...differences });
       const decide = (standing: Parameters<typeof openATask>[0]) => openATask(standing, task, noon);
       (await tasks.open({ account: task.accountId, dueAt: later, decide }))._unsafeUnwrap();
       return task;
     };
-    const makeSucceed = async (task: ReservedTask) => {
+    const makeSucceed = async (task: SubmittingTask) => {
       const submitted = submit(task, `upstream-${task.id}`, noon);
       const generated = finish(submitted, "https://p.example/1");
       const done = succeed(generated, anImageName(1), aNativeSize, noon);
@@ -131,13 +131,13 @@ export const describeTaskMetrics = (
       await tasks.move(second, submit(second, "upstream-2", noon), secondsAfter(noon, 5));
       await tasks.requeue(third, later);
       await tasks.move(first, fail(first, "refused", later), undefined);
-      await tasks.hide(fourth.id, fourth.accountId, later);
+      await tasks.delete(fourth.id, fourth.accountId, later);
       await stores.orders.insert(aPendingOrder({ id: orderId(2) }));
       await stores.orders.insert(aPendingOrder({ id: orderId(3), createdAt: secondsAfter(noon, -31 * 24 * 60 * 60) }));
       const backlog = await readBacklog(stores.database.sql, later);
       expect(Object.fromEntries(backlog.tasks)).toEqual({
         queued: { waiting: 1, oldest: noon, dueAt: later },
-        reserved: { waiting: 0, oldest: undefined, dueAt: undefined },
+        submitting: { waiting: 0, oldest: undefined, dueAt: undefined },
         submitted: { waiting: 1, oldest: noon, dueAt: secondsAfter(noon, 5) },
         generated: { waiting: 0, oldest: undefined, dueAt: undefined },
         succeeded: { waiting: 0, oldest: undefined, dueAt: undefined },

@@ -107,9 +107,9 @@ export const describeTaskPlans = (
     // The index of hidden images is empty here.
     it("finds hidden images with indexes of their own", async () => {
       const image = { name: "panoramas/none.jpg" as ObjectName };
-      expectIndex(await plansOf((tasks) => tasks.isWithheldImage(image)), "task_withheld_");
+      expectIndex(await plansOf((tasks) => tasks.isHiddenImage(image)), "task_withheld_");
       const temporary = { temporaryUrl: "https://provider.example/none.jpg" };
-      expectIndex(await plansOf((tasks) => tasks.isWithheldImage(temporary)), "task_withheld_");
+      expectIndex(await plansOf((tasks) => tasks.isHiddenImage(temporary)), "task_withheld_");
     });
 
     it("counts the tasks before a waiting one with the index of the queue", async () => {
@@ -183,7 +183,7 @@ export const describeListPlans = (
         // The oldest ones are still processing, the next ones have failed or are public. Every other one is hidden, so
         // that only the index of visible ones reads no row in vain.
         await sql(
-          `insert into task (id, account_id, slug, resolution, image_urls, visibility, credits, reserved_at, fence, state, hidden_at)
+          `insert into task (id, account_id, slug, resolution, image_urls, visibility, credits, reserved_at, fence, state, deleted_at)
           with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${TASKS_OF_EACH})
           select '${n}-' || n, ?, '${n}s' || n, '1k', '[]', case when n between 10 and 19 then 'public' else 'private' end,
           4, cast(? as timestamptz), 0, case when n < 5 then 'submitted' when n < 20 then 'failed' else 'succeeded' end,

@@ -6,7 +6,7 @@ import {
   anAccount,
   anImageName,
   aPaidOrder,
-  aReservedTask,
+  aSubmittingTask,
   limitedTo,
   noon,
   openATask,
@@ -49,7 +49,7 @@ export const describeUnreadableTasks = (
       // Every task is the only active one of its account while it is opened, so that there is no limit.
       await stores.database.sql("update account set active_tasks = 0");
       const request = aCreationRequest({ visibility: "public" });
-      const task = aReservedTask({ id: taskId(n), accountId: owner, request });
+      const task = aSubmittingTask({ id: taskId(n), accountId: owner, request });
       unwrap(await tasks.open({ account: owner, dueAt, decide: (standing) => openATask(standing, task, noon) }));
       return task;
     };
@@ -146,7 +146,7 @@ export const describeUnreadableTasks = (
       const first = await reserved(1);
       for (let n = 2; n <= 5; n += 1) {
         await stores.database.sql("update account set active_tasks = 0");
-        const task = aReservedTask({ id: taskId(n), accountId: owner });
+        const task = aSubmittingTask({ id: taskId(n), accountId: owner });
         const queue = { places: limitedTo(1), dueAt: secondsAfter(noon, 600) };
         const decide = (standing: Parameters<typeof openATask>[0], place?: QueuePosition) =>
           openATask(standing, task, noon, { turn: place?.turn });

@@ -15,7 +15,7 @@ export const eraseTexts = async (database: Database, before: Date, limit: number
   const erased = await database.transaction<number, never>(async (sql) => {
     const rows = await sql(
       `update task set texts_erased_at = ? where ${isIn("id", `${oldest} ${skipLocked(dialect)}`, dialect)}
-      returning id, account_id, metadata, hidden_at`,
+      returning id, account_id, metadata, deleted_at`,
       [now, before, limit],
     );
     const ids = (some: readonly Row[]) => some.map(({ id }) => id);
@@ -25,7 +25,7 @@ export const eraseTexts = async (database: Database, before: Date, limit: number
       where ${isAmong("id", dialect)}`,
       [listOf(ids(rows), dialect)],
     );
-    const deleted = rows.filter(({ hidden_at }) => hidden_at !== null);
+    const deleted = rows.filter(({ deleted_at }) => deleted_at !== null);
     await deleteReadEvents(sql, dialect, ids(deleted));
     await eraseWebhookUrls(sql, dialect, ids(deleted));
     return ok(rows.length);
@@ -39,7 +39,7 @@ export const eraseTexts = async (database: Database, before: Date, limit: number
 export const eraseWebhookUrls = async (sql: Sql, dialect: Dialect, tasks: readonly unknown[]): Promise<void> => {
   await sql(
     `update task set webhook_url = null where ${isAmong("id", dialect)} and webhook_url is not null
-    and (state = 'failed' or hidden_at is not null) and not exists (select 1 from event where event.task_id = task.id)`,
+    and (state = 'failed' or deleted_at is not null) and not exists (select 1 from event where event.task_id = task.id)`,
     [listOf(tasks, dialect)],
   );
 };

@@ -7,7 +7,7 @@ import {
   type StartedTasks,
   startNextTasks,
 } from "../../../../domain/tasks/queue.js";
-import type { QueuedTask, ReservedTask } from "../../../../domain/tasks/task.js";
+import type { QueuedTask, SubmittingTask } from "../../../../domain/tasks/task.js";
 import { NEXT_PAGE_SIZE } from "../../rows/unreadable-tasks.js";
 import type { Sql } from "../../sql/database.js";
 import { skipLocked } from "../../sql/dialect-sql.js";
@@ -37,10 +37,10 @@ type Start = {
   readonly dueAt: Date;
 };
 
-const startQueued = async (context: SqlTaskContext, start: Start): Promise<ReservedTask[]> => {
+const startQueued = async (context: SqlTaskContext, start: Start): Promise<SubmittingTask[]> => {
   const { database, observer } = context;
   if (!(await anyQueued(database.sql))) return [];
-  const started = await database.transaction<ReservedTask[], never>(async (sql) => {
+  const started = await database.transaction<SubmittingTask[], never>(async (sql) => {
     const { tasks, round } = await startNext(context, sql, await lockQueue(sql), start);
     if (tasks.length > 0) {
       await writeInOneRoundTrip(sql, database.dialect, [

@@ -11,7 +11,7 @@ import { type ObjectName, panoramaOf } from "../../../../domain/images/object-na
 import type { StoredImage } from "../../../../domain/images/storage-status.js";
 import type { DeletedBy, Withheld } from "../../../../domain/tasks/out-of-sight.js";
 import type { Slug } from "../../../../domain/tasks/slug.js";
-import type { ReservedTask, SubmittedTask, Task } from "../../../../domain/tasks/task.js";
+import type { SubmittedTask, SubmittingTask, Task } from "../../../../domain/tasks/task.js";
 import type { Visibility } from "../../../../domain/tasks/visibility.js";
 import { entitiesOf, rowOf } from "../../orm/entities.js";
 import { WITHHELD } from "../../schema/indexed-conditions.js";
@@ -22,7 +22,7 @@ import { isAmong, listOf } from "../../sql/dialect-sql.js";
 import { writeInOneRoundTrip } from "../../sql/write-in-one-round-trip.js";
 import { KEPT_IMAGE } from "../object-names.js";
 import { releaseReferences } from "../reference-rows.js";
-import { DUE_WHEN_HIDDEN } from "./due-when-hidden.js";
+import { DUE_WHEN_DELETED } from "./due-when-deleted.js";
 import { deletePairs, deleteReadEvents } from "./erase-texts.js";
 import { IS_OUT_OF_SEARCH, updateSearch } from "./search-rows.js";
 import type { SqlTaskContext } from "./sql-task-context.js";
@@ -40,18 +40,18 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
     findBySlug: (slug) => findBySlug(database, slug),
     ended: (ids) => ended(database, ids),
     setVisibility: (id, owner, visibility) => setVisibility(database, id, owner, visibility),
-    withhold: (id, withheld, nextName) => withhold(database, id, withheld, nextName),
-    withholdAll: (owner, withheld, limit, nextName) => withholdAll(database, { owner, withheld, limit, nextName }),
-    isWithheldImage: (image) => isWithheldImage(database, image),
+    hide: (id, withheld, nextName) => hide(database, id, withheld, nextName),
+    hideAll: (owner, withheld, limit, nextName) => hideAll(database, { owner, withheld, limit, nextName }),
+    isHiddenImage: (image) => isHiddenImage(database, image),
     recordCancelWish: (task, now) => recordCancelWish(database, task, now),
-    hide: (id, owner, now, by) => hide(database, { id, owner }, now, by),
+    delete: (id, owner, now, by) => deleteTask(database, { id, owner }, now, by),
     wantedImage: (id) => wantedImage(database, id),
-    isHidden: (id, owner) => isHidden(database, id, owner),
+    isDeleted: (id, owner) => isDeleted(database, id, owner),
   };
 };
 
 const find = async (database: Database, id: TaskId, owner: AccountId): Promise<Task | undefined> => {
-  const [row] = await database.sql("select * from task where id = ? and account_id = ? and hidden_at is null", [
+  const [row] = await database.sql("select * from task where id = ? and account_id = ? and deleted_at is null", [
     id,
     owner,
   ]);
@@ -59,7 +59,7 @@ const find = async (database: Database, id: TaskId, owner: AccountId): Promise<T
 };
 
 const findBySlug = async (database: Database, slug: Slug): Promise<Task | undefined> => {
-  const task = await entitiesOf(database).findOne(TaskTable, { slug, hiddenAt: null });
+  const task = await entitiesOf(database).findOne(TaskTable, { slug, deletedAt: null });
   return task === null ? undefined : toTask(rowOf(TaskTable, task));
 };
 
@@ -85,7 +85,7 @@ const setVisibility = async (
         : ", chosen_visibility = case when withheld_at is null then chosen_visibility else 'private' end";
     const changed = await sql(
       `update task set visibility = case when withheld_at is null then ? else 'private' end${afterwards}
-      where id = ? and account_id = ? and hidden_at is null
+      where id = ? and account_id = ? and deleted_at is null
       returning id, withheld_reason, ${IS_OUT_OF_SEARCH} as is_out_of_search`,
       [visibility, id, owner],
     );
@@ -97,7 +97,7 @@ const setVisibility = async (
   });
 };
 
-const withhold = (
+const hide = (
   database: Database,
   id: TaskId,
   withheld: Withheld | undefined,
@@ -109,7 +109,7 @@ const withhold = (
         ? await sql(
             `update task set visibility = chosen_visibility, chosen_visibility = null,
             withheld_at = null, withheld_reason = null, withheld_by = null
-            where id = ? and withheld_at is not null and hidden_at is null returning id`,
+            where id = ? and withheld_at is not null and deleted_at is null returning id`,
             [id],
           )
         : await hideRows(sql, withheld, "id = ?", [id]);
@@ -130,7 +130,7 @@ const hideRows = (
   sql(
     `update task set chosen_visibility = case when withheld_at is null then visibility else chosen_visibility end,
     visibility = 'private', withheld_at = ?, withheld_reason = ?, withheld_by = ?
-    where ${which} and hidden_at is null returning id`,
+    where ${which} and deleted_at is null returning id`,
     [at, reason, by ?? null, ...parameters],
   );
 
@@ -150,7 +150,7 @@ const renameImages = async (
   );
 };
 
-/** What `TaskStore.withholdAll` is given. */
+/** What `TaskStore.hideAll` is given. */
 type AccountHiding = {
   readonly owner: AccountId;
   readonly withheld: Withheld;
@@ -158,14 +158,11 @@ type AccountHiding = {
   readonly nextName: () => ObjectName;
 };
 
-const withholdAll = async (
-  database: Database,
-  { owner, withheld, limit, nextName }: AccountHiding,
-): Promise<number> => {
+const hideAll = async (database: Database, { owner, withheld, limit, nextName }: AccountHiding): Promise<number> => {
   const { dialect } = database;
   const hidden = await database.transaction<number, never>(async (sql) => {
     const page = await sql(
-      "select id from task where account_id = ? and visibility = 'public' and hidden_at is null order by id limit ?",
+      "select id from task where account_id = ? and visibility = 'public' and deleted_at is null order by id limit ?",
       [owner, limit],
     );
     const ids = page.map(({ id }) => id);
@@ -177,7 +174,7 @@ const withholdAll = async (
   return hidden._unsafeUnwrap();
 };
 
-const isWithheldImage = async (database: Database, image: ImageAddress): Promise<boolean> => {
+const isHiddenImage = async (database: Database, image: ImageAddress): Promise<boolean> => {
   const [column, value] =
     "name" in image ? ["image_name", panoramaOf(image.name)] : ["temporary_url", image.temporaryUrl];
   const rows = await database.sql(`select 1 from task where ${column} = ? and ${WITHHELD} limit 1`, [value]);
@@ -186,7 +183,7 @@ const isWithheldImage = async (database: Database, image: ImageAddress): Promise
 
 const recordCancelWish = async (
   database: Database,
-  task: ReservedTask | SubmittedTask,
+  task: SubmittingTask | SubmittedTask,
   now: Date,
 ): Promise<Result<void, StaleTask>> => {
   const { id, state } = task;
@@ -196,7 +193,7 @@ const recordCancelWish = async (
   const rows = await database.sql(
     `update task set cancel_wanted_at = ?, cancel_refused_at = null,
     due_at = case when state = 'submitted' and due_at > ? then cast(? as timestamptz) else due_at end
-    where id = ? and state = ? ${sameSubmission} and cancel_refused_at ${sameRefusal} and hidden_at is null
+    where id = ? and state = ? ${sameSubmission} and cancel_refused_at ${sameRefusal} and deleted_at is null
     returning id`,
     [now, now, now, id, state, ...submission, ...refusal],
   );
@@ -205,19 +202,19 @@ const recordCancelWish = async (
 
 type OwnTask = { readonly id: TaskId; readonly owner: AccountId };
 
-const hide = async (
+const deleteTask = async (
   database: Database,
   { id, owner }: OwnTask,
   now: Date,
   by: DeletedBy | undefined,
 ): Promise<Result<void, NotFound>> => {
   return database.transaction(async (sql) => {
-    const hidden = await sql(
-      `update task set hidden_at = ?, deleted_by = ?, ${DUE_WHEN_HIDDEN}
-      where id = ? and account_id = ? and hidden_at is null returning id, account_id, metadata, in_search`,
+    const deleted = await sql(
+      `update task set deleted_at = ?, deleted_by = ?, ${DUE_WHEN_DELETED}
+      where id = ? and account_id = ? and deleted_at is null returning id, account_id, metadata, in_search`,
       [now, by ?? null, now, id, owner],
     );
-    const [row] = hidden;
+    const [row] = deleted;
     if (row === undefined) return err(notFound(`There is no task ${id}.`));
     const { dialect } = database;
     if (row.in_search) await updateSearch(sql, dialect, [id]);
@@ -232,12 +229,12 @@ const hide = async (
 
 const wantedImage = async ({ sql }: Database, id: TaskId): Promise<StoredImage | undefined> => {
   const [row] = await sql(
-    "select * from task where id = ? and state = 'succeeded' and storage_status <> 'expired' and hidden_at is null",
+    "select * from task where id = ? and state = 'succeeded' and storage_status <> 'expired' and deleted_at is null",
     [id],
   );
   const task = row && toTask(row);
   return task?.state === "succeeded" ? task.image : undefined;
 };
 
-const isHidden = async (database: Database, id: TaskId, owner: AccountId): Promise<boolean> =>
-  (await entitiesOf(database).count(TaskTable, { id, accountId: owner, hiddenAt: { $ne: null } })) === 1;
+const isDeleted = async (database: Database, id: TaskId, owner: AccountId): Promise<boolean> =>
+  (await entitiesOf(database).count(TaskTable, { id, accountId: owner, deletedAt: { $ne: null } })) === 1;

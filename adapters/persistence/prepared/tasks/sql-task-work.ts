@@ -19,11 +19,11 @@ import { toTask } from "./task-rows.js";
 /** The rows of each kind of work, besides that they are due. */
 const rowsOfWork: Readonly<Record<keyof DueWork, string>> = {
   giveUp: "state = 'queued'",
-  sweep: "state = 'reserved'",
+  sweep: "state = 'submitting'",
   settle: "state = 'submitted'",
   check: "state = 'generated'",
-  keep: "state = 'succeeded' and hidden_at is null",
-  erase: "state = 'succeeded' and hidden_at is not null",
+  keep: "state = 'succeeded' and deleted_at is null",
+  erase: "state = 'succeeded' and deleted_at is not null",
 };
 
 /** Assignments. Both parameters are the end of the lease: if it is not given back, the task is due then. */
@@ -114,7 +114,7 @@ const lease = async (
   until: Date,
 ): Promise<Lease<SubmittedTask> | undefined> => {
   const [row] = await database.sql(
-    `update task set ${LEASE} where id = ? and state = 'submitted' and hidden_at is null and ${IS_FREE} returning *`,
+    `update task set ${LEASE} where id = ? and state = 'submitted' and deleted_at is null and ${IS_FREE} returning *`,
     [until, until, id, now],
   );
   // The statement leases a submitted task only.

@@ -24,7 +24,7 @@ const BY_METADATA: Source = {
 };
 
 const STATES: Readonly<Record<NonNullable<TaskFilter["status"]>, readonly Task["state"][]>> = {
-  processing: ["queued", "reserved", "submitted", "generated"],
+  processing: ["queued", "submitting", "submitted", "generated"],
   succeeded: ["succeeded"],
   failed: ["failed"],
 };
@@ -35,14 +35,14 @@ const VISIBILITIES: readonly Visibility[] = ["private", "public"];
 export type TaskRange = { readonly from: Source; readonly conditions: string; readonly parameters: readonly unknown[] };
 
 /**
- * The ranges of the tasks of an account that are not hidden and match the filter (domain/tasks/task-filter.ts). A
+ * The ranges of the tasks of an account that are not deleted and match the filter (domain/tasks/task-filter.ts). A
  * status and a visibility are ranges of one index, `task_filter_index`, so that a page reads no task that it does not
  * show, however rare they are. Only with metadata the other members are conditions.
  */
 export const rangesOf = async (sql: Sql, owner: AccountId, filter: TaskFilter): Promise<readonly TaskRange[]> => {
   const { status, visibility, metadata = {} } = filter;
   const created = await createdBetween(sql, owner, filter);
-  const shown = "task.account_id = ? and task.hidden_at is null";
+  const shown = "task.account_id = ? and task.deleted_at is null";
   const [first, ...others] = Object.entries(metadata);
   if (first !== undefined) {
     const conditions = [

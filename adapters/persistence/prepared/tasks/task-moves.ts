@@ -14,7 +14,7 @@ import { CHECKED, writeEvent } from "../event-rows.js";
 import { releaseReferences } from "../reference-rows.js";
 import { giveBack } from "../spending-rows.js";
 import { lockTurns, turnsGivenBack } from "../turn-rows.js";
-import { DUE_UNLESS_HIDDEN } from "./due-when-hidden.js";
+import { DUE_UNLESS_DELETED } from "./due-when-deleted.js";
 import { updateSearch } from "./search-rows.js";
 import type { TaskObserver } from "./task-observer.js";
 import { stateColumns } from "./task-rows.js";
@@ -71,7 +71,7 @@ const moveRows = async (
     const replaced = await replace(sql, move);
     if (replaced.isErr()) return err(replaced.error);
     if (mayChangeGallery) await updateSearch(sql, database.dialect, [next.id]);
-    if (replaced.value.isHidden) return ok(undefined); // nobody is told of a deleted panorama
+    if (replaced.value.isDeleted) return ok(undefined); // nobody is told of a deleted panorama
     if (event === undefined || isActive(next)) return ok(undefined);
     const delivery = { webhookUrl: before.request.webhookUrl, dueAt: endOf(next) };
     const { account, others } = isActive(before) ? releases(before, next, database.dialect) : NOTHING_RELEASED;
@@ -101,7 +101,7 @@ const timesOf = (before: Task, next: Task, now: Date): Row => {
 const hasKeptImage = (task: Task): boolean => task.state === "succeeded" && isKept(task.image);
 
 /** `turn`: as it is stored. It may have changed since the task was read. */
-type Replaced = { readonly isHidden: boolean; readonly turn: number | undefined };
+type Replaced = { readonly isDeleted: boolean; readonly turn: number | undefined };
 
 /**
  * Checks and writes in one statement. To compare state and submission is enough, because a task enters no state twice
@@ -126,11 +126,11 @@ export const replace = async (
     ...(before.state === "succeeded" && { storage_status: before.image.status }),
     ...("fence" in current && { fence: current.fence }),
   };
-  const due = before.state === "succeeded" ? DUE_UNLESS_HIDDEN : "due_at = ?";
+  const due = before.state === "succeeded" ? DUE_UNLESS_DELETED : "due_at = ?";
   const { text, parameters } = update("task", changes, conditions, { text: due, parameters: [dueAt ?? null] });
-  const [row] = await sql(`${text} returning id, hidden_at, turn`, parameters);
+  const [row] = await sql(`${text} returning id, deleted_at, turn`, parameters);
   if (row === undefined) return err({ kind: "stale_task", id: before.id });
-  return ok({ isHidden: row.hidden_at !== null, turn: optional(row, "turn", integer) });
+  return ok({ isDeleted: row.deleted_at !== null, turn: optional(row, "turn", integer) });
 };
 
 /** `account`: assignments to the account's row. `others`: further writes. */

@@ -254,7 +254,7 @@ const startOrWait = async (sql: Sql, { places }: QueueLimits, lastTurn: number):
   return { queuePosition: await positionOf(sql, queue, nextTurn(queue, lastTurn)) };
 };
 
-/** The task of an idempotency key that is already used; an error if it was used for another request, or is hidden. */
+/** The task of an idempotency key that is already used; an error if it was used for another request, or is deleted. */
 const firstUse = async (
   sql: Sql,
   account: AccountId,
@@ -270,5 +270,5 @@ const firstUse = async (
 
 const replayOf = (row: Row, idempotent: IdempotentRequest): Result<Task, InvalidRequest> =>
   sameRequest(text(row, "request_sha256"), idempotent, PANORAMA_POLICY.idempotencyHours).andThen(() =>
-    row.hidden_at === null ? ok(toTask(row)) : err(deletedReplay(text(row, "id"))),
+    row.deleted_at === null ? ok(toTask(row)) : err(deletedReplay(text(row, "id"))),
   );

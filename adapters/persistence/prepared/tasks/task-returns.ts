@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Lease, StaleTask } from "../../../../application/ports/stores/tasks/task-store.js";
 import { freeSlots, type ProviderPlace } from "../../../../domain/tasks/queue.js";
-import { type QueuedTask, type ReservedTask, requeue } from "../../../../domain/tasks/task.js";
+import { type QueuedTask, requeue, type SubmittingTask } from "../../../../domain/tasks/task.js";
 import type { Database, Sql } from "../../sql/database.js";
 import { update } from "../../sql/statement.js";
 import { lockQueue } from "../queue-rows.js";
@@ -11,7 +11,7 @@ import { replace } from "./task-moves.js";
 /** `TaskQueue.requeue`. */
 export const requeueTask = async (
   database: Database,
-  current: ReservedTask | Lease<ReservedTask>,
+  current: SubmittingTask | Lease<SubmittingTask>,
   dueAt: Date,
   startAt: Date | undefined,
 ): Promise<Result<QueuedTask, StaleTask>> => {
@@ -32,7 +32,7 @@ export const requeueTask = async (
 /** `TaskQueue.changePlace`. */
 export const changePlaceOfTask = async (
   database: Database,
-  { id, state, submissions }: ReservedTask,
+  { id, state, submissions }: SubmittingTask,
   place: ProviderPlace,
 ): Promise<boolean> => {
   const { text, parameters } = update("task", { place: place.name }, { id, state, submissions });

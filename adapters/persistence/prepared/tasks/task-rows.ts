@@ -108,7 +108,7 @@ const toTaskWithoutTrace = (row: Row): Task => {
       const turn = integer(row, "turn");
       return { id, accountId, slug, request, apiKeyId, reservedAt, state, reservation, turn, submissions };
     }
-    case "reserved": {
+    case "submitting": {
       const turn = optional(row, "turn", integer);
       const submissions = integer(row, "submissions");
       const place = optional(row, "place", text);
@@ -278,7 +278,7 @@ export const stateColumns = (task: Task): Row => {
   switch (state) {
     case "queued":
       return { state, turn: task.turn, submissions: task.submissions, place: null };
-    case "reserved":
+    case "submitting":
       return { state, turn: task.turn ?? null, submissions: task.submissions, place: task.place ?? null };
     case "submitted":
       return {

@@ -223,7 +223,7 @@ create table task (
   submissions integer not null default 0,
   place text null,
   api_key_id text null,
-  hidden_at datetime null,
+  deleted_at datetime null,
   texts_erased_at datetime null,
   webhook_url text null,
   traceparent text null,
@@ -250,19 +250,19 @@ create unique index task_slug_unique on task (slug);
 
 create index task_account_index on task (account_id, id);
 
-create index task_visible_index on task (account_id, id) where hidden_at is null;
+create index task_visible_index on task (account_id, id) where deleted_at is null;
 
-create index task_filter_index on task (account_id, state, visibility, id) where hidden_at is null;
+create index task_filter_index on task (account_id, state, visibility, id) where deleted_at is null;
 
 create index task_created_index on task (account_id, reserved_at);
 
-create index task_text_index on task (coalesce(hidden_at, failed_at)) where (state = 'failed' or hidden_at is not null) and texts_erased_at is null;
+create index task_text_index on task (coalesce(deleted_at, failed_at)) where (state = 'failed' or deleted_at is not null) and texts_erased_at is null;
 
 create index task_due_index on task (state, due_at) where due_at is not null;
 
-create index task_gallery_index on task (id) where visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and hidden_at is null;
+create index task_gallery_index on task (id) where visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and deleted_at is null;
 
-create index task_failed_image_index on task (id) where state = 'succeeded' and storage_status = 'failed' and hidden_at is null;
+create index task_failed_image_index on task (id) where state = 'succeeded' and storage_status = 'failed' and deleted_at is null;
 
 create index task_withheld_image_index on task (image_name) where withheld_at is not null;
 

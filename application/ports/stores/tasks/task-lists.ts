@@ -2,7 +2,7 @@ import type { AccountId, TaskId } from "../../../../domain/ids.js";
 import type { SucceededTask, Task } from "../../../../domain/tasks/task.js";
 import type { TaskFilter } from "../../../../domain/tasks/task-filter.js";
 
-/** Lists of tasks. Hidden tasks and unreadable ones are in none. Throws if the store is unreachable. */
+/** Lists of tasks. Deleted tasks and unreadable ones are in none. Throws if the store is unreachable. */
 export interface TaskLists {
   /**
    * Newest first, at most `limit`, older than the task `beyond`, which need not exist any more; or oldest first, and

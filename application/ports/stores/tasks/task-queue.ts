@@ -1,6 +1,6 @@
 import type { Result } from "neverthrow";
 import type { ProviderPlace } from "../../../../domain/tasks/queue.js";
-import type { QueuedTask, ReservedTask } from "../../../../domain/tasks/task.js";
+import type { QueuedTask, SubmittingTask } from "../../../../domain/tasks/task.js";
 import type { Lease, StaleTask } from "./task-store.js";
 
 /**
@@ -10,12 +10,12 @@ import type { Lease, StaleTask } from "./task-store.js";
 export interface TaskQueue {
   /**
    * Starts the next queued tasks, at most `limit`, and returns them. domain/tasks/queue.ts decides which
-   * ones start, and where. They are `reserved` and due at `dueAt`. Each task is returned to exactly one caller, which
+   * ones start, and where. They are `submitting` and due at `dueAt`. Each task is returned to exactly one caller, which
    * must submit it to the provider. `places` are those that take tasks now. A task whose time to wait is over at `now`,
    * or that is leased because it was over, is not started; nor is one before its `startAt` (see `requeue`), unless that
    * is later than any pause that a provider can ask for, because the clock was set back.
    */
-  startQueued(places: readonly ProviderPlace[], limit: number, now: Date, dueAt: Date): Promise<ReservedTask[]>;
+  startQueued(places: readonly ProviderPlace[], limit: number, now: Date, dueAt: Date): Promise<SubmittingTask[]>;
 
   /**
    * The number of queued tasks that are before this one in the queue as it is now, at most `max`. Others may still get
@@ -27,7 +27,7 @@ export interface TaskQueue {
    * Moves the slot of a task to another place. Returns `false` and writes nothing if that place has no free slot, or if
    * the stored task is no longer in this submission.
    */
-  changePlace(task: ReservedTask, place: ProviderPlace): Promise<boolean>;
+  changePlace(task: SubmittingTask, place: ProviderPlace): Promise<boolean>;
 
   /**
    * Returns a task to the queue: certainly nothing was started for it. A task that was queued before keeps its turn;
@@ -36,7 +36,7 @@ export interface TaskQueue {
    * submission (and, with a lease, if another worker has claimed it since).
    */
   requeue(
-    current: ReservedTask | Lease<ReservedTask>,
+    current: SubmittingTask | Lease<SubmittingTask>,
     dueAt: Date,
     startAt?: Date,
   ): Promise<Result<QueuedTask, StaleTask>>;

@@ -10,7 +10,7 @@ import type { InvalidRequest } from "../../../../domain/invalid-request.js";
 import type { DeletedBy, Withheld } from "../../../../domain/tasks/out-of-sight.js";
 import type { ProviderPlace, QueuePosition } from "../../../../domain/tasks/queue.js";
 import type { Slug } from "../../../../domain/tasks/slug.js";
-import type { OpenedTask, ReservedTask, SubmittedTask, Task } from "../../../../domain/tasks/task.js";
+import type { OpenedTask, SubmittedTask, SubmittingTask, Task } from "../../../../domain/tasks/task.js";
 import type { Visibility } from "../../../../domain/tasks/visibility.js";
 import type { NotFound } from "../../../errors.js";
 
@@ -81,7 +81,7 @@ export type IsWithheld = { readonly kind: "withheld"; readonly reason: string };
 
 /**
  * Stores tasks and their reservations. Throws if the store is unreachable. Methods with an `owner` treat tasks of other
- * accounts and hidden tasks like unknown ids.
+ * accounts and deleted tasks like unknown ids.
  *
  * A stored task may be unreadable, for example because a newer version of the service has written it. A method that
  * finds one task throws then; lists skip it; claims leave it to an instance that can read it. It is reported.
@@ -96,7 +96,7 @@ export interface TaskStore {
    * key has spent and the idempotency key; stores nothing if it refuses.
    *
    * If the idempotency key is already used, `decide` is not called: the same request returns its task as `replayed`,
-   * another request, and the key of a hidden task, are rejected (domain/credits/idempotency.ts).
+   * another request, and the key of a deleted task, are rejected (domain/credits/idempotency.ts).
    */
   open<Refusal>(
     opening: TaskOpening<Refusal>,
@@ -109,15 +109,15 @@ export interface TaskStore {
    * is no longer active, the event of an end or of a saved image with its deliveries, the release of the idempotency
    * key of a refused creation, and of the reference images of a failed task, which are unused from then on, and the
    * turn of a queued task that ends, which its account's newer ones get. `dueAt` is when the next background work is
-   * due; `undefined` means never. A move with a lease gives it back; if the owner has hidden the task meanwhile,
-   * `erase` is due now, and nobody is told of the image. The next name of an image (`withhold`) stays until a move
+   * due; `undefined` means never. A move with a lease gives it back; if the owner has deleted the task meanwhile,
+   * `erase` is due now, and nobody is told of the image. The next name of an image (`hide`) stays until a move
    * makes it the name.
    */
   move(current: Task | Lease<Task>, next: Task, dueAt: Date | undefined): Promise<Result<void, StaleTask>>;
 
   find(id: TaskId, owner: AccountId): Promise<Task | undefined>;
 
-  /** Finds the task of any account, unless it is hidden. */
+  /** Finds the task of any account, unless it is deleted. */
   findBySlug(slug: Slug): Promise<Task | undefined>;
 
   /** Returns those of the tasks that are no longer active. */
@@ -133,37 +133,37 @@ export interface TaskStore {
    * `nextName`: the same transaction records it for an image that is kept (`StoredImage`) and has no next name yet, and
    * makes the work `keep` due: while it is leased, as soon as its holder gives it back.
    */
-  withhold(id: TaskId, withheld: Withheld | undefined, nextName?: () => ObjectName): Promise<Result<void, NotFound>>;
+  hide(id: TaskId, withheld: Withheld | undefined, nextName?: () => ObjectName): Promise<Result<void, NotFound>>;
 
   /**
-   * `withhold` for up to `limit` public tasks of the account. Returns how many there were: 0 when none is left.
+   * `hide` for up to `limit` public tasks of the account. Returns how many there were: 0 when none is left.
    */
-  withholdAll(owner: AccountId, withheld: Withheld, limit: number, nextName: () => ObjectName): Promise<number>;
+  hideAll(owner: AccountId, withheld: Withheld, limit: number, nextName: () => ObjectName): Promise<number>;
 
   /**
    * Whether the image, its thumbnail, or what is at this temporary URL belongs to a panorama that an operator has
    * hidden.
    */
-  isWithheldImage(image: ImageAddress): Promise<boolean>;
+  isHiddenImage(image: ImageAddress): Promise<boolean>;
 
   /**
    * Records the owner's wish to cancel the task (`wantCancel` of domain/tasks/task.ts), and makes the next work on a
    * submitted task due like `TaskWork.makeDueNow`. Writes nothing if the task has left the state or the submission, or
    * if its wish has changed since it was read.
    */
-  recordCancelWish(task: ReservedTask | SubmittedTask, now: Date): Promise<Result<void, StaleTask>>;
+  recordCancelWish(task: SubmittingTask | SubmittedTask, now: Date): Promise<Result<void, StaleTask>>;
 
   /**
-   * Hides the task permanently from everything except the ledger, the idempotency keys and, if it had succeeded, the
+   * Deletes the task: nothing finds it any more except the ledger, the idempotency keys and, if it had succeeded, the
    * work `erase`. That is due now, or when the worker that has leased the task gives it back or its lease expires:
    * until then the worker may still store an object. All other background work on the task ends. It no longer uses its
    * reference images. Its events are deleted, unless a delivery of them is pending. `by`: who deletes it.
    */
-  hide(id: TaskId, owner: AccountId, now: Date, by?: DeletedBy): Promise<Result<void, NotFound>>;
+  delete(id: TaskId, owner: AccountId, now: Date, by?: DeletedBy): Promise<Result<void, NotFound>>;
 
-  /** The image whose objects are wanted: not of a hidden task, and not one that has expired. */
+  /** The image whose objects are wanted: not of a deleted task, and not one that has expired. */
   wantedImage(id: TaskId): Promise<StoredImage | undefined>;
 
-  /** Whether the owner has hidden this task. */
-  isHidden(id: TaskId, owner: AccountId): Promise<boolean>;
+  /** Whether the owner has deleted this task. */
+  isDeleted(id: TaskId, owner: AccountId): Promise<boolean>;
 }

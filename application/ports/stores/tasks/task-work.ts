@@ -3,8 +3,8 @@ import type { TaskId } from "../../../../domain/ids.js";
 import type {
   GeneratedTask,
   QueuedTask,
-  ReservedTask,
   SubmittedTask,
+  SubmittingTask,
   SucceededTask,
   Task,
 } from "../../../../domain/tasks/task.js";
@@ -17,15 +17,15 @@ export type Postponement = { readonly lease: Lease<Task>; readonly dueAt: Date }
 export type DueWork = {
   /** Queued tasks whose maximum waiting time has passed. */
   readonly giveUp: QueuedTask;
-  /** Reserved tasks whose submission deadline has passed. */
-  readonly sweep: ReservedTask;
+  /** `submitting` tasks whose submission deadline has passed. */
+  readonly sweep: SubmittingTask;
   /** Submitted tasks whose next poll is due. */
   readonly settle: SubmittedTask;
   /** Tasks whose result is to be downloaded and checked. */
   readonly check: GeneratedTask;
   /** Succeeded tasks whose image or thumbnail is not stored yet, or is to have another name. */
   readonly keep: SucceededTask;
-  /** Hidden tasks, whose objects or copy at the provider may still exist. */
+  /** Deleted tasks, whose objects or copy at the provider may still exist. */
   readonly erase: SucceededTask;
 };
 
@@ -70,9 +70,9 @@ export interface TaskWork {
   bringForward(work: keyof DueWork, bounds: () => DueBounds): Promise<void>;
 
   /**
-   * Erases the texts (`withoutTexts`) of up to `limit` tasks that failed, or were hidden, before `before` and still
+   * Erases the texts (`withoutTexts`) of up to `limit` tasks that failed, or were deleted, before `before` and still
    * have them, longest ago first, and their pairs of metadata from the lists that they filter. Returns their number. Of
-   * hidden ones it deletes the events that are not to be sent any more, and then, if none is left, erases the
+   * deleted ones it deletes the events that are not to be sent any more, and then, if none is left, erases the
    * `webhookUrl`.
    */
   eraseTexts(before: Date, limit: number, now: Date): Promise<number>;

@@ -7,7 +7,7 @@ import {
   accountId,
   anAccount,
   aPaidOrder,
-  aReservedTask,
+  aSubmittingTask,
   noon,
   openATask,
   taskId,
@@ -244,7 +244,7 @@ describe("Database on PostgreSQL", () => {
     });
     await database.transaction(async (sql) => {
       await sql("update account set credits = credits where id = ?", [accountId(1)]);
-      const task = aReservedTask({ id: taskId(2), accountId: accountId(2) });
+      const task = aSubmittingTask({ id: taskId(2), accountId: accountId(2) });
       const opened = await stores.tasks.open({
         account: task.accountId,
         dueAt: noon,

@@ -6,7 +6,7 @@ import {
   anAccount,
   anApiKey,
   aPaidOrder,
-  aReservedTask,
+  aSubmittingTask,
   noon,
   openATask,
 } from "../../../../adapters/contracts/support/builders.js";
@@ -24,7 +24,7 @@ import { sqliteStores } from "../../../support/sqlite-stores.js";
 describe("SqliteApiRequests, after a request with the same key and task", () => {
   const owner = accountId(1);
   const key = anApiKey();
-  const task = aReservedTask({ accountId: owner });
+  const task = aSubmittingTask({ accountId: owner });
   let stores: Awaited<ReturnType<typeof sqliteStores>>;
   let other: SqliteDatabase;
   let requests: SqliteApiRequests;
@@ -70,7 +70,7 @@ describe("SqliteApiRequests, after a request with the same key and task", () => 
     (await sqlTasks(database()).setVisibility(task.id, owner, "public"))._unsafeUnwrap();
     await setImmediate();
     expect((await read())._unsafeUnwrap()?.request.visibility).toBe("public");
-    (await sqlTasks(database()).hide(task.id, owner, noon))._unsafeUnwrap();
+    (await sqlTasks(database()).delete(task.id, owner, noon))._unsafeUnwrap();
     await setImmediate();
     expect((await read())._unsafeUnwrap()).toBeUndefined();
   });

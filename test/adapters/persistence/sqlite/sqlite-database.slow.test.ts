@@ -12,7 +12,7 @@ import {
   accountId,
   anAccount,
   aPaidOrder,
-  aReservedTask,
+  aSubmittingTask,
   noon,
   openATask,
   orderId,
@@ -29,7 +29,7 @@ import { SqliteOrmDriver } from "../../../../adapters/persistence/sqlite/sqlite-
 import { WriteAheadLog } from "../../../../adapters/persistence/sqlite/write-ahead-log.js";
 import { verifyLedger } from "../../../../application/credits/ledger.js";
 import { credits } from "../../../../domain/credits/credits.js";
-import { fail, type ReservedTask } from "../../../../domain/tasks/task.js";
+import { fail, type SubmittingTask } from "../../../../domain/tasks/task.js";
 import { sqlStores } from "../../../support/sql-stores.js";
 
 describe("Database on SQLite", () => {
@@ -44,7 +44,7 @@ describe("Database on SQLite", () => {
   };
   const openAccount = () => stores.accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(100_000) }) });
   const open = (n: number) => {
-    const task = aReservedTask({ id: taskId(n) });
+    const task = aSubmittingTask({ id: taskId(n) });
     return stores.tasks.open({
       account: task.accountId,
       dueAt: noon,
@@ -68,7 +68,7 @@ describe("Database on SQLite", () => {
     await open(1);
     await database.close();
     await reopen();
-    expect(await stores.tasks.find(taskId(1), accountId(1))).toEqual(aReservedTask());
+    expect(await stores.tasks.find(taskId(1), accountId(1))).toEqual(aSubmittingTask());
   });
 
   it("is one file when it is closed, so that a copy of this file is the whole database", async () => {
@@ -122,7 +122,7 @@ describe("Database on SQLite", () => {
     await copyFile(file, copy);
     await copyFile(`${file}-wal`, `${copy}-wal`);
     const survivor = await openSqliteDatabase(copy);
-    expect(await sqlStores(survivor).tasks.find(taskId(1), accountId(1))).toEqual(aReservedTask());
+    expect(await sqlStores(survivor).tasks.find(taskId(1), accountId(1))).toEqual(aSubmittingTask());
     await survivor.close();
   });
 
@@ -329,7 +329,7 @@ describe("Database on SQLite", () => {
       const batch = await Promise.all(Array.from({ length: 5 }, (_, i) => open(opened + i)));
       for (const result of batch) {
         const { task } = result._unsafeUnwrap();
-        const failed = fail(task as ReservedTask, "refused", noon);
+        const failed = fail(task as SubmittingTask, "refused", noon);
         expect((await stores.tasks.move(task, failed, undefined)).isOk()).toBe(true);
       }
       opened += batch.length;
