@@ -23,9 +23,9 @@ type Settings = WorkLimits &
   };
 
 /**
- * Resolves every `submitting` task whose submission has no recorded answer after its deadline, fails the tasks that have
- * been queued for too long, corrects due times that a clock has written before it was set back, and deletes expired
- * idempotency keys. Resolves to the number of tasks. The deadline of a generation is enforced by
+ * Resolves every `submitting` task whose submission has no recorded answer after its deadline, fails the tasks that
+ * have been queued for too long, corrects due times that a clock has written before it was set back, and deletes
+ * expired idempotency keys. Resolves to the number of tasks. The deadline of a generation is enforced by
  * settle-submitted-tasks.ts, which polls once more before the task fails.
  */
 export const sweep =

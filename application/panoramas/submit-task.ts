@@ -38,8 +38,9 @@ const SEARCH_TIMEOUT_MILLISECONDS = 5_000;
  * refusal, the task fails and is refunded. If the provider has no room now, the task returns to the queue, for
  * as long as the provider asks.
  *
- * Must be called once, by the caller that made the task `submitting`, and with no transaction open: the provider may take
- * seconds, and the process may be killed during the call. `submissionDeadline` is when the sweep resolves the task.
+ * Must be called once, by the caller that made the task `submitting`, and with no transaction open: the provider may
+ * take seconds, and the process may be killed during the call. `submissionDeadline` is when the sweep resolves the
+ * task.
  */
 export const submitTask = async (
   ports: SubmissionPorts,

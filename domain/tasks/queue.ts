@@ -25,8 +25,8 @@ export type ProviderPlace = {
  */
 export type Queue = {
   /**
-   * Number of tasks that hold a slot, by the name of their place: those that are `submitting` or `submitted`. Tasks that
-   * were opened without a place are under `undefined`, and count at the first place.
+   * Number of tasks that hold a slot, by the name of their place: those that are `submitting` or `submitted`. Tasks
+   * that were opened without a place are under `undefined`, and count at the first place.
    */
   readonly running: ReadonlyMap<string | undefined, number>;
   /** Number of waiting tasks. */

@@ -112,9 +112,9 @@ export interface OperatorStore {
     decide: (standing: Standing) => Result<LedgerEntry | undefined, Refusal>,
   ): Promise<Result<void, Refusal>>;
   /**
-   * Of a closed account: deletes up to `limit` tasks after `after`, oldest first, as `TaskStore.delete` does, and erases
-   * what their owner has sent: prompt, images, metadata, seed, webhook URL. Returns the last task; `undefined` at the
-   * end.
+   * Of a closed account: deletes up to `limit` tasks after `after`, oldest first, as `TaskStore.delete` does, and
+   * erases what their owner has sent: prompt, images, metadata, seed, webhook URL. Returns the last task; `undefined`
+   * at the end.
    */
   eraseTasks(account: AccountId, after: TaskId | undefined, limit: number, now: Date): Promise<TaskId | undefined>;
   /**
