@@ -38,7 +38,7 @@ const oneOfEachKind = async () => {
   gates.kill();
   world.provider.concurrencyMax = 2;
   await create();
-  expect(await states()).toEqual(["queued", "submitting", "submitted", "succeeded"]);
+  expect(await states()).toEqual(["queued", "submitted", "submitting", "succeeded"]);
 };
 
 describe("after the clock was set back", () => {
