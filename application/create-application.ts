@@ -41,7 +41,7 @@ import type { Payments } from "./ports/payments.js";
 import type { Reporter } from "./ports/reporter.js";
 import type { EventSignals, TaskSignals } from "./ports/signals.js";
 import type { StorePorts } from "./ports/stores/stores.js";
-import type { ImageAddress } from "./ports/stores/tasks/task-store.js";
+import type { ImageAddress } from "./ports/stores/tasks/task-access.js";
 import type { WebhookSender } from "./ports/webhook-sender.js";
 import { listDeliveries, resendDelivery } from "./webhooks/deliveries.js";
 import {

@@ -14,6 +14,7 @@ import type { Patience } from "../adapters/persistence/postgres/open-postgres-da
 import type { PostgresDatabase } from "../adapters/persistence/postgres/postgres-database.js";
 import type { ExclusiveLock } from "../adapters/persistence/schema/exclusive-lock.js";
 import type { Comparison, DatabaseClock } from "../adapters/persistence/sql/database-clock.js";
+import type { SqlStores } from "../adapters/persistence/sql-stores.js";
 import type { SqliteDatabase } from "../adapters/persistence/sqlite/sqlite-database.js";
 import type { CopiedObjects } from "../adapters/storage/copy-objects.js";
 import type { FilesystemObjectStorage } from "../adapters/storage/filesystem-object-storage.js";
@@ -30,20 +31,7 @@ import type { Payments } from "../application/ports/payments.js";
 import type { Reporter } from "../application/ports/reporter.js";
 import type { Secrets } from "../application/ports/secrets.js";
 import type { EventSignals, TaskSignals } from "../application/ports/signals.js";
-import type {
-  AccountStore,
-  ApiKeyStore,
-  PasswordLinkStore,
-  SessionStore,
-} from "../application/ports/stores/account-stores.js";
-import type { LedgerStore, OrderStore } from "../application/ports/stores/ledger-store.js";
-import type { LetterOutbox } from "../application/ports/stores/letter-outbox.js";
-import type { OperatorLog } from "../application/ports/stores/operator-log.js";
-import type { OperatorStore } from "../application/ports/stores/operator-store.js";
-import type { ApiRequests, RateLimits } from "../application/ports/stores/rate-limits.js";
-import type { ReferenceStore } from "../application/ports/stores/reference-store.js";
-import type { TaskPorts } from "../application/ports/stores/tasks/task-ports.js";
-import type { DeliveryStore, EndpointStore, EventStore } from "../application/ports/stores/webhook-stores.js";
+import type { Stores } from "../application/ports/stores/stores.js";
 import type { Config } from "./config.js";
 import { token } from "./provide.js";
 
@@ -76,22 +64,7 @@ export const tokens = {
    * Held while `serve` runs on SQLite: rate limits and more are counted in memory, so two processes would not be exact.
    */
   serveLock: token<ExclusiveLock | undefined>("serveLock"),
-  tasks: token<TaskPorts>("tasks"),
-  accounts: token<AccountStore>("accounts"),
-  orders: token<OrderStore>("orders"),
-  keys: token<ApiKeyStore>("keys"),
-  ledger: token<LedgerStore>("ledger"),
-  endpoints: token<EndpointStore>("endpoints"),
-  deliveries: token<DeliveryStore>("deliveries"),
-  events: token<EventStore>("events"),
-  references: token<ReferenceStore>("references"),
-  sessions: token<SessionStore>("sessions"),
-  links: token<PasswordLinkStore>("links"),
-  letterOutbox: token<LetterOutbox>("letterOutbox"),
-  operators: token<OperatorStore>("operators"),
-  operatorLog: token<OperatorLog>("operatorLog"),
-  apiRequests: token<ApiRequests>("apiRequests"),
-  rateLimits: token<RateLimits>("rateLimits"),
+  stores: token<Stores & Pick<SqlStores, "letterOutbox">>("stores"),
 
   /** The use cases of the commands. `serve` uses those of `application`. */
   storeUseCases: token<StoreUseCases>("storeUseCases"),
@@ -136,24 +109,3 @@ export const tokens = {
   web: token<WebSide>("web"),
   httpServer: token<HttpServer>("httpServer"),
 } as const;
-
-const { accounts, orders, keys, ledger, sessions, links, endpoints, deliveries, events, references, tasks } = tokens;
-const { operators, operatorLog, apiRequests, rateLimits, clock, ids, secrets } = tokens;
-
-/** The ports of the use cases that need nothing but the stores. */
-export const storePorts = {
-  ...{
-    accounts,
-    orders,
-    keys,
-    ledger,
-    sessions,
-    links,
-    endpoints,
-    deliveries,
-    events,
-    references,
-    tasks,
-  },
-  ...{ operators, operatorLog, apiRequests, rateLimits, clock, ids, secrets },
-};

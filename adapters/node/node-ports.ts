@@ -12,14 +12,10 @@ import { InProcessEventSignals } from "../memory/in-process-event-signals.js";
 import { InProcessTaskSignals } from "../memory/in-process-task-signals.js";
 import { ManualPayments } from "../payments/manual-payments.js";
 import { openDatabase } from "../persistence/open-database.js";
-import { PostgresRateLimits } from "../persistence/prepared/postgres-rate-limits.js";
 import type { PostgresInstallation, SqliteInstallation } from "../persistence/schema/installation.js";
 import { migrate } from "../persistence/schema/migrate.js";
-import type { AnyDatabase } from "../persistence/sql/database.js";
 import { openDatabaseClock } from "../persistence/sql/database-clock.js";
 import { sqlStores } from "../persistence/sql-stores.js";
-import { MemoryRateLimits } from "../persistence/stores/memory-rate-limits.js";
-import { SqlLetterOutbox } from "../persistence/stores/sql-letter-outbox.js";
 import { NodeSecrets } from "../system/node-secrets.js";
 import { RandomIds } from "../system/random-ids.js";
 import { HttpWebhookSender } from "../webhooks/http-webhook-sender.js";
@@ -81,15 +77,13 @@ export const nodePorts = async (options: NodePortsOptions): Promise<NodePorts> =
   await migrate(installation);
   const database = await openDatabase(installation);
   const clock = await openDatabaseClock(database);
-  const { requestsAt, ...stores } = sqlStores(database, reporter, clock);
+  const { countersAt, letterOutbox: outbox, ...stores } = sqlStores(database, { reporter, clock });
   const webhookSender = new HttpWebhookSender(options.webhookPrivateOrigins, options.userAgent);
   const [ids, secrets] = [new RandomIds(clock), new NodeSecrets()];
-  const outbox = new SqlLetterOutbox(database);
   const { mail, closeMail } = await mailOf(options, { ...stores, outbox, ids, secrets, clock, reporter });
   return {
     ...stores,
-    apiRequests: requestsAt(clock, policy.rates),
-    rateLimits: rateLimitsOn(database, clock, policy),
+    ...countersAt(clock, policy.rates),
     clock,
     ids,
     secrets,
@@ -112,11 +106,6 @@ export const nodePorts = async (options: NodePortsOptions): Promise<NodePorts> =
 };
 
 type Clocked = Pick<ApplicationPorts, "clock" | "reporter">;
-
-const rateLimitsOn = (database: AnyDatabase, clock: Clocked["clock"], { rates }: PanoramaPolicy) =>
-  database.dialect === "postgresql"
-    ? new PostgresRateLimits(database, clock, rates)
-    : new MemoryRateLimits(clock, rates);
 
 /** Each library is loaded only where it is used. */
 const mailOf = async (

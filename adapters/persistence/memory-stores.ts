@@ -5,7 +5,6 @@ import { HandClock } from "../memory/hand-clock.js";
 import { migrationTexts } from "./schema/migrate.js";
 import { sqlStores } from "./sql-stores.js";
 import { databaseOnConnection, type SqliteDatabase } from "./sqlite/sqlite-database.js";
-import { MemoryRateLimits } from "./stores/memory-rate-limits.js";
 
 const TABLES = ["panoramas"] as const;
 
@@ -29,11 +28,7 @@ export const memoryDatabase = (): SqliteDatabase => {
  * that the use cases have; a `HandClock` waits for the stores. `rates`: those of the policy of the application.
  */
 export const memoryStores = (clock: Clock, rates: PanoramaPolicy["rates"], database = memoryDatabase()) => {
-  const stores = sqlStores(database, undefined, clock);
+  const stores = sqlStores(database, { clock });
   if (clock instanceof HandClock) clock.waitFor(() => database.load.idleConnections === database.load.connections);
-  return {
-    ...stores,
-    apiRequests: stores.requestsAt(clock, rates),
-    rateLimits: new MemoryRateLimits(clock, rates),
-  };
+  return { ...stores, ...stores.countersAt(clock, rates) };
 };

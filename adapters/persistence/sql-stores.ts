@@ -1,14 +1,17 @@
 import type { Clock } from "../../application/ports/clock.js";
 import type { Reporter } from "../../application/ports/reporter.js";
-import type { ApiRequests } from "../../application/ports/stores/rate-limits.js";
+import type { LetterOutbox } from "../../application/ports/stores/letter-outbox.js";
 import type { Stores } from "../../application/ports/stores/stores.js";
+import type { PaidOrder } from "../../domain/credits/order.js";
 import type { PanoramaPolicy } from "../../domain/panorama-policy.js";
 import { prepareEntities } from "./orm/entities.js";
 import { PostgresApiRequests } from "./prepared/postgres-api-requests.js";
+import { PostgresRateLimits } from "./prepared/postgres-rate-limits.js";
 import { SqlEventStore } from "./prepared/sql-event-store.js";
 import { SqlLedgerStore } from "./prepared/sql-ledger-store.js";
 import { SqliteApiRequests } from "./prepared/sqlite-api-requests.js";
 import { sqlTasks } from "./prepared/tasks/sql-tasks.js";
+import type { TaskObserver } from "./prepared/tasks/task-observer.js";
 import type { AnyDatabase } from "./sql/database.js";
 import { SqlAccountStore } from "./stores/accounts/sql-account-store.js";
 import { SqlApiKeyStore } from "./stores/accounts/sql-api-key-store.js";
@@ -17,33 +20,41 @@ import { SqlSessionStore } from "./stores/accounts/sql-session-store.js";
 import { MemoryRateLimits } from "./stores/memory-rate-limits.js";
 import { SqlDeliveryStore } from "./stores/sql-delivery-store.js";
 import { SqlEndpointStore } from "./stores/sql-endpoint-store.js";
+import { SqlLetterOutbox } from "./stores/sql-letter-outbox.js";
 import { SqlOperatorLog } from "./stores/sql-operator-log.js";
 import { SqlOperatorStore } from "./stores/sql-operator-store.js";
 import { SqlOrderStore } from "./stores/sql-order-store.js";
 import { SqlReferenceStore } from "./stores/sql-reference-store.js";
 
+/** What counts requests. */
+type Counters = Pick<Stores, "apiRequests" | "rateLimits">;
+
 /** Every store of panoramas. */
-export interface SqlStores extends Omit<Stores, "apiRequests" | "rateLimits"> {
+export interface SqlStores extends Omit<Stores, keyof Counters> {
+  readonly letterOutbox: LetterOutbox;
   /**
    * Counts requests by this clock: on PostgreSQL in the database, for all processes together; on SQLite in this
    * process, so that one process should serve the requests. `rates`: by default those of the specification.
    */
-  requestsAt(clock: Clock, rates: PanoramaPolicy["rates"]): ApiRequests;
+  countersAt(clock: Clock, rates: PanoramaPolicy["rates"]): Counters;
 }
 
-/**
- * Every store on one database with the tables `panoramas`. `reporter` receives rows that this version cannot read, such
- * as those of a newer one. `clock`: the one that the use cases have.
- */
-export const sqlStores = (
-  database: AnyDatabase,
-  reporter?: Pick<Reporter, "report">,
-  clock?: Pick<Clock, "now">,
-): SqlStores => {
+/** Who is told of what the stores find and commit. */
+export type StoreObservers = {
+  /** Receives rows that this version cannot read, such as those of a newer one. */
+  readonly reporter?: Pick<Reporter, "report"> | undefined;
+  /** The clock that the use cases have. */
+  readonly clock?: Pick<Clock, "now"> | undefined;
+  readonly tasks?: TaskObserver | undefined;
+  readonly paid?: ((order: PaidOrder) => void) | undefined;
+};
+
+/** Every store on one database with the tables `panoramas`. */
+export const sqlStores = (database: AnyDatabase, { reporter, clock, tasks, paid }: StoreObservers = {}): SqlStores => {
   prepareEntities(database.dialect);
   return {
     accounts: new SqlAccountStore(database),
-    orders: new SqlOrderStore(database),
+    orders: new SqlOrderStore(database, paid),
     keys: new SqlApiKeyStore(database),
     ledger: new SqlLedgerStore(database),
     sessions: new SqlSessionStore(database),
@@ -52,12 +63,17 @@ export const sqlStores = (
     deliveries: new SqlDeliveryStore(database, reporter),
     events: new SqlEventStore(database, reporter),
     references: new SqlReferenceStore(database),
-    tasks: sqlTasks(database, { reporter, clock }),
+    tasks: sqlTasks(database, { reporter, clock, observer: tasks }),
     operators: new SqlOperatorStore(database),
     operatorLog: new SqlOperatorLog(database),
-    requestsAt: (clock, rates) =>
-      database.dialect === "postgresql"
-        ? new PostgresApiRequests(database, clock, rates)
-        : new SqliteApiRequests(database, new MemoryRateLimits(clock, rates), clock),
+    letterOutbox: new SqlLetterOutbox(database),
+    countersAt: (clock, rates) => {
+      if (database.dialect === "postgresql") {
+        const rateLimits = new PostgresRateLimits(database, clock, rates);
+        return { apiRequests: new PostgresApiRequests(database, clock, rates), rateLimits };
+      }
+      const rateLimits = new MemoryRateLimits(clock, rates);
+      return { apiRequests: new SqliteApiRequests(database, rateLimits, clock), rateLimits };
+    },
   };
 };

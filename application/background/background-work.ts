@@ -13,7 +13,7 @@ import type { EventSignals, TaskSignals } from "../ports/signals.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
 import type { RateLimits } from "../ports/stores/rate-limits.js";
 import type { ReferenceStore } from "../ports/stores/reference-store.js";
-import type { TaskPorts } from "../ports/stores/tasks/task-ports.js";
+import type { TaskPorts } from "../ports/stores/stores.js";
 import type { DueWork } from "../ports/stores/tasks/task-work.js";
 import type { DeliveryStore, EventStore } from "../ports/stores/webhook-stores.js";
 import type { WebhookSender } from "../ports/webhook-sender.js";

@@ -19,13 +19,14 @@ import { type MovePorts, moveTask } from "../panoramas/end-task.js";
 import type { GeneratedImage } from "../ports/generation-provider.js";
 import type { Imaging } from "../ports/imaging.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
-import type { Lease, TaskStore } from "../ports/stores/tasks/task-store.js";
+import type { TaskAccess } from "../ports/stores/tasks/task-access.js";
+import type { Lease } from "../ports/stores/tasks/task-store.js";
 import type { LeasePorts } from "./work-on-leases.js";
 
 /** What storing an image needs. */
 export type StoragePorts = MovePorts &
   Pick<LeasePorts, "clock" | "reporter"> & {
-    readonly tasks: Pick<TaskStore, "wantedImage">;
+    readonly tasks: Pick<TaskAccess, "wantedImage">;
     readonly storage: Pick<ObjectStorage, "put" | "read" | "delete">;
     readonly imaging: Pick<Imaging, "panorama" | "thumbnail">;
   };
@@ -77,7 +78,7 @@ export const deleteIfUnwanted = async (
   {
     tasks,
     storage,
-  }: { readonly tasks: Pick<TaskStore, "wantedImage">; readonly storage: Pick<ObjectStorage, "delete"> },
+  }: { readonly tasks: Pick<TaskAccess, "wantedImage">; readonly storage: Pick<ObjectStorage, "delete"> },
   { id, image }: SucceededTask,
 ): Promise<void> => {
   const stored = await tasks.wantedImage(id);

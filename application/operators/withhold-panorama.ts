@@ -9,11 +9,11 @@ import type { Clock } from "../ports/clock.js";
 import type { Ids } from "../ports/ids.js";
 import type { AccountStore } from "../ports/stores/account-stores.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
-import type { TaskStore } from "../ports/stores/tasks/task-store.js";
+import type { TaskAccess } from "../ports/stores/tasks/task-access.js";
 
 type WithholdPanoramaPorts = {
   readonly operators: Pick<OperatorStore, "record">;
-  readonly tasks: Pick<TaskStore, "hide">;
+  readonly tasks: Pick<TaskAccess, "hide">;
   readonly clock: Pick<Clock, "now">;
   readonly ids: Pick<Ids, "unguessable">;
 };
@@ -64,7 +64,7 @@ export const withholdAccount =
     ids,
   }: {
     readonly accounts: Pick<AccountStore, "exists">;
-    readonly tasks: Pick<TaskStore, "hideAll">;
+    readonly tasks: Pick<TaskAccess, "hideAll">;
     readonly clock: Pick<Clock, "now">;
     readonly ids: Pick<Ids, "unguessable">;
   }) =>

@@ -8,20 +8,21 @@ import { type NotFound, notFound } from "../errors.js";
 import { pageOf } from "../page-of.js";
 import type { Clock } from "../ports/clock.js";
 import type { ObjectStorage, StorageUnavailable } from "../ports/object-storage.js";
+import type { IsWithheld, TaskAccess } from "../ports/stores/tasks/task-access.js";
 import type { TaskLists } from "../ports/stores/tasks/task-lists.js";
-import type { IsWithheld, StaleTask, TaskStore } from "../ports/stores/tasks/task-store.js";
+import type { StaleTask, TaskStore } from "../ports/stores/tasks/task-store.js";
 
 /**
  * The owner makes a panorama public or private. Whoever knows the URL of the image may still open it: objects never
  * change, and caches keep them.
  */
 export const changeVisibility =
-  ({ tasks }: { readonly tasks: Pick<TaskStore, "setVisibility"> }) =>
+  ({ tasks }: { readonly tasks: Pick<TaskAccess, "setVisibility"> }) =>
   (id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound | IsWithheld>> =>
     tasks.setVisibility(id, owner, visibility);
 
 type DeletePanoramaPorts = {
-  readonly tasks: Pick<TaskStore, "find" | "delete" | "isDeleted">;
+  readonly tasks: Pick<TaskStore, "find"> & Pick<TaskAccess, "delete" | "isDeleted">;
   readonly storage: Pick<ObjectStorage, "delete">;
   readonly clock: Pick<Clock, "now">;
 };

@@ -21,6 +21,7 @@ import type { ObjectStorage } from "../ports/object-storage.js";
 import type { Secrets } from "../ports/secrets.js";
 import type { AdmittedKey } from "../ports/stores/rate-limits.js";
 import { StoreBusy } from "../ports/stores/store-errors.js";
+import type { TaskAccess } from "../ports/stores/tasks/task-access.js";
 import type { TaskOpening, TaskStore } from "../ports/stores/tasks/task-store.js";
 import type { GenerationTime } from "./forecast-task.js";
 import { type ImageUrls, readImageUrls } from "./read-image-urls.js";
@@ -46,7 +47,7 @@ export type CreationOptions = {
 export type CreatedPanorama = { readonly task: Task; readonly replayed: boolean };
 
 type Ports = SubmissionPorts & {
-  readonly tasks: Pick<TaskStore, "open" | "isHiddenImage">;
+  readonly tasks: Pick<TaskStore, "open"> & Pick<TaskAccess, "isHiddenImage">;
   readonly provider: Pick<GenerationProvider, "canMake" | "callsPerSecond" | "places">;
   readonly generationTime: Pick<GenerationTime, "lately">;
   readonly ids: Pick<Ids, "taskId" | "slug">;

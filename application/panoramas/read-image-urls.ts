@@ -2,7 +2,7 @@ import { isInObjectFolder, isReference, type ObjectName } from "../../domain/ima
 import { type BrokenRule, type InvalidRequest, invalidRequest } from "../../domain/invalid-request.js";
 import { isPublicHost } from "../../domain/public-host.js";
 import type { ObjectStorage } from "../ports/object-storage.js";
-import type { TaskStore } from "../ports/stores/tasks/task-store.js";
+import type { TaskAccess } from "../ports/stores/tasks/task-access.js";
 
 /** What the image URLs of a creation request are, by the index of each. */
 export type ImageUrls = {
@@ -14,7 +14,7 @@ export type ImageUrls = {
 
 type Ports = {
   readonly storage: Pick<ObjectStorage, "nameOf" | "urlOf" | "has">;
-  readonly tasks: Pick<TaskStore, "isHiddenImage">;
+  readonly tasks: Pick<TaskAccess, "isHiddenImage">;
 };
 
 /**

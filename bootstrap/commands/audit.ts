@@ -19,7 +19,7 @@ export const auditList: Command = {
       const limit = yield* limitOf(values);
       const given = optionalText(values, "before");
       if (given !== undefined && !/^[0-9]{1,15}$/.test(given)) return err(misused("--before must be a number."));
-      const operatorLog = await service.get(tokens.operatorLog);
+      const { operatorLog } = await service.get(tokens.stores);
       const before = given === undefined ? undefined : (Number(given) as OperatorActionId);
       const { items, last } = pageOf(await operatorLog.list(limit + 1, before), limit);
       return ok({

@@ -38,7 +38,7 @@ export const taskList: Command = {
       const limit = yield* limitOf(values);
       const filter = yield* filterOf(values);
       const id = text(values, "account") as AccountId;
-      const operators = await service.get(tokens.operators);
+      const { operators } = await service.get(tokens.stores);
       if ((await operators.account(id)) === undefined) return err(notFound(`There is no account ${id}.`));
       const before = optionalText(values, "before") as TaskId | undefined;
       const found = await operators.tasks(id, limit + 1, before, filter);
@@ -163,7 +163,7 @@ const retryOne = async (service: Service, { id, accountId }: Task): Promise<Resu
 
 const taskOf = async (service: Service, values: Values): Promise<Result<TaskOfAccount, CommandError>> => {
   const id = text(values, "task") as TaskId;
-  const operators = await service.get(tokens.operators);
+  const { operators } = await service.get(tokens.stores);
   const found = await operators.task(id);
   return found === undefined ? err(notFound(`There is no task ${id}.`)) : ok(found);
 };

@@ -9,11 +9,12 @@ import { viewerPath } from "../../domain/tasks/slug.js";
 import type { Config } from "../config.js";
 import { provide } from "../provide.js";
 import { submissionDeadlineMilliseconds } from "../submission-deadline.js";
-import { storePorts, tokens } from "../tokens.js";
+import { tokens } from "../tokens.js";
 
 /** The whole application, with its background work. */
 export const application = new ContainerModule(({ bind }) => {
-  const { config, database, provider, storage, imaging, mail, payments, webhookSender } = tokens;
+  const { config, database, stores, clock, ids, secrets, provider, storage, imaging, mail, payments, webhookSender } =
+    tokens;
   const { signals, eventSignals, reporter, providerWebhooks, metrics, tracing } = tokens;
   const outside = {
     provider,
@@ -30,10 +31,11 @@ export const application = new ContainerModule(({ bind }) => {
   provide(
     bind,
     tokens.application,
-    { config, database, providerWebhooks, metrics, tracing, ...storePorts, ...outside },
-    async ({ config, database, metrics, tracing, ...ports }) => {
+    { config, database, stores, providerWebhooks, metrics, tracing, clock, ids, secrets, ...outside },
+    async ({ config, database, stores, metrics, tracing, ...ports }) => {
       return createApplication({
         ports: {
+          ...stores,
           ...ports,
           ...tracedPorts({ ...ports, storage: measuredStorage(ports.storage, metrics) }, tracing),
           schedule: cronSchedule(ports.clock),

@@ -6,17 +6,19 @@ import { tokens } from "../tokens.js";
 
 /** E-mails. */
 export const mail = new ContainerModule(({ bind }) => {
-  const { config, clock, logger, reporter, letterOutbox, accounts, links, ids, secrets } = tokens;
+  const { config, clock, logger, reporter, stores, ids, secrets } = tokens;
 
   provide(
     bind,
     tokens.mail,
-    { config, logger, clock, reporter, outbox: letterOutbox, accounts, links, ids, secrets },
-    async ({ config: { mail, publicUrl, identity }, logger, ...ports }) => {
+    { config, logger, clock, reporter, stores, ids, secrets },
+    async ({ config: { mail, publicUrl, identity }, logger, stores, ...ports }) => {
       if (mail === undefined) return new LogMail(logger, publicUrl);
       const { SmtpSender } = await import("../../adapters/mail/smtp-sender.js");
       const outboxMail = new OutboxMail({
         ...ports,
+        ...stores,
+        outbox: stores.letterOutbox,
         sender: new SmtpSender({ ...mail, publicUrl, siteName: identity.name }),
       });
       outboxMail.start();

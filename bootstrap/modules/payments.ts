@@ -5,14 +5,14 @@ import { tokens } from "../tokens.js";
 
 /** The payment service. */
 export const payments = new ContainerModule(({ bind }) => {
-  const { config, clock, letterOutbox: outbox } = tokens;
-  provide(bind, tokens.payments, { config, clock, outbox }, async ({ config, clock, outbox }) => {
+  const { config, clock, stores } = tokens;
+  provide(bind, tokens.payments, { config, clock, stores }, async ({ config, clock, stores }) => {
     const { stripe, publicUrl, mail, operatorEmail } = config;
     const to = mail && operatorEmail;
     if (stripe === undefined) {
       // Its row is written after the order's: the metric of pending orders is for what a crash loses between them.
       return new ManualPayments(async ({ id }) => {
-        if (to !== undefined) await outbox.add({ id, kind: "pending_order", to }, clock.now());
+        if (to !== undefined) await stores.letterOutbox.add({ id, kind: "pending_order", to }, clock.now());
       });
     }
     const { StripePayments } = await import("../../adapters/payments/stripe-payments.js");

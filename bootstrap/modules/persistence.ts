@@ -6,26 +6,9 @@ import { err, type Result } from "neverthrow";
 import { tracedDatabase } from "../../adapters/observability/traced.js";
 import type { Patience } from "../../adapters/persistence/postgres/open-postgres-database.js";
 import type { PostgresDatabase } from "../../adapters/persistence/postgres/postgres-database.js";
-import { PostgresApiRequests } from "../../adapters/persistence/prepared/postgres-api-requests.js";
-import { PostgresRateLimits } from "../../adapters/persistence/prepared/postgres-rate-limits.js";
-import { SqlEventStore } from "../../adapters/persistence/prepared/sql-event-store.js";
-import { SqlLedgerStore } from "../../adapters/persistence/prepared/sql-ledger-store.js";
-import { SqliteApiRequests } from "../../adapters/persistence/prepared/sqlite-api-requests.js";
-import { sqlTasks } from "../../adapters/persistence/prepared/tasks/sql-tasks.js";
 import { openDatabaseClock } from "../../adapters/persistence/sql/database-clock.js";
+import { sqlStores } from "../../adapters/persistence/sql-stores.js";
 import type { SqliteDatabase } from "../../adapters/persistence/sqlite/sqlite-database.js";
-import { SqlAccountStore } from "../../adapters/persistence/stores/accounts/sql-account-store.js";
-import { SqlApiKeyStore } from "../../adapters/persistence/stores/accounts/sql-api-key-store.js";
-import { SqlPasswordLinkStore } from "../../adapters/persistence/stores/accounts/sql-password-link-store.js";
-import { SqlSessionStore } from "../../adapters/persistence/stores/accounts/sql-session-store.js";
-import { MemoryRateLimits } from "../../adapters/persistence/stores/memory-rate-limits.js";
-import { SqlDeliveryStore } from "../../adapters/persistence/stores/sql-delivery-store.js";
-import { SqlEndpointStore } from "../../adapters/persistence/stores/sql-endpoint-store.js";
-import { SqlLetterOutbox } from "../../adapters/persistence/stores/sql-letter-outbox.js";
-import { SqlOperatorLog } from "../../adapters/persistence/stores/sql-operator-log.js";
-import { SqlOperatorStore } from "../../adapters/persistence/stores/sql-operator-store.js";
-import { SqlOrderStore } from "../../adapters/persistence/stores/sql-order-store.js";
-import { SqlReferenceStore } from "../../adapters/persistence/stores/sql-reference-store.js";
 import type { CopiedObjects } from "../../adapters/storage/copy-objects.js";
 import type { Config } from "../config.js";
 import { ConfigurationError, StartError } from "../configuration-error.js";
@@ -38,7 +21,6 @@ import { tokens } from "../tokens.js";
 export const persistence = new ContainerModule(({ bind }) => {
   bindDatabase(bind);
   bindStores(bind);
-  bindRateCounters(bind);
 });
 
 const bindDatabase = (bind: Bind): void => {
@@ -57,57 +39,12 @@ const bindDatabase = (bind: Bind): void => {
 };
 
 const bindStores = (bind: Bind): void => {
-  const { database, clock, reporter, taskMetrics } = tokens;
-  provide(
-    bind,
-    tokens.tasks,
-    { database, clock, reporter, taskMetrics },
-    ({ database, clock, reporter, taskMetrics }) => sqlTasks(database, { reporter, observer: taskMetrics, clock }),
-  );
-  provide(bind, tokens.accounts, { database }, ({ database }) => new SqlAccountStore(database));
-  provide(
-    bind,
-    tokens.orders,
-    { database, taskMetrics },
-    ({ database, taskMetrics }) => new SqlOrderStore(database, (order) => taskMetrics.paid(order)),
-  );
-  provide(bind, tokens.keys, { database }, ({ database }) => new SqlApiKeyStore(database));
-  provide(bind, tokens.ledger, { database }, ({ database }) => new SqlLedgerStore(database));
-  provide(bind, tokens.letterOutbox, { database }, ({ database }) => new SqlLetterOutbox(database));
-  provide(bind, tokens.links, { database }, ({ database }) => new SqlPasswordLinkStore(database));
-  provide(bind, tokens.endpoints, { database }, ({ database }) => new SqlEndpointStore(database));
-  provide(
-    bind,
-    tokens.deliveries,
-    { database, reporter },
-    ({ database, reporter }) => new SqlDeliveryStore(database, reporter),
-  );
-  provide(
-    bind,
-    tokens.events,
-    { database, reporter },
-    ({ database, reporter }) => new SqlEventStore(database, reporter),
-  );
-  provide(bind, tokens.references, { database }, ({ database }) => new SqlReferenceStore(database));
-  provide(bind, tokens.operators, { database }, ({ database }) => new SqlOperatorStore(database));
-  provide(bind, tokens.operatorLog, { database }, ({ database }) => new SqlOperatorLog(database));
-  provide(bind, tokens.sessions, { database }, ({ database }) => new SqlSessionStore(database));
-};
-
-/** On PostgreSQL all instances share their counters. A SQLite file has one instance, which counts in memory. */
-const bindRateCounters = (bind: Bind): void => {
-  const { config, database, clock, rateLimits } = tokens;
-  provide(bind, rateLimits, { config, database, clock }, ({ config: { policy }, database, clock }) =>
-    database.dialect === "postgresql"
-      ? new PostgresRateLimits(database, clock, policy.rates)
-      : new MemoryRateLimits(clock, policy.rates),
-  );
-  const counted = { config, database, clock, rateLimits };
-  provide(bind, tokens.apiRequests, counted, ({ config: { policy }, database, clock, rateLimits }) =>
-    database.dialect === "postgresql"
-      ? new PostgresApiRequests(database, clock, policy.rates)
-      : new SqliteApiRequests(database, rateLimits, clock),
-  );
+  const { config, database, clock, reporter, taskMetrics } = tokens;
+  const needed = { config, database, clock, reporter, tasks: taskMetrics };
+  provide(bind, tokens.stores, needed, ({ config: { policy }, database, clock, reporter, tasks }) => {
+    const stores = sqlStores(database, { reporter, clock, tasks, paid: (order) => tasks.paid(order) });
+    return { ...stores, ...stores.countersAt(clock, policy.rates) };
+  });
 };
 
 /** Makes the folder if there is none. Throws if nothing can be written there. */

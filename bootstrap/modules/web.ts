@@ -21,16 +21,17 @@ export const web = new ContainerModule(({ bind }) => {
       config: tokens.config,
       application: tokens.application,
       clock: tokens.clock,
-      rateLimits: tokens.rateLimits,
+      stores: tokens.stores,
       images: tokens.storage,
       sign: tokens.signPicture,
     },
-    async ({ config, application, sign, ...parts }) => {
+    async ({ config, application, stores: { rateLimits }, sign, ...parts }) => {
       const { publicUrl, provider, mail, identity, signUp, gallery, welcomeCredits } = config;
       const { heroPanoramas, operatorEmail, legalPagesFolder, receiptText, paymentText } = config;
       return webPages(
         {
           ...parts,
+          rateLimits,
           ...application,
           pictures: picturesOnDemand(parts.images, sign),
         },

@@ -338,7 +338,7 @@ export const describeOperatorStore = (
 
     it("refuses a creation whose key was read before the account was closed", async () => {
       const { operators, tasks } = stores;
-      const requests = stores.requestsAt({ now: () => noon, sleep: async () => {} }, RATE_LIMITS);
+      const requests = stores.countersAt({ now: () => noon, sleep: async () => {} }, RATE_LIMITS).apiRequests;
       const admitted = (await requests.admit(anApiKey().secretSha256, "write"))._unsafeUnwrap();
       const closed = await operators.close(owner, closedEmail, noon, ({ credits: balance }) =>
         ok({ kind: "adjustment", accountId: owner, credits: -balance, reason: REASON, at: noon } as const),

@@ -265,7 +265,7 @@ export const describeTaskRecords = (
     });
 
     it("suspends an account until it is resumed: its keys are refused, and it opens no task", async () => {
-      const requests = stores.requestsAt({ now: () => noon, sleep: async () => {} }, RATE_LIMITS);
+      const requests = stores.countersAt({ now: () => noon, sleep: async () => {} }, RATE_LIMITS).apiRequests;
       const admitted = async () => {
         const result = await requests.admit(anApiKey().secretSha256, "read");
         return result.isOk() ? "admitted" : result.error.kind;

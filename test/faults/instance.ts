@@ -84,7 +84,7 @@ export class Instance {
 
   private wire() {
     const { clock, reporter, ...outside } = this.around;
-    const stores = sqlStores(this.guardDatabase(outside.database), reporter);
+    const stores = sqlStores(this.guardDatabase(outside.database), { reporter });
     const guarded = <Port extends object>(name: string, port: Port) => this.guard(name, port);
     const storage = guarded("storage", outside.storage);
     const ports = {
@@ -97,7 +97,7 @@ export class Instance {
       events: guarded("events", stores.events),
       references: guarded("references", stores.references),
       tasks: guarded("tasks", stores.tasks),
-      requestsAt: stores.requestsAt,
+      countersAt: stores.countersAt,
       provider: guarded("provider", outside.provider),
       storage,
       imaging: guarded("imaging", outside.imaging),
@@ -112,7 +112,7 @@ export class Instance {
     };
     const bodyOf: Parameters<typeof deliverEvents>[1]["bodyOf"] = (event, task) =>
       eventBody(event, task, { storage, viewerUrl: undefined });
-    const requests = guarded("requests", stores.requestsAt(clock, PANORAMA_POLICY.rates));
+    const requests = guarded("requests", stores.countersAt(clock, PANORAMA_POLICY.rates).apiRequests);
     return {
       ...useCases(ports),
       admit: requests.admit.bind(requests),

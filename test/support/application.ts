@@ -28,7 +28,7 @@ import { ensureDefaultEndpoint } from "../../application/webhooks/endpoints.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import type { SqlStores } from "./sql-stores.js";
 
-export type Stores = SqlStores;
+export type Stores = Omit<SqlStores, "letterOutbox">;
 
 type Ports = Omit<Stores, "sessions" | "links" | "operators" | "operatorLog"> & {
   readonly provider: GenerationProvider;

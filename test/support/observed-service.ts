@@ -59,7 +59,7 @@ export const startObservedService = async (
     fetch(url + path, { ...init, headers: { authorization: `Bearer ${access.apiKey}`, ...headers } });
   return {
     addWebhook: async (to) => {
-      const [owner] = await (await service.get(tokens.operators)).accounts(1, undefined);
+      const [owner] = await (await service.get(tokens.stores)).operators.accounts(1, undefined);
       if (owner === undefined) throw new Error("There is no account.");
       (await application.webhooks.createEndpoint(owner.account.id, to))._unsafeUnwrap();
     },

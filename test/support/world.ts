@@ -21,7 +21,7 @@ export const aWorld = (given?: Stores) => {
     ids: new RandomIds(), // several worlds may share the stores
     generationTime: generationTime(),
   };
-  const requests = stores.requestsAt(clock, RATE_LIMITS);
+  const requests = stores.countersAt(clock, RATE_LIMITS).apiRequests;
   return { ...ports, requests, ...useCases(ports) };
 };
 

@@ -1,4 +1,5 @@
 import { err, ok } from "neverthrow";
+import type { TaskAccess } from "../../../application/ports/stores/tasks/task-access.js";
 import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import type { TaskWork } from "../../../application/ports/stores/tasks/task-work.js";
 import { refuseCancel, type SubmittedTask, submit, wantCancel } from "../../../domain/tasks/task.js";
@@ -10,7 +11,7 @@ import { type TaskSetup, unwrap } from "./task-setup.js";
 /** What the owner's wish to cancel a task does: `recordCancelWish`. */
 export const describeCancelWishes = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
   const { owner, submitting, submitted, generated, failed } = on;
-  let tasks: TaskStore & TaskWork;
+  let tasks: TaskStore & TaskAccess & TaskWork;
 
   beforeEach(async () => {
     ({ tasks } = on.stores);

@@ -1,4 +1,5 @@
 import { err, ok } from "neverthrow";
+import type { TaskAccess } from "../../../application/ports/stores/tasks/task-access.js";
 import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import type { TaskWork } from "../../../application/ports/stores/tasks/task-work.js";
 import { type SubmittedTask, submit } from "../../../domain/tasks/task.js";
@@ -10,7 +11,7 @@ import { type TaskSetup, unwrap } from "./task-setup.js";
 /** Who may do the work on a due task: `claim`, `lease`, `postpone`; which tasks need none: `ended`. */
 export const describeClaims = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
   const { owner, submitting, submitted, succeeded, failed, standing } = on;
-  let tasks: TaskStore & TaskWork;
+  let tasks: TaskStore & TaskAccess & TaskWork;
 
   beforeEach(async () => {
     ({ tasks } = on.stores);

@@ -1,3 +1,4 @@
+import type { TaskAccess } from "../../../application/ports/stores/tasks/task-access.js";
 import type { TaskLists } from "../../../application/ports/stores/tasks/task-lists.js";
 import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import type { TaskWork } from "../../../application/ports/stores/tasks/task-work.js";
@@ -11,7 +12,7 @@ import { type TaskSetup, unwrap } from "./task-setup.js";
 /** What a deletion by the owner does, and the background work that it leaves: `delete`, `isDeleted`. */
 export const describeDeletion = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
   const { owner, stranger, submitted, succeeded, kept } = on;
-  let tasks: TaskStore & TaskWork & TaskLists;
+  let tasks: TaskStore & TaskAccess & TaskWork & TaskLists;
 
   beforeEach(async () => {
     ({ tasks } = on.stores);

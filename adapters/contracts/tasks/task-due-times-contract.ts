@@ -1,4 +1,5 @@
 import { err, ok } from "neverthrow";
+import type { TaskAccess } from "../../../application/ports/stores/tasks/task-access.js";
 import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import type { TaskWork } from "../../../application/ports/stores/tasks/task-work.js";
 import { noon, secondsAfter, taskId } from "../support/builders.js";
@@ -9,7 +10,7 @@ import { type TaskSetup, unwrap } from "./task-setup.js";
 /** When the work on a task is due earlier: `makeDueNow`, `bringForward`. */
 export const describeDueTimes = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
   const { owner, submitting, submitted, succeeded, failed } = on;
-  let tasks: TaskStore & TaskWork;
+  let tasks: TaskStore & TaskAccess & TaskWork;
 
   beforeEach(async () => {
     ({ tasks } = on.stores);

@@ -1,4 +1,5 @@
 import { err, ok } from "neverthrow";
+import type { TaskAccess } from "../../../application/ports/stores/tasks/task-access.js";
 import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import type { TaskWork } from "../../../application/ports/stores/tasks/task-work.js";
 import { deletedReplay } from "../../../domain/credits/idempotency.js";
@@ -11,7 +12,7 @@ import { type TaskSetup, unwrap } from "./task-setup.js";
 /** What the idempotency key of a creation does: `open` with `idempotent`, `forgetIdempotencyKeys`. */
 export const describeIdempotency = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
   const { openAccount, owner, stranger, open, failed, standing, keyed } = on;
-  let tasks: TaskStore & TaskWork;
+  let tasks: TaskStore & TaskAccess & TaskWork;
 
   beforeEach(async () => {
     ({ tasks } = on.stores);

@@ -1,3 +1,4 @@
+import type { TaskAccess } from "../../../application/ports/stores/tasks/task-access.js";
 import type { TaskLists } from "../../../application/ports/stores/tasks/task-lists.js";
 import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import type { TaskId } from "../../../domain/ids.js";
@@ -11,7 +12,7 @@ import { type TaskSetup, unwrap } from "./task-setup.js";
 /** Which stored images are to be made again: `listFailedImages`. */
 export const describeImages = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
   const { owner, succeeded } = on;
-  let tasks: TaskStore & TaskLists;
+  let tasks: TaskStore & TaskAccess & TaskLists;
 
   beforeEach(async () => {
     ({ tasks } = on.stores);

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import type { TaskAccess } from "../../../application/ports/stores/tasks/task-access.js";
 import type { TaskLists } from "../../../application/ports/stores/tasks/task-lists.js";
 import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import type { TaskId } from "../../../domain/ids.js";
@@ -23,7 +24,7 @@ import { type TaskSetup, unwrap } from "./task-setup.js";
 /** The list of an account, with filters: `list`. */
 export const describeList = ({ it, beforeEach }: TestFunctions, on: TaskSetup, options: SuiteOptions): void => {
   const { openAccount, owner, stranger, open, submitting, failed } = on;
-  let tasks: TaskStore & TaskLists;
+  let tasks: TaskStore & TaskAccess & TaskLists;
 
   beforeEach(async () => {
     ({ tasks } = on.stores);

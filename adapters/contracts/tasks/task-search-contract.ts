@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { ok } from "neverthrow";
+import type { TaskAccess } from "../../../application/ports/stores/tasks/task-access.js";
 import type { TaskLists } from "../../../application/ports/stores/tasks/task-lists.js";
 import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import { credits } from "../../../domain/credits/credits.js";
@@ -25,7 +26,7 @@ const histories = fc.array(fc.record({ prompt: prompts, events: fc.array(events,
 
 /** `searchPublic`. */
 export const describeSearch = ({ it, beforeEach }: TestFunctions, on: TaskSetup, options: SuiteOptions): void => {
-  let tasks: TaskStore & TaskLists;
+  let tasks: TaskStore & TaskAccess & TaskLists;
   let owner: AccountId;
 
   beforeEach(async () => {

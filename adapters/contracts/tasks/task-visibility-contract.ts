@@ -1,3 +1,4 @@
+import type { TaskAccess } from "../../../application/ports/stores/tasks/task-access.js";
 import type { TaskLists } from "../../../application/ports/stores/tasks/task-lists.js";
 import type { TaskStore } from "../../../application/ports/stores/tasks/task-store.js";
 import type { TaskId } from "../../../domain/ids.js";
@@ -10,7 +11,7 @@ import { type TaskSetup, unwrap } from "./task-setup.js";
 /** What others see: `setVisibility`, `listPublic`. */
 export const describeVisibility = ({ it, beforeEach }: TestFunctions, on: TaskSetup): void => {
   const { owner, generated, succeeded, kept } = on;
-  let tasks: TaskStore & TaskLists;
+  let tasks: TaskStore & TaskAccess & TaskLists;
 
   beforeEach(async () => {
     ({ tasks } = on.stores);

@@ -7,8 +7,15 @@ import type { OperatorLog } from "./operator-log.js";
 import type { OperatorStore } from "./operator-store.js";
 import type { ApiRequests, RateLimits } from "./rate-limits.js";
 import type { ReferenceStore } from "./reference-store.js";
-import type { TaskPorts } from "./tasks/task-ports.js";
+import type { TaskAccess } from "./tasks/task-access.js";
+import type { TaskLists } from "./tasks/task-lists.js";
+import type { TaskQueue } from "./tasks/task-queue.js";
+import type { TaskStore } from "./tasks/task-store.js";
+import type { TaskWork } from "./tasks/task-work.js";
 import type { DeliveryStore, EndpointStore, EventStore } from "./webhook-stores.js";
+
+/** All ports of tasks, for what puts the application together. A use case takes those that it uses. */
+export type TaskPorts = TaskStore & TaskAccess & TaskQueue & TaskWork & TaskLists;
 
 /** All stores. They share one database: what one method writes is one transaction. */
 export type Stores = {

@@ -88,9 +88,9 @@ export const accountInvite: Command = {
       );
       const { publicUrl, mail } = await service.get(tokens.config);
       if (mail !== undefined) {
-        const [outbox, ids] = await Promise.all([service.get(tokens.letterOutbox), service.get(tokens.ids)]);
+        const [{ letterOutbox }, ids] = await Promise.all([service.get(tokens.stores), service.get(tokens.ids)]);
         const letter = { id: ids.unguessable(), kind: "invitation", to: email } as const;
-        await outbox.add(letter, (await service.get(tokens.clock)).now());
+        await letterOutbox.add(letter, (await service.get(tokens.clock)).now());
       }
       const link = passwordLinkUrl(publicUrl, token);
       return ok({
@@ -165,7 +165,7 @@ export const accountList: Command = {
   run: (service, values) =>
     safeTry(async function* () {
       const limit = yield* limitOf(values);
-      const operators = await service.get(tokens.operators);
+      const { operators } = await service.get(tokens.stores);
       const found = await operators.accounts(limit + 1, optionalText(values, "before") as AccountId | undefined);
       const { items, last } = pageOf(found, limit);
       return ok({
@@ -180,13 +180,13 @@ const accountOf = (service: Service, values: Values): ResultAsync<AccountSummary
   safeTry(async function* () {
     const [id, given] = [optionalText(values, "account"), optionalText(values, "email")];
     if ((id === undefined) === (given === undefined)) return err(misused("Give either --account ID or --email E."));
-    const operators = await service.get(tokens.operators);
+    const { operators } = await service.get(tokens.stores);
     if (given === undefined) {
       const summary = await operators.account(id as AccountId);
       return summary === undefined ? err(notFound(`There is no account ${id}.`)) : ok(summary);
     }
     const email = yield* parseEmail(given).mapErr(invalidOption);
-    const found = await (await service.get(tokens.accounts)).findByEmail(email);
+    const found = await (await service.get(tokens.stores)).accounts.findByEmail(email);
     const summary = found && (await operators.account(found.account.id));
     return summary === undefined ? err(notFound(`There is no account for ${email}.`)) : ok(summary);
   });
@@ -203,10 +203,7 @@ export const accountShow: Command = {
     if (found.isErr()) return err(found.error);
     const summary = found.value;
     const { id } = summary.account;
-    const ledger = await service.get(tokens.ledger);
-    const keys = await service.get(tokens.keys);
-    const orders = await service.get(tokens.orders);
-    const endpoints = await service.get(tokens.endpoints);
+    const { ledger, keys, orders, endpoints } = await service.get(tokens.stores);
     const { remaining, reserved, spent, debt = 0 } = await ledger.totals(id);
     const { openDisputes = 0 } = summary.standing;
     const json = {
@@ -276,7 +273,7 @@ export const accountClose: Command = {
   run: (service, values) =>
     safeTry(async function* () {
       const id = text(values, "account") as AccountId;
-      const operators = await service.get(tokens.operators);
+      const { operators } = await service.get(tokens.stores);
       const summary = await operators.account(id);
       if (summary === undefined) return err(notFound(`There is no account ${id}.`));
       // The address of a closed account is gone: what an interrupted run has left is completed without it.

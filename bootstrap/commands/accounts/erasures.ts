@@ -65,7 +65,7 @@ export const accountEraseAgain: Command = {
 };
 
 const allAccounts = async (service: Service): Promise<readonly AccountSummary[]> => {
-  const operators = await service.get(tokens.operators);
+  const { operators } = await service.get(tokens.stores);
   const all: AccountSummary[] = [];
   for (let before: AccountId | undefined; ; ) {
     const page = await operators.accounts(PAGE, before);

@@ -134,7 +134,7 @@ const KEY = {
 const keyOf = async (service: Service, values: Values): Promise<Result<ApiKey, CommandError>> => {
   const id = optionalText(values, "key") as ApiKeyId | undefined;
   if (id !== undefined) {
-    const key = await (await service.get(tokens.operators)).key(id);
+    const key = await (await service.get(tokens.stores)).operators.key(id);
     return key === undefined ? err(notFound(`There is no key ${id}.`)) : ok(key);
   }
   const secret = parseApiKeySecret((await readSecretLine("The key: ")).trim());

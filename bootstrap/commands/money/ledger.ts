@@ -22,9 +22,9 @@ export const ledgerShow: Command = {
       const before = given === undefined ? undefined : parseLedgerCursor(given);
       if (given !== undefined && before === undefined) return err(misused("--before must be the number of an entry."));
       const account = text(values, "account") as AccountId;
-      const accounts = await service.get(tokens.accounts);
+      const { accounts } = await service.get(tokens.stores);
       if (!(await accounts.exists(account))) return err(notFound(`There is no account ${account}.`));
-      const ledger = await service.get(tokens.ledger);
+      const { ledger } = await service.get(tokens.stores);
       const { items, last } = pageOf(await ledger.list(account, limit + 1, before), limit);
       return ok(ledgerOutput(await ledger.balance(account), items.toReversed(), last?.cursor));
     }),

@@ -83,7 +83,7 @@ export const orderRefund: Command = {
             return refused(`Of order ${id}, ${error.left} credits are left that can be taken back by hand.`);
         }
       });
-      const ledger = await service.get(tokens.ledger);
+      const { ledger } = await service.get(tokens.stores);
       const { remaining, debt = 0 } = await ledger.totals(refunded.accountId);
       const { paymentId } = refunded;
       return ok({
@@ -122,7 +122,7 @@ export const orderList: Command = {
         from,
       };
       const before = optionalText(values, "before") as OrderId | undefined;
-      const orders = await service.get(tokens.orders);
+      const { orders } = await service.get(tokens.stores);
       const { items, last } = pageOf(await orders.listAll(filter, limit + 1, before), limit);
       return ok({
         json: { orders: items.map(orderJson), next: last?.id ?? null },

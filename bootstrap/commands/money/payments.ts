@@ -18,9 +18,9 @@ export const paymentsReconcile: Command = {
       const from = yield* fromOf(values);
       if (from === undefined) return err(misused("--from must be a date, such as 2026-05-03."));
       await service.loadServer(); // for the payment service
-      const { orders, clock, reporter, payments } = tokens;
+      const { stores, clock, reporter, payments } = tokens;
       const ports = {
-        orders: await service.get(orders),
+        orders: (await service.get(stores)).orders,
         clock: await service.get(clock),
         reporter: await service.get(reporter),
         payments: await service.get(payments),

@@ -87,8 +87,8 @@ describe.concurrent.each(CASES)("applications with wrong clocks: %s", (_, onData
     const startedAt = performance.now();
     const wall = () => Date.now() + wallAhead(performance.now() - startedAt);
     const clock = await openDatabaseClock(database, { machine: { ...MACHINE_TIME, wall } });
-    const { requestsAt, ...stores } = sqlStores(database, undefined, clock);
-    const requests = requestsAt(clock, RATE_LIMITS);
+    const { countersAt, ...stores } = sqlStores(database, { clock });
+    const requests = countersAt(clock, RATE_LIMITS).apiRequests;
     const observer = { opened() {}, started() {}, moved() {}, claimed() {}, stale: () => refused.push(1) };
     const ports = {
       ...memoryPorts(clock),

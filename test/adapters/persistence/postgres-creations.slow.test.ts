@@ -20,7 +20,7 @@ import { sqlTasks } from "../../../adapters/persistence/prepared/tasks/sql-tasks
 import type { Database } from "../../../adapters/persistence/sql/database.js";
 import { isWorthPreparing } from "../../../adapters/persistence/sql/statement.js";
 import { StoreBusy } from "../../../application/ports/stores/store-errors.js";
-import type { TaskPorts } from "../../../application/ports/stores/tasks/task-ports.js";
+import type { TaskPorts } from "../../../application/ports/stores/stores.js";
 import type { AccountSnapshot } from "../../../application/ports/stores/tasks/task-store.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";

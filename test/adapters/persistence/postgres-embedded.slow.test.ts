@@ -306,8 +306,8 @@ describe("stores on an embedder's pool", () => {
     const { accounts, keys } = sqlStores(await opened());
     await accounts.open(anAccount(), { order: aPaidOrder({ credits: credits(10) }) });
     await keys.insert(anApiKey(), () => ok(undefined));
-    const { tasks, requestsAt } = sqlStores(await openDatabase({ pool: counted, schema: SCHEMA, tables: BOTH }));
-    const requests = requestsAt(new HandClock(), RATE_LIMITS);
+    const { tasks, countersAt } = sqlStores(await openDatabase({ pool: counted, schema: SCHEMA, tables: BOTH }));
+    const requests = countersAt(new HandClock(), RATE_LIMITS).apiRequests;
     const task = aSubmittingTask();
     roundTrips = 0;
     const write = (await requests.admit(anApiKey().secretSha256, "write"))._unsafeUnwrap();
@@ -342,7 +342,7 @@ describe("stores on an embedder's pool", () => {
   });
 
   it("do not depend on the type parsers that the embedder has set for its driver", async () => {
-    const { accounts, keys, requestsAt, tasks, ledger } = sqlStores(await opened());
+    const { accounts, keys, countersAt, tasks, ledger } = sqlStores(await opened());
     const types = [16, 20, 23, 114, 1043, 1184, 3802];
     const parsers = types.map((type) => pg.types.getTypeParser(type as never));
     onTestFinished(() => {
@@ -353,7 +353,11 @@ describe("stores on an embedder's pool", () => {
     await keys.insert(anApiKey(), () => ok(undefined));
     const task = aSubmittingTask();
     await tasks.open({ account: accountId(1), dueAt: noon, decide: decide(task) });
-    const admitted = await requestsAt(new HandClock(), RATE_LIMITS).admit(anApiKey().secretSha256, "read", task.id);
+    const admitted = await countersAt(new HandClock(), RATE_LIMITS).apiRequests.admit(
+      anApiKey().secretSha256,
+      "read",
+      task.id,
+    );
     expect(admitted._unsafeUnwrap().task).toEqual(task);
     expect((await ledger.list(accountId(1), 5, undefined)).map(({ entry }) => entry.credits)).toEqual([-4, 10]);
   });

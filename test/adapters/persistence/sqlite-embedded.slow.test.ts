@@ -296,10 +296,10 @@ describe("stores on an embedder's SQLite connection", () => {
 
   it("remember no key within a turn of the event loop, because anybody may write on the connection", async () => {
     await migrate(installation);
-    const { accounts, keys, requestsAt } = sqlStores(await openDatabase(installation));
+    const { accounts, keys, countersAt } = sqlStores(await openDatabase(installation));
     await accounts.open(anAccount(), { order: aPaidOrder() });
     await keys.insert(anApiKey(), () => ok(undefined));
-    const requests = requestsAt(new HandClock(), RATE_LIMITS);
+    const requests = countersAt(new HandClock(), RATE_LIMITS).apiRequests;
     const admitted = async () => (await requests.admit(anApiKey().secretSha256, "read")).isOk();
     const revoked = keys.revoke(anApiKey().id, noon); // it commits at the end of this turn
     expect(await admitted()).toBe(true);

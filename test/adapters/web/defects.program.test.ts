@@ -122,7 +122,7 @@ describe("in a browser", () => {
     await make();
     await expect.poll(() => alert().first().textContent()).toBe("Image 1 isn’t a JPEG, PNG or WebP.");
     await service.clock.advance(60_000);
-    for (let n = 0; n < 10; n += 1) service.rateLimits.admit(ann.id, "write")._unsafeUnwrap();
+    for (let n = 0; n < 10; n += 1) (await service.rateLimits.admit(ann.id, "write"))._unsafeUnwrap();
     await service.clock.advance(32_000);
     await make();
     await expect.poll(() => alert().first().textContent()).toBe("Too many requests. Try again in 28 s.");

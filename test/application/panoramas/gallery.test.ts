@@ -13,7 +13,7 @@ import { sqlStores } from "../../../adapters/persistence/sql-stores.js";
 import { changeVisibility } from "../../../application/panoramas/change-panorama.js";
 import { listPublicPanoramas, searchPublicPanoramas } from "../../../application/panoramas/list-panoramas.js";
 import { findOwnPanorama, findPublicPanorama } from "../../../application/panoramas/read-panorama.js";
-import type { TaskPorts } from "../../../application/ports/stores/tasks/task-ports.js";
+import type { TaskPorts } from "../../../application/ports/stores/stores.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { isFoundBy, searchWords } from "../../../domain/tasks/prompt-search.js";
 import type { Slug } from "../../../domain/tasks/slug.js";

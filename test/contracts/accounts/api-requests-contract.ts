@@ -27,7 +27,7 @@ import type { Stores } from "../stores.js";
 export const describeApiRequests = (
   { describe, it, beforeEach, afterEach }: TestFunctions,
   technology: string,
-  makeStores: () => Promise<Pick<Stores, "accounts" | "keys" | "requestsAt" | "tasks" | "close">>,
+  makeStores: () => Promise<Pick<Stores, "accounts" | "keys" | "countersAt" | "tasks" | "close">>,
 ): void =>
   describe(`ApiRequests ${technology}`, () => {
     const owner = accountId(1);
@@ -35,7 +35,7 @@ export const describeApiRequests = (
     const key = anApiKey();
     const always = () => ok(undefined);
     const invalid = err({ kind: "invalid_api_key" });
-    let stores: Pick<Stores, "accounts" | "keys" | "requestsAt" | "tasks" | "close">;
+    let stores: Pick<Stores, "accounts" | "keys" | "countersAt" | "tasks" | "close">;
     let clock: HandClock;
     let requests: ApiRequests;
 
@@ -57,7 +57,7 @@ export const describeApiRequests = (
     beforeEach(async () => {
       stores = inChangingZones(await makeStores());
       clock = new HandClock();
-      requests = stores.requestsAt(clock, RATE_LIMITS);
+      requests = stores.countersAt(clock, RATE_LIMITS).apiRequests;
       for (const [n, id] of [owner, other].entries()) {
         const order = aPaidOrder({ id: orderId(n), accountId: id });
         (await stores.accounts.open(anAccount({ id }), { order }))._unsafeUnwrap();

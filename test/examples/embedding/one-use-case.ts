@@ -11,6 +11,7 @@ import {
   type Standing,
   slugFrom,
   type Task,
+  type TaskAccess,
   type TaskId,
   type TaskQueue,
   type TaskStore,
@@ -21,26 +22,27 @@ import { MemoryObjectStorage } from "panorama-core/memory";
 // Your store. `decide` is the domain's decision: store what it returns, in one transaction.
 let standing: Standing = { accountId: accountId("customer"), credits: credits(30), activeTasks: 0 };
 const stored = new Map<TaskId, Task>();
-const tasks: Pick<TaskStore, "open" | "find" | "move" | "isHiddenImage"> & Pick<TaskQueue, "requeue" | "changePlace"> =
-  {
-    open: async ({ decide }) =>
-      decide(standing).map((opened) => {
-        standing = opened.standing;
-        stored.set(opened.task.id, opened.task);
-        return { task: opened.task, replayed: false };
-      }),
-    find: async (id) => stored.get(id),
-    isHiddenImage: async () => false, // nobody hides panoramas here
-    requeue: () => Promise.reject(new Error("This provider is never busy.")),
-    changePlace: async () => true, // there is one place only
-    move: async (_current, next) => {
-      stored.set(next.id, next);
-      const refunded = next.state === "failed" ? next.reservation.credits : 0;
-      const activeTasks = standing.activeTasks - (next.state === "failed" ? 1 : 0);
-      standing = { ...standing, credits: credits(standing.credits + refunded), activeTasks };
-      return ok(undefined);
-    },
-  };
+const tasks: Pick<TaskStore, "open" | "find" | "move"> &
+  Pick<TaskAccess, "isHiddenImage"> &
+  Pick<TaskQueue, "requeue" | "changePlace"> = {
+  open: async ({ decide }) =>
+    decide(standing).map((opened) => {
+      standing = opened.standing;
+      stored.set(opened.task.id, opened.task);
+      return { task: opened.task, replayed: false };
+    }),
+  find: async (id) => stored.get(id),
+  isHiddenImage: async () => false, // nobody hides panoramas here
+  requeue: () => Promise.reject(new Error("This provider is never busy.")),
+  changePlace: async () => true, // there is one place only
+  move: async (_current, next) => {
+    stored.set(next.id, next);
+    const refunded = next.state === "failed" ? next.reservation.credits : 0;
+    const activeTasks = standing.activeTasks - (next.state === "failed" ? 1 : 0);
+    standing = { ...standing, credits: credits(standing.credits + refunded), activeTasks };
+    return ok(undefined);
+  },
+};
 
 const create = createPanorama(
   {

@@ -15,7 +15,7 @@ import {
 } from "../../../adapters/contracts/support/builders.js";
 import { unwrap } from "../../../adapters/contracts/tasks/task-setup.js";
 import { RecordingReporter } from "../../../adapters/memory/recording-reporter.js";
-import type { TaskPorts } from "../../../application/ports/stores/tasks/task-ports.js";
+import type { TaskPorts } from "../../../application/ports/stores/stores.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { keep, type UploadingImage } from "../../../domain/images/storage-status.js";
 import { searchWords } from "../../../domain/tasks/prompt-search.js";
@@ -39,7 +39,7 @@ export const describeUnreadableTasks = (
     beforeEach(async () => {
       stores = await makeStores();
       reporter = new RecordingReporter();
-      tasks = sqlStores(stores.database, reporter).tasks;
+      tasks = sqlStores(stores.database, { reporter }).tasks;
       const order = aPaidOrder({ credits: credits(1_000) });
       await stores.accounts.open(anAccount({ id: owner }), { order });
     });

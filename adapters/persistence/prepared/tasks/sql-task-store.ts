@@ -1,11 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../../application/errors.js";
-import type {
-  ImageAddress,
-  IsWithheld,
-  StaleTask,
-  TaskStore,
-} from "../../../../application/ports/stores/tasks/task-store.js";
+import type { ImageAddress, IsWithheld, TaskAccess } from "../../../../application/ports/stores/tasks/task-access.js";
+import type { StaleTask, TaskStore } from "../../../../application/ports/stores/tasks/task-store.js";
 import type { AccountId, TaskId } from "../../../../domain/ids.js";
 import { type ObjectName, panoramaOf } from "../../../../domain/images/object-name.js";
 import type { StoredImage } from "../../../../domain/images/storage-status.js";
@@ -31,7 +27,7 @@ import { openTaskRows } from "./task-opening.js";
 import { toTask } from "./task-rows.js";
 
 /** Tasks in SQLite or PostgreSQL. */
-export const sqlTaskStore = (context: SqlTaskContext): TaskStore => {
+export const sqlTaskStore = (context: SqlTaskContext): TaskStore & TaskAccess => {
   const { database, turns, observer } = context;
   return {
     open: (opening) => openTaskRows(database, turns, opening, observer),

@@ -1,4 +1,4 @@
-import type { TaskPorts } from "../../../../application/ports/stores/tasks/task-ports.js";
+import type { TaskPorts } from "../../../../application/ports/stores/stores.js";
 import type { Database } from "../../sql/database.js";
 import { type SqlTaskOptions, sqlTaskContext } from "./sql-task-context.js";
 import { sqlTaskLists } from "./sql-task-lists.js";

@@ -5,14 +5,10 @@ import type { IdempotentRequest } from "../../../../domain/credits/idempotency.j
 import type { Standing } from "../../../../domain/credits/standing.js";
 import type { AccountId, TaskId } from "../../../../domain/ids.js";
 import type { ObjectName } from "../../../../domain/images/object-name.js";
-import type { StoredImage } from "../../../../domain/images/storage-status.js";
 import type { InvalidRequest } from "../../../../domain/invalid-request.js";
-import type { DeletedBy, Withheld } from "../../../../domain/tasks/out-of-sight.js";
 import type { ProviderPlace, QueuePosition } from "../../../../domain/tasks/queue.js";
 import type { Slug } from "../../../../domain/tasks/slug.js";
 import type { OpenedTask, SubmittedTask, SubmittingTask, Task } from "../../../../domain/tasks/task.js";
-import type { Visibility } from "../../../../domain/tasks/visibility.js";
-import type { NotFound } from "../../../errors.js";
 
 /** Another caller changed the task first; nothing was written. */
 export type StaleTask = { readonly kind: "stale_task"; readonly id: TaskId };
@@ -73,12 +69,6 @@ export type TaskOpening<Refusal> = {
   readonly snapshot?: AccountSnapshot | undefined;
 };
 
-/** Where an image can be read. */
-export type ImageAddress = { readonly name: ObjectName } | { readonly temporaryUrl: string };
-
-/** An operator has hidden the panorama: it cannot be public. */
-export type IsWithheld = { readonly kind: "withheld"; readonly reason: string };
-
 /**
  * Stores tasks and their reservations. Throws if the store is unreachable. Methods with an `owner` treat tasks of other
  * accounts and deleted tasks like unknown ids.
@@ -86,7 +76,8 @@ export type IsWithheld = { readonly kind: "withheld"; readonly reason: string };
  * A stored task may be unreadable, for example because a newer version of the service has written it. A method that
  * finds one task throws then; lists skip it; claims leave it to an instance that can read it. It is reported.
  *
- * The queue, the background work and the lists are ports of their own: task-queue.ts, task-work.ts, task-lists.ts.
+ * Who may see a task, the queue, the background work and the lists are ports of their own: task-access.ts,
+ * task-queue.ts, task-work.ts, task-lists.ts.
  */
 export interface TaskStore {
   /**
@@ -123,47 +114,10 @@ export interface TaskStore {
   /** Returns those of the tasks that are no longer active. */
   ended(ids: readonly TaskId[]): Promise<TaskId[]>;
 
-  /** What an operator has hidden stays private. */
-  setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound | IsWithheld>>;
-
-  /**
-   * Hides a task from everybody but its owner: it is private, and stays so. With `undefined`, a task that was hidden
-   * has the visibility that its owner chose. Others are not found.
-   *
-   * `nextName`: the same transaction records it for an image that is kept (`StoredImage`) and has no next name yet, and
-   * makes the work `keep` due: while it is leased, as soon as its holder gives it back.
-   */
-  hide(id: TaskId, withheld: Withheld | undefined, nextName?: () => ObjectName): Promise<Result<void, NotFound>>;
-
-  /**
-   * `hide` for up to `limit` public tasks of the account. Returns how many there were: 0 when none is left.
-   */
-  hideAll(owner: AccountId, withheld: Withheld, limit: number, nextName: () => ObjectName): Promise<number>;
-
-  /**
-   * Whether the image, its thumbnail, or what is at this temporary URL belongs to a panorama that an operator has
-   * hidden.
-   */
-  isHiddenImage(image: ImageAddress): Promise<boolean>;
-
   /**
    * Records the owner's wish to cancel the task (`wantCancel` of domain/tasks/task.ts), and makes the next work on a
    * submitted task due like `TaskWork.makeDueNow`. Writes nothing if the task has left the state or the submission, or
    * if its wish has changed since it was read.
    */
   recordCancelWish(task: SubmittingTask | SubmittedTask, now: Date): Promise<Result<void, StaleTask>>;
-
-  /**
-   * Deletes the task: nothing finds it any more except the ledger, the idempotency keys and, if it had succeeded, the
-   * work `erase`. That is due now, or when the worker that has leased the task gives it back or its lease expires:
-   * until then the worker may still store an object. All other background work on the task ends. It no longer uses its
-   * reference images. Its events are deleted, unless a delivery of them is pending. `by`: who deletes it.
-   */
-  delete(id: TaskId, owner: AccountId, now: Date, by?: DeletedBy): Promise<Result<void, NotFound>>;
-
-  /** The image whose objects are wanted: not of a deleted task, and not one that has expired. */
-  wantedImage(id: TaskId): Promise<StoredImage | undefined>;
-
-  /** Whether the owner has deleted this task. */
-  isDeleted(id: TaskId, owner: AccountId): Promise<boolean>;
 }

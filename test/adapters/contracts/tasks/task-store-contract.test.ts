@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, it } from "vitest";
 import { describeTaskStore } from "../../../../adapters/contracts/tasks/task-store-contract.js";
 import { memoryDatabase } from "../../../../adapters/persistence/memory-stores.js";
 import { sqlStores } from "../../../../adapters/persistence/sql-stores.js";
-import type { TaskPorts } from "../../../../application/ports/stores/tasks/task-ports.js";
+import type { TaskPorts } from "../../../../application/ports/stores/stores.js";
 
 const none = () => Promise.reject(new Error("this store has no queue"));
 
