@@ -48,7 +48,7 @@ async function start(): Promise<void> {
 async function turn(sphere: Sphere, image: HTMLImageElement): Promise<void> {
   let [turns, isVisible] = [true, true];
   const go = (): void => sphere.rotate(turns && isVisible);
-  const fit = (): void => {
+  const chooseField = (): void => {
     const { width, height } = sphere.size;
     const field = width < height ? FIELD_DEGREES.upright : FIELD_DEGREES.wide;
     sphere.fields = { min: field, max: field };
@@ -56,8 +56,8 @@ async function turn(sphere: Sphere, image: HTMLImageElement): Promise<void> {
   };
   // For tests, and for scripts of the page.
   sphere.onView = () => hero.setAttribute("data-yaw", sphere.view.yaw.toFixed(1));
-  sphere.onSize = fit;
-  fit();
+  sphere.onSize = chooseField;
+  chooseField();
   await sphere.show(image);
   letPageScroll(stage);
   new IntersectionObserver(([entry]) => {
