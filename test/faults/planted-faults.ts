@@ -285,7 +285,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   {
     name: "the signature of a webhook does not cover its time",
     file: "adapters/webhooks/http-webhook-sender.ts",
-    edits: [[".$" + "{timestampSeconds}.", "."]],
+    edits: [["webhookSignature(id, timestamp, body, secrets)", "webhookSignature(id, 0, body, secrets)"]],
     foundBy: tests("test/adapters/webhooks/http-webhook-sender.test.ts"),
   },
   {
