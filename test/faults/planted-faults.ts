@@ -62,13 +62,13 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: "a move ignores the state of the stored task",
     file: MOVES,
     edits: [["    state: before.state,\n", ""]],
-    foundBy: matrix("canceled at the provider"),
+    foundBy: matrix("queued, one canceled"),
   },
   {
     name: "a move ignores the fence of the lease",
     file: MOVES,
     edits: [['    ...("fence" in current && { fence: current.fence }),\n', ""]],
-    foundBy: matrix("deleted while"),
+    foundBy: tests("test/adapters/persistence/sqlite-stores.slow.test.ts"),
   },
   {
     name: "a move and its consequences are no transaction",
@@ -250,7 +250,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: "a creation accepts a URL that is not https",
     file: "domain/tasks/creation-request.ts",
     edits: [["scheme.test(text) && ", ""]],
-    foundBy: ["fuzz", "--seed", "1", "--only", "operations"],
+    foundBy: tests("test/domain/tasks/creation-request.test.ts"),
   },
   {
     name: "a creation does not try to parse a URL that starts with https://",
