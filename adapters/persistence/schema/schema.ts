@@ -1,4 +1,4 @@
-import { defineEntity, p } from "@mikro-orm/core";
+import { defineEntity, type EntitySchema, p } from "@mikro-orm/core";
 import {
   AWAITS_OPERATOR,
   ENDED_WITHOUT_PICTURE_AT,
@@ -15,9 +15,22 @@ import {
  * file; a test fails if they differ. To change a table before 3.0.0 is released: edit this file, then run
  * `npx vitest run test/adapters/persistence/schema/baseline.test.ts -u`. What the generator does not support is in
  * beyond-orm.ts.
- *
- * Foreign keys are plain ids (`mapToPk`), restrict deletion of their target, and have an index if a query needs one.
  */
+
+/** A foreign key is a plain id, restricts deletion of its target, and has an index if a query needs one. */
+const refersTo = <Target extends EntitySchema>(target: Target, column: string) =>
+  p.manyToOne(target).mapToPk().joinColumn(column).deleteRule("restrict").updateRule("restrict").index(false);
+
+/** An index that has only the rows of a condition. Others cost it nothing. */
+const partialIndex = (name: string, on: string, where: string) => ({
+  name,
+  expression: `create index ${name} on ${on} where ${where}`,
+});
+
+const partialUnique = (name: string, on: string, where: string) => ({
+  name,
+  expression: `create unique index ${name} on ${on} where ${where}`,
+});
 
 export const AccountTable = defineEntity({
   name: "Account",
@@ -26,12 +39,7 @@ export const AccountTable = defineEntity({
     { name: "account_credits_check", expression: "credits >= 0" },
     { name: "account_active_tasks_check", expression: "active_tasks >= 0" },
   ],
-  indexes: [
-    {
-      name: "account_to_be_erased_index",
-      expression: `create index account_to_be_erased_index on account (closed_at) where ${TO_BE_ERASED}`,
-    },
-  ],
+  indexes: [partialIndex("account_to_be_erased_index", "account (closed_at)", TO_BE_ERASED)],
   properties: {
     id: p.string().length(40).primary(),
     email: p.string().length(254).unique("account_email_unique"),
@@ -67,14 +75,7 @@ export const AccountTable = defineEntity({
   },
 });
 
-const accountId = () =>
-  p
-    .manyToOne(AccountTable)
-    .mapToPk()
-    .joinColumn("account_id")
-    .deleteRule("restrict")
-    .updateRule("restrict")
-    .index(false);
+const accountId = () => refersTo(AccountTable, "account_id");
 
 export const OrderTable = defineEntity({
   name: "CreditOrder",
@@ -82,27 +83,11 @@ export const OrderTable = defineEntity({
   checks: [{ name: "credit_order_credits_check", expression: "credits > 0" }],
   indexes: [
     { name: "credit_order_page_index", properties: ["accountId", "id"] },
-    {
-      name: "credit_order_pending_index",
-      expression:
-        "create index credit_order_pending_index on credit_order (account_id, created_at) where paid_at is null",
-    },
-    {
-      name: "credit_order_paid_index",
-      expression: "create index credit_order_paid_index on credit_order (account_id) where paid_at is not null",
-    },
-    {
-      name: "credit_order_payment_index",
-      expression: "create index credit_order_payment_index on credit_order (payment_id) where payment_id is not null",
-    },
-    {
-      name: "credit_order_to_confirm_index",
-      expression: `create index credit_order_to_confirm_index on credit_order (created_at) where ${AWAITS_OPERATOR}`,
-    },
-    {
-      name: "credit_order_waiting_index",
-      expression: "create index credit_order_waiting_index on credit_order (id) where paid_at is null",
-    },
+    partialIndex("credit_order_pending_index", "credit_order (account_id, created_at)", "paid_at is null"),
+    partialIndex("credit_order_paid_index", "credit_order (account_id)", "paid_at is not null"),
+    partialIndex("credit_order_payment_index", "credit_order (payment_id)", "payment_id is not null"),
+    partialIndex("credit_order_to_confirm_index", "credit_order (created_at)", AWAITS_OPERATOR),
+    partialIndex("credit_order_waiting_index", "credit_order (id)", "paid_at is null"),
   ],
   properties: {
     id: p.string().length(40).primary(),
@@ -142,15 +127,7 @@ export const PaymentReturnTable = defineEntity({
     id: p.string().length(255).primary(),
     kind: p.string().length(16),
     paymentId: p.string().length(255).nullable(),
-    orderId: () =>
-      p
-        .manyToOne(OrderTable)
-        .mapToPk()
-        .joinColumn("order_id")
-        .deleteRule("restrict")
-        .updateRule("restrict")
-        .index(false)
-        .nullable(),
+    orderId: () => refersTo(OrderTable, "order_id").nullable(),
     /** When it was created, or had this amount. */
     at: p.datetime(3).nullable(),
     cents: p.integer().nullable(),
@@ -170,11 +147,8 @@ export const ApiKeyTable = defineEntity({
   tableName: "api_key",
   indexes: [
     { name: "api_key_account_index", properties: ["accountId"] },
-    {
-      // Partial: revoked keys stay for ever.
-      name: "api_key_live_index",
-      expression: "create index api_key_live_index on api_key (account_id) where revoked_at is null",
-    },
+    // Partial: revoked keys stay for ever.
+    partialIndex("api_key_live_index", "api_key (account_id)", "revoked_at is null"),
   ],
   properties: {
     id: p.string().length(40).primary(),
@@ -201,15 +175,7 @@ export const KeySpendingTable = defineEntity({
   name: "KeySpending",
   tableName: "key_spending",
   properties: {
-    apiKeyId: () =>
-      p
-        .manyToOne(ApiKeyTable)
-        .mapToPk()
-        .joinColumn("api_key_id")
-        .deleteRule("restrict")
-        .updateRule("restrict")
-        .index(false)
-        .primary(),
+    apiKeyId: () => refersTo(ApiKeyTable, "api_key_id").primary(),
     /** `yyyymmdd`, in UTC. */
     day: p.integer().primary().autoincrement(false),
     credits: p.integer(),
@@ -223,49 +189,22 @@ export const TaskTable = defineEntity({
   indexes: [
     { name: "task_account_index", properties: ["accountId", "id"] },
     // For an account's list and its filters (task-filters.ts). Partial: deleted tasks stay for ever.
-    {
-      name: "task_visible_index",
-      expression: "create index task_visible_index on task (account_id, id) where deleted_at is null",
-    },
-    {
-      name: "task_filter_index",
-      expression: "create index task_filter_index on task (account_id, state, visibility, id) where deleted_at is null",
-    },
+    partialIndex("task_visible_index", "task (account_id, id)", "deleted_at is null"),
+    partialIndex("task_filter_index", "task (account_id, state, visibility, id)", "deleted_at is null"),
     { name: "task_created_index", properties: ["accountId", "reservedAt"] },
-    {
-      // Partial: the tasks without a picture whose texts are not erased yet, in the order in which they are.
-      name: "task_text_index",
-      expression: `create index task_text_index on task (${ENDED_WITHOUT_PICTURE_AT}) where ${HAS_TEXTS_TO_ERASE}`,
-    },
-    {
-      // Partial: the cost of finding due work does not depend on the number of finished tasks.
-      name: "task_due_index",
-      expression: "create index task_due_index on task (state, due_at) where due_at is not null",
-    },
-    {
-      // Partial, ordered by age: a gallery page reads only the rows that it shows.
-      name: "task_gallery_index",
-      expression: `create index task_gallery_index on task (id) where ${IN_GALLERY}`,
-    },
-    {
-      // Partial: an operator's retry of all failed images does not read the others.
-      name: "task_failed_image_index",
-      expression: `create index task_failed_image_index on task (id) where ${FAILED_IMAGE}`,
-    },
-    {
-      // Partial: each request for a stored image asks whether it may be shown.
-      name: "task_withheld_image_index",
-      expression: `create index task_withheld_image_index on task (image_name) where ${WITHHELD}`,
-    },
-    {
-      name: "task_withheld_url_index",
-      expression: `create index task_withheld_url_index on task (temporary_url) where ${WITHHELD}`,
-    },
-    {
-      // Partial, in the order in which tasks start.
-      name: "task_queue_index",
-      expression: "create index task_queue_index on task (turn, id) where state = 'queued'",
-    },
+    // Partial: the tasks without a picture whose texts are not erased yet, in the order in which they are.
+    partialIndex("task_text_index", `task (${ENDED_WITHOUT_PICTURE_AT})`, HAS_TEXTS_TO_ERASE),
+    // Partial: the cost of finding due work does not depend on the number of finished tasks.
+    partialIndex("task_due_index", "task (state, due_at)", "due_at is not null"),
+    // Partial, ordered by age: a gallery page reads only the rows that it shows.
+    partialIndex("task_gallery_index", "task (id)", IN_GALLERY),
+    // Partial: an operator's retry of all failed images does not read the others.
+    partialIndex("task_failed_image_index", "task (id)", FAILED_IMAGE),
+    // Partial: each request for a stored image asks whether it may be shown.
+    partialIndex("task_withheld_image_index", "task (image_name)", WITHHELD),
+    partialIndex("task_withheld_url_index", "task (temporary_url)", WITHHELD),
+    // Partial, in the order in which tasks start.
+    partialIndex("task_queue_index", "task (turn, id)", "state = 'queued'"),
   ],
   properties: {
     id: p.string().length(40).primary(),
@@ -354,8 +293,7 @@ export const TaskQueueTable = defineEntity({
   properties: { id: p.integer().primary().autoincrement(false), round: p.integer() },
 });
 
-const taskId = () =>
-  p.manyToOne(TaskTable).mapToPk().joinColumn("task_id").deleteRule("restrict").updateRule("restrict").index(false);
+const taskId = () => refersTo(TaskTable, "task_id");
 
 /**
  * Append-only: triggers (migration-steps.ts) reject updates and deletes. Unique keys allow one reservation and one
@@ -366,15 +304,8 @@ export const LedgerEntryTable = defineEntity({
   tableName: "ledger_entry",
   indexes: [
     { name: "ledger_entry_account_index", properties: ["accountId", "id"] },
-    {
-      name: "ledger_entry_purchase_unique",
-      expression: "create unique index ledger_entry_purchase_unique on ledger_entry (order_id) where kind = 'purchase'",
-    },
-    {
-      name: "ledger_entry_reference_unique",
-      expression:
-        "create unique index ledger_entry_reference_unique on ledger_entry (account_id, reference) where reference is not null",
-    },
+    partialUnique("ledger_entry_purchase_unique", "ledger_entry (order_id)", "kind = 'purchase'"),
+    partialUnique("ledger_entry_reference_unique", "ledger_entry (account_id, reference)", "reference is not null"),
   ],
   uniques: [{ name: "ledger_entry_task_unique", properties: ["taskId", "kind"] }],
   properties: {
@@ -383,15 +314,7 @@ export const LedgerEntryTable = defineEntity({
     kind: p.string().length(16),
     credits: p.integer(),
     taskId: () => taskId().nullable(),
-    orderId: () =>
-      p
-        .manyToOne(OrderTable)
-        .mapToPk()
-        .joinColumn("order_id")
-        .deleteRule("restrict")
-        .updateRule("restrict")
-        .index(false)
-        .nullable(),
+    orderId: () => refersTo(OrderTable, "order_id").nullable(),
     at: p.datetime(3),
     /** Of an adjustment. */
     reason: p.string().length(200).nullable(),
@@ -474,17 +397,9 @@ export const ReferenceImageTable = defineEntity({
   name: "ReferenceImage",
   tableName: "reference_image",
   indexes: [
-    {
-      // Equal contents share one object, until it is to be deleted.
-      name: "reference_image_content_unique",
-      expression:
-        "create unique index reference_image_content_unique on reference_image (content) where delete_at is null",
-    },
-    {
-      name: "reference_image_deletable_index",
-      expression:
-        "create index reference_image_deletable_index on reference_image (delete_at) where delete_at is not null",
-    },
+    // Equal contents share one object, until it is to be deleted.
+    partialUnique("reference_image_content_unique", "reference_image (content)", "delete_at is null"),
+    partialIndex("reference_image_deletable_index", "reference_image (delete_at)", "delete_at is not null"),
   ],
   properties: {
     /** The name of the object. */
@@ -497,14 +412,7 @@ export const ReferenceImageTable = defineEntity({
   },
 });
 
-const referenceName = () =>
-  p
-    .manyToOne(ReferenceImageTable)
-    .mapToPk()
-    .joinColumn("name")
-    .deleteRule("restrict")
-    .updateRule("restrict")
-    .index(false);
+const referenceName = () => refersTo(ReferenceImageTable, "name");
 
 /** An account has uploaded the image, and no task of it has used it since. */
 export const ReferenceUploadTable = defineEntity({
@@ -567,16 +475,9 @@ export const WebhookEndpointTable = defineEntity({
   tableName: "webhook_endpoint",
   indexes: [
     { name: "webhook_endpoint_account_index", properties: ["accountId"] },
-    {
-      // Partial: deleted endpoints stay until their last delivery is deleted.
-      name: "webhook_endpoint_listed_index",
-      expression: `create index webhook_endpoint_listed_index on webhook_endpoint (account_id, id) where ${LISTED_ENDPOINT}`,
-    },
-    {
-      name: "webhook_endpoint_default_unique",
-      expression:
-        "create unique index webhook_endpoint_default_unique on webhook_endpoint (account_id) where url is null",
-    },
+    // Partial: deleted endpoints stay until their last delivery is deleted.
+    partialIndex("webhook_endpoint_listed_index", "webhook_endpoint (account_id, id)", LISTED_ENDPOINT),
+    partialUnique("webhook_endpoint_default_unique", "webhook_endpoint (account_id)", "url is null"),
   ],
   properties: {
     id: p.string().length(40).primary(),
@@ -601,32 +502,14 @@ export const WebhookDeliveryTable = defineEntity({
     { name: "webhook_delivery_account_index", properties: ["accountId", "number"] },
     { name: "webhook_delivery_page_index", properties: ["accountId", "id"] },
     { name: "webhook_delivery_endpoint_index", properties: ["endpointId"] },
-    {
-      // Partial: what is delivered or given up costs the next claim nothing.
-      name: "webhook_delivery_due_index",
-      expression: "create index webhook_delivery_due_index on webhook_delivery (due_at) where due_at is not null",
-    },
-    {
-      name: "webhook_delivery_lane_index",
-      expression:
-        "create index webhook_delivery_lane_index on webhook_delivery (lane, due_at) where due_at is not null",
-    },
-    {
-      name: "webhook_delivery_task_index",
-      expression:
-        "create index webhook_delivery_task_index on webhook_delivery (task_id, lane) where due_at is not null",
-    },
+    // Partial: what is delivered or given up costs the next claim nothing.
+    partialIndex("webhook_delivery_due_index", "webhook_delivery (due_at)", "due_at is not null"),
+    partialIndex("webhook_delivery_lane_index", "webhook_delivery (lane, due_at)", "due_at is not null"),
+    partialIndex("webhook_delivery_task_index", "webhook_delivery (task_id, lane)", "due_at is not null"),
   ],
   properties: {
     id: p.bigint("number").primary().autoincrement(),
-    endpointId: () =>
-      p
-        .manyToOne(WebhookEndpointTable)
-        .mapToPk()
-        .joinColumn("endpoint_id")
-        .deleteRule("restrict")
-        .updateRule("restrict")
-        .index(false),
+    endpointId: () => refersTo(WebhookEndpointTable, "endpoint_id"),
     accountId: p.string().length(40),
     number: p.integer(),
     taskId: p.string().length(40).nullable(),
