@@ -42,6 +42,20 @@ export type Entities = Pick<
 /** Entities for one use, on the database or in a transaction of it. */
 export const entitiesOf = ({ dialect, sql }: Pick<Database, "dialect" | "sql">): Entities => managerOn(dialect, sql);
 
+/** A store whose tables are read and changed as entities. */
+export abstract class EntityStore {
+  protected readonly database: Database;
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  /** Entities for one use. */
+  protected get entities(): Entities {
+    return entitiesOf(this.database);
+  }
+}
+
 /**
  * `Database.transaction` with an entity manager: what `work` has changed in its entities is written if it returns Ok.
  * `sql` runs prepared statements in the same transaction. Both are only used while `work` runs.

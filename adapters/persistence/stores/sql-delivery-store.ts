@@ -14,7 +14,7 @@ import type {
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { AttemptResult } from "../../../domain/webhooks/webhook-delivery.js";
 import type { Endpoint, OffReason } from "../../../domain/webhooks/webhook-endpoint.js";
-import { changeEntities, entitiesOf, inUnitOfWork, rowOf } from "../orm/entities.js";
+import { changeEntities, EntityStore, inUnitOfWork, rowOf } from "../orm/entities.js";
 import { claimDeliveries, recordAttempt } from "../prepared/claim-deliveries.js";
 import { toEvent } from "../prepared/event-rows.js";
 import { bringDeliveriesForward, deleteEvents } from "../prepared/old-deliveries.js";
@@ -32,13 +32,12 @@ import type { Database } from "../sql/database.js";
 import { giveUpDeliveries } from "./give-up-deliveries.js";
 
 /** Deliveries of webhooks in SQLite or PostgreSQL. */
-export class SqlDeliveryStore implements DeliveryStore {
-  private readonly database: Database;
+export class SqlDeliveryStore extends EntityStore implements DeliveryStore {
   private readonly unreadable: UnreadableTasks;
 
   /** `reporter` receives the tasks whose rows this version cannot read. */
   constructor(database: Database, reporter: Pick<Reporter, "report"> = { report: () => {} }) {
-    this.database = database;
+    super(database);
     this.unreadable = new UnreadableTasks(reporter);
   }
 
@@ -121,10 +120,6 @@ export class SqlDeliveryStore implements DeliveryStore {
       const url = present(endpointUrls.get(one.endpointId) ?? taskUrls.get(one.taskId ?? ""));
       return { id, delivery, event: present(eventOf.get(one.number)), url };
     });
-  }
-
-  private get entities() {
-    return entitiesOf(this.database);
   }
 }
 

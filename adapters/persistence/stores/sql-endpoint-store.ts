@@ -4,24 +4,17 @@ import { type NotFound, notFound } from "../../../application/errors.js";
 import type { EndpointStore } from "../../../application/ports/stores/webhook-stores.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { Endpoint, EndpointId, EndpointSecret } from "../../../domain/webhooks/webhook-endpoint.js";
-import { entitiesOf, inUnitOfWork, rowOf } from "../orm/entities.js";
+import { EntityStore, inUnitOfWork, rowOf } from "../orm/entities.js";
 import { insertDefaultEndpoint } from "../prepared/insert-default-endpoint.js";
 import { lockAccount } from "../prepared/lock-account.js";
 import { newEndpoint, toEndpoint as toEndpointOf } from "../rows/endpoint-rows.js";
 import { LISTED_ENDPOINT } from "../schema/indexed-conditions.js";
 import { WebhookEndpointTable } from "../schema/schema.js";
 import { text } from "../sql/columns.js";
-import type { Database } from "../sql/database.js";
 import { giveUpDeliveries } from "./give-up-deliveries.js";
 
 /** Endpoints of webhooks in SQLite or PostgreSQL. */
-export class SqlEndpointStore implements EndpointStore {
-  private readonly database: Database;
-
-  constructor(database: Database) {
-    this.database = database;
-  }
-
+export class SqlEndpointStore extends EntityStore implements EndpointStore {
   insert<Refusal>(
     endpoint: Endpoint,
     decide: (urls: readonly string[]) => Result<void, Refusal>,
@@ -39,15 +32,15 @@ export class SqlEndpointStore implements EndpointStore {
 
   async ensureDefault(candidate: Endpoint): Promise<Endpoint> {
     const unnamed = { accountId: candidate.accountId, url: null };
-    const known = await entitiesOf(this.database).findOne(WebhookEndpointTable, unnamed);
+    const known = await this.entities.findOne(WebhookEndpointTable, unnamed);
     if (known !== null) return toEndpoint(known);
     await insertDefaultEndpoint(this.database.sql, candidate);
-    return toEndpoint(await entitiesOf(this.database).findOneOrFail(WebhookEndpointTable, unnamed));
+    return toEndpoint(await this.entities.findOneOrFail(WebhookEndpointTable, unnamed));
   }
 
   async list(accountId: AccountId): Promise<Endpoint[]> {
     const listed = { accountId, ...isListed() };
-    const endpoints = await entitiesOf(this.database).find(WebhookEndpointTable, listed, { orderBy: { id: "asc" } });
+    const endpoints = await this.entities.find(WebhookEndpointTable, listed, { orderBy: { id: "asc" } });
     return endpoints.map(toEndpoint);
   }
 
@@ -69,7 +62,7 @@ export class SqlEndpointStore implements EndpointStore {
   async enable(id: EndpointId, accountId: AccountId): Promise<Result<void, NotFound>> {
     const on = { offAt: null, offReason: null, failingSince: null };
     const listed = { id, accountId, ...isListed() };
-    const enabled = await entitiesOf(this.database).nativeUpdate(WebhookEndpointTable, listed, on);
+    const enabled = await this.entities.nativeUpdate(WebhookEndpointTable, listed, on);
     return enabled === 1 ? ok(undefined) : err(unknown(id));
   }
 

@@ -1,18 +1,11 @@
-import { entitiesOf } from "../orm/entities.js";
+import { EntityStore } from "../orm/entities.js";
 import { InstallationSecretTable } from "../schema/schema.js";
 import { text } from "../sql/columns.js";
-import type { Database } from "../sql/database.js";
 
 /** Secrets that all instances of an installation share. They are made once, and only in the database. */
-export class SqlInstallationSecrets {
-  private readonly database: Database;
-
-  constructor(database: Database) {
-    this.database = database;
-  }
-
+export class SqlInstallationSecrets extends EntityStore {
   async read(name: string): Promise<string | undefined> {
-    const secret = await entitiesOf(this.database).findOne(InstallationSecretTable, name);
+    const secret = await this.entities.findOne(InstallationSecretTable, name);
     return secret === null ? undefined : text(secret, "value");
   }
 
@@ -21,7 +14,7 @@ export class SqlInstallationSecrets {
     const known = await this.read(name);
     if (known !== undefined) return known;
     const mine = { name, value: await make() };
-    const secret = await entitiesOf(this.database).upsert(InstallationSecretTable, mine, {
+    const secret = await this.entities.upsert(InstallationSecretTable, mine, {
       onConflictAction: "ignore",
     });
     return text(secret, "value");

@@ -2,10 +2,9 @@ import type { InferEntity } from "@mikro-orm/core";
 import type { ClaimedLetter, LetterOutbox, PostedLetter } from "../../../application/ports/stores/letter-outbox.js";
 import type { Email } from "../../../domain/accounts/account.js";
 import type { AccountId } from "../../../domain/ids.js";
-import { changeEntities, entitiesOf, lockFree } from "../orm/entities.js";
+import { changeEntities, EntityStore, lockFree } from "../orm/entities.js";
 import { LetterTable } from "../schema/schema.js";
 import { branded, integer, oneOf, optional, text } from "../sql/columns.js";
-import type { Database } from "../sql/database.js";
 
 const KINDS = [
   "new_password",
@@ -22,16 +21,10 @@ const KINDS = [
 ] as const satisfies readonly PostedLetter["kind"][];
 
 /** The letters to be sent, in SQLite or PostgreSQL. */
-export class SqlLetterOutbox implements LetterOutbox {
-  private readonly database: Database;
-
-  constructor(database: Database) {
-    this.database = database;
-  }
-
+export class SqlLetterOutbox extends EntityStore implements LetterOutbox {
   async add({ id, kind, to, accountId }: PostedLetter, dueAt: Date): Promise<void> {
     const letter = { id, kind, recipient: to, accountId: accountId ?? null, attempt: 0, dueAt };
-    await entitiesOf(this.database).insert(LetterTable, letter);
+    await this.entities.insert(LetterTable, letter);
   }
 
   claim(now: Date, leasedUntil: Date, limit: number): Promise<readonly ClaimedLetter[]> {
@@ -44,11 +37,11 @@ export class SqlLetterOutbox implements LetterOutbox {
   }
 
   async remove({ id, attempt }: ClaimedLetter): Promise<void> {
-    await entitiesOf(this.database).nativeDelete(LetterTable, { id, attempt });
+    await this.entities.nativeDelete(LetterTable, { id, attempt });
   }
 
   async retry({ id, attempt }: ClaimedLetter, dueAt: Date): Promise<void> {
-    await entitiesOf(this.database).nativeUpdate(LetterTable, { id, attempt }, { dueAt });
+    await this.entities.nativeUpdate(LetterTable, { id, attempt }, { dueAt });
   }
 }
 

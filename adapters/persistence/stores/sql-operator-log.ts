@@ -4,19 +4,12 @@ import type {
   OperatorActionId,
   OperatorLog,
 } from "../../../application/ports/stores/operator-log.js";
-import { entitiesOf } from "../orm/entities.js";
+import { EntityStore } from "../orm/entities.js";
 import { OperatorActionTable } from "../schema/schema.js";
 import { date, integer, optional, pairs, text } from "../sql/columns.js";
-import type { Database } from "../sql/database.js";
 
 /** The log of operators in SQLite or PostgreSQL. */
-export class SqlOperatorLog implements OperatorLog {
-  private readonly database: Database;
-
-  constructor(database: Database) {
-    this.database = database;
-  }
-
+export class SqlOperatorLog extends EntityStore implements OperatorLog {
   async begin({ at, operator, command, arguments: given }: NewOperatorAction): Promise<OperatorActionId> {
     const id = await this.entities.insert(OperatorActionTable, {
       at,
@@ -42,9 +35,5 @@ export class SqlOperatorLog implements OperatorLog {
       arguments: pairs(action, "arguments", {}),
       outcome: optional(action, "outcome", text),
     }));
-  }
-
-  private get entities() {
-    return entitiesOf(this.database);
   }
 }

@@ -17,7 +17,7 @@ import type { Standing } from "../../../domain/credits/standing.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { DeletedBy } from "../../../domain/tasks/out-of-sight.js";
-import { entitiesOf, inUnitOfWork, rowOf } from "../orm/entities.js";
+import { EntityStore, inUnitOfWork, rowOf } from "../orm/entities.js";
 import { bookEntry, fundsOf, storeBooked } from "../prepared/book-entry.js";
 import { eraseEmail, eraseEvents, eraseTasks } from "../prepared/erase-account.js";
 import { lockAccount } from "../prepared/lock-account.js";
@@ -37,17 +37,10 @@ import {
   WebhookEndpointTable,
 } from "../schema/schema.js";
 import { branded, date, integer, optional, text } from "../sql/columns.js";
-import type { Database } from "../sql/database.js";
 import { deleteAccess } from "./delete-access.js";
 
 /** What operators ask for, in SQLite or PostgreSQL. */
-export class SqlOperatorStore implements OperatorStore {
-  private readonly database: Database;
-
-  constructor(database: Database) {
-    this.database = database;
-  }
-
+export class SqlOperatorStore extends EntityStore implements OperatorStore {
   async accounts(limit: number, before: AccountId | undefined): Promise<AccountSummary[]> {
     const wanted = before === undefined ? {} : { id: { $lt: before } };
     const accounts = await this.entities.find(AccountTable, wanted, { orderBy: { id: "desc" }, limit });
@@ -178,10 +171,6 @@ export class SqlOperatorStore implements OperatorStore {
     const next = { fields: ["id"], orderBy: { closedAt: "asc" }, limit } as const;
     const accounts = await this.entities.find(AccountTable, { [raw(TO_BE_ERASED)]: [] }, next);
     return accounts.map((account) => branded<AccountId>(account, "id"));
-  }
-
-  private get entities() {
-    return entitiesOf(this.database);
   }
 }
 

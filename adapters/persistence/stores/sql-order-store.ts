@@ -10,7 +10,7 @@ import type {
 } from "../../../domain/credits/order.js";
 import type { PaymentReturn } from "../../../domain/credits/payment-return.js";
 import type { AccountId } from "../../../domain/ids.js";
-import { entitiesOf, inUnitOfWork, rowOf } from "../orm/entities.js";
+import { EntityStore, inUnitOfWork, rowOf } from "../orm/entities.js";
 import { lockAccount } from "../prepared/lock-account.js";
 import { payOrder, recordReturn, returnByHand } from "../prepared/pay-order.js";
 import { returnsOf } from "../prepared/settle-order.js";
@@ -19,13 +19,12 @@ import { OrderTable } from "../schema/schema.js";
 import type { Database } from "../sql/database.js";
 
 /** Orders in SQLite or PostgreSQL. */
-export class SqlOrderStore implements OrderStore {
-  private readonly database: Database;
+export class SqlOrderStore extends EntityStore implements OrderStore {
   private readonly onPaid: (order: PaidOrder) => void;
 
   /** `onPaid` receives each order once, when its payment is committed. It must not throw. */
   constructor(database: Database, onPaid: (order: PaidOrder) => void = () => {}) {
-    this.database = database;
+    super(database);
     this.onPaid = onPaid;
   }
 
@@ -106,9 +105,5 @@ export class SqlOrderStore implements OrderStore {
   async returns(id: OrderId): Promise<PaymentReturn[]> {
     const order = await this.find(id);
     return order === undefined ? [] : returnsOf(this.database.sql, order);
-  }
-
-  private get entities() {
-    return entitiesOf(this.database);
   }
 }

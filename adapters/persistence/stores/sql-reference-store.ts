@@ -3,25 +3,18 @@ import type { NewReference, ReferenceStore } from "../../../application/ports/st
 import type { AccountId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { UploadStanding } from "../../../domain/images/reference-image.js";
-import { changeEntities, entitiesOf } from "../orm/entities.js";
+import { changeEntities, EntityStore } from "../orm/entities.js";
 import { lockReference } from "../prepared/reference-rows.js";
 import { addReferences, claimDeletable, standingOf } from "../prepared/upload-references.js";
 import { ReferenceImageTable, ReferenceUploadTable, TaskReferenceTable } from "../schema/schema.js";
 import { branded } from "../sql/columns.js";
-import type { Database } from "../sql/database.js";
 
 /**
  * Reference images in SQLite or PostgreSQL: `reference_image` has one row per object, `reference_upload` one per
  * account that has it unused, `task_reference` one per task that uses it. Whoever adds a reference to an object, and
  * whoever makes it deletable, locks its row first.
  */
-export class SqlReferenceStore implements ReferenceStore {
-  private readonly database: Database;
-
-  constructor(database: Database) {
-    this.database = database;
-  }
-
+export class SqlReferenceStore extends EntityStore implements ReferenceStore {
   standing(account: AccountId): Promise<UploadStanding> {
     return standingOf(this.database.sql, account);
   }
@@ -62,9 +55,5 @@ export class SqlReferenceStore implements ReferenceStore {
 
   async forget(name: ObjectName): Promise<void> {
     await this.entities.nativeDelete(ReferenceImageTable, { name, deleteAt: { $ne: null } });
-  }
-
-  private get entities() {
-    return entitiesOf(this.database);
   }
 }

@@ -10,24 +10,17 @@ import type { Account, Email } from "../../../../domain/accounts/account.js";
 import type { Credits } from "../../../../domain/credits/credits.js";
 import { purchaseEntry } from "../../../../domain/credits/ledger.js";
 import type { AccountId } from "../../../../domain/ids.js";
-import { changeEntities, entitiesOf, inUnitOfWork } from "../../orm/entities.js";
+import { changeEntities, EntityStore, inUnitOfWork } from "../../orm/entities.js";
 import { insertAccount } from "../../prepared/insert-account.js";
 import { newApiKey, newOrder, toAccount } from "../../rows/account-rows.js";
 import { entryRow } from "../../rows/ledger-rows.js";
 import { AccountTable, ApiKeyTable, OrderTable } from "../../schema/schema.js";
 import { amount, branded, optional, text } from "../../sql/columns.js";
-import type { Database } from "../../sql/database.js";
 import { insert } from "../../sql/insert.js";
 import { deleteAccess } from "../delete-access.js";
 
 /** Accounts in SQLite or PostgreSQL. */
-export class SqlAccountStore implements AccountStore {
-  private readonly database: Database;
-
-  constructor(database: Database) {
-    this.database = database;
-  }
-
+export class SqlAccountStore extends EntityStore implements AccountStore {
   open(
     account: Account,
     { passwordHash, order, key, welcome }: AccountBeginning = {},
@@ -87,10 +80,6 @@ export class SqlAccountStore implements AccountStore {
   async setLowBalance(id: AccountId, threshold: Credits | undefined): Promise<Result<void, NotFound>> {
     const changed = await this.entities.nativeUpdate(AccountTable, { id }, { lowBalanceThreshold: threshold ?? null });
     return changed === 1 ? ok(undefined) : err(notFound(`There is no account ${id}.`));
-  }
-
-  private get entities() {
-    return entitiesOf(this.database);
   }
 }
 

@@ -5,22 +5,15 @@ import type { ApiKeyStore } from "../../../../application/ports/stores/account-s
 import type { ApiKey, ApiKeyId } from "../../../../domain/accounts/api-key.js";
 import type { Spending } from "../../../../domain/credits/budget.js";
 import type { AccountId } from "../../../../domain/ids.js";
-import { entitiesOf, inUnitOfWork } from "../../orm/entities.js";
+import { EntityStore, inUnitOfWork } from "../../orm/entities.js";
 import { recordKeyUses } from "../../prepared/key-uses.js";
 import { lockAccount } from "../../prepared/lock-account.js";
 import { readSpendingOfAccount } from "../../prepared/spending-rows.js";
 import { newApiKey, toApiKey } from "../../rows/account-rows.js";
 import { ApiKeyTable } from "../../schema/schema.js";
-import type { Database } from "../../sql/database.js";
 
 /** API keys in SQLite or PostgreSQL. */
-export class SqlApiKeyStore implements ApiKeyStore {
-  private readonly database: Database;
-
-  constructor(database: Database) {
-    this.database = database;
-  }
-
+export class SqlApiKeyStore extends EntityStore implements ApiKeyStore {
   insert<Refusal>(key: ApiKey, decide: (liveKeys: number) => Result<void, Refusal>): Promise<Result<void, Refusal>> {
     return inUnitOfWork(this.database, async (manager, sql) => {
       await lockAccount(sql, key.accountId);
@@ -31,13 +24,13 @@ export class SqlApiKeyStore implements ApiKeyStore {
   }
 
   async list(accountId: AccountId): Promise<ApiKey[]> {
-    const keys = await entitiesOf(this.database).find(ApiKeyTable, { accountId }, { orderBy: { id: "asc" } });
+    const keys = await this.entities.find(ApiKeyTable, { accountId }, { orderBy: { id: "asc" } });
     return keys.map(toApiKey);
   }
 
   async listLive(accountId: AccountId): Promise<ApiKey[]> {
     const live = { accountId, revokedAt: null };
-    const keys = await entitiesOf(this.database).find(ApiKeyTable, live, { orderBy: { id: "desc" } });
+    const keys = await this.entities.find(ApiKeyTable, live, { orderBy: { id: "desc" } });
     return keys.map(toApiKey);
   }
 

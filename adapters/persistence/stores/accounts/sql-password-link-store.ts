@@ -9,25 +9,18 @@ import type {
 import type { Email } from "../../../../domain/accounts/account.js";
 import type { PasswordLink } from "../../../../domain/accounts/password.js";
 import type { AccountId } from "../../../../domain/ids.js";
-import { changeEntities, type Entities, entitiesOf, inUnitOfWork } from "../../orm/entities.js";
+import { changeEntities, type Entities, EntityStore, inUnitOfWork } from "../../orm/entities.js";
 import { insertAccount } from "../../prepared/insert-account.js";
 import { entryRow } from "../../rows/ledger-rows.js";
 import { AccountTable, PasswordLinkTable } from "../../schema/schema.js";
 import { branded } from "../../sql/columns.js";
-import type { Database } from "../../sql/database.js";
 import { insert } from "../../sql/insert.js";
 import { deleteAccess, deleteLinks } from "../delete-access.js";
 
 const UNIQUE_VIOLATION = "23505";
 
 /** Password links in SQLite or PostgreSQL. */
-export class SqlPasswordLinkStore implements PasswordLinkStore {
-  private readonly database: Database;
-
-  constructor(database: Database) {
-    this.database = database;
-  }
-
+export class SqlPasswordLinkStore extends EntityStore implements PasswordLinkStore {
   insert(link: PasswordLink, now: Date, liveMax: number): Promise<boolean> {
     return changeEntities(this.database, async (manager) => {
       await manager.nativeDelete(PasswordLinkTable, { expiresAt: { $lte: now } });
@@ -38,7 +31,7 @@ export class SqlPasswordLinkStore implements PasswordLinkStore {
   }
 
   async find(tokenSha256: string, now: Date): Promise<Email | undefined> {
-    const link = await entitiesOf(this.database).findOne(PasswordLinkTable, { tokenSha256, expiresAt: { $gt: now } });
+    const link = await this.entities.findOne(PasswordLinkTable, { tokenSha256, expiresAt: { $gt: now } });
     return link === null ? undefined : branded<Email>(link, "email");
   }
 

@@ -3,19 +3,12 @@ import { ok } from "neverthrow";
 import type { SessionStore } from "../../../../application/ports/stores/account-stores.js";
 import { SESSIONS_MAX, type Session } from "../../../../domain/accounts/session.js";
 import type { AccountId } from "../../../../domain/ids.js";
-import { entitiesOf, inUnitOfWork } from "../../orm/entities.js";
+import { EntityStore, inUnitOfWork } from "../../orm/entities.js";
 import { AccountTable, SessionTable } from "../../schema/schema.js";
 import { branded, date, type Row, text } from "../../sql/columns.js";
-import type { Database } from "../../sql/database.js";
 
 /** Sessions in SQLite or PostgreSQL. */
-export class SqlSessionStore implements SessionStore {
-  private readonly database: Database;
-
-  constructor(database: Database) {
-    this.database = database;
-  }
-
+export class SqlSessionStore extends EntityStore implements SessionStore {
   async insert(session: Session, passwordHash: string): Promise<boolean> {
     const { accountId } = session;
     const inserted = await inUnitOfWork<boolean, never>(this.database, async (manager) => {
@@ -31,16 +24,16 @@ export class SqlSessionStore implements SessionStore {
   }
 
   async find(tokenSha256: string): Promise<Session | undefined> {
-    const found = await entitiesOf(this.database).findOne(SessionTable, tokenSha256);
+    const found = await this.entities.findOne(SessionTable, tokenSha256);
     return found === null ? undefined : toSession(found);
   }
 
   async delete(tokenSha256: string): Promise<void> {
-    await entitiesOf(this.database).nativeDelete(SessionTable, tokenSha256);
+    await this.entities.nativeDelete(SessionTable, tokenSha256);
   }
 
   async deleteExpired(now: Date): Promise<void> {
-    await entitiesOf(this.database).nativeDelete(SessionTable, { expiresAt: { $lt: now } });
+    await this.entities.nativeDelete(SessionTable, { expiresAt: { $lt: now } });
   }
 }
 
