@@ -1,6 +1,6 @@
 import { updateSearch } from "../../adapters/persistence/prepared/tasks/search-rows.js";
 import { newTaskRow, stateColumns } from "../../adapters/persistence/prepared/tasks/task-rows.js";
-import { insert } from "../../adapters/persistence/sql/insert.js";
+import { insert } from "../../adapters/persistence/sql/statement.js";
 import type { OpenedTask, Task } from "../../domain/tasks/task.js";
 import type { AnyDatabase } from "./sql-stores.js";
 

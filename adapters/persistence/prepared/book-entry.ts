@@ -2,7 +2,7 @@ import { book, type Funds, type LedgerEntry } from "../../../domain/credits/ledg
 import type { Standing } from "../../../domain/credits/standing.js";
 import { entryRow } from "../rows/ledger-rows.js";
 import type { Sql } from "../sql/database.js";
-import { insert } from "../sql/insert.js";
+import { insert } from "../sql/statement.js";
 
 /** Books the entry (domain/credits/ledger.ts) in the account, which the transaction has locked. */
 export const bookEntry = (sql: Sql, standing: Standing, entry: LedgerEntry): Promise<void> =>

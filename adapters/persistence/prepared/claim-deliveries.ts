@@ -1,4 +1,3 @@
-import { ok } from "neverthrow";
 import type {
   AttemptOutcome,
   DeliveryClaim,
@@ -12,7 +11,7 @@ import { present, toDelivery } from "../rows/delivery-rows.js";
 import { toEndpoint } from "../rows/endpoint-rows.js";
 import type { UnreadableTasks } from "../rows/unreadable-tasks.js";
 import { date, integer, optional, type Row } from "../sql/columns.js";
-import type { Database } from "../sql/database.js";
+import { type Database, inTransaction } from "../sql/database.js";
 import { isAmong, isIn, listOf, skipLocked } from "../sql/dialect-sql.js";
 import { IS_FREE, type Statement } from "../sql/statement.js";
 import { writeInOneRoundTrip } from "../sql/write-in-one-round-trip.js";
@@ -79,7 +78,7 @@ export const recordAttempt = async (
     { text: `update webhook_endpoint set ${failing.text}`, parameters: failing.parameters },
     ...receiverStatements(lease, outcome, now),
   ];
-  await database.transaction<void, never>(async (sql) => {
+  await inTransaction(database, async (sql) => {
     if (next.state !== "pending" || event.type === "credits.low") statements.push(own);
     else {
       const [stored] = await sql(`${own.text} returning due_at`, own.parameters);
@@ -91,7 +90,6 @@ export const recordAttempt = async (
       if (waits) statements.push({ text: later, parameters });
     }
     await writeInOneRoundTrip(sql, database.dialect, statements);
-    return ok(undefined);
   });
 };
 

@@ -1,8 +1,7 @@
-import { ok } from "neverthrow";
 import type { Email } from "../../../domain/accounts/account.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { branded } from "../sql/columns.js";
-import type { Database, Sql } from "../sql/database.js";
+import { type Database, inTransaction, type Sql } from "../sql/database.js";
 import { isAmong, listOf } from "../sql/dialect-sql.js";
 import { lockAccount } from "./lock-account.js";
 import { DUE_WHEN_DELETED } from "./tasks/due-when-deleted.js";
@@ -10,7 +9,7 @@ import { deletePairs } from "./tasks/erase-texts.js";
 import { updateSearch } from "./tasks/search-rows.js";
 
 /** A page at a time: an account may have more tasks than one statement may change. */
-export const eraseTasks = async (
+export const eraseTasks = (
   database: Database,
   account: AccountId,
   after: TaskId | undefined,
@@ -18,13 +17,13 @@ export const eraseTasks = async (
   now: Date,
 ): Promise<TaskId | undefined> => {
   const { dialect } = database;
-  const erased = await database.transaction<TaskId | undefined, never>(async (sql) => {
+  return inTransaction(database, async (sql) => {
     await lockAccount(sql, account);
     const page = await sql(
       "select id, account_id, metadata from task where account_id = ? and id > ? order by id limit ?",
       [account, after ?? "", limit],
     );
-    if (page.length === 0) return ok(undefined);
+    if (page.length === 0) return undefined;
     const pageIds = page.map(({ id }) => id);
     const ids = listOf(pageIds, dialect);
     await sql(
@@ -47,14 +46,13 @@ export const eraseTasks = async (
       [account, new Date(0), ids],
     );
     await sql(`delete from task_reference where ${isAmong("task_id", dialect)}`, [ids]);
-    return ok(branded<TaskId>(page.at(-1) ?? {}, "id"));
+    return branded<TaskId>(page.at(-1) ?? {}, "id");
   });
-  return erased._unsafeUnwrap();
 };
 
 /** The oldest ones; at last also the endpoints. Returns whether there may be more. */
-export const eraseEvents = async (database: Database, account: AccountId, limit: number): Promise<boolean> => {
-  const erased = await database.transaction<boolean, never>(async (sql) => {
+export const eraseEvents = (database: Database, account: AccountId, limit: number): Promise<boolean> =>
+  inTransaction(database, async (sql) => {
     await lockAccount(sql, account);
     const oldest = "(select number from event where account_id = ? order by number limit ?)";
     await sql(`delete from webhook_delivery where account_id = ? and number in ${oldest}`, [account, account, limit]);
@@ -63,7 +61,7 @@ export const eraseEvents = async (database: Database, account: AccountId, limit:
       account,
       limit,
     ]);
-    if (events.length > 0) return ok(true);
+    if (events.length > 0) return true;
     await sql("delete from webhook_delivery where account_id = ?", [account]);
     // Its lanes are named by its endpoints, or by its id and an origin (event-rows.ts). Those of origins belong to
     // all.
@@ -75,10 +73,8 @@ export const eraseEvents = async (database: Database, account: AccountId, limit:
     );
     await sql("delete from webhook_endpoint where account_id = ?", [account]);
     await sql("update reference_upload set uploaded_at = ? where account_id = ?", [new Date(0), account]);
-    return ok(false);
+    return false;
   });
-  return erased._unsafeUnwrap();
-};
 
 /** Of the log of operators. */
 export const eraseEmail = async (sql: Sql, email: Email, instead: Email): Promise<void> => {

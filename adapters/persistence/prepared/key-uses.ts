@@ -1,6 +1,5 @@
-import { ok } from "neverthrow";
 import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
-import type { Database, Sql } from "../sql/database.js";
+import { type Database, inTransaction, type Sql } from "../sql/database.js";
 
 /** Keys per transaction that stores their last uses. */
 const USES_MAX = 500;
@@ -11,10 +10,9 @@ export const recordKeyUses = async (database: Database, uses: ReadonlyMap<ApiKey
     const some = all.slice(start, start + USES_MAX);
     // A transaction, because it is repeated after a deadlock: another instance may write the same keys in another
     // order.
-    await database.transaction<void, never>(async (sql) => {
+    await inTransaction(database, async (sql) => {
       if (database.dialect === "sqlite") await recordOneByOne(sql, some);
       else await recordAtOnce(sql, some);
-      return ok(undefined);
     });
   }
 };

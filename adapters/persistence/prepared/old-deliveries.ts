@@ -1,5 +1,4 @@
-import { ok } from "neverthrow";
-import type { Database } from "../sql/database.js";
+import { type Database, inTransaction } from "../sql/database.js";
 import { skipLocked } from "../sql/dialect-sql.js";
 import type { Statement } from "../sql/statement.js";
 import { eraseWebhookUrls } from "./tasks/erase-texts.js";
@@ -29,7 +28,7 @@ export const deleteEvents = async (database: Database, before: Date, limit: numb
   const old = await sql("select task_id from event where at < ? order by at limit ?", [before, limit]);
   if (old.length === 0) return 0;
   const tasks = old.flatMap(({ task_id }) => (task_id === null ? [] : [task_id]));
-  await database.transaction<void, never>(async (sql) => {
+  await inTransaction(database, async (sql) => {
     const oldest = "select account_id, number from event where at < ? order by at limit ?";
     await sql(`delete from webhook_delivery where (account_id, number) in (${oldest})`, [before, limit]);
     await sql(`delete from event where (account_id, number) in (${oldest})`, [before, limit]);
@@ -39,7 +38,6 @@ export const deleteEvents = async (database: Database, before: Date, limit: numb
       and not exists (select 1 from webhook_delivery where endpoint_id = webhook_endpoint.id)`,
       [before],
     );
-    return ok(undefined);
   });
   return old.length;
 };

@@ -1,26 +1,28 @@
 import { err, ok, type Result } from "neverthrow";
-import { purchaseEntry } from "../../../domain/credits/ledger.js";
-import type { Order, OrderId, PaidOrder, RefundedOrder } from "../../../domain/credits/order.js";
+import { purchaseEntry, returnEntry } from "../../../domain/credits/ledger.js";
+import {
+  type Order,
+  type OrderId,
+  type PaidOrder,
+  type RefundedOrder,
+  withReturned,
+} from "../../../domain/credits/order.js";
 import {
   mergeReturns,
   type PaymentReturn,
+  returnedOf,
   UNKNOWN_RETURN_KEPT_MILLISECONDS,
 } from "../../../domain/credits/payment-return.js";
 import { returnRow, toOrder, toReturn } from "../rows/account-rows.js";
-import type { Database, Sql } from "../sql/database.js";
-import { insert } from "../sql/insert.js";
-import { update } from "../sql/statement.js";
+import { type Database, type Dialect, inTransaction, type Sql } from "../sql/database.js";
+import { insert, update } from "../sql/statement.js";
 import { bookEntry } from "./book-entry.js";
 import { lockAccount } from "./lock-account.js";
-import { lockPayment, returnsOf, settleOrder } from "./settle-order.js";
 
 /** Returns the order if it is paid by this, and was not before. */
-export const payOrder = async (
-  database: Database,
-  order: PaidOrder | RefundedOrder,
-): Promise<PaidOrder | undefined> => {
+export const payOrder = (database: Database, order: PaidOrder | RefundedOrder): Promise<PaidOrder | undefined> => {
   const { id, paidAt, paymentId } = order;
-  const paidNow = await database.transaction<PaidOrder | undefined, never>(async (sql) => {
+  return inTransaction(database, async (sql) => {
     if (paymentId !== undefined) await lockPayment(sql, database.dialect, paymentId);
     const paid = await sql(
       `update credit_order set paid_at = ?, payment_id = coalesce(payment_id, ?)
@@ -35,34 +37,31 @@ export const payOrder = async (
             id,
           ]);
     const [row] = [...paid, ...named];
-    if (row === undefined) return ok(undefined);
+    if (row === undefined) return undefined;
     const stored = toOrder(row);
     if (stored.state !== "paid" || paid.length === 0) {
       await settleOrder(sql, stored, paidAt);
-      return ok(undefined);
+      return undefined;
     }
     const { current } = await lockAccount(sql, stored.accountId);
     await bookEntry(sql, current, purchaseEntry(stored));
     await settleOrder(sql, stored, paidAt);
-    return ok(stored);
+    return stored;
   });
-  return paidNow._unsafeUnwrap();
 };
 
-export const recordReturn = async (database: Database, paymentId: string, returned: PaymentReturn, now: Date) => {
-  const recorded = await database.transaction<{ order: Order; change: number } | undefined, never>(async (sql) => {
+export const recordReturn = (database: Database, paymentId: string, returned: PaymentReturn, now: Date) =>
+  inTransaction(database, async (sql) => {
     await lockPayment(sql, database.dialect, paymentId);
     const [row] = await sql("update credit_order set payment_id = payment_id where payment_id = ? returning *", [
       paymentId,
     ]);
     // With its order: `forgetUnknown` then reads unknown ones only.
     await storeReturn(sql, returned, { paymentId, orderId: row && toOrder(row).id, now });
-    if (row !== undefined) return ok(await settleOrder(sql, toOrder(row), now));
+    if (row !== undefined) return settleOrder(sql, toOrder(row), now);
     await forgetUnknown(sql, now);
-    return ok(undefined);
+    return undefined;
   });
-  return recorded._unsafeUnwrap();
-};
 
 export const returnByHand = <Refusal>(
   database: Database,
@@ -104,4 +103,48 @@ const forgetUnknown = async (sql: Sql, now: Date): Promise<void> => {
     and not exists (select 1 from credit_order where credit_order.payment_id = payment_return.payment_id)`,
     [new Date(now.getTime() - UNKNOWN_RETURN_KEPT_MILLISECONDS)],
   );
+};
+
+/**
+ * Takes or gives back what is missing of the credits of a paid order, whose row the transaction has locked, by all that
+ * is known to have come back of it. Returns the order, and by how many credits it has changed.
+ */
+const settleOrder = async (sql: Sql, order: Order, now: Date): Promise<{ order: Order; change: number }> => {
+  if (order.state === "pending") return { order, change: 0 };
+  const priceCents = order.checkout?.priceCents;
+  const returned = returnedOf({ credits: order.credits, priceCents }, await returnsOf(sql, order));
+  const change = (order.takenBack ?? 0) - returned.takenBack;
+  await sql("update credit_order set returned = ?, dispute = ?, taken_back = ?, return_reason = ? where id = ?", [
+    returned.state,
+    returned.dispute,
+    returned.takenBack,
+    returned.reason ?? null,
+    order.id,
+  ]);
+  const opened = Number(returned.dispute === "open") - Number(order.dispute === "open");
+  if (opened !== 0) {
+    await sql("update account set open_disputes = open_disputes + ? where id = ?", [opened, order.accountId]);
+  }
+  if (change !== 0) {
+    const { current } = await lockAccount(sql, order.accountId);
+    await bookEntry(sql, current, returnEntry(order, change, now));
+  }
+  return { order: withReturned(order, returned), change };
+};
+
+/** What is known to have come back of the order. */
+export const returnsOf = async (
+  sql: Sql,
+  { id, paymentId }: { readonly id: OrderId; readonly paymentId?: string | undefined },
+): Promise<PaymentReturn[]> => {
+  const rows = await sql("select * from payment_return where order_id = ? or payment_id = ?", [id, paymentId ?? null]);
+  return rows.map(toReturn);
+};
+
+/**
+ * A writer of what came back of a payment and a writer of the order that the payment is for wait for each other. SQLite
+ * has one writer at a time anyway.
+ */
+const lockPayment = async (sql: Sql, dialect: Dialect, paymentId: string): Promise<void> => {
+  if (dialect === "postgresql") await sql("select pg_advisory_xact_lock(hashtextextended(?, 0))", [paymentId]);
 };

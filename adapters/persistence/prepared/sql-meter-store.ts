@@ -19,8 +19,7 @@ import { entryRow, toLedgerEntry } from "../rows/ledger-rows.js";
 import { amount, branded, date, json, oneOf, type Row, text } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
 import { databaseTime } from "../sql/database-time.js";
-import { insert } from "../sql/insert.js";
-import { insertion, olderThan } from "../sql/statement.js";
+import { insert, insertion, olderThan } from "../sql/statement.js";
 
 const LOCK = `
   insert into meter_account (id, credits) values (?, 0)

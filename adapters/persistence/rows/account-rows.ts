@@ -138,12 +138,16 @@ export const newOrder = (order: Order) => ({
   accountId: order.accountId,
   credits: order.credits,
   createdAt: order.createdAt,
-  paidAt: order.state === "pending" ? null : order.paidAt,
-  paymentId: order.paymentId ?? null,
-  checkoutSession: order.checkout?.sessionId ?? null,
-  checkoutToken: order.checkout?.token ?? null,
-  priceCents: order.checkout?.priceCents ?? null,
-  currency: order.checkout?.currency ?? null,
+  paidAt: order.state === "pending" ? undefined : order.paidAt,
+  paymentId: order.paymentId,
+  ...(order.checkout && checkoutOf(order.checkout)),
+});
+
+export const checkoutOf = ({ sessionId, token, priceCents, currency }: OrderCheckout) => ({
+  checkoutSession: sessionId,
+  checkoutToken: token,
+  priceCents,
+  currency,
 });
 
 export const toApiKey = (key: InferEntity<typeof ApiKeyTable>): ApiKey => ({
@@ -182,21 +186,11 @@ export const toKeyLimits = (row: Row): KeyLimits => ({
   creditsPerMonth: optional(row, "credits_per_month", amount),
 });
 
-export const newApiKey = (key: ApiKey) => ({
-  id: key.id,
-  accountId: key.accountId,
-  name: key.name,
-  secretSha256: key.secretSha256,
-  createdAt: key.createdAt,
-  revokedAt: key.revokedAt ?? null,
-  ...limitsOf(key.limits),
-  lastUsedAt: key.lastUsedAt ?? null,
-  prefix: key.prefix,
-});
+export const newApiKey = ({ limits, ...key }: ApiKey) => ({ ...key, ...limitsOf(limits) });
 
-export const limitsOf = (limits: KeyLimits) => ({
-  scopes: limits.scopes.join(","),
-  expiresAt: limits.expiresAt ?? null,
-  creditsPerDay: limits.creditsPerDay ?? null,
-  creditsPerMonth: limits.creditsPerMonth ?? null,
+export const limitsOf = ({ scopes, expiresAt, creditsPerDay, creditsPerMonth }: KeyLimits) => ({
+  scopes: scopes.join(","),
+  expiresAt: expiresAt ?? null,
+  creditsPerDay: creditsPerDay ?? null,
+  creditsPerMonth: creditsPerMonth ?? null,
 });

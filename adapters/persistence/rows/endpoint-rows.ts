@@ -22,15 +22,10 @@ export const toEndpoint = (row: Row): Endpoint => {
   };
 };
 
-export const newEndpoint = (endpoint: Endpoint) => ({
-  id: endpoint.id,
-  accountId: endpoint.accountId,
-  url: endpoint.url ?? null,
-  secret: endpoint.secret,
-  previousSecret: endpoint.previous?.secret ?? null,
-  previousUntil: endpoint.previous?.until ?? null,
-  createdAt: endpoint.createdAt,
-  failingSince: endpoint.failingSince ?? null,
-  offAt: endpoint.off?.at ?? null,
-  offReason: endpoint.off?.reason ?? null,
+export const newEndpoint = ({ previous, off, ...endpoint }: Endpoint) => ({
+  ...endpoint,
+  previousSecret: previous?.secret,
+  previousUntil: previous?.until,
+  offAt: off?.at,
+  offReason: off?.reason,
 });

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import type { Dialect } from "../sql/database.js";
-import { isBusy } from "../sql/is-busy.js";
+import { isBusy } from "../sql/database-error.js";
 import type {
   Installation,
   PoolClient,

@@ -44,3 +44,7 @@ export const cannotOpenFile = (file: string, error: unknown): DatabaseError => {
   const kind = /database is locked/i.test(reason) ? "unreachable" : "configuration";
   return new DatabaseError(kind, `Cannot open the database ${file}: ${reason}`, { cause: error });
 };
+
+/** Whether another process writes to the SQLite file, or the connection has a transaction already. */
+export const isBusy = (error: unknown): boolean =>
+  error instanceof Error && /database is (locked|busy)|within a transaction/i.test(error.message);

@@ -1,4 +1,4 @@
-import type { Result } from "neverthrow";
+import { ok, type Result } from "neverthrow";
 import type { Awaitable } from "../../../application/awaitable.js";
 import type { RequestKind } from "../../../domain/panorama-policy.js";
 
@@ -14,10 +14,7 @@ export type Row = Readonly<Record<string, unknown>>;
  */
 export type Sql = (statement: string, parameters?: readonly unknown[]) => Promise<Row[]>;
 
-/**
- * An open database (`openDatabase`). Statements go to prepared statements of the driver: no query builder, no entities,
- * so that a read by primary key costs exactly one statement. The ORM owns the schema and the migrations.
- */
+/** An open database (`openDatabase`). Statements go to prepared statements of the driver, also those of the ORM. */
 export interface Database {
   readonly dialect: Dialect;
   readonly sql: Sql;
@@ -35,6 +32,15 @@ export interface Database {
   /** Waits for the work in progress. Closes the connections, unless they belong to an embedder. */
   close(): Promise<void>;
 }
+
+/** `Database.transaction` for work that refuses nothing. */
+export const inTransaction = async <T>(
+  database: Pick<Database, "transaction">,
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> => {
+  const done = await database.transaction<T, never>(async (sql) => ok(await work(sql)));
+  return done._unsafeUnwrap();
+};
 
 /** A SQLite database answers without a promise where it can. */
 export interface SynchronousReads {

@@ -1,4 +1,4 @@
-import type { Row } from "./columns.js";
+import type { Row, Sql } from "./database.js";
 
 export type Statement = { readonly text: string; readonly parameters: readonly unknown[] };
 
@@ -15,6 +15,11 @@ export const insertion = (table: string, row: Row, source?: string): Statement =
     text: `insert into ${table} (${columns.join(", ")}) ${values}`,
     parameters: Object.values(row),
   };
+};
+
+export const insert = async (sql: Sql, table: string, row: Row): Promise<void> => {
+  const { text, parameters } = insertion(table, row);
+  await sql(text, parameters);
 };
 
 /** Sets the columns of `changes`, and what `assignment` says, in every row that equals `conditions`. */

@@ -1,5 +1,5 @@
 import { setTimeout as pause, setImmediate } from "node:timers/promises";
-import { ok, type Result } from "neverthrow";
+import type { Result } from "neverthrow";
 import type { Awaitable } from "../../../application/awaitable.js";
 import { StoreBusy } from "../../../application/ports/stores/store-errors.js";
 import type { RequestKind } from "../../../domain/panorama-policy.js";
@@ -8,8 +8,8 @@ import { MIGRATION_TABLE, pendingSteps } from "../schema/migration-steps.js";
 import type { Step } from "../schema/step.js";
 import { namesWithPrefix } from "../schema/table-names.js";
 import type { Row } from "../sql/columns.js";
-import type { Database, Sql, SynchronousReads } from "../sql/database.js";
-import { isBusy } from "../sql/is-busy.js";
+import { type Database, inTransaction, type Sql, type SynchronousReads } from "../sql/database.js";
+import { isBusy } from "../sql/database-error.js";
 import { type JoinedDatabase, joinedDatabase } from "../sql/joined-database.js";
 import { fullOr, requireRoom } from "./require-room.js";
 import { SqliteConnection } from "./sqlite-connection.js";
@@ -141,8 +141,7 @@ export class SqliteDatabase implements Database, SynchronousReads {
       await this.held;
       return this.reader.all(statement, parameters);
     }
-    const written = await this.transaction<Row[], never>(async (sql) => ok(await sql(statement, parameters)));
-    return written._unsafeUnwrap();
+    return inTransaction(this, (sql) => sql(statement, parameters));
   };
 
   first(select: string, parameters: readonly unknown[]): Awaitable<Row | undefined> {

@@ -12,9 +12,8 @@ import type { PaymentReturn } from "../../../domain/credits/payment-return.js";
 import type { AccountId } from "../../../domain/ids.js";
 import { EntityStore, inUnitOfWork, rowOf } from "../orm/entities.js";
 import { lockAccount } from "../prepared/lock-account.js";
-import { payOrder, recordReturn, returnByHand } from "../prepared/pay-order.js";
-import { returnsOf } from "../prepared/settle-order.js";
-import { newOrder, toOrder } from "../rows/account-rows.js";
+import { payOrder, recordReturn, returnByHand, returnsOf } from "../prepared/pay-order.js";
+import { checkoutOf, newOrder, toOrder } from "../rows/account-rows.js";
 import { OrderTable } from "../schema/schema.js";
 import type { Database } from "../sql/database.js";
 
@@ -47,9 +46,8 @@ export class SqlOrderStore extends EntityStore implements OrderStore {
     });
   }
 
-  async recordCheckout(id: OrderId, { sessionId, token, priceCents, currency }: OrderCheckout): Promise<void> {
-    const checkout = { checkoutSession: sessionId, checkoutToken: token, priceCents, currency };
-    await this.entities.nativeUpdate(OrderTable, { id, checkoutSession: null }, checkout);
+  async recordCheckout(id: OrderId, checkout: OrderCheckout): Promise<void> {
+    await this.entities.nativeUpdate(OrderTable, { id, checkoutSession: null }, checkoutOf(checkout));
   }
 
   async cancel(id: OrderId, accountId: AccountId): Promise<boolean> {

@@ -17,7 +17,7 @@ import { Routes } from "../../../adapters/http/routes.js";
 import { ManualPayments } from "../../../adapters/payments/manual-payments.js";
 import { writeEvent } from "../../../adapters/persistence/prepared/event-rows.js";
 import type { Row } from "../../../adapters/persistence/sql/columns.js";
-import { insert } from "../../../adapters/persistence/sql/insert.js";
+import { insert } from "../../../adapters/persistence/sql/statement.js";
 import { SqlOperatorStore } from "../../../adapters/persistence/stores/sql-operator-store.js";
 import { withholdPanorama } from "../../../application/operators/withhold-panorama.js";
 import { credits } from "../../../domain/credits/credits.js";

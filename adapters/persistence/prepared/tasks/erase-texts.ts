@@ -1,8 +1,7 @@
-import { ok } from "neverthrow";
 import { NO_METADATA } from "../../../../domain/tasks/metadata.js";
 import { ENDED_WITHOUT_PICTURE_AT, HAS_TEXTS_TO_ERASE } from "../../schema/indexed-conditions.js";
 import { pairs, type Row, text } from "../../sql/columns.js";
-import type { Database, Dialect, Sql } from "../../sql/database.js";
+import { type Database, type Dialect, inTransaction, type Sql } from "../../sql/database.js";
 import { isAmong, isIn, listOf, skipLocked } from "../../sql/dialect-sql.js";
 import { writeInOneRoundTrip } from "../../sql/write-in-one-round-trip.js";
 
@@ -12,7 +11,7 @@ export const eraseTexts = async (database: Database, before: Date, limit: number
   const oldest = `select id from task where ${HAS_TEXTS_TO_ERASE} and ${ENDED_WITHOUT_PICTURE_AT} < ?
     order by ${ENDED_WITHOUT_PICTURE_AT} limit ?`;
   if ((await database.sql(oldest, [before, 1])).length === 0) return 0;
-  const erased = await database.transaction<number, never>(async (sql) => {
+  return inTransaction(database, async (sql) => {
     const rows = await sql(
       `update task set texts_erased_at = ? where ${isIn("id", `${oldest} ${skipLocked(dialect)}`, dialect)}
       returning id, account_id, metadata, deleted_at`,
@@ -28,9 +27,8 @@ export const eraseTexts = async (database: Database, before: Date, limit: number
     const deleted = rows.filter(({ deleted_at }) => deleted_at !== null);
     await deleteReadEvents(sql, dialect, ids(deleted));
     await eraseWebhookUrls(sql, dialect, ids(deleted));
-    return ok(rows.length);
+    return rows.length;
   });
-  return erased._unsafeUnwrap();
 };
 
 /**

@@ -1,10 +1,10 @@
 import type { Clock } from "../../../../application/ports/clock.js";
 import type { Reporter } from "../../../../application/ports/reporter.js";
-import { SystemClock } from "../../../system/system-clock.js";
-import { UnreadableTasks } from "../../rows/unreadable-tasks.js";
+import type { DueWork } from "../../../../application/ports/stores/tasks/task-work.js";
+import type { Task } from "../../../../domain/tasks/task.js";
+import type { UnreadableTasks } from "../../rows/unreadable-tasks.js";
 import type { Database } from "../../sql/database.js";
-import { AccountTurns } from "../account-turns.js";
-import type { TaskObserver } from "./task-observer.js";
+import type { AccountTurns } from "../account-turns.js";
 
 /** What the ports of tasks on one database share. */
 export type SqlTaskContext = {
@@ -24,14 +24,15 @@ export type SqlTaskOptions = {
   readonly clock?: Pick<Clock, "now"> | undefined;
 };
 
-/** The context of the ports on this database. */
-export const sqlTaskContext = (
-  database: Database,
-  { reporter = { report: () => {} }, observer, clock = new SystemClock() }: SqlTaskOptions,
-): SqlTaskContext => ({
-  database,
-  turns: new AccountTurns(),
-  unreadable: new UnreadableTasks(reporter),
-  observer,
-  clock,
-});
+/** Receives what a task store has committed, for metrics. Must not throw. */
+export type TaskObserver = {
+  /** A new task, with its credits reserved. */
+  opened(task: Task): void;
+  /** A task left the queue and is to be submitted. */
+  started(task: Task): void;
+  moved(before: Task, next: Task): void;
+  /** A write was refused, because somebody else had changed or claimed the task. */
+  stale(): void;
+  /** The number of tasks leased to this process. */
+  claimed(work: keyof DueWork, tasks: number): void;
+};

@@ -1,4 +1,3 @@
-import { ok } from "neverthrow";
 import type { TaskQueue } from "../../../../application/ports/stores/tasks/task-queue.js";
 import {
   longestPauseFrom,
@@ -9,7 +8,7 @@ import {
 } from "../../../../domain/tasks/queue.js";
 import type { QueuedTask, SubmittingTask } from "../../../../domain/tasks/task.js";
 import { NEXT_PAGE_SIZE } from "../../rows/unreadable-tasks.js";
-import type { Sql } from "../../sql/database.js";
+import { inTransaction, type Sql } from "../../sql/database.js";
 import { skipLocked } from "../../sql/dialect-sql.js";
 import { IS_FREE, update } from "../../sql/statement.js";
 import { writeInOneRoundTrip } from "../../sql/write-in-one-round-trip.js";
@@ -40,7 +39,7 @@ type Start = {
 const startQueued = async (context: SqlTaskContext, start: Start): Promise<SubmittingTask[]> => {
   const { database, observer } = context;
   if (!(await anyQueued(database.sql))) return [];
-  const started = await database.transaction<SubmittingTask[], never>(async (sql) => {
+  const tasks = await inTransaction(database, async (sql) => {
     const { tasks, round } = await startNext(context, sql, await lockQueue(sql), start);
     if (tasks.length > 0) {
       await writeInOneRoundTrip(sql, database.dialect, [
@@ -54,9 +53,8 @@ const startQueued = async (context: SqlTaskContext, start: Start): Promise<Submi
         { text: "update task_queue set round = ?", parameters: [round] },
       ]);
     }
-    return ok([...tasks]);
+    return [...tasks];
   });
-  const tasks = started._unsafeUnwrap();
   for (const task of tasks) observer?.started(task);
   return tasks;
 };

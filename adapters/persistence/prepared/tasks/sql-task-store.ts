@@ -13,7 +13,7 @@ import { entitiesOf, rowOf } from "../../orm/entities.js";
 import { WITHHELD } from "../../schema/indexed-conditions.js";
 import { TaskTable } from "../../schema/schema.js";
 import { branded, optional, type Row, text } from "../../sql/columns.js";
-import type { Database, Sql } from "../../sql/database.js";
+import { type Database, inTransaction, type Sql } from "../../sql/database.js";
 import { isAmong, listOf } from "../../sql/dialect-sql.js";
 import { writeInOneRoundTrip } from "../../sql/write-in-one-round-trip.js";
 import { KEPT_IMAGE } from "../object-names.js";
@@ -154,9 +154,9 @@ type AccountHiding = {
   readonly nextName: () => ObjectName;
 };
 
-const hideAll = async (database: Database, { owner, withheld, limit, nextName }: AccountHiding): Promise<number> => {
+const hideAll = (database: Database, { owner, withheld, limit, nextName }: AccountHiding): Promise<number> => {
   const { dialect } = database;
-  const hidden = await database.transaction<number, never>(async (sql) => {
+  return inTransaction(database, async (sql) => {
     const page = await sql(
       "select id from task where account_id = ? and visibility = 'public' and deleted_at is null order by id limit ?",
       [owner, limit],
@@ -165,9 +165,8 @@ const hideAll = async (database: Database, { owner, withheld, limit, nextName }:
     await hideRows(sql, withheld, isAmong("id", dialect), [listOf(ids, dialect)]);
     await renameImages(sql, ids, nextName, withheld.at);
     await updateSearch(sql, dialect, ids);
-    return ok(ids.length);
+    return ids.length;
   });
-  return hidden._unsafeUnwrap();
 };
 
 const isHiddenImage = async (database: Database, image: ImageAddress): Promise<boolean> => {

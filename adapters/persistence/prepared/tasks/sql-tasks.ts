@@ -1,14 +1,21 @@
 import type { TaskPorts } from "../../../../application/ports/stores/stores.js";
+import { SystemClock } from "../../../system/system-clock.js";
+import { UnreadableTasks } from "../../rows/unreadable-tasks.js";
 import type { Database } from "../../sql/database.js";
-import { type SqlTaskOptions, sqlTaskContext } from "./sql-task-context.js";
+import { AccountTurns } from "../account-turns.js";
+import type { SqlTaskContext, SqlTaskOptions } from "./sql-task-context.js";
 import { sqlTaskLists } from "./sql-task-lists.js";
 import { sqlTaskQueue } from "./sql-task-queue.js";
 import { sqlTaskStore } from "./sql-task-store.js";
 import { sqlTaskWork } from "./sql-task-work.js";
 
 /** Tasks in SQLite or PostgreSQL. */
-export const sqlTasks = (database: Database, options: SqlTaskOptions = {}): TaskPorts => {
-  const context = sqlTaskContext(database, options);
+export const sqlTasks = (
+  database: Database,
+  { reporter = { report: () => {} }, observer, clock = new SystemClock() }: SqlTaskOptions = {},
+): TaskPorts => {
+  const unreadable = new UnreadableTasks(reporter);
+  const context: SqlTaskContext = { database, turns: new AccountTurns(), unreadable, observer, clock };
   return {
     ...sqlTaskStore(context),
     ...sqlTaskQueue(context),

@@ -1,5 +1,4 @@
 import { err, ok, type Result } from "neverthrow";
-import type { Clock } from "../../../../application/ports/clock.js";
 import type { Lease, StaleTask } from "../../../../application/ports/stores/tasks/task-store.js";
 import { type LedgerEntry, refundEntry } from "../../../../domain/credits/ledger.js";
 import { isKept } from "../../../../domain/images/storage-status.js";
@@ -9,25 +8,17 @@ import { countFailure } from "../../rows/account-rows.js";
 import { integer, optional, type Row } from "../../sql/columns.js";
 import type { Database, Dialect, Sql } from "../../sql/database.js";
 import { type Statement, update } from "../../sql/statement.js";
-import type { AccountTurns } from "../account-turns.js";
 import { CHECKED, writeEvent } from "../event-rows.js";
 import { releaseReferences } from "../reference-rows.js";
 import { giveBack } from "../spending-rows.js";
 import { lockTurns, turnsGivenBack } from "../turn-rows.js";
 import { DUE_UNLESS_DELETED } from "./due-when-deleted.js";
 import { updateSearch } from "./search-rows.js";
-import type { TaskObserver } from "./task-observer.js";
+import type { SqlTaskContext } from "./sql-task-context.js";
 import { stateColumns } from "./task-rows.js";
 
-type Ports = {
-  readonly database: Database;
-  readonly turns: AccountTurns;
-  readonly clock: Pick<Clock, "now">;
-  readonly observer: TaskObserver | undefined;
-};
-
 /** A move of a task, and when its next work is due. The lease is given back, or goes on until `leasedUntil`. */
-export type Move = {
+type Move = {
   readonly current: Task | Lease<Task>;
   readonly next: Task;
   readonly dueAt: Date | undefined;
@@ -38,7 +29,7 @@ export type Move = {
 
 /** `TaskStore.move` and `TaskWork.moveWithinLease`. */
 export const moveTask = async (
-  { database, turns, clock, observer }: Ports,
+  { database, turns, clock, observer }: SqlTaskContext,
   move: Move,
 ): Promise<Result<void, StaleTask>> => {
   const { current, next } = move;

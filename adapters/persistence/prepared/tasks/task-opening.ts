@@ -28,7 +28,7 @@ import { lockAccount } from "../lock-account.js";
 import { ANY_QUEUED, lockQueue, positionOf } from "../queue-rows.js";
 import { lockReferences, useReferences } from "../reference-rows.js";
 import { readSpending, spend, spendingOfKey, toSpending } from "../spending-rows.js";
-import type { TaskObserver } from "./task-observer.js";
+import type { TaskObserver } from "./sql-task-context.js";
 import { metadataRows, newTaskRow, toTask } from "./task-rows.js";
 
 /** After so many changes of an account by others between reading and writing it, the account is locked instead. */

@@ -16,7 +16,7 @@ import { newApiKey, newOrder, toAccount } from "../../rows/account-rows.js";
 import { entryRow } from "../../rows/ledger-rows.js";
 import { AccountTable, ApiKeyTable, OrderTable } from "../../schema/schema.js";
 import { amount, branded, optional, text } from "../../sql/columns.js";
-import { insert } from "../../sql/insert.js";
+import { insert } from "../../sql/statement.js";
 import { deleteAccess } from "../delete-access.js";
 
 /** Accounts in SQLite or PostgreSQL. */

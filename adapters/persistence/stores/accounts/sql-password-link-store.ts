@@ -14,7 +14,7 @@ import { insertAccount } from "../../prepared/insert-account.js";
 import { entryRow } from "../../rows/ledger-rows.js";
 import { AccountTable, PasswordLinkTable } from "../../schema/schema.js";
 import { branded } from "../../sql/columns.js";
-import { insert } from "../../sql/insert.js";
+import { insert } from "../../sql/statement.js";
 import { deleteAccess, deleteLinks } from "../delete-access.js";
 
 const UNIQUE_VIOLATION = "23505";

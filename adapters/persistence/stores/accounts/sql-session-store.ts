@@ -1,26 +1,24 @@
 import { LockMode } from "@mikro-orm/core";
-import { ok } from "neverthrow";
 import type { SessionStore } from "../../../../application/ports/stores/account-stores.js";
 import { SESSIONS_MAX, type Session } from "../../../../domain/accounts/session.js";
 import type { AccountId } from "../../../../domain/ids.js";
-import { EntityStore, inUnitOfWork } from "../../orm/entities.js";
+import { changeEntities, EntityStore } from "../../orm/entities.js";
 import { AccountTable, SessionTable } from "../../schema/schema.js";
 import { branded, date, type Row, text } from "../../sql/columns.js";
 
 /** Sessions in SQLite or PostgreSQL. */
 export class SqlSessionStore extends EntityStore implements SessionStore {
-  async insert(session: Session, passwordHash: string): Promise<boolean> {
+  insert(session: Session, passwordHash: string): Promise<boolean> {
     const { accountId } = session;
-    const inserted = await inUnitOfWork<boolean, never>(this.database, async (manager) => {
+    return changeEntities(this.database, async (manager) => {
       // A concurrent change of the password waits for this lock, and then sees the new session.
       const lock = { fields: ["id"], lockMode: LockMode.PESSIMISTIC_READ } as const;
-      if ((await manager.findOne(AccountTable, { id: accountId, passwordHash }, lock)) === null) return ok(false);
+      if ((await manager.findOne(AccountTable, { id: accountId, passwordHash }, lock)) === null) return false;
       manager.create(SessionTable, session);
       const orderBy = { createdAt: "desc", tokenSha256: "asc" } as const;
       manager.remove(await manager.find(SessionTable, { accountId }, { orderBy, offset: SESSIONS_MAX }));
-      return ok(true);
+      return true;
     });
-    return inserted._unsafeUnwrap();
   }
 
   async find(tokenSha256: string): Promise<Session | undefined> {

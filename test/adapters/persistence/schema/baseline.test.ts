@@ -2,7 +2,7 @@ import { MikroORM } from "@mikro-orm/core";
 import { PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { describe, expect, it } from "vitest";
 import { ormOptions } from "../../../../adapters/persistence/schema/orm-options.js";
-import { SqliteOrmDriver } from "../../../../adapters/persistence/sqlite/sqlite-orm-driver.js";
+import { SqliteOrmDriver } from "../../../../adapters/persistence/sqlite/migrate-sqlite.js";
 
 const DRIVERS = { sqlite: SqliteOrmDriver, postgresql: PostgreSqlDriver };
 

@@ -19,13 +19,13 @@ import {
   taskId,
 } from "../../../../adapters/contracts/support/builders.js";
 import { tables } from "../../../../adapters/persistence/schema/schema.js";
+import { SqliteOrmDriver } from "../../../../adapters/persistence/sqlite/migrate-sqlite.js";
 import {
   openExistingSqliteDatabase,
   openSqliteDatabase,
 } from "../../../../adapters/persistence/sqlite/open-sqlite-database.js";
 import { openSqliteFile } from "../../../../adapters/persistence/sqlite/open-sqlite-file.js";
 import type { SqliteDatabase } from "../../../../adapters/persistence/sqlite/sqlite-database.js";
-import { SqliteOrmDriver } from "../../../../adapters/persistence/sqlite/sqlite-orm-driver.js";
 import { WriteAheadLog } from "../../../../adapters/persistence/sqlite/write-ahead-log.js";
 import { verifyLedger } from "../../../../application/credits/ledger.js";
 import { credits } from "../../../../domain/credits/credits.js";
