@@ -6,7 +6,7 @@ const ABOUT = {
   pages: "the landing page and the viewer on slow phones (6 minutes)",
   resources: "start, memory at rest and during uploads (4 minutes)",
   soak: "the built service for minutes under faults (--minutes N)",
-  throughput: "requests per second in comparison with bare servers and databases",
+  throughput: "requests per second in comparison with neighbours that do the same work",
 };
 
 export const SCENARIOS = Object.fromEntries(

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import type { Installation } from "../support/service-process.js";
 import type { AnyDatabase } from "../support/sql-stores.js";
 import { aCustomer } from "./customer.js";
 import { ACCOUNTS, creationOf, creditsOf, fill, listOf, readOf } from "./load/data.js";
@@ -11,6 +12,7 @@ import type { Load } from "./load/load-process.js";
 import { startScript } from "./load/processes.js";
 import type { Rig, Scenario } from "./rig.js";
 import { quantile } from "./statistics.js";
+import { type Measured, mainThreadSeconds, newMeasured } from "./throughput/main-thread.js";
 import { CREATION, LIST, pgbench, READ } from "./throughput/pgbench.js";
 import { type Row, report, save } from "./throughput/ratios.js";
 
@@ -39,22 +41,30 @@ const inTurn = async <Name extends string>(
   return figures;
 };
 
-/** Measures answers a second over 32 connections, and adds the 99th percentile of each measurement to `p99s`. */
+/**
+ * Measures answers a second over 32 connections. Adds the 99th percentile of each measurement to `p99s`, and the
+ * microseconds of the main thread for each answer to `cpu`.
+ */
 const throughput =
-  (generator: LoadGenerator, origin: string, requests: Requests, p99s: number[] = []) =>
+  (generator: LoadGenerator, { origin, pid }: Server, requests: Requests, { p99s, cpu }: Measured = newMeasured()) =>
   async (seconds: number): Promise<number> => {
+    const before = await mainThreadSeconds(pid);
     const outcome = await generator.during(seconds, { port: portOf(origin), requests, connections: CONNECTIONS });
     const [statuses, [times]] = [Object.keys(outcome.answers), Object.values(outcome.answers)];
     if (times === undefined || !statuses.every((status) => status.startsWith("2"))) {
       throw new Error(`${origin}: not all answers are 2xx: ${outcome.refusals[0]}`); // the figures would mean nothing
     }
     p99s.push(times.p99);
+    cpu.push((((await mainThreadSeconds(pid)) - before) / times.count) * 1e6);
     return times.count / outcome.seconds;
   };
 
+type Server = { readonly origin: string; readonly pid: number | undefined };
+const serverOf = ({ url, pid }: Installation): Server => ({ origin: url, pid });
+
 const portOf = (origin: string): number => Number(new URL(origin).port);
 
-/** What the service answers to each kind of request: the bare servers send the same bytes. */
+/** What the service answers to each kind of request: the bare server sends the same bytes. */
 const recordReplies = async (origin: string, file: string): Promise<void> => {
   const path = "/api/v1/panoramas";
   const routes = [`${path}/:id`, path, "/api/v1/credits", path];
@@ -85,31 +95,50 @@ const measureSqlite = async (rig: Rig, length: Length): Promise<Row[]> => {
   await service.start();
   const repliesFile = join(folder, "replies.json");
   await recordReplies(service.url, repliesFile);
-  const startBare = async (kind: string) => {
-    const bare = await startScript("throughput/bare-server.ts", kind, repliesFile);
-    rig.defer(() => bare.stop());
-    return bare;
+  const start = async (script: string, ...args: readonly string[]) => {
+    const server = await startScript(`throughput/${script}`, ...args);
+    rig.defer(() => server.stop());
+    return server;
   };
-  const [hyperExpress, fastify] = [await startBare("hyper-express"), await startBare("fastify")];
+  const file = join(service.dataDir, "panorama.sqlite");
+  const byHand = await start("by-hand.ts", file, service.url);
+  const asPeople = await start("as-people-write-it.ts", file, service.url);
+  const hyperExpress = await start("bare-hyper-express.ts", repliesFile);
 
-  const against = async (work: string, requests: Requests): Promise<Row[]> => {
-    const p99: number[] = [];
+  const against = async (
+    work: string,
+    requests: Requests,
+    servers: Readonly<Record<string, Server>>,
+  ): Promise<Row[]> => {
+    const measured = newMeasured();
+    const theirs = Object.entries(servers).map(([name, server]) => ({ name, server, measured: newMeasured() }));
     const figures = await inTurn(length, {
-      service: throughput(generator, service.url, requests, p99),
-      hyperExpress: throughput(generator, hyperExpress.origin, requests),
-      fastify: throughput(generator, fastify.origin, requests),
+      service: throughput(generator, serverOf(service), requests, measured),
+      ...Object.fromEntries(
+        theirs.map(({ name, server, measured }) => [name, throughput(generator, server, requests, measured)]),
+      ),
     });
-    const row = { work, better: "higher", unit: "/s", ours: figures.service, p99 } as const;
-    return [
-      { ...row, against: "bare hyper-express", theirs: figures.hyperExpress },
-      { ...row, against: "bare Fastify", theirs: figures.fastify },
-    ];
+    return theirs.map(({ name, measured: { cpu } }) => ({
+      work,
+      against: name,
+      better: "higher",
+      unit: "/s",
+      ours: figures.service,
+      theirs: figures[name as keyof typeof figures],
+      p99: measured.p99s,
+      cpu: { ours: measured.cpu, theirs: cpu },
+    }));
   };
-  const [read, mixed] = [await against("GET /panoramas/{id}, SQLite", "reads"), await against("mix, SQLite", "mix")];
+  const read = await against("GET /panoramas/{id}, SQLite", "reads", {
+    "the same work by hand": byHand,
+    "what people would write": asPeople,
+    "bare hyper-express, the ceiling": hyperExpress,
+  });
+  const mixed = await against("mix, SQLite", "mix", { "bare hyper-express, the ceiling": hyperExpress });
   const bare = join((await rig.install("sqlite", {}, fill)).service.dataDir, "panorama.sqlite");
-  const p99: number[] = [];
+  const measured = newMeasured();
   const { ours, theirs } = await inTurn(length, {
-    ours: throughput(generator, service.url, "creations", p99),
+    ours: throughput(generator, serverOf(service), "creations", measured),
     theirs: async (seconds) => {
       const script = new URL("throughput/sqlite-commits.ts", import.meta.url).pathname;
       const { stdout } = await run(process.execPath, ["--import", "tsx", script, bare, String(seconds)]);
@@ -117,7 +146,11 @@ const measureSqlite = async (rig: Rig, length: Length): Promise<Row[]> => {
     },
   });
   const create = { work: "POST /panoramas, SQLite", against: "bare driver, two commits", better: "higher" } as const;
-  return [...read, ...mixed, { ...create, unit: "/s", ours, theirs, p99 }];
+  return [
+    ...read,
+    ...mixed,
+    { ...create, unit: "/s", ours, theirs, p99: measured.p99s, cpu: { ours: measured.cpu, theirs: [] } },
+  ];
 };
 
 const measurePostgres = async (rig: Rig, length: Length): Promise<Row[]> => {
@@ -128,12 +161,13 @@ const measurePostgres = async (rig: Rig, length: Length): Promise<Row[]> => {
   const url = (await rig.install("postgres", {}, fillRunning)).service.environment.DATABASE_URL ?? "";
   await service.start();
   const against = async (work: string, requests: Requests, scripts: Parameters<typeof pgbench>[1]): Promise<Row> => {
-    const p99: number[] = [];
+    const { p99s, cpu } = newMeasured();
     const figures = await inTurn(length, {
-      ours: throughput(generator, service.url, requests, p99),
+      ours: throughput(generator, serverOf(service), requests, { p99s, cpu }),
       theirs: (seconds) => pgbench(url, scripts, seconds),
     });
-    return { work, against: "pgbench, the same statements one by one", better: "higher", unit: "/s", p99, ...figures };
+    const row = { work, against: "pgbench, the same statements one by one", better: "higher", unit: "/s" } as const;
+    return { ...row, ...figures, p99: p99s, cpu: { ours: cpu, theirs: [] } };
   };
   const ofMix = [
     [READ, 18],
@@ -153,7 +187,7 @@ const measureLatency = async (rig: Rig, length: Length): Promise<Row[]> => {
   const { service } = await rig.install("sqlite", {}, fill);
   await service.start();
   const customers = [await aCustomer(service, "painter-1"), await aCustomer(service, "painter-2")];
-  const saturate = throughput(generator, service.url, "reads");
+  const saturate = throughput(generator, serverOf(service), "reads");
   await saturate(length.seconds); // its throughput is that of a service that runs for longer
   const perSecond = (await saturate(length.seconds)) / 2;
   const load = { port: portOf(service.url), requests: "reads", connections: CONNECTIONS, perSecond } as const;
