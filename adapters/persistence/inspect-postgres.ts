@@ -1,5 +1,5 @@
 import type { Clock } from "../../application/ports/clock.js";
-import { type QueueInspection, toQueueInspection, WAITING_TASKS } from "./inspect-queue.js";
+import { inspectQueue, type QueueInspection } from "./inspect-queue.js";
 import { postgresDatabase } from "./postgres/open-postgres-database.js";
 import { type MigrationState, migrationState } from "./schema/migration-state.js";
 import { cannotConnect } from "./sql/database-error.js";
@@ -43,14 +43,13 @@ export const inspectPostgres = async (url: string, clock: Pick<Clock, "now">): P
       measurements.push({ latency, ahead: time - (sentAt + latency / 2) });
     }
     const migrations = migrationState(await database.recordedSteps());
-    const [queue] = migrations.kind === "current" ? await database.sql(WAITING_TASKS) : [];
     const [fastest] = measurements.sort((a, b) => a.latency - b.latency);
     return {
       version: String(server?.version).split(" ")[0] ?? "",
       majorVersion: Math.floor(Number(server?.number) / 10_000),
       connectionsMax: Number(server?.connections),
       migrations,
-      queue: queue && toQueueInspection(queue),
+      queue: migrations.kind === "current" ? await inspectQueue(database) : undefined,
       latencyMilliseconds: fastest?.latency ?? 0,
       aheadMilliseconds: fastest?.ahead ?? 0,
     };

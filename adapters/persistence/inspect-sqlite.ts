@@ -1,14 +1,15 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "@photostructure/sqlite";
-import { type QueueInspection, toQueueInspection, WAITING_TASKS } from "./inspect-queue.js";
+import { inspectQueue, type QueueInspection } from "./inspect-queue.js";
 import { type MigrationState, migrationState } from "./schema/migration-state.js";
 import { OWN_DATABASE } from "./schema/table-names.js";
+import type { Sql } from "./sql/database.js";
 import { cannotOpenFile, missingFile } from "./sql/database-error.js";
 import { SqliteConnection } from "./sqlite/sqlite-connection.js";
 import { recordedSteps } from "./sqlite/sqlite-database.js";
 
 /** The state of a SQLite file of the service. */
-export type SqliteInspection = {
+type SqliteInspection = {
   readonly version: string;
   readonly migrations: MigrationState;
   /** `undefined` before the migrations have run. */
@@ -26,8 +27,9 @@ export const inspectSqlite = async (file: string): Promise<SqliteInspection> => 
     try {
       const version = String(connection.first("select sqlite_version() as version", [])?.version);
       const migrations = migrationState(recordedSteps(connection));
-      const queue = migrations.kind === "current" ? connection.first(WAITING_TASKS, []) : undefined;
-      return { version, migrations, queue: queue && toQueueInspection(queue) };
+      const sql: Sql = async (statement, parameters = []) => connection.all(statement, parameters);
+      const isCurrent = migrations.kind === "current";
+      return { version, migrations, queue: isCurrent ? await inspectQueue({ dialect: "sqlite", sql }) : undefined };
     } finally {
       connection.close();
     }

@@ -8,10 +8,11 @@ import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import { type Credits, type CreditTotals, credits } from "../../../domain/credits/credits.js";
 import type { LedgerCursor, LedgerEntry } from "../../../domain/credits/ledger.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
+import { type Entities, EntityStore, entitiesOf, rowOf } from "../orm/entities.js";
 import { standingOf } from "../rows/account-rows.js";
 import { toLedgerEntry } from "../rows/ledger-rows.js";
+import { AccountTable, LedgerEntryTable, TaskTable } from "../schema/schema.js";
 import { branded, integer, optional, text } from "../sql/columns.js";
-import type { Database, Sql } from "../sql/database.js";
 import { olderThan } from "../sql/statement.js";
 import { toTask } from "./tasks/task-rows.js";
 import { walkLedger } from "./walk-ledger.js";
@@ -20,13 +21,7 @@ import { walkLedger } from "./walk-ledger.js";
 const PAGE_SIZE = 500;
 
 /** The ledger in SQLite or PostgreSQL. */
-export class SqlLedgerStore implements LedgerStore {
-  private readonly database: Database;
-
-  constructor(database: Database) {
-    this.database = database;
-  }
-
+export class SqlLedgerStore extends EntityStore implements LedgerStore {
   async balance(account: AccountId): Promise<Credits> {
     const [row] = await this.database.sql("select id, credits from account where id = ?", [account]);
     if (row === undefined) throw new Error(`there is no account ${account}`);
@@ -53,12 +48,11 @@ export class SqlLedgerStore implements LedgerStore {
   }
 
   entries(account: AccountId): Promise<LedgerEntry[]> {
-    return entriesOf(this.database.sql, account);
+    return entriesOf(this.entities, { accountId: account });
   }
 
-  async ofTask(task: TaskId): Promise<LedgerEntry[]> {
-    const rows = await this.database.sql("select * from ledger_entry where task_id = ? order by id", [task]);
-    return rows.map(toLedgerEntry);
+  ofTask(task: TaskId): Promise<LedgerEntry[]> {
+    return entriesOf(this.entities, { taskId: task });
   }
 
   async list(account: AccountId, limit: number, before: LedgerCursor | undefined): Promise<LedgerLine[]> {
@@ -84,28 +78,30 @@ export class SqlLedgerStore implements LedgerStore {
   }
 
   async *all(): AsyncIterable<AccountLedger> {
-    const nextPage = "select id from account where id > ? order by id limit ?";
-    let last = "";
-    for (;;) {
-      const page = await this.database.sql(nextPage, [last, PAGE_SIZE]);
-      for (const row of page) {
-        const id = branded<AccountId>(row, "id");
-        last = id;
-        yield await this.database.snapshot((sql) => ledgerOf(sql, id));
+    const { dialect } = this.database;
+    const next = { fields: ["id"], orderBy: { id: "asc" }, limit: PAGE_SIZE } as const;
+    for (let last = ""; ; ) {
+      const page = await this.entities.find(AccountTable, { id: { $gt: last } }, next);
+      for (const account of page) {
+        last = branded<AccountId>(account, "id");
+        yield await this.database.snapshot((sql) => ledgerOf(entitiesOf({ dialect, sql }), last as AccountId));
       }
       if (page.length < PAGE_SIZE) return;
     }
   }
 }
 
-const ledgerOf = async (sql: Sql, id: AccountId): Promise<AccountLedger> => {
-  const [row] = await sql("select id, credits, debt, active_tasks from account where id = ?", [id]);
-  if (row === undefined) throw new Error(`there is no account ${id}`);
-  const tasks = await sql("select * from task where account_id = ?", [id]);
-  return { standing: standingOf(id, row), entries: await entriesOf(sql, id), tasks: tasks.map(toTask) };
+const ledgerOf = async (entities: Entities, id: AccountId): Promise<AccountLedger> => {
+  const account = await entities.findOneOrFail(AccountTable, id);
+  const tasks = (await entities.find(TaskTable, { accountId: id })).map((task) => toTask(rowOf(TaskTable, task)));
+  const standing = standingOf(id, rowOf(AccountTable, account));
+  return { standing, entries: await entriesOf(entities, { accountId: id }), tasks };
 };
 
-const entriesOf = async (sql: Sql, id: AccountId): Promise<LedgerEntry[]> => {
-  const rows = await sql("select * from ledger_entry where account_id = ? order by id", [id]);
-  return rows.map(toLedgerEntry);
+const entriesOf = async (
+  entities: Entities,
+  which: { readonly accountId: AccountId } | { readonly taskId: TaskId },
+): Promise<LedgerEntry[]> => {
+  const entries = await entities.find(LedgerEntryTable, which, { orderBy: { id: "asc" } });
+  return entries.map((entry) => toLedgerEntry(rowOf(LedgerEntryTable, entry)));
 };

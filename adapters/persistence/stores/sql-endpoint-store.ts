@@ -5,7 +5,7 @@ import type { EndpointStore } from "../../../application/ports/stores/webhook-st
 import type { AccountId } from "../../../domain/ids.js";
 import type { Endpoint, EndpointId, EndpointSecret } from "../../../domain/webhooks/webhook-endpoint.js";
 import { EntityStore, inUnitOfWork, rowOf } from "../orm/entities.js";
-import { insertDefaultEndpoint } from "../prepared/insert-default-endpoint.js";
+import { ensureDefaultEndpoint } from "../prepared/default-endpoint.js";
 import { lockAccount } from "../prepared/lock-account.js";
 import { newEndpoint, toEndpoint as toEndpointOf } from "../rows/endpoint-rows.js";
 import { LISTED_ENDPOINT } from "../schema/indexed-conditions.js";
@@ -30,12 +30,8 @@ export class SqlEndpointStore extends EntityStore implements EndpointStore {
     });
   }
 
-  async ensureDefault(candidate: Endpoint): Promise<Endpoint> {
-    const unnamed = { accountId: candidate.accountId, url: null };
-    const known = await this.entities.findOne(WebhookEndpointTable, unnamed);
-    if (known !== null) return toEndpoint(known);
-    await insertDefaultEndpoint(this.database.sql, candidate);
-    return toEndpoint(await this.entities.findOneOrFail(WebhookEndpointTable, unnamed));
+  ensureDefault(candidate: Endpoint): Promise<Endpoint> {
+    return ensureDefaultEndpoint(this.database.sql, candidate);
   }
 
   async list(accountId: AccountId): Promise<Endpoint[]> {
