@@ -6,9 +6,9 @@ import type { Dialect } from "../sql/database.js";
  */
 export type Step = { readonly name: string; readonly up: Readonly<Record<Dialect, readonly string[]>> };
 
-/** The statements of a text. An empty line ends each. */
+/** The statements of a text. A semicolon at the end of a line ends each. */
 export const statementsOf = (text: string): readonly string[] =>
   text
     .trim()
-    .split(/;\n\n|;$/)
+    .split(/;\n+|;$/)
     .filter(Boolean);

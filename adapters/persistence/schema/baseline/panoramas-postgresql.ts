@@ -24,9 +24,7 @@ create table account (
   constraint account_credits_check check (credits >= 0),
   constraint account_active_tasks_check check (active_tasks >= 0)
 );
-
 alter table account add constraint account_email_unique unique (email);
-
 create index account_to_be_erased_index on account (closed_at) where closed_at is not null and erased_at is null;
 
 create table api_key (
@@ -44,11 +42,8 @@ create table api_key (
   prefix varchar(16) not null,
   constraint api_key_pkey primary key (id)
 );
-
 alter table api_key add constraint api_key_secret_unique unique (secret_sha256);
-
 create index api_key_account_index on api_key (account_id);
-
 create index api_key_live_index on api_key (account_id) where revoked_at is null;
 
 create table credit_order (
@@ -69,17 +64,11 @@ create table credit_order (
   constraint credit_order_pkey primary key (id),
   constraint credit_order_credits_check check (credits > 0)
 );
-
 create index credit_order_page_index on credit_order (account_id, id);
-
 create index credit_order_pending_index on credit_order (account_id, created_at) where paid_at is null;
-
 create index credit_order_paid_index on credit_order (account_id) where paid_at is not null;
-
 create index credit_order_payment_index on credit_order (payment_id) where payment_id is not null;
-
 create index credit_order_to_confirm_index on credit_order (created_at) where paid_at is null and checkout_session is null;
-
 create index credit_order_waiting_index on credit_order (id) where paid_at is null;
 
 create table installation_secret (
@@ -104,7 +93,6 @@ create table letter (
   due_at timestamptz(3) not null,
   constraint letter_pkey primary key (id)
 );
-
 create index letter_due_at_index on letter (due_at);
 
 create table operator_action (
@@ -122,9 +110,7 @@ create table password_link (
   expires_at timestamptz(3) not null,
   constraint password_link_pkey primary key (token_sha256)
 );
-
 create index password_link_email_index on password_link (email);
-
 create index password_link_expires_index on password_link (expires_at);
 
 create table payment_return (
@@ -142,9 +128,7 @@ create table payment_return (
   recorded_at timestamptz(3) not null,
   constraint payment_return_pkey primary key (id)
 );
-
 create index payment_return_payment_index on payment_return (payment_id);
-
 create index payment_return_order_index on payment_return (order_id);
 
 create table reference_image (
@@ -154,9 +138,7 @@ create table reference_image (
   delete_at timestamptz(3) null,
   constraint reference_image_pkey primary key (name)
 );
-
 create unique index reference_image_content_unique on reference_image (content) where delete_at is null;
-
 create index reference_image_deletable_index on reference_image (delete_at) where delete_at is not null;
 
 create table reference_upload (
@@ -165,9 +147,7 @@ create table reference_upload (
   uploaded_at timestamptz(3) not null,
   constraint reference_upload_pkey primary key (account_id, name)
 );
-
 create index reference_upload_age_index on reference_upload (uploaded_at);
-
 create index reference_upload_name_index on reference_upload (name);
 
 create table session (
@@ -177,9 +157,7 @@ create table session (
   expires_at timestamptz(3) not null,
   constraint session_pkey primary key (token_sha256)
 );
-
 create index session_expires_index on session (expires_at);
-
 create index session_account_index on session (account_id);
 
 create table task (
@@ -237,29 +215,17 @@ create table task (
   next_image_name varchar(128) null,
   constraint task_pkey primary key (id)
 );
-
 alter table task add constraint task_slug_unique unique (slug);
-
 create index task_account_index on task (account_id, id);
-
 create index task_visible_index on task (account_id, id) where deleted_at is null;
-
 create index task_filter_index on task (account_id, state, visibility, id) where deleted_at is null;
-
 create index task_created_index on task (account_id, reserved_at);
-
 create index task_text_index on task (coalesce(deleted_at, failed_at)) where (state = 'failed' or deleted_at is not null) and texts_erased_at is null;
-
 create index task_due_index on task (state, due_at) where due_at is not null;
-
 create index task_gallery_index on task (id) where visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and deleted_at is null;
-
 create index task_failed_image_index on task (id) where state = 'succeeded' and storage_status = 'failed' and deleted_at is null;
-
 create index task_withheld_image_index on task (image_name) where withheld_at is not null;
-
 create index task_withheld_url_index on task (temporary_url) where withheld_at is not null;
-
 create index task_queue_index on task (turn, id) where state = 'queued';
 
 create table ledger_entry (
@@ -273,13 +239,9 @@ create table ledger_entry (
   reason varchar(200) null,
   reference varchar(100) null
 );
-
 create index ledger_entry_account_index on ledger_entry (account_id, id);
-
 create unique index ledger_entry_purchase_unique on ledger_entry (order_id) where kind = 'purchase';
-
 create unique index ledger_entry_reference_unique on ledger_entry (account_id, reference) where reference is not null;
-
 alter table ledger_entry add constraint ledger_entry_task_unique unique (task_id, kind);
 
 create table idempotency_key (
@@ -290,9 +252,7 @@ create table idempotency_key (
   created_at timestamptz(3) not null,
   constraint idempotency_key_pkey primary key (account_id, key)
 );
-
 create index idempotency_key_created_index on idempotency_key (created_at);
-
 create index idempotency_key_task_index on idempotency_key (task_id);
 
 create table event (
@@ -304,9 +264,7 @@ create table event (
   at timestamptz(3) not null,
   constraint event_pkey primary key (account_id, number)
 );
-
 create index event_age_index on event (at);
-
 alter table event add constraint event_task_unique unique (task_id, type);
 
 create table task_metadata (
@@ -328,7 +286,6 @@ create table task_reference (
   name varchar(128) not null,
   constraint task_reference_pkey primary key (task_id, name)
 );
-
 create index task_reference_name_index on task_reference (name);
 
 create table webhook_endpoint (
@@ -344,11 +301,8 @@ create table webhook_endpoint (
   off_reason varchar(16) null,
   constraint webhook_endpoint_pkey primary key (id)
 );
-
 create index webhook_endpoint_account_index on webhook_endpoint (account_id);
-
 create index webhook_endpoint_listed_index on webhook_endpoint (account_id, id) where (off_reason is null or off_reason <> 'deleted');
-
 create unique index webhook_endpoint_default_unique on webhook_endpoint (account_id) where url is null;
 
 create table webhook_delivery (
@@ -367,17 +321,11 @@ create table webhook_delivery (
   fence int not null,
   leased_until timestamptz(3) null
 );
-
 create index webhook_delivery_account_index on webhook_delivery (account_id, number);
-
 create index webhook_delivery_page_index on webhook_delivery (account_id, id);
-
 create index webhook_delivery_endpoint_index on webhook_delivery (endpoint_id);
-
 create index webhook_delivery_due_index on webhook_delivery (due_at) where due_at is not null;
-
 create index webhook_delivery_lane_index on webhook_delivery (lane, due_at) where due_at is not null;
-
 create index webhook_delivery_task_index on webhook_delivery (task_id, lane) where due_at is not null;
 
 create table webhook_receiver (
@@ -388,7 +336,6 @@ create table webhook_receiver (
   leased_until timestamptz(3) null,
   constraint webhook_receiver_pkey primary key (name)
 );
-
 create index webhook_receiver_next_index on webhook_receiver (next_at);
 
 alter table api_key add constraint api_key_account_id_foreign foreign key (account_id) references account (id) on update restrict on delete restrict;
@@ -400,7 +347,6 @@ alter table key_spending add constraint key_spending_api_key_id_foreign foreign 
 alter table payment_return add constraint payment_return_order_id_foreign foreign key (order_id) references credit_order (id) on update restrict on delete restrict;
 
 alter table reference_upload add constraint reference_upload_account_id_foreign foreign key (account_id) references account (id) on update restrict on delete restrict;
-
 alter table reference_upload add constraint reference_upload_name_foreign foreign key (name) references reference_image (name) on update restrict on delete restrict;
 
 alter table session add constraint session_account_id_foreign foreign key (account_id) references account (id) on update restrict on delete restrict;
@@ -408,25 +354,19 @@ alter table session add constraint session_account_id_foreign foreign key (accou
 alter table task add constraint task_account_id_foreign foreign key (account_id) references account (id) on update restrict on delete restrict;
 
 alter table ledger_entry add constraint ledger_entry_account_id_foreign foreign key (account_id) references account (id) on update restrict on delete restrict;
-
 alter table ledger_entry add constraint ledger_entry_task_id_foreign foreign key (task_id) references task (id) on update restrict on delete restrict;
-
 alter table ledger_entry add constraint ledger_entry_order_id_foreign foreign key (order_id) references credit_order (id) on update restrict on delete restrict;
 
 alter table idempotency_key add constraint idempotency_key_account_id_foreign foreign key (account_id) references account (id) on update restrict on delete restrict;
-
 alter table idempotency_key add constraint idempotency_key_task_id_foreign foreign key (task_id) references task (id) on update restrict on delete restrict;
 
 alter table event add constraint event_account_id_foreign foreign key (account_id) references account (id) on update restrict on delete restrict;
-
 alter table event add constraint event_task_id_foreign foreign key (task_id) references task (id) on update restrict on delete restrict;
 
 alter table task_metadata add constraint task_metadata_account_id_foreign foreign key (account_id) references account (id) on update restrict on delete restrict;
-
 alter table task_metadata add constraint task_metadata_task_id_foreign foreign key (task_id) references task (id) on update restrict on delete restrict;
 
 alter table task_reference add constraint task_reference_task_id_foreign foreign key (task_id) references task (id) on update restrict on delete restrict;
-
 alter table task_reference add constraint task_reference_name_foreign foreign key (name) references reference_image (name) on update restrict on delete restrict;
 
 alter table webhook_endpoint add constraint webhook_endpoint_account_id_foreign foreign key (account_id) references account (id) on update restrict on delete restrict;

@@ -24,9 +24,7 @@ create table account (
   constraint account_credits_check check (credits >= 0),
   constraint account_active_tasks_check check (active_tasks >= 0)
 );
-
 create unique index account_email_unique on account (email);
-
 create index account_to_be_erased_index on account (closed_at) where closed_at is not null and erased_at is null;
 
 create table api_key (
@@ -45,11 +43,8 @@ create table api_key (
   constraint api_key_account_id_foreign foreign key(account_id) references account(id) on delete restrict on update restrict,
   primary key (id)
 );
-
 create unique index api_key_secret_unique on api_key (secret_sha256);
-
 create index api_key_account_index on api_key (account_id);
-
 create index api_key_live_index on api_key (account_id) where revoked_at is null;
 
 create table credit_order (
@@ -71,17 +66,11 @@ create table credit_order (
   primary key (id),
   constraint credit_order_credits_check check (credits > 0)
 );
-
 create index credit_order_page_index on credit_order (account_id, id);
-
 create index credit_order_pending_index on credit_order (account_id, created_at) where paid_at is null;
-
 create index credit_order_paid_index on credit_order (account_id) where paid_at is not null;
-
 create index credit_order_payment_index on credit_order (payment_id) where payment_id is not null;
-
 create index credit_order_to_confirm_index on credit_order (created_at) where paid_at is null and checkout_session is null;
-
 create index credit_order_waiting_index on credit_order (id) where paid_at is null;
 
 create table installation_secret (
@@ -107,7 +96,6 @@ create table letter (
   due_at datetime not null,
   primary key (id)
 );
-
 create index letter_due_at_index on letter (due_at);
 
 create table operator_action (
@@ -125,9 +113,7 @@ create table password_link (
   expires_at datetime not null,
   primary key (token_sha256)
 );
-
 create index password_link_email_index on password_link (email);
-
 create index password_link_expires_index on password_link (expires_at);
 
 create table payment_return (
@@ -146,9 +132,7 @@ create table payment_return (
   constraint payment_return_order_id_foreign foreign key(order_id) references credit_order(id) on delete restrict on update restrict,
   primary key (id)
 );
-
 create index payment_return_payment_index on payment_return (payment_id);
-
 create index payment_return_order_index on payment_return (order_id);
 
 create table reference_image (
@@ -158,9 +142,7 @@ create table reference_image (
   delete_at datetime null,
   primary key (name)
 );
-
 create unique index reference_image_content_unique on reference_image (content) where delete_at is null;
-
 create index reference_image_deletable_index on reference_image (delete_at) where delete_at is not null;
 
 create table reference_upload (
@@ -171,9 +153,7 @@ create table reference_upload (
   constraint reference_upload_name_foreign foreign key(name) references reference_image(name) on delete restrict on update restrict,
   primary key (account_id, name)
 );
-
 create index reference_upload_age_index on reference_upload (uploaded_at);
-
 create index reference_upload_name_index on reference_upload (name);
 
 create table session (
@@ -184,9 +164,7 @@ create table session (
   constraint session_account_id_foreign foreign key(account_id) references account(id) on delete restrict on update restrict,
   primary key (token_sha256)
 );
-
 create index session_expires_index on session (expires_at);
-
 create index session_account_index on session (account_id);
 
 create table task (
@@ -245,29 +223,17 @@ create table task (
   constraint task_account_id_foreign foreign key(account_id) references account(id) on delete restrict on update restrict,
   primary key (id)
 );
-
 create unique index task_slug_unique on task (slug);
-
 create index task_account_index on task (account_id, id);
-
 create index task_visible_index on task (account_id, id) where deleted_at is null;
-
 create index task_filter_index on task (account_id, state, visibility, id) where deleted_at is null;
-
 create index task_created_index on task (account_id, reserved_at);
-
 create index task_text_index on task (coalesce(deleted_at, failed_at)) where (state = 'failed' or deleted_at is not null) and texts_erased_at is null;
-
 create index task_due_index on task (state, due_at) where due_at is not null;
-
 create index task_gallery_index on task (id) where visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and deleted_at is null;
-
 create index task_failed_image_index on task (id) where state = 'succeeded' and storage_status = 'failed' and deleted_at is null;
-
 create index task_withheld_image_index on task (image_name) where withheld_at is not null;
-
 create index task_withheld_url_index on task (temporary_url) where withheld_at is not null;
-
 create index task_queue_index on task (turn, id) where state = 'queued';
 
 create table ledger_entry (
@@ -284,13 +250,9 @@ create table ledger_entry (
   constraint ledger_entry_task_id_foreign foreign key(task_id) references task(id) on delete restrict on update restrict,
   constraint ledger_entry_order_id_foreign foreign key(order_id) references credit_order(id) on delete restrict on update restrict
 );
-
 create index ledger_entry_account_index on ledger_entry (account_id, id);
-
 create unique index ledger_entry_purchase_unique on ledger_entry (order_id) where kind = 'purchase';
-
 create unique index ledger_entry_reference_unique on ledger_entry (account_id, reference) where reference is not null;
-
 create unique index ledger_entry_task_unique on ledger_entry (task_id, kind);
 
 create table idempotency_key (
@@ -303,9 +265,7 @@ create table idempotency_key (
   constraint idempotency_key_task_id_foreign foreign key(task_id) references task(id) on delete restrict on update restrict,
   primary key (account_id, key)
 );
-
 create index idempotency_key_created_index on idempotency_key (created_at);
-
 create index idempotency_key_task_index on idempotency_key (task_id);
 
 create table event (
@@ -319,9 +279,7 @@ create table event (
   constraint event_task_id_foreign foreign key(task_id) references task(id) on delete restrict on update restrict,
   primary key (account_id, number)
 );
-
 create index event_age_index on event (at);
-
 create unique index event_task_unique on event (task_id, type);
 
 create table task_metadata (
@@ -347,7 +305,6 @@ create table task_reference (
   constraint task_reference_name_foreign foreign key(name) references reference_image(name) on delete restrict on update restrict,
   primary key (task_id, name)
 );
-
 create index task_reference_name_index on task_reference (name);
 
 create table webhook_endpoint (
@@ -364,11 +321,8 @@ create table webhook_endpoint (
   constraint webhook_endpoint_account_id_foreign foreign key(account_id) references account(id) on delete restrict on update restrict,
   primary key (id)
 );
-
 create index webhook_endpoint_account_index on webhook_endpoint (account_id);
-
 create index webhook_endpoint_listed_index on webhook_endpoint (account_id, id) where (off_reason is null or off_reason <> 'deleted');
-
 create unique index webhook_endpoint_default_unique on webhook_endpoint (account_id) where url is null;
 
 create table webhook_delivery (
@@ -388,17 +342,11 @@ create table webhook_delivery (
   leased_until datetime null,
   constraint webhook_delivery_endpoint_id_foreign foreign key(endpoint_id) references webhook_endpoint(id) on delete restrict on update restrict
 );
-
 create index webhook_delivery_account_index on webhook_delivery (account_id, number);
-
 create index webhook_delivery_page_index on webhook_delivery (account_id, id);
-
 create index webhook_delivery_endpoint_index on webhook_delivery (endpoint_id);
-
 create index webhook_delivery_due_index on webhook_delivery (due_at) where due_at is not null;
-
 create index webhook_delivery_lane_index on webhook_delivery (lane, due_at) where due_at is not null;
-
 create index webhook_delivery_task_index on webhook_delivery (task_id, lane) where due_at is not null;
 
 create table webhook_receiver (
@@ -409,6 +357,5 @@ create table webhook_receiver (
   leased_until datetime null,
   primary key (name)
 );
-
 create index webhook_receiver_next_index on webhook_receiver (next_at);
 `;
