@@ -63,25 +63,17 @@ export class PostgresDatabase implements Database {
   }
 
   /** A connection whose statement failed is not reused, so each retry after a stale plan meets one fewer of them. */
-  readonly sql: Sql = async (statement, parameters) => {
-    for (let aborted = 0, stale = 0; ; ) {
-      try {
-        return await rowsOf(this.connections, this.toSend(statement), parameters);
-      } catch (error) {
-        const code = codeOf(error);
-        if (ABORTED.has(code)) aborted += 1;
-        else if (code === STALE_PLAN) stale += 1;
-        else throw busyOr(error);
-        if (aborted === TRANSACTION_ATTEMPTS) throw abortedAgain(error);
-        if (stale > this.connections.max) throw error;
-      }
-    }
-  };
+  readonly sql: Sql = (statement, parameters) =>
+    this.repeated(() => rowsOf(this.connections, this.toSend(statement), parameters));
 
-  async transaction<T, E>(work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
+  transaction<T, E>(work: (sql: Sql) => Promise<Result<T, E>>): Promise<Result<T, E>> {
+    return this.repeated(() => this.within(`begin isolation level ${ISOLATION}`, work));
+  }
+
+  private async repeated<T>(attempt: () => Promise<T>): Promise<T> {
     for (let aborted = 0, stale = 0; ; ) {
       try {
-        return await this.within(`begin isolation level ${ISOLATION}`, work);
+        return await attempt();
       } catch (error) {
         const code = codeOf(error);
         if (ABORTED.has(code)) aborted += 1;

@@ -53,6 +53,11 @@ export const eventInsertions = (
   const { type, at } = event;
   const taskId = event.type === "credits.low" ? null : event.taskId;
   const credits = event.type === "credits.low" ? event.remainingCredits : null;
+  const deliveryTo = (endpoints: string, lane: string) =>
+    `insert into webhook_delivery (endpoint_id, account_id, number, task_id, lane, state, attempts, due_at, fence)
+      select webhook_endpoint.id, numbered.id, numbered.last_event, ?, ${lane}, 'pending', 0, ?, 0
+      from ${account.text} as numbered join webhook_endpoint on webhook_endpoint.account_id = numbered.id
+      where ${endpoints}`;
   const ownLane = webhookUrl === undefined ? null : laneOf(event.accountId, webhookUrl);
   return [
     {
@@ -61,25 +66,12 @@ export const eventInsertions = (
       parameters: [type, taskId, credits, at, ...account.parameters],
     },
     {
-      text: `insert into webhook_delivery
-        (endpoint_id, account_id, number, task_id, lane, state, attempts, due_at, fence)
-        select webhook_endpoint.id, numbered.id, numbered.last_event, ?, webhook_endpoint.id, 'pending', 0, ?, 0
-        from ${account.text} as numbered join webhook_endpoint on webhook_endpoint.account_id = numbered.id
-        where ${LISTED_ENDPOINT} and off_at is null and url is not null`,
+      text: deliveryTo(`${LISTED_ENDPOINT} and off_at is null and url is not null`, "webhook_endpoint.id"),
       parameters: [taskId, dueAt, ...account.parameters],
     },
     ...(ownLane === null
       ? []
-      : [
-          {
-            text: `insert into webhook_delivery
-              (endpoint_id, account_id, number, task_id, lane, state, attempts, due_at, fence)
-              select webhook_endpoint.id, numbered.id, numbered.last_event, ?, ?, 'pending', 0, ?, 0
-              from ${account.text} as numbered join webhook_endpoint on webhook_endpoint.account_id = numbered.id
-              where url is null`,
-            parameters: [taskId, ownLane, dueAt, ...account.parameters],
-          },
-        ]),
+      : [{ text: deliveryTo("url is null", "?"), parameters: [taskId, ownLane, dueAt, ...account.parameters] }]),
   ];
 };
 

@@ -53,18 +53,12 @@ const walkAccounts = async (
 };
 
 /** The tasks of the accounts, each with the entries of its account that name it. */
-const walkTasks = async (sql: Sql, dialect: Database["dialect"], { first, last }: Range, visit: Visit) => {
-  for (let after: { account: unknown; task: unknown } | undefined = { account: first, task: "" }; after; ) {
-    const rows: Row[] = await sql(
-      `select id, account_id, state, credits from task where account_id <= ? and (account_id, id) > (?, ?)
-      order by account_id, id limit ?`,
-      [last, after.account, after.task, ROWS],
-    );
-    const tasks = listOf(
-      rows.map(({ id }) => id),
-      dialect,
-    );
-    const entries = await sql(`select * from ledger_entry where ${isAmong("task_id", dialect)}`, [tasks]);
+const walkTasks = async (sql: Sql, dialect: Database["dialect"], range: Range, visit: Visit) => {
+  for await (const rows of pages(sql, "select id, account_id, state, credits from task where", range, "")) {
+    const ids = rows.map(({ id }) => id);
+    const entries = await sql(`select * from ledger_entry where ${isAmong("task_id", dialect)}`, [
+      listOf(ids, dialect),
+    ]);
     const entriesOf = byAccount(entries);
     for (const [accountId, tasksOfAccount] of byAccount(rows)) {
       visit({
@@ -74,44 +68,40 @@ const walkTasks = async (sql: Sql, dialect: Database["dialect"], { first, last }
         entries: readable(entriesOf.get(accountId) ?? [], accountId, toLedgerEntry, visit),
       });
     }
-    const end = rows.at(-1);
-    after = rows.length < ROWS || end === undefined ? undefined : { account: end.account_id, task: end.id };
   }
 };
 
 /** The entries that name no task, or none of their account. */
-const walkOtherEntries = async (sql: Sql, { first, last }: Range, visit: Visit) => {
-  for (let after: { account: unknown; entry: number } | undefined = { account: first, entry: 0 }; after; ) {
-    const rows: Row[] = await sql(
-      `select *, cast(id as text) as number from ledger_entry where account_id <= ? and (account_id, id) > (?, ?)
-      and (task_id is null or not exists (
-        select 1 from task where task.id = ledger_entry.task_id and task.account_id = ledger_entry.account_id
-      )) order by account_id, id limit ?`,
-      [last, after.account, after.entry, ROWS],
-    );
+const walkOtherEntries = async (sql: Sql, range: Range, visit: Visit) => {
+  const select = `select * from ledger_entry where (task_id is null or not exists (
+      select 1 from task where task.id = ledger_entry.task_id and task.account_id = ledger_entry.account_id
+    )) and`;
+  for await (const rows of pages(sql, select, range, 0)) {
     for (const [accountId, entries] of byAccount(rows)) {
       visit({ kind: "entries", accountId, entries: readable(entries, accountId, toLedgerEntry, visit) });
     }
-    const end = rows.at(-1);
-    after =
-      rows.length < ROWS || end === undefined ? undefined : { account: end.account_id, entry: Number(end.number) };
   }
 };
 
-const walkOrders = async (sql: Sql, { first, last }: Range, visit: Visit) => {
-  for (let after: { account: unknown; order: unknown } | undefined = { account: first, order: "" }; after; ) {
-    const rows: Row[] = await sql(
-      `select id, account_id, credits, taken_back from credit_order where paid_at is not null
-      and account_id <= ? and (account_id, id) > (?, ?) order by account_id, id limit ?`,
-      [last, after.account, after.order, ROWS],
-    );
+const walkOrders = async (sql: Sql, range: Range, visit: Visit) => {
+  const select = "select id, account_id, credits, taken_back from credit_order where paid_at is not null and";
+  for await (const rows of pages(sql, select, range, "")) {
     for (const [accountId, orders] of byAccount(rows)) {
       visit({ kind: "orders", accountId, orders: readable(orders, accountId, toBoughtCredits, visit) });
     }
-    const end = rows.at(-1);
-    after = rows.length < ROWS || end === undefined ? undefined : { account: end.account_id, order: end.id };
   }
 };
+
+/** The rows of the accounts, ordered by account and id. All ids are greater than `least`. */
+async function* pages(sql: Sql, select: string, { first, last }: Range, least: unknown): AsyncGenerator<Row[]> {
+  const statement = `${select} account_id <= ? and (account_id, id) > (?, ?) order by account_id, id limit ?`;
+  for (let after: readonly unknown[] | undefined = [first, least]; after !== undefined; ) {
+    const rows: Row[] = await sql(statement, [last, ...after, ROWS]);
+    if (rows.length > 0) yield rows;
+    const end = rows.at(-1);
+    after = rows.length < ROWS || end === undefined ? undefined : [end.account_id, end.id];
+  }
+}
 
 const byAccount = (rows: readonly Row[]): Map<AccountId, Row[]> => {
   const grouped = new Map<AccountId, Row[]>();
