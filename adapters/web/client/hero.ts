@@ -28,24 +28,21 @@ if (!matchMedia("(prefers-reduced-motion: reduce)").matches && !savesData()) voi
 async function start(): Promise<void> {
   await idle();
   if (matchMedia(NARROW).matches) return showStill();
-  const image = new Image();
-  image.crossOrigin = "anonymous";
-  image.src = picture;
-  const isDecoded = image.decode().then(
-    () => true,
-    () => false, // the still image stays
-  );
+  const loading = fetch(picture)
+    .then(async (response) => createImageBitmap(await response.blob()))
+    .catch(() => undefined); // the still image stays
   try {
     const { Sphere } = await import("./viewer/sphere.js");
     const sphere = new Sphere(stage, START, false);
-    if (await isDecoded) await turn(sphere, image);
+    const image = await loading;
+    if (image !== undefined) await turn(sphere, image);
   } catch {
     showStill();
   }
 }
 
 /** Turns where somebody can see it. */
-async function turn(sphere: Sphere, image: HTMLImageElement): Promise<void> {
+async function turn(sphere: Sphere, image: ImageBitmap): Promise<void> {
   let [turns, isVisible] = [true, true];
   const go = (): void => sphere.rotate(turns && isVisible);
   const chooseField = (): void => {

@@ -18,30 +18,31 @@ const PINCH_SPEED = 0.4;
 /** The part of a movement that is left for the next frame. */
 const INERTIA = 0.8;
 
-/**
- * Draws pictures that are loaded and decoded already, so that the page knows about progress, errors and downloads.
- * With mipmaps: without, a large picture flickers on a small screen.
- */
+/** Draws pictures that are loaded already, so that the page knows about progress, errors and downloads. */
 class PictureAdapter extends EquirectangularAdapter {
   static override readonly id: string = "picture";
 
   override async loadTexture(panorama: unknown) {
-    const picture = panorama as HTMLImageElement;
-    return {
-      panorama: panorama as string,
-      texture: utils.createTexture(picture, true),
-      panoData: utils.mergePanoData(picture.naturalWidth, picture.naturalHeight),
-    };
+    const picture = panorama as ImageBitmap;
+    const texture = utils.createTexture(picture as unknown as HTMLImageElement, true); // without mipmaps, it flickers
+    // Browsers do not turn bitmaps upside down, as they do with images.
+    texture.flipY = false;
+    texture.repeat.y = -1;
+    texture.offset.y = 1;
+    return { panorama: panorama as string, texture, panoData: utils.mergePanoData(picture.width, picture.height) };
   }
 }
 
 /**
- * Says what the library would find out by itself: it would use the storage of the browser, which is closed to sandboxed
- * frames. Throws without WebGL 2.
+ * What the library draws on: without multisampling, which its options cannot switch off. It takes longest to draw, and
+ * a sphere around the viewer has no edges. Throws without WebGL 2.
  */
-const prepare = (): void => {
-  const context = document.createElement("canvas").getContext("webgl2");
+const prepare = () => {
+  const canvas = document.createElement("canvas");
+  const context = canvas.getContext("webgl2", { antialias: false, depth: false });
   if (context === null) throw new Error("WebGL 2 is not available");
+  // What the library would find out by itself: it would use the storage of the browser, which is closed to sandboxed
+  // frames, and make another context.
   Object.assign(SYSTEM, {
     loaded: true,
     isWebGLSupported: true,
@@ -49,6 +50,7 @@ const prepare = (): void => {
     maxTextureWidth: context.getParameter(context.MAX_TEXTURE_SIZE),
     isTouchEnabled: { initial: false, promise: Promise.resolve(false) },
   });
+  return { canvas, context };
 };
 
 /** The parts of a camera of three.js that are used here. */
@@ -93,9 +95,9 @@ export class Sphere {
 
   /** With `glides`, it keeps turning for a moment after a drag. */
   constructor(stage: HTMLElement, start: Start, glides: boolean) {
-    prepare();
     this.viewer = new Viewer({
       container: stage,
+      rendererParameters: prepare(),
       adapter: [PictureAdapter, { resolution: SEGMENTS }],
       plugins: [AutorotatePlugin.withConfig(ROTATION)],
       navbar: false,
@@ -112,6 +114,8 @@ export class Sphere {
     this.viewer.setCursor("inherit");
     this.size = this.viewer.getSize();
     this.renderer = drawingFor(this.viewer.renderer);
+    // A transparent sphere with which the library finds the direction at a point. It need not be drawn.
+    for (const { object } of this.viewer.renderer.getIntersections({ x: 0, y: 0 })) object.material.visible = false;
     this.rotation = this.viewer.getPlugin<AutorotatePlugin>(AutorotatePlugin);
     this.rotation.addEventListener("autorotate", ({ autorotateEnabled }) => this.onRotation(autorotateEnabled));
     this.viewer.addEventListener("before-render", ({ elapsed }) => this.onFrame(elapsed / 1000));
@@ -125,7 +129,7 @@ export class Sphere {
   }
 
   /** Replaces the picture in the same view. */
-  async show(picture: HTMLImageElement): Promise<void> {
+  async show(picture: ImageBitmap): Promise<void> {
     await this.viewer.setPanorama(picture, { transition: false, showLoader: false });
   }
 

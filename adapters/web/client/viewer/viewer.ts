@@ -49,7 +49,7 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
   showProgress(0);
   element("progress").hidden = false;
 
-  const present = async (picture: HTMLImageElement, quality: "preview" | "full"): Promise<void> => {
+  const present = async (picture: ImageBitmap, quality: "preview" | "full"): Promise<void> => {
     await sphere.show(picture);
     stage.dataset.quality = quality;
     if (camera !== undefined) return;
@@ -74,7 +74,7 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
     complete: () => {
       completed ??= panorama
         .picture()
-        .then(decoded)
+        .then(createImageBitmap)
         .then((picture) => present(picture, "full"));
       return completed;
     },
@@ -84,7 +84,8 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
   if (flat.src !== url)
     await flat
       .decode()
-      .then(() => present(flat, "preview"))
+      .then(() => createImageBitmap(flat))
+      .then((picture) => present(picture, "preview"))
       .catch(() => {});
   try {
     await panorama.complete();
@@ -95,14 +96,6 @@ async function show(stage: HTMLElement, hasWaited: boolean): Promise<void> {
     element("progress").hidden = true;
   }
 }
-
-/** Decodes outside the main thread. */
-const decoded = async (blob: Blob): Promise<HTMLImageElement> => {
-  const picture = new Image();
-  picture.src = URL.createObjectURL(blob);
-  await picture.decode();
-  return picture;
-};
 
 /** Loads what draws the sphere. `undefined` if it cannot be loaded, or without WebGL 2. */
 const openSphere = async (stage: HTMLElement, start: Start): Promise<Sphere | undefined> => {
