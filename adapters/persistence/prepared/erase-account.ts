@@ -50,31 +50,15 @@ export const eraseTasks = (
   });
 };
 
-/** The oldest ones; at last also the endpoints. Returns whether there may be more. */
-export const eraseEvents = (database: Database, account: AccountId, limit: number): Promise<boolean> =>
-  inTransaction(database, async (sql) => {
-    await lockAccount(sql, account);
-    const oldest = "(select number from event where account_id = ? order by number limit ?)";
-    await sql(`delete from webhook_delivery where account_id = ? and number in ${oldest}`, [account, account, limit]);
-    const events = await sql(`delete from event where account_id = ? and number in ${oldest} returning number`, [
-      account,
-      account,
-      limit,
-    ]);
-    if (events.length > 0) return true;
-    await sql("delete from webhook_delivery where account_id = ?", [account]);
-    // Its lanes are named by its endpoints, or by its id and an origin (event-rows.ts). Those of origins belong to
-    // all.
-    const lanes = `${account} `;
-    await sql(
-      `delete from webhook_receiver where name in (select id from webhook_endpoint where account_id = ?)
-      or substr(name, 1, cast(? as integer)) = ?`,
-      [account, lanes.length, lanes],
-    );
-    await sql("delete from webhook_endpoint where account_id = ?", [account]);
-    await sql("update reference_upload set uploaded_at = ? where account_id = ?", [new Date(0), account]);
-    return false;
-  });
+/** The lanes that are named by the account's endpoints, or by its id and an origin (event-rows.ts). */
+export const eraseLanes = async (sql: Sql, account: AccountId): Promise<void> => {
+  const own = `${account} `;
+  await sql(
+    `delete from webhook_receiver where name in (select id from webhook_endpoint where account_id = ?)
+    or substr(name, 1, cast(? as integer)) = ?`,
+    [account, own.length, own],
+  );
+};
 
 /** Of the log of operators. */
 export const eraseEmail = async (sql: Sql, email: Email, instead: Email): Promise<void> => {

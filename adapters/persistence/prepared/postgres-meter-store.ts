@@ -1,6 +1,4 @@
-import { randomUUID } from "node:crypto";
 import type { JoiningMeterStore } from "../../../application/ports/stores/meter-store.js";
-import { taskId } from "../../../domain/ids.js";
 import { databaseInPool } from "../postgres/postgres-database.js";
 import type { PoolClient, PostgresPool } from "../schema/installation.js";
 import { METER_STEPS } from "../schema/meter-steps.js";
@@ -31,9 +29,7 @@ export const postgresMeterStore = async (
   if (mayMigrate) await migrate(installation);
   const database = await databaseInPool(installation);
   if (!(await database.isMigrated(METER_STEPS))) throw new Error("The tables of the meter are not up to date.");
-  return Object.assign(new SqlMeterStore(database, IDS), {
-    within: (connection: PostgresConnection) => new SqlMeterStore(database.joined(connection), IDS),
+  return Object.assign(new SqlMeterStore(database), {
+    within: (connection: PostgresConnection) => new SqlMeterStore(database.joined(connection)),
   });
 };
-
-const IDS = { taskId: () => taskId(randomUUID()) };

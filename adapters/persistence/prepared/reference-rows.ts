@@ -1,6 +1,9 @@
+import type { NewReference } from "../../../application/ports/stores/reference-store.js";
+import type { AccountId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
-import { branded } from "../sql/columns.js";
-import type { Sql } from "../sql/database.js";
+import { branded, integer } from "../sql/columns.js";
+import type { Database, Sql } from "../sql/database.js";
+import { skipLocked } from "../sql/dialect-sql.js";
 import type { Statement } from "../sql/statement.js";
 
 /**
@@ -27,6 +30,47 @@ export const lockReferences = async (sql: Sql, names: readonly ObjectName[]): Pr
     if (await lockReference(sql, name)) stored.add(name);
   }
   return stored;
+};
+
+/** Records an object, unless another one has its content. Locks the row, and returns the name of the object. */
+export const storeReference = async (sql: Sql, { name, content, countedBytes }: NewReference): Promise<ObjectName> => {
+  const [stored] = await sql(
+    `insert into reference_image (name, content, bytes) values (?, ?, ?)
+    on conflict (content) where delete_at is null do update set content = excluded.content returning name`,
+    [name, content, countedBytes],
+  );
+  return branded<ObjectName>(stored ?? {}, "name");
+};
+
+/** Of the images that the account has unused. */
+export const unusedBytes = async (sql: Sql, account: AccountId): Promise<number> => {
+  const [row] = await sql(
+    `select cast(coalesce(sum(bytes), 0) as integer) as unused
+    from reference_upload join reference_image on reference_image.name = reference_upload.name where account_id = ?`,
+    [account],
+  );
+  return integer(row ?? {}, "unused");
+};
+
+/** `ReferenceStore.claimDeletable`. */
+export const claimDeletable = async (
+  { dialect, sql }: Database,
+  now: Date,
+  until: Date,
+  limit: number,
+): Promise<ObjectName[]> => {
+  // Two ranges of the index: between them are the names that wait.
+  const next = (isNext: string) =>
+    `(select name from reference_image where ${isNext} and delete_at is not null order by delete_at limit ?
+      ${skipLocked(dialect)})`;
+  const rows = await sql(
+    `with due as (
+      select * from ${next("delete_at <= ?")} as passed union all select * from ${next("delete_at > ?")} as later
+    )
+    update reference_image set delete_at = ? where name in (select name from due) returning name`,
+    [now, limit, until, limit, until],
+  );
+  return rows.map((row) => branded<ObjectName>(row, "name"));
 };
 
 /** The task uses the images from now on; the account no longer has them unused. */

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { err, ok } from "neverthrow";
 import type { Ids } from "../../../application/ports/ids.js";
 import type {
@@ -14,7 +15,7 @@ import type { AdjustmentReason, LedgerCursor } from "../../../domain/credits/led
 import type { EntryNotes, MeterEntry } from "../../../domain/credits/meter-entry.js";
 import type { AdmissionLog } from "../../../domain/credits/rate-limit.js";
 import type { Reservation } from "../../../domain/credits/reservation.js";
-import type { AccountId, TaskId } from "../../../domain/ids.js";
+import { type AccountId, type TaskId, taskId } from "../../../domain/ids.js";
 import { entryRow, toLedgerEntry } from "../rows/ledger-rows.js";
 import { amount, branded, date, json, oneOf, type Row, text } from "../sql/columns.js";
 import type { Database, Sql } from "../sql/database.js";
@@ -40,7 +41,7 @@ export class SqlMeterStore implements MeterStore {
   private readonly database: MeterDatabase;
   private readonly ids: Pick<Ids, "taskId">;
 
-  constructor(database: MeterDatabase, ids: Pick<Ids, "taskId">) {
+  constructor(database: MeterDatabase, ids: Pick<Ids, "taskId"> = { taskId: () => taskId(randomUUID()) }) {
     this.database = database;
     this.ids = ids;
   }

@@ -1,6 +1,4 @@
-import { randomUUID } from "node:crypto";
 import type { JoiningMeterStore } from "../../../application/ports/stores/meter-store.js";
-import { taskId } from "../../../domain/ids.js";
 import type { SqliteHandle } from "../schema/installation.js";
 import { METER_STEPS } from "../schema/meter-steps.js";
 import { migrate } from "../schema/migrate.js";
@@ -27,9 +25,7 @@ export const sqliteMeterStore = async (
   if (mayMigrate) await migrate(installation);
   const database = databaseOnConnection(installation);
   if (!database.isMigrated(METER_STEPS)) throw new Error("The tables of the meter are not up to date.");
-  return Object.assign(new SqlMeterStore(database, IDS), {
-    within: (open: SqliteHandle) => new SqlMeterStore(joinedOnConnection({ ...installation, sqlite: open }), IDS),
+  return Object.assign(new SqlMeterStore(database), {
+    within: (open: SqliteHandle) => new SqlMeterStore(joinedOnConnection({ ...installation, sqlite: open })),
   });
 };
-
-const IDS = { taskId: () => taskId(randomUUID()) };

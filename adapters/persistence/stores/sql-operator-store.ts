@@ -17,9 +17,9 @@ import type { Standing } from "../../../domain/credits/standing.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { DeletedBy } from "../../../domain/tasks/out-of-sight.js";
-import { EntityStore, inUnitOfWork, rowOf } from "../orm/entities.js";
+import { changeEntities, EntityStore, inUnitOfWork, rowOf } from "../orm/entities.js";
 import { bookEntry, fundsOf, storeBooked } from "../prepared/book-entry.js";
-import { eraseEmail, eraseEvents, eraseTasks } from "../prepared/erase-account.js";
+import { eraseEmail, eraseLanes, eraseTasks } from "../prepared/erase-account.js";
 import { lockAccount } from "../prepared/lock-account.js";
 import { toTask } from "../prepared/tasks/task-rows.js";
 import { limitsOf, openingStandingOf, toAccount, toApiKey } from "../rows/account-rows.js";
@@ -28,6 +28,7 @@ import { TO_BE_ERASED } from "../schema/indexed-conditions.js";
 import {
   AccountTable,
   ApiKeyTable,
+  EventTable,
   IdempotencyKeyTable,
   KeySpendingTable,
   LedgerEntryTable,
@@ -160,7 +161,20 @@ export class SqlOperatorStore extends EntityStore implements OperatorStore {
   }
 
   eraseEvents(account: AccountId, limit: number): Promise<boolean> {
-    return eraseEvents(this.database, account, limit);
+    return changeEntities(this.database, async (manager, sql) => {
+      await lockAccount(sql, account);
+      const ofAccount = { accountId: account };
+      const oldest = { fields: ["number"], orderBy: { number: "asc" }, offset: limit - 1, limit: 1 } as const;
+      const [last] = await manager.find(EventTable, ofAccount, oldest);
+      const erased = last === undefined ? ofAccount : { ...ofAccount, number: { $lte: last.number } };
+      await manager.nativeDelete(WebhookDeliveryTable, erased);
+      await manager.nativeDelete(EventTable, erased);
+      if (last !== undefined) return true;
+      await eraseLanes(sql, account);
+      await manager.nativeDelete(WebhookEndpointTable, ofAccount);
+      await manager.nativeUpdate(ReferenceUploadTable, ofAccount, { uploadedAt: new Date(0) });
+      return false;
+    });
   }
 
   async recordErased(id: AccountId, now: Date): Promise<void> {

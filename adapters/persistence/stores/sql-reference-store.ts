@@ -1,13 +1,20 @@
-import type { Result } from "neverthrow";
+import { err, ok, type Result } from "neverthrow";
 import type { NewReference, ReferenceStore } from "../../../application/ports/stores/reference-store.js";
 import type { AccountId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
 import type { UploadStanding } from "../../../domain/images/reference-image.js";
-import { changeEntities, EntityStore } from "../orm/entities.js";
-import { lockReference } from "../prepared/reference-rows.js";
-import { addReferences, claimDeletable, standingOf } from "../prepared/upload-references.js";
-import { ReferenceImageTable, ReferenceUploadTable, TaskReferenceTable } from "../schema/schema.js";
-import { branded } from "../sql/columns.js";
+import { changeEntities, type Entities, EntityStore, inUnitOfWork } from "../orm/entities.js";
+import { lockAccount } from "../prepared/lock-account.js";
+import { claimDeletable, lockReference, storeReference, unusedBytes } from "../prepared/reference-rows.js";
+import {
+  AccountTable,
+  OrderTable,
+  ReferenceImageTable,
+  ReferenceUploadTable,
+  TaskReferenceTable,
+} from "../schema/schema.js";
+import { amount, branded } from "../sql/columns.js";
+import type { Sql } from "../sql/database.js";
 
 /**
  * Reference images in SQLite or PostgreSQL: `reference_image` has one row per object, `reference_upload` one per
@@ -16,7 +23,7 @@ import { branded } from "../sql/columns.js";
  */
 export class SqlReferenceStore extends EntityStore implements ReferenceStore {
   standing(account: AccountId): Promise<UploadStanding> {
-    return standingOf(this.database.sql, account);
+    return standingOf(this.entities, this.database.sql, account);
   }
 
   async has(content: string): Promise<boolean> {
@@ -29,7 +36,24 @@ export class SqlReferenceStore extends EntityStore implements ReferenceStore {
     now: Date,
     decide: (standing: UploadStanding, addedBytes: number) => Result<void, Refusal>,
   ): Promise<Result<ObjectName[], Refusal>> {
-    return addReferences(this.database, account, files, now, decide);
+    return inUnitOfWork(this.database, async (manager, sql) => {
+      await lockAccount(sql, account);
+      const nameOf = new Map<string, ObjectName>();
+      let addedBytes = 0;
+      const inLockOrder = [...files].sort((a, b) => (a.content < b.content ? -1 : 1));
+      for (const file of inLockOrder) {
+        if (nameOf.has(file.content)) continue;
+        const name = await storeReference(sql, file);
+        nameOf.set(file.content, name);
+        const isUnused = (await manager.count(ReferenceUploadTable, { accountId: account, name })) > 0;
+        if (!isUnused) addedBytes += file.countedBytes;
+      }
+      const decided = decide(await standingOf(manager, sql, account), addedBytes);
+      if (decided.isErr()) return err(decided.error);
+      const uploads = [...nameOf.values()].map((name) => ({ accountId: account, name, uploadedAt: now }));
+      for (const upload of uploads) await manager.upsert(ReferenceUploadTable, upload);
+      return ok(files.map(({ content, name }) => nameOf.get(content) ?? name));
+    });
   }
 
   async expire(before: Date, now: Date, limit: number): Promise<number> {
@@ -57,3 +81,9 @@ export class SqlReferenceStore extends EntityStore implements ReferenceStore {
     await this.entities.nativeDelete(ReferenceImageTable, { name, deleteAt: { $ne: null } });
   }
 }
+
+const standingOf = async (entities: Entities, sql: Sql, account: AccountId): Promise<UploadStanding> => ({
+  credits: amount(await entities.findOneOrFail(AccountTable, account, { fields: ["credits"] }), "credits"),
+  hasPaidOrder: (await entities.count(OrderTable, { accountId: account, paidAt: { $ne: null } })) > 0,
+  unusedBytes: await unusedBytes(sql, account),
+});
