@@ -1,4 +1,3 @@
-import { LockMode } from "@mikro-orm/core";
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../../application/errors.js";
 import type {
@@ -62,10 +61,9 @@ export class SqlAccountStore extends EntityStore implements AccountStore {
 
   replacePassword(id: AccountId, current: string, next: string): Promise<boolean> {
     return changeEntities(this.database, async (manager) => {
-      const lock = { lockMode: LockMode.PESSIMISTIC_WRITE };
-      const account = await manager.findOne(AccountTable, { id, passwordHash: current }, lock);
-      if (account === null) return false;
-      account.passwordHash = next;
+      const known = { id, passwordHash: current };
+      if ((await manager.nativeUpdate(AccountTable, known, { passwordHash: next })) === 0) return false;
+      const account = await manager.findOneOrFail(AccountTable, id, { fields: ["email"] });
       await deleteAccess(manager, id, branded<Email>(account, "email"));
       return true;
     });

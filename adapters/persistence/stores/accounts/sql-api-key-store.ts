@@ -1,4 +1,3 @@
-import { LockMode } from "@mikro-orm/core";
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../../application/errors.js";
 import type { ApiKeyStore } from "../../../../application/ports/stores/account-stores.js";
@@ -34,13 +33,10 @@ export class SqlApiKeyStore extends EntityStore implements ApiKeyStore {
     return keys.map(toApiKey);
   }
 
-  revoke(id: ApiKeyId, now: Date): Promise<Result<void, NotFound>> {
-    return inUnitOfWork(this.database, async (manager) => {
-      const key = await manager.findOne(ApiKeyTable, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
-      if (key === null) return err(notFound(`There is no key ${id}.`));
-      key.revokedAt ??= now;
-      return ok(undefined);
-    });
+  async revoke(id: ApiKeyId, now: Date): Promise<Result<void, NotFound>> {
+    const revoked = await this.entities.nativeUpdate(ApiKeyTable, { id, revokedAt: null }, { revokedAt: now });
+    const isKnown = revoked > 0 || (await this.entities.count(ApiKeyTable, { id })) > 0;
+    return isKnown ? ok(undefined) : err(notFound(`There is no key ${id}.`));
   }
 
   spending(account: AccountId, now: Date): Promise<ReadonlyMap<ApiKeyId, Spending>> {

@@ -11,6 +11,7 @@ import type { PasswordLink } from "../../../../domain/accounts/password.js";
 import type { AccountId } from "../../../../domain/ids.js";
 import { changeEntities, type Entities, EntityStore, inUnitOfWork } from "../../orm/entities.js";
 import { insertAccount } from "../../prepared/insert-account.js";
+import { lockAccount } from "../../prepared/lock-account.js";
 import { entryRow } from "../../rows/ledger-rows.js";
 import { AccountTable, PasswordLinkTable } from "../../schema/schema.js";
 import { branded } from "../../sql/columns.js";
@@ -68,10 +69,11 @@ export class SqlPasswordLinkStore extends EntityStore implements PasswordLinkSto
   }
 
   private tryToConfirm(tokenSha256: string, id: AccountId, now: Date) {
-    return inUnitOfWork<Email, LinkExpired | EmailTaken>(this.database, async (manager) => {
+    return inUnitOfWork<Email, LinkExpired | EmailTaken>(this.database, async (manager, sql) => {
       const email = await takeLinks(manager, tokenSha256, now);
       if (email === undefined) return err({ kind: "link_expired" });
-      const account = await manager.findOneOrFail(AccountTable, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+      await lockAccount(sql, id);
+      const account = await manager.findOneOrFail(AccountTable, id);
       const before = branded<Email>(account, "email");
       if ((await manager.count(AccountTable, { email })) > 0) return err({ kind: "email_taken", email });
       account.email = email;
