@@ -8,11 +8,12 @@ import type { ApiKeyId } from "../../../domain/accounts/api-key.js";
 import { type Credits, type CreditTotals, credits } from "../../../domain/credits/credits.js";
 import type { LedgerCursor, LedgerEntry } from "../../../domain/credits/ledger.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
-import { type Entities, EntityStore, entitiesOf, rowOf } from "../orm/entities.js";
+import { type Entities, EntityStore, rowOf } from "../orm/entities.js";
 import { standingOf } from "../rows/account-rows.js";
 import { toLedgerEntry } from "../rows/ledger-rows.js";
-import { AccountTable, LedgerEntryTable, TaskTable } from "../schema/schema.js";
+import { LedgerEntryTable } from "../schema/schema.js";
 import { branded, integer, optional, text } from "../sql/columns.js";
+import type { Sql } from "../sql/database.js";
 import { olderThan } from "../sql/statement.js";
 import { toTask } from "./tasks/task-rows.js";
 import { walkLedger } from "./walk-ledger.js";
@@ -78,24 +79,24 @@ export class SqlLedgerStore extends EntityStore implements LedgerStore {
   }
 
   async *all(): AsyncIterable<AccountLedger> {
-    const { dialect } = this.database;
-    const next = { fields: ["id"], orderBy: { id: "asc" }, limit: PAGE_SIZE } as const;
+    const nextPage = "select id from account where id > ? order by id limit ?";
     for (let last = ""; ; ) {
-      const page = await this.entities.find(AccountTable, { id: { $gt: last } }, next);
-      for (const account of page) {
-        last = branded<AccountId>(account, "id");
-        yield await this.database.snapshot((sql) => ledgerOf(entitiesOf({ dialect, sql }), last as AccountId));
+      const page = await this.database.sql(nextPage, [last, PAGE_SIZE]);
+      for (const row of page) {
+        last = branded<AccountId>(row, "id");
+        yield await this.database.snapshot((sql) => ledgerOf(sql, last as AccountId));
       }
       if (page.length < PAGE_SIZE) return;
     }
   }
 }
 
-const ledgerOf = async (entities: Entities, id: AccountId): Promise<AccountLedger> => {
-  const account = await entities.findOneOrFail(AccountTable, id);
-  const tasks = (await entities.find(TaskTable, { accountId: id })).map((task) => toTask(rowOf(TaskTable, task)));
-  const standing = standingOf(id, rowOf(AccountTable, account));
-  return { standing, entries: await entriesOf(entities, { accountId: id }), tasks };
+const ledgerOf = async (sql: Sql, id: AccountId): Promise<AccountLedger> => {
+  const [row] = await sql("select id, credits, debt, active_tasks from account where id = ?", [id]);
+  if (row === undefined) throw new Error(`there is no account ${id}`);
+  const entries = await sql("select * from ledger_entry where account_id = ? order by id", [id]);
+  const tasks = await sql("select * from task where account_id = ?", [id]);
+  return { standing: standingOf(id, row), entries: entries.map(toLedgerEntry), tasks: tasks.map(toTask) };
 };
 
 const entriesOf = async (
