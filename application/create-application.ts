@@ -21,10 +21,10 @@ import { streamEvents } from "./events/stream-events.js";
 import { closeAccount } from "./operators/close-account.js";
 import { adjustCredits, refundOrder } from "./operators/credits.js";
 import { explainTask } from "./operators/explain-task.js";
+import { hideAllPanoramas, hidePanorama, suspendAccount } from "./operators/hide-panorama.js";
 import { invite, makePasswordLink } from "./operators/invite.js";
 import { changeKeyLimits, findKeyBySecret, revokeKeys } from "./operators/keys.js";
 import { recordAction } from "./operators/record-action.js";
-import { suspendAccount, withholdAccount, withholdPanorama } from "./operators/withhold-panorama.js";
 import { cancelTask } from "./panoramas/cancel-task.js";
 import { changeVisibility, deletePanorama, retryFailedImages, retryImage } from "./panoramas/change-panorama.js";
 import { createPanorama, readAbilities } from "./panoramas/create-panorama.js";
@@ -139,8 +139,8 @@ export const storeUseCases = (ports: StorePorts, settings: StoreSettings) => ({
     explainTask: explainTask(ports),
     findKeyBySecret: findKeyBySecret(ports),
     revokeKeys: revokeKeys(ports),
-    withholdPanorama: withholdPanorama(ports),
-    withholdAccount: withholdAccount(ports),
+    hidePanorama: hidePanorama(ports),
+    hideAllPanoramas: hideAllPanoramas(ports),
     suspendAccount: suspendAccount(ports),
     invite: invite(ports, settings),
     makePasswordLink: makePasswordLink(ports),

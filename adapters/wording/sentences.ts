@@ -14,7 +14,7 @@ export const suspendedSentence = ({ reason }: { readonly reason: string }): stri
   `This account is suspended: ${reason.replace(/\.$/, "")}. Ask the operator.`;
 
 /** What the owner is told of a panorama that others cannot see. */
-export const withheldSentence = (reason: string): string => `The operator has hidden it from others: ${reason}`;
+export const hiddenSentence = (reason: string): string => `The operator has hidden it from others: ${reason}`;
 
 /** Why a creation is refused after a payment came back; `undefined` if the credits are just too few. */
 export const returnedPaymentSentence = ({

@@ -93,7 +93,7 @@ const panoramaOf = ({ task, isDeleted }: TaskOfAccount, storage: Pick<ObjectStor
     credits: reservation.credits,
     ...(task.state === "succeeded" && { finishedAt: task.succeededAt }),
     ...(task.state === "failed" && { finishedAt: task.failedAt }),
-    withheldReason: task.withheldReason,
+    hiddenReason: task.hiddenReason,
     isDeleted,
     imageUrl: image,
   };

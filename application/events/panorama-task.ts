@@ -21,7 +21,7 @@ export const panoramaTask = (task: Task, urls: TaskUrls): ToldTask => ({
   status: statusOf(task),
   credits_charged: task.reservation.credits,
   ...shownCreation(task.request, task.reservedAt),
-  hidden_reason: task.withheldReason,
+  hidden_reason: task.hiddenReason,
   ...shownEnd(task, urls),
 });
 

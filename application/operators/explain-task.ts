@@ -23,7 +23,7 @@ export type Stage = {
     | "failed"
     | "saved"
     | "expired"
-    | "withheld"
+    | "hidden"
     | "deleted";
   readonly at: Date;
   readonly afterSeconds: number;
@@ -49,7 +49,7 @@ export const explainTask =
     return ok({ record, stages: stagesOf(record), entries, deliveries: told });
   };
 
-const stagesOf = ({ task, times, withheld, deleted }: TaskRecord): readonly Stage[] => {
+const stagesOf = ({ task, times, hidden, deleted }: TaskRecord): readonly Stage[] => {
   const ended = isActive(task)
     ? []
     : [{ name: task.state, at: task.state === "failed" ? task.failedAt : task.succeededAt }];
@@ -61,7 +61,7 @@ const stagesOf = ({ task, times, withheld, deleted }: TaskRecord): readonly Stag
     ...ended,
     { name: "saved", at: times.savedAt },
     { name: "expired", at: times.expiredAt },
-    { name: "withheld", at: withheld?.at },
+    { name: "hidden", at: hidden?.at },
     { name: "deleted", at: deleted?.at },
   ];
   const stages: Stage[] = [];

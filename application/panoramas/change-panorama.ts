@@ -8,7 +8,7 @@ import { type NotFound, notFound } from "../errors.js";
 import { pageOf } from "../page-of.js";
 import type { Clock } from "../ports/clock.js";
 import type { ObjectStorage, StorageUnavailable } from "../ports/object-storage.js";
-import type { IsWithheld, TaskAccess } from "../ports/stores/tasks/task-access.js";
+import type { IsHidden, TaskAccess } from "../ports/stores/tasks/task-access.js";
 import type { TaskLists } from "../ports/stores/tasks/task-lists.js";
 import type { StaleTask, TaskStore } from "../ports/stores/tasks/task-store.js";
 
@@ -18,7 +18,7 @@ import type { StaleTask, TaskStore } from "../ports/stores/tasks/task-store.js";
  */
 export const changeVisibility =
   ({ tasks }: { readonly tasks: Pick<TaskAccess, "setVisibility"> }) =>
-  (id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound | IsWithheld>> =>
+  (id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound | IsHidden>> =>
     tasks.setVisibility(id, owner, visibility);
 
 type DeletePanoramaPorts = {

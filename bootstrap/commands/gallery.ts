@@ -21,7 +21,7 @@ export const galleryHide: Command = {
     if ((slug === undefined) === (account === undefined)) return err(misused("Give either SLUG or --account ID."));
     return slug === undefined
       ? hideAccount(service, values, account as AccountId)
-      : withhold(service, slug, text(values, "reason"));
+      : hide(service, slug, text(values, "reason"));
   },
 };
 
@@ -30,7 +30,7 @@ const FILES_FOLLOW =
 
 const hideAccount = async (service: Service, values: Values, account: AccountId) => {
   const { operators } = await service.get(tokens.storeUseCases);
-  const hidden = await operators.withholdAccount(account, { reason: text(values, "reason"), by: operatorName() });
+  const hidden = await operators.hideAllPanoramas(account, { reason: text(values, "reason"), by: operatorName() });
   return hidden
     .map((panoramas) => ({
       json: { account_id: account, hidden: panoramas },
@@ -48,14 +48,14 @@ export const galleryShow: Command = {
   required: ["slug"],
   example: "gallery show AbCdEfGhIj",
   isRecorded: true,
-  run: (service, values) => withhold(service, text(values, "slug"), undefined),
+  run: (service, values) => hide(service, text(values, "slug"), undefined),
 };
 
 /** Hides a panorama for a reason; without one, shows it. */
-const withhold = async (service: Service, slug: string, reason: string | undefined) => {
+const hide = async (service: Service, slug: string, reason: string | undefined) => {
   const { operators } = await service.get(tokens.storeUseCases);
   const given = reason === undefined ? undefined : { reason, by: operatorName() };
-  const changed = await operators.withholdPanorama(slug.trim(), given);
+  const changed = await operators.hidePanorama(slug.trim(), given);
   return changed
     .map((task) => ({
       json: { task_id: task.id, slug: task.slug, hidden: reason !== undefined },

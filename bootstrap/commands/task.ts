@@ -182,7 +182,7 @@ const storyJson = ({ record, stages, entries, deliveries }: TaskStory) => ({
   failed_image_attempts: record.imageAttempts,
   next_work_at: record.dueAt?.toISOString() ?? null,
   deleted_by: record.deleted?.by ?? null,
-  hidden_reason: record.withheld?.reason ?? null,
+  hidden_reason: record.hidden?.reason ?? null,
   ledger: entries.map(({ kind, credits, at }) => ({ kind, credits, at: at.toISOString() })),
   deliveries: deliveries.map(({ id, event, delivery, url }) => ({
     delivery_id: id,

@@ -15,4 +15,4 @@ export const deletedByKey = (id: ApiKeyId): DeletedBy => `key ${id}` as DeletedB
  * Visible, it has the visibility that its owner chose. Hidden it is `private`, and its owner cannot change that. `by`:
  * who has hidden it.
  */
-export type Withheld = { readonly at: Date; readonly reason: string; readonly by?: string | undefined };
+export type Hiding = { readonly at: Date; readonly reason: string; readonly by?: string | undefined };

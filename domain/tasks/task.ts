@@ -64,7 +64,7 @@ type TaskCore = {
   /** The W3C trace context of its creation. */
   readonly traceparent?: string | undefined;
   /** Why others cannot see its panorama (out-of-sight.ts); `undefined`: its visibility decides. */
-  readonly withheldReason?: string | undefined;
+  readonly hiddenReason?: string | undefined;
 };
 /**
  * What makes or has made it: the place of the provider whose slot it holds or has held (queue.ts), such as

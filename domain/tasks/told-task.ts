@@ -44,5 +44,5 @@ export const toldReason = ({ reason }: Pick<FailedTask, "reason">): ToldReason =
  * The name of a stored image, for the permanent URL that its owner is told. Of a panorama that an operator has hidden,
  * a name under which nothing is ever stored: a bucket would serve its files to everybody to whom the owner passes it.
  */
-export const toldImageName = ({ slug, image, withheldReason }: SucceededTask): ObjectName =>
-  withheldReason === undefined ? image.imageName : panoramaName(`hidden-${slug}`);
+export const toldImageName = ({ slug, image, hiddenReason }: SucceededTask): ObjectName =>
+  hiddenReason === undefined ? image.imageName : panoramaName(`hidden-${slug}`);

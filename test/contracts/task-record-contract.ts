@@ -87,7 +87,7 @@ export const describeTaskRecords = (
         upstreamTaskId: running.upstreamTaskId,
         times: { submittedAt: secondsAfter(noon, 1) },
         deleted: undefined,
-        withheld: undefined,
+        hidden: undefined,
       });
     });
 
@@ -137,28 +137,28 @@ export const describeTaskRecords = (
       expect(await found({ until: secondsAfter(noon, 60) })).toEqual([taskId(1)]);
     });
 
-    it("withholds a public task from others until it is shown again, whatever its owner does", async () => {
+    it("hides a public task from others until it is shown again, whatever its owner does", async () => {
       const task = await kept(aSubmittingTask({ request: aCreationRequest({ visibility: "public" }) }));
-      const withheld = { at: end, reason: "Shows a private person", by: "ann" };
-      const told = async () => (await stores.tasks.find(task.id, owner))?.withheldReason;
+      const hidden = { at: end, reason: "Shows a private person", by: "ann" };
+      const told = async () => (await stores.tasks.find(task.id, owner))?.hiddenReason;
       const visibility = async () => (await stores.tasks.findBySlug(task.slug))?.request.visibility;
       const listed = async () => (await stores.tasks.listPublic(9, undefined)).length;
       expect((await stores.tasks.hide(task.id, undefined)).isErr()).toBe(true);
       expect(await listed()).toBe(1);
-      (await stores.tasks.hide(task.id, withheld))._unsafeUnwrap();
-      expect([await visibility(), await listed(), await told()]).toEqual(["private", 0, withheld.reason]);
-      expect(await stores.operators.record(task.id)).toMatchObject({ withheld });
-      const refused = err({ kind: "withheld", reason: withheld.reason });
+      (await stores.tasks.hide(task.id, hidden))._unsafeUnwrap();
+      expect([await visibility(), await listed(), await told()]).toEqual(["private", 0, hidden.reason]);
+      expect(await stores.operators.record(task.id)).toMatchObject({ hidden });
+      const refused = err({ kind: "hidden", reason: hidden.reason });
       expect(await stores.tasks.setVisibility(task.id, owner, "public")).toEqual(refused);
       (await stores.tasks.hide(task.id, undefined))._unsafeUnwrap();
       expect([await visibility(), await listed(), await told()]).toEqual(["public", 1, undefined]);
       // What its owner makes private while it is hidden is not public when it is shown again.
-      (await stores.tasks.hide(task.id, withheld))._unsafeUnwrap();
+      (await stores.tasks.hide(task.id, hidden))._unsafeUnwrap();
       expect(await stores.tasks.setVisibility(task.id, owner, "private")).toEqual(ok(undefined));
       (await stores.tasks.hide(task.id, undefined))._unsafeUnwrap();
       expect(await visibility()).toBe("private");
       // Its owner may have made it private because it was reported. It must not be public again.
-      (await stores.tasks.hide(task.id, withheld))._unsafeUnwrap();
+      (await stores.tasks.hide(task.id, hidden))._unsafeUnwrap();
       expect(await stores.tasks.setVisibility(task.id, owner, "public")).toEqual(refused);
       (await stores.tasks.hide(task.id, undefined))._unsafeUnwrap();
       expect(await visibility()).toBe("private");
@@ -170,7 +170,7 @@ export const describeTaskRecords = (
       const generated = finish(running, "https://provider.example.com/1.jpg");
       await moved(stores.tasks.move(running, generated, end), generated);
       const found = await stores.tasks.find(running.id, owner);
-      expect(found).toMatchObject({ state: "generated", withheldReason: "why", request: { visibility: "private" } });
+      expect(found).toMatchObject({ state: "generated", hiddenReason: "why", request: { visibility: "private" } });
     });
 
     it("knows the images and temporary URLs of hidden tasks", async () => {
@@ -193,7 +193,7 @@ export const describeTaskRecords = (
     it("gives a stored image its next name when its task is hidden, and works on it when nobody has leased it", async () => {
       const { tasks } = stores;
       const task = await kept(aSubmittingTask({ request: aCreationRequest({ visibility: "public" }) }));
-      const withheld = { at: end, reason: "why" };
+      const hidden = { at: end, reason: "why" };
       const [first, later, until] = [9, 40, 60].map((seconds) => secondsAfter(end, seconds)) as [Date, Date, Date];
       const claimed = async (now: Date) =>
         (await tasks.claim("keep", now, until, 9)).map((lease) => {
@@ -204,8 +204,8 @@ export const describeTaskRecords = (
       await moved(tasks.move(task, task, end), task);
       const [lease] = await claimed(end);
       if (lease === undefined) throw new Error("it is not due");
-      expect(await tasks.hideAll(owner, { ...withheld, at: first }, 9, () => anImageName(2))).toBe(1);
-      (await tasks.hide(task.id, { ...withheld, at: first }, () => anImageName(3)))._unsafeUnwrap();
+      expect(await tasks.hideAll(owner, { ...hidden, at: first }, 9, () => anImageName(2))).toBe(1);
+      (await tasks.hide(task.id, { ...hidden, at: first }, () => anImageName(3)))._unsafeUnwrap();
       expect(await claimed(later)).toEqual([]);
       // The holder of the lease does not know the next name.
       await moved(tasks.move(lease, task, undefined), task);
@@ -224,7 +224,7 @@ export const describeTaskRecords = (
 
       // An image that is not stored yet has a name that nobody else knows.
       const running = await submitted(aSubmittingTask({ id: taskId(2) }));
-      (await tasks.hide(running.id, withheld, () => anImageName(3)))._unsafeUnwrap();
+      (await tasks.hide(running.id, hidden, () => anImageName(3)))._unsafeUnwrap();
       expect(await tasks.claim("keep", secondsAfter(until, 60), secondsAfter(until, 90), 9)).toEqual([]);
     });
 
@@ -261,7 +261,7 @@ export const describeTaskRecords = (
         (await stores.tasks.find(taskId(n), id))?.request.visibility === "public";
       expect(await Promise.all([1, 2, 3].map((n) => shown(owner, n)))).toEqual([false, false, false]);
       expect(await shown(third, 5)).toBe(true);
-      expect((await stores.tasks.find(taskId(4), owner))?.withheldReason).toBeUndefined();
+      expect((await stores.tasks.find(taskId(4), owner))?.hiddenReason).toBeUndefined();
     });
 
     it("suspends an account until it is resumed: its keys are refused, and it opens no task", async () => {

@@ -7,7 +7,7 @@ export const IN_GALLERY =
   "visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and deleted_at is null";
 
 /** Hidden by an operator. Also while the files of a deleted one are being erased. */
-export const WITHHELD = "withheld_at is not null";
+export const HIDDEN = "hidden_at is not null";
 
 /** An order that an operator has to confirm, because its customer pays outside of this service. */
 export const AWAITS_OPERATOR = "paid_at is null and checkout_session is null";

@@ -4,10 +4,10 @@ import {
   ENDED_WITHOUT_PICTURE_AT,
   FAILED_IMAGE,
   HAS_TEXTS_TO_ERASE,
+  HIDDEN,
   IN_GALLERY,
   LISTED_ENDPOINT,
   TO_BE_ERASED,
-  WITHHELD,
 } from "./indexed-conditions.js";
 
 /*
@@ -201,8 +201,8 @@ export const TaskTable = defineEntity({
     // Partial: an operator's retry of all failed images does not read the others.
     partialIndex("task_failed_image_index", "task (id)", FAILED_IMAGE),
     // Partial: each request for a stored image asks whether it may be shown.
-    partialIndex("task_withheld_image_index", "task (image_name)", WITHHELD),
-    partialIndex("task_withheld_url_index", "task (temporary_url)", WITHHELD),
+    partialIndex("task_hidden_image_index", "task (image_name)", HIDDEN),
+    partialIndex("task_hidden_url_index", "task (temporary_url)", HIDDEN),
     // Partial, in the order in which tasks start.
     partialIndex("task_queue_index", "task (turn, id)", "state = 'queued'"),
   ],
@@ -276,9 +276,9 @@ export const TaskTable = defineEntity({
     /** Who has deleted it (domain/tasks/out-of-sight.ts). */
     deletedBy: p.string().length(64).nullable(),
     /** When an operator has hidden it from everybody but its owner, why, and who. */
-    withheldAt: p.datetime(3).nullable(),
-    withheldReason: p.string().length(200).nullable(),
-    withheldBy: p.string().length(100).nullable(),
+    hiddenAt: p.datetime(3).nullable(),
+    hiddenReason: p.string().length(200).nullable(),
+    hiddenBy: p.string().length(100).nullable(),
     /** Of a hidden one: the visibility that its owner chose, which it gets back. */
     chosenVisibility: p.string().length(7).nullable(),
     /** The name that its stored files are being given (domain/images/storage-status.ts). */

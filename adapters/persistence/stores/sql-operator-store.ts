@@ -206,7 +206,7 @@ const toTaskOfAccount = (task: TaskEntity): TaskOfAccount => ({
 
 const toTaskRecord = (task: TaskEntity): TaskRecord => {
   const deletedAt = optional(task, "deletedAt", date);
-  const withheldAt = optional(task, "withheldAt", date);
+  const hiddenAt = optional(task, "hiddenAt", date);
   return {
     ...toTaskOfAccount(task),
     times: {
@@ -221,10 +221,10 @@ const toTaskRecord = (task: TaskEntity): TaskRecord => {
     imageAttempts: optional(task, "failedAttempts", integer) ?? 0,
     dueAt: optional(task, "dueAt", date),
     deleted: deletedAt && { at: deletedAt, by: optional(task, "deletedBy", branded<DeletedBy>) },
-    withheld: withheldAt && {
-      at: withheldAt,
-      reason: text(task, "withheldReason"),
-      by: optional(task, "withheldBy", text),
+    hidden: hiddenAt && {
+      at: hiddenAt,
+      reason: text(task, "hiddenReason"),
+      by: optional(task, "hiddenBy", text),
     },
   };
 };

@@ -50,16 +50,14 @@ export type KeptTask = SucceededTask & { readonly image: KeptImage };
 export const hasStoredImage = (task: Task): task is KeptTask => task.state === "succeeded" && isKept(task.image);
 
 /** The image. What others must not see, its owner reads with the session (viewer-pages.ts). */
-export const imageUrl = ({ image, slug, withheldReason }: KeptTask, images: Images): string =>
-  withheldReason === undefined ? images.urlOf(image.imageName) : `/works/${slug}/picture.jpg`;
+export const imageUrl = ({ image, slug, hiddenReason }: KeptTask, images: Images): string =>
+  hiddenReason === undefined ? images.urlOf(image.imageName) : `/works/${slug}/picture.jpg`;
 
 /** The thumbnail, or the image itself if it has none. */
 export const thumbnailUrl = (task: KeptTask, images: Images): string => {
-  const { image, slug, withheldReason } = task;
+  const { image, slug, hiddenReason } = task;
   if (image.status !== "saved") return imageUrl(task, images);
-  return withheldReason === undefined
-    ? images.urlOf(thumbnailNameOf(image.imageName))
-    : `/works/${slug}/thumbnail.webp`;
+  return hiddenReason === undefined ? images.urlOf(thumbnailNameOf(image.imageName)) : `/works/${slug}/thumbnail.webp`;
 };
 
 /** The width in pixels of the small copy of a public panorama (share-pages.ts). Its thumbnail is twice as wide. */
@@ -103,7 +101,7 @@ const tileImage = (task: KeptTask): Html => {
  * thumbnail, because views are made on demand for what is public only.
  */
 export const ownTilePicture = (task: KeptTask, images: Images): Html =>
-  task.request.visibility === "public" && task.withheldReason === undefined
+  task.request.visibility === "public" && task.hiddenReason === undefined
     ? tileImage(task)
     : html`<img src="${thumbnailUrl(task, images)}" alt="" width="1024" height="512" loading="lazy" decoding="async">`;
 

@@ -4,7 +4,7 @@ import { RESOLUTIONS } from "../../../domain/images/resolution.js";
 import type { CreationRequest } from "../../../domain/tasks/creation-request.js";
 import { startViewOf } from "../../../domain/tasks/task.js";
 import { pixelSize } from "../../wording/numbers.js";
-import { withheldSentence } from "../../wording/sentences.js";
+import { hiddenSentence } from "../../wording/sentences.js";
 import { type Html, html, icon } from "../html.js";
 import { hiddenToken } from "../layout.js";
 import { QUERY_CHARACTERS_MAX } from "../paths.js";
@@ -58,7 +58,7 @@ ${hasPrompt && !isEmbedded && html`<a href="${options.enter(withPrompt)}">Use th
   options.reportTo !== undefined &&
   html`<a href="${reportUrl(options.reportTo, link)}">Report</a>`
 }</p>
-${task.withheldReason !== undefined && html`<p class="withheld">${withheldSentence(task.withheldReason)}</p>`}
+${task.hiddenReason !== undefined && html`<p class="hidden-note">${hiddenSentence(task.hiddenReason)}</p>`}
 ${full !== undefined && html`<details><summary>Full prompt</summary><p dir="auto">${full}</p></details>`}</div>
 <div class="bar" id="bar" role="group" aria-label="Viewer controls" hidden>
 ${barButton("rotate", "Rotate", "M20 12a8 8 0 1 1-2.3-5.6M20 3v4h-4")}
@@ -113,20 +113,20 @@ const shareFields = (task: KeptTask, link: string): Html => html`
 <p id="copied" role="status"></p>`;
 
 const privateNote = (
-  { id, slug, withheldReason }: KeptTask,
+  { id, slug, hiddenReason }: KeptTask,
   owner: Visitor | undefined,
   hasGallery: boolean,
 ): Html => html`
 <p>${
-  withheldReason === undefined
+  hiddenReason === undefined
     ? hasGallery
       ? "Only you can open this panorama. To share it, make it public: everybody with the link can open it, and the gallery may show it."
       : "Only you can open this panorama. To share it, make it public: everybody with the link can open it."
-    : withheldSentence(withheldReason)
+    : hiddenSentence(hiddenReason)
 }</p>
 ${
   owner &&
-  withheldReason === undefined &&
+  hiddenReason === undefined &&
   html`<form method="post" action="/works/${id}/visibility" id="publish" data-public="/p/${slug}">${hiddenToken(owner.formToken)}<input type="hidden" name="visibility" value="public"><button class="button">Make it public</button></form>
 <p id="copied" role="status"></p>`
 }`;

@@ -3,7 +3,7 @@ import { failureSentence } from "../../../application/events/failure-sentence.js
 import { viewerPath } from "../../../domain/tasks/slug.js";
 import { isActive, isCancelable, isInProgress, type Task } from "../../../domain/tasks/task.js";
 import type { Visibility } from "../../../domain/tasks/visibility.js";
-import { withheldSentence } from "../../wording/sentences.js";
+import { hiddenSentence } from "../../wording/sentences.js";
 import { type Html, html, icon } from "../html.js";
 import { hiddenToken } from "../layout.js";
 import { count, dateOf } from "../texts.js";
@@ -64,12 +64,12 @@ const stateOf = (task: Task, isLate: boolean): State | undefined => {
       return { label: "Saving", tone: "busy", ...(isLate && { note: lateNote(task) }) };
     case "saved":
     case "saved-no-thumb":
-      return task.withheldReason === undefined
+      return task.hiddenReason === undefined
         ? undefined
         : {
             label: "Hidden from others",
             tone: "bad",
-            note: withheldSentence(task.withheldReason),
+            note: hiddenSentence(task.hiddenReason),
           };
     case "failed":
       return { label: "The picture could not be saved", tone: "bad" };
@@ -94,7 +94,7 @@ const ownerActions = (task: Task, title: string, { formToken }: Visitor, images:
   }<a class="link" href="/works?from=${task.slug}#create" aria-label="${again}: ${title}">${again}</a>
 ${
   isKept &&
-  task.withheldReason === undefined &&
+  task.hiddenReason === undefined &&
   html`<form method="post" action="/works/${task.id}/visibility">${hiddenToken(formToken)}
 <button class="link" name="visibility" value="${other}" aria-label="${makeOther}: ${title}">${makeOther}</button></form>`
 }

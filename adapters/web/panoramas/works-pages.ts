@@ -20,12 +20,7 @@ import { VISIBILITIES } from "../../../domain/tasks/visibility.js";
 import { uploadTurns } from "../../system/semaphore.js";
 import type { Page, PageBody, PageReply, PageRequest } from "../../web-page/page.js";
 import type { InvalidMessage } from "../../wording/rule-predicate.js";
-import {
-  budgetSentence,
-  returnedPaymentSentence,
-  suspendedSentence,
-  withheldSentence,
-} from "../../wording/sentences.js";
+import { budgetSentence, hiddenSentence, returnedPaymentSentence, suspendedSentence } from "../../wording/sentences.js";
 import { errorBox, fieldMessage } from "../field-message.js";
 import { type Html, html } from "../html.js";
 import type { Layout } from "../layout.js";
@@ -129,12 +124,12 @@ const visibilityForm = (parts: Parts): Page => ({
     return changed.match(
       () => redirect("/works"),
       (error) =>
-        error.kind === "withheld"
+        error.kind === "hidden"
           ? parts.layout.message(
               409,
               {
                 title: "This panorama stays private",
-                sentence: withheldSentence(error.reason),
+                sentence: hiddenSentence(error.reason),
               },
               visitor,
             )

@@ -7,7 +7,7 @@ import type { AdjustmentReference, Booked, Funds, LedgerEntry } from "../../../d
 import type { Standing } from "../../../domain/credits/standing.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { ObjectName } from "../../../domain/images/object-name.js";
-import type { DeletedBy, Withheld } from "../../../domain/tasks/out-of-sight.js";
+import type { DeletedBy, Hiding } from "../../../domain/tasks/out-of-sight.js";
 import type { FailureReason, Task } from "../../../domain/tasks/task.js";
 import type { NotFound } from "../../errors.js";
 
@@ -46,7 +46,7 @@ export type TaskRecord = TaskOfAccount & {
   /** When the next background work is due. */
   readonly dueAt: Date | undefined;
   readonly deleted: { readonly at: Date; readonly by: DeletedBy | undefined } | undefined;
-  readonly withheld: Withheld | undefined;
+  readonly hidden: Hiding | undefined;
 };
 
 /** Which tasks of an account are listed; `undefined` members allow all. */

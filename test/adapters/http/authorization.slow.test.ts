@@ -19,7 +19,7 @@ import { writeEvent } from "../../../adapters/persistence/prepared/event-rows.js
 import type { Row } from "../../../adapters/persistence/sql/columns.js";
 import { insert } from "../../../adapters/persistence/sql/statement.js";
 import { SqlOperatorStore } from "../../../adapters/persistence/stores/sql-operator-store.js";
-import { withholdPanorama } from "../../../application/operators/withhold-panorama.js";
+import { hidePanorama } from "../../../application/operators/hide-panorama.js";
 import { credits } from "../../../domain/credits/credits.js";
 import { openOrder } from "../../../domain/credits/order.js";
 import type { TaskId } from "../../../domain/ids.js";
@@ -194,12 +194,12 @@ const aTask = fc.record({
   state: fc.constantFrom(...STATES, ...IMAGES),
   visibility: fc.constantFrom("private", "public"),
   isDeleted: fc.boolean(),
-  isWithheld: fc.boolean(),
+  isHidden: fc.boolean(),
 });
 type TaskShape = (typeof aTask extends fc.Arbitrary<infer Shape> ? Shape : never) & {};
 
 /** Whatever else there is: an operator has hidden it. */
-const WITHHELD: TaskShape = { state: "saved", visibility: "public", isDeleted: false, isWithheld: true };
+const HIDDEN: TaskShape = { state: "saved", visibility: "public", isDeleted: false, isHidden: true };
 
 const taskOf = ({ state, visibility }: TaskShape, differences: Partial<Task>, prompt: string): Task => {
   const request = aCreationRequest({ prompt, visibility, metadata: { order: prompt } });
@@ -258,7 +258,7 @@ const furnish = async (service: WebService, { id: accountId }: Person, name: str
   let first: TaskId | undefined;
   for (const shape of shapes) {
     const hasSucceeded = IMAGES.some((image) => image === shape.state);
-    const isPublic = shape.visibility === "public" && hasSucceeded && !shape.isDeleted && !shape.isWithheld;
+    const isPublic = shape.visibility === "public" && hasSucceeded && !shape.isDeleted && !shape.isHidden;
     const prompt = isPublic ? `${name}'s public words` : `${name}'s secret words`;
     const task = taskOf(shape, { id: ids.taskId(), slug: ids.slug(), accountId, reservedAt: now }, prompt);
     const hidden = shape.isDeleted && ["succeeded", "failed"].includes(task.state);
@@ -270,9 +270,9 @@ const furnish = async (service: WebService, { id: accountId }: Person, name: str
         foreign(`slug ${shape.state}`, task.slug, task.slug.slice(0, 8) + [...task.slug.slice(8)].reverse().join("")),
       );
     if (!isPublic) secrets.push(task.id, task.slug);
-    if (shape.isWithheld && task.state === "succeeded") {
+    if (shape.isHidden && task.state === "succeeded") {
       const operators = new SqlOperatorStore(database);
-      await withholdPanorama({ ...service, operators })(task.slug, { reason: `${name}'s secret reason`, by: "olga" });
+      await hidePanorama({ ...service, operators })(task.slug, { reason: `${name}'s secret reason`, by: "olga" });
     }
     if (task.state !== "succeeded" && task.state !== "failed") continue;
     const written = { type: `panorama.${task.state}`, accountId, taskId: task.id, at: now } as const;
@@ -445,7 +445,7 @@ describe("objects of another account", () => {
         number += 1;
         const [ann, bob] = [await service.person(`ann${number}`), await service.person(`bob${number}`)];
         await furnish(service, ann, `ann${number}`, ofAnn);
-        const { known, secrets } = await furnish(service, bob, `bob${number}`, [WITHHELD, ...ofBob]);
+        const { known, secrets } = await furnish(service, bob, `bob${number}`, [HIDDEN, ...ofBob]);
         known.push({ kind: "e-mail address", known: bob.email, unknown: `eve${number}@example.com` });
         await service.clock.advance(61_000);
         const client = await clientOf(service, ann);
@@ -482,7 +482,7 @@ describe("objects of another account", () => {
   it("are not distinguishable from nothing for the MCP server either", async () => {
     const [ann, bob] = [await service.person("mcp-ann"), await service.person("mcp-bob")];
     const { known } = await furnish(service, bob, "mcp-bob", [
-      { state: "saved", visibility: "public", isDeleted: false, isWithheld: false },
+      { state: "saved", visibility: "public", isDeleted: false, isHidden: false },
     ]);
     const session = await mcpOverService(service, ann.key);
     const textOf = async (id: string) =>

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SqlOperatorStore } from "../../../adapters/persistence/stores/sql-operator-store.js";
-import { withholdPanorama } from "../../../application/operators/withhold-panorama.js";
+import { hidePanorama } from "../../../application/operators/hide-panorama.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { changeTask } from "../../support/put-task.js";
@@ -74,7 +74,7 @@ describe("a panorama that an operator has hidden", () => {
 
   it("is found by nobody else afterwards: as a whole, in part, by its headers, or by what a cache has", async () => {
     const operators = new SqlOperatorStore(service.database);
-    const hidden = await withholdPanorama({ ...service, operators })(task.slug, { reason: REASON, by: "olga" });
+    const hidden = await hidePanorama({ ...service, operators })(task.slug, { reason: REASON, by: "olga" });
     expect(hidden.isOk()).toBe(true);
     for (const headers of strangers) {
       for (const path of paths) {

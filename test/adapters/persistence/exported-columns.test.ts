@@ -94,7 +94,7 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     apiKeyId: ["apiKeyId"],
     deletedAt: ["isDeleted"],
     webhookUrl: ["webhookUrl"],
-    withheldReason: ["withheldReason"],
+    hiddenReason: ["hiddenReason"],
     ...Object.fromEntries(
       [
         ...["submittedAt", "upstreamTaskId", "failureImage", "failureDetail", "storageStatus", "temporaryUrl"],
@@ -105,7 +105,7 @@ const COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]
       ].map((name) => [name, "how the service works on it"]),
     ),
     ...Object.fromEntries(
-      [...["deletedBy", "withheldAt", "withheldBy", "chosenVisibility"]].map((name) => [name, "what operators decide"]),
+      [...["deletedBy", "hiddenAt", "hiddenBy", "chosenVisibility"]].map((name) => [name, "what operators decide"]),
     ),
   },
   ledger_entry: {
@@ -192,7 +192,7 @@ describe("the export of an account", () => {
       metadata: { project: "x" },
       webhook_url: "https://example.com/hook",
     });
-    const own = { withheldReason: "a reason", apiKeyId: key.id };
+    const own = { hiddenReason: "a reason", apiKeyId: key.id };
     const entry = { accountId: account.id, at: noon, credits: 1 };
     const adjustment = { ...entry, kind: "adjustment", reason: "a gift", reference: "r-1" };
     const entries = [adjustment, { ...entry, kind: "purchase", orderId: orderId(1) }];

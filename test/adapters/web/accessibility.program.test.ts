@@ -33,8 +33,8 @@ describe("accessibility of the web pages", () => {
     const place = await service.kept(ann, { prompt: "a public place" });
     service.heroPanoramas.push(place.slug);
     const hidden = await service.kept(ann, { prompt: "a hidden place" });
-    const withheld = { at: service.clock.now(), reason: "Shows a private person" };
-    (await service.tasks.hide(hidden.id, withheld))._unsafeUnwrap();
+    const hiding = { at: service.clock.now(), reason: "Shows a private person" };
+    (await service.tasks.hide(hidden.id, hiding))._unsafeUnwrap();
     hiddenSlug = hidden.slug;
     await service.kept(ann, { prompt: "a private place", visibility: "private" });
     service.provider.play({ poll: "failed" });

@@ -47,13 +47,13 @@ describe("access to a panorama", () => {
 
   it("shows its owner a hidden panorama in full, and the reason, while its public URL is not found", async () => {
     const task = await service.kept(ann);
-    const withheld = { at: service.clock.now(), reason: "Shows a private person" };
-    (await service.tasks.hide(task.id, withheld))._unsafeUnwrap();
+    const hidden = { at: service.clock.now(), reason: "Shows a private person" };
+    (await service.tasks.hide(task.id, hidden))._unsafeUnwrap();
     expect((await fetch(service.storage.urlOf(task.image.imageName))).status).toBe(404);
     await logInAs(tab, ann);
     await tab.page.goto(`/works/${task.slug}`);
     await tab.page.locator('[data-quality="full"]').waitFor();
-    expect(await tab.page.getByText(withheld.reason).first().isVisible()).toBe(true);
+    expect(await tab.page.getByText(hidden.reason).first().isVisible()).toBe(true);
     await tab.page.getByRole("button", { name: "Share" }).click();
     expect(await tab.page.getByRole("button", { name: "Make it public" }).count()).toBe(0);
   });

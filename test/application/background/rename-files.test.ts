@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
 import { panoramaTask } from "../../../application/events/panorama-task.js";
-import { withholdAccount } from "../../../application/operators/withhold-panorama.js";
+import { hideAllPanoramas } from "../../../application/operators/hide-panorama.js";
 import type { TaskId } from "../../../domain/ids.js";
 import { thumbnailNameOf } from "../../../domain/images/object-name.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
@@ -29,7 +29,7 @@ it("renames the files of everything that is hidden when the storage is available
   expect(names).toHaveLength(2 * PANORAMAS);
 
   world.storage.available = false;
-  const hidden = await withholdAccount(world)(owner, { reason: "why", by: "ann" });
+  const hidden = await hideAllPanoramas(world)(owner, { reason: "why", by: "ann" });
   expect(hidden._unsafeUnwrap()).toBe(PANORAMAS);
   await world.keep();
   expect(world.reporter.of("work_failed")).toHaveLength(PANORAMAS);
@@ -48,8 +48,8 @@ it("renames the files of everything that is hidden when the storage is available
 
   const [task] = after as [SucceededTask];
   const stored = [task.image.imageName, thumbnailNameOf(task.image.imageName)].map((name) => world.storage.urlOf(name));
-  const toldOf = (withheldReason: string | undefined) => {
-    const told = JSON.stringify(panoramaTask({ ...task, withheldReason }, { ...world, viewerUrl: undefined }));
+  const toldOf = (hiddenReason: string | undefined) => {
+    const told = JSON.stringify(panoramaTask({ ...task, hiddenReason }, { ...world, viewerUrl: undefined }));
     return stored.map((url) => told.includes(url));
   };
   expect(toldOf("why")).toEqual([false, false]);

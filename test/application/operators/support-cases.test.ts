@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, accountId } from "../../../adapters/contracts/support/builders.js";
 import { createApiKey } from "../../../application/accounts/api-keys.js";
 import { explainTask } from "../../../application/operators/explain-task.js";
+import { hidePanorama } from "../../../application/operators/hide-panorama.js";
 import { findKeyBySecret, revokeKeys } from "../../../application/operators/keys.js";
-import { withholdPanorama } from "../../../application/operators/withhold-panorama.js";
 import { apiKeySecret } from "../../../domain/accounts/api-key.js";
 import { NO_LIMITS } from "../../../domain/accounts/key-limits.js";
 import type { AccountId } from "../../../domain/ids.js";
@@ -54,19 +54,19 @@ describe("explainTask", () => {
   });
 });
 
-describe("withholdPanorama", () => {
+describe("hidePanorama", () => {
   it("needs a reason that people can read, and a panorama", async () => {
     const why = { reason: "why", by: "ann" };
     const request = aCreationRequest({ visibility: "public" });
     const { task } = (await world.createPanorama(owner, request))._unsafeUnwrap();
     for (const reason of ["", " ", "x".repeat(201), "a\u0000b"]) {
-      expect((await withholdPanorama(world)(task.slug, { reason, by: "ann" }))._unsafeUnwrapErr().kind).toBe(
+      expect((await hidePanorama(world)(task.slug, { reason, by: "ann" }))._unsafeUnwrapErr().kind).toBe(
         "invalid_request",
       );
     }
-    expect((await withholdPanorama(world)("nothing", why))._unsafeUnwrapErr().kind).toBe("not_found");
-    expect((await withholdPanorama(world)(task.slug, why)).isOk()).toBe(true);
-    expect((await withholdPanorama(world)(task.slug, undefined)).isOk()).toBe(true);
-    expect((await withholdPanorama(world)(task.slug, undefined)).isErr()).toBe(true);
+    expect((await hidePanorama(world)("nothing", why))._unsafeUnwrapErr().kind).toBe("not_found");
+    expect((await hidePanorama(world)(task.slug, why)).isOk()).toBe(true);
+    expect((await hidePanorama(world)(task.slug, undefined)).isOk()).toBe(true);
+    expect((await hidePanorama(world)(task.slug, undefined)).isErr()).toBe(true);
   });
 });

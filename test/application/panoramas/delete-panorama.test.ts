@@ -156,7 +156,7 @@ describe("deletePanorama", () => {
       | { readonly kind: "delete" | "retryImage" | "erase"; readonly instance: number }
       | { readonly kind: "keep"; readonly instance: number }
       /** Runs to its end, while the calls of the instances stay halted. */
-      | { readonly kind: "deleteWholly" | "eraseWholly" | "withhold" | "show" }
+      | { readonly kind: "deleteWholly" | "eraseWholly" | "hide" | "show" }
       | { readonly kind: "resume"; readonly instance: number; readonly call: number; readonly outcome: CallOutcome }
       | { readonly kind: "kill"; readonly instance: number }
       | { readonly kind: "pass"; readonly milliseconds: number }
@@ -192,7 +192,7 @@ describe("deletePanorama", () => {
       { weight: 2, arbitrary: storing },
       {
         weight: 1,
-        arbitrary: fc.constantFrom({ kind: "withhold" as const }, { kind: "show" as const }),
+        arbitrary: fc.constantFrom({ kind: "hide" as const }, { kind: "show" as const }),
       },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant("kill" as const), instance }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant("pass" as const), milliseconds }) },
@@ -201,7 +201,7 @@ describe("deletePanorama", () => {
     const storings = fc.array(storing, { maxLength: 12, size: "max" });
     const deletings = fc.array(deleting, { maxLength: 40, size: "max" });
     const hidings = deletings.map((steps) => [
-      { kind: "withhold" as const },
+      { kind: "hide" as const },
       ...steps.filter(({ kind }) => !kind.startsWith("delete")),
     ]);
     const run = fc
@@ -263,7 +263,7 @@ describe("deletePanorama", () => {
               case "show":
                 await world.tasks.hide(id, undefined);
                 break;
-              case "withhold": {
+              case "hide": {
                 const task = await world.tasks.find(id, owner);
                 if (task?.state === "succeeded" && isKept(task.image)) hiddenNames.add(task.image.imageName);
                 await world.tasks.hide(id, { at: world.clock.now(), reason: "why" }, () =>

@@ -107,9 +107,9 @@ export const describeTaskPlans = (
     // The index of hidden images is empty here.
     it("finds hidden images with indexes of their own", async () => {
       const image = { name: "panoramas/none.jpg" as ObjectName };
-      expectIndex(await plansOf((tasks) => tasks.isHiddenImage(image)), "task_withheld_");
+      expectIndex(await plansOf((tasks) => tasks.isHiddenImage(image)), "task_hidden_");
       const temporary = { temporaryUrl: "https://provider.example/none.jpg" };
-      expectIndex(await plansOf((tasks) => tasks.isHiddenImage(temporary)), "task_withheld_");
+      expectIndex(await plansOf((tasks) => tasks.isHiddenImage(temporary)), "task_hidden_");
     });
 
     it("counts the tasks before a waiting one with the index of the queue", async () => {

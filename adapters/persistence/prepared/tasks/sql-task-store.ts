@@ -1,16 +1,16 @@
 import { err, ok, type Result } from "neverthrow";
 import { type NotFound, notFound } from "../../../../application/errors.js";
-import type { ImageAddress, IsWithheld, TaskAccess } from "../../../../application/ports/stores/tasks/task-access.js";
+import type { ImageAddress, IsHidden, TaskAccess } from "../../../../application/ports/stores/tasks/task-access.js";
 import type { StaleTask, TaskStore } from "../../../../application/ports/stores/tasks/task-store.js";
 import type { AccountId, TaskId } from "../../../../domain/ids.js";
 import { type ObjectName, panoramaOf } from "../../../../domain/images/object-name.js";
 import type { StoredImage } from "../../../../domain/images/storage-status.js";
-import type { DeletedBy, Withheld } from "../../../../domain/tasks/out-of-sight.js";
+import type { DeletedBy, Hiding } from "../../../../domain/tasks/out-of-sight.js";
 import type { Slug } from "../../../../domain/tasks/slug.js";
 import type { SubmittedTask, SubmittingTask, Task } from "../../../../domain/tasks/task.js";
 import type { Visibility } from "../../../../domain/tasks/visibility.js";
 import { entitiesOf, rowOf } from "../../orm/entities.js";
-import { WITHHELD } from "../../schema/indexed-conditions.js";
+import { HIDDEN } from "../../schema/indexed-conditions.js";
 import { TaskTable } from "../../schema/schema.js";
 import { branded, optional, type Row, text } from "../../sql/columns.js";
 import { type Database, inTransaction, type Sql } from "../../sql/database.js";
@@ -36,8 +36,8 @@ export const sqlTaskStore = (context: SqlTaskContext): TaskStore & TaskAccess =>
     findBySlug: (slug) => findBySlug(database, slug),
     ended: (ids) => ended(database, ids),
     setVisibility: (id, owner, visibility) => setVisibility(database, id, owner, visibility),
-    hide: (id, withheld, nextName) => hide(database, id, withheld, nextName),
-    hideAll: (owner, withheld, limit, nextName) => hideAll(database, { owner, withheld, limit, nextName }),
+    hide: (id, hidden, nextName) => hide(database, id, hidden, nextName),
+    hideAll: (owner, hidden, limit, nextName) => hideAll(database, { owner, hidden, limit, nextName }),
     isHiddenImage: (image) => isHiddenImage(database, image),
     recordCancelWish: (task, now) => recordCancelWish(database, task, now),
     delete: (id, owner, now, by) => deleteTask(database, { id, owner }, now, by),
@@ -71,23 +71,23 @@ const setVisibility = async (
   id: TaskId,
   owner: AccountId,
   visibility: Visibility,
-): Promise<Result<void, NotFound | IsWithheld>> => {
+): Promise<Result<void, NotFound | IsHidden>> => {
   const { dialect } = database;
   return database.transaction(async (sql) => {
     // What its owner makes private while it is hidden stays so when it is shown again.
     const afterwards =
       visibility === "public"
         ? ""
-        : ", chosen_visibility = case when withheld_at is null then chosen_visibility else 'private' end";
+        : ", chosen_visibility = case when hidden_at is null then chosen_visibility else 'private' end";
     const changed = await sql(
-      `update task set visibility = case when withheld_at is null then ? else 'private' end${afterwards}
+      `update task set visibility = case when hidden_at is null then ? else 'private' end${afterwards}
       where id = ? and account_id = ? and deleted_at is null
-      returning id, withheld_reason, ${IS_OUT_OF_SEARCH} as is_out_of_search`,
+      returning id, hidden_reason, ${IS_OUT_OF_SEARCH} as is_out_of_search`,
       [visibility, id, owner],
     );
     if (changed.length === 0) return err(notFound(`There is no task ${id}.`));
-    const reason = optional(changed[0] ?? {}, "withheld_reason", text);
-    if (reason !== undefined && visibility === "public") return err({ kind: "withheld", reason });
+    const reason = optional(changed[0] ?? {}, "hidden_reason", text);
+    if (reason !== undefined && visibility === "public") return err({ kind: "hidden", reason });
     if (changed[0]?.is_out_of_search) await updateSearch(sql, dialect, [id]);
     return ok(undefined);
   });
@@ -96,22 +96,22 @@ const setVisibility = async (
 const hide = (
   database: Database,
   id: TaskId,
-  withheld: Withheld | undefined,
+  hidden: Hiding | undefined,
   nextName: (() => ObjectName) | undefined,
 ): Promise<Result<void, NotFound>> =>
   database.transaction(async (sql) => {
     const changed =
-      withheld === undefined
+      hidden === undefined
         ? await sql(
             `update task set visibility = chosen_visibility, chosen_visibility = null,
-            withheld_at = null, withheld_reason = null, withheld_by = null
-            where id = ? and withheld_at is not null and deleted_at is null returning id`,
+            hidden_at = null, hidden_reason = null, hidden_by = null
+            where id = ? and hidden_at is not null and deleted_at is null returning id`,
             [id],
           )
-        : await hideRows(sql, withheld, "id = ?", [id]);
+        : await hideRows(sql, hidden, "id = ?", [id]);
     if (changed.length === 0) return err(notFound(`There is no such panorama ${id}.`));
     const { dialect } = database;
-    if (withheld !== undefined && nextName !== undefined) await renameImages(sql, [id], nextName, withheld.at);
+    if (hidden !== undefined && nextName !== undefined) await renameImages(sql, [id], nextName, hidden.at);
     await updateSearch(sql, dialect, [id]);
     return ok(undefined);
   });
@@ -119,13 +119,13 @@ const hide = (
 /** What was private before stays so when it is shown again. */
 const hideRows = (
   sql: Sql,
-  { at, reason, by }: Withheld,
+  { at, reason, by }: Hiding,
   which: string,
   parameters: readonly unknown[],
 ): Promise<Row[]> =>
   sql(
-    `update task set chosen_visibility = case when withheld_at is null then visibility else chosen_visibility end,
-    visibility = 'private', withheld_at = ?, withheld_reason = ?, withheld_by = ?
+    `update task set chosen_visibility = case when hidden_at is null then visibility else chosen_visibility end,
+    visibility = 'private', hidden_at = ?, hidden_reason = ?, hidden_by = ?
     where ${which} and deleted_at is null returning id`,
     [at, reason, by ?? null, ...parameters],
   );
@@ -149,12 +149,12 @@ const renameImages = async (
 /** What `TaskStore.hideAll` is given. */
 type AccountHiding = {
   readonly owner: AccountId;
-  readonly withheld: Withheld;
+  readonly hidden: Hiding;
   readonly limit: number;
   readonly nextName: () => ObjectName;
 };
 
-const hideAll = (database: Database, { owner, withheld, limit, nextName }: AccountHiding): Promise<number> => {
+const hideAll = (database: Database, { owner, hidden, limit, nextName }: AccountHiding): Promise<number> => {
   const { dialect } = database;
   return inTransaction(database, async (sql) => {
     const page = await sql(
@@ -162,8 +162,8 @@ const hideAll = (database: Database, { owner, withheld, limit, nextName }: Accou
       [owner, limit],
     );
     const ids = page.map(({ id }) => id);
-    await hideRows(sql, withheld, isAmong("id", dialect), [listOf(ids, dialect)]);
-    await renameImages(sql, ids, nextName, withheld.at);
+    await hideRows(sql, hidden, isAmong("id", dialect), [listOf(ids, dialect)]);
+    await renameImages(sql, ids, nextName, hidden.at);
     await updateSearch(sql, dialect, ids);
     return ids.length;
   });
@@ -172,7 +172,7 @@ const hideAll = (database: Database, { owner, withheld, limit, nextName }: Accou
 const isHiddenImage = async (database: Database, image: ImageAddress): Promise<boolean> => {
   const [column, value] =
     "name" in image ? ["image_name", panoramaOf(image.name)] : ["temporary_url", image.temporaryUrl];
-  const rows = await database.sql(`select 1 from task where ${column} = ? and ${WITHHELD} limit 1`, [value]);
+  const rows = await database.sql(`select 1 from task where ${column} = ? and ${HIDDEN} limit 1`, [value]);
   return rows.length === 1;
 };
 

@@ -60,7 +60,7 @@ export const TASK_COLUMNS = [
   "failed_attempts",
   "native_width",
   "native_height",
-  "withheld_reason",
+  "hidden_reason",
 ]
   .map((column) => `task.${column}`)
   .join(", ");
@@ -71,7 +71,7 @@ export const TASK_COLUMNS = [
  */
 export const toTask = (row: Row): Task => {
   const task = withDetail(withFigures(withCancelWish(toTaskWithoutTrace(row), row), row), row);
-  const shown = typeof row.withheld_reason === "string" ? { ...task, withheldReason: row.withheld_reason } : task;
+  const shown = typeof row.hidden_reason === "string" ? { ...task, hiddenReason: row.hidden_reason } : task;
   return typeof row.traceparent === "string" ? { ...shown, traceparent: row.traceparent } : shown;
 };
 

@@ -208,9 +208,9 @@ create table task (
   expired_at timestamptz(3) null,
   failure_detail text null,
   deleted_by varchar(64) null,
-  withheld_at timestamptz(3) null,
-  withheld_reason varchar(200) null,
-  withheld_by varchar(100) null,
+  hidden_at timestamptz(3) null,
+  hidden_reason varchar(200) null,
+  hidden_by varchar(100) null,
   chosen_visibility varchar(7) null,
   next_image_name varchar(128) null,
   constraint task_pkey primary key (id)
@@ -224,8 +224,8 @@ create index task_text_index on task (coalesce(deleted_at, failed_at)) where (st
 create index task_due_index on task (state, due_at) where due_at is not null;
 create index task_gallery_index on task (id) where visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and deleted_at is null;
 create index task_failed_image_index on task (id) where state = 'succeeded' and storage_status = 'failed' and deleted_at is null;
-create index task_withheld_image_index on task (image_name) where withheld_at is not null;
-create index task_withheld_url_index on task (temporary_url) where withheld_at is not null;
+create index task_hidden_image_index on task (image_name) where hidden_at is not null;
+create index task_hidden_url_index on task (temporary_url) where hidden_at is not null;
 create index task_queue_index on task (turn, id) where state = 'queued';
 
 create table ledger_entry (

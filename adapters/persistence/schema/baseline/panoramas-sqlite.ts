@@ -215,9 +215,9 @@ create table task (
   expired_at datetime null,
   failure_detail text null,
   deleted_by text null,
-  withheld_at datetime null,
-  withheld_reason text null,
-  withheld_by text null,
+  hidden_at datetime null,
+  hidden_reason text null,
+  hidden_by text null,
   chosen_visibility text null,
   next_image_name text null,
   constraint task_account_id_foreign foreign key(account_id) references account(id) on delete restrict on update restrict,
@@ -232,8 +232,8 @@ create index task_text_index on task (coalesce(deleted_at, failed_at)) where (st
 create index task_due_index on task (state, due_at) where due_at is not null;
 create index task_gallery_index on task (id) where visibility = 'public' and state = 'succeeded' and storage_status in ('saved', 'saved-no-thumb') and deleted_at is null;
 create index task_failed_image_index on task (id) where state = 'succeeded' and storage_status = 'failed' and deleted_at is null;
-create index task_withheld_image_index on task (image_name) where withheld_at is not null;
-create index task_withheld_url_index on task (temporary_url) where withheld_at is not null;
+create index task_hidden_image_index on task (image_name) where hidden_at is not null;
+create index task_hidden_url_index on task (temporary_url) where hidden_at is not null;
 create index task_queue_index on task (turn, id) where state = 'queued';
 
 create table ledger_entry (

@@ -2,7 +2,7 @@ import type { Result } from "neverthrow";
 import type { AccountId, TaskId } from "../../../../domain/ids.js";
 import type { ObjectName } from "../../../../domain/images/object-name.js";
 import type { StoredImage } from "../../../../domain/images/storage-status.js";
-import type { DeletedBy, Withheld } from "../../../../domain/tasks/out-of-sight.js";
+import type { DeletedBy, Hiding } from "../../../../domain/tasks/out-of-sight.js";
 import type { Visibility } from "../../../../domain/tasks/visibility.js";
 import type { NotFound } from "../../../errors.js";
 
@@ -10,7 +10,7 @@ import type { NotFound } from "../../../errors.js";
 export type ImageAddress = { readonly name: ObjectName } | { readonly temporaryUrl: string };
 
 /** An operator has hidden the panorama: it cannot be public. */
-export type IsWithheld = { readonly kind: "withheld"; readonly reason: string };
+export type IsHidden = { readonly kind: "hidden"; readonly reason: string };
 
 /**
  * Who may see a task: its owner decides, an operator may hide it, and its owner may delete it. Throws if the store is
@@ -18,7 +18,7 @@ export type IsWithheld = { readonly kind: "withheld"; readonly reason: string };
  */
 export interface TaskAccess {
   /** What an operator has hidden stays private. */
-  setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound | IsWithheld>>;
+  setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound | IsHidden>>;
 
   /**
    * Hides a task from everybody but its owner: it is private, and stays so. With `undefined`, a task that was hidden
@@ -27,12 +27,12 @@ export interface TaskAccess {
    * `nextName`: the same transaction records it for an image that is kept (`StoredImage`) and has no next name yet, and
    * makes the work `keep` due: while it is leased, as soon as its holder gives it back.
    */
-  hide(id: TaskId, withheld: Withheld | undefined, nextName?: () => ObjectName): Promise<Result<void, NotFound>>;
+  hide(id: TaskId, hidden: Hiding | undefined, nextName?: () => ObjectName): Promise<Result<void, NotFound>>;
 
   /**
    * `hide` for up to `limit` public tasks of the account. Returns how many there were: 0 when none is left.
    */
-  hideAll(owner: AccountId, withheld: Withheld, limit: number, nextName: () => ObjectName): Promise<number>;
+  hideAll(owner: AccountId, hidden: Hiding, limit: number, nextName: () => ObjectName): Promise<number>;
 
   /**
    * Whether the image, its thumbnail, or what is at this temporary URL belongs to a panorama that an operator has

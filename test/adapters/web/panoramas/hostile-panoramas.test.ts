@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, anImageName, aSucceededTask } from "../../../../adapters/contracts/support/builders.js";
 import { SqlOperatorStore } from "../../../../adapters/persistence/stores/sql-operator-store.js";
-import { suspendAccount, withholdAccount } from "../../../../application/operators/withhold-panorama.js";
+import { hideAllPanoramas, suspendAccount } from "../../../../application/operators/hide-panorama.js";
 import { keep, uploading } from "../../../../domain/images/storage-status.js";
 import { putTask } from "../../../support/put-task.js";
 import { PASSWORD, WebService } from "../../../support/web-service.js";
@@ -47,7 +47,7 @@ describe("a hundred hostile public panoramas", () => {
       expect(text).toContain("spam.example");
       expect(text).not.toMatch(/<script>alert|<img src=x|"onmouseover=/);
     }
-    const hidden = await withholdAccount(ports())(eve.id, { reason: "Advertising", by: "olga" });
+    const hidden = await hideAllPanoramas(ports())(eve.id, { reason: "Advertising", by: "olga" });
     expect(hidden._unsafeUnwrap()).toBe(100);
     expect(await (await fetch(`${service.url}/gallery`)).text()).not.toContain("spam.example");
     expect((await fetch(`${service.url}/p/${slugs[99]}`)).status).toBe(404);

@@ -11,7 +11,7 @@ import type { AccountStore } from "../ports/stores/account-stores.js";
 import type { OperatorStore } from "../ports/stores/operator-store.js";
 import type { TaskAccess } from "../ports/stores/tasks/task-access.js";
 
-type WithholdPanoramaPorts = {
+type HidePanoramaPorts = {
   readonly operators: Pick<OperatorStore, "record">;
   readonly tasks: Pick<TaskAccess, "hide">;
   readonly clock: Pick<Clock, "now">;
@@ -39,24 +39,24 @@ export const parseReason = ({ reason: given, by }: OperatorReason): Result<Opera
  * a reason, shows it again as its owner had it. Its stored files get another name afterwards
  * (background/keep-finished-images.ts): a bucket goes on serving them under the present one.
  */
-export const withholdPanorama =
-  ({ operators, tasks, clock, ids }: WithholdPanoramaPorts) =>
+export const hidePanorama =
+  ({ operators, tasks, clock, ids }: HidePanoramaPorts) =>
   async (slugOrId: string, given: OperatorReason | undefined): Promise<Result<Task, NotFound | InvalidRequest>> => {
     const parsed = given === undefined ? ok(undefined) : parseReason(given);
     if (parsed.isErr()) return err(parsed.error);
     const refusal = notFound(`There is no ${given === undefined ? "hidden " : ""}panorama ${slugOrId}.`);
     const task = (await operators.record(slugOrId))?.task;
     if (task === undefined) return err(refusal);
-    const withheld = parsed.value && { at: clock.now(), ...parsed.value };
-    const changed = await tasks.hide(task.id, withheld, () => panoramaName(ids.unguessable()));
+    const hidden = parsed.value && { at: clock.now(), ...parsed.value };
+    const changed = await tasks.hide(task.id, hidden, () => panoramaName(ids.unguessable()));
     return changed.map(() => task).mapErr(() => refusal);
   };
 
 /** Panoramas in one transaction. */
 const HIDDEN_AT_ONCE = 50;
 
-/** For the operator: `withholdPanorama` for everything public of an account. Resolves to the number of panoramas. */
-export const withholdAccount =
+/** For the operator: `hidePanorama` for everything public of an account. Resolves to the number of panoramas. */
+export const hideAllPanoramas =
   ({
     accounts,
     tasks,
@@ -72,11 +72,11 @@ export const withholdAccount =
     const parsed = parseReason(given);
     if (parsed.isErr()) return err(parsed.error);
     if (!(await accounts.exists(account))) return err(notFound(`There is no account ${account}.`));
-    const withheld = { at: clock.now(), ...parsed.value };
+    const hiding = { at: clock.now(), ...parsed.value };
     let hidden = 0;
     const nextName = () => panoramaName(ids.unguessable());
     for (let page = 1; page > 0; hidden += page) {
-      page = await tasks.hideAll(account, withheld, HIDDEN_AT_ONCE, nextName);
+      page = await tasks.hideAll(account, hiding, HIDDEN_AT_ONCE, nextName);
     }
     return ok(hidden);
   };
