@@ -5,8 +5,8 @@ import {
   expire,
   failAttempt,
   giveUp,
-  isKept,
-  type KeptImage,
+  isPermanent,
+  type PermanentImage,
   type SavedWithoutThumbnail,
   takeNextName,
   type UploadingImage,
@@ -36,7 +36,7 @@ const keepImage = async (ports: Ports, lease: Lease<SucceededTask>): Promise<und
 
 const attempt = async (ports: Ports, task: SucceededTask): Promise<Attempt> => {
   const { image } = task;
-  if (isKept(image) && image.nextName !== undefined) return renameFiles(ports, task, image, image.nextName);
+  if (isPermanent(image) && image.nextName !== undefined) return renameFiles(ports, task, image, image.nextName);
   if (image.status === "uploading") return store(ports, task, image);
   if (image.status === "saved-no-thumb") return addMissingThumbnail(ports, task, image);
   return { image, detail: "nothing to do" };
@@ -76,7 +76,7 @@ const addMissingThumbnail = async (
 const renameFiles = async (
   ports: Pick<StoragePorts, "storage" | "reporter">,
   { id }: SucceededTask,
-  image: KeptImage,
+  image: PermanentImage,
   nextName: ObjectName,
 ): Promise<Attempt> => {
   const reason = await moveObjects(ports, image.imageName, nextName);

@@ -4,7 +4,7 @@ import {
   expire,
   failAttempt,
   giveUp,
-  isKept,
+  isPermanent,
   keep,
   keepRetryAfterSeconds,
   keepWithoutThumbnail,
@@ -132,7 +132,7 @@ const nextAttempt = (
   isStorageUnavailable: boolean,
   now: Date,
 ): Date | undefined => {
-  if (isKept(image) && image.nextName !== undefined) return new Date(now.getTime() + RENAME_RETRY_MILLISECONDS);
+  if (isPermanent(image) && image.nextName !== undefined) return new Date(now.getTime() + RENAME_RETRY_MILLISECONDS);
   const sinceSuccess = now.getTime() - succeededAt.getTime();
   switch (image.status) {
     case "uploading": {

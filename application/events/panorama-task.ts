@@ -1,5 +1,5 @@
 import { thumbnailNameOf } from "../../domain/images/object-name.js";
-import { isKept } from "../../domain/images/storage-status.js";
+import { isPermanent } from "../../domain/images/storage-status.js";
 import type { AccountEvent } from "../../domain/tasks/account-event.js";
 import type { CreationRequest } from "../../domain/tasks/creation-request.js";
 import type { ToldTask } from "../../domain/tasks/panorama-task.js";
@@ -64,7 +64,7 @@ const shownEnd = (task: Task, urls: TaskUrls) => {
 const output = (task: SucceededTask, { storage, viewerUrl }: TaskUrls) => {
   const { slug, image, request, nativeSize } = task;
   return {
-    image_url: isKept(image) ? storage.urlOf(toldImageName(task)) : image.temporaryUrl,
+    image_url: isPermanent(image) ? storage.urlOf(toldImageName(task)) : image.temporaryUrl,
     slug,
     viewer_url: viewerUrl?.(slug, request.visibility),
     storage_status: image.status,

@@ -46,10 +46,10 @@ export type StorageStatus = (typeof STORAGE_STATUSES)[number];
 export type IllegalTransition = { readonly kind: "illegal_transition"; readonly from: string; readonly event: string };
 
 /** An image in permanent storage. */
-export type KeptImage = SavedImage | SavedWithoutThumbnail;
+export type PermanentImage = SavedImage | SavedWithoutThumbnail;
 
 /** The image is in permanent storage. */
-export const isKept = (image: StoredImage): image is KeptImage =>
+export const isPermanent = (image: StoredImage): image is PermanentImage =>
   image.status === "saved" || image.status === "saved-no-thumb";
 
 /** All objects that the image may have: itself and its thumbnail, under the present and the next name. */
@@ -57,7 +57,7 @@ export const objectsOf = ({ imageName, nextName }: StoredImage): readonly Object
   [imageName, ...(nextName === undefined ? [] : [nextName])].flatMap((name) => [name, thumbnailNameOf(name)]);
 
 /** The files have their next name, and none is left under the present one. */
-export const takeNextName = (image: KeptImage): KeptImage => {
+export const takeNextName = (image: PermanentImage): PermanentImage => {
   const { nextName, ...rest } = image;
   return nextName === undefined ? image : { ...rest, imageName: nextName };
 };

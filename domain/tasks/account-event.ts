@@ -1,6 +1,6 @@
 import type { Credits } from "../credits/credits.js";
 import type { AccountId, TaskId } from "../ids.js";
-import { isKept } from "../images/storage-status.js";
+import { isPermanent } from "../images/storage-status.js";
 import { type FailedTask, isActive, type SucceededTask, type Task } from "./task.js";
 
 /** All events of an account, by their names on the wire. */
@@ -36,8 +36,8 @@ export const taskEventOf = (before: Task, next: Task, now: Date): NewEvent | und
     if (isActive(next)) return undefined;
     return { type: `panorama.${next.state}`, accountId, taskId, at: endOf(next) };
   }
-  const wasKept = before.state === "succeeded" && isKept(before.image);
-  const isSaved = next.state === "succeeded" && isKept(next.image) && !wasKept;
+  const wasPermanent = before.state === "succeeded" && isPermanent(before.image);
+  const isSaved = next.state === "succeeded" && isPermanent(next.image) && !wasPermanent;
   return isSaved ? { type: "panorama.saved", accountId, taskId, at: now } : undefined;
 };
 

@@ -18,7 +18,7 @@ import type { AccountId, TaskId } from "../ids.js";
 import type { ObjectName } from "../images/object-name.js";
 import type { ResultFigures, StartView } from "../images/picture.js";
 import type { PixelSize, Prices } from "../images/resolution.js";
-import { isKept, type StoredImage, uploading } from "../images/storage-status.js";
+import { isPermanent, type StoredImage, uploading } from "../images/storage-status.js";
 import type { CreationRequest } from "./creation-request.js";
 import { admitAfterFailures, type TooManyFailures } from "./failure-budget.js";
 import { NO_METADATA } from "./metadata.js";
@@ -220,7 +220,7 @@ export const isRefusedCreation = (before: Task, next: Task): boolean =>
 
 /** Whether the public gallery shows the task: it is public, and its image is in permanent storage. */
 export const isInGallery = (task: Task): task is SucceededTask =>
-  task.state === "succeeded" && task.request.visibility === "public" && isKept(task.image);
+  task.state === "succeeded" && task.request.visibility === "public" && isPermanent(task.image);
 
 /** Where viewers look first: at the best part of the picture. `undefined`: at its middle. */
 export const startViewOf = ({ figures }: SucceededTask): StartView | undefined => figures?.view;

@@ -104,8 +104,8 @@ const eventFindings = async (
   for (const task of tasks) {
     if (hidden.has(task.id)) continue;
     const types = rows.filter(({ task_id }) => task_id === task.id).map(({ type }) => type);
-    const isKept = task.state === "succeeded" && task.image.status.startsWith("saved");
-    const expected = isActive(task) ? [] : [`panorama.${task.state}`, ...(isKept ? ["panorama.saved"] : [])];
+    const isPermanent = task.state === "succeeded" && task.image.status.startsWith("saved");
+    const expected = isActive(task) ? [] : [`panorama.${task.state}`, ...(isPermanent ? ["panorama.saved"] : [])];
     if (types.join() !== expected.join())
       findings.push(`task ${task.id} is ${task.state} with events [${types.join()}]`);
   }

@@ -16,7 +16,7 @@ import { audit } from "../../domain/credits/ledger.js";
 import type { OrderId } from "../../domain/credits/order.js";
 import type { AccountId, TaskId } from "../../domain/ids.js";
 import { thumbnailNameOf } from "../../domain/images/object-name.js";
-import { isKept, STORAGE_STATUSES, type StorageStatus } from "../../domain/images/storage-status.js";
+import { isPermanent, STORAGE_STATUSES, type StorageStatus } from "../../domain/images/storage-status.js";
 import { IDEMPOTENCY_KEPT_MILLISECONDS, PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { canonicalText } from "../../domain/tasks/canonical-text.js";
 import type { CreationRequest } from "../../domain/tasks/creation-request.js";
@@ -561,7 +561,7 @@ class Model {
 
   /** An image that was stored is there, and stays there. */
   private checkObjects(task: Task): void {
-    if (task.state !== "succeeded" || !isKept(task.image)) return;
+    if (task.state !== "succeeded" || !isPermanent(task.image)) return;
     const { status, imageName } = task.image;
     const { objects } = this.world.storage;
     expect(objects.has(imageName)).toBe(true);

@@ -1,7 +1,7 @@
 import type { ObjectStorage } from "../../../application/ports/object-storage.js";
 import { panoramaName, thumbnailNameOf } from "../../../domain/images/object-name.js";
 import { startViewText } from "../../../domain/images/picture.js";
-import { isKept, type KeptImage } from "../../../domain/images/storage-status.js";
+import { isPermanent, type PermanentImage } from "../../../domain/images/storage-status.js";
 import { type Slug, viewerPath } from "../../../domain/tasks/slug.js";
 import { type SucceededTask, startViewOf, type Task } from "../../../domain/tasks/task.js";
 import { cutAtWord } from "../../wording/shown.js";
@@ -45,16 +45,17 @@ export const fileNameOf = (task: Task): string => {
 };
 
 /** A panorama with a stored image. */
-export type KeptTask = SucceededTask & { readonly image: KeptImage };
+export type ViewableTask = SucceededTask & { readonly image: PermanentImage };
 
-export const hasStoredImage = (task: Task): task is KeptTask => task.state === "succeeded" && isKept(task.image);
+export const hasPermanentImage = (task: Task): task is ViewableTask =>
+  task.state === "succeeded" && isPermanent(task.image);
 
 /** The image. What others must not see, its owner reads with the session (viewer-pages.ts). */
-export const imageUrl = ({ image, slug, hiddenReason }: KeptTask, images: Images): string =>
+export const imageUrl = ({ image, slug, hiddenReason }: ViewableTask, images: Images): string =>
   hiddenReason === undefined ? images.urlOf(image.imageName) : `/works/${slug}/picture.jpg`;
 
 /** The thumbnail, or the image itself if it has none. */
-export const thumbnailUrl = (task: KeptTask, images: Images): string => {
+export const thumbnailUrl = (task: ViewableTask, images: Images): string => {
   const { image, slug, hiddenReason } = task;
   if (image.status !== "saved") return imageUrl(task, images);
   return hiddenReason === undefined ? images.urlOf(thumbnailNameOf(image.imageName)) : `/works/${slug}/thumbnail.webp`;
@@ -84,13 +85,13 @@ const TILE_SIZES = "(max-width: 42rem) 100vw, (max-width: 63rem) 50vw, (max-widt
 export const galleryTile = (task: SucceededTask): Html => {
   const { slug, request } = task;
   return html`<li><a href="${viewerPath(slug, request.visibility)}">
-${hasStoredImage(task) && tileImage(task)}
+${hasPermanentImage(task) && tileImage(task)}
 <span class="tile-text"><span class="tile-title" dir="auto">${titleOf(task)}</span>
 <span class="tile-note">${dateOf(task.succeededAt)} · ${request.resolution.toUpperCase()} · Made with AI</span></span></a></li>`;
 };
 
 /** What the viewer shows first. `alt` is empty because the title of the tile describes it. */
-const tileImage = (task: KeptTask): Html => {
+const tileImage = (task: ViewableTask): Html => {
   const urlOf = (width: number) => `/p/${task.slug}/tile-${width}.webp${viewVersion(task)}`;
   const sources = tileWidthsOf(task).map((width) => `${urlOf(width)} ${width}w`);
   return html`<img src="${urlOf(480)}" srcset="${sources.join(", ")}" sizes="${TILE_SIZES}" alt="" width="960" height="720" loading="lazy" decoding="async">`;
@@ -100,7 +101,7 @@ const tileImage = (task: KeptTask): Html => {
  * The picture of a panorama in its owner's list: as in the gallery if it is public, and else the middle of its
  * thumbnail, because views are made on demand for what is public only.
  */
-export const ownTilePicture = (task: KeptTask, images: Images): Html =>
+export const ownTilePicture = (task: ViewableTask, images: Images): Html =>
   task.request.visibility === "public" && task.hiddenReason === undefined
     ? tileImage(task)
     : html`<img src="${thumbnailUrl(task, images)}" alt="" width="1024" height="512" loading="lazy" decoding="async">`;

@@ -8,7 +8,7 @@ import { type Html, html } from "../html.js";
 import { hiddenToken, type Layout } from "../layout.js";
 import { redirect } from "../paths.js";
 import type { MemberFormOptions, SessionGuard } from "../session-guard.js";
-import { hasStoredImage, titleOf } from "./panorama-card.js";
+import { hasPermanentImage, titleOf } from "./panorama-card.js";
 import { SELECTION_FORM } from "./work-card.js";
 
 type Parts = {
@@ -64,7 +64,7 @@ type Act = (parts: Parts, task: Task, visitor: Visitor) => Promise<boolean>;
 
 /** What is public already counts as done. */
 const publish: Act = async ({ panoramas }, task, { account }) =>
-  hasStoredImage(task) && (await panoramas.changeVisibility(task.id, account.id, "public")).isOk();
+  hasPermanentImage(task) && (await panoramas.changeVisibility(task.id, account.id, "public")).isOk();
 
 const remove: Act = async ({ panoramas }, task, { account }) =>
   (await panoramas.delete(task.id, account.id, "page")).isOk();

@@ -2,7 +2,7 @@ import type { UseCases } from "../../../application/create-application.js";
 import { type ObjectName, thumbnailNameOf } from "../../../domain/images/object-name.js";
 import type { StartView } from "../../../domain/images/picture.js";
 import type { PixelSize } from "../../../domain/images/resolution.js";
-import type { KeptImage } from "../../../domain/images/storage-status.js";
+import type { PermanentImage } from "../../../domain/images/storage-status.js";
 import { parseSlug, type Slug } from "../../../domain/tasks/slug.js";
 import { type SucceededTask, startViewOf } from "../../../domain/tasks/task.js";
 import { isCached } from "../../web-page/cache-headers.js";
@@ -11,11 +11,11 @@ import { html } from "../html.js";
 import type { Layout } from "../layout.js";
 import {
   COPY_WIDTH,
-  hasStoredImage,
-  type KeptTask,
+  hasPermanentImage,
   TILE_WIDTHS,
   tileWidthsOf,
   titleOf,
+  type ViewableTask,
   viewVersion,
 } from "./panorama-card.js";
 
@@ -90,7 +90,7 @@ const picturePage = (
   { panoramas }: Parts,
   file: string,
   contentType: string,
-  make: (task: KeptTask) => Promise<Uint8Array | undefined> | "none",
+  make: (task: ViewableTask) => Promise<Uint8Array | undefined> | "none",
 ): Page => ({
   method: "GET",
   path: `/p/:slug/${file}`,
@@ -99,7 +99,7 @@ const picturePage = (
   handle: async ({ params, headers }) => {
     const slug = parseSlug(params.slug ?? "");
     const task = slug && (await panoramas.findPublic(slug));
-    if (!task || !hasStoredImage(task)) return text(404, "There is no such picture.");
+    if (!task || !hasPermanentImage(task)) return text(404, "There is no such picture.");
     const etag = `"${task.image.imageName}/${file}${viewVersion(task)}"`;
     if (isCached(headers["if-none-match"], etag)) return { status: 304, headers: caching(etag), body: undefined };
     const body = await make(task);
@@ -110,7 +110,7 @@ const picturePage = (
 });
 
 /** The thumbnail takes less time to read and to decode than the image. */
-const sourceOf = ({ status, imageName }: KeptImage): ObjectName =>
+const sourceOf = ({ status, imageName }: PermanentImage): ObjectName =>
   status === "saved" ? thumbnailNameOf(imageName) : imageName;
 
 const caching = (etag: string) => ({
@@ -131,7 +131,7 @@ const oembed = async ({ panoramas, publicUrl, layout }: Parts, query: URLSearchP
   if ((query.get("format") ?? "json") !== "json") return text(501, "Only format=json is supported.");
   const slug = slugOf(query.get("url") ?? "", publicUrl);
   const task = slug && (await panoramas.findPublic(slug));
-  if (!task || !hasStoredImage(task)) return text(404, "There is no public panorama at this url.");
+  if (!task || !hasPermanentImage(task)) return text(404, "There is no public panorama at this url.");
   const max = {
     widthPixels: pixelsOf(query.get("maxwidth")),
     heightPixels: pixelsOf(query.get("maxheight")),

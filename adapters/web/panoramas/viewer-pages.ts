@@ -11,7 +11,7 @@ import { html } from "../html.js";
 import type { Content, Layout } from "../layout.js";
 import { entryPath } from "../paths.js";
 import type { SessionGuard } from "../session-guard.js";
-import { hasStoredImage, type Images, imageUrl, thumbnailUrl, titleOf } from "./panorama-card.js";
+import { hasPermanentImage, type Images, imageUrl, thumbnailUrl, titleOf } from "./panorama-card.js";
 import type { Suggestions } from "./suggestions.js";
 import { linkPreview, viewerScene } from "./viewer-scene.js";
 import { endedView, type Progress, progressOf, waitingView } from "./waiting-view.js";
@@ -113,7 +113,7 @@ const ownFile = async (
   task: Task,
   contentType: (typeof OWN_FILES)[number][1],
 ): Promise<PageReply | undefined> => {
-  if (!hasStoredImage(task)) return undefined;
+  if (!hasPermanentImage(task)) return undefined;
   const { imageName } = task.image;
   const read = await images.read(contentType === "image/jpeg" ? imageName : thumbnailNameOf(imageName));
   if (read.isErr()) return undefined;
@@ -149,7 +149,7 @@ const viewer = async (
     embeddable: isEmbedded && isPublic,
   };
   const isOwner = visitor !== undefined && visitor.account.id === task.accountId;
-  if (!hasStoredImage(task)) {
+  if (!hasPermanentImage(task)) {
     const owner = isOwner ? visitor : undefined;
     const view = isInProgress(task)
       ? {

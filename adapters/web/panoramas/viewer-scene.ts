@@ -9,7 +9,7 @@ import { type Html, html, icon } from "../html.js";
 import { hiddenToken } from "../layout.js";
 import { QUERY_CHARACTERS_MAX } from "../paths.js";
 import { dateOf } from "../texts.js";
-import { fileNameOf, fullPromptOf, type KeptTask, summaryOf, titleOf } from "./panorama-card.js";
+import { fileNameOf, fullPromptOf, summaryOf, titleOf, type ViewableTask } from "./panorama-card.js";
 import { oembedUrl, SOCIAL_IMAGE_SIZE, socialImageUrl } from "./share-pages.js";
 
 type Urls = {
@@ -33,7 +33,7 @@ type Options = {
 };
 
 /** The sphere with its caption, bar, menu and dialog. The script client/viewer.ts shows what needs a script. */
-export const viewerScene = (task: KeptTask, { url, thumbnail, link }: Urls, options: Options): Html => {
+export const viewerScene = (task: ViewableTask, { url, thumbnail, link }: Urls, options: Options): Html => {
   const { isEmbedded } = options;
   const title = titleOf(task);
   const full = fullPromptOf(task);
@@ -92,20 +92,20 @@ const KEYS: Html = html`
 <div id="keys-note" class="menu" popover role="group" aria-label="Keyboard">
 <p>Keys in the picture: arrows turn, + and − zoom, Space rotates, F fills the screen, Home returns.</p></div>`;
 
-const downloadMenu = (task: KeptTask, url: string): Html => html`
+const downloadMenu = (task: ViewableTask, url: string): Html => html`
 <div id="downloads" class="menu" popover role="group" aria-label="Download">
 <a href="${url}" download="${fileNameOf(task)}.jpg" id="save-picture">Panorama <small>JPEG, ${pixelSize(RESOLUTIONS[task.request.resolution])}</small></a>
 <button type="button" id="save-view">This view <small>PNG</small></button>
 <button type="button" id="save-cube">Six cube faces <small>JPEG, in a ZIP file</small></button>
 <p id="save-note" role="status" hidden></p></div>`;
 
-const shareDialog = (task: KeptTask, link: string, { owner, hasGallery }: Options): Html => html`
+const shareDialog = (task: ViewableTask, link: string, { owner, hasGallery }: Options): Html => html`
 <dialog id="share-dialog" class="dialog" aria-labelledby="share-title"><form method="dialog" class="row"><h2 id="share-title">Share</h2>
 <button class="round" aria-label="Close">${icon("M6 6l12 12M18 6L6 18")}</button></form>
 ${task.request.visibility === "public" ? shareFields(task, link) : privateNote(task, owner, hasGallery)}</dialog>`;
 
 /** The script fills in the view and the text of the frame. */
-const shareFields = (task: KeptTask, link: string): Html => html`
+const shareFields = (task: ViewableTask, link: string): Html => html`
 <div><label for="share-link">Link</label><span class="copy"><input id="share-link" value="${link}" readonly dir="ltr"><button type="button" class="button small" data-copy="share-link">Copy link</button></span></div>
 <label class="check"><input type="checkbox" id="share-view"><span>Start at this view</span></label>
 <div><label for="share-frame">To embed it in a page</label><span class="copy"><textarea id="share-frame" rows="3" readonly dir="ltr" data-title="${titleOf(task)}"></textarea><button type="button" class="button small" data-copy="share-frame">Copy code</button></span></div>
@@ -113,7 +113,7 @@ const shareFields = (task: KeptTask, link: string): Html => html`
 <p id="copied" role="status"></p>`;
 
 const privateNote = (
-  { id, slug, hiddenReason }: KeptTask,
+  { id, slug, hiddenReason }: ViewableTask,
   owner: Visitor | undefined,
   hasGallery: boolean,
 ): Html => html`
@@ -132,7 +132,7 @@ ${
 }`;
 
 /** Metadata for search engines and for the link previews of chats and social networks. */
-export const linkPreview = (task: KeptTask, link: string, publicUrl: string, siteName: string): Html => {
+export const linkPreview = (task: ViewableTask, link: string, publicUrl: string, siteName: string): Html => {
   const title = titleOf(task);
   const size = pixelSize(RESOLUTIONS[task.request.resolution]);
   const description =

@@ -7,7 +7,7 @@ import { hiddenSentence } from "../../wording/sentences.js";
 import { type Html, html, icon } from "../html.js";
 import { hiddenToken } from "../layout.js";
 import { count, dateOf } from "../texts.js";
-import { fileNameOf, hasStoredImage, type Images, imageUrl, ownTilePicture, titleOf } from "./panorama-card.js";
+import { fileNameOf, hasPermanentImage, type Images, imageUrl, ownTilePicture, titleOf } from "./panorama-card.js";
 import { lateNote } from "./waiting-view.js";
 
 /** The form that acts on several panoramas (selected-works.ts): the boxes of the tiles belong to it. */
@@ -20,12 +20,12 @@ export const SELECTION_FORM = "selection";
 export const workCard = (task: Task, visitor: Visitor, images: Images, isLate: boolean): Html => {
   const state = stateOf(task, isLate);
   const title = titleOf(task);
-  const isKept = hasStoredImage(task);
+  const isPermanent = hasPermanentImage(task);
   return html`<li class="work" id="${task.id}" data-title="${title}"${isInProgress(task) && html` data-pending="1"`}${
-    isKept && html` data-picture="${imageUrl(task, images)}" data-file="${fileNameOf(task)}.jpg"`
+    isPermanent && html` data-picture="${imageUrl(task, images)}" data-file="${fileNameOf(task)}.jpg"`
   }>
-<a href="${viewerPath(task.slug, isKept ? task.request.visibility : "private")}"><span data-part="picture">${
-    isKept
+<a href="${viewerPath(task.slug, isPermanent ? task.request.visibility : "private")}"><span data-part="picture">${
+    isPermanent
       ? ownTilePicture(task, images)
       : html`<span class="no-image ${state?.tone}">${isInProgress(task) && !isLate && html`<span class="spinner" aria-hidden="true"></span>`}</span>`
   }</span>
@@ -86,14 +86,14 @@ const ownerActions = (task: Task, title: string, { formToken }: Visitor, images:
   const other = task.request.visibility === "public" ? "private" : "public";
   const makeOther = other === "public" ? "Make public" : "Make private";
   const again = task.state === "succeeded" ? "Remix" : "Try again";
-  const isKept = hasStoredImage(task);
+  const isPermanent = hasPermanentImage(task);
   return html`${
-    isKept &&
+    isPermanent &&
     html`<a class="link" href="${imageUrl(task, images)}" download="${fileNameOf(task)}.jpg" aria-label="Download: ${title}">Download</a>
 `
   }<a class="link" href="/works?from=${task.slug}#create" aria-label="${again}: ${title}">${again}</a>
 ${
-  isKept &&
+  isPermanent &&
   task.hiddenReason === undefined &&
   html`<form method="post" action="/works/${task.id}/visibility">${hiddenToken(formToken)}
 <button class="link" name="visibility" value="${other}" aria-label="${makeOther}: ${title}">${makeOther}</button></form>`

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { aCreationRequest, taskId } from "../../../adapters/contracts/support/builders.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import { type ObjectName, panoramaName, thumbnailNameOf } from "../../../domain/images/object-name.js";
-import { isKept } from "../../../domain/images/storage-status.js";
+import { isPermanent } from "../../../domain/images/storage-status.js";
 import type { SucceededTask } from "../../../domain/tasks/task.js";
 import { LEASE_MILLISECONDS, useCases } from "../../support/application.js";
 import { type CallOutcome, ConnectionLost, PortGates } from "../../support/port-gates.js";
@@ -265,7 +265,7 @@ describe("deletePanorama", () => {
                 break;
               case "hide": {
                 const task = await world.tasks.find(id, owner);
-                if (task?.state === "succeeded" && isKept(task.image)) hiddenNames.add(task.image.imageName);
+                if (task?.state === "succeeded" && isPermanent(task.image)) hiddenNames.add(task.image.imageName);
                 await world.tasks.hide(id, { at: world.clock.now(), reason: "why" }, () =>
                   panoramaName(world.ids.unguessable()),
                 );
@@ -304,7 +304,7 @@ describe("deletePanorama", () => {
             const { imageName } = task.image;
             const kept = { saved: [thumbnailNameOf(imageName), imageName], "saved-no-thumb": [imageName] };
             const isWhole =
-              steps.every(({ kind }) => kind !== "delete" && kind !== "deleteWholly") && isKept(task.image);
+              steps.every(({ kind }) => kind !== "delete" && kind !== "deleteWholly") && isPermanent(task.image);
             if (isWhole) expect(left).toEqual(kept[task.image.status as keyof typeof kept].sort());
             return;
           }

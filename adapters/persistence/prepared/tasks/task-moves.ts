@@ -1,7 +1,7 @@
 import { err, ok, type Result } from "neverthrow";
 import type { Lease, StaleTask } from "../../../../application/ports/stores/tasks/task-store.js";
 import { type LedgerEntry, refundEntry } from "../../../../domain/credits/ledger.js";
-import { isKept } from "../../../../domain/images/storage-status.js";
+import { isPermanent } from "../../../../domain/images/storage-status.js";
 import { endOf, type NewEvent, taskEventOf } from "../../../../domain/tasks/account-event.js";
 import { type FailedTask, isActive, isRefusedCreation, isRenamed, type Task } from "../../../../domain/tasks/task.js";
 import { countFailure } from "../../rows/account-rows.js";
@@ -52,7 +52,7 @@ const moveRows = async (
 ): Promise<Result<void, StaleTask>> => {
   const { next } = move;
   // A panorama whose image is kept may enter the gallery.
-  const mayChangeGallery = hasKeptImage(before) !== hasKeptImage(next);
+  const mayChangeGallery = hasPermanentImage(before) !== hasPermanentImage(next);
   // Otherwise, and without an event, only the task's own row changes: one statement without a transaction.
   if (!mayChangeGallery && (event === undefined || isActive(next)))
     return (await replace(database.sql, move)).map(() => undefined);
@@ -85,11 +85,11 @@ const moveRows = async (
 const timesOf = (before: Task, next: Task, now: Date): Row => {
   if (next.state === "generated" && before.state !== "generated") return { generated_at: now };
   if (next.state !== "succeeded" || before.state !== "succeeded") return {};
-  if (isKept(next.image) && !isKept(before.image)) return { saved_at: now };
+  if (isPermanent(next.image) && !isPermanent(before.image)) return { saved_at: now };
   return next.image.status === "expired" && before.image.status !== "expired" ? { expired_at: now } : {};
 };
 
-const hasKeptImage = (task: Task): boolean => task.state === "succeeded" && isKept(task.image);
+const hasPermanentImage = (task: Task): boolean => task.state === "succeeded" && isPermanent(task.image);
 
 /** `turn`: as it is stored. It may have changed since the task was read. */
 type Replaced = { readonly isDeleted: boolean; readonly turn: number | undefined };
