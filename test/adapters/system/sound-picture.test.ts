@@ -29,15 +29,17 @@ const differenceOf = async (one: Uint8Array, other: Uint8Array): Promise<number>
 const expectMended = async (damaged: Buffer, whole: Buffer) => {
   const { type, bytes, size } = (await soundPicture(damaged))._unsafeUnwrap();
   expect([type, size]).toEqual(["image/jpeg", SIZE]);
-  expect(bytes).not.toEqual(damaged);
+  expect(damaged.equals(bytes)).toBe(false);
   await sharp(bytes, { failOn: "warning" }).stats();
   expect(await differenceOf(bytes, whole)).toBeLessThan(12);
 };
 
 describe("soundPicture", () => {
   it.each(NAMES)("returns a whole %s as it is", async (name) => {
-    const bytes = PICTURES[name];
-    expect((await soundPicture(bytes))._unsafeUnwrap()).toMatchObject({ bytes, size: SIZE });
+    const picture = PICTURES[name];
+    const { bytes, size } = (await soundPicture(picture))._unsafeUnwrap();
+    // `toEqual` takes seconds for so many bytes.
+    expect([picture.equals(bytes), size]).toEqual([true, SIZE]);
   });
 
   it.each(NAMES)("encodes a %s anew of which the last rows are missing", async (name) => {

@@ -109,14 +109,12 @@ describe("the web side", () => {
     it("admits the forms of an account up to its limit, from whatever networks: every page that is one", async () => {
       const forms = service.pages.filter(({ method, path }) => method === "POST" && !WITHOUT_SESSION.has(path));
       expect(forms.length).toBeGreaterThan(10);
-      for (const page of forms) {
-        await service.clock.advance(120_000);
-        const limit = RATE_LIMITS.form.limit;
-        expect([page.path, (await untilRefused(limit, () => send(page, nextNetwork(), { cookie }))) <= limit]).toEqual([
-          page.path,
-          true,
-        ]);
-      }
+      await service.clock.advance(120_000);
+      const submit = (page: Page) => send(page, nextNetwork(), { cookie });
+      const [first, ...others] = forms as [Page, ...Page[]];
+      const admitted = await untilRefused(RATE_LIMITS.form.limit, () => submit(first));
+      expect(admitted).toBeLessThanOrEqual(RATE_LIMITS.form.limit);
+      for (const page of others) expect([page.path, await untilRefused(1, () => submit(page))]).toEqual([page.path, 0]);
     });
   });
 
