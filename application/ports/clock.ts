@@ -1,6 +1,6 @@
 /**
- * How far the clocks of the instances may differ. A time that is further ahead than it can be, by more than this, was
- * written before the clock was set back.
+ * Maximum clock difference between instances. A stored time further ahead than possible by more than this was written
+ * before the clock was set back.
  */
 export const CLOCK_TOLERANCE_MILLISECONDS = 60_000;
 
@@ -16,16 +16,15 @@ export type ScheduledWork<Name extends string = string> = {
   readonly name: Name;
   /** The time between two runs. */
   readonly everySeconds: 1 | 5 | 60 | 3600;
-  /** The delay after the full minute or hour, so that not all work begins together. */
+  /** Seconds after the full minute or hour. Spreads the starts of different works. */
   readonly offsetSeconds?: number;
   /** Must start nothing new once `stopping` is aborted. */
   readonly run: (stopping: AbortSignal) => Promise<unknown>;
 };
 
 /**
- * Runs background work. Never runs the same work twice at the same time: a time at which it is running is skipped.
- * Without this port the application sleeps by its clock, so that it needs no package and tests move the work with the
- * clock.
+ * Runs background work. Skips a run while the previous run of the same work is active. Default: a schedule based on
+ * `Clock` alone, which needs no package and which tests can advance.
  */
 export type Schedule<Name extends string = string> = {
   start(): void;
@@ -35,7 +34,7 @@ export type Schedule<Name extends string = string> = {
   stop(deadlineMilliseconds: number): Promise<void>;
 };
 
-/** The port: makes a schedule of these works. It calls `onFailure` when a run throws; later runs still take place. */
+/** Creates a schedule of these works. Calls `onFailure` when a run throws; later runs continue. */
 export type MakeSchedule = <Name extends string>(
   works: readonly ScheduledWork<Name>[],
   onFailure: (work: Name, error: unknown) => void,

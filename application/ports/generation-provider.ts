@@ -11,21 +11,21 @@ import type { UnverifiedWebhook } from "../errors.js";
 export type GenerationOrder = {
   readonly taskId: TaskId;
   /**
-   * How many submissions of the task have ended before, each without starting a generation. A provider that refuses a
-   * repeated creation tells one submission from the next by it. 0 if it is absent.
+   * Number of earlier submissions of the task, which started nothing. Distinguishes the submissions at a provider that
+   * rejects repeated creations. Default: 0.
    */
   readonly submission?: number | undefined;
   /**
-   * Whose task it is: an opaque text. A provider that runs on this machine shares its processors among owners. Without
-   * it, each order counts as one of a different owner. It is not sent to other providers.
+   * Opaque id of the task's owner. A provider on this machine shares its processors fairly among owners. Default: each
+   * order has an owner of its own. Other providers do not get it.
    */
   readonly owner?: string | undefined;
   readonly request: CreationRequest;
-  /** The name of the place whose slot the task holds. That place is asked first. */
+  /** Name of the place whose slot the task holds. The provider asks this place first. */
   readonly place?: string | undefined;
   /**
-   * Moves the task to a slot of another place. Must be awaited before the order is sent there. `false`: the place has
-   * no free slot, so the order must not be sent there. Without it the places of the order are not counted.
+   * Moves the task to a slot of `place`. Await it before you send the order there. `false`: the place has no free slot,
+   * so do not send. Absent: slots are not counted.
    */
   readonly changePlace?: ((place: ProviderPlace) => Promise<boolean>) | undefined;
   /** Sent with the order. */
@@ -33,11 +33,11 @@ export type GenerationOrder = {
 };
 
 /**
- * `refused`: the provider started nothing. `busy`: the provider certainly started nothing, because it has no room now;
- * it may accept the same order later. `unknown`: the outcome is unknown (timeout, connection lost after sending,
- * unusable response), so an orphaned upstream task may exist. `reason` is for the log only. `cause`: what is known
- * about it. If the customer can change that, no other provider is asked. `retryAfterMilliseconds`: a busy provider asks
- * not to be sent the order again before.
+ * `refused`: the provider started nothing.
+ * `busy`: the provider started nothing, because it has no free capacity; it may accept the same order later.
+ * `unknown`: no usable answer (timeout, connection lost, bad response), so an orphaned upstream task may exist.
+ * `reason`: for the log only. `cause`: the known cause. After a `CustomersCause` no other provider is asked.
+ * `retryAfterMilliseconds`: the pause that a busy provider demands.
  */
 export type SubmissionFailure = ImageFault & {
   readonly kind: "refused" | "busy" | "unknown";
@@ -47,18 +47,17 @@ export type SubmissionFailure = ImageFault & {
 };
 
 /**
- * What the customer can change about a failure. `content_refused`: the provider's content rules.
- * `reference_unreachable`: the provider, or this service for it, could not read a reference image from its URL.
- * `reference_unusable`: the provider could not use a reference image.
+ * Failures that the customer can fix. `content_refused`: the provider's content rules. `reference_unreachable`: the
+ * provider, or this service for it, could not read a reference image from its URL. `reference_unusable`: the provider
+ * could not use a reference image.
  */
 export const CUSTOMERS_CAUSES = ["content_refused", "reference_unreachable", "reference_unusable"] as const;
 /** One of `CUSTOMERS_CAUSES`. */
 export type CustomersCause = (typeof CUSTOMERS_CAUSES)[number];
 
 /**
- * What is known about a failed generation. `never_started`: it waited too long at the provider. `deadline_passed`: it
- * took too long there. `provider_unavailable`: a part of the provider does not work now. `unusable_result`: it has
- * ended without a picture.
+ * Cause of a failed generation. `never_started`: waited too long at the provider. `deadline_passed`: took too long
+ * there. `provider_unavailable`: an outage at the provider. `unusable_result`: ended without a picture.
  */
 export type FailureCause =
   | CustomersCause
@@ -67,9 +66,7 @@ export type FailureCause =
   | "provider_unavailable"
   | "unusable_result";
 
-/**
- * What the provider says about a generation. `reason` is for the log only. `cause`: what is known about a failure.
- */
+/** State of a generation at the provider. `reason`: for the log only. `cause`: the known cause of a failure. */
 export type Progress =
   | { readonly state: "running" }
   | { readonly state: "succeeded"; readonly temporaryUrl: string }
@@ -91,18 +88,15 @@ export type ResultGone = { readonly kind: "result_gone"; readonly reason: string
  */
 export type ResultUnusable = { readonly kind: "result_unusable"; readonly reason: string };
 
-/** Only `provider_unavailable` is worth another attempt. */
+/** Retry only after `provider_unavailable`. */
 export type DownloadFailure = ResultGone | ResultUnusable | ProviderUnavailable;
 
-/**
- * How a picture was made: by a trained model, by one from photos of the customer, or by rules alone. The names are
- * those of the IPTC.
- */
+/** IPTC digital source type: a trained model, a trained model with the customer's photos, or rules alone. */
 export type DigitalSourceType = "trainedAlgorithmicMedia" | "compositeWithTrainedAlgorithmicMedia" | "algorithmicMedia";
 
 /**
- * How the picture of a request was made. With reference images it counts as a composite: parts of a photo may be
- * visible in it, which nobody can tell from the picture.
+ * Source type of the picture for a request. With reference images it is a composite, because parts of a photo may be
+ * visible in the picture.
  */
 export const sourceTypeOf = (
   { sourceType = "trainedAlgorithmicMedia" }: Pick<GeneratedImage, "sourceType">,
@@ -113,9 +107,9 @@ export const sourceTypeOf = (
     : sourceType;
 
 /**
- * `sourceType` is written into the image; absent: a trained model has made it. `thumbnail` is `unavailable` only for
- * the test trigger `test:no-thumb`: then no thumbnail must be made. `ends` is set only for `test:expired` and
- * `test:storage-fail`: then the image must not be stored but end in this storage status.
+ * A downloaded result. `sourceType`: written into the image; default: `trainedAlgorithmicMedia`. `thumbnail`:
+ * `unavailable` only for the test trigger `test:no-thumb`; then make no thumbnail. `ends`: only for `test:expired` and
+ * `test:storage-fail`; then set this storage status instead of storing the image.
  */
 export type GeneratedImage = {
   readonly bytes: Uint8Array;
@@ -125,9 +119,9 @@ export type GeneratedImage = {
 };
 
 /**
- * Whether a creation should be sent now. `busy`: not yet, because the provider asked for a pause, or other creations
- * wait for the rate limiter. `down`: the circuit breaker is open, so nothing is sent. `probing`: the circuit breaker is
- * half open, so one creation at a time is sent to test the provider.
+ * Readiness for a creation. `busy`: not now, because the provider asked for a pause, or other creations wait for the
+ * rate limiter. `down`: the circuit breaker is open, so nothing is sent. `probing`: the circuit breaker is half open,
+ * so one creation at a time is sent to test the provider.
  */
 export type Readiness = "ready" | "busy" | "probing" | "down";
 
@@ -135,32 +129,31 @@ export type Readiness = "ready" | "busy" | "probing" | "down";
 export type Cancellation = "canceled" | "too_late";
 
 /**
- * A place and whether it should get creations now. `abilities`: what clients are told of it; absent if it can make
- * whatever the specification allows.
+ * A place with its readiness. `abilities`: shown to clients; absent if the place can make everything in the
+ * specification.
  */
 export type PlaceNow = ProviderPlace & { readonly readiness: Readiness; readonly abilities?: Abilities | undefined };
 
-/** Whether a creation should be sent to this place now. */
+/** True if the place is `ready` or `probing`. */
 export const takesCreations = ({ readiness }: PlaceNow): boolean => readiness === "ready" || readiness === "probing";
 
 /** A generation model. Every call has a timeout. Failures, including timeouts, are returned, not thrown. */
 export interface GenerationProvider {
-  /** Of a provider with several models also the model, such as `fal:seedream-4.5`. */
+  /** Name of the provider, with the model if it has several: `fal:seedream-4.5`. */
   readonly name: string;
   /**
-   * Providers of one account know each other's upstream task ids, so a task goes on when the model was changed. By
-   * default the name.
+   * Providers with the same `account` share upstream task ids, so tasks continue after a change of model. Default:
+   * `name`.
    */
   readonly account?: string | undefined;
   /**
-   * Where it runs generations, in the order in which the places get creations: one place with the name of the provider,
-   * or several if it consists of several servers or providers. Tasks without a free slot wait in the queue. Makes no
-   * call.
+   * The places of the provider, in order of preference: one with the provider's name, or one for each of its servers or
+   * providers. A task waits in the queue if no place has a free slot. Makes no call.
    */
   places(): readonly PlaceNow[];
   /** Maximum number of calls that this instance makes per second; `undefined` means no limit. */
   readonly callsPerSecond: number | undefined;
-  /** The best one of all places. Makes no call to the provider. */
+  /** The best readiness of all places. Makes no call to the provider. */
   readiness(): Readiness;
   /** Delay until the next poll of a task, given its age since submission. Random jitter spreads the polls. */
   nextPollMilliseconds(upstreamTaskId: string, sinceSubmissionMilliseconds: number): number;
@@ -170,13 +163,14 @@ export interface GenerationProvider {
    * Starts one generation and returns the upstream task id. Never retries, so that nothing starts twice.
    *
    * From `submissionDeadline` on, another instance may search for the upstream task and, if there is none, send the
-   * order again. So a call that could still be under way then is not sent (`busy`). Without it nobody else sends it.
+   * order again. So a call that could outlast the deadline is not sent: it returns `busy`. Absent: no other instance
+   * sends the order.
    */
   submit(order: GenerationOrder, submissionDeadline?: Date): Promise<Result<string, SubmissionFailure>>;
   poll(upstreamTaskId: string): Promise<Result<Progress, ProviderUnavailable>>;
   /**
-   * Returns the id of the upstream task that is tagged with `taskId` and was submitted after `since`, which limits the
-   * search; `undefined` if there is certainly none, because then the task may be sent again.
+   * Finds the upstream task that is tagged with `taskId` and was submitted after `since`. Return `undefined` only if
+   * there is certainly none: the task may then be sent again.
    */
   search(taskId: TaskId, since: Date): Promise<Result<string | undefined, ProviderUnavailable>>;
   /**
@@ -185,10 +179,9 @@ export interface GenerationProvider {
    */
   download(temporaryUrl: string, upstreamTaskId: string): Promise<Result<GeneratedImage, DownloadFailure>>;
   /**
-   * Stops a generation that costs nothing yet. `canceled` means that the work has stopped: from then on the generation
-   * uses no processor, no memory and no slot, has no image and is not charged. So it must not be answered while
-   * anything of it is still queued or running. `too_late` if it goes on, or has ended otherwise. May be repeated.
-   * Absent if no generation of the provider can be canceled.
+   * Stops a generation before it is charged. Return `canceled` only when nothing of the generation is queued or
+   * running: it uses no processor, memory or slot, has no image and is not charged. `too_late`: it continues, or has
+   * ended otherwise. May be repeated. Absent if the provider cannot cancel.
    */
   cancel?(upstreamTaskId: string): Promise<Result<Cancellation, ProviderUnavailable>>;
   /**
@@ -196,22 +189,21 @@ export interface GenerationProvider {
    * it. Absent if no generation of the provider can be deleted.
    */
   discard?(upstreamTaskId: string): Promise<Result<void, ProviderUnavailable>>;
-  /**
-   * Deletes the remains of old generations in this process and on its machine. Called hourly. Absent if none remain.
-   */
+  /** Deletes old generations from this process and its machine. Called hourly. Absent if there is nothing to delete. */
   clean?(): Promise<void>;
 }
 
 /**
- * The circuit breaker in front of a provider: `closed` sends every call, `open` sends none, `half-open` waits for the
- * answer to one probe. Declared here because adapters do not import each other: one sets the state, another reports it.
+ * State of the circuit breaker in front of a provider: `closed` sends every call, `open` sends none, `half-open` waits
+ * for the answer to one probe. Declared here because adapters do not import each other: one sets the state, another
+ * reports it.
  */
 export type CircuitState = "closed" | "half-open" | "open";
 
 /** A webhook as received over HTTP. `body` has the unmodified bytes, because the signature covers them. */
 export type IncomingWebhook = {
   readonly body: Uint8Array;
-  /** The names are in lower case. */
+  /** Header names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly query: URLSearchParams;
 };
@@ -219,9 +211,9 @@ export type IncomingWebhook = {
 /** The webhooks of one provider, which it sends when the status of a generation changes. */
 export interface ProviderWebhooks {
   /**
-   * Verifies a webhook and returns the task that it is about. The reported status is ignored, because webhooks may
-   * arrive twice, late or out of order: a webhook only triggers a poll.
-   * Returns `provider_unavailable` if the webhook cannot be verified now because the provider's keys cannot be fetched.
+   * Verifies a webhook and returns the id of its task. The reported status is ignored, because webhooks may arrive
+   * twice, late or out of order: a webhook only triggers a poll. Returns `provider_unavailable` if the provider's keys
+   * cannot be fetched now.
    */
   taskOf(webhook: IncomingWebhook): Promise<Result<TaskId, UnverifiedWebhook | ProviderUnavailable>>;
 }

@@ -7,31 +7,31 @@ import type { DigitalSourceType } from "./generation-provider.js";
 /** The bytes are not an acceptable image. `reason` is a clause without a full stop: "it has 512 × 512 pixels". */
 export type UnusableImage = { readonly kind: "unusable_image"; readonly reason: string };
 
-/** A panorama as JPEG, and what was measured in the picture that it was made from. */
+/** A panorama as JPEG, with the measured figures of its source picture. */
 export type EncodedPanorama = Picture & { readonly bytes: Uint8Array };
 
 /** Inspects and encodes images. Rejects decompression bombs. */
 export interface Imaging {
   /**
-   * Returns the size of a customer's picture. Rejects what no browser shows as a whole picture, and what is too large
-   * to decode. Decodes the bytes once.
+   * Returns the size of a customer's picture. Rejects damaged pictures and pictures that are too large to decode.
+   * Decodes the bytes once.
    */
   inspect(bytes: Uint8Array): Promise<Result<PixelSize, UnusableImage>>;
   /**
-   * Returns the bytes of a picture of this type without what they tell about its owner: place, time, camera, names,
-   * comments. Pixels, colour profile and orientation stay. The same bytes give the same bytes.
+   * Removes personal metadata: place, time, camera, names, comments. Keeps pixels, colour profile and orientation. The
+   * same bytes give the same bytes.
    */
   withoutPersonalData(bytes: Uint8Array, type: ImageType): Promise<Uint8Array>;
   /**
    * Returns a JPEG of exactly this size with Photo Sphere XMP, without a visible seam between its left and right edge.
-   * Rejects images that are not 2:1 (within 1 %). Decodes the bytes once. `sourceType`, by default
-   * `trainedAlgorithmicMedia`, is written into its marks. Throws if it cannot be marked: try again later.
+   * Rejects images that are not 2:1 (within 1 %). Decodes the bytes once. `sourceType` is written into the C2PA
+   * manifest and the XMP; default: `trainedAlgorithmicMedia`. Throws if signing fails; retry later.
    */
   panorama(
     bytes: Uint8Array,
     size: PixelSize,
     sourceType?: DigitalSourceType,
   ): Promise<Result<EncodedPanorama, UnusableImage>>;
-  /** Returns a WebP of 1024 × 512 pixels with the marks of the panorama. Throws if it cannot be marked. */
+  /** Returns a WebP of 1024 × 512 pixels, signed like the panorama. Throws if signing fails. */
   thumbnail(panorama: Uint8Array): Promise<Result<Uint8Array, UnusableImage>>;
 }

@@ -15,7 +15,7 @@ export type PasswordLetter = {
   readonly token: PasswordLinkToken;
 };
 
-/** An e-mail with a link that makes its address that of the account (accounts/email-address.ts). */
+/** An e-mail with a link that confirms its recipient as the new address of the account (accounts/email-address.ts). */
 export type EmailLetter = {
   readonly kind: "confirm_email";
   readonly to: Email;
@@ -26,9 +26,9 @@ export type EmailLetter = {
 /**
  * An e-mail without a link, which tells the owner of an account what has happened to it.
  *
- * - `password_changed`, `account_deleted`: on the web pages, with the password.
- * - `email_changed`: to the address that the account had.
- * - `email_in_use`: another account wants the address, which has this one.
+ * - `password_changed`, `account_deleted`: the owner did it on the web pages, with the password.
+ * - `email_changed`: sent to the old address.
+ * - `email_in_use`: somebody tried to change another account to this address.
  */
 export type NoticeLetter = {
   readonly kind: "password_changed" | "email_changed" | "email_in_use" | "account_deleted";
@@ -36,19 +36,19 @@ export type NoticeLetter = {
   readonly token?: undefined;
 };
 
-/** An e-mail to the owner of an account, or to who wants one. */
+/** An e-mail about an account, or about a sign-up. */
 export type Letter = PasswordLetter | EmailLetter | NoticeLetter;
 
 /** Sends e-mails. */
 export interface Mail {
   /**
-   * Sends in the background. Returns at once, or a promise that resolves when no crash can lose the letter. A letter
-   * that cannot be sent is reported to the operator.
+   * Sends in the background. The promise resolves when the letter is stored durably. A letter that cannot be sent is
+   * reported to the operator.
    */
   post(letter: Letter): Promise<void> | void;
   /**
-   * For an address that gets no letter: takes as long as `post`, so that the time of an answer does not tell whether an
-   * e-mail is sent. Not needed if `post` returns at once.
+   * Takes as long as `post` but sends nothing, so that timing does not reveal whether an address gets an e-mail. Not
+   * needed if `post` returns at once.
    */
   pretend?(to: Email): Promise<void>;
 }

@@ -10,7 +10,7 @@ export interface ObjectStorage {
   /** Stores the whole object or nothing. Succeeds without a write if an object of this name exists. */
   put(name: ObjectName, bytes: Uint8Array, contentType: string): Promise<Result<void, StorageUnavailable>>;
   read(name: ObjectName): Promise<Result<Uint8Array, NotFound | StorageUnavailable>>;
-  /** Whether there is an object of this name. Does not read its bytes. */
+  /** True if the object exists. Does not read its bytes. */
   has(name: ObjectName): Promise<Result<boolean, StorageUnavailable>>;
   /** Deletes the object. Succeeds if there is none. */
   delete(name: ObjectName): Promise<Result<void, StorageUnavailable>>;

@@ -7,12 +7,12 @@ import type { UnverifiedWebhook } from "../errors.js";
 /** The payment service is unreachable or returns an error. The call may be retried. */
 export type PaymentsUnavailable = { readonly kind: "payments_unavailable"; readonly reason: string };
 
-/** `id` and `token` come back with the payment. The customer pays at `url`. */
+/** A checkout. `url`: where the customer pays. `id` and `token`: returned with the payment. */
 export type CheckoutSession = { readonly id: string; readonly token: string; readonly url: string };
 
-/** Money of a payment that came back. */
+/** A refund or a dispute of a payment. */
 export type ReturnReport = { readonly paymentId: string; readonly returned: PaymentReturn };
-/** What the payment service tells about orders. */
+/** A report of the payment service about an order. */
 export type PaymentReport = Payment | ReturnReport;
 
 /** The payment service. */
@@ -24,14 +24,13 @@ export interface Payments {
     email: Email,
   ): Promise<Result<CheckoutSession | undefined, PaymentsUnavailable>>;
   /**
-   * Verifies a webhook of the payment service and returns the payment that it reports, or what came back of one;
-   * `undefined` for any other verified webhook. The same webhook may arrive repeatedly, late and before earlier ones,
-   * and may be about something else than our orders.
+   * Verifies a webhook of the payment service and returns its payment, refund or dispute; `undefined` for any other
+   * event. Webhooks may repeat, arrive late or out of order, or belong to other products.
    */
   payment(body: Uint8Array, signature: string): Result<PaymentReport | undefined, UnverifiedWebhook>;
   /**
-   * What webhooks have told since then, or should have, of checkouts, refunds and disputes, also of those that began
-   * earlier. It may tell of more. A payment is told before what came back of it.
+   * All checkouts, refunds and disputes that changed since `from`, including missed webhooks. May include older ones. A
+   * payment comes before its refunds and disputes.
    */
   since(from: Date): Promise<Result<readonly PaymentReport[], PaymentsUnavailable>>;
 }

@@ -8,24 +8,24 @@ import type { FailureReason, Task } from "../../domain/tasks/task.js";
 import type { Delivery } from "../../domain/webhooks/webhook-delivery.js";
 import type { EndpointId, OffReason } from "../../domain/webhooks/webhook-endpoint.js";
 
-/** `provider`: what makes or has made the task (`placeOf` of domain/tasks/task.ts), such as `fal:seedream-4.5`. */
+/** `provider`: the provider place of the task (`placeOf` of domain/tasks/task.ts), such as `fal:seedream-4.5`. */
 type OfProvider = { readonly taskId: TaskId; readonly provider?: string | undefined };
 
-/** Why a login was refused. `no_password`: the account has none. */
+/** Reason for a refused login. `no_password`: the account has none. */
 export type LoginFailure = "unknown_address" | "no_password" | "wrong_password" | "rate_limited" | "hashing_busy";
 
 /** An event for the operator's logs and metrics. It never contains a prompt, key or password. */
 export type OperationalEvent =
-  /** The provider has no room now; the task waits in the queue. */
+  /** The provider has no free capacity now; the task waits in the queue. */
   | { readonly kind: "task_queued"; readonly taskId: TaskId }
-  /** A submission has certainly started nothing; the task waits in the queue again. */
+  /** A submission started nothing, so the task returned to the queue. */
   | { readonly kind: "task_requeued"; readonly taskId: TaskId; readonly detail: string }
   | (OfProvider & { readonly kind: "task_submitted"; readonly upstreamTaskId: string })
   /** The result of a generation was decoded. domain/images/picture.ts explains the figures. */
   | (OfProvider & ResultFigures & { readonly kind: "picture_measured"; readonly nativeSize: PixelSize })
   | (OfProvider & { readonly kind: "task_succeeded"; readonly seconds: number })
   | (OfProvider & { readonly kind: "task_failed"; readonly reason: FailureReason; readonly detail: string })
-  /** An upstream task may exist whose result is not used and not paid for by the customer. */
+  /** An upstream task may exist without a task that uses its result; the customer does not pay for it. */
   | { readonly kind: "possible_orphan"; readonly taskId: TaskId; readonly detail: string }
   /** The response of a submission was lost, but `GenerationProvider.search` found its upstream task. */
   | (OfProvider & { readonly kind: "submission_recovered"; readonly upstreamTaskId: string })
@@ -34,8 +34,8 @@ export type OperationalEvent =
   /** Uploaded images were deleted because no task uses them. */
   | { readonly kind: "images_expired"; readonly count: number }
   /**
-   * A login was refused. `network`: as in the lines of requests. `accountId`: that of the e-mail address, if there is
-   * one. The address itself is not in the log: it may be mistyped, and somebody else's.
+   * A login was refused. `network`: as in `FinishedRequest`. `accountId`: the account of the e-mail address, if any.
+   * The address is not logged: a mistyped one may be somebody else's.
    */
   | {
       readonly kind: "login_failed";
@@ -44,8 +44,8 @@ export type OperationalEvent =
       readonly accountId?: AccountId | undefined;
     }
   /**
-   * An e-mail could not be sent, and is given up. `detail` is the error of the mail server or of the connection to it.
-   * `letter`: its kind. Without `accountId` the address has no account.
+   * An e-mail could not be sent, and is given up. `detail`: the error of the mail server or of its connection.
+   * `letter`: the kind of e-mail. Without `accountId` the address has no account.
    */
   | {
       readonly kind: "mail_failed";
@@ -53,7 +53,7 @@ export type OperationalEvent =
       readonly letter?: string | undefined;
       readonly accountId?: AccountId | undefined;
     }
-  /** A payment that names an order does not match it, so the order is not paid. `order`: there is no such order. */
+  /** A payment does not match the order that it names, so the order is not paid. `order`: there is no such order. */
   | {
       readonly kind: "payment_ignored";
       readonly orderId: OrderId;
@@ -61,8 +61,8 @@ export type OperationalEvent =
       readonly differences: readonly (PaymentDifference | "order")[];
     }
   /**
-   * Money of a payment came back, or did not after all. `credits` is what the account got or, negative, lost. Without
-   * an order, the payment is of another product, or was not reported yet: nothing happens.
+   * A refund or dispute changed. `credits`: change of the balance, may be negative. Without an order nothing changes:
+   * the payment is of another product, or was not reported yet.
    */
   | {
       readonly kind: "payment_returned";
@@ -72,9 +72,7 @@ export type OperationalEvent =
       readonly orderId: OrderId | undefined;
       readonly credits: number;
     }
-  /**
-   * An attempt to send an event to an endpoint. `state` is that of the delivery afterwards: `pending` is tried again.
-   */
+  /** An attempt to send an event to an endpoint. `state`: the delivery afterwards; a `pending` one is tried again. */
   | {
       readonly kind: "webhook_attempt";
       readonly endpointId: EndpointId;
@@ -84,7 +82,7 @@ export type OperationalEvent =
       readonly detail: string;
       readonly cause?: string | undefined;
     }
-  /** No more webhooks are sent to this endpoint, until its account or the operator switches it on again. */
+  /** The endpoint was switched off: no more webhooks until its account or the operator switches it on again. */
   | {
       readonly kind: "webhook_endpoint_off";
       readonly endpointId: EndpointId;
@@ -94,8 +92,8 @@ export type OperationalEvent =
   /** The stored task has a value in this column that this version cannot read. Lists and background work skip it. */
   | { readonly kind: "task_unreadable"; readonly taskId: TaskId; readonly column: string }
   /**
-   * Background work threw an error. On one task it is repeated a limited number of times, or until a deadline; without
-   * a task, for as long as the application runs.
+   * Background work threw an error. With `taskId`: retried until a limit or deadline. Without: retried for as long as
+   * the application runs.
    */
   | { readonly kind: "work_failed"; readonly work: string; readonly taskId?: TaskId; readonly error: unknown };
 
@@ -109,10 +107,10 @@ export type FinishedRequest = {
   readonly route: string;
   readonly status: number;
   readonly seconds: number;
-  /** Who has sent it, if the request was authenticated; `keyId`: with which key. */
+  /** Account and key of an authenticated request. */
   readonly accountId?: string | undefined;
   readonly keyId?: string | undefined;
-  /** Of the client: an IPv4 address, or the /64 of an IPv6 address. Empty if the client has left too early. */
+  /** Network of the client: IPv4 address, or /64 of an IPv6 address. Empty if the client disconnected too early. */
   readonly network: string;
   /** The kind of error in an answer of the REST interface, such as `rate_limited`; `undefined` if there is none. */
   readonly error?: string | undefined;
@@ -120,7 +118,7 @@ export type FinishedRequest = {
   readonly aborted: boolean;
 };
 
-/** Where events for the operator go. It must not throw. */
+/** Receives events for the operator (log, metrics). Must not throw. */
 export interface Reporter {
   report(event: OperationalEvent): void;
   /** Runs background work on a task as a part of the task's trace. Absent if nothing is traced. */

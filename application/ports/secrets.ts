@@ -1,6 +1,6 @@
 import type { Result } from "neverthrow";
 
-/** Too many passwords wait to be hashed, so this one is refused. Also the answer to a caller that has left. */
+/** Too many passwords wait to be hashed, so this one is refused. Also returned when `signal` is aborted. */
 export type HashingBusy = { readonly kind: "hashing_busy" };
 
 /** Cryptographic hashes. Hashing a password takes long, so waiting ends when `signal` is aborted. */
@@ -10,7 +10,7 @@ export interface Secrets {
   /** Returns a salted, memory-hard hash that includes its own parameters. */
   hashPassword(password: string, signal?: AbortSignal): Promise<Result<string, HashingBusy>>;
   /**
-   * Without a hash it resolves to `false` after the same time as with one, so that the time does not reveal whether an
+   * Without a hash, takes as long as with one and resolves to `false`, so that timing does not reveal whether an
    * account exists.
    */
   verifyPassword(

@@ -11,13 +11,13 @@ export interface TaskSignals {
   next(id: TaskId, signal: AbortSignal): Promise<void>;
   /** The tasks with at least one waiting caller. */
   waitedFor(): TaskId[];
-  /** Wakes the callers that wait for the task, so that they read it. */
+  /** Wakes the callers that wait for the task. They then read it from the store. */
   wake(id: TaskId): void;
 }
 
 /**
- * Wakes streams in this process when an account may have a new event. Signals may be late or missing, or there may be
- * no event: streams read the store.
+ * Wakes streams in this process when an account may have a new event. Signals may be late, missing or unnecessary:
+ * streams read the store.
  */
 export interface EventSignals {
   /** Resolves on `wake` of this account, or when `signal` is aborted; never rejects. */

@@ -8,7 +8,7 @@ export type OutgoingWebhook = {
   readonly id: string;
   /** JSON. */
   readonly body: string;
-  /** It is signed with each of them. */
+  /** Secrets; each one adds a signature. */
   readonly secrets: readonly EndpointSecret[];
   readonly at: Date;
   /** Sent with it. */
@@ -17,6 +17,6 @@ export type OutgoingWebhook = {
 
 /** Sends webhooks as Standard Webhooks defines them. */
 export interface WebhookSender {
-  /** Resolves within ten seconds, whatever the receiver does. Never rejects. */
+  /** Resolves within ten seconds, even if the receiver never answers. Never rejects. */
   send(webhook: OutgoingWebhook): Promise<AttemptResult>;
 }

@@ -15,7 +15,7 @@ import type { Standing } from "../../../domain/credits/standing.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { Task } from "../../../domain/tasks/task.js";
 
-/** What the audit compares: an account's standing, its ledger entries and its tasks, including deleted ones. */
+/** Input of the audit: standing, ledger entries and tasks of an account, including deleted tasks. */
 export type AccountLedger = {
   readonly standing: Standing;
   readonly entries: readonly LedgerEntry[];
@@ -25,20 +25,20 @@ export type AccountLedger = {
 /** A part of an account's ledger, small enough for the memory. */
 export type LedgerPart = { readonly accountId: AccountId } & (
   | { readonly kind: "standing"; readonly standing: Standing }
-  /** Some tasks of the account, deleted ones included, with all of its entries that name them. */
+  /** Some tasks of the account, including deleted ones, with all entries of these tasks. */
   | { readonly kind: "tasks"; readonly tasks: readonly PaidTask[]; readonly entries: readonly LedgerEntry[] }
-  /** Some of its entries that name no task of the account. */
+  /** Some entries of the account that belong to no task. */
   | { readonly kind: "entries"; readonly entries: readonly LedgerEntry[] }
-  /** Some of its paid orders. Each order is told at most once. */
+  /** Some paid orders of the account. Each order appears once at most. */
   | { readonly kind: "orders"; readonly orders: readonly BoughtCredits[] }
-  /** A row that is missing in the other parts, because it cannot be read. */
+  /** A row that cannot be read, so the other parts do not have it. */
   | { readonly kind: "unreadable"; readonly detail: string }
   | { readonly kind: "end" }
 );
 
 /**
- * An entry and its number, from which the next page begins. `balance`: that of the account when it was read, by the
- * same entries. `apiKeyId`: the key of its task, if it has one.
+ * An entry with its page cursor. `balance`: the account's balance in the same snapshot. `apiKeyId`: the key that
+ * created the entry's task.
  */
 export type LedgerLine = {
   readonly cursor: LedgerCursor;
@@ -54,32 +54,32 @@ export type LedgerLine = {
 export interface LedgerStore {
   /** The account's credits that are neither spent nor reserved. Throws if the account does not exist. */
   balance(account: AccountId): Promise<Credits>;
-  /** What the account has bought, by what became of it, at one moment. Throws if the account does not exist. */
+  /** Remaining, reserved and spent credits, in one snapshot. Throws if the account does not exist. */
   totals(account: AccountId): Promise<CreditTotals>;
   /** All entries of the account, oldest first. */
   entries(account: AccountId): Promise<LedgerEntry[]>;
   /** The entries of a task, oldest first. */
   ofTask(task: TaskId): Promise<LedgerEntry[]>;
   /**
-   * Entries of the account, newest first, at most `limit`, older than `before`, and the account's balance, all at one
-   * moment. An entry that is written later has a greater number than all of the account that were read before.
+   * Entries of the account with its balance, newest first, at most `limit`, older than `before`, in one snapshot. Later
+   * entries get greater numbers.
    */
   list(account: AccountId, limit: number, before: LedgerCursor | undefined): Promise<LedgerLine[]>;
   /**
    * Calls `visit` with the ledger of every account, part by part, between `standing` and `end`; parts of a few accounts
-   * may alternate. Each account is read in one consistent snapshot, so nothing looks wrong while tasks go on. An
-   * unreadable row is a part; this method does not throw for it.
+   * may alternate. Each account is read in one consistent snapshot, so running tasks cause no findings. An unreadable
+   * row is passed as a part; this method does not throw for it.
    */
   walk(visit: (part: LedgerPart) => void): Promise<void>;
   /** The ledger of every account, each read in one consistent snapshot. */
   all(): AsyncIterable<AccountLedger>;
 }
 
-/** Which orders an operator wants to see. Absent: all. */
+/** Filter of orders. Absent members match all. */
 export type OrderFilter = {
   readonly account?: AccountId | undefined;
   readonly isPending?: boolean | undefined;
-  /** Only orders that were created then or later. */
+  /** Only orders created at this time or later. */
   readonly from?: Date | undefined;
 };
 
@@ -88,19 +88,19 @@ export interface OrderStore {
   /** Throws if the account does not exist. */
   insert(order: PendingOrder): Promise<void>;
   /**
-   * Inserts the order if `decide` allows it, given how many pending orders the account has created since `since`. The
-   * account is locked, so that concurrent orders are counted. Throws if the account does not exist.
+   * Inserts the order if `decide` allows it. `decide` gets the number of pending orders created since `since`, under a
+   * lock of the account. Throws if the account does not exist.
    */
   place<Refusal>(
     order: PendingOrder,
     since: Date,
     decide: (pendingOrders: number) => Result<void, Refusal>,
   ): Promise<Result<void, Refusal>>;
-  /** Stores where the order can be paid. Does nothing if the order has a checkout already. */
+  /** Stores the order's checkout. Does nothing if it already has one. */
   recordCheckout(id: OrderId, checkout: OrderCheckout): Promise<void>;
   /**
-   * Deletes the order if it is one of the account's, pending and without a checkout. Returns whether it did. Of this
-   * and a concurrent `pay` or `recordCheckout`, one has an effect.
+   * Deletes a pending order of the account without a checkout; returns true if deleted. If `pay` or `recordCheckout`
+   * runs concurrently, only one of the calls takes effect.
    */
   cancel(id: OrderId, account: AccountId): Promise<boolean>;
   find(id: OrderId): Promise<Order | undefined>;
@@ -108,18 +108,17 @@ export interface OrderStore {
   list(account: AccountId, limit: number, before: OrderId | undefined): Promise<Order[]>;
   countPaid(account: AccountId): Promise<number>;
   /**
-   * If the stored order is pending: stores the paid order, its ledger entry and the account's new balance, in one
-   * transaction, with what has already come back of its payment. Otherwise stores only a payment id that is not known
-   * yet, and what has come back of that payment. Credits that arrive pay the account's debt first.
+   * Pending order: stores the paid order, its ledger entry, the new balance and the known refunds of its payment, in
+   * one transaction. Paid order: stores only a new payment id, with the known refunds of that payment. New credits pay
+   * the account's debt first.
    */
   pay(order: PaidOrder | RefundedOrder): Promise<void>;
-  /** Of all accounts, newest first, at most `limit`, older than the order `before`. */
+  /** Orders of all accounts, newest first, at most `limit`, older than the order `before`. */
   listAll(filter: OrderFilter, limit: number, before: OrderId | undefined): Promise<Order[]>;
   /**
-   * Stores what is known of money of this payment that came back, merged with what was known (`mergeReturns`), and
-   * takes or gives back what is missing of the credits of its order (`returnedOf`), in one transaction. Returns the
-   * order, and by how many credits it has changed. `undefined`: no order with this payment is known. Then the return is
-   * kept for 30 days, in case the payment is reported later.
+   * Merges a refund or dispute into the stored ones (`mergeReturns`) and adjusts the order's credits to `returnedOf`,
+   * in one transaction. Returns the order and the change of its credits. Unknown payment: returns `undefined`, and
+   * keeps the return for 30 days, in case the payment is reported later.
    */
   recordReturn(
     paymentId: string,
@@ -127,14 +126,14 @@ export interface OrderStore {
     now: Date,
   ): Promise<{ readonly order: Order; readonly change: number } | undefined>;
   /**
-   * Stores the credits that the operator takes back, if `decide` allows it, given the order and all that is known to
-   * have come back of it. Takes them from the account in the same transaction. Throws for an unknown order.
+   * Records credits that the operator takes back, if `decide` allows it, and removes them from the balance in the same
+   * transaction. `decide` gets the order with its refunds and disputes. Throws for an unknown order.
    */
   returnByHand<Refusal>(
     id: OrderId,
     now: Date,
     decide: (order: Order, returns: readonly PaymentReturn[]) => Result<PaymentReturn, Refusal>,
   ): Promise<Result<Order, Refusal>>;
-  /** What is known to have come back of the order, in any order. */
+  /** All refunds and disputes of the order, and credits taken back by hand. Not sorted. */
   returns(id: OrderId): Promise<PaymentReturn[]>;
 }

@@ -7,26 +7,26 @@ import type { AdmissionLog } from "../../../domain/credits/rate-limit.js";
 import type { AccountId, TaskId } from "../../../domain/ids.js";
 import type { Awaitable } from "../../awaitable.js";
 
-/** What a decision needs to know besides the holdings of the account. At most one of `taskId` and `idempotencyKey`. */
+/** Additional data to read for a decision. Set `taskId` or `idempotencyKey`, not both. */
 export type MeterQuery = {
   readonly rate?: string | undefined;
   readonly taskId?: TaskId | undefined;
   readonly idempotencyKey?: IdempotencyKey | undefined;
-  /** The order of a purchase, or the idempotency key of a refund or an adjustment: one set of names. */
+  /** Order id of a purchase, or idempotency key of a refund or an adjustment. Unique across the three. */
   readonly entryKey?: OrderId | IdempotencyKey | undefined;
 };
 
-/** What `read` returns. */
+/** Result of `read`. */
 export type MeterReading = Holdings & {
-  /** The time of the store: all processes that share the store decide by it. */
+  /** Time of the store, shared by all its processes. */
   readonly now: Date;
   /** The hold of the account with this id, or the newest one with this idempotency key, in any state. */
   readonly hold: Hold | undefined;
 };
 
-/** What a store has read of an account, for the function that decides about it. */
+/** Data that a store has read of an account, for the function that decides. */
 export type MeterRecord = MeterReading & {
-  /** An id that no hold has. */
+  /** Unused task id. */
   readonly newTaskId: TaskId;
   /** The requests of the account at `rate`; empty if there is none. */
   readonly log: AdmissionLog;
@@ -34,7 +34,7 @@ export type MeterRecord = MeterReading & {
   readonly entry: MeterEntry | undefined;
 };
 
-/** What a store writes of an account, all of it or nothing. */
+/** Changes of an account, written in one transaction. */
 export type MeterChange = {
   /** The new balance, an integer. Negative if the account is in debt. */
   readonly credits: number;
@@ -46,19 +46,19 @@ export type MeterChange = {
   readonly log: AdmissionLog | undefined;
 };
 
-/** An entry of a meter's ledger and its number, from which the next page begins. */
+/** An entry of a meter's ledger with its page cursor. */
 export type MeterLine = { readonly cursor: LedgerCursor; readonly entry: MeterEntry };
 
 /**
- * Stores what a meter knows of its accounts (application/credits/meter.ts). An account that was never written has no
- * credits and no holds. Throws if the store is unreachable.
+ * Stores the accounts of a meter (application/credits/meter.ts). An account that was never written has no credits and
+ * no holds. Throws if the store is unreachable.
  */
 export interface MeterStore {
   /**
-   * Passes what is stored to `decide`, and stores the change that it returns, all or nothing; without a change it
-   * writes nothing. Returns the answer of `decide` after the change is durable. Atomic: no other change of the account
-   * happens between reading and writing, in this process and in others. `decide` is pure and may be called again. If it
-   * throws, nothing is written, and the error is thrown.
+   * Reads the account, calls `decide`, and writes the change that it returns, in one transaction; without a change it
+   * writes nothing. Returns the answer of `decide` after the commit. No other change of the account happens in between,
+   * in any process. `decide` is pure and may be called again. If it throws, nothing is written, and the error is
+   * thrown.
    */
   change<Answer>(
     account: AccountId,
@@ -66,18 +66,18 @@ export interface MeterStore {
     decide: (record: MeterRecord) => { readonly change?: MeterChange | undefined; readonly answer: Answer },
   ): Awaitable<Answer>;
 
-  /** What is stored, as of one moment. Waits for no change and writes nothing. */
+  /** A snapshot of the account. Waits for no change and writes nothing. */
   read(account: AccountId, query: Pick<MeterQuery, "taskId">): Awaitable<MeterReading>;
 
   /** The ledger of the account, newest entry first, at most `limit`, older than `before`. */
   entries(account: AccountId, limit: number, before: LedgerCursor | undefined): Awaitable<readonly MeterLine[]>;
 }
 
-/** A store that can also work in a transaction of its caller. */
+/** A store that can join a transaction of its caller. */
 export type JoiningMeterStore<Connection> = MeterStore & {
   /**
-   * A store that does everything in the transaction that is open on this connection, so that it is committed or rolled
-   * back with what the caller writes there. Throws in each call if no transaction is open.
+   * A store that works in the open transaction of this connection, so that the caller's commit or rollback includes its
+   * writes. Each call throws if no transaction is open.
    */
   readonly within: (connection: Connection) => MeterStore;
 };

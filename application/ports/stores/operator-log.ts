@@ -3,24 +3,30 @@ import type { Brand } from "../../../domain/ids.js";
 /** The number of an action in the log. Later actions have greater numbers. */
 export type OperatorActionId = Brand<number, "OperatorActionId">;
 
-/** What an operator does. */
+/** An action of an operator. */
 export type NewOperatorAction = {
   readonly at: Date;
-  /** Who: the user of the operating system and the machine. */
+  /** User of the operating system, and machine. */
   readonly operator: string;
-  /** Such as `key revoke`. */
+  /** Command, such as `key revoke`. */
   readonly command: string;
-  /** The options that were given, by name. Without secrets. */
+  /** The given options by name, without secrets. */
   readonly arguments: Readonly<Record<string, string>>;
 };
 
-/** `outcome`: `done`, or the kind of the error; `undefined` if it has not ended, for example because it was killed. */
+/**
+ * `outcome`: `done`, or the kind of the error; `undefined` if the action has not ended, for example because it was
+ * killed.
+ */
 export type OperatorAction = NewOperatorAction & {
   readonly id: OperatorActionId;
   readonly outcome: string | undefined;
 };
 
-/** What operators did. Actions are recorded before they begin, so that none is missing. Throws if it is unreachable. */
+/**
+ * The log of operator actions. Actions are recorded before they begin, so that none is missing. Throws if the store is
+ * unreachable.
+ */
 export interface OperatorLog {
   begin(action: NewOperatorAction): Promise<OperatorActionId>;
   end(id: OperatorActionId, outcome: string): Promise<void>;

@@ -15,33 +15,33 @@ import type { NotFound } from "../../errors.js";
 export type AccountSummary = {
   readonly account: Account;
   readonly standing: Standing;
-  /** When the operator has closed it; `undefined` for an open one. */
+  /** Time of closing; `undefined`: open. */
   readonly closedAt: Date | undefined;
 };
 
 /** A task of any account. `isDeleted`: its owner has deleted the panorama, or the account is closed. */
 export type TaskOfAccount = { readonly task: Task; readonly isDeleted: boolean };
 
-/** When a task reached its stages, as far as it has and this was recorded. */
+/** Times of the stages that the task has reached, as far as recorded. */
 export type StageTimes = {
-  /** It left the queue. */
+  /** Time at which the task left the queue. */
   readonly startedAt?: Date | undefined;
   readonly submittedAt?: Date | undefined;
-  /** The provider had a result. */
+  /** Time at which the provider had a result. */
   readonly generatedAt?: Date | undefined;
   readonly savedAt?: Date | undefined;
-  /** Its temporary URL had ended before the image was stored. */
+  /** Time at which the temporary URL expired without a stored image. */
   readonly expiredAt?: Date | undefined;
 };
 
 /** Everything that is stored about a task besides its ledger entries and deliveries. */
 export type TaskRecord = TaskOfAccount & {
   readonly times: StageTimes;
-  /** Also of a task that failed later. */
+  /** Kept for failed tasks too. */
   readonly upstreamTaskId: string | undefined;
-  /** How often it has returned to the queue. */
+  /** Number of returns to the queue. */
   readonly submissions: number;
-  /** Attempts to store its image that have failed, while it is not stored. */
+  /** Number of failed attempts to store the image, until it is stored. */
   readonly imageAttempts: number;
   /** When the next background work is due. */
   readonly dueAt: Date | undefined;
@@ -49,22 +49,22 @@ export type TaskRecord = TaskOfAccount & {
   readonly hidden: Hiding | undefined;
 };
 
-/** Which tasks of an account are listed; `undefined` members allow all. */
+/** Filter of the tasks of an account; `undefined` members match all. */
 export type OperatorFilter = {
   readonly key?: ApiKeyId | undefined;
   readonly state?: Task["state"] | undefined;
   readonly reason?: FailureReason | undefined;
-  /** Created at this time or later, and before `until`. */
+  /** Time of creation: from `from`, before `until`. */
   readonly from?: Date | undefined;
   readonly until?: Date | undefined;
 };
 
 /**
- * Reads and changes what operators ask for, of all accounts. Throws if the store is unreachable or a row is unreadable.
- * The methods that change an account throw if there is no such account.
+ * Operator actions on all accounts. Throws if the store is unreachable or a row is unreadable. The methods that change
+ * an account throw if there is no such account.
  */
 export interface OperatorStore {
-  /** Newest first, at most `limit`, older than `before`. */
+  /** Accounts, newest first, at most `limit`, older than `before`. */
   accounts(limit: number, before: AccountId | undefined): Promise<AccountSummary[]>;
   account(id: AccountId): Promise<AccountSummary | undefined>;
   task(id: TaskId): Promise<TaskOfAccount | undefined>;
@@ -81,8 +81,8 @@ export interface OperatorStore {
   unusedUploads(account: AccountId): Promise<{ readonly name: ObjectName; readonly uploadedAt: Date }[]>;
 
   /**
-   * Stores the entries, the balance and the debt that `decide` returns for the current ones; nothing if it refuses.
-   * `known`: the entry of the account with this reference. Returns the balance.
+   * Calls `decide` with the current balance and debt, and stores the entries, balance and debt that it returns; nothing
+   * if it refuses. `known`: the account's entry with the same reference. Returns the balance.
    */
   adjust<Refusal>(
     account: AccountId,
@@ -94,16 +94,18 @@ export interface OperatorStore {
   suspend(account: AccountId, suspension: Suspension | undefined): Promise<void>;
 
   key(id: ApiKeyId): Promise<ApiKey | undefined>;
-  /** The key with this SHA-256 of its secret, also a revoked one. */
+  /** The key with this SHA-256 of its secret, even if revoked. */
   keyWithSecret(secretSha256: string): Promise<ApiKey | undefined>;
-  /** Replaces the limits. What the key has spent in the day and the month of `now` counts for its new budgets. */
+  /** Replaces the limits. The key's spending in the day and the month of `now` counts for its new budgets. */
   setKeyLimits(id: ApiKeyId, limits: KeyLimits, now: Date): Promise<Result<void, NotFound>>;
 
   /**
-   * Closes the account in one transaction, if `decide` allows it: stores the entry that `decide` returns for the
-   * balance that is left, replaces the e-mail address by `email`, also in the log of operators, and deletes password,
-   * sessions, password links, keys and idempotency keys. Its endpoints are switched off. A closed account is closed
-   * again.
+   * Closes the account in one transaction, if `decide` allows it:
+   * - stores the entry that `decide` returns for the remaining balance
+   * - replaces the e-mail address by `email`, also in the operator log
+   * - deletes password, sessions, password links, keys and idempotency keys
+   * - switches its endpoints off
+   * May be repeated.
    */
   close<Refusal>(
     account: AccountId,
@@ -112,18 +114,17 @@ export interface OperatorStore {
     decide: (standing: Standing) => Result<LedgerEntry | undefined, Refusal>,
   ): Promise<Result<void, Refusal>>;
   /**
-   * Of a closed account: deletes up to `limit` tasks after `after`, oldest first, as `TaskStore.delete` does, and
-   * erases what their owner has sent: prompt, images, metadata, seed, webhook URL. Returns the last task; `undefined`
-   * at the end.
+   * Deletes up to `limit` tasks of a closed account, oldest first, starting after `after`, as `TaskStore.delete` does.
+   * Erases their prompt, images, metadata, seed and webhook URL. Returns the last task; `undefined` at the end.
    */
   eraseTasks(account: AccountId, after: TaskId | undefined, limit: number, now: Date): Promise<TaskId | undefined>;
   /**
-   * Of a closed account: deletes up to `limit` events with their deliveries. After the last one, deletes the endpoints
-   * and what is known of its own receivers, and makes the uploaded images expire. Returns whether more are left.
+   * Deletes up to `limit` events of a closed account with their deliveries. After the last one, deletes its endpoints
+   * and its own receivers, and expires its uploaded images. Returns true if more events are left.
    */
   eraseEvents(account: AccountId, limit: number): Promise<boolean>;
   /** Records that everything of a closed account is erased. */
   recordErased(account: AccountId, now: Date): Promise<void>;
-  /** Up to `limit` closed accounts of which `recordErased` was not called since, the one closed first in front. */
+  /** Closed accounts without `recordErased` since their closing, oldest closing first, at most `limit`. */
   toErase(limit: number): Promise<AccountId[]>;
 }

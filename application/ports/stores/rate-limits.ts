@@ -11,8 +11,8 @@ import type { Awaitable } from "../../awaitable.js";
 import type { AccountSnapshot } from "./tasks/task-store.js";
 
 /**
- * Whose requests are counted: those of an API key, those of an account on the web pages, or attempts without a session
- * for an e-mail address, from a network, or both (accounts/check-credentials.ts), as 32 hexadecimal digits.
+ * Key of a rate-limit counter: an API key, an account on the web pages, or 32 hexadecimal digits for an e-mail address,
+ * a network, or both, in requests without a session (accounts/check-credentials.ts).
  */
 export type RateLimitedParty = ApiKeyId | AccountId | Brand<string, "LoginParty">;
 
@@ -20,14 +20,14 @@ export type RateLimitedParty = ApiKeyId | AccountId | Brand<string, "LoginParty"
 export interface RateLimits<Kind extends string = RequestKind> {
   /** Admits and counts the request, or rejects it without counting it. Atomic for concurrent requests. */
   admit(party: RateLimitedParty, kind: Kind): Awaitable<Result<Omit<Admission, "log">, RateLimited>>;
-  /** Deletes expired counters. Called once an hour. Absent if none are left. */
+  /** Deletes expired counters. Called once an hour. Absent if counters expire by themselves. */
   clean?(): Promise<void>;
 }
 
 /** Unknown and revoked keys give the same error. */
 type InvalidApiKey = { readonly kind: "invalid_api_key" };
 
-/** Why a request is not admitted. */
+/** Reason why a request is not admitted. */
 export type RefusedRequest =
   | InvalidApiKey
   | AccountSuspended
@@ -37,8 +37,8 @@ export type RefusedRequest =
   | AccountRateLimited;
 
 /**
- * `expiresAt`: if the key expires. `budgets`: of a write, if the key has any. `account`: of a write, if the store has
- * read it in the same round trip.
+ * `expiresAt`: expiry of the key. `budgets`: only for writes. `account`: only for writes, if read in the same round
+ * trip.
  */
 export type AdmittedKey = {
   readonly id: ApiKeyId;
@@ -52,23 +52,20 @@ export type AdmittedRequest = {
   readonly accountId: AccountId;
   readonly key: AdmittedKey;
   readonly admission: Omit<Admission, "log">;
-  /** The task that was asked for; `undefined` if the account has no such task or none was asked for. */
+  /** The requested task; `undefined` if the account has no such task or none was requested. */
   readonly task: Task | undefined;
 };
 
 /**
- * What every request with an API key begins with: the key, its rate limit (domain/credits/rate-limit.ts) and, for a
- * request that reads one task, the task. One port, so that a store needs only one round trip for all. A store in this
- * process answers without a promise.
+ * Authenticates a request, counts it for the rate limits (domain/credits/rate-limit.ts), and reads its task, all in one
+ * round trip. An in-process store returns without a promise.
  */
 export interface ApiRequests {
   /**
-   * Counts a request of the key whose secret has this digest, unless it is refused, and returns the admission of the
-   * key. A key of a suspended account, or one that has expired or lacks the scope (`scopeOf` in
-   * domain/panorama-policy.ts) is refused before anything counts. A write also counts for its account (`total`); if
-   * only the limit of the account refuses it, it counts for the key.
-   * `task` is the task to read, which is found only if it belongs to the key's account and is not hidden. Throws if the
-   * store is unreachable or a row is unreadable.
+   * Checks the key with this digest of its secret: its account (suspended?), expiry, scope (`scopeOf` in
+   * domain/panorama-policy.ts), then the rate limits. A refused request is not counted, with one exception: a write
+   * that only the limit of the account (`total`) refuses counts for the key. `task` is returned only if it belongs to
+   * the key's account and is not deleted. Throws if the store is unreachable or a row is unreadable.
    */
   admit(secretSha256: string, kind: RequestKind, task?: TaskId): Awaitable<Result<AdmittedRequest, RefusedRequest>>;
 }

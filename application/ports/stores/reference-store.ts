@@ -5,31 +5,30 @@ import type { UploadStanding } from "../../../domain/images/reference-image.js";
 
 /** A file of an upload. */
 export type NewReference = {
-  /** Equal for equal bytes of one type only. */
+  /** Digest of type and bytes. */
   readonly content: string;
-  /** As the domain counts them (domain/images/reference-image.ts). */
+  /** Size for the quota (domain/images/reference-image.ts). */
   readonly countedBytes: number;
-  /** The object's name, unless the content already has one. */
+  /** Name of the object, unless the content already has one. */
   readonly name: ObjectName;
 };
 
 /**
- * Records which reference images exist, which accounts have uploaded them without using them yet, and which tasks use
- * them (TaskStore). Accounts share the object of equal contents. An object may be deleted when its name is `deletable`:
- * no account has it unused, and no task uses it. From that moment on nothing can refer to the name, and the same
- * content gets a new one; so an upload or a creation never loses its image to a deletion, not even to one that is late.
+ * Records uploaded reference images, and which tasks use them (TaskStore). Accounts share the object of equal contents.
+ * A name is `deletable` when no account has it unused and no task uses it. A deletable name is never used again: the
+ * same content gets a new name. So even a late deletion cannot remove an image that is in use.
  *
  * Throws if the store is unreachable or a row is unreadable.
  */
 export interface ReferenceStore {
   /** Throws if the account does not exist. */
   standing(account: AccountId): Promise<UploadStanding>;
-  /** Whether the content has an object that is not deletable. */
+  /** True if the content has an object that is not deletable. */
   has(content: string): Promise<boolean>;
   /**
-   * Records the files as uploaded and unused at `now`, if `decide` allows it, and returns the name of each.
-   * `addedBytes` counts only contents that the account does not have unused already. The account is locked, so that
-   * concurrent uploads are counted. Records nothing if `decide` refuses. The caller stores the objects afterwards.
+   * Records the files as uploaded and unused at `now`, if `decide` allows it, and returns the name of each. `decide`
+   * runs under a lock of the account. `addedBytes`: without contents that the account already has unused. The caller
+   * stores the objects afterwards.
    */
   add<Refusal>(
     account: AccountId,
@@ -38,15 +37,15 @@ export interface ReferenceStore {
     decide: (standing: UploadStanding, addedBytes: number) => Result<void, Refusal>,
   ): Promise<Result<ObjectName[], Refusal>>;
   /**
-   * Forgets up to `limit` unused images that were uploaded before `before`, and makes those deletable at `now` that
-   * nothing refers to any more. Returns the number of names that it looked at.
+   * Expires up to `limit` unused images that were uploaded before `before`. Names without references become deletable
+   * at `now`. Returns the number of names checked.
    */
   expire(before: Date, now: Date, limit: number): Promise<number>;
   /**
-   * Returns up to `limit` names that are deletable at `now`, and makes each deletable again at `until`. Names that are
-   * deletable only after `until` are returned too, up to `limit`: the clock was set back.
+   * Leases up to `limit` deletable names until `until`, when they are deletable again. Includes names that are
+   * deletable only after `until`: the clock was set back.
    */
   claimDeletable(now: Date, until: Date, limit: number): Promise<ObjectName[]>;
-  /** Forgets a name whose object is deleted. */
+  /** Removes the name of a deleted object. */
   forget(name: ObjectName): Promise<void>;
 }

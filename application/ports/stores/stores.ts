@@ -14,10 +14,10 @@ import type { TaskStore } from "./tasks/task-store.js";
 import type { TaskWork } from "./tasks/task-work.js";
 import type { DeliveryStore, EndpointStore, EventStore } from "./webhook-stores.js";
 
-/** All ports of tasks, for what puts the application together. A use case takes those that it uses. */
+/** All task ports, for wiring. A use case lists only the methods that it calls. */
 export type TaskPorts = TaskStore & TaskAccess & TaskQueue & TaskWork & TaskLists;
 
-/** All stores. They share one database: what one method writes is one transaction. */
+/** All stores. They share one database, and each method that writes is one transaction. */
 export type Stores = {
   readonly accounts: AccountStore;
   readonly orders: OrderStore;

@@ -13,7 +13,7 @@ import type { NotFound } from "../../errors.js";
 /** An event with its task as it is now; `undefined` for an event that is not about a task. */
 export type StoredEvent = { readonly event: AccountEvent; readonly task: Task | undefined };
 
-/** What the streams of a process wait for: events of accounts, and the end of API keys. */
+/** Latest event numbers and usable API keys, for the open streams of a process. */
 export type WatchedStreams = {
   readonly latest: ReadonlyMap<AccountId, number>;
   readonly liveKeys: ReadonlyMap<ApiKeyId, KeyUse>;
@@ -22,14 +22,14 @@ export type WatchedStreams = {
 /** Reads the events of accounts. The task store writes them. Throws if the store is unreachable. */
 export interface EventStore {
   /**
-   * Up to `limit` events of the account with a greater number than `after`, in their order; with `task`, only those of
-   * this task. Leaves out events of tasks that are hidden or that this version cannot read. Fewer than `limit` only if
-   * there are no more. Its cost depends on the events that it returns, not on those that the account has.
+   * The next `limit` events of the account after the number `after`; with `task`, only events of this task. Omits
+   * events of deleted tasks and of tasks that this version cannot read. A shorter page is the last one. The cost is
+   * proportional to the result.
    */
   after(account: AccountId, after: number, limit: number, task?: TaskId): Promise<StoredEvent[]>;
   /** The number of the latest event of each account; 0 for an account without one. */
   latest(accounts: readonly AccountId[]): Promise<Map<AccountId, number>>;
-  /** In one round trip what `latest` returns, and the limits of those of the keys that exist and are not revoked. */
+  /** `latest`, and the limits of the live keys among `keys`, in one round trip. */
   watch(accounts: readonly AccountId[], keys: readonly ApiKeyId[]): Promise<WatchedStreams>;
 }
 
@@ -39,18 +39,18 @@ export interface EventStore {
  */
 export interface EndpointStore {
   /**
-   * Inserts the endpoint if `decide` allows it, given the URLs of the account's endpoints. The account is locked, so
-   * that concurrent endpoints are seen. Throws if the account does not exist.
+   * Inserts the endpoint if `decide` allows it. `decide` gets the URLs of the account's endpoints, under a lock of the
+   * account. Throws if the account does not exist.
    */
   insert<Refusal>(
     endpoint: Endpoint,
     decide: (urls: readonly string[]) => Result<void, Refusal>,
   ): Promise<Result<void, Refusal>>;
-  /** Returns the account's default endpoint. Inserts `candidate` as that if there is none. */
+  /** Returns the account's default endpoint. If there is none, inserts `candidate`. */
   ensureDefault(candidate: Endpoint): Promise<Endpoint>;
-  /** The account's endpoints, oldest first, also those that are switched off. */
+  /** The account's endpoints, oldest first, including those that are switched off. */
   list(account: AccountId): Promise<Endpoint[]>;
-  /** Makes `secret` the endpoint's secret. The one before stays valid until `previousUntil`. Returns the endpoint. */
+  /** Sets the endpoint's secret. The previous secret stays valid until `previousUntil`. Returns the endpoint. */
   rotateSecret(
     id: EndpointId,
     account: AccountId,
@@ -70,44 +70,41 @@ export type DeliveryId = number;
 export type DeliveryLease = {
   readonly id: DeliveryId;
   readonly fence: number;
-  /**
-   * Deliveries with the same lane go to the same place: the endpoint, or for the URLs of single tasks, account and
-   * origin.
-   */
+  /** Receiver of the delivery: the endpoint, or for the URL of a single task, account and origin. */
   readonly lane: string;
   /** Scheme, host and port of `url`. */
   readonly origin: string;
-  /** How the latest webhooks of the lane went, as it was before the claim. */
+  /** State of the receiver before the claim. */
   readonly receiver: Receiver;
   readonly delivery: PendingDelivery;
   readonly event: AccountEvent;
   /** The task of the event as it is now; `undefined` for an event that is not about a task. */
   readonly task: Task | undefined;
   readonly url: string;
-  /** May have been switched off or deleted at the moment of the event. */
+  /** May be switched off or deleted. */
   readonly endpoint: Endpoint;
 };
 
-/** Which deliveries `claim` leases. */
+/** Deliveries that `claim` leases. */
 export type DeliveryClaim = {
   readonly now: Date;
   /** The end of the leases. */
   readonly until: Date;
-  /** The most deliveries that `choose` gets: in turns of the accounts, then in the order in which they are due. */
+  /** Maximum number of candidates for `choose`: round robin over accounts, then by due time. */
   readonly limit: number;
-  /** The most deliveries of one lane that `choose` gets. */
+  /** Maximum number of candidates per lane. */
   readonly laneLimit: number;
-  /** `choose` gets none of these lanes. */
+  /** Lanes to skip. */
   readonly busyLanes: readonly string[];
-  /** Returns those that are leased. May be called for deliveries that another caller leases in the meantime. */
+  /** Selects the deliveries to lease. May also get deliveries that another caller leases at the same time. */
   readonly choose: (due: readonly DueDelivery[]) => readonly DueDelivery[];
 };
 
-/** What is stored after an attempt. */
+/** Result of an attempt. */
 export type AttemptOutcome = {
   readonly delivery: Delivery;
   readonly receiver: Receiver;
-  /** When the next unverified lane with the origin of the lease may be tried. */
+  /** Earliest time for another unverified lane at the origin of the lease. */
   readonly originFreeAt: Date;
 };
 
@@ -128,24 +125,24 @@ export type EndpointOff = { readonly kind: "endpoint_off" };
  */
 export interface DeliveryStore {
   /**
-   * Leases deliveries that are due and that `choose` returns. Each goes to exactly one caller. An event of a task is
-   * not claimed while an earlier event of this task is pending in the same lane. Nothing of a lane is claimed before
-   * its receiver's `nextAt`, and nothing of an unverified lane before its origin is free. A lane that is probed
-   * (domain/webhooks/webhook-receiver.ts), and an origin with an unverified lane, have one lease at a time. Nobody else
-   * ends a lease: unless `record` uses it before `until`, the delivery is due again then.
+   * Leases due deliveries that `choose` returns, each to exactly one caller:
+   * - the events of a task stay in order in each lane
+   * - a lane waits for its receiver's `nextAt`, an unverified lane also for its origin
+   * - a probed lane (domain/webhooks/webhook-receiver.ts), and an origin with an unverified lane, have one lease at a
+   *   time
+   * A lease that is not recorded before `until` becomes due again; nobody else ends it.
    */
   claim(claim: DeliveryClaim): Promise<DeliveryLease[]>;
 
   /**
-   * Stores the delivery after an attempt, unless it was claimed again, and the receiver. A delivery that was sent again
-   * meanwhile stays pending, and its lane does not wait. The endpoint is failing since the first failure after its last
-   * success.
+   * Stores the receiver and, unless it was claimed again, the delivery. A delivery that was resent meanwhile stays
+   * pending, and its lane does not wait. The endpoint is failing since the first failure after its last success.
    */
   record(lease: DeliveryLease, next: AttemptOutcome, result: AttemptResult, now: Date): Promise<void>;
 
   /**
    * Switches the endpoint off and gives up its pending deliveries. With the reason `failing`, only if it has been
-   * failing since `failingSince` or longer. Returns whether this call has switched it off.
+   * failing since `failingSince` or longer. Returns true if this call has switched it off.
    */
   switchOff(endpoint: Endpoint, reason: OffReason, now: Date, failingSince: Date): Promise<boolean>;
 
@@ -156,20 +153,17 @@ export interface DeliveryStore {
   ofTask(account: AccountId, task: TaskId): Promise<ListedDelivery[]>;
 
   /**
-   * Makes a delivery of the account pending and due `now`, also one that was delivered. Its event keeps its id. Its
-   * lane does not wait any longer, because somebody may have repaired the receiver. An attempt that is under way goes
-   * on, and the next one follows it.
+   * Makes a delivery of the account pending and due `now`, even a delivered one. Its event keeps its id. Its lane stops
+   * waiting, because somebody may have repaired the receiver. A running attempt continues, and the next one follows it.
    */
   resend(id: DeliveryId, account: AccountId, now: Date): Promise<Result<void, NotFound | EndpointOff>>;
 
-  /**
-   * Makes every delivery and receiver that waits until after `latest` wait until `dueAt`: after a clock was set back.
-   */
+  /** After the clock was set back: resets times of deliveries and receivers after `latest` to `dueAt`. */
   bringForward(latest: Date, dueAt: Date): Promise<void>;
 
   /**
-   * Deletes up to `limit` events from before `before` with their deliveries, and receivers whose state has not changed
-   * since. Erases the `webhookUrl` of failed and hidden tasks of which no event is left. Returns the number of events.
+   * Deletes up to `limit` events from before `before` with their deliveries, and receivers unchanged since then. Erases
+   * the `webhookUrl` of failed and deleted tasks without events. Returns the number of events.
    */
   deleteEvents(before: Date, limit: number): Promise<number>;
 }

@@ -6,51 +6,47 @@ import type { DeletedBy, Hiding } from "../../../../domain/tasks/out-of-sight.js
 import type { Visibility } from "../../../../domain/tasks/visibility.js";
 import type { NotFound } from "../../../errors.js";
 
-/** Where an image can be read. */
+/** Address of an image. */
 export type ImageAddress = { readonly name: ObjectName } | { readonly temporaryUrl: string };
 
 /** An operator has hidden the panorama: it cannot be public. */
 export type IsHidden = { readonly kind: "hidden"; readonly reason: string };
 
 /**
- * Who may see a task: its owner decides, an operator may hide it, and its owner may delete it. Throws if the store is
- * unreachable. Methods with an `owner` treat tasks of other accounts and deleted tasks like unknown ids.
+ * Access to tasks: the owner chooses the visibility, an operator may hide a task, and the owner may delete it. Throws
+ * if the store is unreachable. Methods with an `owner` treat tasks of other accounts and deleted tasks like unknown
+ * ids.
  */
 export interface TaskAccess {
-  /** What an operator has hidden stays private. */
+  /** Returns `hidden` for a task that an operator has hidden: it stays private. */
   setVisibility(id: TaskId, owner: AccountId, visibility: Visibility): Promise<Result<void, NotFound | IsHidden>>;
 
   /**
-   * Hides a task from everybody but its owner: it is private, and stays so. With `undefined`, a task that was hidden
-   * has the visibility that its owner chose. Others are not found.
+   * Hides a task from everybody but its owner: it is private, and stays private. `undefined` shows a hidden task again
+   * with its owner's visibility; `not_found` if the task is not hidden.
    *
-   * `nextName`: the same transaction records it for an image that is kept (`StoredImage`) and has no next name yet, and
-   * makes the work `keep` due: while it is leased, as soon as its holder gives it back.
+   * `nextName`: new name of a stored image (`StoredImage`) without a next name, recorded in the same transaction. The
+   * work `keep` then renames the files, after a running lease ends.
    */
   hide(id: TaskId, hidden: Hiding | undefined, nextName?: () => ObjectName): Promise<Result<void, NotFound>>;
 
-  /**
-   * `hide` for up to `limit` public tasks of the account. Returns how many there were: 0 when none is left.
-   */
+  /** Calls `hide` for up to `limit` public tasks of the account. Returns their number: 0 when none is left. */
   hideAll(owner: AccountId, hidden: Hiding, limit: number, nextName: () => ObjectName): Promise<number>;
 
-  /**
-   * Whether the image, its thumbnail, or what is at this temporary URL belongs to a panorama that an operator has
-   * hidden.
-   */
+  /** True if the image, its thumbnail or its temporary URL belongs to a hidden panorama. */
   isHiddenImage(image: ImageAddress): Promise<boolean>;
 
   /**
-   * Deletes the task: nothing finds it any more except the ledger, the idempotency keys and, if it had succeeded, the
-   * work `erase`. That is due now, or when the worker that has leased the task gives it back or its lease expires:
-   * until then the worker may still store an object. All other background work on the task ends. It no longer uses its
-   * reference images. Its events are deleted, unless a delivery of them is pending. `by`: who deletes it.
+   * Deletes the task. Only the ledger, the idempotency keys and, for a succeeded task, the work `erase` still find it.
+   * `erase` is due now or, because a worker may still store an object, after a running lease. All other background work
+   * on the task ends. Its reference images are released. Its events are deleted, except those with a pending delivery.
+   * `by`: who deleted it.
    */
   delete(id: TaskId, owner: AccountId, now: Date, by?: DeletedBy): Promise<Result<void, NotFound>>;
 
-  /** Whether the owner has deleted this task. */
+  /** True if the owner has deleted this task. */
   isDeleted(id: TaskId, owner: AccountId): Promise<boolean>;
 
-  /** The image whose objects are wanted: not of a deleted task, and not one that has expired. */
+  /** The image of a task, unless the task is deleted or the image has expired. */
   wantedImage(id: TaskId): Promise<StoredImage | undefined>;
 }

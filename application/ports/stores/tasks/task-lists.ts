@@ -2,11 +2,11 @@ import type { AccountId, TaskId } from "../../../../domain/ids.js";
 import type { SucceededTask, Task } from "../../../../domain/tasks/task.js";
 import type { TaskFilter } from "../../../../domain/tasks/task-filter.js";
 
-/** Lists of tasks. Deleted tasks and unreadable ones are in none. Throws if the store is unreachable. */
+/** Lists of tasks, without deleted and unreadable ones. Throws if the store is unreachable. */
 export interface TaskLists {
   /**
-   * Newest first, at most `limit`, older than the task `beyond`, which need not exist any more; or oldest first, and
-   * newer than it. With a `filter`, only the tasks that match it (domain/tasks/task-filter.ts).
+   * At most `limit` tasks after the task `beyond`, which may be deleted, newest or oldest first. With a `filter`, only
+   * the tasks that match it (domain/tasks/task-filter.ts).
    */
   list(
     owner: AccountId,
@@ -19,9 +19,9 @@ export interface TaskLists {
   listPublic(limit: number, beyond: TaskId | undefined, first?: "newest" | "oldest"): Promise<SucceededTask[]>;
 
   /**
-   * Those tasks of `listPublic` whose prompt these words find (domain/tasks/prompt-search.ts; at least one word). An
-   * index does the search: its time does not depend on what the prompts are. A task enters and leaves the index in the
-   * transaction that puts it into the gallery or takes it out.
+   * Tasks of `listPublic` whose prompt has these words (domain/tasks/prompt-search.ts; at least one word). Uses an
+   * index, so the time does not depend on the prompts. The transaction that publishes or withdraws a task updates the
+   * index.
    */
   searchPublic(
     words: readonly string[],

@@ -9,17 +9,17 @@ import type { Lease, StaleTask } from "./task-store.js";
  */
 export interface TaskQueue {
   /**
-   * Starts the next queued tasks, at most `limit`, and returns them. domain/tasks/queue.ts decides which
-   * ones start, and where. They are `submitting` and due at `dueAt`. Each task is returned to exactly one caller, which
-   * must submit it to the provider. `places` are those that take tasks now. A task whose time to wait is over at `now`,
-   * or that is leased because it was over, is not started; nor is one before its `startAt` (see `requeue`), unless that
-   * is later than any pause that a provider can ask for, because the clock was set back.
+   * Starts the next queued tasks, at most `limit`, and returns them as `submitting`, due at `dueAt`.
+   * domain/tasks/queue.ts decides which tasks start, and where. `places`: the places that accept tasks now. Each task
+   * is returned to exactly one caller, which must submit it.
+   * Skips tasks past their queue deadline at `now`, tasks leased because of it, and tasks before their `startAt` (see
+   * `requeue`). Ignores an impossibly late `startAt`: the clock was set back.
    */
   startQueued(places: readonly ProviderPlace[], limit: number, now: Date, dueAt: Date): Promise<SubmittingTask[]>;
 
   /**
-   * The number of queued tasks that are before this one in the queue as it is now, at most `max`. Others may still get
-   * a turn before it, and one that no free slot can make may be passed (domain/tasks/queue.ts).
+   * The number of tasks ahead in the queue now, at most `max`. An estimate: later tasks may still pass, and a task for
+   * which no slot is free may be passed (domain/tasks/queue.ts).
    */
   countAhead(task: QueuedTask, max: number): Promise<number>;
 
@@ -30,10 +30,9 @@ export interface TaskQueue {
   changePlace(task: SubmittingTask, place: ProviderPlace): Promise<boolean>;
 
   /**
-   * Returns a task to the queue: certainly nothing was started for it. A task that was queued before keeps its turn;
-   * another one gets a turn before the newer waiting tasks of its account (domain/tasks/queue.ts). `dueAt` is when it
-   * is given up; before `startAt` it is not started again. Nothing is written if the stored task is no longer in this
-   * submission (and, with a lease, if another worker has claimed it since).
+   * Returns a task, whose submission certainly started nothing, to the queue. A task that was queued before keeps its
+   * turn; another one gets a turn before its account's newer tasks (domain/tasks/queue.ts). `dueAt`: queue deadline.
+   * `startAt`: earliest restart. `stale_task` if the submission, or the lease, is no longer current.
    */
   requeue(
     current: SubmittingTask | Lease<SubmittingTask>,

@@ -10,7 +10,7 @@ import type {
 } from "../../../../domain/tasks/task.js";
 import type { Lease, StaleTask } from "./task-store.js";
 
-/** A leased task that did not change, and when its work is due again. */
+/** An unchanged leased task and its next due time. */
 export type Postponement = { readonly lease: Lease<Task>; readonly dueAt: Date };
 
 /** The tasks that each kind of background work handles. */
@@ -21,59 +21,57 @@ export type DueWork = {
   readonly sweep: SubmittingTask;
   /** Submitted tasks whose next poll is due. */
   readonly settle: SubmittedTask;
-  /** Tasks whose result is to be downloaded and checked. */
+  /** Tasks whose result must be downloaded and checked. */
   readonly check: GeneratedTask;
-  /** Succeeded tasks whose image or thumbnail is not stored yet, or is to have another name. */
+  /** Succeeded tasks whose image or thumbnail must be stored or renamed. */
   readonly keep: SucceededTask;
-  /** Deleted tasks, whose objects or copy at the provider may still exist. */
+  /** Deleted tasks whose objects or copy at the provider may still exist. */
   readonly erase: SucceededTask;
 };
 
-/** At `now`, no task can be due or leased after `latest`. One that is due later becomes due at `dueAt`. */
+/** `latest`: the latest possible due time or lease at `now`. Later due times are reset to `dueAt`. */
 export type DueBounds = { readonly now: Date; readonly latest: Date; readonly dueAt: Date };
 
-/** The background work on tasks: each one is leased to one worker at a time. Throws if the store is unreachable. */
+/** Background work on tasks. Each task is leased to one worker at a time. Throws if the store is unreachable. */
 export interface TaskWork {
   /**
-   * Leases up to `limit` tasks whose work is due and that nobody has leased, longest overdue first. Each task goes to
-   * exactly one caller. Unless the lease is given back before `until`, it expires and the task is due again.
+   * Leases up to `limit` due tasks without a lease, longest overdue first. Each task goes to exactly one caller. A
+   * lease that is not given back expires at `until`, and the task is due again.
    */
   claim<Work extends keyof DueWork>(work: Work, now: Date, until: Date, limit: number): Promise<Lease<DueWork[Work]>[]>;
 
   /**
-   * Leases a submitted task whether it is due or not, if nobody has leased it. `undefined` if somebody has, or if the
-   * task has left the state. Unless the lease is given back before `until`, it expires and the task is due.
+   * Leases a submitted task without a lease, even before it is due. `undefined` if it is leased or has left the state.
+   * A lease that is not given back expires at `until`, and the task is due.
    */
   lease(task: SubmittedTask, now: Date, until: Date): Promise<Lease<SubmittedTask> | undefined>;
 
-  /** Like `TaskStore.move`, but the lease goes on until `until`; then the task is due. */
+  /** Like `TaskStore.move`, but keeps the lease until `until`; then the task is due. */
   moveWithinLease(lease: Lease<Task>, next: Task, until: Date): Promise<Result<void, StaleTask>>;
 
   /**
-   * Gives several leases back at once. A task for which somebody else has wanted it earlier meanwhile is due at that
-   * time. A lease is ignored if another worker has leased its task since.
+   * Gives several leases back. If another caller asked for an earlier time meanwhile, that time counts. Ignores a lease
+   * if another worker has leased its task since.
    */
   postpone(postponements: readonly Postponement[]): Promise<void>;
 
   /**
-   * Makes the next poll of a submitted task due `now` if it is due later; while it is leased, as soon as its holder
-   * gives it back. Does nothing for a task in another state or an unknown id.
+   * Makes the next poll of a submitted task due `now` if it is due later; after a running lease, when it ends. Does
+   * nothing for a task in another state or an unknown id.
    */
   makeDueNow(id: TaskId, now: Date): Promise<void>;
 
   /**
-   * Makes every task of this kind of work that is due after `latest` due at `dueAt`, and ends a lease that is longer at
-   * `latest`: after a clock was set back, tasks are due and leased implausibly late. `bounds` reads the clock. It is
-   * asked again after the times were read, and only these are replaced: so nothing that others write while this process
-   * is paused looks late.
+   * After the clock was set back: resets impossible due times to `dueAt`, and shortens longer leases to `latest`.
+   * `bounds` reads the clock. It is called again before the write, and only the times read before are replaced: so
+   * times that others write while this process is paused stay.
    */
   bringForward(work: keyof DueWork, bounds: () => DueBounds): Promise<void>;
 
   /**
-   * Erases the texts (`withoutTexts`) of up to `limit` tasks that failed, or were deleted, before `before` and still
-   * have them, longest ago first, and their pairs of metadata from the lists that they filter. Returns their number. Of
-   * deleted ones it deletes the events that are not to be sent any more, and then, if none is left, erases the
-   * `webhookUrl`.
+   * Erases the texts (`withoutTexts`) of up to `limit` tasks that failed or were deleted before `before`, oldest first,
+   * and their searchable metadata. Of deleted tasks also the events without pending deliveries and, when none is left,
+   * the `webhookUrl`. Returns the number of tasks.
    */
   eraseTexts(before: Date, limit: number, now: Date): Promise<number>;
 
