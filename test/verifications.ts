@@ -9,7 +9,6 @@ export const VERIFICATIONS = {
     steps: [BUILD, "tsx test/adapters/observability/check-alerts.ts"],
   },
   faults: { about: "every fault at every call of a port (minutes)", steps: ["tsx test/faults/run.ts"] },
-  fuzz: { about: "random requests to the built service (--requests N)", steps: [BUILD, "tsx test/fuzz/fuzz.ts"] },
   image: { about: "the steps of the Dockerfile, and the result (3 minutes)", steps: ["tsx test/deployment/image.ts"] },
   long: {
     about: "what kills processes, compares times, or takes each model and HTTP server (2 minutes)",

@@ -12,10 +12,14 @@ export type OpenDatabase = { readonly database: AnyDatabase; readonly remove: ()
 /** A SQLite file, and a PostgreSQL server, for all cases. Their rows are deleted before each case. */
 export const openDatabase = async (dialect: "sqlite" | "postgresql"): Promise<OpenDatabase> => {
   const opened = dialect === "sqlite" ? await openSqlite() : await openPostgres();
-  const { database } = opened;
-  if (dialect === "sqlite") await database.sql("drop trigger ledger_entry_no_delete");
-  else await database.sql("alter table ledger_entry disable trigger ledger_entry_no_change");
+  await allowDeletions(opened.database);
   return opened;
+};
+
+/** Without this the ledger cannot be emptied. */
+export const allowDeletions = async ({ dialect, sql }: AnyDatabase): Promise<void> => {
+  if (dialect === "sqlite") await sql("drop trigger ledger_entry_no_delete");
+  else await sql("alter table ledger_entry disable trigger ledger_entry_no_change");
 };
 
 const openSqlite = async (): Promise<OpenDatabase> => {

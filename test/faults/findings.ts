@@ -5,7 +5,7 @@ import { isActive, type Task } from "../../domain/tasks/task.js";
 import type { Surroundings } from "./surroundings.js";
 
 /** Why a creation can be sent again with its key. */
-const REFUSED = ["refused", "provider_unavailable", "submission_unknown", "never_submitted"];
+const REFUSED = ["refused", "content_refused", "provider_unavailable", "submission_unknown", "never_submitted"];
 
 const isRefused = (task: Task): boolean => task.state === "failed" && REFUSED.includes(task.reason);
 
@@ -30,10 +30,13 @@ export const workLeft = async ({ database }: Surroundings): Promise<string[]> =>
   );
 };
 
-/** What is wrong when all work is done, one sentence each, and how the tasks have ended, oldest first. */
+/**
+ * What is wrong when all work is done, one sentence each, and how the tasks have ended, oldest first. `unannounced`: ends
+ * that waiting clients of this process were not told; after a kill that is right.
+ */
 export const inspect = async (
   around: Surroundings,
-): Promise<{ readonly findings: string[]; readonly ends: readonly string[] }> => {
+): Promise<{ readonly findings: string[]; readonly ends: readonly string[]; readonly unannounced: string[] }> => {
   const { stores, database, reporter, underWay } = around;
   const findings = [...(await workLeft(around)), ...underWay.twice];
   const tasks: Task[] = [];
@@ -60,7 +63,10 @@ export const inspect = async (
   for (const { error, work } of reporter.of("work_failed")) {
     if (!isInjected(error)) findings.push(`the work ${work} failed: ${String(error)}`);
   }
-  return { findings, ends: tasks.map((task) => endOf(task, hidden.has(task.id))) };
+  const unannounced = tasks
+    .filter((task) => !around.announced.has(task.id))
+    .map((task) => `no waiting client was told that task ${task.id} is ${task.state}`);
+  return { findings, ends: tasks.map((task) => endOf(task, hidden.has(task.id))), unannounced };
 };
 
 const UNRELEASED = `select count(*) as n from task_reference join task on task.id = task_reference.task_id

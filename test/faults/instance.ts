@@ -9,6 +9,7 @@ import { deliverEvents } from "../../application/webhooks/deliver-events.js";
 import { deleteOldEvents } from "../../application/webhooks/deliveries.js";
 import type { TaskId } from "../../domain/ids.js";
 import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
+import { isActive, type Task } from "../../domain/tasks/task.js";
 import { useCases } from "../support/application.js";
 import { type AnyDatabase, sqlStores } from "../support/sql-stores.js";
 import { type Fault, failureOf, type Target } from "./faults.js";
@@ -44,6 +45,21 @@ class RecordingIds extends RandomIds {
   override taskId(): TaskId {
     this.lastTaskId = super.taskId();
     return this.lastTaskId;
+  }
+}
+
+/** Remembers the tasks whose ends it announces. */
+class RecordingSignals extends InProcessTaskSignals {
+  private readonly ends: Set<TaskId>;
+
+  constructor(ends: Set<TaskId>) {
+    super();
+    this.ends = ends;
+  }
+
+  override announce(task: Task): void {
+    if (!isActive(task)) this.ends.add(task.id);
+    super.announce(task);
   }
 }
 
@@ -105,7 +121,7 @@ export class Instance {
       webhooks: new Map([["scripted", guarded("webhooks", outside.webhooks)]]),
       pollDue: () => {},
       secrets: new NodeSecrets(),
-      signals: new InProcessTaskSignals(),
+      signals: new RecordingSignals(outside.announced),
       ids: this.ids,
       clock,
       reporter,

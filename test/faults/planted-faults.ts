@@ -256,7 +256,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
     name: "a creation does not try to parse a URL that starts with https://",
     file: "domain/tasks/creation-request.ts",
     edits: [[" && URL.canParse(text)", ""]],
-    foundBy: ["fuzz", "--seed", "1", "--only", "operations"],
+    foundBy: tests("test/domain/tasks/creation-request.test.ts"),
   },
   {
     name: "a refund and a dispute of the same money take back more than was bought",

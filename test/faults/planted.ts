@@ -69,9 +69,7 @@ const findingIn = (output: string, [kind, ...files]: Command): Finding | undefin
   const [, failedTest] = /^ *FAIL +(.* > .*)/m.exec(stripVTControlCharacters(output)) ?? [];
   if (kind === "tests") return failedTest === undefined ? undefined : { what: failedTest, repeat: [kind, ...files] };
   const [, name, what] = /^FAILED {2}(.*)\n *(.*)/m.exec(output) ?? [];
-  if (name !== undefined) return { what: `${name}: ${what}`, repeat: ["faults", "--case", name] };
-  const [, wrong, repeat] = /^WRONG (.*)\n(?:.*\n)*? *repeat: npm run verify fuzz -- (.*)/m.exec(output) ?? [];
-  return repeat === undefined ? undefined : { what: `${wrong}`, repeat: ["fuzz", ...repeat.split(" ")] };
+  return name === undefined ? undefined : { what: `${name}: ${what}`, repeat: ["faults", "--case", name] };
 };
 
 /**

@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { ok } from "neverthrow";
+import { PANORAMA_POLICY } from "../../domain/panorama-policy.js";
 import { LEASE_MILLISECONDS } from "../support/application.js";
 import type { AnyDatabase } from "../support/sql-stores.js";
 import type { Target } from "./faults.js";
@@ -77,6 +78,7 @@ export const runCase = async (database: AnyDatabase, scenario: Scenario, plan?: 
     const result = await perform(instance, step);
     if (result === "killed") instance = new Instance(around);
     if (result !== "ended") await perform(instance, step);
+    findings.push(...(await tooManyActive(database)));
   }
   await Promise.all(elsewhere);
   if (plan?.fault.name.startsWith("clock set back") !== true) findings.push(...(await dueTooEarly(database)));
@@ -87,8 +89,15 @@ export const runCase = async (database: AnyDatabase, scenario: Scenario, plan?: 
     await workRound(last, perform);
   }
   const inspected = await inspect(around);
+  if (plan === undefined) findings.push(...inspected.unannounced);
   const notMade = plan !== undefined && !first.hasStruck;
   return { findings: [...findings, ...inspected.findings], ends: inspected.ends, calls: first.calls, notMade };
+};
+
+/** However creations and workers meet, the account never has more tasks in processing than it may. */
+const tooManyActive = async ({ sql }: AnyDatabase): Promise<string[]> => {
+  const [active] = await sql("select count(*) as n from task where state not in ('succeeded', 'failed')");
+  return Number(active?.n) > PANORAMA_POLICY.activeMax ? [`${Number(active?.n)} tasks are active at once`] : [];
 };
 
 /** Unless a clock was set back, nothing is due before its task was created. */

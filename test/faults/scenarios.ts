@@ -20,6 +20,7 @@ import {
   play,
   poll,
   read,
+  readiness,
   receiver,
   remove,
   retryImage,
@@ -226,6 +227,48 @@ export const SCENARIOS: readonly Scenario[] = [
     ends: [SAVED, SAVED, SAVED, SAVED],
   },
   {
+    name: "more at once than the account may have",
+    steps: [
+      create("a"),
+      create("b"),
+      create("c"),
+      create("d"),
+      together(create("e"), create("f")),
+      pass(POLL),
+      poll,
+      check,
+    ],
+    ends: [SAVED, SAVED, SAVED, SAVED, SAVED],
+  },
+  {
+    name: "refused while the provider is down",
+    steps: [readiness("down"), create("a"), readiness("ready"), create("a"), pass(POLL), poll, check],
+    ends: [SAVED],
+  },
+  {
+    name: "content refused",
+    steps: [play({ submit: "content_refused" }), create("a"), deliver],
+    ends: ["failed content_refused"],
+    orEnds: ["failed submission_unknown"],
+  },
+  {
+    name: "reference image unusable",
+    steps: [upload, createFromUpload("a"), play({ poll: "reference_unusable" }), pass(POLL), poll, deliver],
+    ends: ["failed reference_unusable"],
+  },
+  {
+    name: "several workers at once",
+    steps: [
+      create("a"),
+      create("b"),
+      pass(POLL),
+      together(poll, poll, read("a")),
+      together(check, check, keep, sweep),
+      deliver,
+    ],
+    ends: [SAVED, SAVED],
+  },
+  {
     name: "deleted",
     steps: [create("a"), pass(POLL), poll, check, remove("a"), erase, deliver],
     ends: ["succeeded saved hidden"],
@@ -284,6 +327,21 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
     ends: [SAVED],
     orEnds: ["succeeded failed"], // the retry of another instance came before the first attempt had failed
+  },
+  {
+    name: "images failed, then all retried",
+    steps: [
+      create("a"),
+      play({ download: "image_that_fails" }),
+      pass(POLL),
+      poll,
+      check,
+      play({ download: "image" }),
+      work("retryFailedImages"),
+      keep,
+    ],
+    ends: [SAVED],
+    orEnds: ["succeeded failed"], // as above
   },
   {
     name: "reference image",

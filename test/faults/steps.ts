@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import { aCreationRequest } from "../../adapters/contracts/support/builders.js";
 import { image } from "../../adapters/memory/memory-imaging.js";
 import type { Script } from "../../adapters/memory/scripted-provider.js";
+import type { Readiness } from "../../application/ports/generation-provider.js";
 import { credits } from "../../domain/credits/credits.js";
 import type { IdempotencyKey } from "../../domain/credits/idempotency.js";
 import type { Instance } from "./instance.js";
@@ -107,7 +108,7 @@ export const payOrders: Step = async ({ useCases }, { orders }) => {
 type Work = "start" | "sweep" | "poll" | "check" | "keep" | "erase" | "deleteExpired" | "deliver" | "forget";
 
 export const work =
-  (name: Work): Step =>
+  (name: Work | "retryFailedImages"): Step =>
   ({ useCases }) =>
     useCases[name]();
 
@@ -138,6 +139,12 @@ export const play =
 export const oneSlot: Step = async (_, { providers: [provider] }) => {
   provider.concurrencyMax = 1;
 };
+
+export const readiness =
+  (ready: Readiness): Step =>
+  async (_, { providers: [provider] }) => {
+    provider.ready = ready;
+  };
 
 export const storage =
   (available: boolean): Step =>

@@ -121,6 +121,8 @@ export const surroundings = async (database: AnyDatabase, scenario: Providers) =
     creations: [] as Creation[],
     /** The tasks of which a client was told that they have failed. */
     toldFailed: new Set<TaskId>(),
+    /** The tasks of whose end waiting clients were told. */
+    announced: new Set<TaskId>(),
     /** The image URLs that uploads have returned. */
     uploaded: [] as string[],
     /** The orders that the account has paid. */

@@ -20,7 +20,7 @@ class FastRunner {
   async init() {
     const folder = process.env.MUTATED_FOLDER ?? "application";
     const tests = testFiles(`test/${folder}`);
-    if (folder === "application") tests.push(resolve("test/mutation/application-model.ts"));
+    if (folder === "application") tests.push(resolve("test/mutation/fault-matrix.ts"));
     this.usual = new Session(tests, "usual");
     this.loading = new Session(tests, "loading");
   }
@@ -135,7 +135,7 @@ class Session {
 const testFiles = (folder) =>
   readdirSync(folder, { recursive: true })
     .map((name) => resolve(folder, name))
-    .filter((path) => path.endsWith(".test.ts") && !path.endsWith("application/model.slow.test.ts"))
+    .filter((path) => path.endsWith(".test.ts"))
     .sort((a, b) => statSync(a).size - statSync(b).size);
 
 const testResult = ({ id, path, milliseconds, failure }) => ({

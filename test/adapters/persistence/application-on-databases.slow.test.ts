@@ -1,25 +1,11 @@
 import { ok } from "neverthrow";
 import { describe, expect, it } from "vitest";
 import { aCreationRequest } from "../../../adapters/contracts/support/builders.js";
-import { keepsItsInvariants } from "../../support/application-model.js";
 import { createsFiftyConcurrently } from "../../support/fifty-creations.js";
 import { freshDatabase } from "../../support/postgres.js";
 import { postgresStores } from "../../support/postgres-stores.js";
 import { sqliteStores } from "../../support/sqlite-stores.js";
 import { anOwner, aWorld } from "../../support/world.js";
-
-describe("the application on SQLite", () => {
-  it("keeps ledger, limits and promises through 20 random runs", async () => {
-    await keepsItsInvariants(sqliteStores, { runs: 20 });
-  });
-});
-
-describe("the application on PostgreSQL", () => {
-  it("keeps ledger, limits and promises through 25 random runs with concurrent connections", async () => {
-    const url = await freshDatabase();
-    await keepsItsInvariants(() => postgresStores(url), { runs: 25 });
-  });
-});
 
 describe.each([
   ["SQLite", sqliteStores],

@@ -392,6 +392,7 @@ describe("webhook_url", () => {
     [7, type("string", 7)],
     ["http://receiver.example.com/", { name: "https_url", actual: "http://receiver.example.com/" }],
     ["https://", { name: "https_url", actual: "https://" }],
+    ["https://[::1", { name: "https_url", actual: "https://[::1" }],
     ["https://user:secret@receiver.example.com/", { name: "no_user_info" }],
     ["https://user@receiver.example.com/", { name: "no_user_info" }],
     ["https://:secret@receiver.example.com/", { name: "no_user_info" }],
