@@ -88,8 +88,8 @@ const MAY_IMPORT = {
     packages: ["@modelcontextprotocol/server", "neverthrow", "zod"],
     node: true,
   },
-  // Published without the shared folders.
-  "adapters/memory": { folders: CORE, packages: ["neverthrow"], node: ["crypto"] },
+  // Published in panorama-core, which has no package beyond neverthrow and zod.
+  "adapters/memory": { folders: [...CORE, "adapters/system"], packages: ["neverthrow"], node: ["crypto"] },
   // Puts the adapters together for embedders; bootstrap/ does so for the service.
   "adapters/node": {
     folders: [

@@ -1,4 +1,13 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import {
+  Counter,
+  type CounterConfiguration,
+  collectDefaultMetrics,
+  Gauge,
+  type GaugeConfiguration,
+  Histogram,
+  type HistogramConfiguration,
+  Registry,
+} from "prom-client";
 import type { FinishedRequest } from "../../application/ports/reporter.js";
 
 /** Seconds of a call to a storage or a provider. */
@@ -11,286 +20,248 @@ const MISNAMED = ["nodejs_active_handles_total", "nodejs_active_requests_total",
 export class Metrics {
   readonly registry = new Registry();
 
-  private readonly registers = [this.registry];
-  private readonly requestSeconds = new Histogram({
+  private counter<Label extends string = never>(of: CounterConfiguration<Label>): Counter<Label> {
+    return new Counter({ ...of, registers: [this.registry] });
+  }
+
+  private gauge<Label extends string = never>(of: GaugeConfiguration<Label>): Gauge<Label> {
+    return new Gauge({ ...of, registers: [this.registry] });
+  }
+
+  private histogram<Label extends string = never>(of: HistogramConfiguration<Label>): Histogram<Label> {
+    return new Histogram({ ...of, registers: [this.registry] });
+  }
+
+  private readonly requestSeconds = this.histogram({
     name: "http_request_duration_seconds",
     help: "Time to answer a request.",
-    labelNames: ["method", "route", "status"] as const,
+    labelNames: ["method", "route", "status"],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
-    registers: this.registers,
   });
-  private readonly requestsInFlight = new Gauge({
+  private readonly requestsInFlight = this.gauge({
     name: "http_requests_in_flight",
     help: "Requests in flight: started and not yet answered.",
-    registers: this.registers,
   });
-  readonly requestsRefused = new Counter({
+  readonly requestsRefused = this.counter({
     name: "http_requests_refused_total",
     help: "Requests refused because the service was overloaded.",
-    registers: this.registers,
   });
-  private readonly requestErrors = new Counter({
+  private readonly requestErrors = this.counter({
     name: "http_request_errors_total",
     help: "Requests of the REST interface that were answered with an error, by what was wrong.",
-    labelNames: ["kind"] as const,
-    registers: this.registers,
+    labelNames: ["kind"],
   });
   private readonly requestSecondsByLabels = new Map<string, Histogram.Internal<"method" | "route" | "status">>();
   private inFlight = 0;
 
-  private readonly buildInfo = new Gauge({
+  private readonly buildInfo = this.gauge({
     name: "panorama_build_info",
     help: "Always 1. The labels say which version runs, on which version of Node.js.",
-    labelNames: ["version", "node"] as const,
-    registers: this.registers,
+    labelNames: ["version", "node"],
   });
 
-  readonly credits = new Counter({
+  readonly credits = this.counter({
     name: "panorama_credits_total",
     help: "Credits that this instance has reserved for new tasks, charged for succeeded ones, refunded for failed ones, and granted for paid orders.",
-    labelNames: ["kind"] as const,
-    registers: this.registers,
+    labelNames: ["kind"],
   });
 
-  readonly tasks = new Gauge({
+  readonly tasks = this.gauge({
     name: "panorama_tasks",
     help: "Unfinished tasks of all instances by state, at most 10000 of each. Those that succeeded have an image to store or to erase.",
-    labelNames: ["state"] as const,
-    registers: this.registers,
+    labelNames: ["state"],
   });
-  readonly tasksOldestSeconds = new Gauge({
+  readonly tasksOldestSeconds = this.gauge({
     name: "panorama_tasks_oldest_seconds",
     help: "Age of the oldest unfinished task of a state, since its reservation; 0 if there is none.",
-    labelNames: ["state"] as const,
-    registers: this.registers,
+    labelNames: ["state"],
   });
-  readonly tasksOverdueSeconds = new Gauge({
+  readonly tasksOverdueSeconds = this.gauge({
     name: "panorama_tasks_overdue_seconds",
     help: "For how long the background work on a task of a state has been due without a lease, at most; 0 if none is due.",
-    labelNames: ["state"] as const,
-    registers: this.registers,
+    labelNames: ["state"],
   });
-  readonly leases = new Counter({
+  readonly leases = this.counter({
     name: "panorama_leases_total",
     help: "Leases that this instance took to work on tasks, by work.",
-    labelNames: ["work"] as const,
-    registers: this.registers,
+    labelNames: ["work"],
   });
-  readonly staleWrites = new Counter({
+  readonly staleWrites = this.counter({
     name: "panorama_stale_writes_total",
     help: "Changes of tasks that were refused because somebody else had changed or claimed the task first.",
-    registers: this.registers,
   });
-  readonly queueWaitSeconds = new Histogram({
+  readonly queueWaitSeconds = this.histogram({
     name: "panorama_queue_wait_seconds",
     help: "Time from the reservation of a task to its start, for tasks that waited in the queue.",
     buckets: [1, 2, 5, 10, 20, 30, 60, 120, 300, 600],
-    registers: this.registers,
   });
-  readonly tasksQueued = new Counter({
+  readonly tasksQueued = this.counter({
     name: "panorama_tasks_queued_total",
     help: "Tasks that had to wait for a free slot of the provider.",
-    registers: this.registers,
   });
-  readonly tasksRequeued = new Counter({
+  readonly tasksRequeued = this.counter({
     name: "panorama_tasks_requeued_total",
     help: "Submissions that started nothing and whose task waits in the queue again.",
-    registers: this.registers,
   });
-  readonly tasksSubmitted = new Counter({
+  readonly tasksSubmitted = this.counter({
     name: "panorama_tasks_submitted_total",
     help: "Tasks that the provider accepted.",
-    registers: this.registers,
   });
-  readonly taskSeconds = new Histogram({
+  readonly taskSeconds = this.histogram({
     name: "panorama_task_duration_seconds",
     help: "Time from the reservation of a task to its success, by the provider, with its model, that has made it.",
-    labelNames: ["provider"] as const,
+    labelNames: ["provider"],
     buckets: [1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 300, 600],
-    registers: this.registers,
   });
-  readonly seams = new Histogram({
+  readonly seams = this.histogram({
     name: "panorama_seam_levels",
     help: "Seam of each generated picture before it is blended, in levels of 0 to 255.",
     buckets: [0, 1, 3, 6, 10, 20, 40, 80],
-    registers: this.registers,
   });
-  readonly seamRatios = new Histogram({
+  readonly seamRatios = this.histogram({
     name: "panorama_result_seam_ratio",
     help: "Difference of the left and the right edge of each generated picture before it is blended, compared with neighbouring columns: about 1 if it closes.",
-    labelNames: ["provider"] as const,
+    labelNames: ["provider"],
     buckets: [0.5, 1, 1.5, 2, 3, 5, 8, 12, 20, 40],
-    registers: this.registers,
   });
-  readonly poleDeviations = new Histogram({
+  readonly poleDeviations = this.histogram({
     name: "panorama_result_pole_deviation",
     help: "Standard deviation of the first row (zenith) and the last row (nadir) of each generated picture, in levels of 0 to 255: 0 is ideal.",
-    labelNames: ["provider", "pole"] as const,
+    labelNames: ["provider", "pole"],
     buckets: [1, 2, 4, 8, 12, 20, 30, 50, 80],
-    registers: this.registers,
   });
-  readonly tasksFailed = new Counter({
+  readonly tasksFailed = this.counter({
     name: "panorama_tasks_failed_total",
     help: "Tasks that failed and were refunded. The provider is none if the task was sent to none.",
-    labelNames: ["provider", "reason"] as const,
-    registers: this.registers,
+    labelNames: ["provider", "reason"],
   });
-  readonly possibleOrphans = new Counter({
+  readonly possibleOrphans = this.counter({
     name: "panorama_possible_orphans_total",
     help: "Upstream tasks that may still run although their panorama task has ended.",
-    registers: this.registers,
   });
-  readonly submissionsRecovered = new Counter({
+  readonly submissionsRecovered = this.counter({
     name: "panorama_submissions_recovered_total",
     help: "Submissions whose answer was lost and whose upstream task was found later.",
-    registers: this.registers,
   });
-  readonly providerUnavailable = new Counter({
+  readonly providerUnavailable = this.counter({
     name: "panorama_provider_unavailable_total",
     help: "Calls to the provider without a usable answer.",
-    registers: this.registers,
   });
-  readonly providerCircuits = new Gauge({
+  readonly providerCircuits = this.gauge({
     name: "panorama_provider_circuit_state",
     help: "Calls sent to the provider: 0 closed (all), 1 half-open (one trial call), 2 open (none).",
-    labelNames: ["provider"] as const,
-    registers: this.registers,
+    labelNames: ["provider"],
   });
-  readonly providerSurprises = new Counter({
+  readonly providerSurprises = this.counter({
     name: "panorama_provider_surprises_total",
     help: "Answers of a provider that show that it and its adapter do not understand each other.",
-    labelNames: ["provider"] as const,
-    registers: this.registers,
+    labelNames: ["provider"],
   });
-  readonly providerCallSeconds = new Histogram({
+  readonly providerCallSeconds = this.histogram({
     name: "panorama_provider_call_duration_seconds",
     help: "Time of a call to a remote provider. The outcome is the class of its status, or why it has no answer.",
-    labelNames: ["provider", "method", "outcome"] as const,
+    labelNames: ["provider", "method", "outcome"],
     buckets: CALL_SECONDS,
-    registers: this.registers,
   });
-  readonly storageCallSeconds = new Histogram({
+  readonly storageCallSeconds = this.histogram({
     name: "panorama_storage_call_duration_seconds",
     help: "Time of a call to the image storage, by operation and outcome.",
-    labelNames: ["operation", "outcome"] as const,
+    labelNames: ["operation", "outcome"],
     buckets: CALL_SECONDS,
-    registers: this.registers,
   });
-  readonly imageStatuses = new Counter({
+  readonly imageStatuses = this.counter({
     name: "panorama_image_attempts_total",
     help: "Attempts to move a finished image into permanent storage, by the resulting storage status.",
-    labelNames: ["status"] as const,
-    registers: this.registers,
+    labelNames: ["status"],
   });
-  readonly imagesExpired = new Counter({
+  readonly imagesExpired = this.counter({
     name: "panorama_images_expired_total",
     help: "Uploaded images that this instance has deleted because no task uses them.",
-    registers: this.registers,
   });
-  readonly diskFreeBytes = new Gauge({
+  readonly diskFreeBytes = this.gauge({
     name: "panorama_disk_free_bytes",
     help: "Free space of the file system of DATA_DIR.",
-    registers: this.registers,
   });
-  readonly diskBytes = new Gauge({
+  readonly diskBytes = this.gauge({
     name: "panorama_disk_bytes",
     help: "Size of the file system of DATA_DIR.",
-    registers: this.registers,
   });
-  readonly backupAgeSeconds = new Gauge({
+  readonly backupAgeSeconds = this.gauge({
     name: "panorama_backup_age_seconds",
     help: "Time since the file last-backup in DATA_DIR was written, which is the last backup; absent without one.",
-    registers: this.registers,
   });
-  readonly certificateExpires = new Gauge({
+  readonly certificateExpires = this.gauge({
     name: "panorama_certificate_expires_timestamp_seconds",
     help: "When the certificate of PUBLIC_URL ends, as a Unix time; absent if nobody has answered there.",
-    registers: this.registers,
   });
-  readonly mailFailures = new Counter({
+  readonly mailFailures = this.counter({
     name: "panorama_mail_failures_total",
     help: "E-mails that could not be sent.",
-    registers: this.registers,
   });
-  readonly deliveries = new Gauge({
+  readonly deliveries = this.gauge({
     name: "panorama_webhook_deliveries",
     help: "Webhooks of all instances that are not delivered yet and will be tried, at most 10000.",
-    registers: this.registers,
   });
-  readonly deliveriesOldestSeconds = new Gauge({
+  readonly deliveriesOldestSeconds = this.gauge({
     name: "panorama_webhook_deliveries_oldest_seconds",
     help: "Age of the oldest event with such a webhook; 0 if there is none.",
-    registers: this.registers,
   });
-  readonly deliveriesOverdueSeconds = new Gauge({
+  readonly deliveriesOverdueSeconds = this.gauge({
     name: "panorama_webhook_deliveries_overdue_seconds",
     help: "For how long an attempt to send a webhook has been due, at most; 0 if none is due.",
-    registers: this.registers,
   });
-  readonly pendingOrders = new Gauge({
+  readonly pendingOrders = this.gauge({
     name: "panorama_pending_orders",
     help: "Orders of the last 30 days that wait for an operator to confirm their payment, at most 10000.",
-    registers: this.registers,
   });
-  readonly pendingOrdersOldestSeconds = new Gauge({
+  readonly pendingOrdersOldestSeconds = this.gauge({
     name: "panorama_pending_orders_oldest_seconds",
     help: "Age of the oldest of these orders; 0 if there is none.",
-    registers: this.registers,
   });
-  readonly webhookAttempts = new Counter({
+  readonly webhookAttempts = this.counter({
     name: "panorama_webhook_attempts_total",
     help: "Attempts to send an event to an endpoint, by the state of the delivery afterwards.",
-    labelNames: ["state"] as const,
-    registers: this.registers,
+    labelNames: ["state"],
   });
-  readonly webhookEndpointsOff = new Counter({
+  readonly webhookEndpointsOff = this.counter({
     name: "panorama_webhook_endpoints_off_total",
     help: "Endpoints that were switched off because they failed for three days or are gone.",
-    labelNames: ["reason"] as const,
-    registers: this.registers,
+    labelNames: ["reason"],
   });
-  readonly tasksUnreadable = new Counter({
+  readonly tasksUnreadable = this.counter({
     name: "panorama_tasks_unreadable_total",
     help: "Stored tasks that this version cannot read.",
-    registers: this.registers,
   });
-  readonly workFailures = new Counter({
+  readonly workFailures = this.counter({
     name: "panorama_work_failures_total",
     help: "Runs of background work that threw.",
-    labelNames: ["work"] as const,
-    registers: this.registers,
+    labelNames: ["work"],
   });
 
-  readonly logLinesLost = new Counter({
+  readonly logLinesLost = this.counter({
     name: "panorama_log_lines_lost_total",
     help: "Log lines that could not be written, for example on a full disk, and were dropped.",
-    registers: this.registers,
   });
-  readonly databaseUp = new Gauge({
+  readonly databaseUp = this.gauge({
     name: "panorama_database_up",
     help: "1 if the database has answered the last question about unfinished work, otherwise 0. Then the metrics about that work are absent.",
-    registers: this.registers,
   });
-  readonly clockDifferenceSeconds = new Gauge({
+  readonly clockDifferenceSeconds = this.gauge({
     name: "panorama_clock_difference_seconds",
     help: "How much this machine's clock is ahead of the time that all instances decide by, which is the database's; negative if it is behind.",
-    registers: this.registers,
   });
-  readonly databaseConnections = new Gauge({
+  readonly databaseConnections = this.gauge({
     name: "panorama_database_connections",
     help: "Connections of this instance to the database, by state.",
-    labelNames: ["state"] as const,
-    registers: this.registers,
+    labelNames: ["state"],
   });
-  readonly databaseConnectionsMax = new Gauge({
+  readonly databaseConnectionsMax = this.gauge({
     name: "panorama_database_connections_max",
     help: "Maximum number of connections of this instance to the database.",
-    registers: this.registers,
   });
-  readonly databaseWaiting = new Gauge({
+  readonly databaseWaiting = this.gauge({
     name: "panorama_database_waiting",
     help: "Statements and transactions of this instance that wait for a connection, or on SQLite for the writer.",
-    registers: this.registers,
   });
 
   constructor(build: { readonly version: string; readonly node: string }) {

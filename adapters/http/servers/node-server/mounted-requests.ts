@@ -2,44 +2,30 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Cors } from "../../cors.js";
 import { allowOrigin } from "../../requests/allow-origin.js";
-import type { Receive, Refuses, RequestSource } from "../../server.js";
+import type { RequestSource } from "../../server.js";
 import { hasBody, NodeExchange, pathOf } from "./node-exchange.js";
 import { NodeRoutes } from "./node-routes.js";
 import { refusalOf, requireSpeed, sendRefusal } from "./send-refusal.js";
 
 /** Requests that the owner of a `node:http` server passes on. The server itself is left to its owner. */
-export class MountedRequests implements RequestSource {
-  private readonly basePath: string;
+export class MountedRequests extends NodeRoutes implements RequestSource {
   private readonly cors: Cors | undefined;
-  private readonly routes = new NodeRoutes();
   /** The exchanges that are not answered. */
   private readonly open = new Map<NodeExchange, Duplex>();
 
   /** The routes are below `basePath`; empty, or as in `/panoramas`. */
   constructor(basePath: string, cors?: Cors) {
-    this.basePath = basePath;
+    super(basePath);
     this.cors = cors;
-  }
-
-  route(method: "get" | "post" | "delete", path: string, receive: Receive): void {
-    this.routes.route(method, this.basePath + path, receive);
-  }
-
-  otherwise(receive: Receive): void {
-    this.routes.otherwise(receive);
-  }
-
-  refuseIf(refuses: Refuses): void {
-    this.routes.refuseIf(refuses);
   }
 
   /** Answers the request, or calls `next` if there is no route for it. Without `next`, the answer is "not found". */
   handle(request: IncomingMessage, response: ServerResponse, next: (() => void) | undefined): void {
     const { socket, method = "" } = request;
     const url = pathOf(request);
-    const match = this.routes.find(method, url);
+    const match = this.find(method, url);
     const isAsked = this.cors !== undefined && method === "OPTIONS";
-    const wanted = isAsked ? this.routes.find(request.headers["access-control-request-method"] ?? "", url) : undefined;
+    const wanted = isAsked ? this.find(request.headers["access-control-request-method"] ?? "", url) : undefined;
     if (match === undefined && wanted === undefined && next !== undefined) {
       next();
       return;
@@ -56,7 +42,7 @@ export class MountedRequests implements RequestSource {
       if (!response.writableFinished) exchange.disconnect();
     });
     if (hasBody(request)) requireSpeed(request);
-    if (!allowOrigin(this.cors, exchange, this.routes)) this.routes.pass(exchange, match);
+    if (!allowOrigin(this.cors, exchange, this)) this.pass(exchange, match);
   }
 
   /** Answers what cannot be parsed as HTTP. */

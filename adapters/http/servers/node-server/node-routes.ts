@@ -72,16 +72,22 @@ type Route = { readonly path: string; readonly receive: Receive };
 
 /** The routes for requests of `node:http`, whoever owns the server, and of the Fetch standard. */
 export class NodeRoutes {
+  private readonly basePath: string;
   /** By method; HEAD has the routes of GET. */
   private readonly routers = new Map<string, Router<Route>>();
   private receiveOther: Receive = () => {};
   private refuses: Refuses = () => false;
 
+  /** The routes are below `basePath`; empty, or as in `/panoramas`. */
+  constructor(basePath = "") {
+    this.basePath = basePath;
+  }
+
   route(method: "get" | "post" | "delete", path: string, receive: Receive): void {
     for (const name of method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()]) {
       const router = this.routers.get(name) ?? new Router();
       this.routers.set(name, router);
-      router.add(path, { path, receive });
+      router.add(this.basePath + path, { path: this.basePath + path, receive });
     }
   }
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
-import { CannotListen, type Receive, type Refuses, type Server, type TlsFiles } from "../../server.js";
+import { CannotListen, type Server, type TlsFiles } from "../../server.js";
 import { hasBody, NodeExchange, pathOf } from "./node-exchange.js";
 import { NodeRoutes } from "./node-routes.js";
 import { NO_HOST, NO_TUNNEL, type Refusal, refusalOf, requireSpeed, sendRefusal } from "./send-refusal.js";
@@ -18,13 +18,13 @@ const LIMITS = {
 };
 
 /** `node:http`: slower than the native server, and runs wherever Node.js does. */
-export class NodeServer implements Server {
+export class NodeServer extends NodeRoutes implements Server {
   private readonly http: HttpServer;
-  private readonly routes = new NodeRoutes();
   /** The exchanges that are not answered, by connection. */
   private readonly open = new Map<Socket, Set<NodeExchange>>();
 
   constructor(tls?: TlsFiles) {
+    super();
     const receive = (request: IncomingMessage, response: ServerResponse) => this.receive(request, response);
     this.http =
       tls === undefined
@@ -37,18 +37,6 @@ export class NodeServer implements Server {
     this.http.on("clientError", (error, socket) => this.failed(error, socket as Socket));
     this.http.on("checkExpectation", receive); // would be answered without a body
     this.http.on("connect", ({ socket }) => this.refuse(socket, NO_TUNNEL)); // would be closed without an answer
-  }
-
-  route(method: "get" | "post" | "delete", path: string, receive: Receive): void {
-    this.routes.route(method, path, receive);
-  }
-
-  otherwise(receive: Receive): void {
-    this.routes.otherwise(receive);
-  }
-
-  refuseIf(refuses: Refuses): void {
-    this.routes.refuseIf(refuses);
   }
 
   listen(host: string, port: number): Promise<void> {
@@ -90,12 +78,12 @@ export class NodeServer implements Server {
       this.refuse(socket, NO_HOST);
       return;
     }
-    const match = this.routes.find(method, pathOf(request));
+    const match = this.find(method, pathOf(request));
     const exchange = new NodeExchange(request, response, address, match?.parameters ?? {});
     exchanges.add(exchange);
     response.once("finish", () => exchanges.delete(exchange));
     if (hasBody(request)) requireSpeed(request);
-    this.routes.pass(exchange, match);
+    this.pass(exchange, match);
   }
 
   private failed(error: NodeJS.ErrnoException, socket: Socket): void {
